@@ -1,0 +1,6 @@
+"""The URL table of the whole site."""
+
+from django.contrib import admin
+from django.urls import path
+
+urlpatterns = [path("admin/", admin.site.urls)]
