@@ -1,0 +1,27 @@
+"""What was measured, one file per part: history, subjects, runs, series."""
+
+from webapp.results.models.history import Revision, RevisionAlias, Tree
+from webapp.results.models.runs import Measurement, Run
+from webapp.results.models.series import Point, Series
+from webapp.results.models.subjects import (
+    Hardware,
+    HardwareAlias,
+    Metric,
+    Mode,
+    ModeAlias,
+)
+
+__all__ = [
+    "Hardware",
+    "HardwareAlias",
+    "Measurement",
+    "Metric",
+    "Mode",
+    "ModeAlias",
+    "Point",
+    "Revision",
+    "RevisionAlias",
+    "Run",
+    "Series",
+    "Tree",
+]

@@ -1,0 +1,107 @@
+"""Trees and their revisions."""
+
+from typing import Self
+
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+from webapp.results.revision_ids import HASH_PATTERN
+
+MIN_HASH_PREFIX = 7
+
+
+class Tree(models.Model):
+    """One line of history of one source."""
+
+    name = models.CharField(max_length=100, unique=True)
+    description = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class RevisionQuerySet(models.QuerySet["Revision"]):
+    def of_tree(self, tree: Tree | int) -> Self:
+        return self.filter(tree=tree)
+
+    def named(self, *, tree: Tree, name: str) -> "Revision | None":
+        """The revision that ``name`` (an id, an alias or the start of a hash) means in ``tree``."""
+        exact = self.filter(tree=tree, aliases__name=name).first()
+        if exact is not None or not HASH_PATTERN.fullmatch(name) or len(name) < MIN_HASH_PREFIX:
+            return exact
+        found = list(self.filter(tree=tree, aliases__name__startswith=name).distinct()[:2])
+        return found[0] if len(found) == 1 else None
+
+    def before(self, revision: "Revision") -> Self:
+        return self.filter(tree_id=revision.tree_id, position__lt=revision.position).order_by(
+            "-position"
+        )
+
+    def after(self, revision: "Revision") -> Self:
+        return self.filter(tree_id=revision.tree_id, position__gt=revision.position).order_by(
+            "position"
+        )
+
+
+class Revision(models.Model):
+    """One commit of a tree. ``position`` is its order along the tree and nothing else."""
+
+    tree = models.ForeignKey(Tree, on_delete=models.PROTECT, related_name="revisions")
+    name = models.CharField(max_length=64, help_text="As people write it: r303643, n302145, a hash")
+    position = models.BigIntegerField()
+    author_name = models.CharField(max_length=200, blank=True)
+    author_email = models.CharField(max_length=254, blank=True)
+    committed_at = models.DateTimeField(null=True, blank=True)
+    subject = models.CharField(max_length=500, blank=True)
+    message = models.TextField(blank=True)
+
+    objects = RevisionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["tree", "position"]
+        constraints = [
+            # Deferred, so that an import may renumber a whole tree in one transaction.
+            models.UniqueConstraint(
+                fields=["tree", "position"],
+                name="revision_once_at_a_position",
+                deferrable=models.Deferrable.DEFERRED,
+            ),
+            models.UniqueConstraint(fields=["tree", "name"], name="revision_name_once_in_a_tree"),
+            models.CheckConstraint(condition=Q(position__gte=0), name="revision_position_from_0"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("commit", args=[self.tree.name, self.name])
+
+
+class RevisionAlias(models.Model):
+    """Every name a revision answers to, its own included: one look-up finds it by any."""
+
+    tree = models.ForeignKey(Tree, on_delete=models.CASCADE, related_name="+")
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="aliases")
+    name = models.CharField(max_length=64)
+
+    class Meta:
+        ordering = ["tree", "name"]
+        verbose_name_plural = "revision aliases"
+        constraints = [
+            models.UniqueConstraint(fields=["tree", "name"], name="revision_alias_once_in_a_tree")
+        ]
+        indexes = [
+            models.Index(
+                fields=["tree", "name"],
+                name="revision_by_hash_prefix",
+                opclasses=["int8_ops", "varchar_pattern_ops"],
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name

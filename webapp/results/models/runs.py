@@ -1,0 +1,99 @@
+"""Runs and what they measured."""
+
+from typing import Any, Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from webapp.accounts.models import User
+from webapp.labs.models import Agent
+from webapp.results.models.history import Revision
+from webapp.results.models.series import Series
+from webapp.results.models.subjects import Hardware, Mode
+
+
+class RunQuerySet(models.QuerySet["Run"]):
+    def counted(self) -> Self:
+        """Those that take part in the statistics: all that were not withdrawn."""
+        return self.filter(withdrawn_at__isnull=True)
+
+
+class Run(models.Model):
+    """One upload: one build of one kernel, measured on one hardware in one mode."""
+
+    uuid = models.UUIDField(unique=True)
+    agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="runs")
+    hardware = models.ForeignKey(Hardware, on_delete=models.PROTECT, related_name="runs")
+    revision = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="runs")
+    mode = models.ForeignKey(Mode, on_delete=models.PROTECT, related_name="runs")
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the document as it was sent")
+    build_id = models.CharField(max_length=300)
+    kernel_ident = models.TextField(blank=True)
+    measured_at = models.DateTimeField(null=True, blank=True)
+    received_at = models.DateTimeField()
+    history = models.BooleanField(
+        default=False, help_text="Uploaded as history: nobody is to be mailed about it."
+    )
+    facts: Any = models.JSONField(default=dict, blank=True)
+    sources: Any = models.JSONField(default=list, blank=True)
+    warnings: Any = models.JSONField(default=list, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_by = models.ForeignKey(
+        User, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    withdrawn_reason = models.CharField(max_length=500, blank=True)
+
+    objects = RunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-received_at", "-id"]
+        indexes = [models.Index(fields=["-received_at"], name="runs_lately")]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(withdrawn_at__isnull=True, withdrawn_reason="")
+                | (Q(withdrawn_at__isnull=False) & ~Q(withdrawn_reason="")),
+                name="run_withdrawn_with_a_reason",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return str(self.uuid)
+
+    @property
+    def is_withdrawn(self) -> bool:
+        return self.withdrawn_at is not None
+
+
+class MeasurementQuerySet(models.QuerySet["Measurement"]):
+    def counted(self) -> Self:
+        return self.filter(run__withdrawn_at__isnull=True)
+
+    def in_pooling_order(self) -> Self:
+        """The one order in which samples are pooled, whatever the order they arrived in.
+
+        ministat sums in the order of its input, so the last digits depend on it.
+        """
+        return self.order_by("series_id", "run__revision_id", "run__uuid")
+
+
+class Measurement(models.Model):
+    """The samples of one run in one metric: an array, not one row each."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="measurements")
+    series = models.ForeignKey(Series, on_delete=models.PROTECT, related_name="measurements")
+    samples = ArrayField(models.FloatField())
+    boots = ArrayField(models.IntegerField(), null=True, blank=True)
+
+    objects = MeasurementQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "series"], name="measurement_once_in_a_run"),
+            models.CheckConstraint(
+                condition=Q(samples__len__gte=1), name="measurement_has_a_sample"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{len(self.samples)} samples of run {self.run_id}"

@@ -1,0 +1,116 @@
+"""Series and their points."""
+
+from typing import Self
+
+from django.db import models
+from django.db.models import F, Q
+
+from webapp.results.models.history import Revision, Tree
+from webapp.results.models.subjects import Hardware, Metric, Mode
+
+
+class SeriesQuerySet(models.QuerySet["Series"]):
+    def dirty(self) -> Self:
+        """Those whose points changed since they were last analysed, the longest waiting first."""
+        return self.filter(dirty_from__isnull=False).order_by("dirty_since")
+
+    def named(self) -> Self:
+        """With everything a label needs."""
+        return self.select_related("tree", "hardware", "mode", "metric")
+
+    def with_points(self) -> Self:
+        return self.filter(models.Exists(Point.objects.filter(series=models.OuterRef("pk"))))
+
+
+class Series(models.Model):
+    """Everything measured for (tree, hardware, mode, metric), ordered by position.
+
+    ``version`` grows with each change of its points: the ETag of its JSON, and the
+    compare-and-set token of its analysis. ``dirty_from`` is the lowest position that changed
+    since the last analysis, null when that is up to date.
+    """
+
+    tree = models.ForeignKey(Tree, on_delete=models.PROTECT, related_name="series")
+    hardware = models.ForeignKey(Hardware, on_delete=models.PROTECT, related_name="series")
+    mode = models.ForeignKey(Mode, on_delete=models.PROTECT, related_name="series")
+    metric = models.ForeignKey(Metric, on_delete=models.PROTECT, related_name="series")
+    version = models.BigIntegerField(default=0)
+    dirty_from = models.BigIntegerField(null=True, blank=True)
+    dirty_since = models.DateTimeField(null=True, blank=True)
+
+    objects = SeriesQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["tree", "hardware", "mode", "metric"]
+        verbose_name_plural = "series"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tree", "hardware", "mode", "metric"], name="series_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(dirty_from__isnull=True, dirty_since__isnull=True)
+                | Q(dirty_from__isnull=False, dirty_since__isnull=False),
+                name="series_dirty_from_and_since",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["dirty_since"],
+                name="series_to_analyse",
+                condition=Q(dirty_from__isnull=False),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.tree} {self.hardware} {self.mode} {self.metric}"
+
+
+class PointQuerySet(models.QuerySet["Point"]):
+    def of_series(self, series: Series | int) -> Self:
+        return self.filter(series=series).order_by("position")
+
+    def along_the_tree(self) -> Self:
+        return self.order_by("series_id", "position")
+
+
+class Point(models.Model):
+    """One revision of a series: its samples pooled."""
+
+    series = models.ForeignKey(Series, on_delete=models.CASCADE, related_name="points")
+    revision = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="points")
+    position = models.BigIntegerField()
+    n = models.IntegerField()
+    runs = models.IntegerField()
+    builds = models.IntegerField()
+    boots = models.IntegerField(null=True, help_text="Null where a run did not tell its boots.")
+    mean = models.FloatField()
+    median = models.FloatField()
+    variance = models.FloatField(
+        null=True, help_text="Sample variance (n - 1); null for one sample."
+    )
+    minimum = models.FloatField()
+    maximum = models.FloatField()
+
+    objects = PointQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["series", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["series", "revision"], name="point_once_in_a_series"),
+            models.CheckConstraint(condition=Q(n__gte=1), name="point_has_a_sample"),
+            models.CheckConstraint(
+                condition=Q(minimum__lte=F("median"), median__lte=F("maximum")),
+                name="point_median_inside",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["series", "position"], name="points_of_a_series"),
+            models.Index(fields=["revision"], name="points_of_a_revision"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.revision_id}: {self.median:g}"
+
+    @property
+    def stddev(self) -> float | None:
+        return None if self.variance is None else float(self.variance**0.5)

@@ -1,0 +1,107 @@
+"""What runs are about: hardware, modes and metrics."""
+
+from typing import Any
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+from webapp.labs.models import Lab
+from webapp.results.modes import NAME_MAX, PART_MAX, ModeName
+
+
+class Hardware(models.Model):
+    """The machine under test together with its NIC, named ``machine/nic``."""
+
+    name = models.CharField(max_length=200, unique=True)
+    lab = models.ForeignKey(Lab, on_delete=models.PROTECT, related_name="hardware")
+    description = models.TextField(blank=True)
+    facts: Any = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        verbose_name_plural = "hardware"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("hardware", args=[self.name])
+
+
+class HardwareAlias(models.Model):
+    """A former name of hardware that was renamed or merged: uploads under it still arrive."""
+
+    name = models.CharField(max_length=200, unique=True)
+    hardware = models.ForeignKey(Hardware, on_delete=models.CASCADE, related_name="aliases")
+
+    class Meta:
+        ordering = ["name"]
+        verbose_name_plural = "hardware aliases"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Mode(models.Model):
+    """What the kernel was asked to do and how it was built or configured."""
+
+    name = models.CharField(max_length=NAME_MAX, unique=True, editable=False)
+    workload = models.CharField(max_length=PART_MAX)
+    traffic = models.CharField(max_length=PART_MAX, blank=True)
+    options = ArrayField(models.CharField(max_length=PART_MAX), default=list, blank=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @classmethod
+    def from_name(cls, name: ModeName) -> "Mode":
+        """An unsaved mode."""
+        return cls(
+            name=str(name),
+            workload=name.workload,
+            traffic=name.traffic or "",
+            options=list(name.options),
+        )
+
+
+class ModeAlias(models.Model):
+    """The name of a mode that an operator merged into another: uploads under it still arrive."""
+
+    name = models.CharField(max_length=NAME_MAX, unique=True)
+    mode = models.ForeignKey(Mode, on_delete=models.CASCADE, related_name="aliases")
+
+    class Meta:
+        ordering = ["name"]
+        verbose_name_plural = "mode aliases"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Metric(models.Model):
+    """What is measured, with a unit and a direction."""
+
+    class Better(models.TextChoices):
+        MORE = "more", "more is better"
+        LESS = "less", "less is better"
+
+    name = models.CharField(max_length=100, unique=True)
+    unit = models.CharField(max_length=50)
+    better = models.CharField(max_length=4, choices=Better)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(better__in=["more", "less"]), name="metric_better_is_more_or_less"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,39 @@
+"""How a mode is written: ``workload[@traffic][+option…]``, options sorted."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+PART = re.compile(r"[^\s@+/?#&]+")
+PART_MAX = 100
+NAME_MAX = 400
+
+
+@dataclass(frozen=True)
+class ModeName:
+    """The parts of a mode's name, in their canonical form (options unique and sorted)."""
+
+    workload: str
+    traffic: str | None = None
+    options: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, workload: str, traffic: str | None, options: Iterable[str]) -> "ModeName":
+        return cls(workload, traffic or None, tuple(sorted(set(options))))
+
+    @classmethod
+    def parse(cls, text: str) -> "ModeName":
+        """The parts of ``text``. Raises ValueError that says what is wrong."""
+        head, *options = text.split("+")
+        workload, _, traffic = head.partition("@")
+        for part in [workload, *options, *([traffic] if "@" in head else [])]:
+            if not PART.fullmatch(part) or len(part) > PART_MAX:
+                raise ValueError(
+                    f"{text!r} is not a mode: write workload[@traffic][+option…], "
+                    f"each part 1 to {PART_MAX} characters without spaces, @, +, /, ?, #, &"
+                )
+        return cls.of(workload, traffic, options)
+
+    def __str__(self) -> str:
+        traffic = f"@{self.traffic}" if self.traffic else ""
+        return self.workload + traffic + "".join(f"+{option}" for option in self.options)
