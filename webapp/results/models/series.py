@@ -1,18 +1,36 @@
 """Series and their points."""
 
-from typing import Self
+from collections.abc import Sequence
+from typing import NamedTuple, Self
 
 from django.db import models
 from django.db.models import F, Q
+from django.utils import timezone
 
 from webapp.results.models.history import Revision, Tree
 from webapp.results.models.subjects import Hardware, Metric, Mode
+
+
+class Waiting(NamedTuple):
+    """Series that wait for their analysis, and for how long the first of them has."""
+
+    count: int
+    oldest_seconds: float
 
 
 class SeriesQuerySet(models.QuerySet["Series"]):
     def dirty(self) -> Self:
         """Those whose points changed since they were last analysed, the longest waiting first."""
         return self.filter(dirty_from__isnull=False).order_by("dirty_since")
+
+    def waiting(self) -> "Waiting":
+        """How much is dirty, in one query."""
+        found = self.filter(dirty_from__isnull=False).aggregate(
+            count=models.Count("pk"), oldest=models.Min("dirty_since")
+        )
+        oldest = found["oldest"]
+        seconds = (timezone.now() - oldest).total_seconds() if oldest else 0.0
+        return Waiting(found["count"], seconds)
 
     def named(self) -> Self:
         """With everything a label needs."""
@@ -69,8 +87,27 @@ class PointQuerySet(models.QuerySet["Point"]):
     def of_series(self, series: Series | int) -> Self:
         return self.filter(series=series).order_by("position")
 
-    def along_the_tree(self) -> Self:
-        return self.order_by("series_id", "position")
+    def changed_with_base(self, dirty: Sequence[Series]) -> "models.RawQuerySet[Point]":
+        """The points of dirty series from the last one before ``dirty_from`` on, in order.
+
+        The lateral join finds each start by one step down the index; a correlated subquery would
+        be run again for every point of a long history.
+        """
+        return self.raw(
+            """
+            SELECT point.*
+              FROM unnest(%s::bigint[], %s::bigint[]) AS dirty (series_id, dirty_from)
+              LEFT JOIN LATERAL (
+                   SELECT position FROM results_point
+                    WHERE series_id = dirty.series_id AND position < dirty.dirty_from
+                    ORDER BY position DESC LIMIT 1) AS base ON true
+              JOIN results_point AS point
+                ON point.series_id = dirty.series_id
+               AND point.position >= COALESCE(base.position, dirty.dirty_from)
+             ORDER BY point.series_id, point.position
+            """,
+            [[series.pk for series in dirty], [series.dirty_from for series in dirty]],
+        )
 
 
 class Point(models.Model):

@@ -1,0 +1,50 @@
+"""Who calls: the agent behind a bearer token, within its rate."""
+
+import time
+
+import structlog
+from django.conf import settings
+from django.core.cache import cache
+from django.http import HttpRequest
+from django.utils import timezone
+from ninja.security import HttpBearer
+from redis.exceptions import RedisError
+
+from webapp.api.errors import TooManyRequests
+from webapp.labs import services
+from webapp.labs.models import Token
+
+log = structlog.get_logger()
+RATE_WINDOW_SECONDS = 60
+
+
+class AgentToken(HttpBearer):
+    """Authenticates an agent; the endpoint finds the token in ``request.auth``."""
+
+    def authenticate(self, request: HttpRequest, token: str) -> Token | None:
+        found = Token.objects.matching(token)
+        if found is None:
+            return None
+        spend(found)
+        services.note_use(token=found, now=timezone.now())
+        return found
+
+
+def spend(token: Token) -> None:
+    """Count a request of ``token``. Raises TooManyRequests past its rate.
+
+    Windows of a minute in Redis. Without Redis nobody is refused: losing an upload would be
+    worse than an agent in a hurry.
+    """
+    window, elapsed = divmod(time.time(), RATE_WINDOW_SECONDS)
+    key = f"rate:{token.pk}:{int(window)}"
+    try:
+        count = cache.incr(key)
+    except ValueError:  # the first request of this window
+        cache.add(key, 1, 2 * RATE_WINDOW_SECONDS)
+        return
+    except RedisError as error:
+        log.warning("request not counted against its rate", error=str(error))
+        return
+    if count > settings.API_REQUESTS_A_MINUTE:
+        raise TooManyRequests(RATE_WINDOW_SECONDS - elapsed)

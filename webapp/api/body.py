@@ -1,0 +1,75 @@
+"""The body of a request: bounded in size, also after it is unpacked, and strictly JSON."""
+
+import json
+import zlib
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from ninja.parser import Parser
+from ninja.types import DictStrAny
+
+from webapp.api.errors import BadBody, BodyTooLarge
+
+CHUNK = 64 * 1024
+GZIP_WINDOW = 16 + zlib.MAX_WBITS
+
+
+class BoundedJSON(Parser):
+    """Reads JSON, gzip or plain. A lone run reads as a batch of one."""
+
+    def parse_body(self, request: HttpRequest) -> DictStrAny:
+        document = _decode(read_bounded(request, limit=settings.UPLOAD_MAX_BYTES))
+        if not isinstance(document, dict):
+            raise BadBody("the body must be a JSON object")
+        if request.path.endswith("/runs") and "runs" not in document:
+            return {"runs": [document]}
+        return document
+
+
+def read_bounded(request: HttpRequest, *, limit: int) -> bytes:
+    """The unpacked body, at most ``limit`` bytes.
+
+    Raises BodyTooLarge as soon as that is known: a small gzip may unpack to very much.
+    """
+    encoding = request.headers.get("Content-Encoding", "identity").lower()
+    if int(request.headers.get("Content-Length") or 0) > limit:
+        raise BodyTooLarge(limit)
+    raw = request.read(limit + 1)
+    if len(raw) > limit:
+        raise BodyTooLarge(limit)
+    if encoding in {"", "identity"}:
+        return raw
+    if encoding != "gzip":
+        raise BadBody(f"Content-Encoding {encoding!r} is not known; send gzip or none")
+    return _unpack(raw, limit)
+
+
+def _unpack(raw: bytes, limit: int) -> bytes:
+    unpacker = zlib.decompressobj(GZIP_WINDOW)
+    try:
+        body = unpacker.decompress(raw, limit + 1)
+    except zlib.error as error:
+        raise BadBody(f"the body says gzip and is not: {error}") from error
+    if len(body) > limit:
+        raise BodyTooLarge(limit)
+    if not unpacker.eof:
+        raise BadBody("the gzip body ends in the middle; send it again")
+    return body
+
+
+def _decode(body: bytes) -> Any:
+    try:
+        return json.loads(body, parse_constant=_refuse_constant)
+    except UnicodeDecodeError as error:
+        raise BadBody(f"the body is not UTF-8: {error}") from error
+    except json.JSONDecodeError as error:
+        raise BadBody(
+            f"the body is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+        ) from error
+    except RecursionError as error:
+        raise BadBody("the body is nested too deeply") from error
+
+
+def _refuse_constant(name: str) -> None:
+    raise BadBody(f"the body holds {name}, which JSON does not know; leave such samples out")

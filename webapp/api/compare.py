@@ -1,0 +1,78 @@
+"""A against B as data."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from webapp.api.schemas import CompareOut, ErrorOut
+from webapp.results.compare import ComparedRow, ComparedSet, Side, compare_sides
+from webapp.stats import ministat
+
+router = Router(tags=["compare"])
+MOST_OTHERS = 6
+
+
+class Sides(Schema):
+    """``tree:revision[:hardware[:mode[:metric]]]`` each; an empty part means all."""
+
+    a: str = Field(description="The base, for example freebsd-head:r303642")
+    b: list[str] = Field(min_length=1, max_length=MOST_OTHERS, description="What it is held to")
+
+
+@router.get(
+    "/compare",
+    response={200: CompareOut, 422: ErrorOut},
+    summary="Two to seven sets of samples, each against the first",
+)
+def compare(request: HttpRequest, sides: Query[Sides]) -> Any:
+    """Rows are matched over the parts that every side leaves open."""
+    table = compare_sides([Side.parse(text) for text in [sides.a, *sides.b]])
+    return {
+        "sides": [str(side) for side in table.sides],
+        "unmatched": table.unmatched,
+        "rows": [_row(row) for row in table.rows],
+    }
+
+
+def _row(row: ComparedRow) -> dict[str, Any]:
+    return {
+        "key": row.key_label,
+        "metric": row.metric.name,
+        "unit": row.metric.unit,
+        "better": row.metric.better,
+        "sets": [_set(one) for one in row.sets],
+        "differences": [one and _difference(one) for one in row.differences],
+        "verdicts": list(row.verdicts),
+        "ministat": row.ministat_text() if row.can_render else None,
+    }
+
+
+def _set(one: ComparedSet) -> dict[str, Any]:
+    summary = one.summary
+    return {
+        "side": one.side_index,
+        "series": one.series_id,
+        "label": one.label,
+        "revision": one.revision.name,
+        "hardware": one.hardware.name,
+        "mode": one.mode.name,
+        "n": len(one.samples),
+        "samples": list(one.samples),
+        "mean": summary and summary.mean,
+        "median": summary and summary.median,
+        "sd": summary and summary.stddev,
+    }
+
+
+def _difference(difference: ministat.Difference) -> dict[str, Any]:
+    return {
+        "delta": difference.delta,
+        "error": difference.error,
+        "percent": difference.percent,
+        "percent_error": difference.percent_error,
+        "confidence": difference.confidence,
+        "pooled_sd": difference.pooled_stddev,
+        "proven": difference.proven,
+    }

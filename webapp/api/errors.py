@@ -1,0 +1,170 @@
+"""Errors of the API: one shape, translated once, each with its remedy.
+
+``{"error": {"code", "message", "remedy", "details": [{"path", "message"}]}}``
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from ninja import NinjaAPI
+from ninja.errors import AuthenticationError, HttpError, ValidationError
+
+from webapp.results.compare import SideError
+from webapp.results.errors import Conflict, Forbidden, Problem, ResultsError, Unprocessable
+
+MOST_DETAILS = 1000
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a status means to the caller, and what to do about it."""
+
+    status: int
+    code: str
+    message: str
+    remedy: str
+
+
+UNPROCESSABLE = Kind(
+    422, "invalid", "The document cannot be stored as it is.", "Mend the fields named in details."
+)
+KINDS: dict[type[Exception], Kind] = {
+    Unprocessable: UNPROCESSABLE,
+    Forbidden: Kind(
+        403,
+        "forbidden",
+        "This token may not write there.",
+        "Use a token of the lab that owns the hardware.",
+    ),
+    Conflict: Kind(
+        409,
+        "conflict",
+        "A run of this UUID is stored with other content.",
+        "Send a new UUID, or ?replace=true to let the new content take its place.",
+    ),
+}
+UNAUTHENTICATED = Kind(
+    401,
+    "unauthenticated",
+    "No good token was sent.",
+    "Send `Authorization: Bearer TOKEN`; `manage.py create_agent NAME --lab LAB` makes one.",
+)
+
+
+class BadBody(Exception):
+    """The body cannot be read."""
+
+
+class BodyTooLarge(Exception):
+    """The body is larger than allowed, as sent or unpacked."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"the body is larger than {limit} bytes (unpacked)")
+
+
+class TooManyRequests(Exception):
+    """The token spent its rate."""
+
+    def __init__(self, retry_after: float) -> None:
+        super().__init__("too many requests with this token")
+        self.retry_after = retry_after
+
+
+def answer(
+    api: NinjaAPI,
+    request: HttpRequest,
+    kind: Kind,
+    *,
+    message: str | None = None,
+    problems: Sequence[Problem] = (),
+) -> HttpResponse:
+    details = [{"path": one.path, "message": one.message} for one in problems[:MOST_DETAILS]]
+    body: dict[str, Any] = {
+        "code": kind.code,
+        "message": message or kind.message,
+        "remedy": kind.remedy,
+        "details": details,
+    }
+    return api.create_response(request, {"error": body}, status=kind.status)
+
+
+def path_of(location: Sequence[Any]) -> str:
+    """``("body", "batch", "runs", 3, "mode")`` → ``runs[3].mode``."""
+    path = ""
+    for part in location:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return path.lstrip(".")
+
+
+def validation_problems(error: ValidationError) -> list[Problem]:
+    return [
+        Problem(path_of(_inner(one["loc"])), str(one["msg"]).removeprefix("Value error, "))
+        for one in error.errors
+    ]
+
+
+def _inner(location: Sequence[Any]) -> Sequence[Any]:
+    """Without the framework's own names: where it looked, and the view's parameter."""
+    return location[2:] if location[0] == "body" else location[1:]
+
+
+def add_handlers(api: NinjaAPI) -> None:
+    """Translate every error that an endpoint may raise."""
+
+    def results_error(request: HttpRequest, error: ResultsError) -> HttpResponse:
+        return answer(api, request, KINDS[type(error)], problems=error.problems)
+
+    for kind in KINDS:
+        api.add_exception_handler(kind, results_error)
+    api.add_exception_handler(ValidationError, _on_validation(api))
+    api.add_exception_handler(AuthenticationError, _plain(api, UNAUTHENTICATED, own_message=False))
+    api.add_exception_handler(
+        BadBody, _plain(api, Kind(400, "bad body", "", "Send one JSON object, UTF-8."))
+    )
+    api.add_exception_handler(
+        BodyTooLarge, _plain(api, Kind(413, "too large", "", "Send fewer runs at once."))
+    )
+    api.add_exception_handler(
+        SideError,
+        _plain(api, Kind(422, "invalid", "", "See /api/docs for how a side is written.")),
+    )
+    api.add_exception_handler(Http404, _plain(api, Kind(404, "not found", "", "See /api/docs.")))
+    api.add_exception_handler(HttpError, _on_http_error(api))
+    api.add_exception_handler(TooManyRequests, _on_too_many(api))
+
+
+def _plain(api: NinjaAPI, kind: Kind, *, own_message: bool = True) -> Any:
+    def handler(request: HttpRequest, error: Exception) -> HttpResponse:
+        message = str(error) if own_message and str(error) else kind.message or kind.code
+        return answer(api, request, kind, message=message)
+
+    return handler
+
+
+def _on_validation(api: NinjaAPI) -> Any:
+    def handler(request: HttpRequest, error: ValidationError) -> HttpResponse:
+        return answer(api, request, UNPROCESSABLE, problems=validation_problems(error))
+
+    return handler
+
+
+def _on_http_error(api: NinjaAPI) -> Any:
+    def handler(request: HttpRequest, error: HttpError) -> HttpResponse:
+        kind = Kind(error.status_code, "error", str(error), "See /api/docs.")
+        return answer(api, request, kind)
+
+    return handler
+
+
+def _on_too_many(api: NinjaAPI) -> Any:
+    kind = Kind(429, "too many requests", "", "Wait as long as Retry-After says.")
+
+    def handler(request: HttpRequest, error: TooManyRequests) -> HttpResponse:
+        response = answer(api, request, kind, message=str(error))
+        response["Retry-After"] = str(max(1, math.ceil(error.retry_after)))
+        return response
+
+    return handler

@@ -1,0 +1,74 @@
+"""Upload runs."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Query, Router, Schema, Status
+from pydantic import Field
+
+from webapp.api.schemas import BatchIn, ErrorOut, RecordedOut, RunIn
+from webapp.labs.models import Token
+from webapp.regressions import services
+from webapp.results.documents import Recorded
+
+router = Router(tags=["runs"])
+REFUSALS = {401: ErrorOut, 403: ErrorOut, 409: ErrorOut, 413: ErrorOut, 422: ErrorOut, 429: ErrorOut}
+
+
+class Flags(Schema):
+    """How an upload is to be taken."""
+
+    register_hardware: bool = Field(
+        False, alias="register", description="Add hardware that is not known."
+    )
+    history: bool = Field(False, description="Nobody is to be mailed about these runs.")
+    replace: bool = Field(False, description="Other content takes the place of a stored run.")
+
+
+@router.post(
+    "",
+    response={200: RecordedOut, 201: RecordedOut, 400: ErrorOut, **REFUSALS},
+    summary="Store one run or a batch of up to 500, whole or not at all",
+    openapi_extra={
+        "requestBody": {
+            "content": {
+                "application/json": {
+                    "schema": {
+                        "anyOf": [
+                            {"$ref": "#/components/schemas/BatchIn"},
+                            {"$ref": "#/components/schemas/RunIn"},
+                        ]
+                    }
+                }
+            }
+        }
+    },
+)
+def upload(request: HttpRequest, batch: BatchIn, flags: Query[Flags]) -> Any:
+    """Send `{"runs": […]}`, or a lone run. Sending a run twice stores it once.
+
+    201: something new was stored. 200: everything was there already.
+    """
+    token: Token = request.auth  # type: ignore[attr-defined]
+    runs = [run.document() for run in batch.runs]
+    recorded = services.take_in(
+        agent=token.agent,
+        runs=runs,
+        register=flags.register_hardware,
+        history=flags.history,
+        replace=flags.replace,
+    )
+    status = 201 if recorded.stored or recorded.replaced else 200
+    return Status(status, _recorded(batch.runs, recorded))
+
+
+def _recorded(runs: list[RunIn], recorded: Recorded) -> dict[str, Any]:
+    status = dict.fromkeys(recorded.stored, "stored") | dict.fromkeys(
+        recorded.replaced, "replaced"
+    )
+    return {
+        "stored": len(recorded.stored),
+        "replaced": len(recorded.replaced),
+        "known": len(recorded.known),
+        "runs": [{"uuid": run.uuid, "status": status.get(run.uuid, "known")} for run in runs],
+    }

@@ -1,0 +1,284 @@
+"""What the API takes and gives. Types are strict: a number is not a string, and never NaN."""
+
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from django.utils import timezone
+from ninja import Schema
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
+
+from webapp.results.documents import MetricDocument, RunDocument
+from webapp.results.modes import PART, PART_MAX, ModeName
+
+MOST_RUNS = 500
+MOST_SAMPLES = 10_000
+MOST_METRICS = 50
+LARGEST_VALUE = 1e300
+CLOCK_TOLERANCE = timedelta(days=1)
+
+NUL = "\x00"
+
+
+def _no_nul(text: str) -> str:
+    if NUL in text:
+        raise ValueError("holds a NUL character")
+    return text
+
+
+def _no_nul_inside(value: Any) -> Any:
+    """PostgreSQL's JSON holds no NUL; say so here rather than fail there."""
+    if NUL in str(value) or "\\x00" in repr(value):
+        raise ValueError("holds a NUL character")
+    return value
+
+
+def _not_from_the_future(moment: datetime) -> datetime:
+    if moment > timezone.now() + CLOCK_TOLERANCE:
+        raise ValueError("lies in the future; check the clock and the time zone")
+    return moment
+
+
+def _real_number(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("must be a number")  # noqa: TRY004 (pydantic reports ValueError)
+    return value
+
+
+Name = Annotated[str, StringConstraints(pattern=r"^[^\s:/?#&\x00]+$", max_length=100, strict=True)]
+HardwareName = Annotated[
+    str, StringConstraints(pattern=r"^[^\s:?#&\x00]+(/[^\s:?#&\x00]+)*$", max_length=200, strict=True)
+]
+ModePart = Annotated[
+    str, StringConstraints(pattern=f"^{PART.pattern}$", max_length=PART_MAX, strict=True)
+]
+RevisionName = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64, strict=True)
+]
+Text = Annotated[str, Field(strict=True), AfterValidator(_no_nul)]
+Sample = Annotated[
+    float,
+    BeforeValidator(_real_number),
+    Field(allow_inf_nan=False, ge=-LARGEST_VALUE, le=LARGEST_VALUE),
+]
+Boot = Annotated[int, Field(strict=True, ge=0, le=1_000_000)]
+
+
+class Strict(Schema):
+    model_config = ConfigDict(extra="forbid")
+
+
+class ModeIn(Strict):
+    workload: ModePart
+    traffic: ModePart | None = None
+    options: Annotated[list[ModePart], Field(max_length=20)] = []
+
+
+class MetricIn(Strict):
+    unit: Annotated[Text, Field(min_length=1, max_length=50)]
+    better: Literal["more", "less"]
+    samples: Annotated[list[Sample], Field(min_length=1, max_length=MOST_SAMPLES)]
+    boots: Annotated[list[Boot], Field(max_length=MOST_SAMPLES)] | None = Field(
+        None, description="The index of the boot of each sample; null when unknown."
+    )
+
+    @model_validator(mode="after")
+    def boots_match_samples(self) -> "MetricIn":
+        if self.boots is not None and len(self.boots) != len(self.samples):
+            raise ValueError(
+                f"has {len(self.boots)} boots for {len(self.samples)} samples; "
+                "give one a sample, or null when they are unknown"
+            )
+        return self
+
+
+class SourceIn(Strict):
+    path: Annotated[Text, Field(max_length=1000)]
+    sha256: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
+
+
+class RunIn(Strict):
+    """One build of one kernel, measured on one hardware in one mode."""
+
+    uuid: UUID
+    tree: Name
+    revision: RevisionName
+    position: Annotated[int, Field(strict=True, ge=0, lt=2**62)] | None = Field(
+        None, description="The revision's place, where neither its id nor history tells it."
+    )
+    hardware: HardwareName
+    mode: ModeIn
+    metrics: Annotated[dict[Name, MetricIn], Field(min_length=1, max_length=MOST_METRICS)]
+    build_id: Annotated[Text, Field(min_length=1, max_length=300)]
+    kernel_ident: Annotated[Text, Field(max_length=2000)] = ""
+    measured_at: (
+        Annotated[AwareDatetime, AfterValidator(_not_from_the_future)] | None
+    ) = None
+    facts: Annotated[dict[str, Any], AfterValidator(_no_nul_inside)] = {}
+    sources: Annotated[list[SourceIn], Field(max_length=10_000)] = []
+    warnings: Annotated[
+        list[Annotated[Text, Field(max_length=2000)]], Field(max_length=1000)
+    ] = []
+
+    def document(self) -> RunDocument:
+        return RunDocument(
+            uuid=self.uuid,
+            tree=self.tree,
+            revision=self.revision,
+            hardware=self.hardware,
+            mode=ModeName.of(self.mode.workload, self.mode.traffic, self.mode.options),
+            metrics=[
+                MetricDocument(name, one.unit, one.better, one.samples, one.boots)
+                for name, one in self.metrics.items()
+            ],
+            build_id=self.build_id,
+            kernel_ident=self.kernel_ident,
+            measured_at=self.measured_at,
+            position=self.position,
+            facts=self.facts,
+            sources=[{"path": source.path, "sha256": source.sha256} for source in self.sources],
+            warnings=self.warnings,
+        )
+
+
+class BatchIn(Strict):
+    """One to 500 runs, stored whole or not at all."""
+
+    runs: Annotated[list[RunIn], Field(min_length=1, max_length=MOST_RUNS)]
+
+
+class RunOut(Schema):
+    uuid: UUID
+    status: Literal["stored", "replaced", "known"]
+
+
+class RecordedOut(Schema):
+    stored: int
+    replaced: int
+    known: int
+    runs: list[RunOut]
+
+
+class ProblemOut(Schema):
+    path: str
+    message: str
+
+
+class ErrorBody(Schema):
+    code: str
+    message: str
+    remedy: str
+    details: list[ProblemOut] = []
+
+
+class ErrorOut(Schema):
+    error: ErrorBody
+
+
+class HardwareIn(Strict):
+    name: HardwareName
+    description: Annotated[Text, Field(max_length=2000)] = ""
+    facts: Annotated[dict[str, Any], AfterValidator(_no_nul_inside)] = {}
+
+
+class HardwareOut(Schema):
+    name: str
+    lab: str
+    description: str
+    facts: dict[str, Any]
+
+
+class HardwareList(Schema):
+    hardware: list[HardwareOut]
+
+
+class WhoOut(Schema):
+    agent: str
+    lab: str
+    time: datetime
+
+
+class SeriesOut(Schema):
+    id: int
+    tree: str
+    hardware: str
+    mode: str
+    metric: str
+    unit: str
+    better: str
+    version: int
+    analysed: bool
+
+
+class SeriesList(Schema):
+    series: list[SeriesOut]
+
+
+class PointsOut(Schema):
+    """Columns of equal length, one entry a revision, in order along the tree."""
+
+    series: SeriesOut
+    revision: list[str]
+    position: list[int]
+    committed_at: list[datetime | None]
+    n: list[int]
+    boots: list[int | None]
+    builds: list[int]
+    mean: list[float]
+    median: list[float]
+    sd: list[float | None]
+    min: list[float]
+    max: list[float]
+    change_percent: list[float | None]
+    change_percent_error: list[float | None]
+    verdict: list[str | None]
+    flag: list[str | None]
+
+
+class DifferenceOut(Schema):
+    delta: float
+    error: float
+    percent: float | None
+    percent_error: float | None
+    confidence: float
+    pooled_sd: float
+    proven: bool
+
+
+class SetOut(Schema):
+    side: int
+    series: int
+    label: str
+    revision: str
+    hardware: str
+    mode: str
+    n: int
+    samples: list[float]
+    mean: float | None
+    median: float | None
+    sd: float | None
+
+
+class RowOut(Schema):
+    key: str
+    metric: str
+    unit: str
+    better: str
+    sets: list[SetOut]
+    differences: list[DifferenceOut | None]
+    verdicts: list[str]
+    ministat: str | None
+
+
+class CompareOut(Schema):
+    sides: list[str]
+    unmatched: int
+    rows: list[RowOut]

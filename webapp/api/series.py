@@ -1,0 +1,145 @@
+"""Series and their points, as columns."""
+
+import csv
+import io
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.utils.cache import get_conditional_response
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from webapp.api.schemas import ErrorOut, PointsOut, SeriesList
+from webapp.regressions.models import Comparison
+from webapp.results.models import Point, Series
+
+router = Router(tags=["series"])
+ID_MAX = 2**63 - 1
+COLUMNS = (
+    "revision",
+    "position",
+    "committed_at",
+    "n",
+    "boots",
+    "builds",
+    "mean",
+    "median",
+    "sd",
+    "min",
+    "max",
+    "change_percent",
+    "change_percent_error",
+    "verdict",
+    "flag",
+)
+
+
+class Chosen(Schema):
+    """Which series; a part left out means all."""
+
+    tree: str | None = None
+    hardware: str | None = None
+    mode: str | None = None
+    metric: str | None = None
+    limit: int = Field(1000, ge=1, le=10_000)
+
+    def filters(self) -> dict[str, str]:
+        parts = ("tree", "hardware", "mode", "metric")
+        return {f"{part}__name": name for part in parts if (name := getattr(self, part))}
+
+
+@router.get("/series", response={200: SeriesList, 422: ErrorOut}, summary="Series by their parts")
+def list_series(request: HttpRequest, chosen: Query[Chosen]) -> Any:
+    rows = Series.objects.named().with_points().filter(**chosen.filters())
+    ordered = rows.order_by("tree__name", "hardware__name", "mode__name", "metric__name")
+    return {"series": [series_out(row) for row in ordered[: chosen.limit]]}
+
+
+@router.get(
+    "/series/{int:series_id}/points",
+    response={200: PointsOut, 404: ErrorOut},
+    summary="The points of a series",
+)
+def points(request: HttpRequest, series_id: int) -> Any:
+    """Columns of equal length. The ETag changes when the points or their analysis do."""
+    series = _series(series_id)
+    fresh = get_conditional_response(request, etag=etag(series))
+    if fresh is not None:
+        return fresh
+    response = _json({"series": series_out(series), **columns(series)})
+    response["ETag"] = etag(series)
+    return response
+
+
+@router.get(
+    "/series/{int:series_id}/points.csv",
+    response={200: None, 404: ErrorOut},
+    summary="The points of a series, as CSV",
+)
+def points_csv(request: HttpRequest, series_id: int) -> HttpResponse:
+    series = _series(series_id)
+    fresh = get_conditional_response(request, etag=etag(series))
+    if fresh is not None:
+        return fresh
+    table = columns(series)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(zip(*(table[name] for name in COLUMNS), strict=True))
+    response = HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8")
+    response["ETag"] = etag(series)
+    response["Content-Disposition"] = f'inline; filename="series-{series.pk}.csv"'
+    return response
+
+
+def etag(series: Series) -> str:
+    """Of the version of the points and of whether their analysis is finished."""
+    return f'"{series.pk}-{series.version}-{int(series.dirty_from is None)}"'
+
+
+def series_out(series: Series) -> dict[str, Any]:
+    return {
+        "id": series.pk,
+        "tree": series.tree.name,
+        "hardware": series.hardware.name,
+        "mode": series.mode.name,
+        "metric": series.metric.name,
+        "unit": series.metric.unit,
+        "better": series.metric.better,
+        "version": series.version,
+        "analysed": series.dirty_from is None,
+    }
+
+
+def columns(series: Series) -> dict[str, list[Any]]:
+    """The points of ``series`` as columns, in order along the tree, in two queries."""
+    found = list(Point.objects.of_series(series).select_related("revision"))
+    compared = {row.revision_id: row for row in Comparison.objects.filter(series=series)}
+    judged = [compared.get(point.revision_id) for point in found]
+    return {
+        "revision": [point.revision.name for point in found],
+        "position": [point.position for point in found],
+        "committed_at": [point.revision.committed_at for point in found],
+        "n": [point.n for point in found],
+        "boots": [point.boots for point in found],
+        "builds": [point.builds for point in found],
+        "mean": [point.mean for point in found],
+        "median": [point.median for point in found],
+        "sd": [point.stddev for point in found],
+        "min": [point.minimum for point in found],
+        "max": [point.maximum for point in found],
+        "change_percent": [one and one.percent for one in judged],
+        "change_percent_error": [one and one.percent_error for one in judged],
+        "verdict": [one and one.verdict for one in judged],
+        "flag": [(one.flag or None) if one else None for one in judged],
+    }
+
+
+def _series(series_id: int) -> Series:
+    return get_object_or_404(Series.objects.named(), pk=min(series_id, ID_MAX))
+
+
+def _json(content: dict[str, Any]) -> HttpResponse:
+    body = PointsOut.model_validate(content).model_dump_json()
+    return HttpResponse(body, content_type="application/json; charset=utf-8")

@@ -1,0 +1,68 @@
+"""A run as an agent sends it, after its types and ranges were checked at the boundary."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from webapp.results.modes import ModeName
+
+
+@dataclass(frozen=True, slots=True)
+class MetricDocument:
+    """The samples of one metric. ``boots`` has one index a sample, or is None when unknown."""
+
+    name: str
+    unit: str
+    better: str
+    samples: list[float]
+    boots: list[int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunDocument:
+    """One run. ``position`` and ``aliases`` help where the revision's id tells no order."""
+
+    uuid: UUID
+    tree: str
+    revision: str
+    hardware: str
+    mode: ModeName
+    metrics: list[MetricDocument]
+    build_id: str
+    kernel_ident: str
+    measured_at: datetime | None
+    position: int | None
+    facts: dict[str, Any]
+    sources: list[dict[str, Any]]
+    warnings: list[str]
+
+    def digest(self) -> str:
+        """SHA-256 of what makes two documents of one UUID the same run.
+
+        Facts, sources and warnings describe and may be put better by a later agent, or name
+        another path after the directory moved; they do not count.
+        """
+        content = {
+            "tree": self.tree,
+            "revision": self.revision,
+            "hardware": self.hardware,
+            "mode": str(self.mode),
+            "metrics": [asdict(metric) for metric in sorted(self.metrics, key=lambda m: m.name)],
+            "build_id": self.build_id,
+            "kernel_ident": self.kernel_ident,
+            "measured_at": self.measured_at and self.measured_at.timestamp(),
+            "position": self.position,
+        }
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What became of a batch: the new, the replaced and the known runs, by UUID."""
+
+    stored: tuple[UUID, ...]
+    replaced: tuple[UUID, ...]
+    known: tuple[UUID, ...]

@@ -1,0 +1,155 @@
+"""Points: the samples of a series at one revision, pooled, and the series marked dirty."""
+
+import math
+import statistics
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from django.db import connection
+from django.utils import timezone
+
+from webapp.results.models import Measurement, Point
+from webapp.stats import ministat
+
+Place = tuple[int, int]  # (series id, revision id)
+
+MARK_DIRTY = """
+UPDATE results_series AS series
+   SET version = series.version + 1,
+       dirty_from = LEAST(series.dirty_from, changed.position),
+       dirty_since = COALESCE(series.dirty_since, %s)
+  FROM unnest(%s::bigint[], %s::bigint[]) AS changed (id, position)
+ WHERE series.id = changed.id
+"""
+
+
+def refresh_points(places: Iterable[Place], positions: dict[int, int]) -> None:
+    """Make the points of ``places`` anew from their measurements, and mark their series dirty.
+
+    The caller holds the locks of the series. ``positions`` gives the position of each revision.
+    A place whose last run was withdrawn loses its point. Three statements, whatever the number.
+    """
+    wanted = set(places)
+    if not wanted:
+        return
+    points = _pooled(wanted, positions)
+    Point.objects.bulk_create(
+        points,
+        update_conflicts=True,
+        unique_fields=["series", "revision"],
+        update_fields=POINT_FIELDS,
+    )
+    gone = wanted - {(point.series_id, point.revision_id) for point in points}
+    if gone:
+        _delete_points(gone)
+    lowest: dict[int, int] = {}
+    for series, revision in wanted:
+        position = positions[revision]
+        lowest[series] = min(lowest.get(series, position), position)
+    mark_dirty(lowest)
+
+
+def mark_dirty(lowest: dict[int, int]) -> None:
+    """Raise the version of each series (id → lowest position that changed)."""
+    ids = sorted(lowest)
+    with connection.cursor() as cursor:
+        cursor.execute(MARK_DIRTY, [timezone.now(), ids, [lowest[i] for i in ids]])
+
+
+POINT_FIELDS = [
+    "position",
+    "n",
+    "runs",
+    "builds",
+    "boots",
+    "mean",
+    "median",
+    "variance",
+    "minimum",
+    "maximum",
+]
+
+
+def _pooled(wanted: set[Place], positions: dict[int, int]) -> list[Point]:
+    rows = (
+        Measurement.objects.counted()
+        .filter(
+            series__in={series for series, _ in wanted},
+            run__revision__in={revision for _, revision in wanted},
+        )
+        .in_pooling_order()
+        .values_list("series_id", "run__revision_id", "samples", "boots", "run__build_id", "run_id")
+    )
+    return [
+        _point(place, positions[place[1]], list(group))
+        for place, group in groupby(rows, key=lambda row: (row[0], row[1]))
+        if place in wanted
+    ]
+
+
+class Moments(NamedTuple):
+    mean: float
+    median: float
+    variance: float | None
+    minimum: float
+    maximum: float
+
+
+def moments(samples: list[float]) -> Moments:
+    """What a point keeps of its samples: ministat's numbers, for one or two samples too.
+
+    The variance is None where it is unknown: one sample, or squares beyond the double range.
+    """
+    if len(samples) >= ministat.LEAST_POINTS:
+        summary = ministat.summarize(samples)
+        variance = summary.variance if math.isfinite(summary.variance) else None
+        return Moments(summary.mean, summary.median, variance, summary.minimum, summary.maximum)
+    mean = sum(samples) / len(samples)
+    spread = (samples[0] - samples[-1]) ** 2 / 2 if len(samples) > 1 else math.inf
+    return Moments(
+        mean,
+        statistics.median(samples),
+        spread if math.isfinite(spread) else None,
+        min(samples),
+        max(samples),
+    )
+
+
+def _point(place: Place, position: int, rows: list[tuple[Any, ...]]) -> Point:
+    samples = [value for row in rows for value in row[2]]
+    summary = moments(samples)
+    return Point(
+        series_id=place[0],
+        revision_id=place[1],
+        position=position,
+        n=len(samples),
+        runs=len(rows),
+        builds=len({row[4] for row in rows}),
+        boots=_boots(rows),
+        mean=summary.mean,
+        median=summary.median,
+        variance=summary.variance,
+        minimum=summary.minimum,
+        maximum=summary.maximum,
+    )
+
+
+def _boots(rows: list[tuple[Any, ...]]) -> int | None:
+    """Boots are counted within each run; one run that does not tell makes the sum unknown."""
+    if any(row[3] is None for row in rows):
+        return None
+    return sum(len(set(row[3])) for row in rows)
+
+
+def _delete_points(places: set[Place]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            DELETE FROM results_point
+             USING unnest(%s::bigint[], %s::bigint[]) AS gone (series_id, revision_id)
+             WHERE results_point.series_id = gone.series_id
+               AND results_point.revision_id = gone.revision_id
+            """,
+            [[series for series, _ in places], [revision for _, revision in places]],
+        )

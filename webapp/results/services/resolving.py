@@ -1,0 +1,304 @@
+"""From the names in run documents to rows: trees, revisions, hardware, modes, metrics, series.
+
+Each kind costs one query when everything is known, whatever the number of runs. What may be made
+on the way (trees, numbered revisions, modes, metrics, series) is inserted with "on conflict do
+nothing" and read again, so that two uploads at once make it once.
+"""
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from webapp.labs.models import Lab
+from webapp.results.documents import MetricDocument, RunDocument
+from webapp.results.errors import Forbidden, Problem, Unprocessable
+from webapp.results.models import (
+    Hardware,
+    HardwareAlias,
+    Metric,
+    Mode,
+    ModeAlias,
+    Revision,
+    RevisionAlias,
+    Series,
+    Tree,
+)
+from webapp.results.revision_ids import position_of
+
+NEAREST_SHOWN = 3
+SeriesKey = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Subjects:
+    """The rows that a batch of documents names."""
+
+    trees: Mapping[str, Tree]
+    revisions: Mapping[tuple[str, str], Revision]
+    hardware: Mapping[str, Hardware]
+    modes: Mapping[str, Mode]
+    metrics: Mapping[str, Metric]
+
+    def series_key(self, run: RunDocument, metric: MetricDocument) -> SeriesKey:
+        return (
+            self.trees[run.tree].pk,
+            self.hardware[run.hardware].pk,
+            self.modes[str(run.mode)].pk,
+            self.metrics[metric.name].pk,
+        )
+
+    def revision_of(self, run: RunDocument) -> Revision:
+        return self.revisions[run.tree, run.revision]
+
+
+def resolve(*, runs: Sequence[RunDocument], lab: Lab, register: bool) -> Subjects:
+    """The rows that ``runs`` name. Raises with every problem that it found, not the first.
+
+    Raises:
+        Unprocessable: hardware that nobody registered, a revision without a place on its tree,
+            a metric with another unit or direction than it is known with.
+        Forbidden: hardware of another lab.
+    """
+    problems: list[Problem] = []
+    hardware = _hardware(runs, lab, problems, register=register)
+    trees = _trees(runs)
+    revisions = _revisions(runs, trees, problems)
+    metrics = _metrics(runs, problems)
+    if problems:
+        raise Unprocessable(problems)
+    _refuse_foreign(runs, hardware, lab)
+    return Subjects(trees, revisions, hardware, _modes(runs), metrics)
+
+
+def lock_series(keys: Iterable[SeriesKey]) -> dict[SeriesKey, Series]:
+    """The series of ``keys``, made when new, locked in the order of their ids (no deadlock)."""
+    wanted = set(keys)
+    found = _locked(wanted)
+    missing = wanted - found.keys()
+    if missing:
+        Series.objects.bulk_create(
+            [
+                Series(tree_id=tree, hardware_id=hardware, mode_id=mode, metric_id=metric)
+                for tree, hardware, mode, metric in sorted(missing)
+            ],
+            ignore_conflicts=True,
+        )
+        found = _locked(wanted)
+    return found
+
+
+def _locked(keys: set[SeriesKey]) -> dict[SeriesKey, Series]:
+    trees, hardware, modes, metrics = (set(column) for column in zip(*keys, strict=True))
+    rows = (
+        Series.objects.filter(
+            tree__in=trees, hardware__in=hardware, mode__in=modes, metric__in=metrics
+        )
+        .order_by("pk")
+        .select_for_update()
+    )
+    return {
+        key: row
+        for row in rows
+        if (key := (row.tree_id, row.hardware_id, row.mode_id, row.metric_id)) in keys
+    }
+
+
+def _hardware(
+    runs: Sequence[RunDocument], lab: Lab, problems: list[Problem], *, register: bool
+) -> dict[str, Hardware]:
+    names = {run.hardware for run in runs}
+    found = {row.name: row for row in Hardware.objects.filter(name__in=names)}
+    missing = names - found.keys()
+    if not missing:
+        return found
+    for alias in HardwareAlias.objects.filter(name__in=missing).select_related("hardware"):
+        found[alias.name] = alias.hardware
+    missing -= found.keys()
+    if missing and register:
+        Hardware.objects.bulk_create(
+            [Hardware(name=name, lab=lab) for name in sorted(missing)], ignore_conflicts=True
+        )
+        found |= {row.name: row for row in Hardware.objects.filter(name__in=missing)}
+    elif missing:
+        known = list(Hardware.objects.values_list("name", flat=True))
+        problems += [
+            Problem(f"runs[{i}].hardware", unknown_hardware(run.hardware, known))
+            for i, run in enumerate(runs)
+            if run.hardware in missing
+        ]
+    return found
+
+
+def unknown_hardware(name: str, known: Sequence[str]) -> str:
+    """What to tell somebody who named hardware that is not registered."""
+    near = difflib.get_close_matches(name, known, NEAREST_SHOWN, cutoff=0.3)
+    hint = f"; the nearest known: {', '.join(near)}" if near else ""
+    return (
+        f"{name!r} is not registered{hint}. Register it with `labagent hardware add {name}`, "
+        "or send with --register"
+    )
+
+
+def _refuse_foreign(runs: Sequence[RunDocument], hardware: dict[str, Hardware], lab: Lab) -> None:
+    foreign = [
+        Problem(f"runs[{i}].hardware", f"{run.hardware!r} belongs to another lab than this token")
+        for i, run in enumerate(runs)
+        if hardware[run.hardware].lab_id != lab.pk
+    ]
+    if foreign:
+        raise Forbidden(foreign)
+
+
+def _trees(runs: Sequence[RunDocument]) -> dict[str, Tree]:
+    names = {run.tree for run in runs}
+    found = {row.name: row for row in Tree.objects.filter(name__in=names)}
+    missing = names - found.keys()
+    if missing:
+        Tree.objects.bulk_create(
+            [Tree(name=name) for name in sorted(missing)], ignore_conflicts=True
+        )
+        found |= {row.name: row for row in Tree.objects.filter(name__in=missing)}
+    return found
+
+
+def _revisions(
+    runs: Sequence[RunDocument], trees: Mapping[str, Tree], problems: list[Problem]
+) -> dict[tuple[str, str], Revision]:
+    wanted = {(run.tree, run.revision) for run in runs}
+    found = _by_alias(wanted, trees)
+    for tree, name in sorted(wanted - found.keys()):
+        if revision := Revision.objects.named(tree=trees[tree], name=name):
+            found[tree, name] = revision
+    made: dict[tuple[str, str], int] = {}
+    for i, run in enumerate(runs):
+        key = (run.tree, run.revision)
+        position = position_of(run.revision)
+        place = run.position if position is None else position
+        if key in found:
+            known = found[key].position
+            if run.position is not None and run.position != known:
+                problems.append(Problem(f"runs[{i}].position", _moved(run, known)))
+        elif place is None:
+            problems.append(Problem(f"runs[{i}].revision", _placeless(run)))
+        elif made.setdefault(key, place) != place:
+            problems.append(Problem(f"runs[{i}].position", _moved(run, made[key])))
+    if made and not problems:
+        _make_revisions(made, trees, runs)
+        found |= _by_alias(set(made), trees)
+    return found
+
+
+def _by_alias(
+    wanted: set[tuple[str, str]], trees: Mapping[str, Tree]
+) -> dict[tuple[str, str], Revision]:
+    names = {row.pk: name for name, row in trees.items()}
+    aliases = RevisionAlias.objects.filter(
+        tree__in=names, name__in={name for _, name in wanted}
+    ).select_related("revision")
+    return {
+        key: alias.revision for alias in aliases if (key := (names[alias.tree_id], alias.name)) in wanted
+    }
+
+
+def _make_revisions(
+    made: Mapping[tuple[str, str], int], trees: Mapping[str, Tree], runs: Sequence[RunDocument]
+) -> None:
+    """Insert revisions with their own name as their first alias.
+
+    Another upload may insert the same name at the same moment: its row wins, and ours answers to
+    it. A place on the tree that another revision holds is an error of the sender.
+    """
+    taken = {
+        (row.tree_id, row.position): row.name
+        for row in Revision.objects.filter(
+            tree__in=trees.values(), position__in=set(made.values())
+        )
+    }
+    problems = [
+        Problem(
+            f"runs[{i}].position",
+            f"position {made[key]} of {run.tree} is {taken[place]}; give {run.revision!r} its own, "
+            "or import the tree's history",
+        )
+        for i, run in enumerate(runs)
+        if (key := (run.tree, run.revision)) in made
+        and taken.get(place := (trees[run.tree].pk, made[key]), run.revision) != run.revision
+    ]
+    if problems:
+        raise Unprocessable(problems)
+    Revision.objects.bulk_create(
+        [
+            Revision(tree=trees[tree], name=name, position=place)
+            for (tree, name), place in sorted(made.items())
+        ],
+        ignore_conflicts=True,
+    )
+    rows = Revision.objects.filter(
+        tree__in=trees.values(), name__in={name for _, name in made}
+    )
+    RevisionAlias.objects.bulk_create(
+        [RevisionAlias(tree_id=row.tree_id, revision=row, name=row.name) for row in rows],
+        ignore_conflicts=True,
+    )
+
+
+def _placeless(run: RunDocument) -> str:
+    return (
+        f"{run.revision!r} is not known in {run.tree}, and its id does not tell its place. Import "
+        f"the history (`manage.py import_revisions --tree {run.tree} …`), or send `position`"
+    )
+
+
+def _moved(run: RunDocument, known: int) -> str:
+    return (
+        f"{run.revision!r} of {run.tree} is at position {known}, not {run.position}; leave "
+        "`position` out, or renumber the tree with `manage.py import_revisions`"
+    )
+
+
+def _modes(runs: Sequence[RunDocument]) -> dict[str, Mode]:
+    names = {str(run.mode): run.mode for run in runs}
+    found = {row.name: row for row in Mode.objects.filter(name__in=names)}
+    missing = names.keys() - found.keys()
+    if not missing:
+        return found
+    for alias in ModeAlias.objects.filter(name__in=missing).select_related("mode"):
+        found[alias.name] = alias.mode
+    missing -= found.keys()
+    if missing:
+        Mode.objects.bulk_create(
+            [Mode.from_name(names[name]) for name in sorted(missing)], ignore_conflicts=True
+        )
+        found |= {row.name: row for row in Mode.objects.filter(name__in=missing)}
+    return found
+
+
+def _metrics(runs: Sequence[RunDocument], problems: list[Problem]) -> dict[str, Metric]:
+    first = {metric.name: metric for run in reversed(runs) for metric in run.metrics}
+    found = {row.name: row for row in Metric.objects.filter(name__in=first)}
+    missing = first.keys() - found.keys()
+    if missing:
+        Metric.objects.bulk_create(
+            [
+                Metric(name=name, unit=first[name].unit, better=first[name].better)
+                for name in sorted(missing)
+            ],
+            ignore_conflicts=True,
+        )
+        found |= {row.name: row for row in Metric.objects.filter(name__in=missing)}
+    for i, run in enumerate(runs):
+        for metric in run.metrics:
+            known = found[metric.name]
+            for field, sent, held in (
+                ("unit", metric.unit, known.unit),
+                ("better", metric.better, known.better),
+            ):
+                if sent != held:
+                    problems.append(
+                        Problem(
+                            f"runs[{i}].metrics.{metric.name}.{field}",
+                            f"{metric.name} has {field} {held!r} here, not {sent!r}; "
+                            "send it under another metric name or as it is known",
+                        )
+                    )
+    return found

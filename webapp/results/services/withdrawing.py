@@ -1,0 +1,42 @@
+"""Take a bad run out of the statistics, and back in. It stays visible, with the reason."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from webapp.accounts.models import User
+from webapp.results.errors import Problem, Unprocessable
+from webapp.results.models import Run, Series
+from webapp.results.services.pooling import refresh_points
+
+
+@transaction.atomic
+def withdraw_run(*, run: Run, by: User | None, reason: str) -> None:
+    """Withdraw ``run``: its samples leave the points, and its series are analysed anew.
+
+    Raises:
+        Unprocessable: no reason is given.
+    """
+    if not reason.strip():
+        raise Unprocessable([Problem("reason", "say why the run is withdrawn")])
+    changed = Run.objects.counted().filter(pk=run.pk)
+    if changed.update(
+        withdrawn_at=timezone.now(), withdrawn_by=by, withdrawn_reason=reason.strip()
+    ):
+        _pool_again(run)
+
+
+@transaction.atomic
+def restore_run(*, run: Run) -> None:
+    """Take a withdrawal back."""
+    withdrawn = Run.objects.filter(pk=run.pk, withdrawn_at__isnull=False)
+    if withdrawn.update(withdrawn_at=None, withdrawn_by=None, withdrawn_reason=""):
+        _pool_again(run)
+
+
+def _pool_again(run: Run) -> None:
+    series = list(
+        Series.objects.filter(measurements__run=run).order_by("pk").select_for_update(of=["self"])
+    )
+    refresh_points(
+        {(row.pk, run.revision_id) for row in series}, {run.revision_id: run.revision.position}
+    )
