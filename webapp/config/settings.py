@@ -1,19 +1,66 @@
-"""Settings. The only module that reads the environment; every variable has a documented default."""
+"""Settings. The only module that reads the environment; docs/running.md lists every variable.
 
+Without any variable they describe the system that `make up` starts from this checkout: its
+servers, its address and its key are recorded in STATE (see `webapp.config.stack`).
+"""
+
+import os
+import secrets
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
-import environ
+from django.core.exceptions import ImproperlyConfigured
+
+from webapp.config import instance
+from webapp.config.environment import Environment
+from webapp.config.logging import logging_config
 
 BASE_DIR = Path(__file__).resolve().parents[2]
-env = environ.Env()
+_env = Environment(os.environ)
 
-STATE = Path(env("STATE", default=str(BASE_DIR / ".run"))).resolve()
-SECRET_KEY = env("SECRET_KEY", default="development")
-DEBUG = env.bool("DEBUG", default=False)
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+# Where this instance lives, and what `make up` recorded there
+STATE = _env.path("STATE", default=BASE_DIR / ".run")
+try:
+    _recorded = instance.read(STATE)
+except instance.BadState as error:
+    raise ImproperlyConfigured(str(error)) from error
+DATABASE_URL_GIVEN = bool(_env.text("DATABASE_URL"))
+REDIS_URL_GIVEN = bool(_env.text("REDIS_URL"))
+
+DEBUG = _env.flag("DRIFTLINE_DEBUG", default=False)
+SECRET_KEY = _env.text("SECRET_KEY") or instance.read_secret_key(STATE)
+if not SECRET_KEY:
+    if DATABASE_URL_GIVEN and not DEBUG:
+        raise ImproperlyConfigured(
+            "SECRET_KEY is needed beside DATABASE_URL: at least 50 random characters, the same in "
+            "every process, e.g. from `openssl rand -base64 48`. SECRET_KEY_FILE may name a file."
+        )
+    # No instance yet: enough for commands such as makemigrations, and good for nothing else.
+    SECRET_KEY = secrets.token_urlsafe(50)
+
+# Address
+PUBLIC_URL = _env.url(
+    "DRIFTLINE_PUBLIC_URL",
+    default=_recorded.url or "http://127.0.0.1:8000/",
+    schemes=("http", "https"),
+)
+BIND = _env.text("DRIFTLINE_BIND", "127.0.0.1:8000")
+TRUSTED_PROXIES = _env.number("DRIFTLINE_TRUSTED_PROXIES", default=0, least=0, most=10)
+_public = urlsplit(PUBLIC_URL)
+_over_tls = _public.scheme == "https"
+# The local names serve the health checks of launcher, containers and load balancers.
+ALLOWED_HOSTS = [
+    *_env.words("DRIFTLINE_ALLOWED_HOSTS"),
+    *([_public.hostname] if _public.hostname else []),
+    "localhost",
+    "127.0.0.1",
+    "[::1]",
+]
+CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
 
 INSTALLED_APPS = [
+    "webapp.config",
     "webapp.accounts",
     "webapp.labs",
     "webapp.results",
@@ -28,10 +75,13 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.humanize",
     "django.contrib.postgres",
+    "csp",
     "django_htmx",
+    "ninja",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -57,8 +107,17 @@ TEMPLATES: list[dict[str, Any]] = [
         },
     }
 ]
-DATABASES = {"default": env.db("DATABASE_URL", default="postgresql:///driftline")}
-REDIS_URL = env("REDIS_URL", default="redis://127.0.0.1:6379/0")
+
+# Database. The web server keeps a pool for its threads; a worker process has one connection.
+DATABASE_POOL = _env.number("DRIFTLINE_DATABASE_POOL", default=0, least=0, most=200)
+_database = _env.database("DATABASE_URL", default=_recorded.database_url)
+_database.setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
+if DATABASE_POOL:
+    _database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": DATABASE_POOL, "timeout": 10}
+else:
+    _database["CONN_MAX_AGE"] = 600
+_database["CONN_HEALTH_CHECKS"] = True
+DATABASES = {"default": _database}
 AUTH_USER_MODEL = "accounts.User"
 MIGRATION_MODULES = {
     "accounts": "migrations.accounts",
@@ -67,8 +126,133 @@ MIGRATION_MODULES = {
     "regressions": "migrations.regressions",
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# Redis: the cache and the broker. Nothing lives only there, so it may be lost at any time.
+REDIS_URL = _env.url(
+    "REDIS_URL", default=_recorded.redis_url, schemes=("redis", "rediss", "unix")
+)
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "driftline",
+        "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 2},
+    }
+}
+
+# Celery
+SWEEP_SECONDS = _env.number("DRIFTLINE_SWEEP_SECONDS", default=30, least=1, most=3600)
+TASK_SECONDS = _env.number("DRIFTLINE_TASK_SECONDS", default=300, least=10, most=3600)
+CELERY_BROKER_URL = instance.broker_url(REDIS_URL)
+CELERY_RESULT_BACKEND = None
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TIMEZONE = "UTC"
+# A task is acknowledged when it is done: a killed worker's task runs again, so tasks are idempotent.
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_TIME_LIMIT = TASK_SECONDS
+CELERY_TASK_SOFT_TIME_LIMIT = TASK_SECONDS * 9 // 10
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_CONCURRENCY = _env.number("DRIFTLINE_WORKER_PROCESSES", default=2, least=1, most=256)
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
+CELERY_WORKER_SEND_TASK_EVENTS = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_TIMEOUT = 2
+# A request that queues a task gives up after about 5 s even when Redis hangs; the sweep finds the
+# work later. The visibility timeout exceeds the longest task, or that would run twice at once.
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": 2 * TASK_SECONDS + 60,
+    "socket_timeout": 5,
+    "socket_connect_timeout": 2,
+    "socket_keepalive": True,
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0.2,
+    "interval_max": 0.5,
+}
+CELERY_TASK_PUBLISH_RETRY_POLICY = {
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0.2,
+    "interval_max": 0.5,
+}
+CELERY_BEAT_SCHEDULE_FILENAME = str(STATE / "beat-schedule")
+CELERY_BEAT_SCHEDULE = {
+    "sweep-dirty-series": {
+        "task": "webapp.regressions.tasks.sweep_dirty_series",
+        "schedule": float(SWEEP_SECONDS),
+        # Sweeps that piled up while no worker ran would only repeat one another.
+        "options": {"expires": SWEEP_SECONDS},
+    }
+}
+
+# Web server (webapp.config.gunicorn)
+WEB_WORKERS = _env.number("DRIFTLINE_WEB_WORKERS", default=2, least=1, most=64)
+WEB_THREADS = _env.number("DRIFTLINE_WEB_THREADS", default=4, least=1, most=64)
+ACCESS_LOG = _env.flag("DRIFTLINE_ACCESS_LOG", default=False)
+
+# Static files
+STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = _env.path("DRIFTLINE_STATIC_ROOT", default=STATE / "static")
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "webapp.config.staticfiles.PlotlyFinder",
+]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "webapp.config.staticfiles.StaticStorage"},
+}
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+
+# Security
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'self'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'", "'unsafe-inline'"],
+        "img-src": ["'self'", "data:", "blob:"],
+        "connect-src": ["'self'"],
+        "object-src": ["'none'"],
+        "base-uri": ["'none'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+    }
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_SSL_REDIRECT = _over_tls and TRUSTED_PROXIES > 0
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
+SECURE_HSTS_SECONDS = 31_536_000 if _over_tls else 0
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _over_tls
+# Two instances on one host name differ only by their port, which cookies do not see.
+_cookie_suffix = f"-{_public.port}" if _public.port else ""
+SESSION_COOKIE_NAME = f"driftline-session{_cookie_suffix}"
+CSRF_COOKIE_NAME = f"driftline-csrf{_cookie_suffix}"
+
+# E-mail
+globals().update(_env.email("DRIFTLINE_EMAIL_URL", default="consolemail://"))
+EMAIL_TIMEOUT = 10
+EMAIL_SUBJECT_PREFIX = ""
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = _env.text(
+    "DRIFTLINE_EMAIL_FROM", f"driftline@{_public.hostname or 'localhost'}"
+)
+
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
-STATIC_URL = "static/"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+
+LOGGING_CONFIG = "webapp.config.logging.configure"
+LOGGING = logging_config(
+    level=_env.choice(
+        "DRIFTLINE_LOG_LEVEL", default="INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR")
+    ),
+    style=_env.choice("DRIFTLINE_LOG_FORMAT", default="console", choices=("console", "json")),
+)
+
+# The agent's variables share the prefix and may be set on the same machine.
+_env.refuse_unknown(others=("DRIFTLINE_SERVER", "DRIFTLINE_TOKEN", "DRIFTLINE_SPOOL"))

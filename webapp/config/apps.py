@@ -1,0 +1,14 @@
+"""Wires what must be in place in every process that runs Django."""
+
+from django.apps import AppConfig
+
+
+class WiringConfig(AppConfig):
+    """Makes our Celery application the current one, and registers the system checks."""
+
+    name = "webapp.config"
+    label = "wiring"
+
+    def ready(self) -> None:
+        """Import for the side effect: without it `task.delay()` would look for a broker on AMQP."""
+        from webapp.config import celery, checks  # noqa: F401, PLC0415

@@ -1,0 +1,115 @@
+"""Typed reading of environment variables, with errors that name the variable and the remedy.
+
+Only `webapp.config.settings` makes an `Environment`; nothing else in the project reads variables.
+"""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+from environ.fileaware_mapping import FileAwareMapping
+
+PREFIX = "DRIFTLINE_"
+FILE_SUFFIX = "_FILE"
+TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
+
+class Environment:
+    """Reads variables from `variables`; `NAME_FILE` may name a file that holds the value of NAME.
+
+    An empty variable counts as unset, because compose files and service managers write `NAME=`.
+    Every method raises `ImproperlyConfigured` for a value that it cannot use.
+    """
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self._variables = variables
+        self._values = FileAwareMapping(env=variables)
+        self._known: set[str] = set()
+
+    def text(self, name: str, default: str = "") -> str:
+        """The value without surrounding white space."""
+        self._known.add(name)
+        try:
+            value = str(self._values.get(name, "") or "").strip()
+        except (OSError, ValueError) as error:
+            raise ImproperlyConfigured(
+                f"{name}{FILE_SUFFIX}={self._variables.get(name + FILE_SUFFIX)}: "
+                f"the file cannot be read ({error})."
+            ) from error
+        return value or default
+
+    def flag(self, name: str, *, default: bool) -> bool:
+        """True or false, in any of the usual spellings."""
+        value = self.text(name, "true" if default else "false").lower()
+        if value not in TRUE + FALSE:
+            raise self._refusal(name, value, "true or false", str(default).lower())
+        return value in TRUE
+
+    def number(self, name: str, *, default: int, least: int, most: int) -> int:
+        """A whole number in [least, most]."""
+        value = self.text(name, str(default))
+        if not value.isdecimal() or not least <= int(value) <= most:
+            raise self._refusal(name, value, f"a whole number from {least} to {most}", default)
+        return int(value)
+
+    def choice(self, name: str, *, default: str, choices: Sequence[str]) -> str:
+        """One of `choices`, whatever the case it is written in."""
+        value = self.text(name, default)
+        matches = [choice for choice in choices if choice.lower() == value.lower()]
+        if not matches:
+            raise self._refusal(name, value, f"one of {', '.join(choices)}", default)
+        return matches[0]
+
+    def words(self, name: str) -> list[str]:
+        """The parts of a list separated by commas."""
+        return [word.strip() for word in self.text(name).split(",") if word.strip()]
+
+    def path(self, name: str, *, default: Path) -> Path:
+        """An absolute path; a relative one counts from the working directory."""
+        return Path(self.text(name, str(default))).expanduser().resolve()
+
+    def url(self, name: str, *, default: str, schemes: Sequence[str]) -> str:
+        """A URL of one of `schemes`. The value is kept out of the message: it may hold a password."""
+        value = self.text(name, default)
+        if value.partition("://")[0] not in schemes:
+            wanted = " or ".join(f"{scheme}://…" for scheme in schemes)
+            raise ImproperlyConfigured(f"{name}: a URL is needed that begins with {wanted}.")
+        return value
+
+    def database(self, name: str, *, default: str) -> dict[str, Any]:
+        """A Django database from a PostgreSQL URL, e.g. `postgresql://user:password@host/name`."""
+        url = self.url(name, default=default, schemes=("postgresql", "postgres"))
+        database: dict[str, Any] = environ.Env.db_url_config(url)
+        if not database["NAME"]:
+            raise ImproperlyConfigured(f"{name}: the URL names no database (…/NAME).")
+        return database
+
+    def email(self, name: str, *, default: str) -> dict[str, Any]:
+        """Django's e-mail settings from a URL such as `smtp+tls://user:password@host:587`."""
+        schemes = ("smtp", "smtp+tls", "smtp+ssl", "consolemail", "filemail", "dummymail")
+        url = self.url(name, default=default, schemes=schemes)
+        email: dict[str, Any] = environ.Env.email_url_config(url)
+        return email
+
+    def refuse_unknown(self, *, others: Sequence[str]) -> None:
+        """Refuse variables with our prefix that nothing has read, except `others`.
+
+        A misspelt variable would otherwise leave its default in place without a word.
+        """
+        for name in sorted(self._variables):
+            plain = name.removesuffix(FILE_SUFFIX)
+            if name.startswith(PREFIX) and not {name, plain} & (self._known | set(others)):
+                nearest = difflib.get_close_matches(plain, self._known, n=1)
+                hint = f" Did you mean {nearest[0]}?" if nearest else " Unset it."
+                raise ImproperlyConfigured(
+                    f"{name} is not a variable of Driftline.{hint} All of them: docs/running.md"
+                )
+
+    @staticmethod
+    def _refusal(name: str, value: str, wanted: str, default: object) -> ImproperlyConfigured:
+        return ImproperlyConfigured(
+            f"{name}={value}: {wanted} is needed; unset it for the default ({default})."
+        )

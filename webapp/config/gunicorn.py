@@ -1,0 +1,19 @@
+"""Gunicorn's configuration: `gunicorn -c python:webapp.config.gunicorn webapp.config.wsgi`."""
+
+from webapp.config import settings
+
+bind = settings.BIND
+worker_class = "gthread"
+workers = settings.WEB_WORKERS
+threads = settings.WEB_THREADS
+# No preloading: each worker opens its own database pool after the fork.
+preload_app = False
+# Longer than the idle time after which common proxies (60 s) drop an upstream connection.
+keepalive = 65
+timeout = 60
+graceful_timeout = 20
+# X-Forwarded-* of strangers must not choose the scheme.
+forwarded_allow_ips = "*" if settings.TRUSTED_PROXIES else ""
+accesslog = "-" if settings.ACCESS_LOG else None
+logconfig_dict = settings.LOGGING
+control_socket_disable = True

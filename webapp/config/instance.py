@@ -1,0 +1,97 @@
+"""What a STATE directory records of the instance that lives in it.
+
+The launcher writes these records; settings read them, so that `manage.py` finds the servers of the
+instance in the checkout without any variable. Imports neither Django nor Celery.
+"""
+
+import json
+import secrets
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Self
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
+
+FILE_NAME = "instance.json"
+KEY_NAME = "secret_key"
+# Raised by every change of STATE's contents that an older or newer checkout cannot live with
+LAYOUT = 1
+
+
+class BadState(Exception):
+    """STATE holds something this version cannot use; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One instance. `sockets` is the directory of its servers' Unix sockets."""
+
+    sockets: str
+    database_url: str
+    redis_url: str
+    url: str = ""
+    layout: int = LAYOUT
+    postgres_major: int | None = None
+
+    @classmethod
+    def at(cls, sockets: Path) -> Self:
+        """An instance with its servers' sockets in `sockets`."""
+        # The directory is part of the URL's path: a host name would lose its capital letters.
+        return cls(
+            sockets=str(sockets),
+            database_url=f"postgresql://driftline@/{quote(str(sockets))}/driftline",
+            redis_url=f"unix://{quote(str(sockets))}/redis.sock?db=0",
+        )
+
+    def with_url(self, url: str) -> Self:
+        """The same instance, its pages at `url`."""
+        return replace(self, url=url)
+
+
+def read(state: Path) -> Instance:
+    """The instance of `state`, or what it would be called there when none was started yet."""
+    path = state / FILE_NAME
+    try:
+        recorded = json.loads(path.read_text())
+        return Instance(**recorded)
+    except FileNotFoundError:
+        return Instance.at(state / "sockets")
+    except PermissionError as error:
+        raise BadState(f"{path} belongs to another user; use that user, or another STATE.") from error
+    except (ValueError, TypeError) as error:
+        raise BadState(
+            f"{path} is not a record of this version ({error}). "
+            "Start the version that wrote it, or choose another STATE."
+        ) from error
+
+
+def write(state: Path, instance: Instance) -> None:
+    """Record `instance` in `state`, whole or not at all."""
+    path = state / FILE_NAME
+    draft = path.with_suffix(".new")
+    draft.write_text(json.dumps(asdict(instance), indent=2) + "\n")
+    draft.replace(path)
+
+
+def read_secret_key(state: Path) -> str:
+    """The key that signs sessions, or nothing when `state` has none."""
+    try:
+        return (state / KEY_NAME).read_text().strip()
+    except FileNotFoundError:
+        return ""
+
+
+def ensure_secret_key(state: Path) -> None:
+    """Make a key for `state` that only its owner can read, unless it has one."""
+    path = state / KEY_NAME
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(50) + "\n")
+
+
+def broker_url(redis_url: str) -> str:
+    """Celery's spelling of a Redis URL: it names the database of a Unix socket `virtual_host`."""
+    parts = urlsplit(redis_url)
+    if parts.scheme != "unix":
+        return redis_url
+    database = parse_qs(parts.query).get("db", ["0"])[0]
+    return f"redis+socket://{parts.path}?{urlencode({'virtual_host': database})}"
