@@ -1,0 +1,232 @@
+"""A lab that never was: three machines, three modes, a year, and what was planted in it.
+
+The demonstration uploads it through the real path; its truth is known, so a visitor can check
+what Driftline says. The names say that it is simulated.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+from webapp.stats.simulate import (
+    Drift,
+    Event,
+    OddSample,
+    Scatter,
+    Simulated,
+    Step,
+    make_series,
+)
+
+TREE = "freebsd-head"
+REVISIONS = 120
+FIRST_DAY = datetime(2025, 1, 6, 4, 0, tzinfo=UTC)
+DAYS_APART = 3
+FIRST_POSITION = 350_000
+"""Simulated svn numbers start here; commits lie 20 to 250 apart, as weekly builds of a tree do."""
+
+MODES = ("forwarding", "ipfw-statefull", "pf-statefull")
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A simulated hardware: its name, packets per second of each mode, and its noise."""
+
+    name: str
+    level: dict[str, float]
+    scatter: Scatter
+
+
+@dataclass(frozen=True, slots=True)
+class LabRevision:
+    """One commit of the simulated tree."""
+
+    position: int
+    revision: str
+    author: str
+    subject: str
+    committed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LabRun:
+    """One upload: what `labagent` would have sent for one revision, hardware and mode."""
+
+    hardware: str
+    workload: str
+    revision: str
+    position: int
+    build_id: str
+    measured_at: datetime
+    samples: tuple[float, ...]
+    boots: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """One thing that was planted: `kind` is step, mixed, drift, outlier or machine change.
+
+    `pct` gives the size per (hardware, workload); `last` differs from `revision` for a drift.
+    """
+
+    kind: str
+    revision: str
+    last: str
+    pct: dict[tuple[str, str], float]
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """Plain data: `runs` are in the order in which they were measured."""
+
+    tree: str
+    metric: str
+    unit: str
+    better: str
+    revisions: tuple[LabRevision, ...]
+    runs: tuple[LabRun, ...]
+    planted: tuple[Planted, ...]
+
+
+MACHINES = (
+    Machine(
+        "Simulated_Atom_8Cores/10G",
+        {"forwarding": 1.15e6, "ipfw-statefull": 1.02e6, "pf-statefull": 0.96e6},
+        Scatter(run=0.015, build=0.012),
+    ),
+    Machine(
+        "Simulated_Xeon_16Cores/40G",
+        {"forwarding": 5.8e6, "ipfw-statefull": 3.4e6, "pf-statefull": 2.9e6},
+        Scatter(run=0.008, build=0.006),
+    ),
+    Machine(
+        "Simulated_ARM_4Cores/1G",
+        {"forwarding": 0.72e6, "ipfw-statefull": 0.41e6, "pf-statefull": 0.36e6},
+        Scatter(run=0.006, build=0.010, heavy_tails=True),
+    ),
+)
+
+STEP_AT, MIXED_AT, OUTLIER_AT, MACHINE_AT = 30, 58, 74, 95
+DRIFT = (40, 100)
+
+SUBJECTS = {
+    STEP_AT: "Take the lookup lock once per packet",
+    MIXED_AT: "Implement trivial backoff in the spinning lock paths",
+}
+AUTHORS = ("ada", "brian", "grace", "ken", "radia")
+
+
+def make_lab(seed: int = 2025) -> Lab:
+    """Draw the simulated lab; the same seed gives the same lab, to the last digit."""
+    rng = np.random.default_rng(seed)
+    revisions = _make_revisions(rng)
+    runs: list[LabRun] = []
+    for i, machine in enumerate(MACHINES):
+        for j, workload in enumerate(MODES):
+            series = make_series(
+                seed=int(rng.integers(2**31)),
+                revisions=REVISIONS,
+                scatter=machine.scatter,
+                events=_events(machine.name, workload),
+                missing=0.03,
+                level=machine.level[workload],
+            )
+            late = timedelta(hours=5 + 3 * i + j)
+            runs += _make_runs(machine.name, workload, revisions, series, late)
+    runs.sort(key=lambda run: (run.position, run.hardware, run.workload))
+    return Lab(
+        tree=TREE,
+        metric="pps",
+        unit="packets/s",
+        better="more",
+        revisions=revisions,
+        runs=tuple(runs),
+        planted=_planted(revisions),
+    )
+
+
+def _make_revisions(rng: np.random.Generator) -> tuple[LabRevision, ...]:
+    positions = FIRST_POSITION + np.cumsum(rng.integers(20, 250, REVISIONS))
+    return tuple(
+        LabRevision(
+            position=int(position),
+            revision=f"r{position}",
+            author=AUTHORS[int(rng.integers(len(AUTHORS)))],
+            subject=SUBJECTS.get(i, f"Simulated commit {i + 1} of {REVISIONS}"),
+            committed_at=FIRST_DAY + timedelta(days=DAYS_APART * i),
+        )
+        for i, position in enumerate(positions)
+    )
+
+
+def _make_runs(
+    hardware: str,
+    workload: str,
+    revisions: tuple[LabRevision, ...],
+    series: Simulated,
+    late: timedelta,
+) -> list[LabRun]:
+    return [
+        LabRun(
+            hardware=hardware,
+            workload=workload,
+            revision=revisions[i].revision,
+            position=revisions[i].position,
+            build_id=f"{hardware.split('/', 1)[0]}-{revisions[i].revision}",
+            measured_at=revisions[i].committed_at + late,
+            samples=tuple(round(value * 2) / 2 for value in samples),
+            boots=boots,
+        )
+        for i, samples, boots in zip(series.positions, series.samples, series.boots, strict=True)
+    ]
+
+
+ATOM, XEON, ARM = (machine.name for machine in MACHINES)
+
+STEPS: dict[int, dict[tuple[str, str], float]] = {
+    STEP_AT: {(ATOM, "ipfw-statefull"): -7.0, (XEON, "ipfw-statefull"): -9.0},
+    MIXED_AT: {
+        (ATOM, "forwarding"): 32.0,
+        (ATOM, "ipfw-statefull"): 14.0,
+        (ATOM, "pf-statefull"): -11.0,
+        (XEON, "forwarding"): 18.0,
+        (XEON, "pf-statefull"): -6.0,
+    },
+    MACHINE_AT: {(ARM, workload): -8.0 for workload in MODES},
+}
+DRIFT_PCT = {(XEON, "pf-statefull"): -9.0}
+OUTLIER_FACTOR = {(ARM, "forwarding"): 0.4}
+
+
+def _events(hardware: str, workload: str) -> tuple[Event, ...]:
+    here = (hardware, workload)
+    events: list[Event] = [Step(at, pct[here]) for at, pct in STEPS.items() if here in pct]
+    if here in DRIFT_PCT:
+        events.append(Drift(*DRIFT, DRIFT_PCT[here]))
+    if here in OUTLIER_FACTOR:
+        events.append(OddSample(OUTLIER_AT, OUTLIER_FACTOR[here]))
+    return tuple(events)
+
+
+def _planted(revisions: tuple[LabRevision, ...]) -> tuple[Planted, ...]:
+    def plant(
+        kind: str, first: int, last: int, pct: dict[tuple[str, str], float], says: str
+    ) -> Planted:
+        return Planted(kind, revisions[first].revision, revisions[last].revision, pct, says)
+
+    outlier = {here: 100 * (factor - 1) for here, factor in OUTLIER_FACTOR.items()}
+    return (
+        plant("step", STEP_AT, STEP_AT, STEPS[STEP_AT], "ipfw loses on two machines"),
+        plant("mixed", MIXED_AT, MIXED_AT, STEPS[MIXED_AT], "forwarding gains and pf loses"),
+        plant("drift", *DRIFT, DRIFT_PCT, "pf loses slowly; no single commit did it"),
+        plant("outlier", OUTLIER_AT, OUTLIER_AT, outlier, "one sample of five went wrong"),
+        plant(
+            "machine change",
+            MACHINE_AT,
+            MACHINE_AT,
+            STEPS[MACHINE_AT],
+            "every mode of one machine loses at once, and no other machine moves",
+        ),
+    )
