@@ -13,7 +13,7 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from webapp.results.compare import SideError
-from webapp.results.errors import Conflict, Forbidden, Problem, ResultsError, Unprocessable
+from webapp.results.errors import Conflict, Forbidden, Problem, Unprocessable
 
 MOST_DETAILS = 1000
 
@@ -114,7 +114,7 @@ def _inner(location: Sequence[Any]) -> Sequence[Any]:
 def add_handlers(api: NinjaAPI) -> None:
     """Translate every error that an endpoint may raise."""
 
-    def results_error(request: HttpRequest, error: ResultsError) -> HttpResponse:
+    def results_error(request: HttpRequest, error: Any) -> HttpResponse:
         return answer(api, request, KINDS[type(error)], problems=error.problems)
 
     for kind in KINDS:

@@ -12,7 +12,14 @@ from webapp.regressions import services
 from webapp.results.documents import Recorded
 
 router = Router(tags=["runs"])
-REFUSALS = {401: ErrorOut, 403: ErrorOut, 409: ErrorOut, 413: ErrorOut, 422: ErrorOut, 429: ErrorOut}
+REFUSALS = {
+    401: ErrorOut,
+    403: ErrorOut,
+    409: ErrorOut,
+    413: ErrorOut,
+    422: ErrorOut,
+    429: ErrorOut,
+}
 
 
 class Flags(Schema):
@@ -63,9 +70,7 @@ def upload(request: HttpRequest, batch: BatchIn, flags: Query[Flags]) -> Any:
 
 
 def _recorded(runs: list[RunIn], recorded: Recorded) -> dict[str, Any]:
-    status = dict.fromkeys(recorded.stored, "stored") | dict.fromkeys(
-        recorded.replaced, "replaced"
-    )
+    status = dict.fromkeys(recorded.stored, "stored") | dict.fromkeys(recorded.replaced, "replaced")
     return {
         "stored": len(recorded.stored),
         "replaced": len(recorded.replaced),

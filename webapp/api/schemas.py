@@ -55,7 +55,8 @@ def _real_number(value: Any) -> Any:
 
 Name = Annotated[str, StringConstraints(pattern=r"^[^\s:/?#&\x00]+$", max_length=100, strict=True)]
 HardwareName = Annotated[
-    str, StringConstraints(pattern=r"^[^\s:?#&\x00]+(/[^\s:?#&\x00]+)*$", max_length=200, strict=True)
+    str,
+    StringConstraints(pattern=r"^[^\s:?#&\x00]+(/[^\s:?#&\x00]+)*$", max_length=200, strict=True),
 ]
 ModePart = Annotated[
     str, StringConstraints(pattern=f"^{PART.pattern}$", max_length=PART_MAX, strict=True)
@@ -119,14 +120,10 @@ class RunIn(Strict):
     metrics: Annotated[dict[Name, MetricIn], Field(min_length=1, max_length=MOST_METRICS)]
     build_id: Annotated[Text, Field(min_length=1, max_length=300)]
     kernel_ident: Annotated[Text, Field(max_length=2000)] = ""
-    measured_at: (
-        Annotated[AwareDatetime, AfterValidator(_not_from_the_future)] | None
-    ) = None
+    measured_at: Annotated[AwareDatetime, AfterValidator(_not_from_the_future)] | None = None
     facts: Annotated[dict[str, Any], AfterValidator(_no_nul_inside)] = {}
     sources: Annotated[list[SourceIn], Field(max_length=10_000)] = []
-    warnings: Annotated[
-        list[Annotated[Text, Field(max_length=2000)]], Field(max_length=1000)
-    ] = []
+    warnings: Annotated[list[Annotated[Text, Field(max_length=2000)]], Field(max_length=1000)] = []
 
     def document(self) -> RunDocument:
         return RunDocument(

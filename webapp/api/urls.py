@@ -1,19 +1,26 @@
 """The API under ``/api/v1/``, its description, and the paths that supervisors read."""
 
+from django.http import HttpRequest, HttpResponse
 from django.urls import path
 from ninja import NinjaAPI
 from ninja.openapi.docs import Swagger
 
-from webapp import api as package
 from webapp.api import compare, hardware, health, runs, series
 from webapp.api.auth import AgentToken
 from webapp.api.body import BoundedJSON
 from webapp.api.errors import add_handlers
 
+DESCRIPTION = """\
+Lab agents upload runs; anybody reads series, points and comparisons.
+
+Send a token as `Authorization: Bearer TOKEN`; `manage.py create_agent NAME --lab LAB` makes one.
+Every error is `{"error": {"code", "message", "remedy", "details": [{"path", "message"}]}}`.
+"""
+
 api = NinjaAPI(
     title="Driftline",
     version="1",
-    description=package.__doc__ or "",
+    description=DESCRIPTION,
     parser=BoundedJSON(),
     docs_url=None,
     urls_namespace="api",
@@ -24,8 +31,15 @@ api.add_router("", hardware.router, auth=AgentToken())
 api.add_router("", series.router)
 api.add_router("", compare.router)
 
+
+def docs(request: HttpRequest) -> HttpResponse:
+    """The API described for people, from its OpenAPI document."""
+    return Swagger().render_page(request, api)
+
+
 urlpatterns = [
     path("api/v1/", api.urls),
+    path("api/docs", docs, name="api-docs"),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),

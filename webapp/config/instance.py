@@ -56,7 +56,9 @@ def read(state: Path) -> Instance:
     except FileNotFoundError:
         return Instance.at(state / "sockets")
     except PermissionError as error:
-        raise BadState(f"{path} belongs to another user; use that user, or another STATE.") from error
+        raise BadState(
+            f"{path} belongs to another user; use that user, or another STATE."
+        ) from error
     except (ValueError, TypeError) as error:
         raise BadState(
             f"{path} is not a record of this version ({error}). "

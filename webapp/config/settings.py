@@ -128,9 +128,7 @@ MIGRATION_MODULES = {
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Redis: the cache and the broker. Nothing lives only there, so it may be lost at any time.
-REDIS_URL = _env.url(
-    "REDIS_URL", default=_recorded.redis_url, schemes=("redis", "rediss", "unix")
-)
+REDIS_URL = _env.url("REDIS_URL", default=_recorded.redis_url, schemes=("redis", "rediss", "unix"))
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
@@ -192,6 +190,14 @@ CELERY_BEAT_SCHEDULE = {
 WEB_WORKERS = _env.number("DRIFTLINE_WEB_WORKERS", default=2, least=1, most=64)
 WEB_THREADS = _env.number("DRIFTLINE_WEB_THREADS", default=4, least=1, most=64)
 ACCESS_LOG = _env.flag("DRIFTLINE_ACCESS_LOG", default=False)
+
+# API
+UPLOAD_MAX_BYTES = _env.number(
+    "DRIFTLINE_UPLOAD_MAX_BYTES", default=16 * 2**20, least=2**10, most=2**30
+)
+API_REQUESTS_A_MINUTE = _env.number(
+    "DRIFTLINE_API_REQUESTS_A_MINUTE", default=30_000, least=1, most=10_000_000
+)
 
 # Static files
 STATIC_URL = "static/"

@@ -23,7 +23,7 @@ class PlotlyFinder(BaseFinder):
         # `collectstatic` joins prefix and the name in the storage; we give one file, not the folder
         self.storage.prefix = "vendor"  # type: ignore[attr-defined]
 
-    def find(self, path: str, find_all: bool = False, **kwargs: Any) -> Any:  # noqa: FBT001, FBT002
+    def find(self, path: str, find_all: bool = False, **kwargs: Any) -> Any:
         """The file's place, or an empty list for every other name."""
         if path != self.NAME:
             return []

@@ -1,6 +1,9 @@
 """The URL table of the whole site."""
 
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path
 
-urlpatterns = [path("admin/", admin.site.urls)]
+urlpatterns = [
+    path("", include("webapp.api.urls")),
+    path("admin/", admin.site.urls),
+]

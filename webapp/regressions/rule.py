@@ -6,6 +6,7 @@ least 2 % is flagged.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from webapp.regressions.models import Comparison, Flag, Verdict
 from webapp.results.models import Metric, Point, Series
@@ -25,7 +26,7 @@ class Judgement:
 
 def compare_consecutive(series: Series, points: Sequence[Point]) -> Iterator[Comparison]:
     """A comparison for each point but the first, which only serves as base."""
-    for before, after in zip(points, points[1:], strict=False):
+    for before, after in pairwise(points):
         judged = judge(before, after, better=series.metric.better)
         difference = judged.difference
         yield Comparison(
@@ -34,9 +35,9 @@ def compare_consecutive(series: Series, points: Sequence[Point]) -> Iterator[Com
             previous_id=before.revision_id,
             position=after.position,
             delta=after.mean - before.mean,
-            error=difference and difference.error,
+            error=difference.error if difference else None,
             percent=_percent(before, after),
-            percent_error=difference and difference.percent_error,
+            percent_error=difference.percent_error if difference else None,
             verdict=judged.verdict,
             flag=judged.flag,
         )
@@ -48,9 +49,7 @@ def judge(before: Point, after: Point, *, better: str) -> Judgement:
     if difference is None or not difference.proven:
         return Judgement(difference, Verdict.CANNOT_TELL, Flag.NONE)
     improved = (difference.delta > 0) == (better == Metric.Better.MORE)
-    large = (
-        difference.percent is not None and abs(difference.percent) >= SMALLEST_FLAGGED_PERCENT
-    )
+    large = difference.percent is not None and abs(difference.percent) >= SMALLEST_FLAGGED_PERCENT
     if improved:
         return Judgement(difference, Verdict.BETTER, Flag.IMPROVED if large else Flag.NONE)
     return Judgement(difference, Verdict.WORSE, Flag.REGRESSED if large else Flag.NONE)

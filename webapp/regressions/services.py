@@ -72,7 +72,7 @@ def _claim(limit: int) -> list[Series]:
     """
     candidates = list(Series.objects.dirty().values_list("pk", flat=True)[: 4 * limit])
     if len(candidates) > limit:
-        candidates = random.sample(candidates, limit)  # noqa: S311 (no secret depends on it)
+        candidates = random.sample(candidates, limit)
     if not candidates:
         return []
     SeriesAnalysis.objects.bulk_create(
@@ -131,4 +131,4 @@ def _finish(claimed: Sequence[Series]) -> int:
             """,
             [ids, versions],
         )
-        return cursor.rowcount
+        return int(cursor.rowcount)

@@ -43,9 +43,8 @@ class Side:
         return cls(*parts)
 
     def __str__(self) -> str:
-        return ":".join(
-            [self.tree, self.revision, self.hardware, self.mode, self.metric]
-        ).rstrip(":")
+        text = f"{self.tree}:{self.revision}:{self.hardware}:{self.mode}:{self.metric}"
+        return text.rstrip(":")
 
 
 @dataclass(frozen=True)
@@ -87,9 +86,7 @@ class ComparedRow:
 
         Raises webapp.stats.errors.TooFewSamplesError where ministat refuses a set.
         """
-        return ministat.render(
-            [(one.label, one.samples) for one in self.sets], separate_bars=True
-        )
+        return ministat.render([(one.label, one.samples) for one in self.sets], separate_bars=True)
 
 
 @dataclass(frozen=True)
@@ -120,10 +117,7 @@ def compare_sides(sides: Sequence[Side]) -> ComparedTable:
     everywhere = set.intersection(*(set(sets) for sets in found))
     anywhere = set.union(*(set(sets) for sets in found))
     axis = _label_parts(sides)
-    rows = [
-        _row([sets[key] for sets in found], free, axis)
-        for key in sorted(everywhere)
-    ]
+    rows = [_row([sets[key] for sets in found], free, axis) for key in sorted(everywhere)]
     return ComparedTable(tuple(sides), revisions, tuple(rows), len(anywhere - everywhere))
 
 

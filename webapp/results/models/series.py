@@ -1,17 +1,20 @@
 """Series and their points."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Self
+from dataclasses import dataclass
+from typing import Self
 
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.query import RawQuerySet
 from django.utils import timezone
 
 from webapp.results.models.history import Revision, Tree
 from webapp.results.models.subjects import Hardware, Metric, Mode
 
 
-class Waiting(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Waiting:
     """Series that wait for their analysis, and for how long the first of them has."""
 
     count: int
@@ -87,7 +90,7 @@ class PointQuerySet(models.QuerySet["Point"]):
     def of_series(self, series: Series | int) -> Self:
         return self.filter(series=series).order_by("position")
 
-    def changed_with_base(self, dirty: Sequence[Series]) -> "models.RawQuerySet[Point]":
+    def changed_with_base(self, dirty: Sequence[Series]) -> "RawQuerySet[Point]":
         """The points of dirty series from the last one before ``dirty_from`` on, in order.
 
         The lateral join finds each start by one step down the index; a correlated subquery would

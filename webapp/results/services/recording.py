@@ -13,7 +13,7 @@ from webapp.results.documents import Recorded, RunDocument
 from webapp.results.errors import Conflict, Problem, Unprocessable
 from webapp.results.models import Measurement, Run, Series
 from webapp.results.services.pooling import Place, refresh_points
-from webapp.results.services.resolving import SeriesKey, Subjects, lock_series, resolve
+from webapp.results.services.resolving import Subjects, lock_series, resolve
 
 COMPARED_FIELDS = ("hardware", "revision", "mode", "build_id", "kernel_ident", "measured_at")
 
@@ -58,9 +58,7 @@ def _record(
     agent: Agent, runs: Sequence[RunDocument], *, register: bool, history: bool, replace: bool
 ) -> Recorded:
     fresh = _without_repeats(runs)
-    stored = {
-        run.uuid: run for run in Run.objects.filter(uuid__in=[run.uuid for run in fresh])
-    }
+    stored = {run.uuid: run for run in Run.objects.filter(uuid__in=[run.uuid for run in fresh])}
     changed = [
         run for run in fresh if run.uuid in stored and stored[run.uuid].digest != run.digest()
     ]
@@ -106,9 +104,9 @@ def _differing(
     rows decide.
     """
     kept: dict[int, dict[int, Measurement]] = {}
-    rows = Measurement.objects.filter(run__in=[stored[run.uuid] for run in changed])
-    for row in rows.select_related("series"):
-        kept.setdefault(row.run_id, {})[row.series.metric_id] = row
+    held = Measurement.objects.filter(run__in=[stored[run.uuid] for run in changed])
+    for measurement in held.select_related("series"):
+        kept.setdefault(measurement.run_id, {})[measurement.series.metric_id] = measurement
     differing = {}
     for run in changed:
         row = stored[run.uuid]
@@ -200,7 +198,7 @@ def _write(
             for metric in run.metrics
         ]
     )
-    places = {place: position for place, position in left}
+    places = dict(left)
     for run in documents:
         revision = subjects.revision_of(run)
         for metric in run.metrics:
@@ -209,9 +207,7 @@ def _write(
     refresh_points(places, {revision: position for (_, revision), position in places.items()})
 
 
-def _run(
-    agent: Agent, run: RunDocument, subjects: Subjects, now: datetime, history: bool
-) -> Run:
+def _run(agent: Agent, run: RunDocument, subjects: Subjects, now: datetime, history: bool) -> Run:
     return Run(
         uuid=run.uuid,
         agent=agent,
@@ -243,9 +239,7 @@ def _take_out(runs: Iterable[Run]) -> set[tuple[Place, int]]:
         .select_for_update()
     )
     Measurement.objects.filter(pk__in=[row.pk for row in held]).delete()
-    return {
-        ((row.series_id, row.run.revision_id), row.run.revision.position) for row in held
-    }
+    return {((row.series_id, row.run.revision_id), row.run.revision.position) for row in held}
 
 
 def _rewrite(row: Run, run: RunDocument, subjects: Subjects) -> Run:

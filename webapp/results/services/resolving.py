@@ -196,7 +196,9 @@ def _by_alias(
         tree__in=names, name__in={name for _, name in wanted}
     ).select_related("revision")
     return {
-        key: alias.revision for alias in aliases if (key := (names[alias.tree_id], alias.name)) in wanted
+        key: alias.revision
+        for alias in aliases
+        if (key := (names[alias.tree_id], alias.name)) in wanted
     }
 
 
@@ -210,9 +212,7 @@ def _make_revisions(
     """
     taken = {
         (row.tree_id, row.position): row.name
-        for row in Revision.objects.filter(
-            tree__in=trees.values(), position__in=set(made.values())
-        )
+        for row in Revision.objects.filter(tree__in=trees.values(), position__in=set(made.values()))
     }
     problems = [
         Problem(
@@ -233,9 +233,7 @@ def _make_revisions(
         ],
         ignore_conflicts=True,
     )
-    rows = Revision.objects.filter(
-        tree__in=trees.values(), name__in={name for _, name in made}
-    )
+    rows = Revision.objects.filter(tree__in=trees.values(), name__in={name for _, name in made})
     RevisionAlias.objects.bulk_create(
         [RevisionAlias(tree_id=row.tree_id, revision=row, name=row.name) for row in rows],
         ignore_conflicts=True,

@@ -125,7 +125,5 @@ def _move_series(series: Series, *, hardware_id: int, mode_id: int) -> None:
         )
     )
     Measurement.objects.filter(series=series).update(series=target)
-    refresh_points(
-        {(target.pk, revision) for revision, _ in places}, dict(places)
-    )
+    refresh_points({(target.pk, revision) for revision, _ in places}, dict(places))
     series.delete()
