@@ -549,7 +549,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="revision",
             constraint=models.UniqueConstraint(
-                deferrable=django.db.models.constraints.Deferrable["DEFERRED"],
                 fields=("tree", "position"),
                 name="revision_once_at_a_position",
             ),

@@ -153,6 +153,8 @@ def _on_validation(api: NinjaAPI) -> Any:
 
 def _on_http_error(api: NinjaAPI) -> Any:
     def handler(request: HttpRequest, error: HttpError) -> HttpResponse:
+        if isinstance(error.__cause__, BadBody | BodyTooLarge):  # ninja wraps what a parser raises
+            return api.on_exception(request, error.__cause__)
         kind = Kind(error.status_code, "error", str(error), "See /api/docs.")
         return answer(api, request, kind)
 

@@ -13,7 +13,8 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
-    model_validator,
+    ValidationInfo,
+    field_validator,
 )
 
 from webapp.results.documents import MetricDocument, RunDocument
@@ -45,6 +46,12 @@ def _not_from_the_future(moment: datetime) -> datetime:
     if moment > timezone.now() + CLOCK_TOLERANCE:
         raise ValueError("lies in the future; check the clock and the time zone")
     return moment
+
+
+def _text_of_a_moment(value: Any) -> Any:
+    if not isinstance(value, str):
+        raise ValueError("must be an ISO 8601 time with its zone")  # noqa: TRY004 (see below)
+    return value
 
 
 def _real_number(value: Any) -> Any:
@@ -91,14 +98,16 @@ class MetricIn(Strict):
         None, description="The index of the boot of each sample; null when unknown."
     )
 
-    @model_validator(mode="after")
-    def boots_match_samples(self) -> "MetricIn":
-        if self.boots is not None and len(self.boots) != len(self.samples):
+    @field_validator("boots")
+    @classmethod
+    def boots_match_samples(cls, boots: list[int] | None, info: ValidationInfo) -> list[int] | None:
+        samples = info.data.get("samples")
+        if boots is not None and samples is not None and len(boots) != len(samples):
             raise ValueError(
-                f"has {len(self.boots)} boots for {len(self.samples)} samples; "
+                f"has {len(boots)} boots for {len(samples)} samples; "
                 "give one a sample, or null when they are unknown"
             )
-        return self
+        return boots
 
 
 class SourceIn(Strict):
@@ -120,7 +129,14 @@ class RunIn(Strict):
     metrics: Annotated[dict[Name, MetricIn], Field(min_length=1, max_length=MOST_METRICS)]
     build_id: Annotated[Text, Field(min_length=1, max_length=300)]
     kernel_ident: Annotated[Text, Field(max_length=2000)] = ""
-    measured_at: Annotated[AwareDatetime, AfterValidator(_not_from_the_future)] | None = None
+    measured_at: (
+        Annotated[
+            AwareDatetime,
+            BeforeValidator(_text_of_a_moment),
+            AfterValidator(_not_from_the_future),
+        ]
+        | None
+    ) = None
     facts: Annotated[dict[str, Any], AfterValidator(_no_nul_inside)] = {}
     sources: Annotated[list[SourceIn], Field(max_length=10_000)] = []
     warnings: Annotated[list[Annotated[Text, Field(max_length=2000)]], Field(max_length=1000)] = []

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from webapp.labs.models import Agent
@@ -29,13 +29,21 @@ def take_in(
     replace: bool = False,
 ) -> Recorded:
     """Store the runs and queue the analysis of what they changed; see ``record_runs``."""
-    with transaction.atomic():
-        recorded = results.record_runs(
-            agent=agent, runs=runs, register=register, history=history, replace=replace
-        )
-        if recorded.stored or recorded.replaced:
-            queue.analysis_on_commit()
-    return recorded
+
+    def once() -> Recorded:
+        with transaction.atomic():
+            recorded = results.record_runs(
+                agent=agent, runs=runs, register=register, history=history, replace=replace
+            )
+            if recorded.stored or recorded.replaced:
+                queue.analysis_on_commit()
+        return recorded
+
+    try:
+        return once()
+    except IntegrityError:
+        # The same run or revision came twice at the same moment; now we see the other one.
+        return once()
 
 
 @dataclass(frozen=True, slots=True)

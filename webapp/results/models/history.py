@@ -32,9 +32,13 @@ class RevisionQuerySet(models.QuerySet["Revision"]):
     def named(self, *, tree: Tree, name: str) -> "Revision | None":
         """The revision that ``name`` (an id, an alias or the start of a hash) means in ``tree``."""
         exact = self.filter(tree=tree, aliases__name=name).first()
-        if exact is not None or not HASH_PATTERN.fullmatch(name) or len(name) < MIN_HASH_PREFIX:
-            return exact
-        found = list(self.filter(tree=tree, aliases__name__startswith=name).distinct()[:2])
+        return exact or self.with_hash(tree=tree, start=name)
+
+    def with_hash(self, *, tree: Tree, start: str) -> "Revision | None":
+        """The one revision of ``tree`` whose hash begins so; None when there are two, too."""
+        if len(start) < MIN_HASH_PREFIX or not HASH_PATTERN.fullmatch(start):
+            return None
+        found = list(self.filter(tree=tree, aliases__name__startswith=start).distinct()[:2])
         return found[0] if len(found) == 1 else None
 
     def before(self, revision: "Revision") -> Self:
@@ -65,11 +69,8 @@ class Revision(models.Model):
     class Meta:
         ordering = ["tree", "position"]
         constraints = [
-            # Deferred, so that an import may renumber a whole tree in one transaction.
             models.UniqueConstraint(
-                fields=["tree", "position"],
-                name="revision_once_at_a_position",
-                deferrable=models.Deferrable.DEFERRED,
+                fields=["tree", "position"], name="revision_once_at_a_position"
             ),
             models.UniqueConstraint(fields=["tree", "name"], name="revision_name_once_in_a_tree"),
             models.CheckConstraint(condition=Q(position__gte=0), name="revision_position_from_0"),

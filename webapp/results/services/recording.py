@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from webapp.labs.models import Agent
@@ -18,13 +18,7 @@ from webapp.results.services.resolving import Subjects, lock_series, resolve
 COMPARED_FIELDS = ("hardware", "revision", "mode", "build_id", "kernel_ident", "measured_at")
 
 
-def record_run(
-    *, agent: Agent, run: RunDocument, register: bool = False, history: bool = False
-) -> Recorded:
-    """Store one run; see ``record_runs``."""
-    return record_runs(agent=agent, runs=[run], register=register, history=history)
-
-
+@transaction.atomic(savepoint=False)
 def record_runs(
     *,
     agent: Agent,
@@ -44,19 +38,9 @@ def record_runs(
 
     Raises:
         Unprocessable, Forbidden, Conflict: with every problem found; nothing is stored then.
+        IntegrityError: another upload stored one of these UUIDs or revisions between our look and
+            our insert. That one is committed now, so a second call sees it.
     """
-    try:
-        return _record(agent, runs, register=register, history=history, replace=replace)
-    except IntegrityError:
-        # Another upload stored one of these UUIDs (or a new revision's place) between our look
-        # and our insert. It is committed now, so the second look sees it.
-        return _record(agent, runs, register=register, history=history, replace=replace)
-
-
-@transaction.atomic
-def _record(
-    agent: Agent, runs: Sequence[RunDocument], *, register: bool, history: bool, replace: bool
-) -> Recorded:
     fresh = _without_repeats(runs)
     stored = {run.uuid: run for run in Run.objects.filter(uuid__in=[run.uuid for run in fresh])}
     changed = [

@@ -167,7 +167,7 @@ def _revisions(
     wanted = {(run.tree, run.revision) for run in runs}
     found = _by_alias(wanted, trees)
     for tree, name in sorted(wanted - found.keys()):
-        if revision := Revision.objects.named(tree=trees[tree], name=name):
+        if revision := Revision.objects.with_hash(tree=trees[tree], start=name):
             found[tree, name] = revision
     made: dict[tuple[str, str], int] = {}
     for i, run in enumerate(runs):
@@ -183,8 +183,7 @@ def _revisions(
         elif made.setdefault(key, place) != place:
             problems.append(Problem(f"runs[{i}].position", _moved(run, made[key])))
     if made and not problems:
-        _make_revisions(made, trees, runs)
-        found |= _by_alias(set(made), trees)
+        found |= _make_revisions(made, trees, runs)
     return found
 
 
@@ -204,11 +203,10 @@ def _by_alias(
 
 def _make_revisions(
     made: Mapping[tuple[str, str], int], trees: Mapping[str, Tree], runs: Sequence[RunDocument]
-) -> None:
+) -> dict[tuple[str, str], Revision]:
     """Insert revisions with their own name as their first alias.
 
-    Another upload may insert the same name at the same moment: its row wins, and ours answers to
-    it. A place on the tree that another revision holds is an error of the sender.
+    A place on the tree that another revision holds is an error of the sender.
     """
     taken = {
         (row.tree_id, row.position): row.name
@@ -226,18 +224,14 @@ def _make_revisions(
     ]
     if problems:
         raise Unprocessable(problems)
-    Revision.objects.bulk_create(
-        [
-            Revision(tree=trees[tree], name=name, position=place)
-            for (tree, name), place in sorted(made.items())
-        ],
-        ignore_conflicts=True,
+    keys = sorted(made)
+    rows = Revision.objects.bulk_create(
+        [Revision(tree=trees[tree], name=name, position=made[tree, name]) for tree, name in keys]
     )
-    rows = Revision.objects.filter(tree__in=trees.values(), name__in={name for _, name in made})
     RevisionAlias.objects.bulk_create(
-        [RevisionAlias(tree_id=row.tree_id, revision=row, name=row.name) for row in rows],
-        ignore_conflicts=True,
+        [RevisionAlias(tree_id=row.tree_id, revision=row, name=row.name) for row in rows]
     )
+    return dict(zip(keys, rows, strict=True))
 
 
 def _placeless(run: RunDocument) -> str:
