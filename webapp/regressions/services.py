@@ -42,7 +42,9 @@ def take_in(
     try:
         return once()
     except IntegrityError:
-        # The same run or revision came twice at the same moment; now we see the other one.
+        # The same run or revision came twice at the same moment, or a row that we remembered by
+        # its name is gone; now we see what is there.
+        results.forget_names()
         return once()
 
 

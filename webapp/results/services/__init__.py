@@ -1,6 +1,7 @@
 """Writes to what was measured, one file per matter."""
 
+from webapp.results.services.names import forget_names
 from webapp.results.services.recording import record_runs
 from webapp.results.services.withdrawing import restore_run, withdraw_run
 
-__all__ = ["record_runs", "restore_run", "withdraw_run"]
+__all__ = ["forget_names", "record_runs", "restore_run", "withdraw_run"]

@@ -10,6 +10,7 @@ from django.db import connection
 from django.utils import timezone
 
 from webapp.results.models import Measurement, Point
+from webapp.results.services.bulk import insert_rows
 from webapp.stats import ministat
 
 Place = tuple[int, int]  # (series id, revision id)
@@ -34,13 +35,8 @@ def refresh_points(places: Iterable[Place], positions: dict[int, int]) -> None:
     if not wanted:
         return
     points = _pooled(wanted, positions)
-    Point.objects.bulk_create(
-        points,
-        update_conflicts=True,
-        unique_fields=["series", "revision"],
-        update_fields=POINT_FIELDS,
-    )
-    gone = wanted - {(point.series_id, point.revision_id) for point in points}
+    insert_rows(Point, points, unique=("series_id", "revision_id"))
+    gone = wanted - {(point["series_id"], point["revision_id"]) for point in points}
     if gone:
         _delete_points(gone)
     lowest: dict[int, int] = {}
@@ -57,21 +53,7 @@ def mark_dirty(lowest: dict[int, int]) -> None:
         cursor.execute(MARK_DIRTY, [timezone.now(), ids, [lowest[i] for i in ids]])
 
 
-POINT_FIELDS = [
-    "position",
-    "n",
-    "runs",
-    "builds",
-    "boots",
-    "mean",
-    "median",
-    "variance",
-    "minimum",
-    "maximum",
-]
-
-
-def _pooled(wanted: set[Place], positions: dict[int, int]) -> list[Point]:
+def _pooled(wanted: set[Place], positions: dict[int, int]) -> list[dict[str, Any]]:
     rows = (
         Measurement.objects.counted()
         .filter(
@@ -116,23 +98,19 @@ def moments(samples: list[float]) -> Moments:
     )
 
 
-def _point(place: Place, position: int, rows: list[tuple[Any, ...]]) -> Point:
+def _point(place: Place, position: int, rows: list[tuple[Any, ...]]) -> dict[str, Any]:
+    """The columns of a point."""
     samples = [value for row in rows for value in row[2]]
-    summary = moments(samples)
-    return Point(
-        series_id=place[0],
-        revision_id=place[1],
-        position=position,
-        n=len(samples),
-        runs=len(rows),
-        builds=len({row[4] for row in rows}),
-        boots=_boots(rows),
-        mean=summary.mean,
-        median=summary.median,
-        variance=summary.variance,
-        minimum=summary.minimum,
-        maximum=summary.maximum,
-    )
+    return {
+        "series_id": place[0],
+        "revision_id": place[1],
+        "position": position,
+        "n": len(samples),
+        "runs": len(rows),
+        "builds": len({row[4] for row in rows}),
+        "boots": _boots(rows),
+        **moments(samples)._asdict(),
+    }
 
 
 def _boots(rows: list[tuple[Any, ...]]) -> int | None:

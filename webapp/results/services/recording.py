@@ -3,6 +3,7 @@ grow with the batch."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -12,6 +13,7 @@ from webapp.labs.models import Agent
 from webapp.results.documents import Recorded, RunDocument
 from webapp.results.errors import Conflict, Problem, Unprocessable
 from webapp.results.models import Measurement, Run, Series
+from webapp.results.services.bulk import insert_rows
 from webapp.results.services.pooling import Place, refresh_points
 from webapp.results.services.resolving import Subjects, lock_series, resolve
 
@@ -167,47 +169,58 @@ def _write(
         subjects.series_key(run, metric) for run in documents for metric in run.metrics
     )
     now = timezone.now()
-    rows = Run.objects.bulk_create([_run(agent, run, subjects, now, history) for run in new])
+    ids = dict(
+        insert_rows(
+            Run,
+            [_row(agent, run, subjects, now, history=history) for run in new],
+            returning=("uuid", "id"),
+        )
+    )
     for run in replaced:
-        rows.append(_rewrite(stored[run.uuid], run, subjects))
-    Measurement.objects.bulk_create(
+        ids[run.uuid] = _rewrite(stored[run.uuid], run, subjects).pk
+    insert_rows(
+        Measurement,
         [
-            Measurement(
-                run=row,
-                series=series[subjects.series_key(run, metric)],
-                samples=metric.samples,
-                boots=metric.boots,
-            )
-            for row, run in zip(rows, documents, strict=True)
+            {
+                "run_id": ids[run.uuid],
+                "series_id": series[subjects.series_key(run, metric)],
+                "samples": metric.samples,
+                "boots": metric.boots,
+            }
+            for run in documents
             for metric in run.metrics
-        ]
+        ],
     )
     places = dict(left)
     for run in documents:
         revision = subjects.revision_of(run)
         for metric in run.metrics:
-            place = (series[subjects.series_key(run, metric)].pk, revision.pk)
+            place = (series[subjects.series_key(run, metric)], revision.pk)
             places[place] = revision.position
     refresh_points(places, {revision: position for (_, revision), position in places.items()})
 
 
-def _run(agent: Agent, run: RunDocument, subjects: Subjects, now: datetime, history: bool) -> Run:
-    return Run(
-        uuid=run.uuid,
-        agent=agent,
-        hardware=subjects.hardware[run.hardware],
-        revision=subjects.revision_of(run),
-        mode=subjects.modes[str(run.mode)],
-        digest=run.digest(),
-        build_id=run.build_id,
-        kernel_ident=run.kernel_ident,
-        measured_at=run.measured_at,
-        received_at=now,
-        history=history,
-        facts=run.facts,
-        sources=run.sources,
-        warnings=run.warnings,
-    )
+def _row(
+    agent: Agent, run: RunDocument, subjects: Subjects, now: datetime, *, history: bool
+) -> dict[str, Any]:
+    """The columns of a new run."""
+    return {
+        "uuid": run.uuid,
+        "agent_id": agent.pk,
+        "hardware_id": subjects.hardware[run.hardware].pk,
+        "revision_id": subjects.revision_of(run).pk,
+        "mode_id": subjects.modes[str(run.mode)].pk,
+        "digest": run.digest(),
+        "build_id": run.build_id,
+        "kernel_ident": run.kernel_ident,
+        "measured_at": run.measured_at,
+        "received_at": now,
+        "history": history,
+        "facts": run.facts,
+        "sources": run.sources,
+        "warnings": run.warnings,
+        "withdrawn_reason": "",
+    }
 
 
 def _take_out(runs: Iterable[Run]) -> set[tuple[Place, int]]:

@@ -8,6 +8,7 @@ nothing" and read again, so that two uploads at once make it once.
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from webapp.labs.models import Lab
 from webapp.results.documents import MetricDocument, RunDocument
@@ -23,10 +24,16 @@ from webapp.results.models import (
     Series,
     Tree,
 )
+from webapp.results.modes import ModeName
 from webapp.results.revision_ids import position_of
+from webapp.results.services.names import Remembered
 
 NEAREST_SHOWN = 3
 SeriesKey = tuple[int, int, int, int]
+TREES: Remembered[Tree] = Remembered()
+HARDWARE: Remembered[Hardware] = Remembered()
+MODES: Remembered[Mode] = Remembered()
+METRICS: Remembered[Metric] = Remembered()
 
 
 @dataclass(frozen=True)
@@ -61,7 +68,7 @@ def resolve(*, runs: Sequence[RunDocument], lab: Lab, register: bool) -> Subject
     """
     problems: list[Problem] = []
     hardware = _hardware(runs, lab, problems, register=register)
-    trees = _trees(runs)
+    trees = TREES.get({run.tree for run in runs}, _find_trees)
     revisions = _revisions(runs, trees, problems)
     metrics = _metrics(runs, problems)
     if problems:
@@ -70,8 +77,8 @@ def resolve(*, runs: Sequence[RunDocument], lab: Lab, register: bool) -> Subject
     return Subjects(trees, revisions, hardware, _modes(runs), metrics)
 
 
-def lock_series(keys: Iterable[SeriesKey]) -> dict[SeriesKey, Series]:
-    """The series of ``keys``, made when new, locked in the order of their ids (no deadlock)."""
+def lock_series(keys: Iterable[SeriesKey]) -> dict[SeriesKey, int]:
+    """The ids of the series of ``keys``, made when new, locked in their order (no deadlock)."""
     wanted = set(keys)
     found = _locked(wanted)
     missing = wanted - found.keys()
@@ -87,7 +94,7 @@ def lock_series(keys: Iterable[SeriesKey]) -> dict[SeriesKey, Series]:
     return found
 
 
-def _locked(keys: set[SeriesKey]) -> dict[SeriesKey, Series]:
+def _locked(keys: set[SeriesKey]) -> dict[SeriesKey, int]:
     trees, hardware, modes, metrics = (set(column) for column in zip(*keys, strict=True))
     rows = (
         Series.objects.filter(
@@ -95,18 +102,30 @@ def _locked(keys: set[SeriesKey]) -> dict[SeriesKey, Series]:
         )
         .order_by("pk")
         .select_for_update()
+        .values_list("tree_id", "hardware_id", "mode_id", "metric_id", "pk")
     )
-    return {
-        key: row
-        for row in rows
-        if (key := (row.tree_id, row.hardware_id, row.mode_id, row.metric_id)) in keys
-    }
+    found = {(tree, hardware, mode, metric): pk for tree, hardware, mode, metric, pk in rows}
+    return {key: found[key] for key in keys if key in found}
 
 
 def _hardware(
     runs: Sequence[RunDocument], lab: Lab, problems: list[Problem], *, register: bool
 ) -> dict[str, Hardware]:
     names = {run.hardware for run in runs}
+    found = HARDWARE.get(names, partial(_find_hardware, register_for=lab if register else None))
+    missing = names - found.keys()
+    if missing:
+        known = list(Hardware.objects.values_list("name", flat=True))
+        problems += [
+            Problem(f"runs[{i}].hardware", unknown_hardware(run.hardware, known))
+            for i, run in enumerate(runs)
+            if run.hardware in missing
+        ]
+    return found
+
+
+def _find_hardware(names: set[str], register_for: Lab | None) -> dict[str, Hardware]:
+    """By present name, then by former one; the rest is registered where that is wanted."""
     found = {row.name: row for row in Hardware.objects.filter(name__in=names)}
     missing = names - found.keys()
     if not missing:
@@ -114,18 +133,12 @@ def _hardware(
     for alias in HardwareAlias.objects.filter(name__in=missing).select_related("hardware"):
         found[alias.name] = alias.hardware
     missing -= found.keys()
-    if missing and register:
+    if missing and register_for is not None:
         Hardware.objects.bulk_create(
-            [Hardware(name=name, lab=lab) for name in sorted(missing)], ignore_conflicts=True
+            [Hardware(name=name, lab=register_for) for name in sorted(missing)],
+            ignore_conflicts=True,
         )
         found |= {row.name: row for row in Hardware.objects.filter(name__in=missing)}
-    elif missing:
-        known = list(Hardware.objects.values_list("name", flat=True))
-        problems += [
-            Problem(f"runs[{i}].hardware", unknown_hardware(run.hardware, known))
-            for i, run in enumerate(runs)
-            if run.hardware in missing
-        ]
     return found
 
 
@@ -149,8 +162,7 @@ def _refuse_foreign(runs: Sequence[RunDocument], hardware: dict[str, Hardware], 
         raise Forbidden(foreign)
 
 
-def _trees(runs: Sequence[RunDocument]) -> dict[str, Tree]:
-    names = {run.tree for run in runs}
+def _find_trees(names: set[str]) -> dict[str, Tree]:
     found = {row.name: row for row in Tree.objects.filter(name__in=names)}
     missing = names - found.keys()
     if missing:
@@ -250,8 +262,12 @@ def _moved(run: RunDocument, known: int) -> str:
 
 def _modes(runs: Sequence[RunDocument]) -> dict[str, Mode]:
     names = {str(run.mode): run.mode for run in runs}
+    return MODES.get(names, partial(_find_modes, parts=names))
+
+
+def _find_modes(names: set[str], parts: Mapping[str, ModeName]) -> dict[str, Mode]:
     found = {row.name: row for row in Mode.objects.filter(name__in=names)}
-    missing = names.keys() - found.keys()
+    missing = names - found.keys()
     if not missing:
         return found
     for alias in ModeAlias.objects.filter(name__in=missing).select_related("mode"):
@@ -259,7 +275,7 @@ def _modes(runs: Sequence[RunDocument]) -> dict[str, Mode]:
     missing -= found.keys()
     if missing:
         Mode.objects.bulk_create(
-            [Mode.from_name(names[name]) for name in sorted(missing)], ignore_conflicts=True
+            [Mode.from_name(parts[name]) for name in sorted(missing)], ignore_conflicts=True
         )
         found |= {row.name: row for row in Mode.objects.filter(name__in=missing)}
     return found
@@ -267,30 +283,35 @@ def _modes(runs: Sequence[RunDocument]) -> dict[str, Mode]:
 
 def _metrics(runs: Sequence[RunDocument], problems: list[Problem]) -> dict[str, Metric]:
     first = {metric.name: metric for run in reversed(runs) for metric in run.metrics}
-    found = {row.name: row for row in Metric.objects.filter(name__in=first)}
-    missing = first.keys() - found.keys()
+    found = METRICS.get(first, partial(_find_metrics, documents=first))
+    for i, run in enumerate(runs):
+        for metric in run.metrics:
+            known = found[metric.name]
+            if metric.unit != known.unit:
+                problems.append(_unlike(i, metric.name, "unit", metric.unit, known.unit))
+            if metric.better != known.better:
+                problems.append(_unlike(i, metric.name, "better", metric.better, known.better))
+    return found
+
+
+def _find_metrics(names: set[str], documents: Mapping[str, MetricDocument]) -> dict[str, Metric]:
+    found = {row.name: row for row in Metric.objects.filter(name__in=names)}
+    missing = names - found.keys()
     if missing:
         Metric.objects.bulk_create(
             [
-                Metric(name=name, unit=first[name].unit, better=first[name].better)
+                Metric(name=name, unit=documents[name].unit, better=documents[name].better)
                 for name in sorted(missing)
             ],
             ignore_conflicts=True,
         )
         found |= {row.name: row for row in Metric.objects.filter(name__in=missing)}
-    for i, run in enumerate(runs):
-        for metric in run.metrics:
-            known = found[metric.name]
-            for field, sent, held in (
-                ("unit", metric.unit, known.unit),
-                ("better", metric.better, known.better),
-            ):
-                if sent != held:
-                    problems.append(
-                        Problem(
-                            f"runs[{i}].metrics.{metric.name}.{field}",
-                            f"{metric.name} has {field} {held!r} here, not {sent!r}; "
-                            "send it under another metric name or as it is known",
-                        )
-                    )
     return found
+
+
+def _unlike(index: int, metric: str, field: str, sent: str, held: str) -> Problem:
+    return Problem(
+        f"runs[{index}].metrics.{metric}.{field}",
+        f"{metric} has {field} {held!r} here, not {sent!r}; "
+        "send it under another metric name or as it is known",
+    )
