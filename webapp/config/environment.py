@@ -72,7 +72,7 @@ class Environment:
         return Path(self.text(name, str(default))).expanduser().resolve()
 
     def url(self, name: str, *, default: str, schemes: Sequence[str]) -> str:
-        """A URL of one of `schemes`. The value is kept out of the message: it may hold a password."""
+        """A URL of one of `schemes`. The message hides the value: it may hold a password."""
         value = self.text(name, default)
         if value.partition("://")[0] not in schemes:
             wanted = " or ".join(f"{scheme}://…" for scheme in schemes)

@@ -14,6 +14,5 @@ timeout = 60
 graceful_timeout = 20
 # X-Forwarded-* of strangers must not choose the scheme.
 forwarded_allow_ips = "*" if settings.TRUSTED_PROXIES else ""
-accesslog = "-" if settings.ACCESS_LOG else None
 logconfig_dict = settings.LOGGING
 control_socket_disable = True

@@ -52,6 +52,7 @@ def read(state: Path) -> Instance:
     path = state / FILE_NAME
     try:
         recorded = json.loads(path.read_text())
+        _require_layout(path, recorded["layout"])
         return Instance(**recorded)
     except FileNotFoundError:
         return Instance.at(state / "sockets")
@@ -59,11 +60,19 @@ def read(state: Path) -> Instance:
         raise BadState(
             f"{path} belongs to another user; use that user, or another STATE."
         ) from error
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, KeyError) as error:
         raise BadState(
-            f"{path} is not a record of this version ({error}). "
-            "Start the version that wrote it, or choose another STATE."
+            f"{path} is damaged ({error!r}). Remove this one file: the next start writes it anew."
         ) from error
+
+
+def _require_layout(path: Path, layout: int) -> None:
+    if layout != LAYOUT:
+        raise BadState(
+            f"{path.parent} was written by another version of Driftline (layout {layout}; this "
+            f"version has {LAYOUT}). Start it with the version that wrote it, or choose another "
+            "STATE=…; docs/running.md says how to move the data."
+        )
 
 
 def write(state: Path, instance: Instance) -> None:

@@ -17,6 +17,7 @@ _SHARED: list[structlog.typing.Processor] = [
     structlog.processors.TimeStamper(fmt="iso", utc=True),
     structlog.processors.StackInfoRenderer(),
 ]
+_OTHERS = ("django", "django.server", "gunicorn.error")
 _RENDERERS: dict[str, list[structlog.typing.Processor]] = {
     "console": [structlog.dev.ConsoleRenderer(colors=False)],
     "json": [
@@ -26,8 +27,11 @@ _RENDERERS: dict[str, list[structlog.typing.Processor]] = {
 }
 
 
-def logging_config(*, level: str, style: str) -> Config:
-    """A `dictConfig` of `level` and above, written in `style`: a key of `_RENDERERS`."""
+def logging_config(*, level: str, style: str, access: bool) -> Config:
+    """A `dictConfig` of `level` and above, written in `style`: a key of `_RENDERERS`.
+
+    `access` adds a line for each request.
+    """
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -45,8 +49,8 @@ def logging_config(*, level: str, style: str) -> Config:
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             # Gunicorn and Django attach handlers of their own, which would print lines twice.
-            name: {"handlers": [], "propagate": True}
-            for name in ("django", "django.server", "gunicorn.error", "gunicorn.access")
+            **{name: {"handlers": [], "propagate": True} for name in _OTHERS},
+            "gunicorn.access": {"propagate": True, "level": "INFO" if access else "WARNING"},
         },
     }
 

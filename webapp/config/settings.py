@@ -147,7 +147,7 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TIMEZONE = "UTC"
-# Acknowledged when done: a killed worker's task runs again, so tasks are idempotent.
+# Acknowledged when done: a killed worker's task runs again, so every task may run twice.
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_TIME_LIMIT = TASK_SECONDS
@@ -176,7 +176,8 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {
     "interval_step": 0.2,
     "interval_max": 0.5,
 }
-CELERY_BEAT_SCHEDULE_FILENAME = str(STATE / "beat-schedule")
+# In memory: every entry repeats within minutes, and a file on disk can only go bad.
+CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"
 CELERY_BEAT_SCHEDULE = {
     "sweep-dirty-series": {
         "task": "webapp.regressions.tasks.sweep_dirty_series",
@@ -189,7 +190,6 @@ CELERY_BEAT_SCHEDULE = {
 # Web server (webapp.config.gunicorn)
 WEB_WORKERS = _env.number("DRIFTLINE_WEB_WORKERS", default=2, least=1, most=64)
 WEB_THREADS = _env.number("DRIFTLINE_WEB_THREADS", default=4, least=1, most=64)
-ACCESS_LOG = _env.flag("DRIFTLINE_ACCESS_LOG", default=False)
 
 # API
 UPLOAD_MAX_BYTES = _env.number(
@@ -258,6 +258,7 @@ LOGGING = logging_config(
         "DRIFTLINE_LOG_LEVEL", default="INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR")
     ),
     style=_env.choice("DRIFTLINE_LOG_FORMAT", default="console", choices=("console", "json")),
+    access=_env.flag("DRIFTLINE_ACCESS_LOG", default=False),
 )
 
 # The agent's variables share the prefix and may be set on the same machine.

@@ -50,5 +50,6 @@ class StaticStorage(CompressedManifestStaticFilesStorage):
     """WhiteNoise's storage with the sparing compressor."""
 
     def create_compressor(self, **kwargs: Any) -> SparingCompressor:
-        """The compressor that `collectstatic` uses."""
+        """The compressor that `collectstatic` uses; source maps are for nobody's first visit."""
+        kwargs["extensions"] = [*Compressor.SKIP_COMPRESS_EXTENSIONS, "map"]
         return SparingCompressor(**kwargs)

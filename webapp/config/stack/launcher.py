@@ -1,0 +1,223 @@
+"""Bringing one instance up, keeping it up, and taking it down without a trace."""
+
+import contextlib
+import os
+import socket
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+
+from webapp.config import instance
+from webapp.config.stack import commands, postgres, processes, redis, state
+from webapp.config.stack.errors import StackError, UsageError
+from webapp.config.stack.programs import our_programs, postgres_program, redis_program
+from webapp.config.stack.supervision import STOP_SECONDS, Supervisor
+
+START_SECONDS = 60
+ORPHAN_SECONDS = 20
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line asks for."""
+
+    state: Path
+    port: int
+    address: str
+    demo: bool
+
+    @property
+    def url(self) -> str:
+        """Where this machine finds the pages."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self.address, self.address)  # noqa: S104
+        return f"http://{host}:{self.port}/"
+
+
+def say(text: str) -> None:
+    """Report progress. Standard output is kept for the line that scripts wait for."""
+    print(f"driftline: {text}", file=sys.stderr, flush=True)  # noqa: T201
+
+
+def up(options: Options) -> None:
+    """Run the instance until somebody stops it, which raises `Stopped`."""
+    state.prepare(options.state)
+    with state.locked(options.state, options.url):
+        _end_left_behind(options.state)
+        _require_free(options)
+        plan = _prepare(options)
+        with _supervised(plan.supervisor, options.state):
+            plan.start()
+            _announce(plan, options)
+            while True:
+                time.sleep(1)
+                plan.supervisor.require_healthy()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What runs. A server that is somebody else's is None."""
+
+    supervisor: Supervisor
+    cluster: postgres.Cluster | None
+    redis: redis.Redis | None
+    programs: tuple[str, ...]
+    settings: ModuleType
+    url: str
+
+    def start(self) -> None:
+        """Start the servers, prepare the database, then start our own programs."""
+        self._start_postgres()
+        self._start_redis()
+        say("preparing the database and the static files")
+        commands.run_together(
+            self.supervisor.logs,
+            ["migrate", "--noinput", "--verbosity=0"],
+            ["collectstatic", "--noinput", "--verbosity=0"],
+        )
+        say("starting the web server and the worker")
+        for name in self.programs:
+            self.supervisor.launch(name)
+        self._wait(lambda: _answers(self.url + "readyz"), f"{self.url}readyz to answer 200")
+
+    def _start_postgres(self) -> None:
+        if not self.cluster:
+            postgres.wait_for(self.settings.DATABASES["default"], seconds=START_SECONDS)
+            return
+        say(f"starting PostgreSQL {self.cluster.postgres.major}")
+        self.cluster.create()
+        self.supervisor.launch("postgres")
+        self._wait(self.cluster.answers, "PostgreSQL to take connections")
+        self.cluster.prepare()
+
+    def _start_redis(self) -> None:
+        if not self.redis:
+            redis.require_url(self.settings.REDIS_URL)
+            return
+        say("starting Redis")
+        self.supervisor.launch("redis")
+        self._wait(self.redis.answers, "Redis to take commands")
+
+    def _wait(self, answers: Callable[[], bool], what: str) -> None:
+        end = time.monotonic() + START_SECONDS
+        while not answers():
+            self.supervisor.require_healthy()
+            if time.monotonic() > end:
+                raise StackError(
+                    f"Waited {START_SECONDS} s for {what}, in vain. Logs: {self.supervisor.logs}"
+                )
+            time.sleep(0.1)
+
+
+def _prepare(options: Options) -> Plan:
+    """Choose the servers and write everything that they and our programs read."""
+    recorded = state.recorded_instance(options.state)
+    settings = _settings(options)
+    sockets = state.sockets_directory(options.state, Path(recorded.sockets))
+    cluster = database = None
+    if not settings.DATABASE_URL_GIVEN:
+        cluster = postgres.Cluster.choose(options.state, sockets)
+        cluster.identity.own(sockets)
+    if not settings.REDIS_URL_GIVEN:
+        database = redis.Redis.choose(options.state, sockets)
+        database.create(pidfile=options.state / "pids" / "redis.pid")
+    ours = our_programs(options.state, web_threads=settings.WEB_THREADS)
+    supervisor = Supervisor(options.state, sockets)
+    supervisor.configure(
+        [
+            *([postgres_program(cluster)] if cluster else []),
+            *([redis_program(database)] if database else []),
+            *ours,
+        ]
+    )
+    _record(options, sockets, cluster)
+    names = tuple(program.name for program in ours)
+    return Plan(supervisor, cluster, database, names, settings, options.url)
+
+
+def _record(options: Options, sockets: Path, cluster: postgres.Cluster | None) -> None:
+    record = instance.Instance.at(sockets).with_url(options.url)
+    major = cluster.postgres.major if cluster else None
+    instance.write(options.state, replace(record, postgres_major=major))
+
+
+def _settings(options: Options) -> ModuleType:
+    """Our settings, read with the variables that all programs will get from us."""
+    os.environ["STATE"] = str(options.state)
+    os.environ["DRIFTLINE_BIND"] = f"{options.address}:{options.port}"
+    os.environ["DJANGO_SETTINGS_MODULE"] = "webapp.config.settings"
+    instance.ensure_secret_key(options.state)
+    from django.core.exceptions import ImproperlyConfigured  # noqa: PLC0415 - not needed for --help
+
+    try:
+        from webapp.config import settings  # noqa: PLC0415 - reads the variables set above
+    except ImproperlyConfigured as error:
+        raise UsageError(str(error)) from error
+    return settings
+
+
+@contextlib.contextmanager
+def _supervised(supervisor: Supervisor, directory: Path) -> Iterator[None]:
+    """supervisord runs inside; afterwards nothing of it does, whatever happened."""
+    process = supervisor.start()
+    try:
+        yield
+    finally:
+        say("stopping")
+        supervisor.stop(process)
+        _end_left_behind(directory)
+        say("stopped")
+
+
+def _end_left_behind(directory: Path) -> None:
+    """End what a launcher that was killed left running, supervisord first: it stops the rest."""
+    pids = directory / "pids"
+    recorded = processes.recorded_ids(pids)
+    postmaster = processes.read_id(directory / "postgres" / "postmaster.pid")
+    if postmaster:
+        recorded["postgres"] = postmaster
+    found = processes.left_behind(directory, recorded)
+    for name in sorted(found, key=lambda name: name != "supervisord"):
+        say(f"ending `{name}`, left running by an instance that was killed")
+        seconds = STOP_SECONDS if name == "supervisord" else ORPHAN_SECONDS
+        processes.end(name, found[name], seconds=seconds)
+    for path in pids.glob("*.pid"):
+        path.unlink()
+
+
+def _require_free(options: Options) -> None:
+    """Raise `StackError` when something listens on our port already."""
+    family = socket.AF_INET6 if ":" in options.address else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((options.address, options.port))
+        except OSError as error:
+            raise StackError(
+                f"Port {options.port} of {options.address} cannot be used ({error.strerror}). "
+                f"Choose another: PORT={options.port + 1}"
+            ) from error
+
+
+def _answers(url: str) -> bool:
+    """True when `url` answers 200."""
+    with contextlib.suppress(urllib.error.URLError, OSError):
+        # No proxy stands between us and this machine.
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(url, timeout=10) as response:
+            return bool(response.status == 200)
+    return False
+
+
+def _announce(plan: Plan, options: Options) -> None:
+    """Load the demonstration, if asked for, and print the line that scripts wait for."""
+    if options.demo:
+        say("loading the demonstration data")
+        for line in commands.run(["load_demo"], plan.supervisor.logs).splitlines():
+            say(line)
+    plan.supervisor.require_healthy()
+    print(f"ready {options.url}", flush=True)  # noqa: T201

@@ -1,0 +1,151 @@
+"""A PostgreSQL of our own: made once, started by the supervisor, reached by a Unix socket only."""
+
+import contextlib
+import locale
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from webapp.config.stack.errors import StackError
+from webapp.config.stack.privileges import Identity, postgres_identity
+from webapp.config.stack.servers import Postgres, find_postgres
+
+ADMINISTRATOR, OWNER, DATABASE = "postgres", "driftline", "driftline"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A data directory and what serves it."""
+
+    data: Path
+    sockets: Path
+    postgres: Postgres
+    identity: Identity
+
+    @classmethod
+    def choose(cls, state: Path, sockets: Path) -> "Cluster":
+        """The cluster of `state`, served by the installation that its data need."""
+        data = state / "postgres"
+        postgres = find_postgres(major=data_major(data))
+        return cls(data, sockets, postgres, postgres_identity(postgres.bin / "postgres", state))
+
+    def create(self) -> None:
+        """Make the data directory, unless it is there."""
+        if data_major(self.data) is not None:
+            return
+        self.data.mkdir(mode=0o700, exist_ok=True)
+        self.identity.own(self.data)
+        made = self.identity.run(
+            [
+                *(self.postgres.bin / "initdb", "-D", self.data, "-U", ADMINISTRATOR),
+                *("--auth=trust", "--encoding=UTF8", "--locale=C"),
+                *_character_types(),
+            ]
+        )
+        if made.returncode:
+            raise StackError(
+                f"initdb could not make {self.data}:\n{made.stderr.strip() or made.stdout.strip()}"
+            )
+
+    def command(self, *settings: str) -> list[str]:
+        """The command that serves the cluster in the foreground, with `settings` (`name=value`).
+
+        Whoever may enter the directory of the sockets is trusted: nobody else can connect.
+        """
+        fixed = (
+            "listen_addresses=",
+            f"unix_socket_directories={self.sockets}",
+            "unix_socket_permissions=0700",
+            "timezone=UTC",
+            "log_timezone=UTC",
+            "logging_collector=off",
+        )
+        options = [word for setting in (*fixed, *settings) for word in ("-c", setting)]
+        return [
+            *self.identity.prefix,
+            str(self.postgres.bin / "postgres"),
+            *("-D", str(self.data)),
+            *options,
+        ]
+
+    def prepare(self) -> None:
+        """Make the owner's role and database in the running server, unless they are there."""
+        with self._connect() as connection:
+            if not _exists(connection, "SELECT 1 FROM pg_roles WHERE rolname = %s", OWNER):
+                connection.execute(
+                    sql.SQL("CREATE ROLE {} LOGIN CREATEDB").format(sql.Identifier(OWNER))
+                )
+            if not _exists(connection, "SELECT 1 FROM pg_database WHERE datname = %s", DATABASE):
+                connection.execute(
+                    sql.SQL("CREATE DATABASE {} OWNER {}").format(
+                        sql.Identifier(DATABASE), sql.Identifier(OWNER)
+                    )
+                )
+
+    def answers(self) -> bool:
+        """True when the server takes connections."""
+        with contextlib.suppress(psycopg.OperationalError), self._connect():
+            return True
+        return False
+
+    def _connect(self) -> psycopg.Connection[tuple[object, ...]]:
+        return psycopg.connect(
+            host=str(self.sockets),
+            user=ADMINISTRATOR,
+            dbname="postgres",
+            autocommit=True,
+            connect_timeout=5,
+        )
+
+
+def data_major(data: Path) -> int | None:
+    """The version that wrote a data directory, or None when there is none."""
+    try:
+        return int((data / "PG_VERSION").read_text())
+    except FileNotFoundError:
+        return None
+
+
+def wait_for(database: Mapping[str, Any], *, seconds: float) -> None:
+    """Wait until the server of a Django `database` takes a connection, at most `seconds`.
+
+    Raises `StackError` when it does not.
+    """
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            psycopg.connect(
+                host=database["HOST"] or None,
+                port=database["PORT"] or None,
+                user=database["USER"] or None,
+                password=database["PASSWORD"] or None,
+                dbname=database["NAME"],
+                connect_timeout=5,
+            ).close()
+        except psycopg.OperationalError as error:
+            if time.monotonic() > end:
+                raise StackError(f"The server of DATABASE_URL does not answer: {error}") from error
+            time.sleep(0.5)
+        else:
+            return
+
+
+def _exists(connection: psycopg.Connection[tuple[object, ...]], query: str, name: str) -> bool:
+    return connection.execute(query.encode(), [name]).fetchone() is not None
+
+
+def _character_types() -> Sequence[str]:
+    """Upper and lower case of all letters where the system knows them; sorting stays by bytes."""
+    before = locale.setlocale(locale.LC_CTYPE)
+    try:
+        locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
+    except locale.Error:
+        return []
+    finally:
+        locale.setlocale(locale.LC_CTYPE, before)
+    return ["--lc-ctype=C.UTF-8"]

@@ -1,0 +1,108 @@
+"""Which processes run, and ending those that a killed launcher left behind.
+
+A process is ours when it belongs to the process group of a recorded id *and* names STATE on its
+command line. Ids alone are not enough: the system uses them again.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+PROC = Path("/proc")
+# How each program is asked to end; what remains after the wait is killed, except PostgreSQL,
+# for which SIGQUIT is the hardest end that it takes part in.
+GENTLE: Mapping[str, signal.Signals] = {"postgres": signal.SIGINT}
+HARD: Mapping[str, signal.Signals] = {"postgres": signal.SIGQUIT}
+
+
+@dataclass(frozen=True)
+class Process:
+    """One running process: its id, the id of its group and its command line."""
+
+    pid: int
+    group: int
+    command: str
+
+
+def running() -> list[Process]:
+    """All processes of the machine that we may see."""
+    if (PROC / "self" / "stat").exists():
+        return list(_from_proc())
+    printed = subprocess.run(
+        ["ps", "-A", "-ww", "-o", "pid=,pgid=,args="], capture_output=True, text=True, check=True
+    ).stdout
+    return [_from_ps(line) for line in printed.splitlines() if len(line.split()) > 2]
+
+
+def left_behind(state: Path, recorded: Mapping[str, int]) -> dict[str, list[Process]]:
+    """The processes of `state`, by program, given the id `recorded` for each program."""
+    marker = f"{state}/"
+    ours = [process for process in running() if marker in process.command]
+    found = {
+        name: [process for process in ours if pid in (process.pid, process.group)]
+        for name, pid in recorded.items()
+    }
+    return {name: processes for name, processes in found.items() if processes}
+
+
+def end(name: str, processes: Iterable[Process], *, seconds: float) -> None:
+    """End `processes` of the program `name`: gently, and hard what is left after `seconds`."""
+    waiting = list(processes)
+    _signal(waiting, GENTLE.get(name, signal.SIGTERM))
+    waiting = _wait(waiting, seconds)
+    _signal(waiting, HARD.get(name, signal.SIGKILL))
+    _wait(waiting, seconds)
+
+
+def recorded_ids(directory: Path) -> dict[str, int]:
+    """The ids in the pid files of `directory`, by program."""
+    return {
+        path.stem: pid for path in directory.glob("*.pid") if (pid := read_id(path)) is not None
+    }
+
+
+def read_id(path: Path) -> int | None:
+    """The id in the first line of a pid file, or None when there is no such thing."""
+    try:
+        return int(path.read_text().split(maxsplit=1)[0])
+    except (FileNotFoundError, ValueError, IndexError):
+        return None
+
+
+def _from_proc() -> Iterator[Process]:
+    for entry in PROC.iterdir():
+        if entry.name.isdecimal():
+            # Processes end while we look.
+            with contextlib.suppress(OSError, IndexError, ValueError):
+                # The name in parentheses may hold anything, so count from its end.
+                state, _parent, group = (entry / "stat").read_text().rpartition(")")[2].split()[:3]
+                words = (entry / "cmdline").read_bytes().replace(b"\0", b" ")
+                if state != "Z":
+                    yield Process(int(entry.name), int(group), os.fsdecode(words))
+
+
+def _from_ps(line: str) -> Process:
+    pid, group, command = line.split(maxsplit=2)
+    return Process(int(pid), int(group), command)
+
+
+def _signal(processes: Iterable[Process], number: signal.Signals) -> None:
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, number)
+
+
+def _wait(processes: list[Process], seconds: float) -> list[Process]:
+    """Wait until `processes` are gone; those that are not after `seconds`."""
+    end_of_patience = time.monotonic() + seconds
+    left = processes
+    while left and time.monotonic() < end_of_patience:
+        time.sleep(0.05)
+        now = {(process.pid, process.command) for process in running()}
+        left = [process for process in left if (process.pid, process.command) in now]
+    return left

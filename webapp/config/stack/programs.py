@@ -1,0 +1,61 @@
+"""What an instance consists of."""
+
+import sys
+from pathlib import Path
+
+from webapp.config.stack.postgres import Cluster
+from webapp.config.stack.redis import Redis
+from webapp.config.stack.supervision import Program
+
+PROJECT = Path(__file__).resolve().parents[3]
+
+
+def postgres_program(cluster: Cluster) -> Program:
+    """PostgreSQL. Its stop is a fast one: it rolls open transactions back and ends cleanly."""
+    return Program(
+        name="postgres",
+        command=cluster.command(),
+        priority=10,
+        # Its user may be unable to enter any directory of ours.
+        directory=Path("/"),
+        user=cluster.identity.user if not cluster.identity.prefix else None,
+        stop_signal="INT",
+        stop_seconds=60,
+    )
+
+
+def redis_program(redis: Redis) -> Program:
+    """Redis."""
+    return Program(name="redis", command=redis.command(), priority=10, directory=Path("/"))
+
+
+def our_programs(state: Path, *, web_threads: int) -> list[Program]:
+    """The web server, the worker and its scheduler."""
+    pids = state / "pids"
+    python = [sys.executable, "-m"]
+    gunicorn = [*python, "gunicorn", "-c", "python:webapp.config.gunicorn"]
+    celery = [*python, "celery", "-A", "webapp.config.celery"]
+    return [
+        Program(
+            name="web",
+            command=[*gunicorn, "--pid", str(pids / "web.pid"), "webapp.config.wsgi"],
+            priority=20,
+            directory=PROJECT,
+            environment={"DRIFTLINE_DATABASE_POOL": str(web_threads)},
+        ),
+        Program(
+            name="worker",
+            command=[
+                *(*celery, "worker", "--loglevel", "info", "--without-mingle"),
+                *("--hostname", "worker@%h", "--pidfile", str(pids / "worker.pid")),
+            ],
+            priority=30,
+            directory=PROJECT,
+        ),
+        Program(
+            name="beat",
+            command=[*celery, "beat", "--loglevel", "info", "--pidfile", str(pids / "beat.pid")],
+            priority=40,
+            directory=PROJECT,
+        ),
+    ]

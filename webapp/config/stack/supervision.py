@@ -1,0 +1,176 @@
+"""supervisord: its configuration file, its start, and talking to it."""
+
+import contextlib
+import os
+import shlex
+import subprocess
+import sys
+import time
+import xmlrpc.client
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from supervisor.states import RUNNING_STATES, ProcessStates
+from supervisor.xmlrpc import SupervisorTransport
+
+from webapp.config.stack.errors import StackError
+
+# Stopping takes as long as the slowest program may take, one after the other.
+STOP_SECONDS = 120
+# What the other programs need until they have ended
+SERVERS = ("postgres", "redis")
+
+
+@dataclass(frozen=True)
+class Program:
+    """One supervised program. Lower priorities start first and stop last."""
+
+    name: str
+    command: Sequence[str]
+    priority: int
+    directory: Path
+    user: str | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    stop_signal: str = "TERM"
+    stop_seconds: int = 30
+
+    def section(self, logs: Path) -> str:
+        """The program's section of supervisord.conf."""
+        settings: dict[str, object] = {
+            "command": _escaped(shlex.join(self.command)),
+            "directory": _escaped(str(self.directory)),
+            "priority": self.priority,
+            "autostart": "false",
+            "autorestart": "true",
+            "startsecs": 1,
+            "startretries": 8,
+            "stopsignal": self.stop_signal,
+            "stopwaitsecs": self.stop_seconds,
+            # The master passes a stop on to its own processes; when it cannot, all are killed.
+            "stopasgroup": "false",
+            "killasgroup": "true",
+            "redirect_stderr": "true",
+            "stdout_logfile": _escaped(str(logs / f"{self.name}.log")),
+            "stdout_logfile_maxbytes": "10MB",
+            "stdout_logfile_backups": 3,
+        }
+        if self.user:
+            settings["user"] = self.user
+        if self.environment:
+            settings["environment"] = ",".join(
+                f'{name}="{_escaped(value)}"' for name, value in self.environment.items()
+            )
+        lines = [f"{name}={value}" for name, value in settings.items()]
+        return "\n".join([f"[program:{self.name}]", *lines])
+
+
+@dataclass(frozen=True)
+class Supervisor:
+    """supervisord of one STATE."""
+
+    state: Path
+    sockets: Path
+
+    @property
+    def configuration(self) -> Path:
+        """Where its configuration is."""
+        return self.state / "supervisord.conf"
+
+    @property
+    def logs(self) -> Path:
+        """Where the logs of all programs are."""
+        return self.state / "logs"
+
+    def configure(self, programs: Iterable[Program]) -> None:
+        """Write the configuration that runs `programs`."""
+        socket = _escaped(str(self.sockets / "supervisor.sock"))
+        head = [
+            "[unix_http_server]",
+            f"file={socket}",
+            "chmod=0700",
+            "[supervisord]",
+            f"logfile={_escaped(str(self.logs / 'supervisord.log'))}",
+            "logfile_maxbytes=10MB",
+            "logfile_backups=3",
+            f"pidfile={_escaped(str(self.state / 'pids' / 'supervisord.pid'))}",
+            "nodaemon=true",
+            "silent=true",
+            *(["user=root"] if os.geteuid() == 0 else []),
+            "[rpcinterface:supervisor]",
+            "supervisor.rpcinterface_factory=supervisor.rpcinterface:make_main_rpcinterface",
+            "[supervisorctl]",
+            f"serverurl=unix://{socket}",
+        ]
+        sections = [program.section(self.logs) for program in programs]
+        self.configuration.write_text("\n".join([*head, *sections, ""]))
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start supervisord out of reach of the terminal's signals, and wait until it answers."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "supervisor.supervisord", "-n", "-c", str(self.configuration)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        end = time.monotonic() + 20
+        while time.monotonic() < end and process.poll() is None:
+            with contextlib.suppress(OSError, xmlrpc.client.Error):
+                self._call("getState")
+                return process
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+        raise StackError(f"supervisord did not start:\n{self.tail('supervisord')}")
+
+    def launch(self, name: str) -> None:
+        """Start the program `name` without waiting for it."""
+        self._call("startProcess", name, False)
+
+    def require_healthy(self) -> None:
+        """Raise `StackError`, with the end of its log, when a program could not be kept running."""
+        for process in self._call("getAllProcessInfo"):
+            if process["state"] == ProcessStates.FATAL:
+                name = process["name"]
+                raise StackError(
+                    f"`{name}` cannot be kept running. The end of {self.logs / name}.log:\n"
+                    f"{self.tail(name)}"
+                )
+
+    def stop(self, process: subprocess.Popen[bytes]) -> None:
+        """Stop our own programs, all at once, then the servers and supervisord itself."""
+        if process.poll() is None:
+            self._ask_to_stop()
+            process.terminate()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def _ask_to_stop(self) -> None:
+        """Begin to stop what depends on a server; supervisord alone would go one by one."""
+        with contextlib.suppress(OSError, xmlrpc.client.Error):
+            for program in self._call("getAllProcessInfo"):
+                if program["name"] not in SERVERS and program["state"] in RUNNING_STATES:
+                    self._call("stopProcess", program["name"], False)
+
+    def tail(self, name: str, lines: int = 20) -> str:
+        """The last lines of the log of `name`."""
+        try:
+            text = (self.logs / f"{name}.log").read_text(errors="replace")
+        except FileNotFoundError:
+            return "(no log)"
+        return "\n".join(text.splitlines()[-lines:])
+
+    def _call(self, method: str, *arguments: object) -> Any:
+        transport = SupervisorTransport(None, None, f"unix://{self.sockets / 'supervisor.sock'}")
+        with xmlrpc.client.ServerProxy("http://127.0.0.1", transport=transport) as server:
+            return getattr(server.supervisor, method)(*arguments)
+
+
+def _escaped(text: str) -> str:
+    """`text` for supervisord, which expands %(names)s."""
+    return text.replace("%", "%%")
