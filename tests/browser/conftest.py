@@ -1,0 +1,51 @@
+"""Browser tests drive the system's Chromium against a real server with the real static files."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.handlers.wsgi import WSGIHandler
+from pytest_django.live_server_helper import LiveServer
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """Launch the Chromium that is installed here; nothing is downloaded."""
+    found = [path for name in BROWSERS if (path := shutil.which(name))]
+    if not found:
+        pytest.fail(
+            "No Chromium on PATH. Debian: apt install chromium; FreeBSD: pkg install chromium"
+        )
+    return {**browser_type_launch_args, "executable_path": found[0], "args": list(ARGUMENTS)}
+
+
+@pytest.fixture(scope="session")
+def live_server(django_db_setup: None) -> Iterator[LiveServer]:
+    """The site as Gunicorn serves it: WhiteNoise, not a test handler, answers for static files.
+
+    pytest-django gives every test that uses this a transactional database.
+    """
+    # Playwright runs an event loop in this thread, where Django would refuse to use the database.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    server = LiveServer("127.0.0.1", start=False)
+    server.thread.static_handler = _as_it_is
+    server.start()
+    yield server
+    server.stop()
+
+
+def _as_it_is(application: WSGIHandler) -> WSGIHandler:
+    return application

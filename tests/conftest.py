@@ -1,0 +1,55 @@
+"""Fixtures for all tests. The servers come from `tests.servers`."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+
+from webapp.config.celery import app
+
+PROJECT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def worker(transactional_db: None, tmp_path: Path) -> Iterator[None]:
+    """A real Celery worker on the test's database. What other tests queued is gone before."""
+    cache.clear()
+    app.control.purge()
+    log = tmp_path / "worker.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "celery", "-A", "webapp.config.celery", "worker"),
+                *("--loglevel=info", "--concurrency=1", "--without-mingle", "--without-gossip"),
+            ],
+            cwd=PROJECT,
+            env=os.environ | {"DATABASE_URL": _test_database_url()},
+            stdout=output,
+            stderr=output,
+            stdin=subprocess.DEVNULL,
+        )
+    try:
+        _wait_for_answer(process, log)
+        yield
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _test_database_url() -> str:
+    database = connection.settings_dict
+    return f"postgresql://{database['USER']}@/{quote(database['HOST'])}/{database['NAME']}"
+
+
+def _wait_for_answer(process: "subprocess.Popen[bytes]", log: Path) -> None:
+    end = time.monotonic() + 30
+    while not app.control.ping(timeout=0.5):
+        if process.poll() is not None or time.monotonic() > end:
+            pytest.fail(f"The worker did not start:\n{log.read_text(errors='replace')}")

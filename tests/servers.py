@@ -1,0 +1,165 @@
+"""A pytest plugin: a real PostgreSQL and a real Redis for one test run.
+
+Loaded by `-p tests.servers` before Django's settings, which read the variables set here. With
+pytest-xdist, the process that distributes the tests starts the servers and its workers share them:
+pytest-django gives each worker a database of its own, and each gets a Redis database of its own.
+"""
+
+import atexit
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from webapp.config import instance
+from webapp.config.stack import processes
+from webapp.config.stack.postgres import Cluster
+from webapp.config.stack.redis import Redis
+
+PROJECT = Path(__file__).resolve().parents[1]
+# Compressing plotly.js takes many seconds, so collected static files outlive a run.
+STATIC = PROJECT / ".run-tests" / "static"
+PREFIX = "driftline-tests-"
+REDIS_DATABASES = 64
+# Speed instead of durability: these data live as long as the run.
+THROW_AWAY = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200")
+
+
+class Servers:
+    """The servers of one run, and the directory that goes with them."""
+
+    def __init__(self) -> None:
+        self.state = Path(tempfile.mkdtemp(prefix=PREFIX, dir="/tmp"))
+        # Root's PostgreSQL is another user, who must pass.
+        self.state.chmod(0o711 if os.geteuid() == 0 else 0o700)
+        self.lock = _lock(self.state)
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.pids = self.state / "pids"
+        self.pids.mkdir()
+        self.sockets = self.state / "sockets"
+        self.sockets.mkdir(mode=0o700)
+        instance.write(self.state, instance.Instance.at(self.sockets))
+
+    def start(self) -> None:
+        """Start both and wait until they answer."""
+        cluster = Cluster.choose(self.state, self.sockets)
+        cluster.identity.own(self.sockets)
+        cluster.create()
+        redis = Redis.choose(self.state, self.sockets)
+        redis.create(pidfile=self.pids / "redis.pid", databases=REDIS_DATABASES)
+        user = cluster.identity.user if not cluster.identity.prefix else None
+        self._start("postgres", cluster.command(*THROW_AWAY), user)
+        self._start("redis", redis.command(), None)
+        self._wait("postgres", cluster.answers)
+        self._wait("redis", redis.answers)
+        cluster.prepare()
+
+    def stop(self) -> None:
+        """End both at once and remove their data."""
+        for name, process in self.processes.items():
+            process.send_signal(processes.HARD.get(name, signal.SIGKILL))
+            process.wait()
+        self.processes.clear()
+        shutil.rmtree(self.state, ignore_errors=True)
+
+    def _start(self, name: str, command: list[str], user: str | None) -> None:
+        with (self.state / f"{name}.log").open("wb") as log:
+            self.processes[name] = subprocess.Popen(
+                command,
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                user=user,
+                # Out of reach of Ctrl-C, which pytest answers by stopping tests first
+                start_new_session=True,
+            )
+        (self.pids / f"{name}.pid").write_text(str(self.processes[name].pid))
+
+    def _wait(self, name: str, answers: Callable[[], bool]) -> None:
+        end = time.monotonic() + 30
+        while not answers():
+            if self.processes[name].poll() is not None or time.monotonic() > end:
+                log = (self.state / f"{name}.log").read_text(errors="replace")
+                raise pytest.UsageError(f"The tests' {name} did not start:\n{log}")
+            time.sleep(0.05)
+
+
+def _lock(state: Path) -> IO[str]:
+    """Hold `state` as long as this process lives, so that no other run clears it away."""
+    lock = (state / "lock").open("w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock
+
+
+def _clear_left_behind() -> None:
+    """End the servers of runs that were killed, and remove their data."""
+    for state in Path("/tmp").glob(f"{PREFIX}*"):
+        if state.stat().st_uid == os.geteuid() and _is_abandoned(state):
+            found = processes.left_behind(state, processes.recorded_ids(state / "pids"))
+            for name, left in found.items():
+                processes.end(name, left, seconds=5)
+            shutil.rmtree(state, ignore_errors=True)
+
+
+def _is_abandoned(state: Path) -> bool:
+    try:
+        with (state / "lock").open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, FileNotFoundError):
+        # Without a lock file it is being made right now.
+        return False
+    return True
+
+
+@contextmanager
+def _static_files_collected() -> Iterator[None]:
+    """Collect the static files beside what happens inside."""
+    STATIC.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity=0"]
+    with (STATIC.parent / "static.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with subprocess.Popen(command, cwd=PROJECT) as process:
+            yield
+        if process.returncode:
+            raise pytest.UsageError("The tests' static files could not be collected")
+
+
+def _set_variables(state: Path, redis_database: int) -> None:
+    for name in [name for name in os.environ if name.startswith("DRIFTLINE_")]:
+        del os.environ[name]
+    os.environ["STATE"] = str(state)
+    os.environ["DRIFTLINE_STATIC_ROOT"] = str(STATIC)
+    os.environ["SECRET_KEY"] = "the tests' key, long enough to sign with and known to everybody"
+    os.environ["DATABASE_URL"] = instance.read(state).database_url
+    os.environ["REDIS_URL"] = instance.read(state).redis_url.replace(
+        "?db=0", f"?db={redis_database}"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Say where the servers are, for those who look into a failing run."""
+    config.stash[STATE] = Path(os.environ["STATE"])
+
+
+STATE = pytest.StashKey[Path]()
+_worker = os.environ.get("PYTEST_XDIST_WORKER")
+if _worker:
+    _set_variables(Path(os.environ["STATE"]), 1 + int(_worker.removeprefix("gw")))
+else:
+    _clear_left_behind()
+    _servers = Servers()
+    atexit.register(_servers.stop)
+    _set_variables(_servers.state, 0)
+    with _static_files_collected():
+        _servers.start()
