@@ -1,0 +1,83 @@
+# Driftline. POSIX make: works with GNU make and with BSD make. Guide: docs/running.md
+
+PYTHON ?= python3
+PORT ?= 8000
+STATE ?= .run
+BIND ?= 127.0.0.1
+TESTS ?=
+VENV = .venv
+STAMP = $(VENV)/.stamp
+BIN = $(VENV)/bin
+STACK = $(BIN)/python -m webapp.config.stack up --port "$(PORT)" --bind "$(BIND)" --state "$(STATE)"
+
+.PHONY: help setup demo up test browser check format bench lock clean
+
+help:
+	@echo 'make demo    start everything with demonstration data   (PORT=8000 STATE=.run)'
+	@echo 'make up      start everything with the data in STATE    (PORT=8000 STATE=.run)'
+	@echo 'make setup   only make the environment: .venv'
+	@echo 'make test    run every test                             (TESTS="path -k word")'
+	@echo 'make check   linters, types, layers, missing migrations'
+	@echo 'make format  format the code'
+	@echo 'make bench   run the benchmarks: one JSON object a line'
+	@echo 'make lock    write constraints.txt anew from pyproject.toml'
+	@echo 'make clean   remove .venv and caches; data in STATE stay'
+
+setup: $(STAMP)
+
+# Everything at the versions of constraints.txt. Progress goes to standard error: the standard
+# output of `make demo` and `make up` is the line that says where the pages are.
+$(STAMP): pyproject.toml constraints.txt agents/pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Driftline needs Python 3.11 or later, and $(PYTHON) is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12 ...")'
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo 'This Python cannot make environments. Debian: apt install python3-venv' >&2; exit 1; }
+	@echo 'driftline: installing into $(VENV)' >&2
+	@rm -f $(STAMP)
+	@$(PYTHON) -m venv $(VENV) >&2
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --prefer-binary \
+	  -c constraints.txt -e '.[embedded,test,check]' -e agents >&2
+	@touch $(STAMP)
+
+demo: $(STAMP)
+	@exec $(STACK) --demo
+
+up: $(STAMP)
+	@exec $(STACK)
+
+test: $(STAMP) browser
+	@$(BIN)/python -m pytest -n 2 $(TESTS)
+
+# The browser tests drive the system's Chromium. Without it they fail, and say so.
+browser:
+	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then :; \
+	elif command -v apt-get && [ "`id -u`" = 0 ]; then \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; \
+	else echo 'driftline: no Chromium found: the browser tests will fail. Debian: apt install chromium; FreeBSD: pkg install chromium' >&2; \
+	fi >/dev/null
+
+check: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/djlint --quiet --check webapp/templates
+	$(BIN)/djlint --quiet --lint webapp/templates
+	$(BIN)/python manage.py makemigrations --check --dry-run
+
+format: $(STAMP)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+	$(BIN)/djlint --quiet --reformat webapp/templates
+
+bench: $(STAMP)
+	@for program in benchmarks/[!_]*.py; do \
+	  name=`basename "$$program" .py`; \
+	  $(BIN)/python -m "benchmarks.$$name" || exit; \
+	done
+
+lock: $(STAMP)
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --upgrade --no-header --no-annotate --no-emit-index-url \
+	  --python-version 3.11 --all-extras pyproject.toml agents/pyproject.toml -o constraints.txt
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .import_linter_cache .pytest_cache .hypothesis
