@@ -1,0 +1,98 @@
+"""The levels of a series and its changes.
+
+    analysis = detect(points)                    # everything at once
+    state = advance(start(), points)             # the same, kept for later …
+    state = advance(state, [one_more])           # … at a cost that does not grow with history
+    analysis = present(state)                    # equal to detect(points + [one_more])
+
+`detect` *is* the fold of `advance`: what is found depends on the points alone, never on batches.
+Points come in order of their position. One that arrives out of order, is withdrawn or measured
+again makes everything from its position on be read again: from the newest stored state before it
+(`State.last_position`), or from `start()`. States are plain data (`State.to_data`,
+`State.from_data`) and are bounded: storing one every 64 revisions bounds the work of a late point.
+
+The method, in words, and how to check it by hand: docs/statistics.md.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from webapp.stats.changes.findings import (
+    Analysis,
+    At,
+    Better,
+    Change,
+    Newest,
+    Noise,
+    Retracted,
+    Segment,
+    Smallest,
+)
+from webapp.stats.changes.fold import take_in
+from webapp.stats.changes.noise import Borrowed
+from webapp.stats.changes.points import BadSeriesError, Point, reduce_points
+from webapp.stats.changes.present import present
+from webapp.stats.changes.state import VERSION, State
+
+__all__ = [
+    "VERSION",
+    "Analysis",
+    "At",
+    "BadSeriesError",
+    "Better",
+    "Borrowed",
+    "Change",
+    "Newest",
+    "Noise",
+    "Point",
+    "Retracted",
+    "Segment",
+    "Smallest",
+    "State",
+    "advance",
+    "detect",
+    "present",
+    "start",
+]
+
+
+def start(borrowed: Borrowed | None = None) -> State:
+    """Return the state before the first revision, with noise borrowed from elsewhere if any."""
+    return State(borrowed=borrowed)
+
+
+def advance(state: State, points: Sequence[Point]) -> State:
+    """Return the state after `points` as well; `state` itself stays as it is.
+
+    Raises BadSeriesError for points out of order (each position must be larger than the last),
+    for a sample that is not a finite number and for a point without samples.
+    """
+    state = state.copy()
+    _check_order(state.last_position, points)
+    for point, value in zip(points, reduce_points(points), strict=True):
+        if value is None:
+            state.left_out.append((point.position, point.label))
+            state.last_position = point.position
+        else:
+            take_in(state, value)
+    return state
+
+
+def detect(
+    points: Iterable[Point], *, better: Better = "more", borrowed: Borrowed | None = None
+) -> Analysis:
+    """Return what is said about a whole series: points in any order, one per revision.
+
+    `better` says which direction is an improvement. Raises BadSeriesError as `advance` does.
+    """
+    ordered = sorted(points, key=lambda point: point.position)
+    return present(advance(start(borrowed), ordered), better)
+
+
+def _check_order(last: int | None, points: Sequence[Point]) -> None:
+    for point in points:
+        if last is not None and point.position <= last:
+            raise BadSeriesError(
+                f"revision {point.label} at position {point.position} does not follow {last}: "
+                "read the series again from a state before it"
+            )
+        last = point.position

@@ -1,0 +1,146 @@
+"""Whether a crossing of the threshold is a break, and of which kind."""
+
+from collections.abc import Sequence
+from math import sqrt
+
+import numpy as np
+
+from webapp.stats.changes import models, scale
+from webapp.stats.changes.layout import Table, give_to_next, join_to_former, lay_out, of_mean
+from webapp.stats.changes.review import settle
+from webapp.stats.changes.state import Break, Kind, Regime, State
+
+SMALL_SIDE = 12
+"""Sides of at most so many revisions are tested without their most extreme one as well."""
+
+STEP_LEAD = 2.0
+"""A drift must explain a stretch better than a step by this much (in units of the variance)."""
+
+STAIR_LEAD = -4.0
+"""The same where two steps of one direction stand against one drift: two steps have two
+parameters more, so they may be better by this much and still lose."""
+
+STAIR_LOOK = 40
+"""Revisions before the first of two such steps that are looked at."""
+
+
+def try_break(state: State, variance: float, freedom: float, table: Table) -> bool:
+    """Break the last regime where it breaks best; False when the evidence is of one revision."""
+    ring, regime = state.ring, state.regimes[-1]
+    start = max(regime.first - ring.start, 0)
+    clipped, weights = np.array(ring.clipped[start:]), np.array(ring.weight[start:])
+    if regime.first < ring.start:
+        # What has left the ring is one heavy value at its left end.
+        clipped[0] = ring.totals[0] / ring.weights[0]
+        weights[0] = ring.weights[0]
+    split, _ = models.best_split(clipped, weights)
+    first = ring.start + start + split
+    sides = _flat(state, start, start + split), _flat(state, start + split, len(ring.place))
+    if not sides_agree(sides, variance, freedom, table):
+        return False
+    if _is_stair(state, first, variance):
+        return True
+    at, slope, gain = models.best_bend(clipped)
+    _, step_gain = models.best_split(clipped, np.ones(len(clipped)))
+    if gain > step_gain + STEP_LEAD * variance:
+        begin(state, "drift", max(ring.start + start + at, regime.first + 1), slope)
+    else:
+        begin(state, "change", first, 0.0)
+    return True
+
+
+def begin(state: State, kind: Kind, first: int, slope: float) -> None:
+    """Begin a new regime at index `first`, whose line gains `slope` more than the last one's."""
+    ring, former = state.ring, state.regimes[-1]
+    if state.breaks and not state.breaks[-1].settled:
+        settle(state)
+    give_to_next(state, first)
+    at = first - ring.start
+    state.regimes.append(Regime(first, ring.position[at], ring.label[at], former.slope + slope))
+    state.regimes[-1].last_position = ring.position[-1]
+    state.regimes[-1].last_label = ring.label[-1]
+    newest = ring.position[-1], ring.label[-1]
+    broken = Break(kind, first, ring.position[at], ring.label[at], newest)
+    broken.settled = kind == "drift"
+    state.breaks.append(broken)
+    lay_out(state, first)
+
+
+def sides_agree(
+    sides: tuple[Sequence[float], Sequence[float]],
+    variance: float,
+    freedom: float,
+    table: Table,
+) -> bool:
+    """Return whether each side still differs without its most extreme revision.
+
+    A revision that is odd beside the others of its side has no vote at all: the others must
+    carry the whole threshold. One that agrees with them may carry most of it.
+    """
+    left, right = sides
+    return _carries(right, left, variance, freedom, table) and _carries(
+        left, right, variance, freedom, table
+    )
+
+
+def _carries(
+    side: Sequence[float], other: Sequence[float], variance: float, freedom: float, table: Table
+) -> bool:
+    count = len(side)
+    if count > SMALL_SIDE:
+        return True
+    level = _middle(other)
+    worst = max(range(count), key=lambda i: abs(side[i] - level))
+    rest = [value for i, value in enumerate(side) if i != worst]
+    mean = sum(rest) / len(rest)
+    is_odd = abs(side[worst] - mean) > scale.ODD * sqrt(variance * (1 + 1 / len(rest)))
+    need = scale.as_student(scale.CONFIRM if is_odd else scale.REST, freedom)
+    inflated = of_mean(table, len(rest)) / len(rest) + of_mean(table, len(other)) / len(other)
+    same_way = (mean - level > 0) == (sum(side) / count - level > 0)
+    return same_way and (mean - level) ** 2 > need * variance * inflated
+
+
+def _middle(values: Sequence[float]) -> float:
+    """A level that one odd revision among few cannot move: the mean without both extremes."""
+    if len(values) < 4:
+        return sum(values) / len(values)
+    return (sum(values) - min(values) - max(values)) / (len(values) - 2)
+
+
+def _flat(state: State, start: int, stop: int) -> list[float]:
+    """The places of ring rows, relative to the slope of the last regime."""
+    ring, regime = state.ring, state.regimes[-1]
+    return [
+        ring.place[i] - regime.slope * (ring.start + i - regime.first) for i in range(start, stop)
+    ]
+
+
+def _is_stair(state: State, first: int, variance: float) -> bool:
+    """Make one drift of two steps of the same direction where a drift explains them as well."""
+    if not state.breaks or state.breaks[-1].settled:
+        return False
+    former, regime = state.regimes[-2], state.regimes[-1]
+    ring = state.ring
+    start = max(former.first, regime.first - STAIR_LOOK, ring.start) - ring.start
+    places = np.array(
+        [
+            place - former.slope * (i - former.first)
+            for i, place in enumerate(ring.place[start:], ring.start + start)
+        ]
+    )
+    cuts = regime.first - ring.start - start, first - ring.start - start
+    parts = np.split(places, cuts)
+    levels = [float(part.mean()) for part in parts]
+    if (levels[1] - levels[0]) * (levels[2] - levels[1]) <= 0:
+        return False
+    at, slope, gain = models.best_bend(places)
+    middle = float(places.mean())
+    stairs = sum(
+        len(part) * (level - middle) ** 2 for part, level in zip(parts, levels, strict=True)
+    )
+    if gain <= stairs + STAIR_LEAD * variance:
+        return False
+    state.retracted.append(state.breaks.pop())
+    join_to_former(state)
+    begin(state, "drift", max(ring.start + start + at, former.first + 1), slope)
+    return True

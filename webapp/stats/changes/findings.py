@@ -1,0 +1,152 @@
+"""What is said about a series: frozen results, in percent and in the metric's unit."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Better = Literal["more", "less"]
+Verdict = Literal["better", "worse"]
+ChangeState = Literal["candidate", "confirmed"]
+Helps = Literal["runs", "revisions", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """One measured revision."""
+
+    position: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change of level.
+
+    `revision` is the likeliest first revision at the new level, with probability `here` given
+    that the change is real; `previous` is the measured revision before it. With 95 % probability
+    the first revision at the new level is one of `first` to `last`; `after` is the measured
+    revision before `first`, the last one known at the old level: the suspects are the commits
+    later than `after` up to and including `last`.
+
+    `change_pct` is new level against old in percent, `low_pct` to `high_pct` its 95 % interval.
+    `probability` is that of the change being real (calibrated by simulation), `score` the
+    evidence in standard deviations and `needed` the threshold it had to pass. `p_value` is that
+    of the scan at one revision under no change: it ranks alerts and is no probability of error.
+    `confirmed_by` is the revision that completed the evidence when read in order (None for a
+    candidate).
+    """
+
+    revision: At
+    previous: At
+    after: At
+    first: At
+    last: At
+    here: float
+    change_pct: float
+    low_pct: float
+    high_pct: float
+    before: float
+    level: float
+    revisions_before: int
+    revisions_after: int
+    verdict: Verdict
+    state: ChangeState
+    score: float
+    needed: float
+    p_value: float
+    probability: float
+    confirmed_by: At | None
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A stretch without a change, from revision `first` to `last`, `count` of them measured.
+
+    `level` is in the metric's unit, at the first revision, with its 95 % interval; `end_level`
+    at the last. They differ where the series drifts: by `drift_pct` in all (0 where level).
+    """
+
+    first: At
+    last: At
+    count: int
+    level: float
+    low: float
+    high: float
+    end_level: float
+    drift_pct: float
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """The scatter of a series, as relative standard deviations in percent.
+
+    `revision_pct` is that of one revision around its regime's level; `within_pct` that of one
+    sample inside a build. `run_pct` (inside one boot), `boot_pct` and `build_pct` are None where
+    the data does not separate them. `memory` is the correlation of neighbouring revisions;
+    `freedom` the effective number of revisions behind it all.
+    """
+
+    revision_pct: float | None
+    within_pct: float | None
+    run_pct: float | None
+    boot_pct: float | None
+    build_pct: float | None
+    memory: float
+    freedom: float
+
+
+@dataclass(frozen=True, slots=True)
+class Smallest:
+    """The smallest change that could be proven now (in 80 of 100 cases), in percent.
+
+    `pct` by the next two revisions, `later_pct` by the next ten, `more_runs_pct` by the next two
+    with twice the samples each. `helps` says what to do more of.
+    """
+
+    pct: float
+    later_pct: float
+    more_runs_pct: float
+    helps: Helps
+
+
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """The newest revision alone against its level: what "why not" is answered from.
+
+    `off_pct` is how far it lies off, `score` the evidence, `needed` what a candidate needs.
+    `p_value` is that of the whole scan at this revision, under no change.
+    """
+
+    revision: At
+    off_pct: float
+    score: float
+    needed: float
+    p_value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Retracted:
+    """A change that was confirmed when read in order, and that later revisions took back."""
+
+    revision: At
+    confirmed_by: At
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """Everything that is said about a series: a pure function of its points.
+
+    `changes` are in order along the tree, the candidate (if any) last. `noise`, `smallest` and
+    `newest` are None while too few revisions are known to say anything. `left_out` are the
+    revisions without any positive sample.
+    """
+
+    count: int
+    changes: tuple[Change, ...]
+    segments: tuple[Segment, ...]
+    noise: Noise | None
+    smallest: Smallest | None
+    newest: Newest | None
+    is_bimodal: bool
+    is_drifting: bool
+    retracted: tuple[Retracted, ...]
+    left_out: tuple[At, ...]

@@ -1,0 +1,147 @@
+"""How much a series scatters without any change: kept up revision by revision.
+
+Three sums are kept, each forgetting slowly: the scatter of samples inside a build, and the
+squared differences of each revision from its neighbour and from the one before that. Differences
+do not see a level, so that a change inflates them once and not for ever. Two apart differ more
+than neighbours do when neighbours stray together (the idea of von Neumann's ratio), in which case
+more revisions help less than independent ones would.
+"""
+
+from dataclasses import dataclass
+from math import sqrt
+
+from webapp.stats.changes.points import Value
+
+MEMORY = 100.0
+"""Revisions after which the weight of an old difference has fallen to 1/e."""
+
+EFFICIENCY = 2 / 3
+"""Degrees of freedom of a variance from successive differences, per difference: their squares
+are correlated, and the mean of n of them varies as that of 2 n / 3 independent ones (von Neumann
+et al. 1941)."""
+
+CLIP = 3.0
+"""Differences count at most this many standard deviations (Huber's proposal 2, winsorised)."""
+
+FINEST = 1e-5
+"""The smallest relative standard deviation of one revision that is believed. Equal values are
+rounded values; without a floor any last digit would be a change."""
+
+BUILD_OVER_RUN = 2.0
+"""Build scatter as a multiple of run scatter before any neighbour is known (the archive: the
+level wanders 1.4 to 4.9 % from build to build where runs scatter 0.5 to 4.7 %)."""
+
+PRIOR_WEIGHT = 3.0
+"""Revisions that this guess counts for."""
+
+WITHIN_CLIP = 6.0
+"""One revision's inner variance counts at most this many times the variance known so far."""
+
+MOST_MEMORY = 0.75
+"""The largest correlation of neighbours that is believed."""
+
+MEMORY_ERROR = 1.0
+"""Standard error of that estimate for independent revisions, times the root of their number."""
+
+LEAST_FOR_MEMORY = 10.0
+"""Differences needed before a correlation of neighbours is estimated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Borrowed:
+    """Noise known from elsewhere (the hardware's other modes): variances on the log scale.
+
+    `within` is the variance of one sample inside a build, `build` that between builds; `weight`
+    is how many revisions of own evidence they count for.
+    """
+
+    within: float
+    build: float
+    weight: float = 10.0
+
+
+@dataclass(slots=True)
+class Tracker:
+    """Running sums; every field is a plain number, so the state can be stored."""
+
+    within: float = 0.0
+    within_weight: float = 0.0
+    share: float = 0.0
+    shares: float = 0.0
+    near: float = 0.0
+    nears: float = 0.0
+    far: float = 0.0
+    fars: float = 0.0
+    in_boot: float = 0.0
+    in_boot_weight: float = 0.0
+    boots: float = 0.0
+
+    def add_within(self, value: Value) -> None:
+        """Take in one revision's inner scatter and its number of samples."""
+        fade = 1.0 - 1.0 / MEMORY
+        self.share = self.share * fade + value.share
+        self.shares = self.shares * fade + 1.0
+        if value.freedom:
+            variance = value.variance
+            if self.within:
+                variance = min(variance, WITHIN_CLIP * self.within / self.within_weight)
+            self.within = self.within * fade + value.freedom * variance
+            self.within_weight = self.within_weight * fade + value.freedom
+        if value.boots:
+            self.boots = self.boots * fade + value.boots
+            self.in_boot = self.in_boot * fade + value.in_boot_freedom * value.in_boot
+            self.in_boot_weight = self.in_boot_weight * fade + value.in_boot_freedom
+
+    def add_differences(self, near: float, far: float, variance: float) -> None:
+        """Take in half the squared difference from the neighbour, and from the one before it.
+
+        Each is negative where there is none. Both are clipped by `variance`.
+        """
+        most = CLIP * CLIP * variance
+        fade = 1.0 - 1.0 / MEMORY
+        if near >= 0:
+            self.near = self.near * fade + min(near, most)
+            self.nears = self.nears * fade + 1.0
+        if far >= 0:
+            self.far = self.far * fade + min(far, most)
+            self.fars = self.fars * fade + 1.0
+
+    def within_variance(self) -> float:
+        """The variance of one sample inside a build; 0 when nothing separates it."""
+        return self.within / self.within_weight if self.within_weight else 0.0
+
+    def run_part(self) -> float:
+        """The part of a typical revision's variance that its finite number of samples makes."""
+        return self.within_variance() * self.share / self.shares if self.shares else 0.0
+
+    def guess(self, borrowed: Borrowed | None) -> tuple[float, float]:
+        """Return the variance of one revision expected beforehand, and its weight."""
+        if borrowed is not None:
+            share = self.share / self.shares if self.shares else 1.0
+            return borrowed.build + borrowed.within * share, borrowed.weight
+        if not self.within_weight:
+            return 0.0, 0.0
+        return self.within_variance() * BUILD_OVER_RUN**2 + self.run_part(), PRIOR_WEIGHT
+
+    def variance(self, borrowed: Borrowed | None) -> tuple[float, float]:
+        """Return the variance of one typical revision and the degrees of freedom behind it.
+
+        Half the mean squared difference of neighbours is the variance times 1 - memory.
+        """
+        guess, weight = self.guess(borrowed)
+        own = EFFICIENCY * self.nears
+        freedom = weight + own
+        if not freedom:
+            return 0.0, 0.0
+        near = self.near / self.nears / (1.0 - self.memory()) if self.nears else 0.0
+        return max((weight * guess + own * near) / freedom, FINEST * FINEST), freedom
+
+    def memory(self) -> float:
+        """The correlation of neighbouring revisions, one standard error to the safe side of 0.
+
+        Half the mean squared difference two apart is the variance times 1 - memory².
+        """
+        if self.fars < LEAST_FOR_MEMORY or not self.near:
+            return 0.0
+        ratio = (self.far / self.fars) / (self.near / self.nears)
+        return min(max(ratio - 1.0 - MEMORY_ERROR / sqrt(self.fars), 0.0), MOST_MEMORY)

@@ -1,0 +1,228 @@
+"""One revision's samples as one value: a robust place on the log scale and its scatter."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+MOST_SAMPLES = 31
+"""More samples than these are first averaged in as many blocks of neighbouring order statistics:
+pairs grow with the square, and a wild sample still touches the outermost block only."""
+
+MOST_KEPT = 12
+"""Samples of a revision that are kept to recognise two modes (evenly picked, in order)."""
+
+SHAMOS_FACTORS = {
+    2: 0.500, 3: 0.499, 4: 1.005, 5: 0.896, 6: 0.796, 7: 0.866, 8: 0.957, 9: 0.974, 10: 0.932
+}  # fmt: skip
+"""Square of the factor that makes the lower median of |xi - xj| of n normal samples estimate
+their variance without bias (`python -m benchmarks.calibration shamos`)."""
+
+SHAMOS_FACTOR_FOR_MANY = 1.0989
+"""The same for many samples: 1.0483 squared (Shamos 1976; Rousseeuw and Croux 1993)."""
+
+
+class BadSeriesError(ValueError):
+    """The points cannot be a series: the message names the point and what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One revision of a series with all its samples, in the metric's unit.
+
+    `position` orders points along the tree, `label` names the revision. `boots` and `builds`
+    say, sample by sample, what each was measured in; None where that is not known.
+    """
+
+    position: int
+    label: str
+    samples: Sequence[float]
+    boots: Sequence[object] | None = None
+    builds: Sequence[object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A point reduced: `place` and `variance` on the log scale.
+
+    `variance` is that of one sample inside one build, with `freedom` degrees of freedom (0 when
+    it is not known); `share` is 1 / samples. `in_boot` is the variance inside one boot with
+    `in_boot_freedom`, and `boots` the number of known boots (0 when they are not known).
+    `logs` are at most `MOST_KEPT` of the samples, on the log scale.
+    """
+
+    position: int
+    label: str
+    place: float
+    variance: float
+    freedom: int
+    share: float
+    logs: tuple[float, ...]
+    in_boot: float = 0.0
+    in_boot_freedom: int = 0
+    boots: int = 0
+
+
+def reduce_points(points: Sequence[Point]) -> list[Value | None]:
+    """Return one Value per point, None where no positive sample is left.
+
+    A sample of zero or less has no logarithm: it is a measurement that failed, and is set
+    aside. Raises BadSeriesError for a sample that is not a finite number, for a point without
+    samples, and for boots or builds of another length than the samples.
+    """
+    values: list[Value | None] = [None] * len(points)
+    groups: dict[int, list[int]] = {}
+    usable = [_usable(point) for point in points]
+    for i, point in enumerate(points):
+        if point.builds is not None and len(set(point.builds)) > 1:
+            values[i] = _reduce_builds(point)
+        else:
+            groups.setdefault(len(usable[i]), []).append(i)
+    for size, members in groups.items():
+        if size:
+            rows = np.array([usable[i] for i in members], dtype=float)
+            for i, value in zip(members, _reduce_rows(points, members, rows), strict=True):
+                values[i] = value
+    return [_with_boots(value, point) for value, point in zip(values, points, strict=True)]
+
+
+def _usable(point: Point) -> Sequence[float]:
+    """The positive samples of a point, checked."""
+    samples = point.samples
+    if len(samples) == 0:
+        raise BadSeriesError(f"revision {point.label} has no samples")
+    if not isfinite(sum(samples)) and not all(isfinite(sample) for sample in samples):
+        raise BadSeriesError(f"revision {point.label} has a sample that is not a finite number")
+    for name, marks in (("boots", point.boots), ("builds", point.builds)):
+        if marks is not None and len(marks) != len(samples):
+            raise BadSeriesError(
+                f"revision {point.label} has {len(samples)} samples but {len(marks)} {name}"
+            )
+    if min(samples) > 0:
+        return samples
+    return [sample for sample in samples if sample > 0]
+
+
+def _reduce_rows(points: Sequence[Point], members: list[int], rows: Floats) -> list[Value]:
+    """Reduce points of one build each and equally many samples: rows is (points, samples)."""
+    size = rows.shape[1]
+    logs = np.sort(np.log(rows), axis=1)
+    places, variances = _place_and_variance(logs)
+    share, freedom = 1.0 / size, size - 1
+    return [
+        Value(points[i].position, points[i].label, place, variance, freedom, share, tuple(kept))
+        for i, place, variance, kept in zip(
+            members, places.tolist(), variances.tolist(), _keep(logs).tolist(), strict=True
+        )
+    ]
+
+
+def _keep(logs: Floats) -> Floats:
+    size = logs.shape[1]
+    if size <= MOST_KEPT:
+        return logs
+    return logs[:, (np.arange(MOST_KEPT) * size + size // 2) // MOST_KEPT]
+
+
+def _reduce_builds(point: Point) -> Value | None:
+    """Reduce a point of several builds: the mean of its builds' places."""
+    by_build = _by_mark(point, point.builds)
+    if not by_build:
+        return None
+    parts = [_place_and_variance(np.sort(np.log([row]), axis=1)) for row in by_build]
+    sizes = [len(row) for row in by_build]
+    freedom = sum(size - 1 for size in sizes)
+    pooled = sum((n - 1) * float(v[0]) for n, (_, v) in zip(sizes, parts, strict=True))
+    logs = np.sort(np.log([[sample for row in by_build for sample in row]]), axis=1)
+    return Value(
+        position=point.position,
+        label=point.label,
+        place=sum(float(place[0]) for place, _ in parts) / len(parts),
+        variance=pooled / freedom if freedom else 0.0,
+        freedom=freedom,
+        share=sum(1.0 / size for size in sizes) / len(sizes) ** 2,
+        logs=tuple(_keep(logs)[0].tolist()),
+    )
+
+
+def _with_boots(value: Value | None, point: Point) -> Value | None:
+    """Add what the boots tell: the scatter inside a boot, where one boot has several samples."""
+    if value is None or point.boots is None or None in point.boots:
+        return value
+    boots = len(set(point.boots))
+    if boots == len(point.boots):
+        return replace(value, boots=boots) if boots > 1 else value
+    marks = list(zip(point.boots, point.builds or [None] * len(point.samples), strict=True))
+    rows = [row for row in _by_mark(point, marks) if len(row) > 1]
+    freedom = sum(len(row) - 1 for row in rows)
+    pooled = sum((len(row) - 1) * _variance_of(row) for row in rows)
+    variance = pooled / freedom if freedom else 0.0
+    return replace(value, boots=boots, in_boot=variance, in_boot_freedom=freedom)
+
+
+def _by_mark(point: Point, marks: Sequence[object] | None) -> list[list[float]]:
+    """The positive samples grouped by their marks."""
+    groups: dict[object, list[float]] = {}
+    for sample, mark in zip(point.samples, marks or (), strict=True):
+        if sample > 0:
+            groups.setdefault(mark, []).append(sample)
+    return list(groups.values())
+
+
+def _variance_of(samples: list[float]) -> float:
+    return float(_place_and_variance(np.sort(np.log([samples]), axis=1))[1][0])
+
+
+def _place_and_variance(logs: Floats) -> tuple[Floats, Floats]:
+    """Return the robust place and the variance of each sorted row of a (points, samples) array.
+
+    Place: Hodges and Lehmann (1963), the median of the means of all pairs (of three samples the
+    middle one, which one wild sample cannot move). Variance: Shamos (1976), from the lower
+    median of the absolute differences of all pairs.
+    """
+    if logs.shape[1] > MOST_SAMPLES:
+        return _place_and_variance_of_many(logs)
+    size = logs.shape[1]
+    if size == 1:
+        return logs[:, 0], np.zeros(len(logs))
+    first, second = _pairs(size)
+    variances = _spread(logs[:, second] - logs[:, first]) ** 2
+    variances *= SHAMOS_FACTORS.get(size, SHAMOS_FACTOR_FOR_MANY)
+    if size == 3:
+        return logs[:, 1], variances
+    means = np.concatenate((logs, (logs[:, first] + logs[:, second]) / 2), axis=1)
+    return _median(means), variances
+
+
+def _place_and_variance_of_many(logs: Floats) -> tuple[Floats, Floats]:
+    """The same for many samples, from block means (place) and quantiles (variance)."""
+    size = logs.shape[1]
+    edges = np.linspace(0, size, MOST_SAMPLES + 1).astype(np.intp)
+    blocks = np.add.reduceat(logs, edges[:-1], axis=1) / np.diff(edges)
+    picked = logs[:, (edges[:-1] + edges[1:]) // 2]
+    _, variances = _place_and_variance(picked)
+    places, _ = _place_and_variance(blocks)
+    return places, variances
+
+
+@cache
+def _pairs(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    return np.triu_indices(size, 1)
+
+
+def _median(rows: Floats) -> Floats:
+    size = rows.shape[1]
+    ordered = np.sort(rows, axis=1)
+    middle = ordered[:, (size - 1) // 2] + ordered[:, size // 2]
+    return np.asarray(middle / 2)
+
+
+def _spread(differences: Floats) -> Floats:
+    """The lower median: of four samples one wild one spoils three differences of six."""
+    size = differences.shape[1]
+    return np.asarray(np.sort(differences, axis=1)[:, (size - 1) // 2])

@@ -1,0 +1,243 @@
+"""From the state of a series to what is said about it."""
+
+from math import expm1, sqrt
+
+from webapp.stats.changes import modes, review, scale
+from webapp.stats.changes.findings import (
+    Analysis,
+    At,
+    Better,
+    Change,
+    Helps,
+    Newest,
+    Noise,
+    Retracted,
+    Segment,
+    Smallest,
+)
+from webapp.stats.changes.layout import Table, of_mean, spread
+from webapp.stats.changes.state import Break, Place, Regime, State
+
+POWER_SCORE = 0.8416
+"""Normal quantile of 80 %."""
+
+INTERVAL_SCORE = 1.95996
+"""Normal quantile of 97.5 %: two-sided 95 %."""
+
+SOON, LATER = 2, 10
+"""Revisions after which the smallest provable change is given."""
+
+DRIFT_SCORE = 3.0
+"""A slope below so many standard errors of the level is not called a drift."""
+
+
+def present(state: State, better: Better) -> Analysis:
+    """Return what is said about the series that `state` has read."""
+    variance, freedom, table = spread(state)
+    known = state.count > 0 and freedom >= scale.LEAST_FREEDOM
+    newest = _newest(state, variance, freedom, table) if known else None
+    changes = _confirmed(state, better)
+    if newest is not None and newest.score >= newest.needed:
+        changes.append(_candidate(state, newest, better))
+    segments = tuple(_segment(state, regime, variance, freedom, table) for regime in state.regimes)
+    return Analysis(
+        count=state.count,
+        changes=tuple(changes),
+        segments=segments,
+        noise=_noise(state, variance, freedom) if known else None,
+        smallest=_smallest(state, variance, freedom, table) if known else None,
+        newest=newest,
+        is_bimodal=modes.has_two(state),
+        is_drifting=bool(segments) and segments[-1].drift_pct != 0,
+        retracted=tuple(
+            Retracted(At(item.position, item.label), At(*item.confirmed_by))
+            for item in state.retracted
+        ),
+        left_out=tuple(At(*item) for item in state.left_out),
+    )
+
+
+def percent(log: float) -> float:
+    """Return a difference of logarithms in percent."""
+    return 100.0 * expm1(min(log, scale.MOST_LOG))
+
+
+def _confirmed(state: State, better: Better) -> list[Change]:
+    return [
+        _change(state, i, broken, better)
+        for i, broken in enumerate(state.breaks)
+        if broken.kind == "change"
+    ]
+
+
+def _change(state: State, i: int, broken: Break, better: Better) -> Change:
+    variance, freedom, table = spread(state)
+    before, after = state.regimes[i], state.regimes[i + 1]
+    if broken.settled and broken.place is not None:
+        place, score = broken.place, broken.score
+    else:
+        place, score = review.place_of(state), review.score(state)
+    old = before.at(after.first)
+    margin = sqrt(scale.as_student(INTERVAL_SCORE, freedom) * variance)
+    margin *= sqrt(_share(before, table) + _share(after, table))
+    return _sized(
+        state,
+        place=place,
+        revision=At(broken.position, broken.label),
+        levels=(old, after.level),
+        margin=margin,
+        counts=(before.count, after.count),
+        score=score,
+        confirmed_by=At(*broken.confirmed_by),
+        better=better,
+    )
+
+
+def _candidate(state: State, newest: Newest, better: Better) -> Change:
+    variance, freedom, table = spread(state)
+    ring, regime = state.ring, state.regimes[-1]
+    level, weight = _without_newest(state)
+    margin = sqrt(scale.as_student(INTERVAL_SCORE, freedom) * variance)
+    margin *= sqrt(1 / ring.weight[-1] + of_mean(table, regime.count - 1) / weight)
+    here = (ring.position[-1], ring.label[-1])
+    previous = (ring.position[-2], ring.label[-2])
+    return _sized(
+        state,
+        place=Place(previous, here, here, previous, 1.0),
+        revision=newest.revision,
+        levels=(level, ring.place[-1]),
+        margin=margin,
+        counts=(regime.count - 1, 1),
+        score=newest.score,
+        confirmed_by=None,
+        better=better,
+    )
+
+
+def _sized(
+    state: State,
+    *,
+    place: Place,
+    revision: At,
+    levels: tuple[float, float],
+    margin: float,
+    counts: tuple[int, int],
+    score: float,
+    confirmed_by: At | None,
+    better: Better,
+) -> Change:
+    old, new = levels
+    grew = new > old
+    single = confirmed_by is None
+    return Change(
+        revision=revision,
+        previous=At(*place.previous),
+        after=At(*place.after),
+        first=At(*place.first),
+        last=At(*place.last),
+        here=place.chance,
+        change_pct=percent(new - old),
+        low_pct=percent(new - old - margin),
+        high_pct=percent(new - old + margin),
+        before=scale.exponential(state.origin + old),
+        level=scale.exponential(state.origin + new),
+        revisions_before=counts[0],
+        revisions_after=counts[1],
+        verdict="better" if grew == (better == "more") else "worse",
+        state="candidate" if single else "confirmed",
+        score=score,
+        needed=scale.SUSPECT if single else scale.CONFIRM,
+        p_value=scale.p_of_scan(score),
+        probability=scale.probability(score, counts[1]),
+        confirmed_by=confirmed_by,
+    )
+
+
+def _share(regime: Regime, table: Table) -> float:
+    return of_mean(table, regime.count) / regime.weight
+
+
+def _without_newest(state: State) -> tuple[float, float]:
+    """The last regime's line at the newest revision, from the others, and their weight."""
+    ring, regime = state.ring, state.regimes[-1]
+    weight = regime.weight - ring.weight[-1]
+    level = (regime.total - ring.weight[-1] * ring.clipped[-1]) / weight
+    return level + regime.slope * (state.count - 1 - regime.first), weight
+
+
+def _newest(state: State, variance: float, freedom: float, table: Table) -> Newest | None:
+    ring, regime = state.ring, state.regimes[-1]
+    revision = At(ring.position[-1], ring.label[-1])
+    if regime.count <= scale.LEAST_SIDE:
+        return None
+    level, weight = _without_newest(state)
+    off = ring.place[-1] - level
+    share = 1 / ring.weight[-1] + of_mean(table, regime.count - 1) / weight
+    score = scale.as_score(off * off / (variance * share), freedom)
+    return Newest(revision, percent(off), score, scale.SUSPECT, scale.p_of_scan(score))
+
+
+def _segment(
+    state: State, regime: Regime, variance: float, freedom: float, table: Table
+) -> Segment:
+    start = state.origin + regime.level
+    gain = regime.slope * (regime.count - 1)
+    share = _share(regime, table)
+    margin = sqrt(scale.as_student(INTERVAL_SCORE, freedom) * variance * share) if freedom else 0.0
+    is_drift = gain * gain > DRIFT_SCORE**2 * variance * share
+    return Segment(
+        first=At(regime.position, regime.label),
+        last=At(regime.last_position, regime.last_label),
+        count=regime.count,
+        level=scale.exponential(start),
+        low=scale.exponential(start - margin),
+        high=scale.exponential(start + margin),
+        end_level=scale.exponential(start + gain),
+        drift_pct=percent(gain) if is_drift else 0.0,
+    )
+
+
+def _noise(state: State, variance: float, freedom: float) -> Noise:
+    tracker = state.tracker
+    within = tracker.within_variance() if tracker.within_weight else None
+    run = tracker.in_boot / tracker.in_boot_weight if tracker.in_boot_weight else None
+    several_boots = tracker.boots > 1.5 * tracker.shares
+    separates = within is not None and tracker.nears >= scale.LEAST_FREEDOM
+    build = max(variance - tracker.run_part(), 0.0) if separates else None
+    boot = (
+        max(within - run, 0.0) if within is not None and run is not None and several_boots else None
+    )
+    return Noise(
+        revision_pct=_pct(variance),
+        within_pct=_pct(within),
+        run_pct=_pct(run),
+        boot_pct=_pct(boot),
+        build_pct=_pct(build),
+        memory=tracker.memory(),
+        freedom=freedom,
+    )
+
+
+def _pct(variance: float | None) -> float | None:
+    return None if variance is None else 100.0 * sqrt(variance)
+
+
+def _smallest(state: State, variance: float, freedom: float, table: Table) -> Smallest:
+    regime = state.regimes[-1]
+    left = _share(regime, table)
+    score = scale.CONFIRM + POWER_SCORE
+    square = scale.as_student(score, freedom)
+
+    def after(count: int, each: float) -> float:
+        return percent(sqrt(square * (each * of_mean(table, count) / count + variance * left)))
+
+    run_part = min(state.tracker.run_part(), variance)
+    now, later = after(SOON, variance), after(LATER, variance)
+    doubled = after(SOON, variance - run_part / 2)
+    return Smallest(now, later, doubled, _helps(state, run_part, variance))
+
+
+def _helps(state: State, run_part: float, variance: float) -> Helps:
+    if not state.tracker.within_weight or state.tracker.nears < scale.LEAST_FREEDOM:
+        return "unknown"
+    return "runs" if run_part > variance / 2 else "revisions"

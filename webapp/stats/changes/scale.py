@@ -1,0 +1,104 @@
+"""The scale of evidence: what counts as how much, and the calibrated thresholds.
+
+Evidence is a normal score: how many standard deviations two levels lie apart, after allowing
+for an estimated variance (Student's t turned into a normal score) and for neighbours that stray
+together. Every threshold here was set by `python -m benchmarks.calibration`; see
+docs/detection-quality.md for the rates they give.
+"""
+
+from functools import cache
+from math import erfc, exp, log, sqrt
+
+WINDOWS = (2, 3, 4, 5, 6, 8, 11, 16, 24, 36, 54)
+"""Numbers of newest revisions that are held against the rest of their regime."""
+
+CONFIRM = 3.7
+"""Normal score at which two or more agreeing revisions confirm a change."""
+
+SUSPECT = 3.4
+"""Normal score at which the newest revision alone is a candidate."""
+
+KEEP = 2.7
+"""A confirmed change whose score falls below this, with later revisions, is retracted."""
+
+REST = 1.7
+"""Score that a window must still have without its most extreme revision."""
+
+ODD = 3.3
+"""Deviations from the others of its window at which a revision is odd and has no vote."""
+
+LEAST_FREEDOM = 2.0
+"""Degrees of freedom below which nothing is said at all."""
+
+LEAST_SIDE = 2
+"""Revisions that a level rests on at least."""
+
+SCANNED = 2.5
+"""Independent looks that one revision's scan over all windows is worth."""
+
+CANDIDATE_ODDS = 3.6, 1.5
+"""Score at which a candidate is as likely real as not, and the slope of its log odds."""
+
+CONFIRMED_ODDS = 3.3, 2.0
+"""The same for a confirmed change."""
+
+MOST_LOG = 709.0
+"""exp() of more than this is no number any more."""
+
+MOST_FREEDOM = 400.0
+"""Degrees of freedom above which the normal distribution is used."""
+
+
+def student_factor(freedom: float) -> float:
+    """The factor of Wallace (1959) between a squared normal score and log(1 + t²/df)."""
+    return ((8.0 * freedom + 3.0) / (8.0 * freedom + 1.0)) ** 2
+
+
+def as_student(score: float, freedom: float) -> float:
+    """Return the squared t with `freedom` degrees of freedom that a normal `score` stands for."""
+    if freedom >= MOST_FREEDOM:
+        return score * score
+    return freedom * (exp(min(score * score * student_factor(freedom) / freedom, 600.0)) - 1.0)
+
+
+def as_score(square: float, freedom: float) -> float:
+    """Return the normal score of a squared t: the inverse of `as_student`."""
+    if freedom >= MOST_FREEDOM:
+        return sqrt(square)
+    return sqrt(freedom * log(1.0 + square / freedom) / student_factor(freedom))
+
+
+MEMORY_STEPS = 20
+LONGEST = 65
+
+
+@cache
+def inflation(step: int) -> tuple[float, ...]:
+    """Return, by number of revisions, how much the variance of their mean grows by memory.
+
+    For an AR(1) process with coefficient a = step / MEMORY_STEPS and m values it is
+    (1 + a) / (1 - a) - 2 a (1 - a^m) / (m (1 - a)²); index 0 is unused.
+    """
+    a = step / MEMORY_STEPS
+    lead = (1 + a) / (1 - a)
+    tail = 2 * a / (1 - a) ** 2
+    return (1.0, *(lead - tail * (1 - a**m) / m for m in range(1, LONGEST)))
+
+
+def exponential(log_value: float) -> float:
+    """Return exp(log_value), drawn in to the range of numbers."""
+    return exp(min(max(log_value, -MOST_LOG), MOST_LOG))
+
+
+def p_of_scan(score: float) -> float:
+    """Return the probability that the scan at one revision reaches `score` without a change."""
+    return min(1.0, SCANNED * erfc(max(score, 0.0) / sqrt(2.0)))
+
+
+def probability(score: float, revisions: int) -> float:
+    """Return the calibrated probability that a change with this evidence is real.
+
+    `revisions` are those at the new level; a single one is a candidate.
+    """
+    middle, slope = CANDIDATE_ODDS if revisions == 1 else CONFIRMED_ODDS
+    return 1.0 / (1.0 + exp(-min(slope * (score - middle), 50.0)))

@@ -1,0 +1,207 @@
+"""What is known of a series after some of its revisions: bounded, plain, storable.
+
+The state is all that the next revision needs. It holds the last `RING` revisions, the regimes
+and the breaks between them; it does not grow with the history, except by one entry per break.
+"""
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+from webapp.stats.changes.noise import Borrowed, Tracker
+
+RING = 96
+"""Revisions kept at least (twice as many before the oldest are dropped)."""
+
+KEPT_SAMPLES = 24
+"""Newest revisions whose samples are kept to recognise two modes."""
+
+VERSION = 1
+"""Of the stored form and of the method: another version means that a series is done anew."""
+
+Kind = Literal["change", "drift"]
+
+
+@dataclass(slots=True)
+class Regime:
+    """A stretch without a change: a straight line on the log scale, mostly a level one.
+
+    `total / weight` is its level at its first revision, `slope` what it gains per revision.
+    """
+
+    first: int
+    position: int
+    label: str
+    slope: float = 0.0
+    count: int = 0
+    weight: float = 0.0
+    total: float = 0.0
+    last_position: int = 0
+    last_label: str = ""
+
+    @property
+    def level(self) -> float:
+        """The line's value at the first revision, relative to the origin of the series."""
+        return self.total / self.weight
+
+    def at(self, index: int) -> float:
+        """The line's value at a revision's index."""
+        return self.level + self.slope * (index - self.first)
+
+
+@dataclass(slots=True)
+class Place:
+    """Where a break lies: 95 % of the probability is on the revisions `first` to `last`.
+
+    Each pair is (position, label); `after` is the measured revision before `first`, the last
+    one known at the old level.
+    """
+
+    after: tuple[int, str]
+    first: tuple[int, str]
+    last: tuple[int, str]
+    previous: tuple[int, str]
+    chance: float
+
+
+@dataclass(slots=True)
+class Break:
+    """The end of one regime and the beginning of the next, which starts at `index`.
+
+    `score` is the evidence, `place` where it lies; both follow the data until it is `settled`.
+    """
+
+    kind: Kind
+    index: int
+    position: int
+    label: str
+    confirmed_by: tuple[int, str]
+    score: float = 0.0
+    place: Place | None = None
+    settled: bool = False
+
+
+@dataclass(slots=True)
+class Ring:
+    """The newest revisions, column by column; `start` is the index of the first kept one.
+
+    `clipped` is the place relative to the regime's line, wild values drawn in; `weights` and
+    `totals` are running sums of it inside the current regime. `near` and `far` wait
+    to be counted as noise, and are negative where there is none.
+    """
+
+    start: int = 0
+    position: list[int] = field(default_factory=list)
+    label: list[str] = field(default_factory=list)
+    place: list[float] = field(default_factory=list)
+    weight: list[float] = field(default_factory=list)
+    clipped: list[float] = field(default_factory=list)
+    near: list[float] = field(default_factory=list)
+    far: list[float] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
+    totals: list[float] = field(default_factory=list)
+
+    def columns(self) -> tuple[list[Any], ...]:
+        """Every column, to copy or to trim them alike."""
+        return (
+            self.position,
+            self.label,
+            self.place,
+            self.weight,
+            self.clipped,
+            self.near,
+            self.far,
+            self.weights,
+            self.totals,
+        )
+
+    def trim(self) -> None:
+        """Drop the oldest revisions once twice as many as needed are kept."""
+        if len(self.place) >= 2 * RING:
+            for column in self.columns():
+                del column[:-RING]
+            self.start += RING
+
+    def copy(self) -> "Ring":
+        """A ring of its own."""
+        return Ring(self.start, *(column.copy() for column in self.columns()))
+
+
+@dataclass(slots=True)
+class State:
+    """A series as far as it was read; `changes.advance` makes the next one.
+
+    `left_out` are the revisions without a usable sample. `origin` is the first place: all others
+    are kept relative to it.
+    """
+
+    borrowed: Borrowed | None = None
+    count: int = 0
+    origin: float = 0.0
+    last_position: int | None = None
+    tracker: Tracker = field(default_factory=Tracker)
+    ring: Ring = field(default_factory=Ring)
+    regimes: list[Regime] = field(default_factory=list)
+    breaks: list[Break] = field(default_factory=list)
+    retracted: list[Break] = field(default_factory=list)
+    samples: list[tuple[float, ...]] = field(default_factory=list)
+    left_out: list[tuple[int, str]] = field(default_factory=list)
+
+    def copy(self) -> "State":
+        """A state of its own: what `advance` works on, so that the old one stays as it was."""
+        return State(
+            borrowed=self.borrowed,
+            count=self.count,
+            origin=self.origin,
+            last_position=self.last_position,
+            tracker=replace(self.tracker),
+            ring=self.ring.copy(),
+            regimes=[*self.regimes[:-2], *map(replace, self.regimes[-2:])],
+            breaks=[*self.breaks[:-1], *map(replace, self.breaks[-1:])],
+            retracted=self.retracted.copy(),
+            samples=self.samples.copy(),
+            left_out=self.left_out.copy(),
+        )
+
+    def to_data(self) -> dict[str, Any]:
+        """Return numbers, strings, lists and dicts only: what JSON can hold."""
+        return {"version": VERSION, **asdict(self)}
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> "State":
+        """Return the state that `to_data` wrote, also after a passage through JSON.
+
+        Raises ValueError when another version of the method wrote it.
+        """
+        data = dict(data)
+        if data.pop("version", None) != VERSION:
+            raise ValueError("the stored state is of another version: analyse the series anew")
+        borrowed = data["borrowed"]
+        return cls(
+            **{
+                **data,
+                "borrowed": Borrowed(**borrowed) if borrowed else None,
+                "tracker": Tracker(**data["tracker"]),
+                "ring": Ring(**data["ring"]),
+                "regimes": [Regime(**regime) for regime in data["regimes"]],
+                "breaks": [_read_break(item) for item in data["breaks"]],
+                "retracted": [_read_break(item) for item in data["retracted"]],
+                "samples": [tuple(row) for row in data["samples"]],
+                "left_out": [tuple(item) for item in data["left_out"]],
+            }
+        )
+
+
+def _read_break(data: dict[str, Any]) -> Break:
+    place = data["place"]
+    confirmed_by = _pair(data["confirmed_by"])
+    return Break(**{**data, "confirmed_by": confirmed_by, "place": place and _read_place(place)})
+
+
+def _read_place(data: dict[str, Any]) -> Place:
+    ends = ("after", "first", "last", "previous")
+    return Place(**{end: _pair(data[end]) for end in ends}, chance=data["chance"])
+
+
+def _pair(data: Any) -> tuple[int, str]:
+    position, label = data
+    return position, label
