@@ -27,12 +27,22 @@ FINEST = 1e-5
 """The smallest relative standard deviation of one revision that is believed. Equal values are
 rounded values; without a floor any last digit would be a change."""
 
-BUILD_OVER_RUN = 2.0
+BUILD_OVER_RUN = 1.5
 """Build scatter as a multiple of run scatter before any neighbour is known (the archive: the
 level wanders 1.4 to 4.9 % from build to build where runs scatter 0.5 to 4.7 %)."""
 
-PRIOR_WEIGHT = 3.0
-"""Revisions that this guess counts for."""
+GUESS_WEIGHT = 3.0
+"""Revisions that this guess counts for at first."""
+
+GUESS_HALVES = 8.0
+"""Differences of its own after which a series lets the guess count for half of that."""
+
+LATELY = 10.0
+"""Differences that say how the series scatters now."""
+
+SHIFT = 4.0
+"""When the latest differences are so many times more or less (in variance) than the older ones,
+the older ones are forgotten: the noise itself has changed, as where two modes become one."""
 
 WITHIN_CLIP = 6.0
 """One revision's inner variance counts at most this many times the variance known so far."""
@@ -72,6 +82,8 @@ class Tracker:
     nears: float = 0.0
     far: float = 0.0
     fars: float = 0.0
+    lately: float = 0.0
+    latelies: float = 0.0
     in_boot: float = 0.0
     in_boot_weight: float = 0.0
     boots: float = 0.0
@@ -102,9 +114,22 @@ class Tracker:
         if near >= 0:
             self.near = self.near * fade + min(near, most)
             self.nears = self.nears * fade + 1.0
+            soon = 1.0 - 1.0 / LATELY
+            self.lately = self.lately * soon + min(near, SHIFT * most)
+            self.latelies = self.latelies * soon + 1.0
+            self._forget()
         if far >= 0:
             self.far = self.far * fade + min(far, most)
             self.fars = self.fars * fade + 1.0
+
+    def _forget(self) -> None:
+        """Forget the older differences when the latest ones show another scatter."""
+        if self.nears < 2 * LATELY or not self.near:
+            return
+        ratio = (self.lately / self.latelies) / (self.near / self.nears)
+        if not 1 / SHIFT < ratio < SHIFT:
+            self.far *= ratio
+            self.near, self.nears = self.lately, self.latelies
 
     def within_variance(self) -> float:
         """The variance of one sample inside a build; 0 when nothing separates it."""
@@ -121,7 +146,8 @@ class Tracker:
             return borrowed.build + borrowed.within * share, borrowed.weight
         if not self.within_weight:
             return 0.0, 0.0
-        return self.within_variance() * BUILD_OVER_RUN**2 + self.run_part(), PRIOR_WEIGHT
+        guess = self.within_variance() * BUILD_OVER_RUN**2 + self.run_part()
+        return guess, GUESS_WEIGHT / (1.0 + self.nears / GUESS_HALVES)
 
     def variance(self, borrowed: Borrowed | None) -> tuple[float, float]:
         """Return the variance of one typical revision and the degrees of freedom behind it.
