@@ -5,23 +5,13 @@ from math import sqrt
 
 import numpy as np
 
-from webapp.stats.changes import models, scale
+from webapp.stats.changes import drift, models, scale
 from webapp.stats.changes.layout import Table, give_to_next, join_to_former, lay_out, of_mean
 from webapp.stats.changes.review import settle
 from webapp.stats.changes.state import Break, Kind, Regime, State
 
 SMALL_SIDE = 12
 """Sides of at most so many revisions are tested without their most extreme one as well."""
-
-STEP_LEAD = 2.0
-"""A drift must explain a stretch better than a step by this much (in units of the variance)."""
-
-STAIR_LEAD = -4.0
-"""The same where two steps of one direction stand against one drift: two steps have two
-parameters more, so they may be better by this much and still lose."""
-
-STAIR_LOOK = 40
-"""Revisions before the first of two such steps that are looked at."""
 
 
 def try_break(state: State, variance: float, freedom: float, table: Table) -> bool:
@@ -38,14 +28,16 @@ def try_break(state: State, variance: float, freedom: float, table: Table) -> bo
     sides = _flat(state, start, start + split), _flat(state, start + split, len(ring.place))
     if not sides_agree(sides, variance, freedom, table):
         return False
-    if _is_stair(state, first, variance):
-        return True
-    at, slope, gain = models.best_bend(clipped)
-    _, step_gain = models.best_split(clipped, np.ones(len(clipped)))
-    if gain > step_gain + STEP_LEAD * variance:
-        begin(state, "drift", max(ring.start + start + at, regime.first + 1), slope)
-    else:
+    bend = drift.instead_of_stairs(state, first, variance) or drift.instead_of_step(
+        state, start, clipped, variance
+    )
+    if bend is None:
         begin(state, "change", first, 0.0)
+        return True
+    for _ in range(bend.steps):
+        state.retracted.append(state.breaks.pop())
+        join_to_former(state)
+    begin(state, "drift", max(bend.first, state.regimes[-1].first + 1), bend.slope)
     return True
 
 
@@ -113,34 +105,3 @@ def _flat(state: State, start: int, stop: int) -> list[float]:
     return [
         ring.place[i] - regime.slope * (ring.start + i - regime.first) for i in range(start, stop)
     ]
-
-
-def _is_stair(state: State, first: int, variance: float) -> bool:
-    """Make one drift of two steps of the same direction where a drift explains them as well."""
-    if not state.breaks or state.breaks[-1].settled:
-        return False
-    former, regime = state.regimes[-2], state.regimes[-1]
-    ring = state.ring
-    start = max(former.first, regime.first - STAIR_LOOK, ring.start) - ring.start
-    places = np.array(
-        [
-            place - former.slope * (i - former.first)
-            for i, place in enumerate(ring.place[start:], ring.start + start)
-        ]
-    )
-    cuts = regime.first - ring.start - start, first - ring.start - start
-    parts = np.split(places, cuts)
-    levels = [float(part.mean()) for part in parts]
-    if (levels[1] - levels[0]) * (levels[2] - levels[1]) <= 0:
-        return False
-    at, slope, gain = models.best_bend(places)
-    middle = float(places.mean())
-    stairs = sum(
-        len(part) * (level - middle) ** 2 for part, level in zip(parts, levels, strict=True)
-    )
-    if gain <= stairs + STAIR_LEAD * variance:
-        return False
-    state.retracted.append(state.breaks.pop())
-    join_to_former(state)
-    begin(state, "drift", max(ring.start + start + at, former.first + 1), slope)
-    return True

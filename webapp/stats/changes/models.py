@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 LEAST_SIDE = 2
 """Revisions on either side of a break: one revision alone is never a level."""
 
-LEAST_RAMP = 6
+LEAST_RAMP = 10
 """Revisions that a drift must last before it is told from a step."""
 
 TAIL_FREEDOM = 5.0
@@ -54,6 +54,22 @@ def best_bend(values: Floats) -> tuple[int, float, float]:
     gain[n - LEAST_RAMP + 1 :] = 0.0
     at = int(np.argmax(gain))
     return at, float(tails[at] / squares[at]), float(gain[at])
+
+
+def best_bend_of(values: Floats, slope: float) -> tuple[int, float]:
+    """Return where a level line best bends into a ramp of a given slope, and the gain.
+
+    With the slope given, the gain is that of best_bend less what the wrong slope loses.
+    """
+    n = len(values)
+    centred = values - values.mean()
+    tails = np.cumsum(np.cumsum(centred[::-1]))[::-1]
+    length = n - np.arange(n, dtype=float)
+    sums = length * (length + 1) / 2
+    squares = sums * (2 * length + 1) / 3 - sums * sums / n
+    gain = 2 * slope * tails - slope * slope * squares
+    at = int(np.argmax(gain[1:])) + 1
+    return at, float(gain[at])
 
 
 def where(before: Floats, after: Floats, inflation: float) -> Floats:

@@ -8,8 +8,6 @@ more revisions help less than independent ones would.
 """
 
 from dataclasses import dataclass
-from math import sqrt
-
 from webapp.stats.changes.points import Value
 
 MEMORY = 100.0
@@ -49,9 +47,6 @@ WITHIN_CLIP = 6.0
 
 MOST_MEMORY = 0.75
 """The largest correlation of neighbours that is believed."""
-
-MEMORY_ERROR = 1.0
-"""Standard error of that estimate for independent revisions, times the root of their number."""
 
 LEAST_FOR_MEMORY = 10.0
 """Differences needed before a correlation of neighbours is estimated."""
@@ -155,19 +150,20 @@ class Tracker:
         Half the mean squared difference of neighbours is the variance times 1 - memory.
         """
         guess, weight = self.guess(borrowed)
-        own = EFFICIENCY * self.nears
+        memory = self.memory()
+        own = EFFICIENCY * self.nears * (1.0 - memory) / (1.0 + memory)
         freedom = weight + own
         if not freedom:
             return 0.0, 0.0
-        near = self.near / self.nears / (1.0 - self.memory()) if self.nears else 0.0
+        near = self.near / self.nears / (1.0 - memory) if self.nears else 0.0
         return max((weight * guess + own * near) / freedom, FINEST * FINEST), freedom
 
     def memory(self) -> float:
-        """The correlation of neighbouring revisions, one standard error to the safe side of 0.
+        """The correlation of neighbouring revisions; never below 0.
 
         Half the mean squared difference two apart is the variance times 1 - memory².
         """
         if self.fars < LEAST_FOR_MEMORY or not self.near:
             return 0.0
         ratio = (self.far / self.fars) / (self.near / self.nears)
-        return min(max(ratio - 1.0 - MEMORY_ERROR / sqrt(self.fars), 0.0), MOST_MEMORY)
+        return min(max(ratio - 1.0, 0.0), MOST_MEMORY)

@@ -147,7 +147,12 @@ class State:
     left_out: list[tuple[int, str]] = field(default_factory=list)
 
     def copy(self) -> "State":
-        """A state of its own: what `advance` works on, so that the old one stays as it was."""
+        """A state of its own: what `advance` works on, so that the old one stays as it was.
+
+        Only breaks that the ring still holds can be taken back, and only the regimes around
+        them can change: the others are shared.
+        """
+        settled = sum(1 for item in self.breaks if item.index < self.ring.start)
         return State(
             borrowed=self.borrowed,
             count=self.count,
@@ -155,8 +160,8 @@ class State:
             last_position=self.last_position,
             tracker=replace(self.tracker),
             ring=self.ring.copy(),
-            regimes=[*self.regimes[:-2], *map(replace, self.regimes[-2:])],
-            breaks=[*self.breaks[:-1], *map(replace, self.breaks[-1:])],
+            regimes=[*self.regimes[:settled], *map(replace, self.regimes[settled:])],
+            breaks=[*self.breaks[:settled], *map(replace, self.breaks[settled:])],
             retracted=self.retracted.copy(),
             samples=self.samples.copy(),
             left_out=self.left_out.copy(),
