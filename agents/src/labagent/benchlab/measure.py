@@ -1,0 +1,95 @@
+"""The values of a group: from its logs when they are there, else from its value files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from labagent.benchlab.groups import Group, ValueFile
+from labagent.formats import FORMATS, LogFormat, Reading
+from labagent.model import Metric
+
+MINIMUM_TO_RECOGNISE = 3
+"""Values in common from which on a file without a matching name is taken for a group's own."""
+
+METRICS: Mapping[str, Metric] = {m.name: m for form in FORMATS for m in form.metrics}
+
+
+@dataclass
+class Measured:
+    """The samples of a group by metric. `digests` are those of the files they came from;
+    `iterations` the iterations, in the order of the samples, that gave a value."""
+
+    values: dict[str, list[float]] = field(default_factory=dict)
+    older: dict[str, list[float]] = field(default_factory=dict)
+    iterations: list[str] = field(default_factory=list)
+    digests: dict[Path, str] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+    form: LogFormat | None = None
+
+
+def measure_logs(group: Group) -> Measured:
+    """Read the logs that carry values; each is opened once."""
+    for form in FORMATS:
+        logs = group.logs.get(form.log, {})
+        contents = {iteration: logs[iteration].read_bytes() for iteration in sorted(logs)}
+        if any(form.claims(data) for data in contents.values()):
+            return _measure(form, logs, contents)
+    return Measured()
+
+
+def _measure(form: LogFormat, logs: Mapping[str, Path], contents: Mapping[str, bytes]) -> Measured:
+    measured = Measured(form=form)
+    for iteration, data in contents.items():
+        measured.digests[logs[iteration]] = hashlib.sha256(data).hexdigest()
+        _add(measured, iteration, form.read(data))
+    return measured
+
+
+def _add(measured: Measured, iteration: str, reading: Reading) -> None:
+    if reading.problem:
+        measured.problems[iteration] = reading.problem
+        return
+    measured.iterations.append(iteration)
+    for metric, value in reading.values.items():
+        measured.values.setdefault(metric, []).append(value)
+        measured.older.setdefault(metric, []).append(reading.older.get(metric, value))
+
+
+def measure_values(files: Sequence[ValueFile]) -> Measured:
+    """The samples that value files hold, one file for each metric."""
+    measured = Measured()
+    for file in files:
+        if file.values:
+            measured.values[file.metric] = list(file.values)
+            measured.digests[file.path] = digest_of(file.path)
+    return measured
+
+
+def digest_of(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def compare_stored(measured: Measured, stored: ValueFile) -> str | None:
+    """A warning where the stored values are not those of the logs; they never replace them."""
+    raw = measured.values.get(stored.metric, [])
+    if list(stored.values) == raw:
+        return None
+    if not raw:
+        return f"{stored.path.name} holds {len(stored.values)} values that no log carries"
+    start = f"{stored.path.name} holds other values than the logs, which were kept: "
+    if measured.form and list(stored.values) == measured.older.get(stored.metric):
+        return f"{start}it follows {measured.form.older_rule}"
+    return start + _difference(raw, stored.values)
+
+
+def _difference(raw: Sequence[float], stored: Sequence[float]) -> str:
+    if len(raw) == len(stored):
+        places = [f"{a:.8g} there {b:.8g}" for a, b in zip(raw, stored, strict=True) if a != b]
+        return ", ".join(places[:3]) + (" and more" if len(places) > 3 else "")
+    missing = [value for value in raw if value not in stored]
+    if len(stored) < len(raw) and len(missing) == len(raw) - len(stored):
+        return f"{len(missing)} left out there ({', '.join(f'{v:.8g}' for v in missing)})"
+    return f"{len(stored)} there, {len(raw)} in the logs"

@@ -1,0 +1,180 @@
+"""A run as the agent knows it, and the document it is sent as."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from labagent.errors import SettingsError
+
+RUN_NAMESPACE = uuid.UUID("6f0f5c8e-3f0b-5d0e-9a57-6d1c2f6a4b11")
+"""Namespace of run identities (RFC 9562, version 5). Changing it makes every stored run new."""
+
+MAX_NAME = 100
+"""Characters in a workload, traffic or option, as the server accepts them."""
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
+_DIGEST_LENGTH = 12
+
+
+def safe_name(text: str) -> str:
+    """`text` as a name that `workload[@traffic][+option…]` can carry.
+
+    Other characters become `_` and their code point in hex, so different names stay different;
+    names past `MAX_NAME` keep their beginning and end in a digest of the whole.
+    """
+    name = _UNSAFE.sub(lambda match: f"_{ord(match.group()):02x}", text)
+    if len(name) <= MAX_NAME:
+        return name
+    digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_LENGTH]
+    return f"{name[: MAX_NAME - _DIGEST_LENGTH - 1]}-{digest}"
+
+
+@dataclass(frozen=True)
+class Mode:
+    """What the kernel was asked to do, and how it was built or configured."""
+
+    workload: str
+    traffic: str | None = None
+    options: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, workload: str, traffic: str | None, options: Iterable[str]) -> Mode:
+        """A mode from names as a lab writes them."""
+        return cls(
+            safe_name(workload),
+            safe_name(traffic) if traffic else None,
+            tuple(sorted({safe_name(option) for option in options})),
+        )
+
+    @classmethod
+    def parse(cls, text: str) -> Mode:
+        """The mode written `workload[@traffic][+option…]`; `SettingsError` where it is not one."""
+        head, *options = text.split("+")
+        workload, separator, traffic = head.partition("@")
+        names = [workload, *options, *([traffic] if separator else [])]
+        if any(not name or len(name) > MAX_NAME or _UNSAFE.search(name) for name in names):
+            raise SettingsError(
+                f"{text!r} is not a mode",
+                "write workload[@traffic][+option…] with letters, digits, '.', '_' and '-'",
+            )
+        return cls.of(workload, traffic or None, options)
+
+    def __str__(self) -> str:
+        traffic = f"@{self.traffic}" if self.traffic else ""
+        return self.workload + traffic + "".join(f"+{option}" for option in self.options)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What is measured: its name, its unit, and whether `more` or `less` of it is better."""
+
+    name: str
+    unit: str
+    better: str
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The samples of one metric in the order they were measured; `boots[i]` is the boot of
+    `values[i]`, null where unknown."""
+
+    metric: Metric
+    values: tuple[float, ...]
+    boots: tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file the run was read from: its path from the label's directory on, and its digest."""
+
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """One build of one kernel, measured on one hardware in one mode."""
+
+    tree: str
+    revision: str
+    hardware: str
+    mode: Mode
+    samples: tuple[Samples, ...]
+    build_id: str | None
+    kernel_ident: str | None
+    measured_at: str | None
+    sources: tuple[Source, ...]
+    facts: dict[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def uuid(self) -> uuid.UUID:
+        """Version 5 of hardware, tree, revision, mode and the sorted digests of the sources: the
+        same wherever the files lie and in whatever order they were read."""
+        digests = sorted(source.sha256 for source in self.sources)
+        identity = [self.hardware, self.tree, self.revision, str(self.mode), *digests]
+        return uuid.uuid5(RUN_NAMESPACE, json.dumps(identity, ensure_ascii=True))
+
+    def document(self) -> dict[str, Any]:
+        """The run as `POST /api/v1/runs` takes it."""
+        return {
+            "uuid": str(self.uuid),
+            "tree": self.tree,
+            "revision": self.revision,
+            "hardware": self.hardware,
+            "mode": {
+                "workload": self.mode.workload,
+                "traffic": self.mode.traffic,
+                "options": list(self.mode.options),
+            },
+            "metrics": {samples.metric.name: _metric(samples) for samples in self.samples},
+            "build_id": self.build_id,
+            "kernel_ident": self.kernel_ident,
+            "measured_at": self.measured_at,
+            "facts": self.facts,
+            "sources": [{"path": s.path, "sha256": s.sha256} for s in self.sources],
+            "warnings": list(self.warnings),
+        }
+
+
+def _metric(samples: Samples) -> dict[str, Any]:
+    return {
+        "unit": samples.metric.unit,
+        "better": samples.metric.better,
+        "samples": list(samples.values),
+        "boots": list(samples.boots),
+    }
+
+
+@dataclass(frozen=True)
+class Skip:
+    """Something that looked like a run and is not sent: where it lies and why."""
+
+    where: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """What the user said instead of what the directories say."""
+
+    tree: str | None = None
+    hardware: str | None = None
+    mode: Mode | None = None
+
+
+Outcome = Run | Skip
+
+
+def runs_of(outcomes: Sequence[Outcome]) -> list[Run]:
+    return [outcome for outcome in outcomes if isinstance(outcome, Run)]
+
+
+def skips_of(outcomes: Sequence[Outcome]) -> list[Skip]:
+    return [outcome for outcome in outcomes if isinstance(outcome, Skip)]

@@ -1,0 +1,54 @@
+"""What the agent prints: a line for each run, and one line for each reason to skip."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+
+from labagent.model import Run, Samples, Skip
+
+_NAMED = 3
+
+
+def run_lines(runs: Sequence[Run]) -> Iterator[str]:
+    """The runs as aligned lines: hardware, tree, revision, mode, metrics."""
+    rows = [(run.hardware, run.tree, run.revision, str(run.mode)) for run in runs]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for run, row in zip(runs, rows, strict=True):
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        yield "  ".join([*cells, ", ".join(map(_metric, run.samples))])
+
+
+def _metric(samples: Samples) -> str:
+    median = statistics.median(samples.values)
+    return f"{samples.metric.name} {median:.8g} {samples.metric.unit} (n={len(samples.values)})"
+
+
+def skip_lines(skips: Iterable[Skip]) -> Iterator[str]:
+    """One line for each reason, with how many and where."""
+    for reason, places in _by_reason(skips).items():
+        more = f", … {len(places) - _NAMED} more" if len(places) > _NAMED else ""
+        yield f"skipped {len(places)}: {reason} ({', '.join(places[:_NAMED])}{more})"
+
+
+def skip_reasons(skips: Iterable[Skip]) -> str:
+    """The reasons in one line: `2 no usable sample; 4 profiled, so not a measurement`."""
+    return "; ".join(f"{len(places)} {reason}" for reason, places in _by_reason(skips).items())
+
+
+def _by_reason(skips: Iterable[Skip]) -> dict[str, list[str]]:
+    reasons: dict[str, list[str]] = {}
+    for skip in skips:
+        reasons.setdefault(skip.reason, []).append(skip.where)
+    return reasons
+
+
+def warning_lines(runs: Iterable[Run]) -> Iterator[str]:
+    """One line for each warning of a label, with the number of its runs."""
+    counted: dict[tuple[str, str], int] = {}
+    for run in runs:
+        for warning in run.warnings:
+            key = (f"{run.hardware} {run.facts.get('label', '')}", warning)
+            counted[key] = counted.get(key, 0) + 1
+    for (where, warning), count in counted.items():
+        yield f"warning: {where}: {warning}" + (f" ({count} runs)" if count > 1 else "")
