@@ -25,8 +25,8 @@ _DIGEST_LENGTH = 12
 def safe_name(text: str) -> str:
     """`text` as a name that `workload[@traffic][+option…]` can carry.
 
-    Other characters become `_` and their code point in hex, so different names stay different;
-    names past `MAX_NAME` keep their beginning and end in a digest of the whole.
+    Other characters become `_` and their code point in hex, rather than all the same; names past
+    `MAX_NAME` keep their beginning and end in a digest of the whole.
     """
     name = _UNSAFE.sub(lambda match: f"_{ord(match.group()):02x}", text)
     if len(name) <= MAX_NAME:

@@ -75,12 +75,12 @@ def digest_of(path: Path) -> str:
 def compare_stored(measured: Measured, stored: ValueFile) -> str | None:
     """A warning where the stored values are not those of the logs; they never replace them."""
     raw = measured.values.get(stored.metric, [])
-    if list(stored.values) == raw:
+    if measured.form is None or list(stored.values) == raw:
         return None
     if not raw:
         return f"{stored.path.name} holds {len(stored.values)} values that no log carries"
     start = f"{stored.path.name} holds other values than the logs, which were kept: "
-    if measured.form and list(stored.values) == measured.older.get(stored.metric):
+    if list(stored.values) == measured.older.get(stored.metric):
         return f"{start}it follows {measured.form.older_rule}"
     return start + _difference(raw, stored.values)
 

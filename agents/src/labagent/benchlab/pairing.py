@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from labagent.benchlab.groups import Group, ValueFile
-from labagent.benchlab.measure import MINIMUM_TO_RECOGNISE, Measured
+from labagent.benchlab.measure import MINIMUM_TO_RECOGNISE, Measured, measure_values
 
 
 @dataclass
@@ -34,6 +34,8 @@ def pair(entries: Sequence[Entry], files: Iterable[ValueFile]) -> Paired:
     """
     left = [file for file in files if not _give_by_name(file, entries)]
     left = [file for file in left if not _give_by_values(file, entries)]
+    for entry in entries:
+        _stand_in(entry)
     paired = Paired(list(entries))
     alone: dict[tuple[tuple[str, ...], str], list[ValueFile]] = {}
     for file in left:
@@ -70,6 +72,14 @@ def _give_by_values(file: ValueFile, entries: Iterable[Entry]) -> bool:
                 entry.renamed = file
             return True
     return False
+
+
+def _stand_in(entry: Entry) -> None:
+    """Where logs are there but give no value, stored values are all there is."""
+    if not entry.measured.values and any(file.values for file in entry.stored):
+        problems = entry.measured.problems
+        entry.measured = measure_values(entry.stored)
+        entry.measured.problems = problems
 
 
 def _has_stored(entry: Entry, metric: str) -> bool:

@@ -1,0 +1,181 @@
+"""The lab archive beside the checkout, against its golden files."""
+
+from __future__ import annotations
+
+import csv
+import json
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+from labagent.benchlab import read_directories
+from labagent.benchlab.reader import NO_REVISION, NO_SAMPLE, PROFILED
+from labagent.model import Overrides, runs_of, skips_of
+
+SHARED = Path(__file__).parents[2].parent / "shared"
+ARCHIVE = SHARED / "netbenches"
+GOLDENS = SHARED / "goldens"
+
+pytestmark = [
+    pytest.mark.archive,
+    pytest.mark.skipif(not ARCHIVE.is_dir(), reason="no lab archive beside the checkout"),
+]
+
+METRIC = {"pps": "pps", "Mb/s": "equilibrium", "Mb/s (max)": "equilibrium_max"}
+OLD_MEDIAN = {"pps.2", "pps.4"}
+DELETED_BY_HAND = {"311703.pps": 1.0}
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    return list(read_directories([ARCHIVE], Overrides()))
+
+
+@pytest.fixture(scope="module")
+def runs(outcomes):
+    return runs_of(outcomes)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    with (GOLDENS / "archive.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def label_of(row):
+    label = row["source_path"].split("/results/")[1].split("/")[0]
+    return "/".join(filter(None, (label, row["subdir"])))
+
+
+def golden_groups(rows):
+    """The golden values by what identifies them: place, names and metric."""
+    groups = defaultdict(list)
+    for row in rows:
+        if not row["revision"]:
+            continue
+        hardware = f"{row['hardware']}/{row['nic']}"
+        names = (row["variant"], row["mode"], row["pktgen"])
+        place = (hardware, row["bench_topic"], label_of(row), row["revision"])
+        key = (*place, *names, METRIC[row["unit"]])
+        groups[key].append((float(row["value"]), Path(row["source_path"]).name))
+    return groups
+
+
+def variant_of(run):
+    image = run.facts.get("image", "")
+    number = run.revision[1:]
+    return image.removeprefix(run.revision).removeprefix(number)
+
+
+def parsed_groups(runs):
+    groups = {}
+    for run in runs:
+        facts = run.facts
+        names = (variant_of(run), facts.get("cfg", ""), facts.get("pktgen", ""))
+        for samples in run.samples:
+            place = (run.hardware, facts["topic"], facts["label"], run.revision)
+            groups[(*place, *names, samples.metric.name)] = list(samples.values)
+    return groups
+
+
+def test_every_golden_value_is_there_but_for_the_known_differences(rows, runs):
+    golden, parsed = golden_groups(rows), parsed_groups(runs)
+    assert golden.keys() == parsed.keys()
+    for key, found in golden.items():
+        file = found[0][1]
+        values = [value for value, _ in found]
+        if file in OLD_MEDIAN:
+            assert len(values) == len(parsed[key])
+            assert sum(a != b for a, b in zip(values, parsed[key], strict=True)) == 1
+        elif file in DELETED_BY_HAND:
+            assert parsed[key] == [*values, DELETED_BY_HAND[file]]
+        else:
+            assert parsed[key] == values, key
+
+
+def runs_by_source(runs):
+    return {
+        f"{run.hardware}/{run.facts['topic']}/{source.path}": run
+        for run in runs
+        for source in run.sources
+    }
+
+
+def test_the_logs_give_the_golden_median_of_every_iteration(runs):
+    by_source = runs_by_source(runs)
+    for group in json.loads((GOLDENS / "receiver_medians.json").read_text()):
+        if "/PMC/" in group["dir"] or group["status"] == "empty_both":
+            continue
+        run = by_source[
+            f"{group['dir'].replace('/results', '')}/bench.{group['prefix']}.1.receiver"
+        ]
+        expected = [float(value) for value in group["expected_median"] if value is not None]
+        assert list(run.samples[0].values) == expected, group["dir"]
+
+
+def test_the_logs_give_the_golden_equilibrium_of_every_iteration(runs):
+    by_source = runs_by_source(runs)
+    for group in json.loads((GOLDENS / "equilibrium.json").read_text()):
+        run = by_source[f"{group['dir'].replace('/results', '')}/bench.{group['prefix']}.1.sender"]
+        metrics = {samples.metric.name: list(samples.values) for samples in run.samples}
+        for metric, name in (("equilibrium", "equilibrium"), ("equilibrium_max", "max")):
+            assert metrics[metric] == [float(found[-1]) for found in group[name]]
+
+
+def test_what_is_no_measurement_is_skipped_and_named(outcomes):
+    skips = skips_of(outcomes)
+    assert Counter(skip.reason for skip in skips) == {NO_REVISION: 2, NO_SAMPLE: 1, PROFILED: 2}
+    assert all("fbsd11.0-aesni" in skip.where for skip in skips if skip.reason == NO_REVISION)
+
+
+def test_two_runs_share_a_series_at_one_revision_only_where_they_repeat_each_other(runs):
+    series = defaultdict(list)
+    for run in runs:
+        series[run.hardware, run.tree, run.revision, run.mode].append(run.facts["label"])
+    shared = {
+        (revision, str(mode)): labels
+        for (_, _, revision, mode), labels in series.items()
+        if len(labels) > 1
+    }
+    both = ["fbsd.2016", "fbsd12-head.r303643"]
+    assert shared == {
+        (revision, mode): both
+        for revision in ("r303642", "r303643")
+        for mode in ("ipfw-statefull", "pf-statefull")
+    }
+
+
+def test_every_configuration_of_the_archive_is_a_mode_of_its_own(runs):
+    """Whatever the golden columns can tell apart within a label, modes tell apart too."""
+    configurations = defaultdict(set)
+    for run in runs:
+        facts = run.facts
+        label = facts["label"] if facts["label"] not in ("fbsd.2016", "fbsd.2017") else ""
+        key = (facts["topic"], label, facts.get("image"), facts.get("cfg"), facts.get("pktgen"))
+        configurations[run.hardware, run.tree, run.revision, run.mode].add(key)
+    several = {key for key, found in configurations.items() if len({k[0] for k in found}) > 1}
+    assert not several
+
+
+def test_repeats_on_one_kernel_are_one_build(runs):
+    builds = {run.build_id for run in runs if run.revision == "r303643"}
+    assert len(builds) == 1
+
+
+def test_identities_are_unique(runs):
+    assert len({run.uuid for run in runs}) == len(runs) == 424
+
+
+def test_each_label_read_alone_gives_the_same_runs(runs):
+    labels = sorted(path for path in ARCHIVE.glob("*/*/*/results/*") if path.is_dir())
+    alone = [
+        run for label in labels for run in runs_of(list(read_directories([label], Overrides())))
+    ]
+    assert {str(run.document()) for run in alone} == {str(run.document()) for run in runs}
+
+
+def test_the_whole_archive_is_read_in_seconds():
+    start = time.perf_counter()
+    assert list(read_directories([ARCHIVE], Overrides()))
+    assert time.perf_counter() - start < 5
