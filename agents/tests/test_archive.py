@@ -102,14 +102,17 @@ def runs_by_source(runs):
     }
 
 
+def first_log(group, kind):
+    name = ".".join(filter(None, ("bench", group["prefix"], "1", kind)))
+    return f"{group['dir'].replace('/results', '')}/{name}"
+
+
 def test_the_logs_give_the_golden_median_of_every_iteration(runs):
     by_source = runs_by_source(runs)
     for group in json.loads((GOLDENS / "receiver_medians.json").read_text()):
         if "/PMC/" in group["dir"] or group["status"] == "empty_both":
             continue
-        run = by_source[
-            f"{group['dir'].replace('/results', '')}/bench.{group['prefix']}.1.receiver"
-        ]
+        run = by_source[first_log(group, "receiver")]
         expected = [float(value) for value in group["expected_median"] if value is not None]
         assert list(run.samples[0].values) == expected, group["dir"]
 
@@ -117,7 +120,7 @@ def test_the_logs_give_the_golden_median_of_every_iteration(runs):
 def test_the_logs_give_the_golden_equilibrium_of_every_iteration(runs):
     by_source = runs_by_source(runs)
     for group in json.loads((GOLDENS / "equilibrium.json").read_text()):
-        run = by_source[f"{group['dir'].replace('/results', '')}/bench.{group['prefix']}.1.sender"]
+        run = by_source[first_log(group, "sender")]
         metrics = {samples.metric.name: list(samples.values) for samples in run.samples}
         for metric, name in (("equilibrium", "equilibrium"), ("equilibrium_max", "max")):
             assert metrics[metric] == [float(found[-1]) for found in group[name]]
