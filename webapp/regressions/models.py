@@ -1,9 +1,11 @@
 """What we conclude from the measurements."""
 
-from typing import Self
+from collections.abc import Iterable
+from typing import Any, Self
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Count, F, Q
+from django.db.models.functions import Abs
 
 from webapp.results.models import Revision, Series
 
@@ -46,6 +48,45 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
 
     def of_revision(self, revision: Revision) -> Self:
         return self.filter(revision=revision)
+
+    def of_all(self, series: Iterable[Series | int], *, since: int = 0) -> Self:
+        """The comparisons of several series from the position ``since`` on."""
+        return self.filter(series__in=list(series), position__gte=since)
+
+    def with_subjects(self) -> Self:
+        """With everything a row of a table names."""
+        return self.select_related(
+            "previous", "series__hardware__lab", "series__mode", "series__metric", "series__tree"
+        )
+
+    def tallied(self) -> models.QuerySet["Comparison", dict[str, Any]]:
+        """One dictionary for each revision: how many comparisons gave which verdict and flag."""
+        return (
+            self.order_by()
+            .values("revision_id")
+            .annotate(
+                regressed=Count("pk", filter=Q(flag=Flag.REGRESSED)),
+                improved=Count("pk", filter=Q(flag=Flag.IMPROVED)),
+                cannot_tell=Count("pk", filter=Q(verdict=Verdict.CANNOT_TELL)),
+                compared=Count("pk"),
+            )
+        )
+
+    def largest_of_each_revision(self) -> Self:
+        """For each revision the one with the largest change in percent."""
+        size = Abs("percent").desc(nulls_last=True)
+        return self.order_by("revision_id", size, "pk").distinct("revision_id")
+
+    def flagged_revisions(self, flag: Flag, limit: int) -> list[int]:
+        """Ids of the last ``limit`` revisions with that flag: by commit time, else by position."""
+        newest = F("revision__committed_at").desc(nulls_last=True)
+        ids = (
+            self.filter(flag=flag)
+            .values_list("revision_id", flat=True)
+            .order_by(newest, "-revision__position", "revision_id")
+            .distinct()
+        )
+        return list(ids[:limit])
 
 
 class Comparison(models.Model):

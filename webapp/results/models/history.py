@@ -2,6 +2,7 @@
 
 from typing import Self
 
+from django.apps import apps
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
@@ -40,6 +41,26 @@ class RevisionQuerySet(models.QuerySet["Revision"]):
             return None
         found = list(self.filter(tree=tree, aliases__name__startswith=start).distinct()[:2])
         return found[0] if len(found) == 1 else None
+
+    def named_anywhere(self, name: str) -> Self:
+        """Those that ``name`` (an id, an alias or the start of a hash) means in any tree."""
+        exact = Q(aliases__name=name)
+        if HASH_PATTERN.fullmatch(name) and len(name) >= MIN_HASH_PREFIX:
+            exact |= Q(aliases__name__startswith=name)
+        return self.filter(exact).select_related("tree").distinct()
+
+    def tested(self) -> Self:
+        """Those with a point in any series."""
+        point = apps.get_model("results", "Point")
+        return self.filter(models.Exists(point.objects.filter(revision=models.OuterRef("pk"))))
+
+    def between(self, earlier: "Revision", later: "Revision") -> Self:
+        """Those strictly between two revisions of one tree."""
+        return self.filter(
+            tree_id=earlier.tree_id,
+            position__gt=earlier.position,
+            position__lt=later.position,
+        ).order_by("position")
 
     def before(self, revision: "Revision") -> Self:
         return self.filter(tree_id=revision.tree_id, position__lt=revision.position).order_by(

@@ -18,6 +18,16 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Those that take part in the statistics: all that were not withdrawn."""
         return self.filter(withdrawn_at__isnull=True)
 
+    def of_revision(self, revision: Revision) -> Self:
+        """All of them, withdrawn ones included, with everything a row of a table names."""
+        return self.filter(revision=revision).select_related(
+            "agent__lab", "hardware", "mode", "withdrawn_by"
+        )
+
+    def lately(self, limit: int) -> Self:
+        """The ``limit`` received last."""
+        return self.order_by("-received_at")[:limit]
+
 
 class Run(models.Model):
     """One upload: one build of one kernel, measured on one hardware in one mode."""

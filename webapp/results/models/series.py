@@ -1,6 +1,6 @@
 """Series and their points."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -41,6 +41,14 @@ class SeriesQuerySet(models.QuerySet["Series"]):
 
     def with_points(self) -> Self:
         return self.filter(models.Exists(Point.objects.filter(series=models.OuterRef("pk"))))
+
+    def with_window(self, last: int) -> Self:
+        """With ``window_start``: the position of its ``last``-th newest point (None: it has fewer).
+
+        One step along an index for each series, however long its history is.
+        """
+        newest = Point.objects.filter(series=models.OuterRef("pk")).order_by("-position")
+        return self.annotate(window_start=models.Subquery(newest.values("position")[last - 1 : last]))
 
 
 class Series(models.Model):
@@ -111,6 +119,13 @@ class PointQuerySet(models.QuerySet["Point"]):
             """,
             [[series.pk for series in dirty], [series.dirty_from for series in dirty]],
         )
+
+    def of_all(self, series: Iterable[Series | int], *, since: int = 0) -> Self:
+        """The points of several series from the position ``since`` on."""
+        return self.filter(series__in=list(series), position__gte=since).along_the_tree()
+
+    def along_the_tree(self) -> Self:
+        return self.order_by("series_id", "position")
 
 
 class Point(models.Model):

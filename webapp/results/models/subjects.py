@@ -1,7 +1,8 @@
 """What runs are about: hardware, modes and metrics."""
 
-from typing import Any
+from typing import Any, Self
 
+from django.apps import apps
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
@@ -9,6 +10,22 @@ from django.urls import reverse
 
 from webapp.labs.models import Lab
 from webapp.results.modes import NAME_MAX, PART_MAX, ModeName
+
+
+class HardwareQuerySet(models.QuerySet["Hardware"]):
+    def matching(self, text: str) -> Self:
+        """Those whose name, present or former, holds ``text``."""
+        return self.filter(Q(name__icontains=text) | Q(aliases__name__icontains=text)).distinct()
+
+    def with_last_run(self) -> Self:
+        """With ``last_run_at``, when the newest of its runs was received (None: never)."""
+        runs = apps.get_model("results", "Run").objects.filter(hardware=models.OuterRef("pk"))
+        newest = runs.order_by("-received_at").values("received_at")[:1]
+        return self.annotate(last_run_at=models.Subquery(newest))
+
+    def with_series_count(self) -> Self:
+        """With ``series_count``."""
+        return self.annotate(series_count=models.Count("series"))
 
 
 class Hardware(models.Model):
@@ -19,6 +36,8 @@ class Hardware(models.Model):
     description = models.TextField(blank=True)
     facts: Any = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = HardwareQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]
@@ -45,6 +64,12 @@ class HardwareAlias(models.Model):
         return self.name
 
 
+class ModeQuerySet(models.QuerySet["Mode"]):
+    def matching(self, text: str) -> Self:
+        """Those whose name, present or former, holds ``text``."""
+        return self.filter(Q(name__icontains=text) | Q(aliases__name__icontains=text)).distinct()
+
+
 class Mode(models.Model):
     """What the kernel was asked to do and how it was built or configured."""
 
@@ -52,6 +77,8 @@ class Mode(models.Model):
     workload = models.CharField(max_length=PART_MAX)
     traffic = models.CharField(max_length=PART_MAX, blank=True)
     options = ArrayField(models.CharField(max_length=PART_MAX), default=list, blank=True)
+
+    objects = ModeQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]

@@ -1,0 +1,236 @@
+"""Plain functions that put rows into the database. Tests say only what matters to them."""
+
+import uuid
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from statistics import fmean, median, variance
+from typing import Any
+
+from webapp.accounts.models import User
+from webapp.labs.models import Agent, Lab
+from webapp.regressions.models import Comparison, Flag, Verdict
+from webapp.results.models import (
+    Hardware,
+    Measurement,
+    Metric,
+    Mode,
+    Point,
+    Revision,
+    RevisionAlias,
+    Run,
+    Series,
+    Tree,
+)
+from webapp.results.modes import ModeName
+from webapp.results.revision_ids import position_of
+
+DAY_ONE = datetime(2026, 1, 1, 12, tzinfo=UTC)
+FIVE_SAMPLES = (100.0, 101.0, 99.0, 100.5, 99.5)
+FLAG_AT_PERCENT = 2.0
+
+
+def user(name: str = "ada", **fields: Any) -> User:
+    return User.objects.create_user(name, password="a long password", **fields)
+
+
+def lab(name: str = "orange-lab", *, simulated: bool = False) -> Lab:
+    return Lab.objects.get_or_create(name=name, defaults={"simulated": simulated})[0]
+
+
+def agent(name: str = "bench-1", *, of: Lab | None = None) -> Agent:
+    return Agent.objects.get_or_create(lab=of or lab(), name=name)[0]
+
+
+def tree(name: str = "freebsd-head") -> Tree:
+    return Tree.objects.get_or_create(name=name)[0]
+
+
+def revision(name: str, *, of: Tree | None = None, **fields: Any) -> Revision:
+    """A revision with its own name as an alias; ``position`` follows from r123 and n123."""
+    of = of or tree()
+    fields.setdefault("position", position_of(name))
+    made, new = Revision.objects.get_or_create(tree=of, name=name, defaults=fields)
+    if new:
+        RevisionAlias.objects.create(tree=of, revision=made, name=name)
+    return made
+
+
+def revisions(count: int, *, of: Tree | None = None, first: int = 300_000) -> list[Revision]:
+    """``count`` revisions a day apart, every third number, all made in two statements."""
+    of = of or tree()
+    rows = [
+        Revision(
+            tree=of,
+            name=f"r{first + 3 * index}",
+            position=first + 3 * index,
+            author_name="A. Committer",
+            subject=f"Change number {index}",
+            committed_at=DAY_ONE + timedelta(days=index),
+        )
+        for index in range(count)
+    ]
+    made = Revision.objects.bulk_create(rows)
+    RevisionAlias.objects.bulk_create(
+        RevisionAlias(tree=of, revision=each, name=each.name) for each in made
+    )
+    return made
+
+
+def hardware(name: str = "Atom_C2758/T540-CR", *, of: Lab | None = None) -> Hardware:
+    return Hardware.objects.get_or_create(name=name, defaults={"lab": of or lab()})[0]
+
+
+def mode(name: str = "forwarding") -> Mode:
+    found = Mode.objects.filter(name=name).first()
+    if found is None:
+        found = Mode.from_name(ModeName.parse(name))
+        found.save()
+    return found
+
+
+def metric(name: str = "pps", *, unit: str = "packets/s", better: str = "more") -> Metric:
+    defaults = {"unit": unit, "better": better}
+    return Metric.objects.get_or_create(name=name, defaults=defaults)[0]
+
+
+def series(
+    *,
+    of: Tree | None = None,
+    on: Hardware | None = None,
+    in_mode: Mode | str = "forwarding",
+    of_metric: Metric | None = None,
+) -> Series:
+    return Series.objects.get_or_create(
+        tree=of or tree(),
+        hardware=on or hardware(),
+        mode=mode(in_mode) if isinstance(in_mode, str) else in_mode,
+        metric=of_metric or metric(),
+    )[0]
+
+
+def unsaved_point(of: Series, at: Revision, samples: Sequence[float]) -> Point:
+    return Point(
+        series=of,
+        revision=at,
+        position=at.position,
+        n=len(samples),
+        runs=1,
+        builds=1,
+        mean=fmean(samples),
+        median=median(samples),
+        variance=variance(samples) if len(samples) > 1 else None,
+        minimum=min(samples),
+        maximum=max(samples),
+    )
+
+
+def point(of: Series, at: Revision, samples: Sequence[float] = FIVE_SAMPLES) -> Point:
+    made = unsaved_point(of, at, samples)
+    made.save()
+    return made
+
+
+def unsaved_comparison(
+    of: Series,
+    previous: Revision,
+    at: Revision,
+    *,
+    percent: float = -11.4,
+    error: float = 0.9,
+    verdict: str | None = None,
+    flag: str | None = None,
+) -> Comparison:
+    """What ``percent ± error`` means for a metric of which more is better, unless said otherwise."""
+    verdict = verdict or _verdict(percent, error)
+    return Comparison(
+        series=of,
+        revision=at,
+        previous=previous,
+        position=at.position,
+        delta=percent * 1000,
+        error=error * 1000,
+        percent=percent,
+        percent_error=error,
+        verdict=verdict,
+        flag=_flag(percent, verdict) if flag is None else flag,
+    )
+
+
+def comparison(of: Series, previous: Revision, at: Revision, **fields: Any) -> Comparison:
+    made = unsaved_comparison(of, previous, at, **fields)
+    made.save()
+    return made
+
+
+def _verdict(percent: float, error: float) -> Verdict:
+    if abs(percent) <= error:
+        return Verdict.CANNOT_TELL
+    return Verdict.BETTER if percent > 0 else Verdict.WORSE
+
+
+def _flag(percent: float, verdict: str) -> Flag:
+    if abs(percent) < FLAG_AT_PERCENT:
+        return Flag.NONE
+    return {Verdict.WORSE: Flag.REGRESSED, Verdict.BETTER: Flag.IMPROVED}.get(
+        Verdict(verdict), Flag.NONE
+    )
+
+
+def run(
+    at: Revision,
+    *,
+    on: Hardware | None = None,
+    in_mode: Mode | str = "forwarding",
+    samples: Sequence[float] = FIVE_SAMPLES,
+    of_metric: Metric | None = None,
+    **fields: Any,
+) -> Run:
+    """A run with one measurement. Its series is made; its point is not."""
+    its_series = series(of=at.tree, on=on, in_mode=in_mode, of_metric=of_metric)
+    made = Run.objects.create(
+        **{
+            "uuid": uuid.uuid4(),
+            "agent": agent(),
+            "hardware": its_series.hardware,
+            "revision": at,
+            "mode": its_series.mode,
+            "digest": "0" * 64,
+            "build_id": f"build of {at.name}",
+            "measured_at": DAY_ONE,
+            "received_at": DAY_ONE,
+            **fields,
+        }
+    )
+    Measurement.objects.create(run=made, series=its_series, samples=list(samples))
+    return made
+
+
+def history(
+    of: Series, along: Iterable[Revision], levels: Sequence[float], *, spread: float = 0.004
+) -> None:
+    """A point at each revision around its level, and its comparison with the one before.
+
+    The verdict is what the levels say at a glance, not ministat's: pages only show it.
+    """
+    points = [
+        unsaved_point(of, at, _around(level, spread, index))
+        for index, (at, level) in enumerate(zip(along, levels, strict=True))
+    ]
+    Point.objects.bulk_create(points)
+    Comparison.objects.bulk_create(
+        unsaved_comparison(
+            of,
+            before.revision,
+            after.revision,
+            percent=100 * (after.mean - before.mean) / before.mean,
+            error=300 * spread,
+        )
+        for before, after in zip(points, points[1:], strict=False)
+    )
+
+
+def _around(level: float, spread: float, index: int) -> list[float]:
+    """Five samples around ``level``; what looks like noise is the same in every test run."""
+    wobble = ((index * 7919) % 13 - 6) / 6
+    offsets = (0, -1, 1, -0.4, 0.5)
+    return [level * (1 + spread * (wobble + offset)) for offset in offsets]

@@ -1,0 +1,85 @@
+"""Axes: how far they reach and where their ticks are. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from math import ceil, floor, isfinite, log10
+from statistics import median
+
+LEAST_SPAN = 0.025
+"""The y axis reaches at least this share of the level to either side: noise is no drama."""
+
+PADDING = 0.06
+WHISKER_SHARE = 0.6
+"""Whiskers may widen the axis by at most this share of what the values span (or LEAST_SPAN
+spans); longer ones, as two samples have, are cut by the frame instead of flattening the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A linear map of ``low … high`` onto pixels ``start … end`` (which may run downwards)."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low)
+        return self.start + share * (self.end - self.start)
+
+    def clamped(self, value: float) -> float:
+        return self(min(max(value, self.low), self.high))
+
+
+def y_range(
+    centres: Sequence[float],
+    lows: Sequence[float | None] = (),
+    highs: Sequence[float | None] = (),
+) -> tuple[float, float]:
+    """The range of a y axis around ``centres`` (the drawn values) and their whiskers.
+
+    It never reaches less than `LEAST_SPAN` of the level (the median) to either side.
+    No values give (0, 1).
+    """
+    values = [value for value in centres if isfinite(value)]
+    if not values:
+        return 0.0, 1.0
+    level = median(values)
+    least = abs(level) * LEAST_SPAN or 1.0
+    low, high = min(*values, level - least), max(*values, level + least)
+    reach = (high - low) * WHISKER_SHARE
+    low = min(chain([low], (max(x, low - reach) for x in lows if _usable(x))))
+    high = max(chain([high], (min(x, high + reach) for x in highs if _usable(x))))
+    pad = (high - low) * PADDING
+    return low - pad, high + pad
+
+
+def _usable(value: float | None) -> bool:
+    return value is not None and isfinite(value)
+
+
+def ticks(low: float, high: float, about: int = 5) -> list[float]:
+    """Round numbers inside ``low … high``, about ``about`` of them, steps of 1, 2 or 5 × 10ⁿ."""
+    span = high - low
+    if not isfinite(span) or span <= 0:
+        return []
+    step = _round_step(span / about)
+    first, last = ceil(low / step), floor(high / step)
+    return [index * step for index in range(first, last + 1)]
+
+
+def _round_step(rough: float) -> float:
+    power = 10.0 ** floor(log10(rough))
+    for factor in (1, 2, 5):
+        if rough <= factor * power:
+            return factor * power
+    return 10 * power
+
+
+def spread_labels(count: int, about: int) -> list[int]:
+    """Indices of about ``about`` of ``count`` places to label, evenly apart, the last included."""
+    if count <= 0:
+        return []
+    step = max(1, ceil(count / about))
+    return list(range(count - 1, -1, -step))[::-1]

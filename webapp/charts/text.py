@@ -1,0 +1,89 @@
+"""Numbers and verdicts as people read them. Pure: plain values in, text out."""
+
+from math import isfinite
+
+MINUS = "\N{MINUS SIGN}"
+PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
+UNKNOWN = "\N{EN DASH}"
+
+LARGE = 1e15
+SMALL = 1e-4
+RATE_MARK = "/s"
+TIME_UNITS = frozenset({"s", "ms", "µs", "us", "ns", "seconds"})
+
+
+def number(value: float | None) -> str:
+    """``value`` with thousands separators and at least four significant digits.
+
+    None and what is not finite read as a dash: a page never shows NaN.
+    """
+    if value is None or not isfinite(value):
+        return UNKNOWN
+    size = abs(value)
+    if size != 0 and (size >= LARGE or size < SMALL):
+        text = f"{value:.4g}"
+    elif size >= 1000 or value == int(value):
+        text = f"{value:,.0f}"
+    else:
+        text = f"{value:.4g}"
+    return text.replace("-", MINUS)
+
+
+def percent(value: float | None) -> str:
+    """A signed change in percent without its unit: ``+82.5``, ``−0.42``, ``0.0``."""
+    if value is None or not isfinite(value):
+        return UNKNOWN
+    text = f"{value:+,.{_decimals(value)}f}"
+    return text.lstrip("+") if float(text.replace(",", "")) == 0 else text.replace("-", MINUS)
+
+
+def half_width(value: float | None) -> str:
+    """Half the width of an interval, in percent, without sign or unit."""
+    if value is None or not isfinite(value):
+        return UNKNOWN
+    return f"{value:,.{_decimals(value)}f}"
+
+
+def change(value: float | None, error: float | None) -> str:
+    """A change with its interval: ``−11.4 ± 0.9``; the interval is left out when unknown."""
+    if value is None or not isfinite(value):
+        return UNKNOWN
+    if error is None or not isfinite(error):
+        return percent(value)
+    return f"{percent(value)} {PLUS_MINUS} {half_width(error)}"
+
+
+def _decimals(value: float) -> int:
+    size = abs(value)
+    if size >= 100:
+        return 0
+    return 1 if size >= 1 else 2
+
+
+def direction(*, percent: float, better: str, unit: str) -> str:
+    """The metric's own word for a change: slower or faster where that fits, else lower or higher.
+
+    ``better`` is ``more`` or ``less``. Packets a second fall: slower. Seconds fall: faster.
+    """
+    gained = (percent > 0) == (better == "more")
+    if unit.endswith(RATE_MARK) or unit in TIME_UNITS:
+        return "faster" if gained else "slower"
+    return "higher" if percent > 0 else "lower"
+
+
+def verdict_sentence(
+    verdict: str, *, percent: float | None, error: float | None, better: str, unit: str
+) -> str:
+    """``11.4 % slower (± 0.9)`` where a change is proven, else what was found instead."""
+    if verdict == "cannot tell" or percent is None:
+        return "cannot tell"
+    interval = "" if error is None else f" ({PLUS_MINUS} {half_width(error)})"
+    if verdict == "equivalent":
+        return f"equivalent{interval}"
+    size = half_width(abs(percent))
+    return f"{size} % {direction(percent=percent, better=better, unit=unit)}{interval}"
+
+
+def better_words(better: str) -> str:
+    """The direction of a metric, said in full."""
+    return "more is better" if better == "more" else "less is better"

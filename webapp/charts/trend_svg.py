@@ -1,0 +1,105 @@
+"""The trend chart as an image made on the server: the first paint, and all there is without
+scripts. Pure. It has the margins of the Plotly figure, which takes its place without a jump.
+"""
+
+from webapp.charts import svg
+from webapp.charts.scale import Scale, spread_labels, ticks
+from webapp.charts.text import number
+from webapp.charts.theme import MARGINS
+from webapp.charts.trend import Axis, Trend, TrendSeries, Whiskers, x_values
+
+WIDTH = 1080.0
+HEIGHT = 420.0
+LABELS = 8
+FLAG_SIZE = 5.0
+
+
+def draw(trend: Trend) -> str:
+    """The SVG of ``trend``: axes, then whiskers, lines and flags of each series."""
+    x, y = _scales(trend)
+    return svg.document(
+        *_frame(trend, x, y),
+        *(_series(trend, series, x, y) for series in trend.drawn),
+        width=WIDTH,
+        height=HEIGHT,
+        described=f"{trend.y_title} by revision of {trend.tree}",
+        class_="trend",
+    )
+
+
+def _scales(trend: Trend) -> tuple[Scale, Scale]:
+    low, high = trend.y_range
+    first, last = _extent(trend)
+    return (
+        Scale(first, last, MARGINS.left, WIDTH - MARGINS.right),
+        Scale(low, high, HEIGHT - MARGINS.bottom, MARGINS.top),
+    )
+
+
+def _extent(trend: Trend) -> tuple[float, float]:
+    if trend.axis == Axis.COMMIT:
+        return -0.5, max(len(trend.revisions.names), 1) - 0.5
+    times = [time for time in trend.revisions.times if time is not None]
+    return (min(times), max(times) + 1) if times else (0.0, 1.0)
+
+
+def _frame(trend: Trend, x: Scale, y: Scale) -> list[str]:
+    right = WIDTH - MARGINS.right
+    parts = [svg.label(trend.y_title, x=4.0, y=MARGINS.top - 2.0, class_="axis-title")]
+    for value in ticks(y.low, y.high):
+        at = y(value)
+        parts.append(svg.element("line", x1=x.start, x2=right, y1=at, y2=at, class_="grid"))
+        parts.append(svg.label(number(value), x=x.start - 6, y=at + 4, class_="tick end"))
+    base = y.start
+    parts.append(svg.element("line", x1=x.start, x2=right, y1=base, y2=base, class_="axis"))
+    names = trend.revisions.names
+    for place in spread_labels(len(names), LABELS):
+        at = x_values(trend, [place])[0]
+        if at is not None:
+            parts.append(svg.label(names[place], x=x(at), y=base + 18, class_="tick middle"))
+    return parts
+
+
+def _series(trend: Trend, series: TrendSeries, x: Scale, y: Scale) -> str:
+    places = x_values(trend, series.places)
+    dots = [
+        (x(at), y.clamped(centre)) if at is not None else None
+        for at, centre in zip(places, series.centres, strict=True)
+    ]
+    return svg.element(
+        "g",
+        *([_whiskers(series, dots, y)] if trend.whiskers != Whiskers.NONE else []),
+        svg.element(
+            "polyline",
+            points=svg.points(dot for dot in dots if dot is not None),
+            stroke_dasharray=series.style.svg_dash,
+        ),
+        *_flags(series, dots),
+        class_=series.style.css_class,
+    )
+
+
+Dots = list[tuple[float, float] | None]
+
+
+def _whiskers(series: TrendSeries, dots: Dots, y: Scale) -> str:
+    """All whiskers of a series as one path: twenty series would else be thousands of elements."""
+    strokes = [
+        f"M{dot[0]:.1f} {y.clamped(low):.1f}V{y.clamped(high):.1f}"
+        for dot, low, high in zip(dots, series.lows, series.highs, strict=True)
+        if dot is not None and low is not None and high is not None
+    ]
+    return svg.element("path", d="".join(strokes) or "M0 0", class_="whiskers")
+
+
+def _flags(series: TrendSeries, dots: Dots) -> list[str]:
+    return [
+        svg.element(
+            "polygon",
+            points=svg.triangle(*dot, size=FLAG_SIZE, up=flag == "improved"),
+            class_=flag,
+        )
+        for dot, flag in zip(dots, series.flags, strict=True)
+        if dot is not None and flag
+    ]
+
