@@ -49,9 +49,12 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
     def of_revision(self, revision: Revision) -> Self:
         return self.filter(revision=revision)
 
-    def of_all(self, series: Iterable[Series | int], *, since: int = 0) -> Self:
-        """The comparisons of several series from the position ``since`` on."""
-        return self.filter(series__in=list(series), position__gte=since)
+    def of_all(
+        self, series: Iterable[Series | int], *, since: int = 0, until: int | None = None
+    ) -> Self:
+        """The comparisons of several series from position ``since`` to ``until``."""
+        found = self.filter(series__in=list(series), position__gte=since)
+        return found if until is None else found.filter(position__lte=until)
 
     def with_subjects(self) -> Self:
         """With everything a row of a table names."""

@@ -25,6 +25,9 @@ class Tree(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def get_absolute_url(self) -> str:
+        return reverse("commits", args=[self.name])
+
 
 class RevisionQuerySet(models.QuerySet["Revision"]):
     def of_tree(self, tree: Tree | int) -> Self:

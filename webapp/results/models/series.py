@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Self
 
 from django.db import models
@@ -36,8 +38,8 @@ class SeriesQuerySet(models.QuerySet["Series"]):
         return Waiting(found["count"], seconds)
 
     def named(self) -> Self:
-        """With everything a label needs."""
-        return self.select_related("tree", "hardware", "mode", "metric")
+        """With everything a label needs, and the lab, which may be a simulated one."""
+        return self.select_related("tree", "hardware__lab", "mode", "metric")
 
     def with_points(self) -> Self:
         return self.filter(models.Exists(Point.objects.filter(series=models.OuterRef("pk"))))
@@ -123,6 +125,22 @@ class PointQuerySet(models.QuerySet["Point"]):
     def of_all(self, series: Iterable[Series | int], *, since: int = 0) -> Self:
         """The points of several series from the position ``since`` on."""
         return self.filter(series__in=list(series), position__gte=since).along_the_tree()
+
+    def in_windows(self, series: Iterable[Series]) -> Self:
+        """The points of series that come from ``with_window``, from the start of each on."""
+        windows = [(each.pk, each.window_start) for each in series]  # type: ignore[attr-defined]
+        bounded = [Q(series=pk, position__gte=start) for pk, start in windows if start is not None]
+        whole = Q(series__in=[pk for pk, start in windows if start is None])
+        return self.filter(reduce(or_, bounded, whole)).along_the_tree()
+
+    def of_revision(self, revision: Revision) -> Self:
+        return self.filter(revision=revision)
+
+    def with_subjects(self) -> Self:
+        """With everything a cell of a table names."""
+        return self.select_related(
+            "series__tree", "series__hardware__lab", "series__mode", "series__metric"
+        )
 
     def along_the_tree(self) -> Self:
         return self.order_by("series_id", "position")

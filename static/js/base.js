@@ -1,0 +1,80 @@
+// What every page has: the theme button, the key to the search box, menus that close again.
+
+const root = document.documentElement;
+const systemDark = matchMedia("(prefers-color-scheme: dark)");
+
+function isDark() {
+  return root.dataset.theme ? root.dataset.theme === "dark" : systemDark.matches;
+}
+
+function labelToggle(button) {
+  button.textContent = isDark() ? "Light" : "Dark";
+  button.setAttribute("aria-label", `Use the ${isDark() ? "light" : "dark"} theme`);
+}
+
+function toggleTheme(button) {
+  root.dataset.theme = isDark() ? "light" : "dark";
+  try {
+    localStorage.setItem("theme", root.dataset.theme);
+  } catch {
+    // Not stored: it holds for this page.
+  }
+  labelToggle(button);
+  root.dispatchEvent(new CustomEvent("themechange"));
+}
+
+function startTheme() {
+  const button = document.querySelector("[data-theme-toggle]");
+  if (!button) return;
+  button.hidden = false;
+  labelToggle(button);
+  button.addEventListener("click", () => toggleTheme(button));
+  systemDark.addEventListener("change", () => {
+    labelToggle(button);
+    root.dispatchEvent(new CustomEvent("themechange"));
+  });
+}
+
+function isTyping(target) {
+  return target instanceof Element && target.closest("input, select, textarea, [contenteditable]");
+}
+
+function startSearch() {
+  const box = document.querySelector("#search");
+  const suggestions = document.querySelector("#suggestions");
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "/" && !event.ctrlKey && !event.metaKey && !isTyping(event.target)) {
+      event.preventDefault();
+      box.focus();
+      box.select();
+    }
+    if (event.key === "Escape") suggestions.replaceChildren();
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") moveInSuggestions(event, box);
+  });
+  document.addEventListener("click", (event) => {
+    if (!event.target.closest(".search")) suggestions.replaceChildren();
+  });
+}
+
+function moveInSuggestions(event, box) {
+  if (!event.target.closest?.(".search")) return;
+  const stops = [box, ...document.querySelectorAll("#suggestions a")];
+  const step = event.key === "ArrowDown" ? 1 : -1;
+  const next = stops[stops.indexOf(document.activeElement) + step];
+  if (next) {
+    event.preventDefault();
+    next.focus();
+  }
+}
+
+function startMenus() {
+  document.addEventListener("click", (event) => {
+    for (const menu of document.querySelectorAll("details.menu[open]")) {
+      if (!menu.contains(event.target)) menu.open = false;
+    }
+  });
+}
+
+startTheme();
+startSearch();
+startMenus();

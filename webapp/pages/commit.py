@@ -1,0 +1,143 @@
+"""`/commits/<tree>/<rev>/`: what did this commit do?"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_safe
+
+from webapp.charts.heatmap import cell_class
+from webapp.pages.links import compare_link
+from webapp.pages.summaries import summarise
+from webapp.regressions.models import Comparison
+from webapp.results.compare import Side
+from webapp.results.models import Hardware, Metric, Mode, Point, Revision, Run, Tree
+
+SUSPECTS_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One hardware in one mode: the point, and the comparison where there was one before it."""
+
+    point: Point
+    comparison: Comparison | None
+
+    @property
+    def css_class(self) -> str:
+        found = self.comparison
+        return cell_class(found.verdict, found.percent) if found else "first"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One mode; a cell for each hardware, None where it was not measured."""
+
+    mode: Mode
+    cells: Sequence[Cell | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Hardware × mode in one metric."""
+
+    metric: Metric
+    hardware: Sequence[Hardware]
+    rows: Sequence[Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The commits around one; None at the ends of what is known."""
+
+    before: Revision | None
+    after: Revision | None
+    tested_before: Revision | None
+    tested_after: Revision | None
+
+
+@require_safe
+def page(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
+    found = get_object_or_404(Tree, name=tree)
+    commit = Revision.objects.named(tree=found, name=revision)
+    if commit is None:
+        raise Http404(f"No revision {revision} is known in {tree}.")
+    commit.tree = found
+    if commit.name != revision:
+        return redirect(commit)
+    return render(request, "pages/commit.html", _context(commit))
+
+
+def _context(commit: Revision) -> dict[str, object]:
+    points = list(Point.objects.of_revision(commit).with_subjects())
+    comparisons = list(Comparison.objects.of_revision(commit).with_subjects())
+    neighbours = _neighbours(commit)
+    return {
+        "commit": commit,
+        "summary": summarise([commit])[0],
+        "tables": _tables(points, comparisons),
+        "flagged": _flagged(comparisons),
+        "previous": _most_common_base(comparisons),
+        "neighbours": neighbours,
+        "suspects": _suspects(neighbours.tested_before, commit),
+        "compare_before": _compare(neighbours.tested_before, commit),
+        "aliases": [alias.name for alias in commit.aliases.exclude(name=commit.name)],
+        "runs": Run.objects.of_revision(commit),
+        "simulated": any(point.series.hardware.lab.simulated for point in points),
+    }
+
+
+def _tables(points: Iterable[Point], comparisons: Iterable[Comparison]) -> list[Table]:
+    compared = {comparison.series_id: comparison for comparison in comparisons}
+    cells: dict[Metric, dict[tuple[Mode, Hardware], Cell]] = defaultdict(dict)
+    for point in points:
+        series = point.series
+        cell = Cell(point, compared.get(series.pk))
+        cells[series.metric][series.mode, series.hardware] = cell
+    return [_table(metric, its) for metric, its in cells.items()]
+
+
+def _table(metric: Metric, cells: dict[tuple[Mode, Hardware], Cell]) -> Table:
+    modes = sorted({mode for mode, _ in cells}, key=lambda mode: mode.name)
+    hardware = sorted({machine for _, machine in cells}, key=lambda machine: machine.name)
+    rows = [Row(mode, [cells.get((mode, machine)) for machine in hardware]) for mode in modes]
+    return Table(metric, hardware, rows)
+
+
+def _flagged(comparisons: Iterable[Comparison]) -> list[Comparison]:
+    flagged = [comparison for comparison in comparisons if comparison.flag]
+    return sorted(flagged, key=lambda comparison: -abs(comparison.percent or 0))
+
+
+def _most_common_base(comparisons: Iterable[Comparison]) -> Revision | None:
+    bases = Counter(comparison.previous for comparison in comparisons)
+    return bases.most_common(1)[0][0] if bases else None
+
+
+def _neighbours(commit: Revision) -> Neighbours:
+    before, after = Revision.objects.before(commit), Revision.objects.after(commit)
+    found = [rows.first() for rows in (before, after, before.tested(), after.tested())]
+    for revision in found:
+        if revision is not None:
+            revision.tree = commit.tree
+    return Neighbours(*found)
+
+
+def _suspects(before: Revision | None, commit: Revision) -> list[Revision]:
+    """Commits since the one tested before: each may be the cause as well. One more than shown."""
+    if before is None:
+        return []
+    found = list(Revision.objects.between(before, commit)[: SUSPECTS_SHOWN + 1])
+    for revision in found:
+        revision.tree = commit.tree
+    return found
+
+
+def _compare(before: Revision | None, commit: Revision) -> str:
+    if before is None:
+        return ""
+    return compare_link(
+        Side(commit.tree.name, before.name), Side(commit.tree.name, commit.name)
+    )

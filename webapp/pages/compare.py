@@ -1,0 +1,220 @@
+"""`/compare/?a=…&b=…`: A against B along one axis, over everything both have."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from webapp.charts import strip
+from webapp.charts.strip import Strip
+from webapp.charts.text import verdict_sentence
+from webapp.pages import compare_report
+from webapp.pages.links import compare_link, with_query
+from webapp.results.compare import (
+    MOST_SIDES,
+    ComparedRow,
+    ComparedSet,
+    ComparedTable,
+    Side,
+    SideError,
+    compare_sides,
+)
+from webapp.results.models import Revision
+from webapp.stats.ministat import Difference
+from webapp.stats.student import critical_value
+
+CONFIDENCE = 95.0
+ROWS_SHOWN = 300
+PROVEN = frozenset({"better", "worse", "equivalent"})
+BAD_REQUEST = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One set against the base."""
+
+    set: ComparedSet
+    difference: Difference | None
+    verdict: str
+    sentence: str
+
+    @property
+    def percent(self) -> float | None:
+        return self.difference.percent if self.difference else None
+
+    @property
+    def percent_error(self) -> float | None:
+        return self.difference.percent_error if self.difference else None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row of the page: the base, the sets held against it, and its evidence."""
+
+    row: ComparedRow
+    others: Sequence[Judged]
+    link: str
+
+    @property
+    def base(self) -> ComparedSet:
+        return self.row.sets[0]
+
+    @property
+    def label(self) -> str:
+        return self.row.key_label or self.base.label
+
+    @property
+    def is_proven(self) -> bool:
+        return any(other.verdict in PROVEN for other in self.others)
+
+    @property
+    def size(self) -> float:
+        """The largest proven change in percent, for the order of the rows."""
+        proven = (other for other in self.others if other.verdict in PROVEN)
+        return max((abs(other.percent or 0.0) for other in proven), default=0.0)
+
+    @property
+    def ministat(self) -> str:
+        return self.row.ministat_text() if self.row.can_render else ""
+
+    @property
+    def image(self) -> str:
+        return strip.draw([_strip(one) for one in self.row.sets], unit=self.row.metric.unit)
+
+    @property
+    def simulated(self) -> bool:
+        return any(one.hardware.lab.simulated for one in self.row.sets)
+
+
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    texts = _texts(request)
+    if not texts:
+        return render(request, "pages/compare.html", {"examples": _examples()})
+    try:
+        table = _compare(texts)
+    except SideError as error:
+        context = {"error": str(error), "texts": texts, "examples": _examples()}
+        return render(request, "pages/compare.html", context, status=BAD_REQUEST)
+    return render(request, "pages/compare.html", _context(table, texts))
+
+
+@require_safe
+def text(request: HttpRequest) -> HttpResponse:
+    """The ministat block of every row, as plain text."""
+    return _report(request, compare_report.as_text, "text/plain")
+
+
+@require_safe
+def markdown(request: HttpRequest) -> HttpResponse:
+    """The comparison as a report in Markdown."""
+    return _report(request, compare_report.as_markdown, "text/markdown")
+
+
+def _report(
+    request: HttpRequest, write: compare_report.Writer, content_type: str
+) -> HttpResponse:
+    content_type = f"{content_type}; charset=utf-8"
+    try:
+        table = _compare(_texts(request))
+    except SideError as error:
+        return HttpResponse(f"{error}\n", content_type=content_type, status=BAD_REQUEST)
+    return HttpResponse(write(table), content_type=content_type)
+
+
+def _texts(request: HttpRequest) -> list[str]:
+    given = [*request.GET.getlist("a")[:1], *request.GET.getlist("b")]
+    return [text.strip().replace("\0", "") for text in given if text.strip()]
+
+
+def _compare(texts: Sequence[str]) -> ComparedTable:
+    return compare_sides([Side.parse(text) for text in texts])
+
+
+def _context(table: ComparedTable, texts: Sequence[str]) -> dict[str, object]:
+    lines = sorted((_line(table, row) for row in table.rows), key=lambda line: -line.size)
+    proven = [line for line in lines if line.is_proven]
+    unproven = [line for line in lines if not line.is_proven]
+    query = [("a", texts[0]), *(("b", text) for text in texts[1:])]
+    return {
+        "table": table,
+        "texts": texts,
+        "base": table.sides[0],
+        "others": table.sides[1:],
+        "counts": _counts(lines),
+        "proven": proven[:ROWS_SHOWN],
+        "unproven": unproven[:ROWS_SHOWN],
+        "unproven_count": len(unproven),
+        "left_out": max(len(proven), len(unproven)) > ROWS_SHOWN,
+        "is_single": len(lines) == 1,
+        "simulated": any(line.simulated for line in lines),
+        "text_link": with_query("/compare.txt", query),
+        "markdown_link": with_query("/compare.md", query),
+        "data_link": with_query("/api/v1/compare", query),
+        "swapped": compare_link(*reversed(table.sides)) if len(texts) == 2 else "",
+        "most_sides": MOST_SIDES,
+    }
+
+
+def _counts(lines: Sequence[Line]) -> dict[str, int]:
+    verdicts = [other.verdict for line in lines for other in line.others]
+    names = ("worse", "better", "equivalent", "cannot tell")
+    return {name: count for name in names if (count := verdicts.count(name))}
+
+
+def _line(table: ComparedTable, row: ComparedRow) -> Line:
+    others = [
+        _judged(row, one, difference, verdict)
+        for one, difference, verdict in zip(
+            row.sets[1:], row.differences, row.verdicts, strict=True
+        )
+    ]
+    return Line(row, others, compare_link(*_sides_of_row(table, row)))
+
+
+def _judged(
+    row: ComparedRow, one: ComparedSet, difference: Difference | None, verdict: str
+) -> Judged:
+    sentence = verdict_sentence(
+        verdict,
+        percent=difference.percent if difference else None,
+        error=difference.percent_error if difference else None,
+        better=row.metric.better,
+        unit=row.metric.unit,
+    )
+    return Judged(one, difference, verdict, sentence)
+
+
+def _sides_of_row(table: ComparedTable, row: ComparedRow) -> list[Side]:
+    """The sides that mean this row alone: its own address."""
+    return [
+        replace(
+            side, hardware=one.hardware.name, mode=one.mode.name, metric=row.metric.name
+        )
+        for side, one in zip(table.sides, row.sets, strict=True)
+    ]
+
+
+def _strip(one: ComparedSet) -> Strip:
+    return Strip(one.label, one.samples, _mean(one), _interval(one))
+
+
+def _mean(one: ComparedSet) -> float:
+    return one.summary.mean if one.summary else sum(one.samples) / len(one.samples)
+
+
+def _interval(one: ComparedSet) -> tuple[float, float] | None:
+    """The 95 % interval of the mean, Student's t; None where ministat refuses the set."""
+    if one.summary is None:
+        return None
+    half = critical_value(one.summary.n - 1, CONFIDENCE) * one.summary.stddev / sqrt(one.summary.n)
+    return one.summary.mean - half, one.summary.mean + half
+
+
+def _examples() -> list[str]:
+    """Two sides that are there, to show how they are written."""
+    newest = Revision.objects.tested().select_related("tree").order_by("-tree", "-position")[:2]
+    return [str(Side(revision.tree.name, revision.name)) for revision in reversed(newest)]

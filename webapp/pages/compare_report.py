@@ -1,0 +1,69 @@
+"""A comparison as text: ministat blocks alone, or a report in Markdown."""
+
+from collections.abc import Callable, Sequence
+
+from webapp.charts.text import better_words, change, number
+from webapp.results.compare import ComparedRow, ComparedTable
+
+Writer = Callable[[ComparedTable], str]
+TOO_FEW = "A set has fewer than 3 samples: ministat refuses it."
+SIMULATED = "These figures come from a simulation."
+
+
+def as_text(table: ComparedTable) -> str:
+    """The ministat block of every row under a line that names it."""
+    blocks = [f"{_title(row)}\n\n{_block(row)}" for row in table.rows]
+    return "\n".join(blocks) if blocks else "Nothing was measured on every side.\n"
+
+
+def as_markdown(table: ComparedTable) -> str:
+    """Title, hardware, a table of all rows, then the ministat block of each."""
+    base, *others = table.sides
+    parts = [
+        f"# {base} against {', '.join(map(str, others))}",
+        *([SIMULATED] if _is_simulated(table) else []),
+        "\n".join(f"- {name}" for name in _hardware(table)),
+        _table(table.rows),
+        *(f"## {_title(row)}\n\n```\n{_block(row)}```" for row in table.rows),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _title(row: ComparedRow) -> str:
+    named = row.key_label or row.sets[0].label
+    return f"{named} ({row.metric.name}, {row.metric.unit}, {better_words(row.metric.better)})"
+
+
+def _block(row: ComparedRow) -> str:
+    text = row.ministat_text() if row.can_render else TOO_FEW
+    return text if text.endswith("\n") else text + "\n"
+
+
+def _hardware(table: ComparedTable) -> list[str]:
+    return sorted({one.hardware.name for row in table.rows for one in row.sets})
+
+
+def _is_simulated(table: ComparedTable) -> bool:
+    return any(one.hardware.lab.simulated for row in table.rows for one in row.sets)
+
+
+def _table(rows: Sequence[ComparedRow]) -> str:
+    if not rows:
+        return "Nothing was measured on every side."
+    lines = [_cells(row) for row in rows]
+    head = "| what | set | mean | against | Δ % ± 95 % | verdict |\n|---|---|--:|--:|--:|---|"
+    return "\n".join([head, *(line for lines_of_row in lines for line in lines_of_row)])
+
+
+def _cells(row: ComparedRow) -> list[str]:
+    base = row.sets[0]
+    base_mean = base.summary.mean if base.summary else None
+    cells = []
+    for one, difference, verdict in zip(row.sets[1:], row.differences, row.verdicts, strict=True):
+        mean = number(one.summary.mean if one.summary else None)
+        delta = change(difference.percent, difference.percent_error) if difference else "–"
+        what = row.key_label or base.label
+        cells.append(
+            f"| {what} | {one.label} | {mean} | {number(base_mean)} | {delta} | {verdict} |"
+        )
+    return cells

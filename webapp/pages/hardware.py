@@ -1,0 +1,145 @@
+"""`/hardware/` and the trend wall of one machine."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from webapp.charts import sparkline
+from webapp.charts.sparkline import Spark
+from webapp.charts.text import number
+from webapp.charts.theme import style_of
+from webapp.pages.links import with_query
+from webapp.regressions.models import Comparison, Flag
+from webapp.results.models import Hardware, Metric, Point, Series, Tree
+
+REVISIONS_SHOWN = 200
+
+PointRow = tuple[int, int, float]
+"""Position, revision id, mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One series on the wall."""
+
+    series: Series
+    image: str
+    latest: float
+    regressed: int
+    improved: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wall:
+    """The tiles of one tree and metric; all their charts share one axis of revisions."""
+
+    tree: Tree
+    metric: Metric
+    revisions: int
+    tiles: Sequence[Tile]
+
+    @property
+    def all_modes(self) -> str:
+        """The trend chart of everything on this wall, indexed: levels of modes differ."""
+        pairs = {
+            "tree": self.tree.name,
+            "metric": self.metric.name,
+            "hardware": self.tiles[0].series.hardware.name,
+            "y": "indexed",
+        }
+        return with_query(reverse("trends"), pairs.items())
+
+
+@require_safe
+def listing(request: HttpRequest) -> HttpResponse:
+    rows = Hardware.objects.select_related("lab").with_last_run().with_series_count()
+    return render(request, "pages/hardware_list.html", {"hardware": rows})
+
+
+@require_safe
+def wall(request: HttpRequest, name: str) -> HttpResponse:
+    machine = get_object_or_404(Hardware.objects.select_related("lab").with_last_run(), name=name)
+    series = Series.objects.named().filter(hardware=machine).with_window(REVISIONS_SHOWN)
+    ordered = series.order_by("tree__name", "metric__name", "mode__name")
+    context = {"machine": machine, "walls": _walls(ordered), "shown": REVISIONS_SHOWN}
+    return render(request, "pages/hardware.html", context)
+
+
+def _walls(found: QuerySet[Series]) -> list[Wall]:
+    """Two queries for all points and flags, however many series there are."""
+    groups: dict[tuple[Tree, Metric], list[Series]] = defaultdict(list)
+    for series in found:
+        groups[series.tree, series.metric].append(series)
+    everything = [series for group in groups.values() for series in group]
+    points = _points(everything)
+    flags = _flags(everything)
+    walls = [
+        _wall(tree, metric, group, points, flags) for (tree, metric), group in groups.items()
+    ]
+    return [wall for wall in walls if wall.tiles]
+
+
+def _points(series: Sequence[Series]) -> dict[int, list[PointRow]]:
+    """The points of each series in its window."""
+    points: dict[int, list[PointRow]] = defaultdict(list)
+    rows = Point.objects.in_windows(series).values_list(
+        "series_id", "position", "revision_id", "mean"
+    )
+    for series_id, position, revision_id, mean in rows:
+        points[series_id].append((position, revision_id, mean))
+    return points
+
+
+def _flags(series: Iterable[Series]) -> dict[tuple[int, int], str]:
+    rows = Comparison.objects.of_all(series).flagged()
+    return {
+        (series_id, revision_id): flag
+        for series_id, revision_id, flag in rows.values_list("series_id", "revision_id", "flag")
+    }
+
+
+def _wall(
+    tree: Tree,
+    metric: Metric,
+    group: Sequence[Series],
+    points: dict[int, list[PointRow]],
+    flags: dict[tuple[int, int], str],
+) -> Wall:
+    positions = sorted({row[0] for series in group for row in points[series.pk]})
+    place_of = {position: place for place, position in enumerate(positions)}
+    tiles = [
+        _tile(series, points[series.pk], place_of, flags)
+        for series in group
+        if points[series.pk]
+    ]
+    return Wall(tree, metric, len(positions), tiles)
+
+
+def _tile(
+    series: Series,
+    rows: Sequence[PointRow],
+    place_of: dict[int, int],
+    flags: dict[tuple[int, int], str],
+) -> Tile:
+    marks = [flags.get((series.pk, revision_id), "") for _, revision_id, _ in rows]
+    latest = rows[-1][2]
+    spark = Spark(
+        places=[place_of[position] for position, _, _ in rows],
+        values=[mean for _, _, mean in rows],
+        flags=marks,
+        style=style_of(mode_id=series.mode_id),
+    )
+    described = f"{series.mode}: {len(rows)} revisions, latest {number(latest)}"
+    return Tile(
+        series=series,
+        image=sparkline.draw(spark, length=len(place_of), described=described),
+        latest=latest,
+        regressed=marks.count(Flag.REGRESSED),
+        improved=marks.count(Flag.IMPROVED),
+    )

@@ -1,0 +1,62 @@
+"""`/`: what is broken now?"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from webapp.pages.summaries import CommitSummary, summarise
+from webapp.regressions.models import Comparison, Flag
+from webapp.results.models import Hardware, Revision, Run, Series
+
+REGRESSIONS_SHOWN = 12
+TESTED_SHOWN = 15
+RUNS_LOOKED_AT = 400
+"""The revisions of the runs received last are those tested lately; an index finds these runs."""
+
+SILENT_AFTER = timedelta(days=14)
+"""A lab that tests each week may miss one."""
+
+
+@require_safe
+def overview(request: HttpRequest) -> HttpResponse:
+    now = timezone.now()
+    context = {
+        "regressions": _summaries(
+            Comparison.objects.flagged_revisions(Flag.REGRESSED, REGRESSIONS_SHOWN)
+        ),
+        "tested": _summaries(_tested_lately()),
+        "hardware": _hardware(now),
+        "waiting": Series.objects.dirty().count(),
+    }
+    return render(request, "pages/overview.html", context)
+
+
+@require_safe
+def progress(request: HttpRequest) -> HttpResponse:
+    """How many series still wait to be analysed: a line the overview reads again and again."""
+    return render(
+        request, "pages/_progress.html", {"waiting": Series.objects.dirty().count()}
+    )
+
+
+def _tested_lately() -> list[int]:
+    runs = Run.objects.lately(RUNS_LOOKED_AT).values_list("revision_id", flat=True)
+    return list(dict.fromkeys(runs))[:TESTED_SHOWN]
+
+
+def _summaries(ids: Sequence[int]) -> list[CommitSummary]:
+    found = Revision.objects.select_related("tree").in_bulk(ids)
+    return summarise([found[pk] for pk in ids])
+
+
+def _hardware(now: datetime) -> list[Hardware]:
+    """All hardware, that which was silent longest first, each with ``is_silent``."""
+    rows = list(Hardware.objects.select_related("lab").with_last_run())
+    for row in rows:
+        last = row.last_run_at  # type: ignore[attr-defined] # annotated by with_last_run
+        row.is_silent = last is not None and now - last > SILENT_AFTER  # type: ignore[attr-defined]
+    return sorted(rows, key=lambda row: not row.is_silent)  # type: ignore[attr-defined]

@@ -1,0 +1,115 @@
+"""What templates need to say numbers, verdicts and times the same way everywhere."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django import template
+from django.contrib.humanize.templatetags.humanize import naturaltime
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from webapp.charts import text
+from webapp.pages import links
+from webapp.regressions.models import Comparison
+from webapp.results.models import Hardware, Metric, Series, Tree
+
+register = template.Library()
+
+MARKS = {
+    "worse": "\N{BLACK DOWN-POINTING SMALL TRIANGLE}",
+    "better": "\N{BLACK UP-POINTING SMALL TRIANGLE}",
+    "equivalent": "=",
+    "cannot tell": "?",
+}
+
+register.filter("number", text.number)
+register.filter("percent", text.percent)
+register.filter("half_width", text.half_width)
+
+
+@register.simple_tag
+def trees() -> Sequence[Tree]:
+    """All trees, for the menu in the bar."""
+    return list(Tree.objects.all())
+
+
+@register.simple_tag
+def trend_url(series: Series, **more: str) -> str:
+    return links.trend_link(series, **more)
+
+
+@register.simple_tag
+def comparison_url(comparison: Comparison) -> str:
+    """The compare page of the two points that were compared."""
+    series = comparison.series
+    return links.compare_link(
+        links.side_of(series, comparison.previous), links.side_of(series, comparison.revision)
+    )
+
+
+@register.filter
+def change(row: object) -> str:
+    """``−11.4 ± 0.9`` of anything with ``percent`` and ``percent_error``."""
+    return text.change(getattr(row, "percent", None), getattr(row, "percent_error", None))
+
+
+@register.simple_tag
+def verdict_mark(verdict: str) -> SafeString:
+    """The mark that stands before a change, with the verdict for those who cannot see it."""
+    return format_html(
+        '<span class="mark {}" title="{}" role="img" aria-label="{}">{}</span>',
+        css_class(verdict),
+        verdict,
+        verdict,
+        MARKS.get(verdict, ""),
+    )
+
+
+@register.filter
+def css_class(verdict: str) -> str:
+    return verdict.replace(" ", "-")
+
+
+@register.simple_tag
+def verdict_sentence(row: object, metric: Metric) -> str:
+    """``11.4 % slower (± 0.9)`` of anything with verdict, percent and percent_error."""
+    return text.verdict_sentence(
+        getattr(row, "verdict", "cannot tell"),
+        percent=getattr(row, "percent", None),
+        error=getattr(row, "percent_error", None),
+        better=metric.better,
+        unit=metric.unit,
+    )
+
+
+@register.filter
+def better_words(metric: Metric) -> str:
+    return text.better_words(metric.better)
+
+
+@register.filter
+def when(moment: datetime | None) -> str:
+    """A relative time with the exact one on hover; a dash when unknown."""
+    if moment is None:
+        return text.UNKNOWN
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        moment.isoformat(),
+        moment.strftime("%Y-%m-%d %H:%M %Z"),
+        naturaltime(moment),
+    )
+
+
+@register.simple_tag
+def simulated_tag(hardware: Hardware) -> str:
+    """Says that the figures beside it come from a simulation. Needs ``hardware.lab`` loaded."""
+    return SIMULATED if hardware.lab.simulated else ""
+
+
+SIMULATED = mark_safe('<span class="tag">simulated</span>')  # noqa: S308 (a constant)
+
+
+@register.filter
+def drawing(image: str) -> SafeString:
+    """SVG of webapp.charts, which escapes every text it takes."""
+    return mark_safe(image)  # noqa: S308

@@ -1,0 +1,244 @@
+"""Loads what the trend chart shows, in a fixed number of queries; samples are never read."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from math import sqrt
+from typing import NamedTuple
+
+from django.http import Http404
+
+from webapp.charts.theme import style_of
+from webapp.charts.trend import Revisions, Trend, TrendSeries, Whiskers
+from webapp.pages.trend_query import TrendQuery
+from webapp.regressions.models import Comparison
+from webapp.results.models import Metric, Point, Revision, Series, Tree
+from webapp.stats.student import critical_value
+
+CONFIDENCE = 95.0
+MOST_SERIES = 24
+SUBJECT_LENGTH = 80
+
+
+class Offer(NamedTuple):
+    """What there is to choose from in one tree and metric."""
+
+    hardware: list[str]
+    modes: list[str]
+    metrics: list[Metric]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The chosen series, at most `MOST_SERIES` of ``matching``, and the query as understood."""
+
+    query: TrendQuery
+    tree: Tree
+    metric: Metric
+    series: Sequence[Series]
+    matching: int
+    offer: Offer
+
+
+def select(query: TrendQuery) -> Selection | None:
+    """The series that ``query`` means; None when nothing is measured in its tree.
+
+    Raises Http404 for a tree or a metric that does not exist.
+    """
+    tree = _tree(query.tree)
+    if tree is None:
+        return None
+    metrics = list(Metric.objects.filter(series__tree=tree).distinct())
+    metric = _metric(query.metric, metrics)
+    if metric is None:
+        return None
+    places = list(
+        Series.objects.filter(tree=tree, metric=metric)
+        .order_by("hardware__name", "mode__name")
+        .values_list("pk", "hardware__name", "mode__name")
+    )
+    offer = Offer(
+        hardware=sorted({hardware for _, hardware, _ in places}),
+        modes=sorted({mode for _, _, mode in places}),
+        metrics=metrics,
+    )
+    query = replace(query, tree=tree.name, metric=metric.name)
+    if not query.hardware and not query.modes:
+        query = replace(query, hardware=tuple(offer.hardware[:1]))
+    chosen = [pk for pk, hardware, mode in places if query.takes(hardware, mode)]
+    return Selection(query, tree, metric, _windows(chosen, query.last), len(chosen), offer)
+
+
+def _windows(ids: Sequence[int], last: int) -> list[Series]:
+    """The first `MOST_SERIES` of them, each with where its window starts."""
+    shown = ids[:MOST_SERIES]
+    found = Series.objects.named().with_window(last).in_bulk(shown)
+    return [found[pk] for pk in shown]
+
+
+def _tree(name: str) -> Tree | None:
+    if not name:
+        return Tree.objects.filter(series__isnull=False).first()
+    found = Tree.objects.filter(name=name).first()
+    if found is None:
+        raise Http404(f"There is no tree {name}.")
+    return found
+
+
+def _metric(name: str, offered: Sequence[Metric]) -> Metric | None:
+    if not name:
+        return offered[0] if offered else None
+    for metric in offered:
+        if metric.name == name:
+            return metric
+    raise Http404(f"The metric {name} is not measured in this tree.")
+
+
+class PointRow(NamedTuple):
+    """The columns of a point that the chart needs, in the order they are read."""
+
+    series_id: int
+    revision_id: int
+    position: int
+    n: int
+    mean: float
+    median: float
+    variance: float | None
+    minimum: float
+    maximum: float
+
+
+class Judged(NamedTuple):
+    """The columns of a comparison that the chart needs."""
+
+    percent: float | None
+    percent_error: float | None
+    verdict: str
+    flag: str
+
+
+UNJUDGED = Judged(None, None, "", "")
+
+
+class RevisionRow(NamedTuple):
+    id: int
+    name: str
+    subject: str
+    committed_at: datetime | None
+
+
+def load(selection: Selection) -> Trend:
+    """The chart of ``selection``: three queries."""
+    query = selection.query
+    points = _points(selection)
+    judged = _judged(selection.series, points)
+    rows = _revisions(point.revision_id for point in points)
+    place_of = {row.id: place for place, row in enumerate(rows)}
+    by_series: dict[int, list[PointRow]] = defaultdict(list)
+    for point in points:
+        by_series[point.series_id].append(point)
+    return Trend(
+        tree=selection.tree.name,
+        metric=selection.metric.name,
+        unit=selection.metric.unit,
+        better=selection.metric.better,
+        revisions=_columns(rows),
+        series=[
+            _series(series, by_series[series.pk], judged, place_of, query.whiskers)
+            for series in selection.series
+            if by_series[series.pk]
+        ],
+        axis=query.axis,
+        values=query.values,
+        whiskers=query.whiskers,
+    )
+
+
+def _points(selection: Selection) -> list[PointRow]:
+    query = selection.query
+    found = Point.objects.in_windows(selection.series)
+    if query.start or query.end:
+        since = _position(selection, query.start) if query.start else 0
+        found = Point.objects.of_all(selection.series, since=since)
+    if query.end:
+        found = found.filter(position__lte=_position(selection, query.end))
+    return [PointRow(*row) for row in found.values_list(*PointRow._fields)]
+
+
+def _position(selection: Selection, name: str) -> int:
+    revision = Revision.objects.named(tree=selection.tree, name=name)
+    if revision is None:
+        raise Http404(f"There is no revision {name} in {selection.tree}.")
+    return revision.position
+
+
+def _judged(
+    series: Sequence[Series], points: Sequence[PointRow]
+) -> dict[tuple[int, int], Judged]:
+    positions = [point.position for point in points]
+    rows = Comparison.objects.of_all(
+        series, since=min(positions, default=0), until=max(positions, default=0)
+    ).values_list("series_id", "revision_id", *Judged._fields)
+    return {(row[0], row[1]): Judged(*row[2:]) for row in rows}
+
+
+def _revisions(ids: Iterable[int]) -> list[RevisionRow]:
+    rows = Revision.objects.filter(pk__in=set(ids)).order_by("position")
+    return [RevisionRow(*row) for row in rows.values_list(*RevisionRow._fields)]
+
+
+def _columns(rows: Sequence[RevisionRow]) -> Revisions:
+    return Revisions(
+        names=[row.name for row in rows],
+        subjects=[row.subject[:SUBJECT_LENGTH] for row in rows],
+        times=[_milliseconds(row.committed_at) for row in rows],
+    )
+
+
+def _milliseconds(moment: datetime | None) -> int | None:
+    return None if moment is None else int(moment.timestamp() * 1000)
+
+
+def _series(
+    series: Series,
+    points: Sequence[PointRow],
+    judged: dict[tuple[int, int], Judged],
+    place_of: dict[int, int],
+    whiskers: Whiskers,
+) -> TrendSeries:
+    verdicts = [judged.get((series.pk, point.revision_id), UNJUDGED) for point in points]
+    bars = [whisker(point, whiskers) for point in points]
+    return TrendSeries(
+        id=series.pk,
+        hardware=series.hardware.name,
+        mode=series.mode.name,
+        simulated=series.hardware.lab.simulated,
+        style=style_of(mode_id=series.mode_id, hardware_id=series.hardware_id),
+        places=[place_of[point.revision_id] for point in points],
+        counts=[point.n for point in points],
+        centres=[_centre(point, whiskers) for point in points],
+        lows=[low for low, _ in bars],
+        highs=[high for _, high in bars],
+        percents=[one.percent for one in verdicts],
+        errors=[one.percent_error for one in verdicts],
+        verdicts=[one.verdict for one in verdicts],
+        flags=[one.flag for one in verdicts],
+    )
+
+
+def _centre(point: PointRow, whiskers: Whiskers) -> float:
+    return point.median if whiskers == Whiskers.RANGE else point.mean
+
+
+def whisker(point: PointRow, whiskers: Whiskers) -> tuple[float | None, float | None]:
+    """The ends of a point's whisker: of the 95 % interval of the mean, or smallest and largest.
+
+    The interval is Student's t with n - 1 degrees of freedom; one sample has none.
+    """
+    if whiskers == Whiskers.RANGE:
+        return point.minimum, point.maximum
+    if whiskers == Whiskers.NONE or point.variance is None or point.n < 2:
+        return None, None
+    half = critical_value(point.n - 1, CONFIDENCE) * sqrt(point.variance / point.n)
+    return point.mean - half, point.mean + half

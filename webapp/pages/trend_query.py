@@ -1,0 +1,111 @@
+"""The state of the trend chart: everything that its address says."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, Self, TypeVar
+
+from django.http import QueryDict
+from django.urls import reverse
+
+from webapp.charts.trend import Axis, Values, Whiskers
+from webapp.pages.links import with_query
+
+DEFAULT_LAST = 200
+MOST_LAST = 5000
+"""Points of one series drawn at most: beyond it a browser stops being quick."""
+
+MOST_NAMES = 50
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+@dataclass(frozen=True, slots=True)
+class TrendQuery:
+    """What to show and how. Empty names mean: what there is.
+
+    ``start`` and ``end`` name revisions; without them the ``last`` points of each series show.
+    ``extra`` holds what only the page's script reads: pinned points and the marked range.
+    """
+
+    tree: str = ""
+    metric: str = ""
+    hardware: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
+    axis: Axis = Axis.COMMIT
+    values: Values = Values.RAW
+    whiskers: Whiskers = Whiskers.CONFIDENCE
+    last: int = DEFAULT_LAST
+    start: str = ""
+    end: str = ""
+    extra: tuple[tuple[str, str], ...] = field(default=())
+
+    @classmethod
+    def parse(cls, query: QueryDict) -> Self:
+        """From an address. What means nothing there falls back to the default."""
+        return cls(
+            tree=query.get("tree", ""),
+            metric=query.get("metric", ""),
+            hardware=_names(query, "hardware"),
+            modes=_names(query, "mode"),
+            axis=_choice(query, "x", Axis.COMMIT),
+            values=_choice(query, "y", Values.RAW),
+            whiskers=_choice(query, "whiskers", Whiskers.CONFIDENCE),
+            last=_whole(query, "last"),
+            start=query.get("from", ""),
+            end=query.get("to", ""),
+            extra=tuple((key, value) for key in ("pin", "range") for value in query.getlist(key)),
+        )
+
+    def takes(self, hardware: str, mode: str) -> bool:
+        """Whether a series of that hardware and mode is meant."""
+        return (not self.hardware or hardware in self.hardware) and (
+            not self.modes or mode in self.modes
+        )
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """The pairs of an address, defaults left out."""
+        optional: Mapping[str, tuple[str, str]] = {
+            "x": (self.axis, Axis.COMMIT),
+            "y": (self.values, Values.RAW),
+            "whiskers": (self.whiskers, Whiskers.CONFIDENCE),
+            "last": (str(self.last), str(DEFAULT_LAST)),
+            "from": (self.start, ""),
+            "to": (self.end, ""),
+        }
+        return [
+            ("tree", self.tree),
+            ("metric", self.metric),
+            *(("hardware", name) for name in self.hardware),
+            *(("mode", name) for name in self.modes),
+            *((key, value) for key, (value, default) in optional.items() if value != default),
+            *self.extra,
+        ]
+
+    def link(self, **changes: Any) -> str:
+        return with_query(reverse("trends"), replace(self, **changes).pairs())
+
+    def figure_link(self) -> str:
+        return with_query(reverse("trends_figure"), replace(self, extra=()).pairs())
+
+    @property
+    def whole_link(self) -> str:
+        return self.link(last=MOST_LAST, start="", end="")
+
+
+def _names(query: QueryDict, key: str) -> tuple[str, ...]:
+    given = [name for name in query.getlist(key) if name]
+    return tuple(dict.fromkeys(given))[:MOST_NAMES]
+
+
+def _choice(query: QueryDict, key: str, default: Choice) -> Choice:
+    try:
+        return type(default)(query.get(key, default))
+    except ValueError:
+        return default
+
+
+def _whole(query: QueryDict, key: str) -> int:
+    text = query.get(key, "")
+    if not text.isascii() or not text.isdigit():
+        return DEFAULT_LAST
+    return min(max(int(text[:9]), 1), MOST_LAST)

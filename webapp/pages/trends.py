@@ -1,0 +1,130 @@
+"""`/trends/`: the chart of several series along one tree."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import get_conditional_response, patch_cache_control
+from django.utils.http import quote_etag
+from django.views.decorators.http import require_safe
+
+from webapp.charts import trend_svg
+from webapp.charts.trend import Axis, Trend, TrendSeries, Values, Whiskers, payload
+from webapp.pages import trend_data
+from webapp.pages.trend_data import Selection
+from webapp.pages.trend_query import TrendQuery
+from webapp.results.models import Tree
+
+FLAGGED_SHOWN = 25
+POINTS_SHOWN = 20
+AXES = ((Axis.COMMIT, "commits"), (Axis.TIME, "time"))
+VALUES = ((Values.RAW, "as measured"), (Values.INDEXED, "first = 100"))
+WHISKERS = (
+    (Whiskers.CONFIDENCE, "95 % interval"),
+    (Whiskers.RANGE, "min to max"),
+    (Whiskers.NONE, "none"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PointLine:
+    """One point in a table."""
+
+    series: TrendSeries
+    revision: str
+    subject: str
+    n: int
+    centre: float
+    percent: float | None
+    percent_error: float | None
+    verdict: str
+    flag: str
+
+
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    query = TrendQuery.parse(request.GET)
+    selection = trend_data.select(query)
+    if selection is None:
+        return render(request, "pages/trends.html", {"query": query})
+    context = _context(selection, trend_data.load(selection))
+    fragment = request.headers.get("HX-Request") == "true"
+    template = "pages/_trend_evidence.html" if fragment else "pages/trends.html"
+    return render(request, template, context)
+
+
+@require_safe
+def figure(request: HttpRequest) -> HttpResponse:
+    """The figure and its columns as JSON. The ETag is that of the content."""
+    selection = trend_data.select(TrendQuery.parse(request.GET))
+    content = payload(trend_data.load(selection)) if selection else {}
+    body = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    response = HttpResponse(body, content_type="application/json; charset=utf-8")
+    etag = quote_etag(_digest(body))
+    response["ETag"] = etag
+    patch_cache_control(response, no_cache=True)
+    return get_conditional_response(request, etag=etag, response=response) or response
+
+
+def _digest(body: str) -> str:
+    return hashlib.sha256(body.encode()).hexdigest()[:32]
+
+
+def _context(selection: Selection, trend: Trend) -> dict[str, object]:
+    return {
+        "query": selection.query,
+        "selection": selection,
+        "trees": Tree.objects.all(),
+        "trend": trend,
+        "image": trend_svg.draw(trend),
+        "latest": [_line(trend, series, len(series.places) - 1) for series in trend.series],
+        "flagged": _flagged(trend),
+        "points": _newest_points(trend),
+        "undated": sum(time is None for time in trend.revisions.times),
+        "simulated": any(series.simulated for series in trend.series),
+        "left_out": selection.matching - len(selection.series),
+        "axes": AXES,
+        "values": VALUES,
+        "whiskers": WHISKERS,
+    }
+
+
+def _line(trend: Trend, series: TrendSeries, index: int) -> PointLine:
+    place = series.places[index]
+    return PointLine(
+        series=series,
+        revision=trend.revisions.names[place],
+        subject=trend.revisions.subjects[place],
+        n=series.counts[index],
+        centre=series.centres[index],
+        percent=series.percents[index],
+        percent_error=series.errors[index],
+        verdict=series.verdicts[index],
+        flag=series.flags[index],
+    )
+
+
+def _flagged(trend: Trend) -> list[PointLine]:
+    """The newest flagged points of all series."""
+    flagged = [
+        (series.places[index], series, index)
+        for series in trend.series
+        for index, flag in enumerate(series.flags)
+        if flag
+    ]
+    newest = sorted(flagged, key=lambda entry: -entry[0])[:FLAGGED_SHOWN]
+    return [_line(trend, series, index) for _, series, index in newest]
+
+
+def _newest_points(trend: Trend) -> list[PointLine]:
+    """The newest points, when there is but one series to show them of."""
+    if len(trend.series) != 1:
+        return []
+    series = trend.series[0]
+    count = len(series.places)
+    return [
+        _line(trend, series, index)
+        for index in range(count - 1, max(count - 1 - POINTS_SHOWN, -1), -1)
+    ]

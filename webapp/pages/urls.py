@@ -1,0 +1,29 @@
+"""The addresses of the pages."""
+
+from django.contrib.auth import views as auth
+from django.urls import path
+from django.views.decorators.gzip import gzip_page
+
+from webapp.pages import commit, commits, compare, hardware, overview, search, trends
+
+urlpatterns = [
+    path("", gzip_page(overview.overview), name="overview"),
+    path("progress/", overview.progress, name="overview_progress"),
+    path("hardware/", gzip_page(hardware.listing), name="hardware_list"),
+    path("hardware/<path:name>/", gzip_page(hardware.wall), name="hardware"),
+    path("trends/", gzip_page(trends.page), name="trends"),
+    path("trends/figure.json", gzip_page(trends.figure), name="trends_figure"),
+    path("commits/<str:tree>/", gzip_page(commits.page), name="commits"),
+    path("commits/<str:tree>/<str:revision>/", gzip_page(commit.page), name="commit"),
+    path("compare/", gzip_page(compare.page), name="compare"),
+    path("compare.txt", gzip_page(compare.text), name="compare_text"),
+    path("compare.md", gzip_page(compare.markdown), name="compare_markdown"),
+    path("search/", search.page, name="search"),
+    path("search/suggestions/", search.suggestions, name="search_suggestions"),
+    path(
+        "sign-in/",
+        auth.LoginView.as_view(template_name="pages/sign_in.html"),
+        name="sign_in",
+    ),
+    path("sign-out/", auth.LogoutView.as_view(next_page="overview"), name="sign_out"),
+]
