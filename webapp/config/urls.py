@@ -6,4 +6,5 @@ from django.urls import include, path
 urlpatterns = [
     path("", include("webapp.api.urls")),
     path("admin/", admin.site.urls),
+    path("", include("webapp.pages.urls")),
 ]

@@ -31,7 +31,10 @@ class Offer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The chosen series, at most `MOST_SERIES` of ``matching``, and the query as understood."""
+    """The chosen series, at most `MOST_SERIES` of ``matching``, and the query as understood.
+
+    ``unknown`` are names in the query that this tree and metric do not have.
+    """
 
     query: TrendQuery
     tree: Tree
@@ -39,6 +42,7 @@ class Selection:
     series: Sequence[Series]
     matching: int
     offer: Offer
+    unknown: Sequence[str]
 
 
 def select(query: TrendQuery) -> Selection | None:
@@ -63,11 +67,23 @@ def select(query: TrendQuery) -> Selection | None:
         modes=sorted({mode for _, _, mode in places}),
         metrics=metrics,
     )
-    query = replace(query, tree=tree.name, metric=metric.name)
-    if not query.hardware and not query.modes:
-        query = replace(query, hardware=tuple(offer.hardware[:1]))
+    unknown = [
+        *(name for name in query.hardware if name not in offer.hardware),
+        *(name for name in query.modes if name not in offer.modes),
+    ]
+    query = _known(replace(query, tree=tree.name, metric=metric.name), offer)
     chosen = [pk for pk, hardware, mode in places if query.takes(hardware, mode)]
-    return Selection(query, tree, metric, _windows(chosen, query.last), len(chosen), offer)
+    series = _windows(chosen, query.last)
+    return Selection(query, tree, metric, series, len(chosen), offer, unknown)
+
+
+def _known(query: TrendQuery, offer: Offer) -> TrendQuery:
+    """``query`` with the names that are offered; with none at all, the first hardware's series."""
+    hardware = tuple(name for name in query.hardware if name in offer.hardware)
+    modes = tuple(name for name in query.modes if name in offer.modes)
+    if not hardware and not modes:
+        hardware = tuple(offer.hardware[:1])
+    return replace(query, hardware=hardware, modes=modes)
 
 
 def _windows(ids: Sequence[int], last: int) -> list[Series]:

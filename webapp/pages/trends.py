@@ -51,7 +51,7 @@ def page(request: HttpRequest) -> HttpResponse:
         return render(request, "pages/trends.html", {"query": query})
     context = _context(selection, trend_data.load(selection))
     fragment = request.headers.get("HX-Request") == "true"
-    template = "pages/_trend_evidence.html" if fragment else "pages/trends.html"
+    template = "pages/_trend_change.html" if fragment else "pages/trends.html"
     return render(request, template, context)
 
 
