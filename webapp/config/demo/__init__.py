@@ -1,0 +1,4 @@
+"""The demonstration: published results and a simulated lab, loaded as an agent would.
+
+Described in docs/demonstration.md; `manage.py load_demo` loads it.
+"""

@@ -1,0 +1,159 @@
+"""Samples from published figures.
+
+Values of bench-lab are medians of whole numbers, so they lie on the grid of halves. Minimum,
+maximum, median, mean and standard deviation are five equations: five samples follow from them,
+and are found again here. Ten samples do not; of those that have the figures, the first that a
+fixed search meets is taken, so their order along the axis (their plot) is not the published one.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+from math import sqrt
+
+from webapp.config.demo.figures import RowFigures
+from webapp.config.demo.published import Block
+from webapp.stats import ministat
+
+GRID = 0.5
+NEIGHBOURS = 3
+"""Grid steps around the solution of the equations that are tried: rounding moves it by one."""
+
+PARTS = tuple(i / 8 for i in range(1, 8))
+"""Where between an end and the middle four of ten samples may lie."""
+
+STEPS = 512
+"""Grid steps by which one sample is moved to meet the last digit of a deviation."""
+
+MIDDLE_GAPS = (0.1, 0.3, 0.6)
+"""How far apart, in standard deviations, the two middle samples of ten may lie."""
+
+Samples = tuple[float, ...]
+
+
+class FiguresError(ValueError):
+    """No samples, or more than one set of five, have these figures."""
+
+
+def solve_block(block: Block) -> tuple[Samples, ...]:
+    """The samples of each row, ascending, such that every printed figure of the block agrees.
+
+    Raises:
+        FiguresError: there are none.
+    """
+    choices = [list(_solutions(row.figures)) for row in block.rows]
+    for rows in product(*choices):
+        if _differences_fit(block, rows):
+            return rows
+    raise FiguresError(f"no samples have the figures of block {block.number}")
+
+
+def _differences_fit(block: Block, rows: Sequence[Samples]) -> bool:
+    for figures, samples in zip(block.differences, rows[1:], strict=True):
+        found = ministat.difference(rows[0], samples, flavour=block.flavour)
+        if found.proven if figures is None else not figures.fit(found):
+            return False
+    return True
+
+
+def _solutions(figures: RowFigures) -> Iterator[Samples]:
+    """At most one set of samples for each total that the printed mean leaves open."""
+    solve = {5: _solve_five, 10: _solve_ten}.get(figures.n)
+    if solve is None:
+        raise FiguresError(f"rows of {figures.n} samples are not known how to solve")
+    for total in _grid_values(figures.mean, figures.n):
+        samples = solve(figures, total)
+        if samples is not None:
+            yield samples
+
+
+def _grid_values(printed: float, n: int) -> list[float]:
+    """The totals on the grid whose n-th part prints as `printed` does, the nearest first."""
+    middle = round(printed * n / GRID) * GRID
+    near = [middle + i * GRID for i in range(-2 * n, 2 * n + 1)]
+    same = [total for total in near if f"{total / n:.8g}" == f"{printed:.8g}"]
+    return sorted(same, key=lambda total: (abs(total - printed * n), total))
+
+
+def _solve_five(figures: RowFigures, total: float) -> Samples | None:
+    known = (figures.minimum, figures.median, figures.maximum)
+    found = list(_completed(figures, known, total))
+    if len(found) > 1:
+        raise FiguresError(f"{len(found)} sets of five samples have the figures {figures}")
+    return found[0] if found else None
+
+
+def _solve_ten(figures: RowFigures, total: float) -> Samples | None:
+    for known in _eight_of_ten(figures):
+        if _missing_pair(figures, known, total) is None:
+            continue
+        # The deviation of a pair moves in steps that are larger than what its last digit allows;
+        # moving a third sample a little makes one of them meet it.
+        for step in range(STEPS):
+            moved = (known[0] + step * GRID, *known[1:])
+            for samples in _completed(figures, moved, total):
+                return samples
+    return None
+
+
+def _eight_of_ten(figures: RowFigures) -> Iterator[Samples]:
+    """All but one of the lower and one of the upper half; the first may be moved."""
+    for low, high in _middle_pairs(figures):
+        for below, above in product(combinations(PARTS, 2), repeat=2):
+            yield (
+                *(_between(figures.minimum, low, part) for part in below),
+                *(_between(high, figures.maximum, part) for part in above),
+                *(figures.minimum, low, high, figures.maximum),
+            )
+
+
+def _middle_pairs(figures: RowFigures) -> Iterator[tuple[float, float]]:
+    """Pairs on the grid whose mean prints as the median does."""
+    for twice in _grid_values(figures.median, 2):
+        for gap in MIDDLE_GAPS:
+            low = _on_grid((twice - gap * figures.stddev) / 2)
+            yield low, twice - low
+
+
+def _completed(figures: RowFigures, known: Sequence[float], total: float) -> Iterator[Samples]:
+    """`known` and a pair, ascending, such that every figure agrees.
+
+    The deviation grows with the distance of the pair, so those on the grid that print alike are
+    neighbours, and looking at a few neighbours of the exact solution finds them all.
+    """
+    pair = _missing_pair(figures, known, total)
+    if pair is None:
+        return
+    for step in range(-NEIGHBOURS, NEIGHBOURS + 1):
+        low = _on_grid(pair[0]) + step * GRID
+        high = total - sum(known) - low
+        samples = tuple(sorted((*known, low, high)))
+        if low <= high and figures.fit(samples):
+            yield samples
+
+
+def _missing_pair(
+    figures: RowFigures, known: Sequence[float], total: float
+) -> tuple[float, float] | None:
+    """The two numbers, off the grid, that complete `known` to this total and deviation.
+
+    Around the mean they have a known sum s and a known sum of squares q, so they lie
+    sqrt(2 q - s²) apart. None where that is no number, or one of them is on the median's wrong
+    side.
+    """
+    mean = total / figures.n
+    rest = total - sum(known)
+    squares = (figures.n - 1) * figures.stddev**2 - sum((one - mean) ** 2 for one in known)
+    apart = 2 * squares - (rest - 2 * mean) ** 2
+    if apart < 0:
+        return None
+    low, high = (rest - sqrt(apart)) / 2, (rest + sqrt(apart)) / 2
+    in_order = figures.minimum <= low <= figures.median <= high <= figures.maximum
+    return (low, high) if in_order else None
+
+
+def _between(low: float, high: float, part: float) -> float:
+    return _on_grid(low + part * (high - low))
+
+
+def _on_grid(value: float) -> float:
+    return round(value / GRID) * GRID
