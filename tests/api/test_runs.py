@@ -185,6 +185,7 @@ def test_gzip_is_taken(send: Send) -> None:
         (gzip.compress(b"{}" * 50)[:-4], 400),
         (gzip.compress(b" " * 20_000_000), 413),
     ],
+    ids=["no gzip", "cut", "huge"],
 )
 def test_bad_and_huge_gzip_is_refused(send: Send, body: bytes, status: int) -> None:
     assert send(body, **{"Content-Encoding": "gzip"}).status_code == status
