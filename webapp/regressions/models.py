@@ -95,7 +95,9 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
 class Comparison(models.Model):
     """A point against the one before it in its series, by ministat at 95 %."""
 
-    series = models.ForeignKey(Series, on_delete=models.CASCADE, related_name="comparisons")
+    series = models.ForeignKey(
+        Series, on_delete=models.CASCADE, related_name="comparisons", db_index=False
+    )  # comparison_once_for_a_point begins with it
     revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="comparisons")
     previous = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
     position = models.BigIntegerField()

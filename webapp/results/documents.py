@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -50,7 +50,9 @@ class RunDocument:
             "revision": self.revision,
             "hardware": self.hardware,
             "mode": str(self.mode),
-            "metrics": [asdict(metric) for metric in sorted(self.metrics, key=lambda m: m.name)],
+            "metrics": sorted(
+                [one.name, one.unit, one.better, one.samples, one.boots] for one in self.metrics
+            ),
             "build_id": self.build_id,
             "kernel_ident": self.kernel_ident,
             "measured_at": self.measured_at and self.measured_at.timestamp(),

@@ -79,7 +79,9 @@ class RevisionQuerySet(models.QuerySet["Revision"]):
 class Revision(models.Model):
     """One commit of a tree. ``position`` is its order along the tree and nothing else."""
 
-    tree = models.ForeignKey(Tree, on_delete=models.PROTECT, related_name="revisions")
+    tree = models.ForeignKey(
+        Tree, on_delete=models.PROTECT, related_name="revisions", db_index=False
+    )  # revision_once_at_a_position begins with it
     name = models.CharField(max_length=64, help_text="As people write it: r303643, n302145, a hash")
     position = models.BigIntegerField()
     author_name = models.CharField(max_length=200, blank=True)
@@ -110,7 +112,9 @@ class Revision(models.Model):
 class RevisionAlias(models.Model):
     """Every name a revision answers to, its own included: one look-up finds it by any."""
 
-    tree = models.ForeignKey(Tree, on_delete=models.CASCADE, related_name="+")
+    tree = models.ForeignKey(
+        Tree, on_delete=models.CASCADE, related_name="+", db_index=False
+    )  # revision_alias_once_in_a_tree begins with it
     revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="aliases")
     name = models.CharField(max_length=64)
 

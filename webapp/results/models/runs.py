@@ -50,7 +50,7 @@ class Run(models.Model):
     warnings: Any = models.JSONField(default=list, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     withdrawn_by = models.ForeignKey(
-        User, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+        User, on_delete=models.PROTECT, null=True, blank=True, related_name="+", db_index=False
     )
     withdrawn_reason = models.CharField(max_length=500, blank=True)
 
@@ -90,7 +90,9 @@ class MeasurementQuerySet(models.QuerySet["Measurement"]):
 class Measurement(models.Model):
     """The samples of one run in one metric: an array, not one row each."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="measurements")
+    run = models.ForeignKey(
+        Run, on_delete=models.CASCADE, related_name="measurements", db_index=False
+    )  # measurement_once_in_a_run begins with it
     series = models.ForeignKey(Series, on_delete=models.PROTECT, related_name="measurements")
     samples = ArrayField(models.FloatField())
     boots = ArrayField(models.IntegerField(), null=True, blank=True)

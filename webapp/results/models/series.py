@@ -50,7 +50,9 @@ class SeriesQuerySet(models.QuerySet["Series"]):
         One step along an index for each series, however long its history is.
         """
         newest = Point.objects.filter(series=models.OuterRef("pk")).order_by("-position")
-        return self.annotate(window_start=models.Subquery(newest.values("position")[last - 1 : last]))
+        return self.annotate(
+            window_start=models.Subquery(newest.values("position")[last - 1 : last])
+        )
 
 
 class Series(models.Model):
@@ -61,7 +63,9 @@ class Series(models.Model):
     since the last analysis, null when that is up to date.
     """
 
-    tree = models.ForeignKey(Tree, on_delete=models.PROTECT, related_name="series")
+    tree = models.ForeignKey(
+        Tree, on_delete=models.PROTECT, related_name="series", db_index=False
+    )  # series_once begins with it
     hardware = models.ForeignKey(Hardware, on_delete=models.PROTECT, related_name="series")
     mode = models.ForeignKey(Mode, on_delete=models.PROTECT, related_name="series")
     metric = models.ForeignKey(Metric, on_delete=models.PROTECT, related_name="series")
@@ -149,8 +153,13 @@ class PointQuerySet(models.QuerySet["Point"]):
 class Point(models.Model):
     """One revision of a series: its samples pooled."""
 
-    series = models.ForeignKey(Series, on_delete=models.CASCADE, related_name="points")
-    revision = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="points")
+    # The named indexes below serve these keys; a second index each would only slow uploads.
+    series = models.ForeignKey(
+        Series, on_delete=models.CASCADE, related_name="points", db_index=False
+    )
+    revision = models.ForeignKey(
+        Revision, on_delete=models.PROTECT, related_name="points", db_index=False
+    )
     position = models.BigIntegerField()
     n = models.IntegerField()
     runs = models.IntegerField()

@@ -44,15 +44,18 @@ def record_runs(
             our insert. That one is committed now, so a second call sees it.
     """
     fresh = _without_repeats(runs)
-    stored = {run.uuid: run for run in Run.objects.filter(uuid__in=[run.uuid for run in fresh])}
-    changed = [
-        run for run in fresh if run.uuid in stored and stored[run.uuid].digest != run.digest()
-    ]
-    new = [run for run in fresh if run.uuid not in stored]
+    digests = dict(
+        Run.objects.filter(uuid__in=[run.uuid for run in fresh]).values_list("uuid", "digest")
+    )
+    new = [run for run in fresh if run.uuid not in digests]
+    changed = [run for run in fresh if run.uuid in digests and digests[run.uuid] != run.digest()]
     replaced: list[RunDocument] = []
     if new or changed:
         # Indices in problems are those of the batch as it was sent, so all runs are resolved.
         subjects = resolve(runs=runs, lab=agent.lab, register=register)
+        stored = {
+            run.uuid: run for run in Run.objects.filter(uuid__in=[run.uuid for run in changed])
+        }
         differing = _differing(changed, stored, subjects) if changed else {}
         if differing and not replace:
             raise Conflict(_conflicts(runs, differing))
