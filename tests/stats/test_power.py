@@ -1,0 +1,146 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webapp.stats.compare import BuildNoise, Samples, Verdict, compare
+from webapp.stats.errors import OutOfRangeError
+from webapp.stats.power import (
+    Durations,
+    NoiseLevels,
+    Plan,
+    plan_for,
+    provable_change,
+)
+from webapp.stats.sensitivity import visible_shift
+
+counts = st.integers(1, 6)
+plans = st.builds(Plan, counts, counts, counts)
+
+
+def measured(random, plan: Plan, noise: NoiseLevels, shift: float = 0) -> Samples:
+    build = np.repeat(random.normal(0, noise.build / 100, plan.builds), plan.boots * plan.runs)
+    boot = np.repeat(random.normal(0, noise.boot / 100, plan.all_boots), plan.runs)
+    run = random.normal(0, noise.run / 100, plan.all_runs)
+    builds = np.repeat(np.arange(plan.builds), plan.boots * plan.runs)
+    boots = np.repeat(np.arange(plan.all_boots), plan.runs)
+    values = 100 * np.exp(shift + build + boot + run)
+    return Samples(values, boots=boots.tolist(), builds=builds.tolist())
+
+
+@pytest.mark.parametrize(
+    ("plan", "noise"),
+    [
+        (Plan(1, 5, 1), NoiseLevels(2)),
+        (Plan(1, 4, 3), NoiseLevels(2, boot=1)),
+        (Plan(3, 2, 2), NoiseLevels(1, boot=1, build=2)),
+        (Plan(1, 5, 1), NoiseLevels(1, build=2, build_df=40)),
+    ],
+    ids=["runs", "boots", "builds", "one build and its history"],
+)
+def test_what_a_plan_can_prove_is_proven_four_times_in_five(plan, noise) -> None:
+    random = np.random.default_rng(7)
+    percent = provable_change(plan, noise)
+    shift = math.log1p(percent / 100)
+    trials, seen = 800, 0
+    for _ in range(trials):
+        known = None
+        if plan.builds == 1 and noise.build:
+            spread = math.sqrt(random.chisquare(noise.build_df) / noise.build_df)
+            known = BuildNoise(noise.build * spread, noise.build_df)
+        a, b = measured(random, plan, noise), measured(random, plan, noise, shift)
+        seen += compare(a, b, margin=0, build_noise=known).verdict is Verdict.BETTER
+    assert seen / trials == pytest.approx(0.8, abs=0.05)
+
+
+def test_five_runs_of_one_percent_prove_two_percent() -> None:
+    # non-centrality at the 2·4·5/6 degrees of freedom to expect, times 1 % · sqrt(2/5)
+    expected = 100 * math.expm1(visible_shift(40 / 6, 95) * 0.01 * math.sqrt(0.4))
+    assert expected == pytest.approx(2.1, abs=0.05)
+    assert provable_change(Plan(1, 5, 1), NoiseLevels(1)) == pytest.approx(expected, rel=1e-4)
+
+
+def test_runs_of_one_build_reach_a_floor_that_builds_break() -> None:
+    noise = NoiseLevels(1, build=2)
+    floor = 100 * math.expm1(2.8 * 0.02 * math.sqrt(2))
+    assert provable_change(Plan(1, 100, 100), noise) > floor
+    assert provable_change(Plan(6, 2, 1), noise) < floor
+
+
+def test_a_plan_without_scatter_to_go_by_proves_nothing() -> None:
+    assert provable_change(Plan(1, 1, 1), NoiseLevels(1)) is None
+    assert provable_change(Plan(1, 1, 9), NoiseLevels(1, boot=1)) is None
+    assert provable_change(Plan(1, 1, 9), NoiseLevels(1)) is not None
+
+
+def test_a_noiseless_machine_proves_anything() -> None:
+    assert provable_change(Plan(1, 3, 1), NoiseLevels(0)) == 0
+
+
+def test_a_baseline_with_many_runs_helps() -> None:
+    noise = NoiseLevels(2)
+    alone = provable_change(Plan(1, 3, 1), noise)
+    assert provable_change(Plan(1, 3, 1), noise, baseline=Plan(1, 30, 1)) < alone
+
+
+def test_the_answer_is_the_cheapest_plan_that_suffices() -> None:
+    noise = NoiseLevels(run=1.5, boot=1)
+    found = plan_for(4, noise)
+    assert found.plan is not None
+    assert found.seconds is None
+    assert found.provable == provable_change(found.plan, noise) <= 4
+    fewer = [Plan(1, boots, 1) for boots in range(2, found.plan.all_runs)]
+    assert all(provable_change(plan, noise) > 4 for plan in fewer)
+
+
+def test_slow_boots_make_more_runs_a_boot_worth_their_time() -> None:
+    noise = NoiseLevels(run=3, boot=0.3)
+    quick = plan_for(3, noise, durations=Durations(run=30, boot=0))
+    slow = plan_for(3, noise, durations=Durations(run=30, boot=600))
+    assert quick.plan.runs == 1
+    assert slow.plan.runs > 1
+    assert slow.plan.all_boots < quick.plan.all_boots
+    assert slow.seconds == slow.plan.all_boots * 600 + slow.plan.all_runs * 30
+
+
+def test_what_no_plan_can_prove_is_said_with_what_the_largest_can() -> None:
+    noise = NoiseLevels(1, build=5)
+    found = plan_for(0.5, noise, most=Plan(3, 5, 5))
+    assert found.plan is None
+    assert found.seconds is None
+    assert found.provable == provable_change(Plan(3, 5, 5), noise)
+
+
+@given(plans, st.floats(0.1, 5), st.floats(0, 3), st.floats(0, 3), st.floats(1.01, 3))
+def test_more_noise_never_proves_less_change(plan, run, boot, build, factor) -> None:
+    before = provable_change(plan, NoiseLevels(run, boot, build))
+    after = provable_change(plan, NoiseLevels(run * factor, boot * factor, build * factor))
+    assert (before is None) == (after is None)
+    if before is not None:
+        assert after > before
+
+
+@given(plans, st.floats(0.1, 5), st.floats(0, 3), st.floats(0, 3))
+def test_more_runs_in_a_boot_never_hurt_once_boots_scatter(plan, run, boot, build) -> None:
+    noise = NoiseLevels(run, boot, build)
+    before = provable_change(plan, noise)
+    after = provable_change(Plan(plan.builds, plan.boots, plan.runs + 1), noise)
+    if before is not None and plan.builds > 1:
+        assert after <= before * (1 + 1e-9)
+
+
+def test_settings_out_of_range_are_refused() -> None:
+    with pytest.raises(OutOfRangeError, match="finite percentage"):
+        NoiseLevels(-1)
+    with pytest.raises(OutOfRangeError, match="degree of freedom"):
+        NoiseLevels(1, build_df=0)
+    with pytest.raises(OutOfRangeError, match="at least one"):
+        Plan(1, 0, 1)
+    with pytest.raises(OutOfRangeError, match="duration"):
+        Durations(math.inf)
+    with pytest.raises(OutOfRangeError, match="more than 0"):
+        plan_for(0, NoiseLevels(1))
+    with pytest.raises(OutOfRangeError, match="power"):
+        provable_change(Plan(1, 5, 1), NoiseLevels(1), power=20)
