@@ -14,7 +14,7 @@ from webapp.stats.changes.points import Value
 from webapp.stats.changes.review import review
 from webapp.stats.changes.state import KEPT_SAMPLES, Regime, State
 
-LAG = 5
+LAG = 3
 """Revisions before a difference counts as noise: the first ones of a new level must not hide it."""
 
 WEIGHT_RANGE = (0.1, 4.0)

@@ -25,14 +25,14 @@ FINEST = 1e-5
 """The smallest relative standard deviation of one revision that is believed. Equal values are
 rounded values; without a floor any last digit would be a change."""
 
-BUILD_OVER_RUN = 1.5
+BUILD_OVER_RUN = 1.0
 """Build scatter as a multiple of run scatter before any neighbour is known (the archive: the
 level wanders 1.4 to 4.9 % from build to build where runs scatter 0.5 to 4.7 %)."""
 
-GUESS_WEIGHT = 3.0
+GUESS_WEIGHT = 6.0
 """Revisions that this guess counts for at first."""
 
-GUESS_HALVES = 8.0
+GUESS_HALVES = 5.0
 """Differences of its own after which a series lets the guess count for half of that."""
 
 LATELY = 10.0
@@ -47,6 +47,9 @@ WITHIN_CLIP = 6.0
 
 MOST_MEMORY = 0.75
 """The largest correlation of neighbours that is believed."""
+
+MEMORY_DOUBT = 15.0
+"""Differences after which half of an estimated correlation is believed."""
 
 LEAST_FOR_MEMORY = 10.0
 """Differences needed before a correlation of neighbours is estimated."""
@@ -166,4 +169,5 @@ class Tracker:
         if self.fars < LEAST_FOR_MEMORY or not self.near:
             return 0.0
         ratio = (self.far / self.fars) / (self.near / self.nears)
-        return min(max(ratio - 1.0, 0.0), MOST_MEMORY)
+        trust = self.fars / (self.fars + MEMORY_DOUBT)
+        return min(max(ratio - 1.0, 0.0), MOST_MEMORY) * trust

@@ -1,0 +1,94 @@
+"""Why something was flagged, or was not: one sentence with the rule and its figures."""
+
+from webapp.stats.changes.findings import Analysis, Change, Retracted
+
+TOO_FEW = "Nothing can be said yet: too few revisions to know the noise of this series."
+
+
+def why_flagged(change: Change, analysis: Analysis) -> str:
+    """Return the sentence that says why a change is reported."""
+    noise = _noise(analysis)
+    size = f"{change.change_pct:+.1f} % [{change.low_pct:+.1f}, {change.high_pct:+.1f}]"
+    if change.state == "candidate":
+        return (
+            f"Candidate: {change.revision.label} alone lies {size} from the level of the "
+            f"{_revisions(change.revisions_before)} before it, {change.score:.1f} standard "
+            f"deviations ({change.needed:.1f} make a candidate{noise}); "
+            "one more revision that agrees confirms it."
+        )
+    return (
+        f"Confirmed: {_revisions(change.revisions_after)} from {change.revision.label} on lie "
+        f"{size} from the {_revisions(change.revisions_before)} before, "
+        f"{change.score:.1f} standard deviations by what is known now "
+        f"({change.needed:.1f} were needed when {_confirmed_by(change)} came in{noise}); "
+        f"{_suspects(change)}."
+    )
+
+
+def why_not(analysis: Analysis) -> str:
+    """Return the sentence that says why the newest revision is not reported."""
+    newest = analysis.newest
+    if newest is None:
+        return TOO_FEW
+    off = f"{newest.revision.label} lies {newest.off_pct:+.1f} % off its level"
+    if newest.score >= newest.needed:
+        return f"Not confirmed: {off}, but one revision alone never confirms a change."
+    seen = _smallest(analysis)
+    return (
+        f"No change: {off}, {newest.score:.1f} standard deviations where "
+        f"{newest.needed:.1f} make a candidate{_noise(analysis)}{seen}."
+    )
+
+
+def why_retracted(retracted: Retracted) -> str:
+    """Return the sentence that says why a change is no longer reported."""
+    return (
+        f"Retracted: {retracted.confirmed_by.label} seemed to confirm a change at "
+        f"{retracted.revision.label}, but the revisions after it went back to the old level, or "
+        "showed a slow drift instead of a step."
+    )
+
+
+def what_helps(analysis: Analysis) -> str:
+    """Return the sentence that says how small a change could be proven now, and what would help."""
+    smallest, noise = analysis.smallest, analysis.noise
+    if smallest is None or noise is None:
+        return TOO_FEW
+    now = (
+        f"A change of {smallest.pct:.1f} % would be proven by the next two revisions in 80 of "
+        f"100 cases, one of {smallest.later_pct:.1f} % by the next ten"
+    )
+    if smallest.helps == "runs":
+        return f"{now}; twice the runs of each: {smallest.more_runs_pct:.1f} %."
+    if smallest.helps == "revisions":
+        return f"{now}; more runs of the same builds would hardly help, more revisions would."
+    return f"{now}; with one sample of each revision, what would help is not known."
+
+
+def _noise(analysis: Analysis) -> str:
+    if analysis.noise is None or analysis.noise.revision_pct is None:
+        return ""
+    return f"; revisions here scatter by {analysis.noise.revision_pct:.2f} %"
+
+
+def _smallest(analysis: Analysis) -> str:
+    if analysis.smallest is None:
+        return ""
+    return f"; the next two could prove {analysis.smallest.pct:.1f} %"
+
+
+def _revisions(count: int) -> str:
+    return "1 revision" if count == 1 else f"{count} revisions"
+
+
+def _confirmed_by(change: Change) -> str:
+    return change.confirmed_by.label if change.confirmed_by else "the next revision"
+
+
+def _suspects(change: Change) -> str:
+    if change.first == change.last:
+        return f"it began after {change.after.label} and by {change.last.label}"
+    return (
+        f"it began after {change.after.label} and by {change.last.label} (95 %), most likely "
+        f"at {change.revision.label} ({100 * change.here:.0f} %)"
+    )
