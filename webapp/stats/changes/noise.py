@@ -8,6 +8,7 @@ more revisions help less than independent ones would.
 """
 
 from dataclasses import dataclass
+
 from webapp.stats.changes.points import Value
 
 MEMORY = 100.0
@@ -113,7 +114,7 @@ class Tracker:
             self.near = self.near * fade + min(near, most)
             self.nears = self.nears * fade + 1.0
             soon = 1.0 - 1.0 / LATELY
-            self.lately = self.lately * soon + min(near, SHIFT * most)
+            self.lately = self.lately * soon + min(near, most)
             self.latelies = self.latelies * soon + 1.0
             self._forget()
         if far >= 0:

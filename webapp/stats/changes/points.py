@@ -14,6 +14,9 @@ MOST_SAMPLES = 31
 """More samples than these are first averaged in as many blocks of neighbouring order statistics:
 pairs grow with the square, and a wild sample still touches the outermost block only."""
 
+WILD = 6.0
+"""Standard deviations from the median at which one sample of a revision is left out."""
+
 MOST_KEPT = 12
 """Samples of a revision that are kept to recognise two modes (evenly picked, in order)."""
 
@@ -195,8 +198,24 @@ def _place_and_variance(logs: Floats) -> tuple[Floats, Floats]:
     variances *= SHAMOS_FACTORS.get(size, SHAMOS_FACTOR_FOR_MANY)
     if size == 3:
         return logs[:, 1], variances
-    means = np.concatenate((logs, (logs[:, first] + logs[:, second]) / 2), axis=1)
-    return _median(means), variances
+    places = _median(np.concatenate((logs, (logs[:, first] + logs[:, second]) / 2), axis=1))
+    if size > 3:
+        _leave_out_wild(logs, places, variances)
+    return places, variances
+
+
+def _leave_out_wild(logs: Floats, places: Floats, variances: Floats) -> None:
+    """Look again at rows with a wild sample, without it: it would pull the place to its side.
+
+    Rows are sorted, so that a wild sample is the first or the last.
+    """
+    middle = _median(logs)
+    far = WILD * np.sqrt(variances) + 1e-9
+    is_low, is_high = middle - logs[:, 0] > far, logs[:, -1] - middle > far
+    for i in np.flatnonzero(is_low != is_high):
+        rest = logs[i : i + 1, 1:] if is_low[i] else logs[i : i + 1, :-1]
+        place, _ = _place_and_variance(rest)
+        places[i] = place[0]
 
 
 def _place_and_variance_of_many(logs: Floats) -> tuple[Floats, Floats]:

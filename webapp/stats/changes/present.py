@@ -24,6 +24,9 @@ POWER_SCORE = 0.8416
 INTERVAL_SCORE = 1.95996
 """Normal quantile of 97.5 %: two-sided 95 %."""
 
+MOST_PERCENT_LOG = 700.0
+"""A hundred times exp() of more than this is no number any more."""
+
 SOON, LATER = 2, 10
 """Revisions after which the smallest provable change is given."""
 
@@ -59,7 +62,7 @@ def present(state: State, better: Better) -> Analysis:
 
 def percent(log: float) -> float:
     """Return a difference of logarithms in percent."""
-    return 100.0 * expm1(min(log, scale.MOST_LOG))
+    return 100.0 * expm1(min(log, MOST_PERCENT_LOG))
 
 
 def _confirmed(state: State, better: Better) -> list[Change]:

@@ -12,10 +12,10 @@ from math import erfc, exp, log, sqrt
 WINDOWS = (2, 3, 4, 5, 6, 8, 11, 16, 24, 36, 54)
 """Numbers of newest revisions that are held against the rest of their regime."""
 
-CONFIRM = 3.3
+CONFIRM = 3.4
 """Normal score at which two or more agreeing revisions confirm a change."""
 
-SUSPECT = 3.2
+SUSPECT = 3.4
 """Normal score at which the newest revision alone is a candidate."""
 
 KEEP = 2.5

@@ -1,0 +1,42 @@
+"""Series for the tests of change detection, and their mirror images."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from webapp.stats.changes import Analysis, Better, Point, detect
+from webapp.stats.simulate import Event, Scatter, Simulated, make_series
+
+QUIET = Scatter(run=0.01, build=0.005)
+"""A lab like the good ones of the archive: 1 % from run to run, 0.5 % from build to build."""
+
+
+def points_of(series: Simulated) -> list[Point]:
+    rows = zip(series.positions, series.samples, series.boots, series.builds, strict=True)
+    return [
+        Point(position, f"r{position}", samples, boots, [build] * len(samples))
+        for position, samples, boots, build in rows
+    ]
+
+
+def simulated(
+    *events: Event, seed: int = 2, revisions: int = 100, scatter: Scatter = QUIET
+) -> list[Point]:
+    return points_of(make_series(seed=seed, revisions=revisions, scatter=scatter, events=events))
+
+
+def mirrored(points: Sequence[Point]) -> list[Point]:
+    """One over every sample: in logarithms the mirror image, and the other way is better."""
+    return [
+        replace(point, samples=tuple(1.0 / sample for sample in point.samples)) for point in points
+    ]
+
+
+def seen(points: Sequence[Point], better: Better = "more") -> list[tuple[str, str, str]]:
+    return [
+        (change.revision.label, change.verdict, change.state)
+        for change in detect(points, better=better).changes
+    ]
+
+
+def confirmed(analysis: Analysis) -> list[str]:
+    return [change.revision.label for change in analysis.changes if change.state == "confirmed"]

@@ -1,0 +1,129 @@
+"""Findings are a function of the points alone, and one more point costs no more than the last."""
+
+import json
+from dataclasses import replace
+from time import perf_counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.stats.series import simulated
+from webapp.stats.changes import BadSeriesError, State, advance, detect, present, start
+from webapp.stats.changes.state import RING
+from webapp.stats.simulate import Drift, OddRevision, OddSample, Scatter, Step
+
+SERIES = {
+    "step": simulated(Step(40, -4.0), Step(90, 3.0), revisions=150),
+    "drift": simulated(Drift(30, 120, -9.0), Step(130, 5.0), revisions=150),
+    "odd": simulated(OddRevision(20, 30.0), OddSample(50, 1e-6), Step(90, 2.0), revisions=150),
+    "noisy": simulated(revisions=300, scatter=Scatter(build=0.02, memory=0.6), seed=11),
+    "bimodal": simulated(Step(100, 8.0), revisions=150, scatter=Scatter(two_modes=True)),
+}
+
+
+@pytest.mark.parametrize("name", SERIES)
+def test_reading_one_by_one_and_all_at_once_say_exactly_the_same(name):
+    state = start()
+    for stop, point in enumerate(SERIES[name], 1):
+        state = advance(state, [point])
+        if stop % 10 == 0:
+            assert present(state, "more") == detect(SERIES[name][:stop])
+
+
+@pytest.mark.parametrize("name", SERIES)
+@given(data=st.data())
+@settings(max_examples=15, deadline=None)
+def test_batches_and_storage_between_them_change_nothing(name, data):
+    points = SERIES[name]
+    cuts = data.draw(st.lists(st.integers(0, len(points)), max_size=5).map(sorted))
+    state = start()
+    for first, last in zip([0, *cuts], [*cuts, len(points)], strict=True):
+        state = advance(state, points[first:last])
+        state = State.from_data(json.loads(json.dumps(state.to_data())))
+
+    assert present(state, "less") == detect(points, better="less")
+
+
+@pytest.mark.parametrize("name", SERIES)
+@given(data=st.data())
+@settings(max_examples=10, deadline=None)
+def test_the_order_of_arrival_changes_nothing(name, data):
+    points = SERIES[name]
+
+    assert detect(data.draw(st.permutations(points))) == detect(points)
+
+
+@pytest.mark.parametrize("name", SERIES)
+def test_a_late_point_read_from_the_state_before_it_ends_where_timely_arrival_ends(name):
+    points = SERIES[name]
+    late = points[100]
+    states = {}
+    state = start()
+    for point in (p for p in points if p is not late):
+        state = advance(state, [point])
+        states[point.position] = state
+
+    before = max(position for position in states if position < late.position)
+    again = advance(states[before], [p for p in points if p.position > before])
+
+    assert present(again, "more") == detect(points)
+
+
+@pytest.mark.parametrize("name", SERIES)
+def test_advancing_leaves_the_state_before_as_it_was(name):
+    state = start()
+    for first in range(0, len(SERIES[name]), 7):
+        stored = json.dumps(state.to_data())
+        following = advance(state, SERIES[name][first : first + 7])
+        assert json.dumps(state.to_data()) == stored
+        state = following
+
+
+def test_samples_in_any_order_say_the_same():
+    points = SERIES["step"]
+
+    turned = [replace(point, samples=point.samples[::-1]) for point in points]
+
+    assert detect(turned) == detect(points)
+
+
+def test_a_point_out_of_order_is_refused_with_the_remedy():
+    points = SERIES["step"]
+    state = advance(start(), points[:50])
+
+    with pytest.raises(BadSeriesError, match="from a state before it"):
+        advance(state, [points[49]])
+
+
+def test_a_state_of_another_version_is_refused():
+    data = advance(start(), SERIES["step"][:5]).to_data()
+
+    with pytest.raises(ValueError, match="analyse the series anew"):
+        State.from_data({**data, "version": 0})
+
+
+def test_the_stored_state_is_bounded():
+    points = simulated(revisions=2000, scatter=Scatter())
+    fullest = [2 * RING - 1 + k * RING for k in (1, 18)]  # just before the oldest are dropped
+
+    early, late = (len(json.dumps(advance(start(), points[:n]).to_data())) for n in fullest)
+
+    assert late < 40_000
+    assert late < 1.2 * early
+
+
+def test_one_more_revision_costs_the_same_at_sixty_and_at_five_thousand():
+    points = simulated(revisions=5001, scatter=Scatter())
+    early, late = advance(start(), points[:60]), advance(start(), points[:5000])
+
+    assert _quickest(late, points[5000:]) < 3 * _quickest(early, points[60:61]) + 1e-3
+
+
+def _quickest(state, points):
+    times = []
+    for _ in range(20):
+        begin = perf_counter()
+        present(advance(state, points), "more")
+        times.append(perf_counter() - begin)
+    return min(times)
