@@ -1,28 +1,47 @@
-"""The command `labagent`. `main` is the one place that turns errors into exit codes."""
+"""The command `labagent`. `run` is the one place that turns errors into exit codes."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
+import httpx2
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
 from labagent.benchlab import read_directories
-from labagent.errors import AgentError, NothingFoundError
+from labagent.client import Client, Flags, Patience
+from labagent.doctor import examine
+from labagent.errors import AgentError, NothingFoundError, RunsRejectedError, SettingsError
 from labagent.model import Mode, Outcome, Overrides, runs_of, skips_of
-from labagent.report import run_lines, skip_lines, warning_lines
+from labagent.report import run_lines, skip_lines, skip_reasons, warning_lines
+from labagent.settings import SERVER_VARIABLE, TOKEN_VARIABLE, Settings, load_settings
+from labagent.spool import Spool
+from labagent.upload import Sender, spool_runs
 
 INTERRUPTED = 130
 
-DIRECTORIES = click.argument(
-    "directories",
-    metavar="DIR...",
-    nargs=-1,
-    required=True,
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-)
+
+@dataclass
+class World:
+    """What the commands take from outside; tests put in their own."""
+
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    transport: httpx2.BaseTransport | None = None
+    patience: Patience = field(default_factory=Patience)
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    def connect(self, server: str, token: str) -> Client:
+        return Client(server, token, transport=self.transport, patience=self.patience)
 
 
 class ModeType(click.ParamType[Mode]):
@@ -34,9 +53,35 @@ class ModeType(click.ParamType[Mode]):
         return value if isinstance(value, Mode) else Mode.parse(str(value))
 
 
-TREE = click.option("--tree", help="The tree of all runs, instead of what their kernels say.")
-HARDWARE = click.option("--hardware", help="The hardware, instead of what the path says.")
-MODE = click.option("--mode", type=ModeType(), help="The mode: workload[@traffic][+option…].")
+def combined(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Options that several commands share, in the order given."""
+
+    def decorate(command: Any) -> Any:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+def directories_argument(*, required: bool) -> Callable[[Any], Any]:
+    kind = click.Path(exists=True, file_okay=False, path_type=Path)
+    metavar = "DIR..." if required else "[DIR...]"
+    return click.argument("directories", metavar=metavar, nargs=-1, required=required, type=kind)
+
+
+override_options = combined(
+    click.option("--tree", help="The tree of all runs, instead of what their kernels say."),
+    click.option("--hardware", help="The hardware (HW/NIC), instead of what the path says."),
+    click.option("--mode", type=ModeType(), help="The mode: workload[@traffic][+option…]."),
+)
+server_options = combined(
+    click.option("--server", metavar="URL", help=f"The server; else {SERVER_VARIABLE}."),
+    click.option("--token", help=f"The agent's token; else {TOKEN_VARIABLE}."),
+)
+spool_option = click.option(
+    "--spool", type=click.Path(file_okay=False, path_type=Path), help="Where runs wait on disk."
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -46,11 +91,9 @@ def cli() -> None:
 
 
 @cli.command()
-@DIRECTORIES
+@directories_argument(required=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document a run, one a line.")
-@TREE
-@HARDWARE
-@MODE
+@override_options
 def parse(
     directories: Sequence[Path],
     *,
@@ -60,33 +103,200 @@ def parse(
     mode: Mode | None,
 ) -> None:
     """Read bench directories, at any level of an archive, and print their runs."""
-    outcomes = list(read_directories(directories, Overrides(tree, hardware, mode)))
-    show(outcomes, as_json=as_json)
-    if not outcomes:
-        raise nothing_found(directories)
-
-
-def show(outcomes: Sequence[Outcome], *, as_json: bool) -> None:
-    """Runs on standard output; what was skipped, and warnings, on standard error."""
+    outcomes = read(directories, Overrides(tree, hardware, mode))
     runs = runs_of(outcomes)
     lines = (json.dumps(run.document()) for run in runs) if as_json else run_lines(runs)
     for line in lines:
         click.echo(line)
-    for line in (*warning_lines(runs), *skip_lines(skips_of(outcomes))):
+    complain(outcomes)
+
+
+@cli.command()
+@directories_argument(required=False)
+@server_options
+@override_options
+@click.option("--register", is_flag=True, help="Add hardware that the server does not know.")
+@click.option("--history", is_flag=True, help="These runs are old: nobody is to be mailed.")
+@click.option("--replace", is_flag=True, help="Let other content take a stored run's place.")
+@click.option("--dry-run", is_flag=True, help="Show what would be sent; send and spool nothing.")
+@spool_option
+@click.pass_obj
+def upload(
+    world: World,
+    directories: Sequence[Path],
+    *,
+    server: str | None,
+    token: str | None,
+    spool: Path | None,
+    tree: str | None,
+    hardware: str | None,
+    mode: Mode | None,
+    register: bool,
+    history: bool,
+    replace: bool,
+    dry_run: bool,
+) -> None:
+    """Send the runs of bench directories; without any, what an earlier call could not send.
+
+    Runs are spooled before they are sent, so an interrupted upload goes on where it stopped, and
+    sending twice stores once.
+    """
+    settings = load_settings(world.environ, server=server, token=token, spool=spool)
+    overrides = Overrides(tree, hardware, mode)
+    if dry_run:
+        rehearse(settings, directories, overrides)
+        return
+    url, secret = settings.need_server(), settings.need_token()
+    outcomes = read(directories, overrides) if directories else []
+    complain(outcomes)
+    kept = Spool(settings.server_spool)
+    announce_leftovers(kept)
+    spool_runs(kept, runs_of(outcomes), Flags(register, history, replace))
+    with world.connect(url, secret) as client:
+        send(client, kept, outcomes)
+
+
+def read(directories: Sequence[Path], overrides: Overrides) -> list[Outcome]:
+    """All outcomes; `NothingFoundError` where there is not even something to skip."""
+    outcomes = list(read_directories(directories, overrides))
+    if not outcomes:
+        raise NothingFoundError(
+            f"no benchmark results below {', '.join(map(str, directories))}",
+            "name an archive, a `results` directory or one below it",
+        )
+    return outcomes
+
+
+def complain(outcomes: Sequence[Outcome]) -> None:
+    """Warnings and what was skipped, on standard error."""
+    for line in (*warning_lines(runs_of(outcomes)), *skip_lines(skips_of(outcomes))):
         click.echo(line, err=True)
 
 
-def nothing_found(directories: Sequence[Path]) -> NothingFoundError:
-    return NothingFoundError(
-        f"no benchmark results below {', '.join(map(str, directories))}",
-        "name an archive, a `results` directory or one below it",
-    )
+def rehearse(settings: Settings, directories: Sequence[Path], overrides: Overrides) -> None:
+    """Say what an upload would send."""
+    outcomes = read(directories, overrides) if directories else []
+    runs = runs_of(outcomes)
+    for line in run_lines(runs):
+        click.echo(line)
+    complain(outcomes)
+    where = f"to {settings.server}" if settings.server else "(no server given yet)"
+    click.echo(f"would send {len(runs)} runs {where}; skipped {len(outcomes) - len(runs)}")
 
 
-def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code."""
+def announce_leftovers(spool: Spool) -> None:
+    if left := spool.count(spool.pending()):
+        click.echo(f"sending {left} runs that wait from an earlier upload as well", err=True)
+
+
+def send(client: Client, spool: Spool, outcomes: Sequence[Outcome]) -> None:
+    """Send what the spool holds and close with one line of figures."""
+    with progress_bar(spool.count(spool.pending())) as advance:
+        sender = Sender(client, spool, advance)
+        try:
+            tally = sender.send_all()
+        except AgentError:
+            click.echo(f"stopped: {sender.tally}; the rest waits in {spool.directory}", err=True)
+            raise
+    skips = skips_of(outcomes)
+    reasons = f" ({skip_reasons(skips)})" if skips else ""
+    click.echo(f"{tally}, skipped {len(skips)}{reasons}")
+    for run, reason in tally.rejected.items():
+        click.echo(f"rejected {run}: {reason}", err=True)
+    if tally.rejected:
+        raise RunsRejectedError(
+            f"the server refused {len(tally.rejected)} runs, now in {spool.directory}/rejected",
+            "mend what is said above, then upload their directories again",
+        )
+
+
+@contextmanager
+def progress_bar(total: int) -> Iterator[Callable[[int], None]]:
+    """A bar on a terminal, nothing elsewhere; yields what advances it."""
+    console = Console()
+    if not console.is_terminal or not total:
+        yield lambda _runs: None
+        return
+    columns = (TextColumn("sending"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("runs", total=total)
+        yield lambda runs: progress.advance(task, runs)
+
+
+@cli.group()
+def hardware() -> None:
+    """The machines a server knows."""
+
+
+@hardware.command("list")
+@server_options
+@click.pass_obj
+def list_hardware(world: World, *, server: str | None, token: str | None) -> None:
+    """Print the hardware that the server knows, one a line."""
+    settings = load_settings(world.environ, server=server, token=token)
+    with world.connect(settings.need_server(), settings.token or "") as client:
+        for one in client.hardware():
+            click.echo("  ".join(filter(None, (one.get("name"), one.get("description")))))
+
+
+@hardware.command("add")
+@click.argument("name", metavar="HW/NIC")
+@click.option("--description", default="", help="What a person should know about it.")
+@click.option("--fact", "facts", metavar="NAME=VALUE", multiple=True, help="Such as cores=8.")
+@server_options
+@click.pass_obj
+def add_hardware(
+    world: World,
+    name: str,
+    *,
+    description: str,
+    facts: Sequence[str],
+    server: str | None,
+    token: str | None,
+) -> None:
+    """Make a machine known to the server."""
+    settings = load_settings(world.environ, server=server, token=token)
+    with world.connect(settings.need_server(), settings.need_token()) as client:
+        client.add_hardware(name, description, dict(map(split_fact, facts)))
+    click.echo(f"added {name}")
+
+
+def split_fact(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not (name and separator):
+        raise SettingsError(f"{text!r} is not a fact", "write NAME=VALUE, such as cores=8")
+    return name, value
+
+
+@cli.command()
+@server_options
+@spool_option
+@click.pass_obj
+def doctor(world: World, *, server: str | None, token: str | None, spool: Path | None) -> None:
+    """Say whether an upload can work: server, token, clock, spool."""
+    settings = load_settings(world.environ, server=server, token=token, spool=spool)
+    click.echo(f"      configuration: {settings.config}")
+    checks = []
+    for check in examine(settings, world.connect, world.now):
+        click.echo(str(check))
+        checks.append(check)
+    if not all(check.good for check in checks):
+        raise click.exceptions.Exit(1)
+
+
+def announce_retry(details: RetryDetails) -> None:
+    """Say that a request is tried again, and when."""
+    reason = getattr(details.caused_by, "message", details.caused_by)
+    click.echo(f"{reason}; trying again in {details.wait_for:.0f} s", err=True)
+
+
+def run(arguments: Sequence[str] | None = None, world: World | None = None) -> int:
+    """Run the command and return its exit code (docs/agent.md lists them)."""
+    set_on_retry_hooks([announce_retry])  # the library's own would write to standard output
     try:
-        cli.main(args=arguments, prog_name="labagent", standalone_mode=False)
+        code = cli.main(
+            args=arguments, prog_name="labagent", standalone_mode=False, obj=world or World()
+        )
     except AgentError as error:
         click.echo(f"labagent: {error}", err=True)
         return error.exit_code
@@ -96,7 +306,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("labagent: interrupted; run it again to go on", err=True)
         return INTERRUPTED
-    return 0
+    return code if isinstance(code, int) else 0
 
 
 def main() -> None:

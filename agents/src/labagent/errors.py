@@ -5,7 +5,7 @@ AgentError
 ├── RunsRejectedError    1  the server took part of it
 ├── SettingsError        3  no server, no token, an unreadable configuration, a malformed option
 ├── RefusedError         4  the server understood and said no (401, 403, 404, 409, 413, 422)
-└── UnavailableError     5  no answer, or "later" (429, 502, 503, 504) until patience ran out
+└── UnavailableError     5  no answer, the server failed, or "later" until patience ran out
 """
 
 from __future__ import annotations
@@ -72,10 +72,19 @@ class RefusedError(AgentError):
 
 
 class UnavailableError(AgentError):
-    """The server could not be reached, or asked to come back later. Nothing is lost."""
+    """No answer, or one that says "later". Nothing is lost; `passing` where trying again may help,
+    after `retry_after` seconds where the server said so."""
 
     exit_code = 5
 
-    def __init__(self, message: str, remedy: str = "", *, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        remedy: str = "",
+        *,
+        retry_after: float | None = None,
+        passing: bool = True,
+    ) -> None:
         super().__init__(message, remedy)
         self.retry_after = retry_after
+        self.passing = passing

@@ -82,11 +82,11 @@ class Metric:
 @dataclass(frozen=True)
 class Samples:
     """The samples of one metric in the order they were measured; `boots[i]` is the boot of
-    `values[i]`, null where unknown."""
+    `values[i]`, None as a whole where boots are unknown."""
 
     metric: Metric
     values: tuple[float, ...]
-    boots: tuple[int | None, ...]
+    boots: tuple[int, ...] | None
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,8 @@ class Run:
     hardware: str
     mode: Mode
     samples: tuple[Samples, ...]
-    build_id: str | None
-    kernel_ident: str | None
+    build_id: str
+    kernel_ident: str
     measured_at: str | None
     sources: tuple[Source, ...]
     facts: dict[str, Any] = field(default_factory=dict)
@@ -134,13 +134,24 @@ class Run:
                 "options": list(self.mode.options),
             },
             "metrics": {samples.metric.name: _metric(samples) for samples in self.samples},
-            "build_id": self.build_id,
-            "kernel_ident": self.kernel_ident,
+            "build_id": clean(self.build_id),
+            "kernel_ident": clean(self.kernel_ident),
             "measured_at": self.measured_at,
-            "facts": self.facts,
-            "sources": [{"path": s.path, "sha256": s.sha256} for s in self.sources],
-            "warnings": list(self.warnings),
+            "facts": {name: _clean_fact(fact) for name, fact in self.facts.items()},
+            "sources": [{"path": clean(s.path), "sha256": s.sha256} for s in self.sources],
+            "warnings": [clean(warning) for warning in self.warnings],
         }
+
+
+def clean(text: str) -> str:
+    """`text` without what no database holds: NUL, and bytes of file names that are no UTF-8."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def _clean_fact(fact: Any) -> Any:
+    if isinstance(fact, list):
+        return [_clean_fact(one) for one in fact]
+    return clean(fact) if isinstance(fact, str) else fact
 
 
 def _metric(samples: Samples) -> dict[str, Any]:
@@ -148,7 +159,7 @@ def _metric(samples: Samples) -> dict[str, Any]:
         "unit": samples.metric.unit,
         "better": samples.metric.better,
         "samples": list(samples.values),
-        "boots": list(samples.boots),
+        "boots": None if samples.boots is None else list(samples.boots),
     }
 
 

@@ -12,6 +12,8 @@ _NAMED = 3
 
 def run_lines(runs: Sequence[Run]) -> Iterator[str]:
     """The runs as aligned lines: hardware, tree, revision, mode, metrics."""
+    if not runs:
+        return
     rows = [(run.hardware, run.tree, run.revision, str(run.mode)) for run in runs]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for run, row in zip(runs, rows, strict=True):

@@ -157,7 +157,7 @@ class _Reader:
             mode=mode,
             samples=_samples(measured),
             build_id=self._build(draft, revision),
-            kernel_ident=draft.kernel.ident if draft.kernel else None,
+            kernel_ident=draft.kernel.ident if draft.kernel else "",
             measured_at=started.isoformat() if started else None,
             sources=self._sources(draft),
             facts=run_facts(

@@ -1,0 +1,268 @@
+"""The HTTP API of a Driftline server, as the agent uses it.
+
+`transport` is the seam: tests hand in one of their own. Every failure leaves as one of the errors
+of `labagent.errors`; only those that waiting may cure are tried again.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Self
+
+import httpx2
+import stamina
+
+from labagent.errors import AgentError, Detail, RefusedError, UnavailableError
+
+CONNECT_SECONDS = 10.0
+ANSWER_SECONDS = 120.0
+ATTEMPTS = 8
+PATIENCE_SECONDS = 300.0
+LONGEST_WAIT_SECONDS = 30.0
+KEPT = "nothing is lost: run the command again to go on"
+
+_LATER = frozenset({429, 502, 503, 504})
+
+
+@dataclass(frozen=True)
+class Flags:
+    """How the server is to take runs: add unknown hardware, mail nobody, replace what differs."""
+
+    register: bool = False
+    history: bool = False
+    replace: bool = False
+
+    def params(self) -> dict[str, str]:
+        chosen = {"register": self.register, "history": self.history, "replace": self.replace}
+        return {name: "true" for name, given in chosen.items() if given}
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What the server did with a batch: the UUIDs by `stored`, `replaced` or `known`."""
+
+    status: Mapping[str, str]
+
+    def count(self, status: str) -> int:
+        return sum(found == status for found in self.status.values())
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How often, and for how long in all (seconds), a request is tried."""
+
+    attempts: int = ATTEMPTS
+    seconds: float = PATIENCE_SECONDS
+
+
+class Client(AbstractContextManager["Client"]):
+    """Talks to one server as one agent."""
+
+    def __init__(
+        self,
+        server: str,
+        token: str = "",
+        *,
+        transport: httpx2.BaseTransport | None = None,
+        patience: Patience | None = None,
+    ) -> None:
+        self.server = server
+        self.patience = patience or Patience()
+        headers = {"User-Agent": f"labagent/{_version()}", "Accept": "application/json"}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        self._http = httpx2.Client(
+            base_url=server,
+            headers=headers,
+            timeout=httpx2.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
+            transport=transport,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self._http.close()
+
+    def health(self) -> None:
+        """Ask whether the server is alive; one try."""
+        self._checked(self._sent("GET", "/healthz"))
+
+    def whoami(self) -> dict[str, Any]:
+        """`{"agent", "lab", "time"}` of the token; one try."""
+        return _document(self._checked(self._sent("GET", "/api/v1/whoami")))
+
+    def hardware(self) -> list[dict[str, Any]]:
+        """The hardware the server knows."""
+        found = self._request("GET", "/api/v1/hardware").get("hardware")
+        if not isinstance(found, list):
+            raise _not_driftline(self.server)
+        return found
+
+    def add_hardware(self, name: str, description: str, facts: Mapping[str, str]) -> None:
+        """Make hardware known to the server."""
+        body = {"name": name, "description": description, "facts": dict(facts)}
+        self._request("POST", "/api/v1/hardware", body=body)
+
+    def send_runs(self, runs: Sequence[Mapping[str, Any]], flags: Flags) -> Receipt:
+        """Send runs as one batch, stored whole or not at all.
+
+        Raises `RefusedError` whose `details` name the fields (`runs[3].revision`), or
+        `UnavailableError` once patience has run out.
+        """
+        body = {"runs": list(runs)}
+        answer = self._request("POST", "/api/v1/runs", body=body, params=flags.params())
+        try:
+            return Receipt({run["uuid"]: run["status"] for run in answer["runs"]})
+        except (KeyError, TypeError) as error:
+            raise _not_driftline(self.server) from error
+
+    def _request(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Mapping[str, Any] | None = None,
+        params: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """The answer's document, after as many tries as patience allows."""
+        content, headers = (None, {}) if body is None else _packed(body)
+        attempts = stamina.retry_context(
+            on=self._wait,
+            attempts=self.patience.attempts,
+            timeout=self.patience.seconds,
+            wait_initial=0.5,
+            wait_max=LONGEST_WAIT_SECONDS,
+            wait_jitter=1.0,
+        )
+        for attempt in attempts:
+            with attempt:
+                response = self._sent(method, path, content=content, headers=headers, params=params)
+                return _document(self._checked(response))
+        raise AssertionError("the last attempt either returns or raises")
+
+    def _wait(self, error: Exception) -> bool | float:
+        """Whether to try again, or after how many seconds where the server said so."""
+        if not isinstance(error, UnavailableError) or not error.passing:
+            return False
+        if error.retry_after is None:
+            return True
+        return error.retry_after if error.retry_after < self.patience.seconds else False
+
+    def _sent(self, method: str, path: str, **request: Any) -> httpx2.Response:
+        try:
+            return self._http.request(method, path, **request)
+        except httpx2.TransportError as error:
+            reason = str(error) or type(error).__name__
+            raise UnavailableError(f"cannot reach {self.server}: {reason}", KEPT) from error
+        except httpx2.InvalidURL as error:
+            raise RefusedError(f"{self.server!r} is no address: {error}") from error
+
+    def _checked(self, response: httpx2.Response) -> httpx2.Response:
+        """`response` where it is a success, else its error."""
+        if response.is_success:
+            return response
+        raise _error_of(response, self.server)
+
+
+def _packed(body: Mapping[str, Any]) -> tuple[bytes, dict[str, str]]:
+    content = gzip.compress(json.dumps(body, allow_nan=False).encode(), compresslevel=6, mtime=0)
+    return content, {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+
+
+def _document(response: httpx2.Response) -> dict[str, Any]:
+    try:
+        document = response.json()
+    except ValueError as error:
+        raise _not_driftline(str(response.url)) from error
+    if not isinstance(document, dict):
+        raise _not_driftline(str(response.url))
+    return document
+
+
+def _not_driftline(where: str) -> RefusedError:
+    return RefusedError(f"{where} does not answer as Driftline does", "check the server's address")
+
+
+def _error_of(response: httpx2.Response, server: str) -> AgentError:
+    status = response.status_code
+    if response.is_redirect:
+        target = response.headers.get("Location", "elsewhere")
+        return RefusedError(f"{server} points to {target}", "give that address", status=status)
+    error = _error_body(response)
+    message = str(error.get("message") or f"{server} answered {status} {_phrase(status)}")
+    remedy = str(error.get("remedy") or "")
+    if status in _LATER:
+        return UnavailableError(message, KEPT, retry_after=_retry_after(response))
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return UnavailableError(message, f"see the server's log; {KEPT}", passing=False)
+    return RefusedError(
+        message,
+        remedy or _REMEDIES.get(status, ""),
+        status=status,
+        code=str(error.get("code") or ""),
+        details=_details(error),
+    )
+
+
+_REMEDIES = {
+    401: "check the token: `labagent doctor`; `manage.py create_agent` makes a new one",
+    403: "use a token of the lab that owns the hardware",
+    404: "check the server's address",
+}
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
+
+
+def _error_body(response: httpx2.Response) -> Mapping[str, Any]:
+    """The error as Driftline words it; empty for answers of anything else on the way."""
+    try:
+        error = response.json()["error"]
+    except (ValueError, KeyError, TypeError):
+        return {}
+    return error if isinstance(error, dict) else {}
+
+
+def _details(error: Mapping[str, Any]) -> list[Detail]:
+    found = error.get("details")
+    if not isinstance(found, list):
+        return []
+    return [
+        Detail(str(one.get("path", "")), str(one.get("message", "")))
+        for one in found
+        if isinstance(one, dict)
+    ]
+
+
+def _retry_after(response: httpx2.Response) -> float | None:
+    """The seconds of a `Retry-After`, written as such or as a date."""
+    text = response.headers.get("Retry-After", "")
+    if text.isdecimal():
+        return float(text)
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+
+
+def _version() -> str:
+    try:
+        return version("labagent")
+    except PackageNotFoundError:
+        return "source"

@@ -1,0 +1,142 @@
+"""Where runs wait on disk until a server has them.
+
+    <spool>/<server>/pending/<digest>.jsonl   a batch: a header line, then one run a line
+    <spool>/<server>/rejected/<uuid>.json     a run the server refused, and why
+
+A batch is written beside, synced and renamed into place, and removed only after the server has
+answered for it. So a process killed anywhere leaves each run in a batch, in the server, or in both;
+the run's UUID makes the last harmless. A batch is named by its content: written twice it is one.
+How a batch is to be taken (`--history`, …) travels with it, so resuming mails nobody by surprise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from labagent.client import Flags
+from labagent.errors import SettingsError
+
+_TEMPORARY = ".writing-"
+_ABANDONED_SECONDS = 24 * 3600
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Runs that are sent together, as they lie in `path`."""
+
+    path: Path
+    flags: Flags
+    runs: tuple[dict[str, Any], ...]
+
+
+class Spool:
+    """The spool of one server."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._pending = directory / "pending"
+        self._rejected = directory / "rejected"
+
+    def add(self, runs: Sequence[Mapping[str, Any]], flags: Flags) -> Path:
+        """Put a batch to disk; it is there, whatever happens, once this returns."""
+        lines = [asdict(flags), *runs]
+        content = "".join(f"{json.dumps(line, allow_nan=False)}\n" for line in lines).encode()
+        path = self._pending / f"{hashlib.sha256(content).hexdigest()[:32]}.jsonl"
+        if not path.exists():
+            _write(path, content)
+        return path
+
+    def pending(self) -> list[Path]:
+        """The batches that wait, oldest first."""
+        if not self._pending.is_dir():
+            return []
+        _sweep(self._pending)
+        return sorted(self._pending.glob("*.jsonl"), key=lambda path: (_age_key(path), path.name))
+
+    def load(self, path: Path) -> Batch | None:
+        """A batch; None where another process has sent it meanwhile."""
+        try:
+            header, *runs = map(json.loads, path.read_text("utf-8").splitlines())
+            return Batch(path, Flags(**header), tuple(runs))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, TypeError) as error:
+            raise SettingsError(
+                f"cannot read {path}: {error}", "remove it and upload its directories again"
+            ) from error
+
+    def done(self, batch: Batch) -> None:
+        """Forget a batch the server has answered for, and what it refused of these runs before."""
+        if self._rejected.is_dir():
+            for run in batch.runs:
+                (self._rejected / f"{run['uuid']}.json").unlink(missing_ok=True)
+        self.drop(batch)
+
+    def drop(self, batch: Batch) -> None:
+        batch.path.unlink(missing_ok=True)
+
+    def reject(self, run: Mapping[str, Any], reason: str) -> None:
+        """Set a refused run aside, with the reason."""
+        content = json.dumps({"reason": reason, "run": run}, indent=1).encode()
+        _write(self._rejected / f"{run['uuid']}.json", content)
+
+    def rejected(self) -> list[Path]:
+        return sorted(self._rejected.glob("*.json")) if self._rejected.is_dir() else []
+
+    def count(self, paths: Iterable[Path]) -> int:
+        """How many runs wait in these batches."""
+        batches = (self.load(path) for path in paths)
+        return sum(len(batch.runs) for batch in batches if batch)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file so that after a power cut it is whole or not there."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=_TEMPORARY)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+        _sync_directory(path.parent)
+    except OSError as error:
+        raise SettingsError(
+            f"cannot write to the spool {path.parent}: {error.strerror}",
+            "free the disk, or choose another place with --spool",
+        ) from error
+
+
+def _sync_directory(directory: Path) -> None:
+    """Make a rename in `directory` last; systems that cannot open one sync it by themselves."""
+    with contextlib.suppress(PermissionError):
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _age_key(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
+def _sweep(directory: Path) -> None:
+    """Remove what a killed process left half written, long after any could still be writing it."""
+    limit = time.time() - _ABANDONED_SECONDS
+    for path in directory.glob(f"{_TEMPORARY}*"):
+        with contextlib.suppress(FileNotFoundError):
+            if path.stat().st_mtime < limit:
+                path.unlink()

@@ -1,0 +1,132 @@
+"""A small Driftline to upload to: in the process as a transport, or behind a real socket."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import httpx2
+
+TOKEN = "secret-token"
+Answer = tuple[int, dict[str, Any]]
+
+
+def error(status: int, message: str = "no", remedy: str = "", **details: str) -> Answer:
+    """An answer in the shape of the API's errors; `details` are given as path=message."""
+    listed = [{"path": path, "message": text} for path, text in details.items()]
+    body = {"code": "x", "message": message, "remedy": remedy, "details": listed}
+    return status, {"error": body}
+
+
+@dataclass
+class FakeServer:
+    """Stores runs by UUID. `script` holds answers to give first; `judge` may object to a run."""
+
+    runs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    hardware: list[dict[str, Any]] = field(default_factory=list)
+    script: list[Answer | Exception] = field(default_factory=list)
+    judge: Callable[[dict[str, Any]], tuple[str, str] | None] = lambda _run: None
+    refusal: int = 422
+    requests: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
+    time: str = "2024-01-01T00:00:00+00:00"
+    delay: float = 0.0
+    most: int = 500
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def answer(self, method: str, url: str, headers: dict[str, str], content: bytes) -> Answer:
+        target = httpx2.URL(url)
+        with self.lock:
+            self.requests.append((method, target.path, dict(target.params)))
+            if self.script:
+                scripted = self.script.pop(0)
+                if isinstance(scripted, Exception):
+                    raise scripted
+                return scripted
+            if target.path == "/healthz":
+                return 200, {"status": "ok"}
+            if target.path == "/api/v1/hardware" and method == "GET":
+                return 200, {"hardware": self.hardware}
+            if headers.get("authorization") != f"Bearer {TOKEN}":
+                return error(401, "No good token was sent.")
+            if target.path == "/api/v1/whoami":
+                return 200, {"agent": "agent-1", "lab": "lab", "time": self.time}
+            body = json.loads(gzip.decompress(content))
+            if target.path == "/api/v1/hardware":
+                self.hardware.append(body)
+                return 201, body
+            return self.take_in(body["runs"])
+
+    def take_in(self, runs: list[dict[str, Any]]) -> Answer:
+        if len(runs) > self.most:
+            return error(413, "the body is too large")
+        problems = {}
+        for index, run in enumerate(runs):
+            if found := self.judge(run):
+                problems[f"runs[{index}].{found[0]}"] = found[1]
+        if problems:
+            return error(self.refusal, "cannot be stored", "mend it", **problems)
+        status = {run["uuid"]: "known" if run["uuid"] in self.runs else "stored" for run in runs}
+        self.runs.update({run["uuid"]: run for run in runs})
+        count = list(status.values()).count
+        listed = [{"uuid": uuid, "status": found} for uuid, found in status.items()]
+        return 201, {"stored": count("stored"), "known": count("known"), "runs": listed}
+
+    def posts(self) -> int:
+        return sum(request[:2] == ("POST", "/api/v1/runs") for request in self.requests)
+
+    @property
+    def transport(self) -> httpx2.MockTransport:
+        def handle(request: httpx2.Request) -> httpx2.Response:
+            headers = {name.lower(): value for name, value in request.headers.items()}
+            answer = self.answer(request.method, str(request.url), headers, request.content)
+            extra = answer[1].pop("headers", {})
+            return httpx2.Response(answer[0], json=answer[1], headers=extra)
+
+        return httpx2.MockTransport(handle)
+
+
+@contextmanager
+def listening(fake: FakeServer) -> Iterator[str]:
+    """`fake` behind a real socket; yields its address. Answers wait `fake.delay` seconds, after
+    what was sent has been stored."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do(self) -> None:
+            content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            status, body = fake.answer(self.command, self.path, headers, content)
+            time.sleep(fake.delay)
+            data = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_GET = do_POST = do  # noqa: N815 (names of http.server)
+
+        def log_message(self, *_arguments: Any) -> None:
+            """Say nothing."""
+
+        def handle(self) -> None:
+            try:
+                super().handle()
+            except ConnectionError:
+                self.close_connection = True
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

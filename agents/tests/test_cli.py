@@ -1,0 +1,234 @@
+"""The commands as a user gives them."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import httpx2
+import pytest
+
+from agents.tests.make import bench, label_dir, values_file
+from agents.tests.server import error
+
+
+@pytest.fixture
+def archive(tmp_path):
+    """Two runs, one skipped for want of samples, one profiled."""
+    label = label_dir(tmp_path / "archive", "fbsd12-head.r317849")
+    bench(label / "RAW", "pf", cfg="pf")
+    bench(label / "RAW", "ipfw", cfg="ipfw")
+    bench(label / "RAW", "ipf", [0.0], cfg="ipf")
+    bench(label / "PMC", "pf", [1.0], cfg="pf")
+    return tmp_path / "archive"
+
+
+# parse
+
+
+def test_parse_prints_a_line_for_each_run_and_says_what_it_skipped(labagent, archive, capsys):
+    assert labagent("parse", archive) == 0
+    out, err = capsys.readouterr()
+    assert [line.split()[:5] for line in out.splitlines()] == [
+        ["Atom_C2558_4Cores/Intel_i350", "freebsd-head", "r317849", "ipfw", "pps"],
+        ["Atom_C2558_4Cores/Intel_i350", "freebsd-head", "r317849", "pf", "pps"],
+    ]
+    assert "1002 packets/s (n=5)" in out
+    assert "skipped 1: no usable sample (Atom_C2558_4Cores/Intel_i350/firewalls/" in err
+    assert "skipped 1: profiled" in err
+
+
+def test_parse_prints_one_json_document_a_line(labagent, archive, capsys):
+    assert labagent("parse", archive, "--json") == 0
+    documents = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [document["mode"]["workload"] for document in documents] == ["ipfw", "pf"]
+
+
+def test_warnings_are_counted_not_repeated(labagent, tmp_path, capsys):
+    label = label_dir(tmp_path, "fbsd12-head.r300000")
+    for cfg in ("pf", "ipfw"):
+        bench(label, cfg, cfg=cfg)
+    labagent("parse", tmp_path)
+    assert "the kernel says r317849, image or label r300000 (2 runs)" in capsys.readouterr().err
+
+
+def test_a_directory_without_results_is_an_error_with_a_remedy(labagent, tmp_path, capsys):
+    assert labagent("parse", tmp_path) == 1
+    assert "name an archive" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [(), ("--no-such-option",), ("/no/such/directory",)])
+def test_misuse_ends_with_two(labagent, arguments):
+    assert labagent("parse", *arguments) == 2
+
+
+def test_a_malformed_mode_is_refused(labagent, archive, capsys):
+    assert labagent("parse", archive, "--mode", "a b") == 3
+    assert "workload[@traffic][+option…]" in capsys.readouterr().err
+
+
+# upload
+
+
+def test_upload_stores_runs_once_and_says_so_in_one_line(labagent, server, archive, capsys):
+    assert labagent("upload", archive) == 0
+    out = capsys.readouterr().out
+    assert out == (
+        "stored 2, known 0, rejected 0, skipped 2"
+        " (1 no usable sample; 1 profiled, so not a measurement)\n"
+    )
+    assert labagent("upload", archive) == 0
+    assert capsys.readouterr().out.startswith("stored 0, known 2, rejected 0")
+    assert len(server.runs) == 2
+
+
+def test_options_of_the_upload_reach_the_server(labagent, server, archive):
+    labagent("upload", archive, "--register", "--history", "--replace", "--tree", "mine")
+    assert server.requests[0][2] == {"register": "true", "history": "true", "replace": "true"}
+    assert {run["tree"] for run in server.runs.values()} == {"mine"}
+
+
+def test_a_dry_run_shows_and_sends_nothing(labagent, server, archive, tmp_path, capsys):
+    assert labagent("upload", archive, "--dry-run") == 0
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        "would send 2 runs to https://driftline.test; skipped 2"
+    )
+    assert not server.requests
+    assert not (tmp_path / "spool").exists()
+
+
+def test_a_dry_run_needs_no_server(labagent, environ, archive, capsys):
+    del environ["DRIFTLINE_SERVER"], environ["DRIFTLINE_TOKEN"]
+    assert labagent("upload", archive, "--dry-run") == 0
+    assert "no server given yet" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("missing", ["DRIFTLINE_SERVER", "DRIFTLINE_TOKEN"])
+def test_an_upload_without_server_or_token_says_how_to_give_them(
+    labagent, environ, archive, capsys, missing
+):
+    del environ[missing]
+    assert labagent("upload", archive) == 3
+    assert missing in capsys.readouterr().err
+
+
+def test_a_bad_token_ends_with_four_and_keeps_the_runs(labagent, server, archive, capsys):
+    assert labagent("upload", archive, "--token", "bad") == 4
+    assert "the rest waits in" in capsys.readouterr().err
+    assert labagent("upload") == 0
+    assert len(server.runs) == 2
+
+
+def test_an_unreachable_server_ends_with_five_and_the_next_call_goes_on(
+    labagent, server, archive, capsys
+):
+    server.script = [httpx2.ConnectError("refused")] * 8
+    assert labagent("upload", archive, "--history") == 5
+    assert "nothing is lost" in capsys.readouterr().err
+    assert labagent("upload") == 0
+    out, err = capsys.readouterr()
+    assert out == "stored 2, known 0, rejected 0, skipped 0\n"
+    assert "sending 2 runs that wait from an earlier upload" in err
+    assert server.requests[-1][2] == {"history": "true"}, "as the first call had asked"
+
+
+def test_refused_runs_end_with_one_and_are_named(labagent, server, archive, capsys):
+    unknown = "unknown hardware; do you mean Atom_C2558_4Cores/Intel_i354?"
+    server.judge = lambda run: ("hardware", unknown) if run["mode"]["workload"] == "pf" else None
+    assert labagent("upload", archive) == 1
+    out, err = capsys.readouterr()
+    assert out.startswith("stored 1, known 0, rejected 1")
+    run = "Atom_C2558_4Cores/Intel_i350 r317849 pf (fbsd12-head.r317849)"
+    assert f"rejected {run}: hardware: {unknown}" in err
+    server.judge = lambda _run: None
+    assert labagent("upload", archive) == 0
+    assert len(server.runs) == 2
+
+
+def test_nothing_to_send_is_no_error(labagent, server, capsys):
+    assert labagent("upload") == 0
+    assert capsys.readouterr().out == "stored 0, known 0, rejected 0, skipped 0\n"
+    assert not server.requests
+
+
+def test_without_a_terminal_there_is_no_progress_bar(labagent, archive, capsys):
+    labagent("upload", archive)
+    out, err = capsys.readouterr()
+    assert "\x1b" not in out + err
+    assert len(out.splitlines()) == 1
+
+
+def test_many_runs_go_in_several_batches(labagent, server, tmp_path):
+    label = label_dir(tmp_path / "archive", "fbsd11-head.2015")
+    for number in range(300_000, 300_250):
+        values_file(label / f"{number}.pf.pps", [number, number + 1, number + 2])
+    assert labagent("upload", tmp_path / "archive") == 0
+    assert server.posts() == 3
+    assert len(server.runs) == 250
+
+
+# hardware
+
+
+def test_hardware_is_added_and_listed(labagent, server, capsys):
+    assert labagent("hardware", "add", "A/B", "--description", "a box", "--fact", "cores=8") == 0
+    assert server.hardware == [{"name": "A/B", "description": "a box", "facts": {"cores": "8"}}]
+    capsys.readouterr()
+    assert labagent("hardware", "list") == 0
+    assert capsys.readouterr().out == "A/B  a box\n"
+
+
+def test_a_fact_needs_a_name_and_a_value(labagent):
+    assert labagent("hardware", "add", "A/B", "--fact", "cores") == 3
+
+
+# doctor
+
+
+def test_the_doctor_finds_everything_right(labagent, capsys):
+    assert labagent("doctor") == 0
+    out = capsys.readouterr().out
+    assert "ok    server: https://driftline.test answers" in out
+    assert "ok    token: agent agent-1 of lab lab" in out
+    assert "ok    clock: 5.0 s ahead of the server" in out
+    assert "ok    spool: 0 runs wait" in out
+
+
+def test_the_doctor_names_a_bad_token(labagent, capsys):
+    assert labagent("doctor", "--token", "bad") == 1
+    out = capsys.readouterr().out
+    assert "FAIL  token: No good token was sent." in out
+    assert "create_agent" in out
+
+
+def test_the_doctor_names_a_missing_token(labagent, environ, capsys):
+    del environ["DRIFTLINE_TOKEN"]
+    assert labagent("doctor") == 1
+    assert "FAIL  token: no token given" in capsys.readouterr().out
+
+
+def test_the_doctor_names_a_server_that_is_down(labagent, server, capsys):
+    server.script = [httpx2.ConnectError("refused")]
+    assert labagent("doctor") == 1
+    assert "FAIL  server: cannot reach https://driftline.test: refused" in capsys.readouterr().out
+
+
+def test_the_doctor_needs_a_server(labagent, environ, capsys):
+    del environ["DRIFTLINE_SERVER"]
+    assert labagent("doctor") == 1
+    assert "DRIFTLINE_SERVER" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("minutes", "code"), [(-2, 1), (2, 1), (0, 0)])
+def test_the_doctor_compares_the_clocks(labagent, world, capsys, minutes, code):
+    world.now = lambda: datetime(2024, 1, 1, tzinfo=UTC) + timedelta(minutes=minutes)
+    assert labagent("doctor") == code
+    assert ("FAIL  clock" in capsys.readouterr().out) == bool(code)
+
+
+def test_the_doctor_says_what_waits(labagent, server, archive, capsys):
+    server.script = [error(500)]
+    assert labagent("upload", archive) == 5
+    capsys.readouterr()
+    assert labagent("doctor") == 0
+    assert "2 runs wait, 0 rejected" in capsys.readouterr().out

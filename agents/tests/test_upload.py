@@ -1,0 +1,126 @@
+"""Sending a spool: batches that are refused in part, whole, or for their size."""
+
+from __future__ import annotations
+
+import json
+
+import httpx2
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from labagent.client import Client, Flags
+from labagent.errors import RefusedError, UnavailableError
+from labagent.spool import Spool
+from labagent.upload import Sender
+
+from agents.tests.server import TOKEN, FakeServer, error
+
+
+def document(number: int) -> dict:
+    mode = {"workload": "pf", "traffic": "inet4", "options": ["a"]}
+    facts = {"label": f"fbsd{number}"}
+    return {
+        "uuid": f"u{number:03}",
+        "hardware": "A/B",
+        "revision": f"r{number}",
+        "mode": mode,
+        "facts": facts,
+    }
+
+
+def sender(server: FakeServer, directory, count: int = 10, flags: Flags | None = None) -> Sender:
+    spool = Spool(directory)
+    spool.add([document(number) for number in range(count)], flags or Flags())
+    client = Client("https://driftline.test", TOKEN, transport=server.transport)
+    return Sender(client, spool)
+
+
+def refuse(*numbers: int):
+    uuids = {f"u{number:03}" for number in numbers}
+    return lambda run: ("tree", "unknown tree") if run["uuid"] in uuids else None
+
+
+def test_a_batch_that_was_taken_leaves_the_spool(server, tmp_path):
+    sending = sender(server, tmp_path)
+    assert str(sending.send_all()) == "stored 10, known 0, rejected 0"
+    assert len(server.runs) == 10
+    assert sending.spool.pending() == []
+
+
+@pytest.mark.parametrize("status", [404, 409, 422])
+def test_named_runs_are_set_aside_and_the_others_stored(server, tmp_path, status):
+    server.judge, server.refusal = refuse(2, 5), status
+    sending = sender(server, tmp_path)
+    tally = sending.send_all()
+    assert str(tally) == "stored 8, known 0, rejected 2"
+    assert server.posts() == 2
+    assert list(tally.rejected) == ["A/B r2 pf@inet4+a (fbsd2)", "A/B r5 pf@inet4+a (fbsd5)"]
+    assert "tree: unknown tree" in tally.rejected["A/B r2 pf@inet4+a (fbsd2)"]
+    assert [path.name for path in sending.spool.rejected()] == ["u002.json", "u005.json"]
+    kept = json.loads(sending.spool.rejected()[0].read_text())
+    assert kept["run"] == document(2)
+    assert sending.spool.pending() == []
+
+
+def test_a_batch_refused_without_naming_anyone_is_halved_until_found(server, tmp_path):
+    def take_in(runs):
+        bad = any(run["uuid"] == "u007" for run in runs)
+        return error(422, "something is wrong") if bad else FakeServer.take_in(server, runs)
+
+    server.take_in = take_in
+    sending = sender(server, tmp_path)
+    tally = sending.send_all()
+    assert str(tally) == "stored 9, known 0, rejected 1"
+    assert "something is wrong" in tally.rejected["A/B r7 pf@inet4+a (fbsd7)"]
+
+
+def test_a_batch_too_large_is_sent_in_halves(server, tmp_path):
+    server.most = 3
+    assert str(sender(server, tmp_path).send_all()) == "stored 10, known 0, rejected 0"
+
+
+def test_the_flags_travel_with_what_is_sent_again(server, tmp_path):
+    server.judge = refuse(1)
+    sender(server, tmp_path, flags=Flags(history=True)).send_all()
+    assert [params for _, _, params in server.requests] == [{"history": "true"}] * 2
+
+
+@pytest.mark.parametrize("trouble", [error(401), error(403), error(404), error(400)])
+def test_a_refusal_of_the_agent_itself_stops_and_keeps_everything(server, tmp_path, trouble):
+    server.script = [trouble]
+    sending = sender(server, tmp_path)
+    with pytest.raises(RefusedError):
+        sending.send_all()
+    assert sending.spool.count(sending.spool.pending()) == 10
+
+
+def test_trouble_on_the_way_keeps_what_was_not_answered_for(server, tmp_path, no_waiting):
+    sending = sender(server, tmp_path)
+    sending.spool.add([document(100)], Flags())
+    server.script = [httpx2.ConnectError("refused")] * 8
+    with pytest.raises(UnavailableError):
+        sending.send_all()
+    assert sending.spool.count(sending.spool.pending()) == 11
+    assert str(sending.send_all()) == "stored 11, known 0, rejected 0"
+
+
+def test_a_conflict_says_how_to_let_the_new_content_in(server, tmp_path):
+    server.judge, server.refusal = refuse(0), 409
+    tally = sender(server, tmp_path, count=1).send_all()
+    assert "--replace" in next(iter(tally.rejected.values()))
+
+
+def test_a_path_beyond_the_batch_names_nobody(server, tmp_path):
+    server.script = [error(422, "odd", **{"runs[99].tree": "unknown"})]
+    assert str(sender(server, tmp_path, count=2).send_all()) == "stored 2, known 0, rejected 0"
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.sets(st.integers(0, 19)), st.integers(1, 25))
+def test_every_run_ends_either_stored_or_rejected(tmp_path_factory, bad, most):
+    server = FakeServer(judge=refuse(*bad), most=most)
+    sending = sender(server, tmp_path_factory.mktemp("spool"), count=20)
+    tally = sending.send_all()
+    assert tally.stored == len(server.runs) == 20 - len(bad)
+    assert len(sending.spool.rejected()) == len(tally.rejected) == len(bad)
+    assert sending.spool.pending() == []
