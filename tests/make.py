@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from statistics import fmean, median, variance
 from typing import Any
 
@@ -140,7 +141,7 @@ def unsaved_comparison(
     verdict: str | None = None,
     flag: str | None = None,
 ) -> Comparison:
-    """What ``percent ± error`` means for a metric of which more is better, unless said otherwise."""
+    """What ``percent ± error`` means for a metric of which more is better."""
     verdict = verdict or _verdict(percent, error)
     return Comparison(
         series=of,
@@ -225,7 +226,7 @@ def history(
             percent=100 * (after.mean - before.mean) / before.mean,
             error=300 * spread,
         )
-        for before, after in zip(points, points[1:], strict=False)
+        for before, after in pairwise(points)
     )
 
 

@@ -5,6 +5,7 @@ const VERDICTS = { w: "worse", b: "better", e: "equivalent", c: "cannot tell", "
 const FLAGS = { r: "regressed", i: "improved", "-": "" };
 const MARKS = { worse: "▾", better: "▴", equivalent: "=", "cannot tell": "?" };
 const MOST_PINS = 2;
+const NARROW = 640; // pixels: below it only every third revision is labelled
 const CONFIG = { displayModeBar: false, responsive: true, doubleClick: false };
 
 const chart = document.querySelector("#chart");
@@ -123,6 +124,7 @@ function draw() {
   const { data, layout } = themed(shown.figure);
   layout.font.family = getComputedStyle(document.body).fontFamily;
   if (coarse.matches) layout.dragmode = false;
+  if (plot.clientWidth < NARROW) thinLabels(layout.xaxis);
   layout.shapes = range ? [rangeShape(layout)] : [];
   layout.selections = [];
   // Plotly dims what is not selected; the marked range is told by its band alone.
@@ -130,6 +132,12 @@ function draw() {
   Plotly.react(plot, data, layout, CONFIG);
   if (first) listen();
   placeMarks();
+}
+
+function thinLabels(axis) {
+  for (const key of ["tickvals", "ticktext"]) {
+    if (axis[key]) axis[key] = axis[key].filter((_, index) => index % 3 === 1);
+  }
 }
 
 function rangeShape(layout) {

@@ -1,8 +1,7 @@
 """Axes: how far they reach and where their ticks are. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from math import ceil, floor, isfinite, log10
 from statistics import median
 
@@ -49,14 +48,14 @@ def y_range(
     least = abs(level) * LEAST_SPAN or 1.0
     low, high = min(*values, level - least), max(*values, level + least)
     reach = (high - low) * WHISKER_SHARE
-    low = min(chain([low], (max(x, low - reach) for x in lows if _usable(x))))
-    high = max(chain([high], (min(x, high + reach) for x in highs if _usable(x))))
+    low = min(low, *(max(end, low - reach) for end in _usable(lows)), low)
+    high = max(high, *(min(end, high + reach) for end in _usable(highs)), high)
     pad = (high - low) * PADDING
     return low - pad, high + pad
 
 
-def _usable(value: float | None) -> bool:
-    return value is not None and isfinite(value)
+def _usable(ends: Iterable[float | None]) -> list[float]:
+    return [end for end in ends if end is not None and isfinite(end)]
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:

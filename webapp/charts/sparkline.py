@@ -41,9 +41,7 @@ def draw(spark: Spark, *, length: int, described: str) -> str:
 
 def _marks(spark: Spark, dots: list[tuple[float, float]]) -> list[str]:
     marks = [
-        svg.element(
-            "polyline", points=svg.points(dots), stroke_dasharray=spark.style.svg_dash
-        )
+        svg.element("polyline", points=svg.points(dots), stroke_dasharray=spark.style.svg_dash)
     ]
     marks += [
         svg.element(

@@ -27,9 +27,7 @@ def label(text: object, *, x: float, y: float, **attributes: object) -> str:
     return element("text", words(text), x=x, y=y, **attributes)
 
 
-def document(
-    *children: str, width: float, height: float, described: str, class_: str = ""
-) -> str:
+def document(*children: str, width: float, height: float, described: str, class_: str = "") -> str:
     """A whole image of ``width`` × ``height`` user units that scales with its box."""
     return element(
         "svg",

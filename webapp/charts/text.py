@@ -6,6 +6,14 @@ MINUS = "\N{MINUS SIGN}"
 PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 UNKNOWN = "\N{EN DASH}"
 
+MARKS = {
+    "worse": "\N{BLACK DOWN-POINTING SMALL TRIANGLE}",
+    "better": "\N{BLACK UP-POINTING SMALL TRIANGLE}",
+    "equivalent": "=",
+    "cannot tell": "?",
+}
+"""What stands before a verdict, so that colour never says it alone."""
+
 LARGE = 1e15
 SMALL = 1e-4
 RATE_MARK = "/s"

@@ -29,7 +29,7 @@ class Margins:
 
     left: int = 76
     right: int = 14
-    top: int = 12
+    top: int = 26
     bottom: int = 44
 
 

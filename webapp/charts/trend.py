@@ -24,7 +24,9 @@ INDEX_BASE = 100.0
 MARKER_SIZE = 4.5
 FLAG_SIZE = 11
 LINE_WIDTH = 1.3
-TITLE_STANDOFF = 8
+MOST_LABELS = 8
+LABEL_GAP = 0.06
+"""Labels whose lines start closer than this share of the y axis would cover each other."""
 
 
 class Axis(StrEnum):
@@ -134,6 +136,27 @@ class Trend:
             [value for series in whiskered for value in series.lows],
             [value for series in whiskered for value in series.highs],
         )
+
+    @property
+    def labels(self) -> list[tuple[TrendSeries, str]]:
+        """Names to write where lines start: what tells the series apart, where there is room."""
+        drawn = self.drawn
+        if len(drawn) > MOST_LABELS:
+            return []
+        low, high = self.y_range
+        gap = (high - low) * LABEL_GAP
+        starts = [series.centres[0] for series in drawn]
+        alone = [sum(abs(start - other) < gap for other in starts) == 1 for start in starts]
+        return [
+            (series, self._short_name(series))
+            for series, has_room in zip(drawn, alone, strict=True)
+            if has_room
+        ]
+
+    def _short_name(self, series: TrendSeries) -> str:
+        if len({each.hardware for each in self.series}) == 1:
+            return series.mode
+        return series.hardware if len({each.mode for each in self.series}) == 1 else series.label
 
     @property
     def caption(self) -> str:
@@ -287,9 +310,41 @@ def layout(trend: Trend) -> Json:
             "range": [rounded(low), rounded(high)],
             "gridcolor": theme.LINE,
             "tickformat": ",.4~g" if trend.values == Values.INDEXED else ",.5~r",
-            "title": {"text": trend.y_title, "standoff": TITLE_STANDOFF},
         },
+        "annotations": [_title(trend), *_labels(trend)],
     }
+
+
+def _title(trend: Trend) -> Json:
+    """The title of the y axis, written across above it: upright text reads badly."""
+    return _note(trend.y_title) | {
+        "xref": "paper",
+        "yref": "paper",
+        "x": 0,
+        "y": 1,
+        "xshift": 4 - MARGINS.left,
+        "yshift": 4,
+        "yanchor": "bottom",
+        "font": {"color": theme.MUTED},
+    }
+
+
+def _labels(trend: Trend) -> list[Json]:
+    return [
+        _note(text)
+        | {
+            "x": x_values(trend, series.places[:1])[0],
+            "y": rounded(series.centres[0]),
+            "yshift": 6,
+            "yanchor": "bottom",
+            "font": {"color": series.style.colour},
+        }
+        for series, text in trend.labels
+    ]
+
+
+def _note(text: str) -> Json:
+    return {"text": text, "showarrow": False, "xanchor": "left", "align": "left"}
 
 
 def _axis() -> Json:

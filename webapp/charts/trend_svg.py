@@ -20,6 +20,7 @@ def draw(trend: Trend) -> str:
     return svg.document(
         *_frame(trend, x, y),
         *(_series(trend, series, x, y) for series in trend.drawn),
+        *_labels(trend, x, y),
         width=WIDTH,
         height=HEIGHT,
         described=f"{trend.y_title} by revision of {trend.tree}",
@@ -39,13 +40,13 @@ def _scales(trend: Trend) -> tuple[Scale, Scale]:
 def _extent(trend: Trend) -> tuple[float, float]:
     if trend.axis == Axis.COMMIT:
         return -0.5, max(len(trend.revisions.names), 1) - 0.5
-    times = [time for time in trend.revisions.times if time is not None]
+    times = [float(time) for time in trend.revisions.times if time is not None]
     return (min(times), max(times) + 1) if times else (0.0, 1.0)
 
 
 def _frame(trend: Trend, x: Scale, y: Scale) -> list[str]:
     right = WIDTH - MARGINS.right
-    parts = [svg.label(trend.y_title, x=4.0, y=MARGINS.top - 2.0, class_="axis-title")]
+    parts = [svg.label(trend.y_title, x=4.0, y=MARGINS.top - 10.0, class_="axis-title")]
     for value in ticks(y.low, y.high):
         at = y(value)
         parts.append(svg.element("line", x1=x.start, x2=right, y1=at, y2=at, class_="grid"))
@@ -54,10 +55,26 @@ def _frame(trend: Trend, x: Scale, y: Scale) -> list[str]:
     parts.append(svg.element("line", x1=x.start, x2=right, y1=base, y2=base, class_="axis"))
     names = trend.revisions.names
     for place in spread_labels(len(names), LABELS):
-        at = x_values(trend, [place])[0]
-        if at is not None:
-            parts.append(svg.label(names[place], x=x(at), y=base + 18, class_="tick middle"))
+        spot = x_values(trend, [place])[0]
+        if spot is not None:
+            parts.append(svg.label(names[place], x=x(spot), y=base + 18, class_="tick middle"))
     return parts
+
+
+def _labels(trend: Trend, x: Scale, y: Scale) -> list[str]:
+    starts = [
+        (series, text, x_values(trend, series.places[:1])[0]) for series, text in trend.labels
+    ]
+    return [
+        svg.label(
+            text,
+            x=x(at),
+            y=y.clamped(series.centres[0]) - 8,
+            class_=f"label {series.style.css_class}",
+        )
+        for series, text, at in starts
+        if at is not None
+    ]
 
 
 def _series(trend: Trend, series: TrendSeries, x: Scale, y: Scale) -> str:
@@ -102,4 +119,3 @@ def _flags(series: TrendSeries, dots: Dots) -> list[str]:
         for dot, flag in zip(dots, series.flags, strict=True)
         if dot is not None and flag
     ]
-

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from webapp.charts.heatmap import cell_class
 from webapp.pages.links import compare_link
 from webapp.pages.summaries import summarise
-from webapp.regressions.models import Comparison
+from webapp.regressions.models import Comparison, Flag
 from webapp.results.compare import Side
 from webapp.results.models import Hardware, Metric, Mode, Point, Revision, Run, Tree
 
@@ -108,7 +108,12 @@ def _table(metric: Metric, cells: dict[tuple[Mode, Hardware], Cell]) -> Table:
 
 def _flagged(comparisons: Iterable[Comparison]) -> list[Comparison]:
     flagged = [comparison for comparison in comparisons if comparison.flag]
-    return sorted(flagged, key=lambda comparison: -abs(comparison.percent or 0))
+    return sorted(flagged, key=_weight)
+
+
+def _weight(comparison: Comparison) -> tuple[bool, float]:
+    """Regressions first, then the larger change."""
+    return comparison.flag != Flag.REGRESSED, -abs(comparison.percent or 0.0)
 
 
 def _most_common_base(comparisons: Iterable[Comparison]) -> Revision | None:
@@ -138,6 +143,4 @@ def _suspects(before: Revision | None, commit: Revision) -> list[Revision]:
 def _compare(before: Revision | None, commit: Revision) -> str:
     if before is None:
         return ""
-    return compare_link(
-        Side(commit.tree.name, before.name), Side(commit.tree.name, commit.name)
-    )
+    return compare_link(Side(commit.tree.name, before.name), Side(commit.tree.name, commit.name))

@@ -6,6 +6,7 @@ from math import sqrt
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from webapp.charts import strip
@@ -15,6 +16,7 @@ from webapp.pages import compare_report
 from webapp.pages.links import compare_link, with_query
 from webapp.results.compare import (
     MOST_SIDES,
+    PARTS,
     ComparedRow,
     ComparedSet,
     ComparedTable,
@@ -55,16 +57,13 @@ class Line:
     """One row of the page: the base, the sets held against it, and its evidence."""
 
     row: ComparedRow
+    label: str
     others: Sequence[Judged]
     link: str
 
     @property
     def base(self) -> ComparedSet:
         return self.row.sets[0]
-
-    @property
-    def label(self) -> str:
-        return self.row.key_label or self.base.label
 
     @property
     def is_proven(self) -> bool:
@@ -93,11 +92,11 @@ class Line:
 def page(request: HttpRequest) -> HttpResponse:
     texts = _texts(request)
     if not texts:
-        return render(request, "pages/compare.html", {"examples": _examples()})
+        return render(request, "pages/compare.html", {"sides": _examples()})
     try:
         table = _compare(texts)
     except SideError as error:
-        context = {"error": str(error), "texts": texts, "examples": _examples()}
+        context = {"error": str(error), "sides": _form(texts)}
         return render(request, "pages/compare.html", context, status=BAD_REQUEST)
     return render(request, "pages/compare.html", _context(table, texts))
 
@@ -114,9 +113,7 @@ def markdown(request: HttpRequest) -> HttpResponse:
     return _report(request, compare_report.as_markdown, "text/markdown")
 
 
-def _report(
-    request: HttpRequest, write: compare_report.Writer, content_type: str
-) -> HttpResponse:
+def _report(request: HttpRequest, write: compare_report.Writer, content_type: str) -> HttpResponse:
     content_type = f"{content_type}; charset=utf-8"
     try:
         table = _compare(_texts(request))
@@ -141,9 +138,10 @@ def _context(table: ComparedTable, texts: Sequence[str]) -> dict[str, object]:
     query = [("a", texts[0]), *(("b", text) for text in texts[1:])]
     return {
         "table": table,
-        "texts": texts,
-        "base": table.sides[0],
-        "others": table.sides[1:],
+        "sides": _form(texts),
+        "titles": _titles(table.sides),
+        "common": _common(table.sides),
+        "metrics": sorted({line.row.metric.name for line in lines}),
         "counts": _counts(lines),
         "proven": proven[:ROWS_SHOWN],
         "unproven": unproven[:ROWS_SHOWN],
@@ -151,12 +149,28 @@ def _context(table: ComparedTable, texts: Sequence[str]) -> dict[str, object]:
         "left_out": max(len(proven), len(unproven)) > ROWS_SHOWN,
         "is_single": len(lines) == 1,
         "simulated": any(line.simulated for line in lines),
-        "text_link": with_query("/compare.txt", query),
-        "markdown_link": with_query("/compare.md", query),
-        "data_link": with_query("/api/v1/compare", query),
+        "text_link": with_query(reverse("compare_text"), query),
+        "markdown_link": with_query(reverse("compare_markdown"), query),
+        "data_link": with_query(reverse("api:compare"), query),
         "swapped": compare_link(*reversed(table.sides)) if len(texts) == 2 else "",
-        "most_sides": MOST_SIDES,
     }
+
+
+def _titles(sides: Sequence[Side]) -> list[str]:
+    """Each side by what tells it apart from the others."""
+    differing = [part for part in PARTS if len({getattr(side, part) for side in sides}) > 1]
+    return [" ".join(getattr(side, part) for part in differing) or str(side) for side in sides]
+
+
+def _common(sides: Sequence[Side]) -> str:
+    """What all sides say alike, in the order of a sentence."""
+    words = {"metric": "", "mode": "of ", "hardware": "on ", "tree": "along ", "revision": "at "}
+    values = {part: {getattr(side, part) for side in sides} for part in words}
+    return " ".join(
+        f"{word}{next(iter(values[part]))}"
+        for part, word in words.items()
+        if len(values[part]) == 1 and values[part] != {""}
+    )
 
 
 def _counts(lines: Sequence[Line]) -> dict[str, int]:
@@ -172,7 +186,17 @@ def _line(table: ComparedTable, row: ComparedRow) -> Line:
             row.sets[1:], row.differences, row.verdicts, strict=True
         )
     ]
-    return Line(row, others, compare_link(*_sides_of_row(table, row)))
+    return Line(row, _label(table, row), others, compare_link(*_sides_of_row(table, row)))
+
+
+def _label(table: ComparedTable, row: ComparedRow) -> str:
+    """The parts of the row that the sides left open; all sides fixed means one row, the metric."""
+    side, base = table.sides[0], row.sets[0]
+    open_parts = [
+        base.mode.name if not side.mode else "",
+        base.hardware.name if not side.hardware else "",
+    ]
+    return " · ".join(filter(None, open_parts)) or row.metric.name
 
 
 def _judged(
@@ -191,9 +215,7 @@ def _judged(
 def _sides_of_row(table: ComparedTable, row: ComparedRow) -> list[Side]:
     """The sides that mean this row alone: its own address."""
     return [
-        replace(
-            side, hardware=one.hardware.name, mode=one.mode.name, metric=row.metric.name
-        )
+        replace(side, hardware=one.hardware.name, mode=one.mode.name, metric=row.metric.name)
         for side, one in zip(table.sides, row.sets, strict=True)
     ]
 
@@ -212,6 +234,11 @@ def _interval(one: ComparedSet) -> tuple[float, float] | None:
         return None
     half = critical_value(one.summary.n - 1, CONFIDENCE) * one.summary.stddev / sqrt(one.summary.n)
     return one.summary.mean - half, one.summary.mean + half
+
+
+def _form(texts: Sequence[str]) -> list[str]:
+    """The fields of the form: what was given, and an empty one while there is room."""
+    return [*texts, ""] if len(texts) < MOST_SIDES else list(texts)
 
 
 def _examples() -> list[str]:

@@ -79,9 +79,7 @@ def _walls(found: QuerySet[Series]) -> list[Wall]:
     everything = [series for group in groups.values() for series in group]
     points = _points(everything)
     flags = _flags(everything)
-    walls = [
-        _wall(tree, metric, group, points, flags) for (tree, metric), group in groups.items()
-    ]
+    walls = [_wall(tree, metric, group, points, flags) for (tree, metric), group in groups.items()]
     return [wall for wall in walls if wall.tiles]
 
 
@@ -114,9 +112,7 @@ def _wall(
     positions = sorted({row[0] for series in group for row in points[series.pk]})
     place_of = {position: place for place, position in enumerate(positions)}
     tiles = [
-        _tile(series, points[series.pk], place_of, flags)
-        for series in group
-        if points[series.pk]
+        _tile(series, points[series.pk], place_of, flags) for series in group if points[series.pk]
     ]
     return Wall(tree, metric, len(positions), tiles)
 

@@ -38,9 +38,7 @@ def overview(request: HttpRequest) -> HttpResponse:
 @require_safe
 def progress(request: HttpRequest) -> HttpResponse:
     """How many series still wait to be analysed: a line the overview reads again and again."""
-    return render(
-        request, "pages/_progress.html", {"waiting": Series.objects.dirty().count()}
-    )
+    return render(request, "pages/_progress.html", {"waiting": Series.objects.dirty().count()})
 
 
 def _tested_lately() -> list[int]:

@@ -72,5 +72,3 @@ def _hardware(row: Hardware) -> Hit:
 
 def _mode(row: Mode) -> Hit:
     return Hit("mode", row.name, "", with_query(reverse("trends"), [("mode", row.name)]))
-
-

@@ -3,53 +3,60 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from webapp.regressions.models import Comparison
+from webapp.charts.text import MARKS
+from webapp.regressions.models import Comparison, Tally, Verdict
 from webapp.results.models import Revision
 
 
 @dataclass(frozen=True, slots=True)
 class CommitSummary:
-    """Counts of comparisons at one revision, and the one with the largest flagged change."""
+    """What the comparisons at one revision say together, and the largest flagged change."""
 
     revision: Revision
-    compared: int = 0
-    regressed: int = 0
-    improved: int = 0
-    cannot_tell: int = 0
+    tally: Tally
     largest: Comparison | None = None
 
     @property
     def words(self) -> str:
         """The verdict over all series, in a word or two."""
-        if self.regressed and self.improved:
+        tally = self.tally
+        if tally.regressed and tally.improved:
             return "mixed"
-        if self.regressed:
+        if tally.regressed:
             return "regression"
-        if self.improved:
+        if tally.improved:
             return "improvement"
-        if not self.compared:
+        if not tally.compared:
             return "nothing to compare with"
-        return "cannot tell" if self.cannot_tell == self.compared else "no change flagged"
+        return "cannot tell" if tally.cannot_tell == tally.compared else "no change flagged"
 
     @property
-    def verdict(self) -> str:
-        """The verdict whose colour and mark go with the words; empty for none."""
-        marks = {"mixed": "worse", "regression": "worse", "improvement": "better"}
-        return marks.get(self.words, "cannot tell" if self.words == "cannot tell" else "")
+    def marks(self) -> str:
+        """The marks of the verdicts it holds, for those who do not see colours."""
+        return "".join(
+            MARKS[verdict]
+            for verdict, is_there in (
+                (Verdict.WORSE, self.tally.regressed),
+                (Verdict.BETTER, self.tally.improved),
+                (Verdict.CANNOT_TELL, self.words == Verdict.CANNOT_TELL),
+            )
+            if is_there
+        )
+
+    @property
+    def css_class(self) -> str:
+        classes = {"regression": "worse", "improvement": "better", "mixed": "mixed"}
+        return classes.get(self.words, "cannot-tell")
 
 
 def summarise(revisions: Sequence[Revision]) -> list[CommitSummary]:
     """The summaries of ``revisions`` in their order, in two queries."""
     ids = [revision.pk for revision in revisions]
     of_these = Comparison.objects.filter(revision__in=ids)
-    tallies = {row.pop("revision_id"): row for row in of_these.tallied()}
+    tallies = of_these.tallies()
     flagged = of_these.flagged().with_subjects().largest_of_each_revision()
     largest = {row.revision_id: row for row in flagged}
     return [
-        CommitSummary(
-            revision=revision,
-            largest=largest.get(revision.pk),
-            **tallies.get(revision.pk, {}),
-        )
+        CommitSummary(revision, tallies.get(revision.pk, Tally()), largest.get(revision.pk))
         for revision in revisions
     ]

@@ -189,9 +189,7 @@ def _position(selection: Selection, name: str) -> int:
     return revision.position
 
 
-def _judged(
-    series: Sequence[Series], points: Sequence[PointRow]
-) -> dict[tuple[int, int], Judged]:
+def _judged(series: Sequence[Series], points: Sequence[PointRow]) -> dict[tuple[int, int], Judged]:
     positions = [point.position for point in points]
     rows = Comparison.objects.of_all(
         series, since=min(positions, default=0), until=max(positions, default=0)

@@ -1,10 +1,10 @@
 """What we conclude from the measurements."""
 
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import NamedTuple, Self
 
 from django.db import models
-from django.db.models import Count, F, Q
+from django.db.models import Case, Count, F, Q, When
 from django.db.models.functions import Abs
 
 from webapp.results.models import Revision, Series
@@ -42,6 +42,15 @@ class SeriesAnalysis(models.Model):
         return f"analysis of series {self.series_id}"
 
 
+class Tally(NamedTuple):
+    """How many comparisons of a revision there are, and how many say what."""
+
+    compared: int = 0
+    regressed: int = 0
+    improved: int = 0
+    cannot_tell: int = 0
+
+
 class ComparisonQuerySet(models.QuerySet["Comparison"]):
     def flagged(self) -> Self:
         return self.exclude(flag=Flag.NONE)
@@ -62,23 +71,25 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
             "previous", "series__hardware__lab", "series__mode", "series__metric", "series__tree"
         )
 
-    def tallied(self) -> models.QuerySet["Comparison", dict[str, Any]]:
-        """One dictionary for each revision: how many comparisons gave which verdict and flag."""
-        return (
+    def tallies(self) -> dict[int, Tally]:
+        """For each revision id how many comparisons gave which verdict and flag."""
+        rows = (
             self.order_by()
-            .values("revision_id")
+            .values_list("revision_id")
             .annotate(
-                regressed=Count("pk", filter=Q(flag=Flag.REGRESSED)),
-                improved=Count("pk", filter=Q(flag=Flag.IMPROVED)),
-                cannot_tell=Count("pk", filter=Q(verdict=Verdict.CANNOT_TELL)),
-                compared=Count("pk"),
+                Count("pk"),
+                Count("pk", filter=Q(flag=Flag.REGRESSED)),
+                Count("pk", filter=Q(flag=Flag.IMPROVED)),
+                Count("pk", filter=Q(verdict=Verdict.CANNOT_TELL)),
             )
         )
+        return {row[0]: Tally(*row[1:]) for row in rows}
 
     def largest_of_each_revision(self) -> Self:
-        """For each revision the one with the largest change in percent."""
+        """For each revision the largest change in percent, regressions before all others."""
+        worst_first = Case(When(flag=Flag.REGRESSED, then=0), default=1)
         size = Abs("percent").desc(nulls_last=True)
-        return self.order_by("revision_id", size, "pk").distinct("revision_id")
+        return self.order_by("revision_id", worst_first, size, "pk").distinct("revision_id")
 
     def flagged_revisions(self, flag: Flag, limit: int) -> list[int]:
         """Ids of the last ``limit`` revisions with that flag: by commit time, else by position."""

@@ -15,13 +15,6 @@ from webapp.results.models import Hardware, Metric, Series, Tree
 
 register = template.Library()
 
-MARKS = {
-    "worse": "\N{BLACK DOWN-POINTING SMALL TRIANGLE}",
-    "better": "\N{BLACK UP-POINTING SMALL TRIANGLE}",
-    "equivalent": "=",
-    "cannot tell": "?",
-}
-
 register.filter("number", text.number)
 register.filter("percent", text.percent)
 register.filter("half_width", text.half_width)
@@ -61,7 +54,7 @@ def verdict_mark(verdict: str) -> SafeString:
         css_class(verdict),
         verdict,
         verdict,
-        MARKS.get(verdict, ""),
+        text.MARKS.get(verdict, ""),
     )
 
 
@@ -106,7 +99,7 @@ def simulated_tag(hardware: Hardware) -> str:
     return SIMULATED if hardware.lab.simulated else ""
 
 
-SIMULATED = mark_safe('<span class="tag">simulated</span>')  # noqa: S308 (a constant)
+SIMULATED = mark_safe('<span class="tag">simulated</span>')
 
 
 @register.filter
