@@ -60,6 +60,4 @@ class DifferenceFigures:
 
 def same_digits(printed: Sequence[float], found: Sequence[float], digits: int) -> bool:
     """Whether two rows of numbers look the same with `digits` significant digits."""
-    return all(
-        f"{a:.{digits}g}" == f"{b:.{digits}g}" for a, b in zip(printed, found, strict=True)
-    )
+    return all(f"{a:.{digits}g}" == f"{b:.{digits}g}" for a, b in zip(printed, found, strict=True))

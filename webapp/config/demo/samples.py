@@ -8,16 +8,13 @@ fixed search meets is taken, so their order along the axis (their plot) is not t
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
-from math import sqrt
+from math import ceil, floor, log10, sqrt
 
 from webapp.config.demo.figures import RowFigures
 from webapp.config.demo.published import Block
 from webapp.stats import ministat
 
 GRID = 0.5
-NEIGHBOURS = 3
-"""Grid steps around the solution of the equations that are tried: rounding moves it by one."""
-
 PARTS = tuple(i / 8 for i in range(1, 8))
 """Where between an end and the middle four of ten samples may lie."""
 
@@ -84,7 +81,7 @@ def _solve_five(figures: RowFigures, total: float) -> Samples | None:
 
 def _solve_ten(figures: RowFigures, total: float) -> Samples | None:
     for known in _eight_of_ten(figures):
-        if _missing_pair(figures, known, total) is None:
+        if _lower_of_pair(figures, known, total) is None:
             continue
         # The deviation of a pair moves in steps that are larger than what its last digit allows;
         # moving a third sample a little makes one of them meet it.
@@ -115,40 +112,47 @@ def _middle_pairs(figures: RowFigures) -> Iterator[tuple[float, float]]:
 
 
 def _completed(figures: RowFigures, known: Sequence[float], total: float) -> Iterator[Samples]:
-    """`known` and a pair, ascending, such that every figure agrees.
-
-    The deviation grows with the distance of the pair, so those on the grid that print alike are
-    neighbours, and looking at a few neighbours of the exact solution finds them all.
-    """
-    pair = _missing_pair(figures, known, total)
-    if pair is None:
+    """`known` and each pair on the grid, ascending, such that every figure agrees."""
+    bounds = _lower_of_pair(figures, known, total)
+    if bounds is None:
         return
-    for step in range(-NEIGHBOURS, NEIGHBOURS + 1):
-        low = _on_grid(pair[0]) + step * GRID
-        high = total - sum(known) - low
-        samples = tuple(sorted((*known, low, high)))
-        if low <= high and figures.fit(samples):
+    rest = total - sum(known)
+    first, last = (floor(bounds[0] / GRID), ceil(bounds[1] / GRID))
+    for low in (step * GRID for step in range(first, last + 1)):
+        samples = tuple(sorted((*known, low, rest - low)))
+        if low <= rest - low and figures.fit(samples):
             yield samples
 
 
-def _missing_pair(
+def _lower_of_pair(
     figures: RowFigures, known: Sequence[float], total: float
 ) -> tuple[float, float] | None:
-    """The two numbers, off the grid, that complete `known` to this total and deviation.
+    """Between what bounds the lower one of the pair lies that completes `known`.
 
-    Around the mean they have a known sum s and a known sum of squares q, so they lie
-    sqrt(2 q - s²) apart. None where that is no number, or one of them is on the median's wrong
-    side.
+    Around the mean the two have a known sum s and a known sum of squares q, so they lie
+    sqrt(2 q - s²) apart; the deviation's last printed digit leaves q a little freedom. None where
+    that is no number, or the pair would not lie on both sides of the median.
     """
     mean = total / figures.n
     rest = total - sum(known)
-    squares = (figures.n - 1) * figures.stddev**2 - sum((one - mean) ** 2 for one in known)
-    apart = 2 * squares - (rest - 2 * mean) ** 2
-    if apart < 0:
+    others = sum((one - mean) ** 2 for one in known)
+    most, least = (
+        2
+        * ((figures.n - 1) * (figures.stddev + sign * _half_a_digit(figures.stddev)) ** 2 - others)
+        - (rest - 2 * mean) ** 2
+        for sign in (1, -1)
+    )
+    if most < 0:
         return None
-    low, high = (rest - sqrt(apart)) / 2, (rest + sqrt(apart)) / 2
-    in_order = figures.minimum <= low <= figures.median <= high <= figures.maximum
-    return (low, high) if in_order else None
+    bounds = ((rest - sqrt(most)) / 2, (rest - sqrt(max(least, 0.0))) / 2)
+    low_fits = figures.minimum <= bounds[1] and bounds[0] <= figures.median
+    high_fits = figures.median <= rest - bounds[0] and rest - bounds[1] <= figures.maximum
+    return bounds if low_fits and high_fits else None
+
+
+def _half_a_digit(printed: float) -> float:
+    """How far a number that prints with 8 significant digits may lie from what is printed."""
+    return 0.5 * 10.0 ** (floor(log10(printed)) - 7) if printed else 0.0
 
 
 def _between(low: float, high: float, part: float) -> float:

@@ -1,0 +1,92 @@
+"""What a visitor of the demonstration may want to look at first."""
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from webapp.config.demo import published, simulated
+from webapp.labs.models import Lab
+from webapp.results.compare import Side
+from webapp.results.models import Revision
+
+READABLE = "/@:"
+"""Characters that may stand in a query as they are; people read and paste these addresses."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeedComparison:
+    """One published ministat block as a comparison: `sides` of the compare page, the first is the
+    base, and `query` its address after the question mark."""
+
+    block: int
+    title: str
+    label: str
+    sides: tuple[str, ...]
+
+    @property
+    def query(self) -> str:
+        """`a=…&b=…`, encoded."""
+        names = ["a", *("b" for _ in self.sides[1:])]
+        return urlencode(list(zip(names, self.sides, strict=True)), safe=READABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class DemonstrationLink:
+    """A published document and the comparisons that reproduce it."""
+
+    title: str
+    comparisons: tuple[SeedComparison, ...]
+
+
+def _comparison(publication: published.Publication, block: published.Block) -> SeedComparison:
+    sides = [
+        Side(publication.tree, row.revision, publication.machine.name, row.mode)
+        for row in block.rows
+    ]
+    return SeedComparison(
+        block=block.number,
+        title=publication.title,
+        label=_label(block),
+        sides=tuple(str(side) for side in sides),
+    )
+
+
+def _label(block: published.Block) -> str:
+    """What the block is about: its traffic or workload, or how many modes it compares."""
+    whats = {row.pktgen or row.cfg for row in block.rows}
+    return whats.pop() if len(whats) == 1 else f"{len(block.rows)} modes"
+
+
+LINKS = tuple(
+    DemonstrationLink(
+        publication.title, tuple(_comparison(publication, block) for block in publication.blocks)
+    )
+    for publication in published.PUBLICATIONS
+)
+SEED_COMPARISONS = tuple(comparison for link in LINKS for comparison in link.comparisons)
+
+
+def demonstration_links() -> tuple[DemonstrationLink, ...]:
+    """The published comparisons, or nothing where the demonstration is not loaded (one query)."""
+    loaded = Lab.objects.filter(name=published.LAB, hardware__runs__isnull=False).exists()
+    return LINKS if loaded else ()
+
+
+def demonstration(request: HttpRequest) -> dict[str, Any]:
+    """A context processor: `demonstration_links` and `planted_commits` in every template.
+
+    Both are functions, so that only a page that shows them asks the database.
+    """
+    return {"demonstration_links": demonstration_links, "planted_commits": planted_commits}
+
+
+def planted_commits() -> QuerySet[Revision]:
+    """The commits of the simulated lab whose subject says what was planted, in their order."""
+    return (
+        Revision.objects.filter(tree__name=simulated.TREE, subject__startswith=simulated.PLANTED)
+        .select_related("tree")
+        .order_by("position")
+    )
