@@ -27,7 +27,7 @@ LOOK_AGAIN_SECONDS = 0.1
 class Loading:
     """Where to load from and to.
 
-    `directory` holds the bench directories and the agent's spool, `command` is `labagent`,
+    `directory` holds the bench directories and the agents' spools, `command` is `labagent`,
     `patience` how many seconds an upload, and the analysis after it, may take.
     """
 
@@ -88,7 +88,7 @@ class Loading:
                 server=self.server,
                 token=issued.text,
                 options=part.options,
-                home=self.directory,
+                spool=self.directory / "spool" / part.directory,
                 patience=self.patience,
             )
         finally:

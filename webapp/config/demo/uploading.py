@@ -14,10 +14,10 @@ def upload(
     server: str,
     token: str,
     options: Sequence[str],
-    home: Path,
+    spool: Path,
     patience: float,
 ) -> None:
-    """`labagent upload` of what is below `root`, with its spool in `home`.
+    """`labagent upload` of what is below `root`, runs waiting in `spool` until they are sent.
 
     Raises:
         DemonstrationError: it is not installed, failed, or took more than `patience` seconds.
@@ -26,7 +26,7 @@ def upload(
     try:
         done = subprocess.run(
             arguments,
-            env=_environment(token, home),
+            env=_environment(token, spool),
             capture_output=True,
             text=True,
             timeout=patience,
@@ -46,15 +46,15 @@ def upload(
         raise DemonstrationError(f"labagent ended with status {done.returncode}:\n{said}")
 
 
-def _environment(token: str, home: Path) -> dict[str, str]:
+def _environment(token: str, spool: Path) -> dict[str, str]:
     """Not our own: that holds secrets of the server, and perhaps settings of another agent.
 
     The token goes this way because a command line can be read by everybody on the machine.
     """
     return {
         "DRIFTLINE_TOKEN": token,
-        "DRIFTLINE_SPOOL": str(home / "spool"),
-        "DRIFTLINE_CONFIG": str(home / "labagent.toml"),
-        "HOME": str(home),
+        "DRIFTLINE_SPOOL": str(spool),
+        "DRIFTLINE_CONFIG": str(spool / "config.toml"),
+        "HOME": str(spool),
         "PYTHONUTF8": "1",
     }

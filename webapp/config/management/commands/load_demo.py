@@ -42,3 +42,5 @@ class Command(BaseCommand):
             loading.load()
         except DemonstrationError as error:
             raise CommandError(str(error)) from error
+        except OSError as error:
+            raise CommandError(f"the demonstration's files: {error}") from error
