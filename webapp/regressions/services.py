@@ -64,6 +64,7 @@ def analyse_dirty_series(*, limit: int = BATCH) -> Analysed:
     series it works on, others pass them by. A series is clean again only if its version is still
     the one that was read (compare-and-set), so an upload in the middle is never overlooked.
     """
+    results.begin_writing()
     claimed = _claim(limit)
     if not claimed:
         return Analysed(0, 0)

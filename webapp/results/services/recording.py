@@ -15,6 +15,7 @@ from webapp.results.errors import Conflict, Problem, Unprocessable
 from webapp.results.models import Measurement, Run, Series
 from webapp.results.services.bulk import insert_rows
 from webapp.results.services.pooling import Place, refresh_points
+from webapp.results.services.reshaping import begin_writing
 from webapp.results.services.resolving import Subjects, lock_series, resolve
 
 COMPARED_FIELDS = ("hardware", "revision", "mode", "build_id", "kernel_ident", "measured_at")
@@ -44,6 +45,7 @@ def record_runs(
             our insert. That one is committed now, so a second call sees it.
     """
     fresh = _without_repeats(runs)
+    begin_writing()
     digests = dict(
         Run.objects.filter(uuid__in=[run.uuid for run in fresh]).values_list("uuid", "digest")
     )

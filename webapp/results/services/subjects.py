@@ -1,22 +1,18 @@
-"""Writes to hardware and modes: register, rename, merge."""
+"""Writes to hardware: register, rename."""
 
+import re
 from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
 
 from webapp.labs.models import Lab
 from webapp.results.errors import Forbidden, Problem, Unprocessable
-from webapp.results.models import (
-    Hardware,
-    HardwareAlias,
-    Measurement,
-    Mode,
-    ModeAlias,
-    Run,
-    Series,
-)
-from webapp.results.services.pooling import refresh_points
+from webapp.results.models import Hardware, HardwareAlias, Series
+from webapp.results.services.names import forget_names
+from webapp.results.services.pooling import mark_dirty
+from webapp.results.services.reshaping import begin_reshaping
+
+HARDWARE_NAME = re.compile(r"(?=.{1,200}\Z)[^\s:?#&\x00/]+(/[^\s:?#&\x00/]+)*")
 
 
 @transaction.atomic
@@ -46,84 +42,32 @@ def rename_hardware(*, hardware: Hardware, name: str) -> None:
     """Give ``hardware`` another name; uploads under the former one still arrive.
 
     Raises:
-        Unprocessable: the name is taken.
+        Unprocessable: the name is taken, or is no name of hardware.
     """
+    begin_reshaping()
+    hardware.refresh_from_db()
     if hardware.name == name:
         return
+    _refuse_bad_name(name, hardware)
     HardwareAlias.objects.filter(name=name, hardware=hardware).delete()
-    taken = Hardware.objects.filter(name=name).exists()
-    if taken or HardwareAlias.objects.filter(name=name).exists():
-        raise Unprocessable([Problem("name", f"{name!r} is taken; merge the two instead")])
     HardwareAlias.objects.create(name=hardware.name, hardware=hardware)
     hardware.name = name
     hardware.save(update_fields=["name"])
+    # The name is part of what is shown of a series, hence of its version.
+    mark_dirty(dict.fromkeys(lock_series_ids(hardware=hardware.pk), 0))
+    transaction.on_commit(forget_names)
 
 
-@transaction.atomic
-def merge_hardware(*, source: Hardware, into: Hardware) -> None:
-    """Everything measured on ``source`` counts as measured on ``into``; ``source`` goes.
-
-    Raises:
-        Unprocessable: the two are one, or belong to two labs.
-    """
-    _refuse_self(source.pk, into.pk)
-    if source.lab_id != into.lab_id:
-        raise Unprocessable([Problem("hardware", "the two belong to different labs")])
-    moving = _locked(Series.objects.filter(hardware__in=[source.pk, into.pk]))
-    for series in [one for one in moving if one.hardware_id == source.pk]:
-        _move_series(series, hardware_id=into.pk, mode_id=series.mode_id)
-    Run.objects.filter(hardware=source).update(hardware=into)
-    HardwareAlias.objects.filter(hardware=source).update(hardware=into)
-    name = source.name
-    source.delete()
-    HardwareAlias.objects.create(name=name, hardware=into)
+def _refuse_bad_name(name: str, hardware: Hardware) -> None:
+    if not HARDWARE_NAME.fullmatch(name):
+        message = f"{name!r} is no name; write machine/nic, without spaces, :, ?, # and &"
+        raise Unprocessable([Problem("name", message)])
+    former = HardwareAlias.objects.filter(name=name).exclude(hardware=hardware)
+    if Hardware.objects.filter(name=name).exists() or former.exists():
+        raise Unprocessable([Problem("name", f"{name!r} is taken; merge the two instead")])
 
 
-@transaction.atomic
-def merge_modes(*, source: Mode, into: Mode) -> None:
-    """Everything measured in ``source`` counts as measured in ``into``; ``source`` goes.
-
-    Raises:
-        Unprocessable: the two are one.
-    """
-    _refuse_self(source.pk, into.pk)
-    moving = _locked(Series.objects.filter(mode__in=[source.pk, into.pk]))
-    for series in [one for one in moving if one.mode_id == source.pk]:
-        _move_series(series, hardware_id=series.hardware_id, mode_id=into.pk)
-    Run.objects.filter(mode=source).update(mode=into)
-    ModeAlias.objects.filter(mode=source).update(mode=into)
-    name = source.name
-    source.delete()
-    ModeAlias.objects.create(name=name, mode=into)
-
-
-def _refuse_self(source: int, into: int) -> None:
-    if source == into:
-        raise Unprocessable([Problem("into", "choose another one than itself")])
-
-
-def _locked(series: Any) -> list[Series]:
-    return list(series.order_by("pk").select_for_update())
-
-
-def _move_series(series: Series, *, hardware_id: int, mode_id: int) -> None:
-    """Let ``series`` be about other hardware or another mode, joining one that exists already."""
-    target, _ = Series.objects.get_or_create(
-        tree_id=series.tree_id,
-        hardware_id=hardware_id,
-        mode_id=mode_id,
-        metric_id=series.metric_id,
-        defaults={
-            "version": series.version + 1,
-            "dirty_from": 0,
-            "dirty_since": timezone.now(),
-        },
-    )
-    places = list(
-        Measurement.objects.filter(series=series).values_list(
-            "run__revision_id", "run__revision__position"
-        )
-    )
-    Measurement.objects.filter(series=series).update(series=target)
-    refresh_points({(target.pk, revision) for revision, _ in places}, dict(places))
-    series.delete()
+def lock_series_ids(**subject: Any) -> list[int]:
+    """The ids of the series about ``subject`` (as filters), locked in their order."""
+    found = Series.objects.filter(**subject).order_by("pk").select_for_update(of=["self"])
+    return list(found.values_list("pk", flat=True))

@@ -7,6 +7,7 @@ from webapp.accounts.models import User
 from webapp.results.errors import Problem, Unprocessable
 from webapp.results.models import Run, Series
 from webapp.results.services.pooling import refresh_points
+from webapp.results.services.reshaping import begin_writing
 
 
 @transaction.atomic
@@ -18,6 +19,7 @@ def withdraw_run(*, run: Run, by: User | None, reason: str) -> None:
     """
     if not reason.strip():
         raise Unprocessable([Problem("reason", "say why the run is withdrawn")])
+    begin_writing()
     changed = Run.objects.counted().filter(pk=run.pk)
     if changed.update(
         withdrawn_at=timezone.now(), withdrawn_by=by, withdrawn_reason=reason.strip()
@@ -28,15 +30,18 @@ def withdraw_run(*, run: Run, by: User | None, reason: str) -> None:
 @transaction.atomic
 def restore_run(*, run: Run) -> None:
     """Take a withdrawal back."""
+    begin_writing()
     withdrawn = Run.objects.filter(pk=run.pk, withdrawn_at__isnull=False)
     if withdrawn.update(withdrawn_at=None, withdrawn_by=None, withdrawn_reason=""):
         _pool_again(run)
 
 
 def _pool_again(run: Run) -> None:
+    """``run`` may have been read before its revision moved, or was merged into another."""
+    now = Run.objects.select_related("revision").get(pk=run.pk)
     series = list(
         Series.objects.filter(measurements__run=run).order_by("pk").select_for_update(of=["self"])
     )
     refresh_points(
-        {(row.pk, run.revision_id) for row in series}, {run.revision_id: run.revision.position}
+        {(row.pk, now.revision_id) for row in series}, {now.revision_id: now.revision.position}
     )

@@ -1,0 +1,182 @@
+"""A commit as an import brings it, after its fields were checked."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from webapp.results.errors import Problem
+from webapp.results.revision_ids import SVN_PATTERN, position_of
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+AUTHOR = re.compile(r"(?P<name>[^<>]*)<(?P<email>[^<>]*)>\s*")
+AUTHOR_MAX = 200
+EMAIL_MAX = 254
+SUBJECT_MAX = 500
+POSITION_END = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class CommitDocument:
+    """One commit. What is empty is not known, and leaves what is stored as it is.
+
+    ``where`` names its place in the input (``line 3``), for messages. ``message`` is whole: its
+    first line is the subject.
+    """
+
+    where: str
+    revision: str
+    position: int | None = None
+    author_name: str = ""
+    author_email: str = ""
+    committed_at: datetime | None = None
+    subject: str = ""
+    message: str = ""
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name it answers to, its own first, each once."""
+        return tuple(dict.fromkeys((self.revision, *self.aliases)))
+
+    @property
+    def is_svn(self) -> bool:
+        """Whether its place is that of a Subversion number."""
+        return any(SVN_PATTERN.fullmatch(name) for name in self.names)
+
+    def problem(self, field: str, message: str) -> Problem:
+        return Problem(f"{self.where}, {field}", message)
+
+
+def read_commit(
+    where: str, record: Mapping[str, Any], problems: list[Problem]
+) -> CommitDocument | None:
+    """The commit that ``record`` (column → text, or a value of JSON) describes.
+
+    None when a field is bad; each bad one is added to ``problems`` with its remedy.
+    """
+    read: dict[str, Any] = {}
+    bad = len(problems)
+    for field, reader in READERS.items():
+        value = record.get(field)
+        if value is None or value == "":
+            continue
+        try:
+            read[field] = reader(value)
+        except ValueError as error:
+            problems.append(Problem(f"{where}, {field}", str(error)))
+    if "revision" not in read and len(problems) == bad:
+        problems.append(Problem(f"{where}, revision", "is empty; every commit needs its id"))
+    if len(problems) > bad:
+        return None
+    return _placed(_with_author(CommitDocument(where=where, **read)), problems)
+
+
+def clipped(text: str, most: int) -> str:
+    """``text`` in at most ``most`` characters."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _with_author(commit: CommitDocument) -> CommitDocument:
+    """``Name <mail>`` taken apart, and the subject taken from the message where it is missing."""
+    if not commit.author_email and (found := AUTHOR.fullmatch(commit.author_name)):
+        commit = replace(
+            commit, author_name=found["name"].strip(), author_email=found["email"].strip()
+        )
+    if not commit.subject and commit.message:
+        first = commit.message.strip().partition("\n")[0].strip()
+        commit = replace(commit, subject=clipped(first, SUBJECT_MAX))
+    return commit
+
+
+def _placed(commit: CommitDocument, problems: list[Problem]) -> CommitDocument | None:
+    """With the position that an id tells, the revision's own before those of the aliases."""
+    told = next((p for name in commit.names if (p := position_of(name)) is not None), None)
+    if commit.position is None:
+        return replace(commit, position=told)
+    own = position_of(commit.revision)
+    if own is not None and own != commit.position:
+        problems.append(
+            commit.problem(
+                "position",
+                f"{commit.revision} tells its own position, {own}, not {commit.position}; "
+                "leave the field empty",
+            )
+        )
+        return None
+    return commit
+
+
+def _name(value: Any) -> str:
+    text = _text(value).strip()
+    if not NAME.fullmatch(text):
+        raise ValueError(
+            f"{value!r} is no revision id; write 1 to 64 letters, digits, '.', '_' or '-', "
+            "a letter or digit first"
+        )
+    return text
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return tuple(_name(one) for one in value)
+    return tuple(_name(one) for one in _text(value).split())
+
+
+def _position(value: Any) -> int:
+    remedy = f"{value!r} is no position; write a whole number from 0 to 2^62 - 1"
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise ValueError(remedy)  # noqa: TRY004 (one kind of error for a bad field)
+    if isinstance(value, str) and not re.fullmatch(r"\s*[0-9]{1,19}\s*", value):
+        raise ValueError(remedy)
+    if not 0 <= int(value) < POSITION_END:
+        raise ValueError(remedy)
+    return int(value)
+
+
+def _moment(value: Any) -> datetime:
+    remedy = f"{value!r} is no time; write ISO 8601 with its zone, as 2016-08-01T19:25:37Z"
+    try:
+        moment = datetime.fromisoformat(_text(value).strip())
+    except ValueError as error:
+        raise ValueError(remedy) from error
+    if moment.tzinfo is None:
+        raise ValueError(remedy)
+    return moment
+
+
+def _text(value: Any) -> str:
+    """Text that PostgreSQL can hold."""
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is no text; put it in quotes")  # noqa: TRY004
+    if "\x00" in value:
+        raise ValueError("holds a NUL character; remove it")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("holds half a surrogate pair; write whole characters") from error
+    return value
+
+
+def _text_of(most: int) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        text = _text(value).strip()
+        if len(text) > most:
+            raise ValueError(f"is {len(text)} characters long; shorten it to {most}")
+        return text
+
+    return read
+
+
+READERS: dict[str, Callable[[Any], Any]] = {
+    "revision": _name,
+    "position": _position,
+    "author_name": _text_of(AUTHOR_MAX),
+    "author_email": _text_of(EMAIL_MAX),
+    "committed_at": _moment,
+    "subject": _text_of(SUBJECT_MAX),
+    "message": _text,
+    "aliases": _names,
+}
+FIELDS = tuple(READERS)

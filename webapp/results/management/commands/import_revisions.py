@@ -1,0 +1,87 @@
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from webapp.results.commit_documents import CommitDocument
+from webapp.results.commit_files import read_file
+from webapp.results.errors import Unprocessable
+from webapp.results.git_history import GitHistory, Ids, read_git
+from webapp.results.services import history
+
+MOST_PROBLEMS = 20
+
+
+class Command(BaseCommand):
+    help = "Make the commits of a tree known, from a file or a git checkout. Twice is as once."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--tree", required=True, help="for example freebsd-head")
+        source = parser.add_mutually_exclusive_group(required=True)
+        source.add_argument(
+            "file",
+            nargs="?",
+            help="CSV with a header, or JSON lines; - for standard input. Columns: revision, "
+            "position, author_name, author_email, committed_at, subject, message, aliases",
+        )
+        source.add_argument("--git", metavar="DIR", type=Path, help="a git checkout (not shallow)")
+        parser.add_argument("--branch", help="with --git: the branch; what is checked out if none")
+        parser.add_argument(
+            "--ids",
+            choices=[one.value for one in Ids],
+            help="with --git: call commits r368820 and n302145 (count), or by 12 digits of the "
+            "hash (hash); without it, as the tree's revisions are called, or count for freebsd-*",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        tree = options["tree"]
+        try:
+            commits = self._from_git(options) if options["git"] else self._from_file(options)
+            done = history.import_revisions(tree_name=tree, commits=commits)
+        except Unprocessable as error:
+            raise CommandError(_listed(error)) from error
+        self.stdout.write(
+            f"{tree}: {done.new} new, {done.changed} changed, {done.moved} moved, "
+            f"{done.same} as they were"
+        )
+
+    def _from_file(self, options: dict[str, Any]) -> list[CommitDocument]:
+        if options["branch"] or options["ids"]:
+            raise CommandError("--branch and --ids go with --git; leave them out for a file")
+        try:
+            if options["file"] == "-":
+                return read_file(sys.stdin)
+            with Path(options["file"]).open(encoding="utf-8", newline="") as file:
+                return read_file(file, options["file"])
+        except OSError as error:
+            raise CommandError(f"{options['file']}: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise CommandError(f"{options['file']} is not UTF-8 ({error}); convert it") from error
+
+    def _from_git(self, options: dict[str, Any]) -> list[CommitDocument]:
+        tree, ids = options["tree"], options["ids"]
+        read = read_git(
+            options["git"],
+            branch=options["branch"] or "HEAD",
+            ids=Ids(ids) if ids else history.native_ids(tree=tree),
+        )
+        for warning in [*read.warnings, *_missing_svn(tree, read)]:
+            self.stderr.write(self.style.WARNING(f"warning: {warning}"))
+        return read.commits
+
+
+def _missing_svn(tree: str, read: GitHistory) -> list[str]:
+    if any(commit.is_svn for commit in read.commits) or not history.has_svn_numbers(tree=tree):
+        return []
+    message = (
+        f"{tree} holds Subversion revisions, and no commit here tells its number; fetch the notes "
+        "(git fetch origin 'refs/notes/*:refs/notes/*') and import again"
+    )
+    return [message]
+
+
+def _listed(error: Unprocessable) -> str:
+    lines = [f"{problem.path}: {problem.message}" for problem in error.problems[:MOST_PROBLEMS]]
+    more = len(error.problems) - len(lines)
+    return "\n".join(["nothing was imported:", *lines, *([f"and {more} more"] if more else [])])

@@ -1,0 +1,126 @@
+"""Join what turned out to be one: hardware, modes, revisions that go by two names.
+
+Series that become one are joined: their measurements are pooled anew, and what was concluded is
+concluded anew. The name of what goes stays as an alias, so later uploads under it land right.
+"""
+
+from django.db import transaction
+from django.db.models import Q
+
+from webapp.results.errors import Problem, Unprocessable
+from webapp.results.models import (
+    Hardware,
+    HardwareAlias,
+    Measurement,
+    Mode,
+    ModeAlias,
+    Point,
+    Revision,
+    RevisionAlias,
+    Run,
+    Series,
+)
+from webapp.results.services.names import forget_names
+from webapp.results.services.pooling import mark_dirty, refresh_points
+from webapp.results.services.reshaping import begin_reshaping
+from webapp.results.services.subjects import lock_series_ids
+
+
+@transaction.atomic
+def merge_hardware(*, source: Hardware, into: Hardware) -> None:
+    """Everything measured on ``source`` counts as measured on ``into``; ``source`` goes.
+
+    Raises:
+        Unprocessable: the two are one, or belong to two labs.
+    """
+    _refuse_self(source.pk, into.pk)
+    if source.lab_id != into.lab_id:
+        raise Unprocessable([Problem("into", f"{into} belongs to another lab than {source}")])
+    begin_reshaping()
+    source.refresh_from_db()
+    for series in _locked(Q(hardware__in=[source.pk, into.pk])):
+        if series.hardware_id == source.pk:
+            _move_series(series, hardware_id=into.pk, mode_id=series.mode_id)
+    Run.objects.filter(hardware=source).update(hardware=into)
+    HardwareAlias.objects.filter(hardware=source).update(hardware=into)
+    name = source.name
+    source.delete()
+    HardwareAlias.objects.create(name=name, hardware=into)
+    transaction.on_commit(forget_names)
+
+
+@transaction.atomic
+def merge_modes(*, source: Mode, into: Mode) -> None:
+    """Everything measured in ``source`` counts as measured in ``into``; ``source`` goes.
+
+    Raises:
+        Unprocessable: the two are one.
+    """
+    _refuse_self(source.pk, into.pk)
+    begin_reshaping()
+    source.refresh_from_db()
+    for series in _locked(Q(mode__in=[source.pk, into.pk])):
+        if series.mode_id == source.pk:
+            _move_series(series, hardware_id=series.hardware_id, mode_id=into.pk)
+    Run.objects.filter(mode=source).update(mode=into)
+    ModeAlias.objects.filter(mode=source).update(mode=into)
+    name = source.name
+    source.delete()
+    ModeAlias.objects.create(name=name, mode=into)
+    transaction.on_commit(forget_names)
+
+
+@transaction.atomic
+def merge_revisions(*, source: Revision, into: Revision) -> None:
+    """``source`` was the commit ``into`` under another id: its runs and names go over.
+
+    ``into`` keeps its position.
+
+    Raises:
+        Unprocessable: the two are one, or on two trees.
+    """
+    _refuse_self(source.pk, into.pk)
+    if source.tree_id != into.tree_id:
+        raise Unprocessable([Problem("into", f"{into} is on another tree than {source}")])
+    begin_reshaping()
+    source.refresh_from_db()
+    into.refresh_from_db()
+    measured = lock_series_ids(tree=source.tree_id, points__revision=source)
+    Run.objects.filter(revision=source).update(revision=into)
+    Point.objects.filter(revision=source).delete()
+    refresh_points({(series, into.pk) for series in measured}, {into.pk: into.position})
+    mark_dirty(dict.fromkeys(measured, min(source.position, into.position)))
+    RevisionAlias.objects.filter(revision=source).update(revision=into)
+    source.delete()
+
+
+def _refuse_self(source: int, into: int) -> None:
+    if source == into:
+        raise Unprocessable([Problem("into", "choose another one than itself")])
+
+
+def _locked(about: Q) -> list[Series]:
+    return list(Series.objects.filter(about).order_by("pk").select_for_update())
+
+
+def _move_series(series: Series, *, hardware_id: int, mode_id: int) -> None:
+    """Let ``series`` be about other hardware or another mode, joining one that is already."""
+    target = Series.objects.filter(
+        tree_id=series.tree_id,
+        hardware_id=hardware_id,
+        mode_id=mode_id,
+        metric_id=series.metric_id,
+    ).first()
+    if target is None:
+        Series.objects.filter(pk=series.pk).update(hardware_id=hardware_id, mode_id=mode_id)
+        mark_dirty({series.pk: 0})
+    else:
+        _join(series, target)
+
+
+def _join(series: Series, target: Series) -> None:
+    measured = Measurement.objects.filter(series=series)
+    places = dict(measured.values_list("run__revision_id", "run__revision__position"))
+    measured.update(series=target)
+    refresh_points({(target.pk, revision) for revision in places}, places)
+    series.delete()
