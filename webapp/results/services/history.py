@@ -10,11 +10,10 @@ from webapp.results.errors import Problem, Unprocessable
 from webapp.results.git_history import Ids
 from webapp.results.models import Revision, RevisionAlias, Tree
 from webapp.results.revision_ids import HASH_PATTERN, position_of
-from webapp.results.services.matching import Matches, chunks, match
+from webapp.results.services.matching import CHUNK, Matches, chunks, match
 from webapp.results.services.renumbering import Move, lock_series_of, mark_changed, move_revisions
 from webapp.results.services.reshaping import begin_reshaping
 
-INSERTED_AT_ONCE = 2000
 DETAILS = ["author_name", "author_email", "committed_at", "subject", "message"]
 
 
@@ -185,13 +184,13 @@ def _write(tree: Tree, plan: _Plan) -> None:
     mark_changed(row.pk for row in plan.changed)
     Revision.objects.bulk_create(
         plan.changed,
-        batch_size=INSERTED_AT_ONCE,
+        batch_size=CHUNK,
         update_conflicts=True,
         unique_fields=["pk"],
         update_fields=["name", *DETAILS],
     )
-    Revision.objects.bulk_create(plan.new, batch_size=INSERTED_AT_ONCE)
+    Revision.objects.bulk_create(plan.new, batch_size=CHUNK)
     # Their revisions have ids only now.
     for alias in plan.aliases:
         alias.revision_id = alias.revision.pk
-    RevisionAlias.objects.bulk_create(plan.aliases, batch_size=INSERTED_AT_ONCE)
+    RevisionAlias.objects.bulk_create(plan.aliases, batch_size=CHUNK)

@@ -38,7 +38,8 @@ STORED_REST = """
 SELECT wanted.start, alias.revision_id
   FROM unnest(%s::text[]) AS wanted (start)
   JOIN results_revisionalias AS alias
-    ON alias.tree_id = %s AND alias.name ~>=~ wanted.start AND alias.name ~<~ wanted.start || 'g'
+    ON alias.tree_id = %s AND alias.name ~ '^[0-9a-f]+$'
+   AND alias.name ~>=~ wanted.start AND alias.name ~<~ (wanted.start || 'g')
 """
 
 
