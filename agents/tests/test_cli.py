@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import pty
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import httpx2
 import pytest
 
 from agents.tests.make import bench, label_dir, values_file
-from agents.tests.server import error
+from agents.tests.server import TOKEN, FakeServer, error, listening
 
 
 @pytest.fixture
@@ -139,7 +145,7 @@ def test_refused_runs_end_with_one_and_are_named(labagent, server, archive, caps
     out, err = capsys.readouterr()
     assert out.startswith("stored 1, known 0, rejected 1")
     run = "Atom_C2558_4Cores/Intel_i350 r317849 pf (fbsd12-head.r317849)"
-    assert f"rejected {run}: hardware: {unknown}" in err
+    assert f"rejected 1: hardware: {unknown} ({run})" in err
     server.judge = lambda _run: None
     assert labagent("upload", archive) == 0
     assert len(server.runs) == 2
@@ -232,3 +238,50 @@ def test_the_doctor_says_what_waits(labagent, server, archive, capsys):
     capsys.readouterr()
     assert labagent("doctor") == 0
     assert "2 runs wait, 0 rejected" in capsys.readouterr().out
+
+
+def test_runs_refused_for_one_reason_are_one_line(labagent, server, tmp_path, capsys):
+    label = label_dir(tmp_path / "archive", "fbsd11-head.2015")
+    for number in range(300_000, 300_020):
+        values_file(label / f"{number}.pf.pps", [number, number + 1, number + 2])
+    server.judge = lambda _run: ("hardware", "not known")
+    assert labagent("upload", tmp_path / "archive") == 1
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("rejected")]
+    assert len(lines) == 1
+    assert lines[0].startswith("rejected 20: hardware: not known (")
+    assert lines[0].endswith(", … 17 more)")
+
+
+def test_on_a_terminal_an_upload_shows_its_progress(archive, tmp_path):
+    main, terminal = pty.openpty()
+    with listening(FakeServer(delay=0.2)) as address:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "labagent", "upload", str(archive)],
+            env={
+                "PATH": os.environ["PATH"],
+                "PYTHONPATH": str(Path(__file__).parents[1] / "src"),
+                "TERM": "xterm",
+                "DRIFTLINE_SERVER": address,
+                "DRIFTLINE_TOKEN": TOKEN,
+                "DRIFTLINE_SPOOL": str(tmp_path / "spool"),
+                "DRIFTLINE_CONFIG": str(tmp_path / "none.toml"),
+            },
+            stdout=terminal,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(terminal)
+        shown = read_terminal(main)
+        assert process.wait(10) == 0
+    assert "sending" in shown
+    assert "0/2" in shown
+    assert "stored 2, known 0" in shown
+
+
+def read_terminal(main: int) -> str:
+    """All that a program wrote to its terminal until it closed it."""
+    shown = b""
+    with contextlib.suppress(OSError):  # Linux reports the end as an error
+        while data := os.read(main, 4096):
+            shown += data
+    os.close(main)
+    return shown.decode()

@@ -54,8 +54,11 @@ def test_named_runs_are_set_aside_and_the_others_stored(server, tmp_path, status
     tally = sending.send_all()
     assert str(tally) == "stored 8, known 0, rejected 2"
     assert server.posts() == 2
-    assert list(tally.rejected) == ["A/B r2 pf@inet4+a (fbsd2)", "A/B r5 pf@inet4+a (fbsd5)"]
-    assert "tree: unknown tree" in tally.rejected["A/B r2 pf@inet4+a (fbsd2)"]
+    assert [skip.where for skip in tally.rejected] == [
+        "A/B r2 pf@inet4+a (fbsd2)",
+        "A/B r5 pf@inet4+a (fbsd5)",
+    ]
+    assert all("tree: unknown tree" in skip.reason for skip in tally.rejected)
     assert [path.name for path in sending.spool.rejected()] == ["u002.json", "u005.json"]
     kept = json.loads(sending.spool.rejected()[0].read_text())
     assert kept["run"] == document(2)
@@ -71,7 +74,8 @@ def test_a_batch_refused_without_naming_anyone_is_halved_until_found(server, tmp
     sending = sender(server, tmp_path)
     tally = sending.send_all()
     assert str(tally) == "stored 9, known 0, rejected 1"
-    assert "something is wrong" in tally.rejected["A/B r7 pf@inet4+a (fbsd7)"]
+    (skip,) = tally.rejected
+    assert (skip.where, "something is wrong" in skip.reason) == ("A/B r7 pf@inet4+a (fbsd7)", True)
 
 
 def test_a_batch_too_large_is_sent_in_halves(server, tmp_path):
@@ -107,7 +111,7 @@ def test_trouble_on_the_way_keeps_what_was_not_answered_for(server, tmp_path, no
 def test_a_conflict_says_how_to_let_the_new_content_in(server, tmp_path):
     server.judge, server.refusal = refuse(0), 409
     tally = sender(server, tmp_path, count=1).send_all()
-    assert "--replace" in next(iter(tally.rejected.values()))
+    assert "--replace" in tally.rejected[0].reason
 
 
 def test_a_path_beyond_the_batch_names_nobody(server, tmp_path):

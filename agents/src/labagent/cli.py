@@ -23,7 +23,7 @@ from labagent.client import Client, Flags, Patience
 from labagent.doctor import examine
 from labagent.errors import AgentError, NothingFoundError, RunsRejectedError, SettingsError
 from labagent.model import Mode, Outcome, Overrides, runs_of, skips_of
-from labagent.report import run_lines, skip_lines, skip_reasons, warning_lines
+from labagent.report import reason_lines, run_lines, skip_reasons, warning_lines
 from labagent.settings import SERVER_VARIABLE, TOKEN_VARIABLE, Settings, load_settings
 from labagent.spool import Spool
 from labagent.upload import Sender, spool_runs
@@ -169,7 +169,7 @@ def read(directories: Sequence[Path], overrides: Overrides) -> list[Outcome]:
 
 def complain(outcomes: Sequence[Outcome]) -> None:
     """Warnings and what was skipped, on standard error."""
-    for line in (*warning_lines(runs_of(outcomes)), *skip_lines(skips_of(outcomes))):
+    for line in (*warning_lines(runs_of(outcomes)), *reason_lines("skipped", skips_of(outcomes))):
         click.echo(line, err=True)
 
 
@@ -201,8 +201,8 @@ def send(client: Client, spool: Spool, outcomes: Sequence[Outcome]) -> None:
     skips = skips_of(outcomes)
     reasons = f" ({skip_reasons(skips)})" if skips else ""
     click.echo(f"{tally}, skipped {len(skips)}{reasons}")
-    for run, reason in tally.rejected.items():
-        click.echo(f"rejected {run}: {reason}", err=True)
+    for line in reason_lines("rejected", tally.rejected):
+        click.echo(line, err=True)
     if tally.rejected:
         raise RunsRejectedError(
             f"the server refused {len(tally.rejected)} runs, now in {spool.directory}/rejected",
@@ -303,6 +303,9 @@ def run(arguments: Sequence[str] | None = None, world: World | None = None) -> i
     except click.ClickException as error:
         error.show()
         return error.exit_code
+    except OSError as error:
+        click.echo(f"labagent: cannot read {error.filename}: {error.strerror}", err=True)
+        return AgentError.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("labagent: interrupted; run it again to go on", err=True)
         return INTERRUPTED

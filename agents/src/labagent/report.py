@@ -26,11 +26,11 @@ def _metric(samples: Samples) -> str:
     return f"{samples.metric.name} {median:.8g} {samples.metric.unit} (n={len(samples.values)})"
 
 
-def skip_lines(skips: Iterable[Skip]) -> Iterator[str]:
-    """One line for each reason, with how many and where."""
+def reason_lines(what: str, skips: Iterable[Skip]) -> Iterator[str]:
+    """One line for each reason for which runs were `what` (skipped, rejected): how many, where."""
     for reason, places in _by_reason(skips).items():
         more = f", … {len(places) - _NAMED} more" if len(places) > _NAMED else ""
-        yield f"skipped {len(places)}: {reason} ({', '.join(places[:_NAMED])}{more})"
+        yield f"{what} {len(places)}: {reason} ({', '.join(places[:_NAMED])}{more})"
 
 
 def skip_reasons(skips: Iterable[Skip]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from labagent.client import Client, Flags
 from labagent.errors import Detail, RefusedError
-from labagent.model import Run
+from labagent.model import Run, Skip
 from labagent.spool import Batch, Spool
 
 BATCH_RUNS = 100
@@ -26,12 +26,12 @@ Progress = Callable[[int], None]
 
 @dataclass
 class Tally:
-    """What became of the runs sent; `rejected` maps the run's description to the reason."""
+    """What became of the runs sent; `rejected` says which the server refused, and why."""
 
     stored: int = 0
     replaced: int = 0
     known: int = 0
-    rejected: dict[str, str] = field(default_factory=dict)
+    rejected: list[Skip] = field(default_factory=list)
 
     def __str__(self) -> str:
         replaced = f", replaced {self.replaced}" if self.replaced else ""
@@ -95,7 +95,7 @@ class Sender:
 
     def _reject(self, run: Mapping[str, Any], reason: str) -> None:
         self.spool.reject(run, reason)
-        self.tally.rejected[describe(run)] = reason
+        self.tally.rejected.append(Skip(describe(run), reason))
         self.progress(1)
 
 

@@ -204,6 +204,17 @@ def test_a_value_file_without_info_takes_its_siblings_kernel(tmp_path):
     assert "kernel taken from the other runs" in run.warnings[0]
 
 
+def test_a_value_file_among_many_revisions_takes_its_siblings_tree(tmp_path):
+    label = label_dir(tmp_path, "fbsd.2016")
+    for number in (303642, 303643):
+        bench(label, f"{number}.pf", [number, 2.0, 3.0], image=f"{number}", cfg="pf",
+              uname=HEAD_12.replace("r317849M", f"r{number}"))  # fmt: skip
+    values_file(label / "303644.pf.pps", [1.0, 2.0, 3.0])
+    run = next(run for run in read(tmp_path) if run.revision == "r303644")
+    assert run.tree == "freebsd-head"
+    assert run.warnings == ("no .info: tree taken from the other runs of the directory",)
+
+
 def test_a_blank_line_of_a_failed_iteration_is_no_value(tmp_path):
     label = label_dir(tmp_path, "fbsd12-head.r317849")
     (label / "pf.pps").write_text("10\n\n20.5\n30\n")

@@ -77,6 +77,7 @@ class _Reader:
         self.drafts = drafts
         self.label: Label = parse_label(directory.label)
         self.kernel = _common_kernel(drafts)
+        self.sibling_tree = _common_tree(drafts)
         images = {draft.image.name: draft.image for draft in drafts}
         cfgs = {draft.names.cfg for draft in drafts}
         siblings = Siblings(tuple(images.values()), tuple(sorted(cfgs)))
@@ -112,13 +113,13 @@ class _Reader:
         return next((revision for revision in candidates if revision), None)
 
     def _tree(self, draft: Draft) -> str | None:
-        kernel = draft.kernel or self.kernel
         candidates = (
             self.overrides.tree,
             self.label.tree,
-            kernel.tree if kernel else None,
+            draft.kernel.tree if draft.kernel else None,
             draft.image.tree,
-            self.label.release_tree if kernel is None else None,
+            self.sibling_tree,
+            self.label.release_tree if draft.kernel is None else None,
         )
         return next((tree for tree in candidates if tree), None)
 
@@ -209,9 +210,18 @@ class _Reader:
         own = draft.kernel.revision if draft.kernel else None
         if own and own[0] in "rnc" and own != revision:
             yield f"the kernel says {own}, image or label {revision}"
-        if draft.kernel is None and self.kernel is not None:
+        if draft.kernel is None:
+            yield from self._guess_warnings(draft)
+
+    def _guess_warnings(self, draft: Draft) -> Iterator[str]:
+        """Where a run that names no kernel got what a kernel would have said."""
+        if self.kernel is not None:
             yield "no .info: kernel taken from the other runs of the directory"
-        if draft.kernel is None and self.kernel is None and not self.label.tree:
+        elif self.label.tree or draft.image.tree:
+            return
+        elif self.sibling_tree:
+            yield "no .info: tree taken from the other runs of the directory"
+        else:
             yield "no kernel named: tree taken from the directory's name"
 
 
@@ -221,6 +231,12 @@ def _common_kernel(drafts: Iterable[Draft]) -> Kernel | None:
     if len({(kernel.revision, kernel.tree) for kernel in kernels}) != 1:
         return None
     return kernels[0]
+
+
+def _common_tree(drafts: Iterable[Draft]) -> str | None:
+    """The tree of all siblings whose kernels name one, when they agree."""
+    trees = {draft.kernel.tree for draft in drafts if draft.kernel and draft.kernel.tree}
+    return trees.pop() if len(trees) == 1 else None
 
 
 def _samples(measured: Measured) -> tuple[Samples, ...]:
