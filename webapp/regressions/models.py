@@ -75,13 +75,14 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
         """For each revision id how many comparisons gave which verdict and flag."""
         rows = (
             self.order_by()
-            .values_list("revision_id")
+            .values("revision_id")
             .annotate(
-                Count("pk"),
-                Count("pk", filter=Q(flag=Flag.REGRESSED)),
-                Count("pk", filter=Q(flag=Flag.IMPROVED)),
-                Count("pk", filter=Q(verdict=Verdict.CANNOT_TELL)),
+                compared=Count("pk"),
+                regressed=Count("pk", filter=Q(flag=Flag.REGRESSED)),
+                improved=Count("pk", filter=Q(flag=Flag.IMPROVED)),
+                cannot_tell=Count("pk", filter=Q(verdict=Verdict.CANNOT_TELL)),
             )
+            .values_list("revision_id", "compared", "regressed", "improved", "cannot_tell")
         )
         return {row[0]: Tally(*row[1:]) for row in rows}
 
