@@ -113,13 +113,15 @@ class Newest:
     """The newest revision alone against its level: what "why not" is answered from.
 
     `off_pct` is how far it lies off, `score` the evidence, `needed` what a candidate needs.
-    `p_value` is that of the whole scan at this revision, under no change.
+    `scan_score` is the most that any number of newest revisions shows against the rest of their
+    regime, and `p_value` how often that much is reached at one revision without any change.
     """
 
     revision: At
     off_pct: float
     score: float
     needed: float
+    scan_score: float
     p_value: float
 
 

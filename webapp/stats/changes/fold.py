@@ -7,7 +7,7 @@ revisions, so that it costs the same at the 60th and at the 5,000th.
 
 from math import inf, sqrt
 
-from webapp.stats.changes import scale
+from webapp.stats.changes import models, scale
 from webapp.stats.changes.breaks import try_break
 from webapp.stats.changes.layout import DRAWN_IN, lay_out, of_mean, spread
 from webapp.stats.changes.points import Value
@@ -23,7 +23,7 @@ WEIGHT_RANGE = (0.1, 4.0)
 CENTRED = frozenset((3, 5, 8))
 """Sizes of a young regime at which wild values are drawn in towards its median anew."""
 
-LEAST_REGIME = 4
+LEAST_REGIME = 2 * models.LEAST_SIDE
 """Revisions of a regime before it can break: two on either side."""
 
 
@@ -33,93 +33,90 @@ def take_in(state: State, value: Value) -> None:
         state.origin = value.place
         state.regimes.append(Regime(0, value.position, value.label))
     _append(state, value)
+    _update_noise(state, value)
     regime = state.regimes[-1]
     if regime.count in CENTRED:
         lay_out(state, regime.first)
-    _count_as_noise(state)
-    if not _scan(state) and state.breaks and not state.breaks[-1].settled:
+    if not _scan(state, regime) and state.breaks and not state.breaks[-1].settled:
         review(state)
     state.ring.trim()
 
 
 def _append(state: State, value: Value) -> None:
-    ring, tracker, regime = state.ring, state.tracker, state.regimes[-1]
-    tracker.add_within(value)
+    """Add a revision to the ring and to the last regime, drawn in towards the regime's line."""
+    ring, regime = state.ring, state.regimes[-1]
     place = value.place - state.origin
     weight = _weight(state, value)
-    flat = place - regime.slope * (state.count - regime.first)
+    clipped = place - regime.slope * (state.count - regime.first)
     near = far = -1.0
-    clipped = flat
     if regime.count:
-        variance, freedom = tracker.variance(state.borrowed)
-        level = regime.total / regime.weight
-        off = flat - level
         near = (place - ring.place[-1] - regime.slope) ** 2 / 2
         if regime.count > 1:
             far = (place - ring.place[-2] - 2 * regime.slope) ** 2 / 2
-        if freedom:
-            most = DRAWN_IN * sqrt(variance)
-            clipped = level + min(max(off, -most), most)
+        if state.freedom:
+            level = regime.total / regime.weight
+            most = DRAWN_IN * sqrt(state.variance)
+            clipped = level + min(max(clipped - level, -most), most)
     regime.count += 1
     regime.weight += weight
     regime.total += weight * clipped
-    regime.last_position, regime.last_label = value.position, value.label
-    ring.position.append(value.position)
-    ring.label.append(value.label)
-    ring.place.append(place)
-    ring.weight.append(weight)
-    ring.clipped.append(clipped)
-    ring.near.append(near)
-    ring.far.append(far)
-    ring.weights.append(regime.weight)
-    ring.totals.append(regime.total)
-    state.samples.append(tuple(log - state.origin for log in value.logs))
+    regime.last_position = state.last_position = value.position
+    regime.last_label = value.label
+    state.count += 1
+    row = (value.position, value.label, place, weight, clipped, near, far)
+    ring.append(*row, regime.weight, regime.total)
+    state.samples.append(value.logs)
     if len(state.samples) > KEPT_SAMPLES:
         del state.samples[0]
-    state.last_position = value.position
-    state.count += 1
 
 
 def _weight(state: State, value: Value) -> float:
     """The weight of a revision beside a typical one: more samples help where runs scatter."""
     tracker = state.tracker
-    variance, _ = tracker.variance(state.borrowed)
-    if not variance:
+    if not state.variance or value.share * tracker.shares == tracker.share:
         return 1.0
     typical = tracker.share / tracker.shares
-    part = min(tracker.run_part() / variance, 1.0)
+    part = min(tracker.run_part() / state.variance, 1.0)
     low, high = WEIGHT_RANGE
     return min(max(1.0 / (part * value.share / typical + 1.0 - part), low), high)
 
 
-def _count_as_noise(state: State) -> None:
-    """Count the differences of the revision `LAG` ago, now that nothing new began there."""
-    at = len(state.ring.place) - 1 - LAG
-    if at < 0 or state.ring.near[at] < 0:
-        return
-    variance, freedom = state.tracker.variance(state.borrowed)
-    most = variance if freedom else inf
-    state.tracker.add_differences(state.ring.near[at], state.ring.far[at], most)
+def _update_noise(state: State, value: Value) -> None:
+    """Count the newest inner scatter, and the differences of the revision `LAG` ago.
+
+    By now it is known that nothing new began there, or that something did.
+    """
+    tracker, ring = state.tracker, state.ring
+    tracker.add_within(value)
+    at = len(ring.near) - 1 - LAG
+    if at >= 0 and ring.near[at] >= 0:
+        most = state.variance if state.freedom else inf
+        tracker.add_differences(ring.near[at], ring.far[at], most)
+    memory = tracker.memory()
+    state.memory_step = int(memory * scale.MEMORY_STEPS)
+    state.variance, state.freedom = tracker.variance(state.borrowed, memory)
 
 
-def _scan(state: State) -> bool:
-    """Hold the newest revisions against the rest of their regime; True when a break was made."""
-    regime = state.regimes[-1]
+def _scan(state: State, regime: Regime) -> bool:
+    """Hold the newest revisions against the rest of their regime; True when a break was made.
+
+    The gap of two means is compared with its threshold after multiplying by all three weights,
+    which saves divisions.
+    """
     count = regime.count
-    if count < LEAST_REGIME:
+    if count < LEAST_REGIME or state.freedom < scale.LEAST_FREEDOM:
         return False
     variance, freedom, table = spread(state)
-    if freedom < scale.LEAST_FREEDOM:
-        return False
+    mass, total = regime.weight, regime.total
     limit = scale.as_student(scale.CONFIRM, freedom) * variance
     weights, totals = state.ring.weights, state.ring.totals
-    mass, total = regime.weight, regime.total
+    most, of_left = count - models.LEAST_SIDE, of_mean(table, count)
     for m in scale.WINDOWS:
-        if m > count - 2:
+        if m > most:
             break
-        left, sum_left = weights[-1 - m], totals[-1 - m]
+        left = weights[-1 - m]
         right = mass - left
-        gap = (total - sum_left) / right - sum_left / left
-        if gap * gap > limit * (table[m] / right + of_mean(table, count - m) / left):
+        cross = total * left - totals[-1 - m] * mass
+        if cross * cross > limit * (table[m] * left + of_left * right) * left * right:
             return try_break(state, variance, freedom, table)
     return False

@@ -14,9 +14,7 @@ Table = tuple[float, ...]
 
 def spread(state: State) -> tuple[float, float, Table]:
     """Return variance of one typical revision, its degrees of freedom, and the inflation table."""
-    variance, freedom = state.tracker.variance(state.borrowed)
-    step = int(state.tracker.memory() * scale.MEMORY_STEPS)
-    return variance, freedom, scale.inflation(step)
+    return state.variance, state.freedom, scale.inflation(state.memory_step)
 
 
 def of_mean(table: Table, count: int) -> float:
@@ -36,8 +34,7 @@ def lay_out(state: State, first: int) -> None:
         for i, place in enumerate(ring.place[start:], first)
     ]
     middle = median(flat)
-    variance, freedom = state.tracker.variance(state.borrowed)
-    most = DRAWN_IN * sqrt(variance) if freedom else inf
+    most = DRAWN_IN * sqrt(state.variance) if state.freedom else inf
     weight = total = 0.0
     for i, off in enumerate(flat, start):
         value = middle + min(max(off - middle, -most), most)
@@ -56,8 +53,7 @@ def join_to_former(state: State) -> None:
     ring = state.ring
     last = state.regimes.pop()
     regime = state.regimes[-1]
-    variance, _ = state.tracker.variance(state.borrowed)
-    most = DRAWN_IN * sqrt(variance)
+    most = DRAWN_IN * sqrt(state.variance)
     level = regime.level
     start = last.first - ring.start
     _sum_back(state, start)

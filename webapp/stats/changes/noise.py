@@ -148,13 +148,12 @@ class Tracker:
         guess = self.within_variance() * BUILD_OVER_RUN**2 + self.run_part()
         return guess, GUESS_WEIGHT / (1.0 + self.nears / GUESS_HALVES)
 
-    def variance(self, borrowed: Borrowed | None) -> tuple[float, float]:
+    def variance(self, borrowed: Borrowed | None, memory: float) -> tuple[float, float]:
         """Return the variance of one typical revision and the degrees of freedom behind it.
 
         Half the mean squared difference of neighbours is the variance times 1 - memory.
         """
         guess, weight = self.guess(borrowed)
-        memory = self.memory()
         own = EFFICIENCY * self.nears * (1.0 - memory) / (1.0 + memory)
         freedom = weight + own
         if not freedom:

@@ -1,9 +1,10 @@
 """One revision's samples as one value: a robust place on the log scale and its scatter."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from math import isfinite
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,8 +50,7 @@ class Point:
     builds: Sequence[object] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """A point reduced: `place` and `variance` on the log scale.
 
     `variance` is that of one sample inside one build, with `freedom` degrees of freedom (0 when
@@ -159,13 +159,13 @@ def _with_boots(value: Value | None, point: Point) -> Value | None:
         return value
     boots = len(set(point.boots))
     if boots == len(point.boots):
-        return replace(value, boots=boots) if boots > 1 else value
+        return value._replace(boots=boots) if boots > 1 else value
     marks = list(zip(point.boots, point.builds or [None] * len(point.samples), strict=True))
     rows = [row for row in _by_mark(point, marks) if len(row) > 1]
     freedom = sum(len(row) - 1 for row in rows)
     pooled = sum((len(row) - 1) * _variance_of(row) for row in rows)
     variance = pooled / freedom if freedom else 0.0
-    return replace(value, boots=boots, in_boot=variance, in_boot_freedom=freedom)
+    return value._replace(boots=boots, in_boot=variance, in_boot_freedom=freedom)
 
 
 def _by_mark(point: Point, marks: Sequence[object] | None) -> list[list[float]]:

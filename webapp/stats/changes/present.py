@@ -177,7 +177,25 @@ def _newest(state: State, variance: float, freedom: float, table: Table) -> Newe
     off = ring.place[-1] - level
     share = 1 / ring.weight[-1] + of_mean(table, regime.count - 1) / weight
     score = scale.as_score(off * off / (variance * share), freedom)
-    return Newest(revision, percent(off), score, scale.SUSPECT, scale.p_of_scan(score))
+    scanned = max(score, _scan_score(state))
+    p_value = scale.p_of_scan(scanned)
+    return Newest(revision, percent(off), score, scale.SUSPECT, scanned, p_value)
+
+
+def _scan_score(state: State) -> float:
+    """The largest score of all windows that end at the newest revision."""
+    variance, freedom, table = spread(state)
+    ring, regime = state.ring, state.regimes[-1]
+    largest = 0.0
+    for m in scale.WINDOWS:
+        if m > regime.count - scale.LEAST_SIDE:
+            break
+        left, sum_left = ring.weights[-1 - m], ring.totals[-1 - m]
+        right = regime.weight - left
+        gap = (regime.total - sum_left) / right - sum_left / left
+        share = table[m] / right + of_mean(table, regime.count) / left
+        largest = max(largest, gap * gap / (variance * share))
+    return scale.as_score(largest, freedom)
 
 
 def _segment(

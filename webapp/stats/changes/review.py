@@ -18,7 +18,7 @@ from webapp.stats.changes.state import Place, Regime, State
 REVIEWED = 32
 """Later revisions after which a change is settled: neither moved nor retracted any more."""
 
-MOVES = frozenset((3, 4, 5, 6, 8, 10, 12, 16, 20, 24, REVIEWED))
+MOVES = frozenset((3, 4, 6, 9, 14, 20, REVIEWED))
 """Revisions after a change at which its place is looked for again."""
 
 AROUND = 32

@@ -9,13 +9,13 @@ docs/detection-quality.md for the rates they give.
 from functools import cache
 from math import erfc, exp, log, sqrt
 
-WINDOWS = (2, 3, 4, 5, 6, 8, 11, 16, 24, 36, 54)
+WINDOWS = (2, 3, 4, 6, 8, 12, 18, 30, 54)
 """Numbers of newest revisions that are held against the rest of their regime."""
 
-CONFIRM = 3.4
+CONFIRM = 3.3
 """Normal score at which two or more agreeing revisions confirm a change."""
 
-SUSPECT = 3.4
+SUSPECT = 3.3
 """Normal score at which the newest revision alone is a candidate."""
 
 KEEP = 2.5
@@ -33,13 +33,16 @@ LEAST_FREEDOM = 2.0
 LEAST_SIDE = 2
 """Revisions that a level rests on at least."""
 
-SCANNED = 2.5
-"""Independent looks that one revision's scan over all windows is worth."""
+SCANNED = 3.0
+"""Independent looks that one revision's scan over all windows is worth: the share of revisions
+without a change that reach a score, over the normal tail (`python -m benchmarks.calibration
+scan`)."""
 
-CANDIDATE_ODDS = 3.6, 1.5
-"""Score at which a candidate is as likely real as not, and the slope of its log odds."""
+CANDIDATE_ODDS = 3.6, 0.62
+"""Score at which a candidate is as likely real as not, and the slope of its log odds, where a
+series changes once in sixty revisions (`python -m benchmarks.calibration odds`)."""
 
-CONFIRMED_ODDS = 3.3, 2.0
+CONFIRMED_ODDS = 2.3, 1.1
 """The same for a confirmed change."""
 
 MOST_LOG = 709.0

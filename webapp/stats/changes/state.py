@@ -114,6 +114,29 @@ class Ring:
             self.totals,
         )
 
+    def append(  # noqa: PLR0917
+        self,
+        position: int,
+        label: str,
+        place: float,
+        weight: float,
+        clipped: float,
+        near: float,
+        far: float,
+        weights: float,
+        totals: float,
+    ) -> None:
+        """Add one revision."""
+        self.position.append(position)
+        self.label.append(label)
+        self.place.append(place)
+        self.weight.append(weight)
+        self.clipped.append(clipped)
+        self.near.append(near)
+        self.far.append(far)
+        self.weights.append(weights)
+        self.totals.append(totals)
+
     def trim(self) -> None:
         """Drop the oldest revisions once twice as many as needed are kept."""
         if len(self.place) >= 2 * RING:
@@ -131,13 +154,16 @@ class State:
     """A series as far as it was read; `changes.advance` makes the next one.
 
     `left_out` are the revisions without a usable sample. `origin` is the first place: all others
-    are kept relative to it.
+    are kept relative to it. `variance`, `freedom` and `memory_step` are the noise as known now.
     """
 
     borrowed: Borrowed | None = None
     count: int = 0
     origin: float = 0.0
     last_position: int | None = None
+    variance: float = 0.0
+    freedom: float = 0.0
+    memory_step: int = 0
     tracker: Tracker = field(default_factory=Tracker)
     ring: Ring = field(default_factory=Ring)
     regimes: list[Regime] = field(default_factory=list)
@@ -158,6 +184,9 @@ class State:
             count=self.count,
             origin=self.origin,
             last_position=self.last_position,
+            variance=self.variance,
+            freedom=self.freedom,
+            memory_step=self.memory_step,
             tracker=replace(self.tracker),
             ring=self.ring.copy(),
             regimes=[*self.regimes[:settled], *map(replace, self.regimes[settled:])],
