@@ -2,7 +2,7 @@
 
 import io
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +37,7 @@ class Loading:
     command: Path
     patience: float
     say: Callable[[str], None]
+    parts: Sequence[Callable[[], Part]] = PARTS
 
     def load(self) -> None:
         """Load what is missing and wait for its analysis; all there already costs no upload.
@@ -44,7 +45,7 @@ class Loading:
         Raises:
             DemonstrationError: with the remedy. What was stored stays; loading again goes on.
         """
-        parts = [make() for make in PARTS]
+        parts = [make() for make in self.parts]
         for part in parts:
             self._load_part(part)
         self._wait_for_analysis([part.lab for part in parts])
@@ -52,6 +53,7 @@ class Loading:
 
     def _load_part(self, part: Part) -> None:
         agent = _agent_of(part)
+        _end_tokens_left_behind(agent)
         wanted = part.written.digests()
         missing = wanted - _stored_digests(agent)
         if not missing:
@@ -122,6 +124,12 @@ def _agent_of(part: Part) -> Agent:
             "load it into another instance"
         ) from error
     return agent
+
+
+def _end_tokens_left_behind(agent: Agent) -> None:
+    """Those of a load that was killed before it could end its own."""
+    for token in agent.tokens.usable():
+        labs.revoke_token(token=token)
 
 
 def _stored_digests(agent: Agent) -> set[str]:
