@@ -5,6 +5,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 from django.test import Client, RequestFactory
+from django.utils.html import escape
 from labagent.benchlab import read_directories
 from labagent.model import Overrides, runs_of
 from pytest_django import DjangoAssertNumQueries
@@ -102,6 +103,14 @@ class TestLoaded:
         answer = Client().get(f"/api/v1/compare?{comparison.query}")
         assert answer.status_code == 200, answer.content
         assert answer.json()["rows"][0]["ministat"] == compared(comparison).ministat_text()
+
+    @each_comparison
+    def test_the_compare_page_and_its_text_show_the_block(self, comparison: SeedComparison) -> None:
+        text = compared(comparison).ministat_text()
+        page = Client().get(comparison.url)
+        assert page.status_code == 200
+        assert escape(text.splitlines()[-1]) in page.content.decode()
+        assert text in Client().get(f"/compare.txt?{comparison.query}").content.decode()
 
     def test_the_links_are_there(self, django_assert_num_queries: DjangoAssertNumQueries) -> None:
         with django_assert_num_queries(1):

@@ -6,20 +6,19 @@ from urllib.parse import urlencode
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
 
 from webapp.config.demo import published, simulated
 from webapp.labs.models import Lab
+from webapp.pages.links import READABLE
 from webapp.results.compare import Side
 from webapp.results.models import Revision
-
-READABLE = "/@:"
-"""Characters that may stand in a query as they are; people read and paste these addresses."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeedComparison:
     """One published ministat block as a comparison: `sides` of the compare page, the first is the
-    base, and `query` its address after the question mark."""
+    base, and `query` what follows the question mark of its address."""
 
     block: int
     title: str
@@ -31,6 +30,11 @@ class SeedComparison:
         """`a=…&b=…`, encoded."""
         names = ["a", *("b" for _ in self.sides[1:])]
         return urlencode(list(zip(names, self.sides, strict=True)), safe=READABLE)
+
+    @property
+    def url(self) -> str:
+        """Its compare page."""
+        return f"{reverse('compare')}?{self.query}"
 
 
 @dataclass(frozen=True, slots=True)
