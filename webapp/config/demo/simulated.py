@@ -1,8 +1,11 @@
 """The simulated lab as the demonstration shows it: its names, and commits that tell the truth."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from webapp.stats.simulated_lab import Lab, Planted
+if TYPE_CHECKING:
+    # The web server needs the names below, and not NumPy.
+    from webapp.stats.simulated_lab import Lab, Planted
 
 LAB = "simulated lab"
 TREE = "simulated-head"
@@ -22,12 +25,12 @@ class PlantedCommit:
     message: str
 
 
-def planted_commits(lab: Lab) -> tuple[PlantedCommit, ...]:
+def planted_commits(lab: "Lab") -> tuple[PlantedCommit, ...]:
     """The commits at which something was planted or ends, in the order of the plan."""
     return tuple(commit for planted in lab.planted for commit in _commits_of(planted))
 
 
-def _commits_of(planted: Planted) -> list[PlantedCommit]:
+def _commits_of(planted: "Planted") -> list[PlantedCommit]:
     kind = NAMES_OF_KINDS.get(planted.kind, planted.kind)
     places = [(planted.revision, BEGINS)]
     if planted.last != planted.revision:
@@ -38,7 +41,7 @@ def _commits_of(planted: Planted) -> list[PlantedCommit]:
     ]
 
 
-def _message(planted: Planted) -> str:
+def _message(planted: "Planted") -> str:
     sizes = (
         f"{hardware} {workload}: {percent:+g} %"
         for (hardware, workload), percent in planted.pct.items()
