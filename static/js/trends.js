@@ -47,7 +47,9 @@ function number(value) {
 function percent(value) {
   if (!Number.isFinite(value)) return "–";
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 1 ? 1 : 2;
-  return (value > 0 ? "+" : "") + value.toFixed(digits).replace("-", "−");
+  const text = value.toFixed(digits);
+  if (Number(text) === 0) return text.replace("-", "");
+  return (value > 0 ? "+" : "") + text.replace("-", "−");
 }
 
 function width(value) {

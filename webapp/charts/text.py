@@ -42,7 +42,7 @@ def percent(value: float | None) -> str:
     if value is None or not isfinite(value):
         return UNKNOWN
     text = f"{value:+,.{_decimals(value)}f}"
-    return text.lstrip("+") if float(text.replace(",", "")) == 0 else text.replace("-", MINUS)
+    return text.lstrip("+-") if float(text.replace(",", "")) == 0 else text.replace("-", MINUS)
 
 
 def half_width(value: float | None) -> str:

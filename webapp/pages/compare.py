@@ -44,6 +44,10 @@ class Judged:
     sentence: str
 
     @property
+    def mean(self) -> float:
+        return _mean(self.set)
+
+    @property
     def percent(self) -> float | None:
         return self.difference.percent if self.difference else None
 
@@ -62,8 +66,8 @@ class Line:
     link: str
 
     @property
-    def base(self) -> ComparedSet:
-        return self.row.sets[0]
+    def base_mean(self) -> float:
+        return _mean(self.row.sets[0])
 
     @property
     def is_proven(self) -> bool:

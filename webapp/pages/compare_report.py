@@ -7,13 +7,16 @@ from webapp.results.compare import ComparedRow, ComparedTable
 
 Writer = Callable[[ComparedTable], str]
 TOO_FEW = "A set has fewer than 3 samples: ministat refuses it."
+NOTHING = "Nothing was measured on every side."
 SIMULATED = "These figures come from a simulation."
 
 
 def as_text(table: ComparedTable) -> str:
     """The ministat block of every row under a line that names it."""
+    if not table.rows:
+        return f"{NOTHING}\n"
     blocks = [f"{_title(row)}\n\n{_block(row)}" for row in table.rows]
-    return "\n".join(blocks) if blocks else "Nothing was measured on every side.\n"
+    return "\n".join([*([f"{SIMULATED}\n"] if _is_simulated(table) else []), *blocks])
 
 
 def as_markdown(table: ComparedTable) -> str:
@@ -49,7 +52,7 @@ def _is_simulated(table: ComparedTable) -> bool:
 
 def _table(rows: Sequence[ComparedRow]) -> str:
     if not rows:
-        return "Nothing was measured on every side."
+        return NOTHING
     lines = [_cells(row) for row in rows]
     head = "| what | set | mean | against | Δ % ± 95 % | verdict |\n|---|---|--:|--:|--:|---|"
     return "\n".join([head, *(line for lines_of_row in lines for line in lines_of_row)])

@@ -24,7 +24,7 @@ VALUES = ((Values.RAW, "as measured"), (Values.INDEXED, "first = 100"))
 WHISKERS = (
     (Whiskers.CONFIDENCE, "95 % interval"),
     (Whiskers.RANGE, "min to max"),
-    (Whiskers.NONE, "none"),
+    (Whiskers.NONE, "left out"),
 )
 
 

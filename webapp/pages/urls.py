@@ -22,7 +22,7 @@ urlpatterns = [
     path("search/suggestions/", search.suggestions, name="search_suggestions"),
     path(
         "sign-in/",
-        auth.LoginView.as_view(template_name="pages/sign_in.html"),
+        auth.LoginView.as_view(template_name="pages/sign_in.html", next_page="overview"),
         name="sign_in",
     ),
     path("sign-out/", auth.LogoutView.as_view(next_page="overview"), name="sign_out"),

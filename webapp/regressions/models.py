@@ -68,12 +68,17 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
     def with_subjects(self) -> Self:
         """With everything a row of a table names."""
         return self.select_related(
-            "previous", "series__hardware__lab", "series__mode", "series__metric", "series__tree"
+            "revision",
+            "previous",
+            "series__tree",
+            "series__hardware__lab",
+            "series__mode",
+            "series__metric",
         )
 
     def tallies(self) -> dict[int, Tally]:
         """For each revision id how many comparisons gave which verdict and flag."""
-        rows = (
+        counted = (
             self.order_by()
             .values("revision_id")
             .annotate(
@@ -84,6 +89,7 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
             )
             .values_list("revision_id", "compared", "regressed", "improved", "cannot_tell")
         )
+        rows = counted.values_list("revision_id", *Tally._fields)
         return {row[0]: Tally(*row[1:]) for row in rows}
 
     def largest_of_each_revision(self) -> Self:

@@ -1,0 +1,81 @@
+"""Sparklines, strip plots and the colours of the heat map."""
+
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from webapp.charts import sparkline, strip, svg
+from webapp.charts.heatmap import cell_class
+from webapp.charts.sparkline import Spark
+from webapp.charts.strip import Strip
+from webapp.charts.theme import style_of
+
+SPACE = "{http://www.w3.org/2000/svg}"
+
+
+def test_a_sparkline_marks_flagged_commits_and_says_what_it_shows() -> None:
+    spark = Spark(
+        [0, 1, 2], [100.0, 90.0, 99.0], ["", "regressed", "improved"], style_of(mode_id=1)
+    )
+    image = ET.fromstring(sparkline.draw(spark, length=3, described="pf: 3 revisions"))
+    flags = [mark.get("class") for mark in image.findall(f"{SPACE}polygon")]
+    assert flags == ["regressed", "improved"]
+    assert image.findtext(f"{SPACE}title") == "pf: 3 revisions"
+
+
+def test_a_sparkline_of_one_point_shows_that_point() -> None:
+    spark = Spark([0], [100.0], [""], style_of(mode_id=1))
+    image = ET.fromstring(sparkline.draw(spark, length=1, described=""))
+    assert image.find(f"{SPACE}circle") is not None
+
+
+def test_noise_below_the_least_span_looks_flat() -> None:
+    spark = Spark([0, 1], [1000.0, 1001.0], ["", ""], style_of(mode_id=1))
+    line = ET.fromstring(sparkline.draw(spark, length=2, described="")).find(f"{SPACE}polyline")
+    assert line is not None
+    heights = [float(pair.split(",")[1]) for pair in line.get("points", "").split()]
+    assert abs(heights[0] - heights[1]) < 2
+
+
+def test_a_strip_plot_has_a_dot_for_each_sample_and_a_row_for_each_set() -> None:
+    strips = [Strip("r1", [1.0, 2.0, 3.0], 2.0, (1.5, 2.5)), Strip("r2", [2.0], 2.0, None)]
+    image = ET.fromstring(strip.draw(strips, unit="packets/s"))
+    assert len(image.findall(f".//{SPACE}circle")) == 4
+    assert len(image.findall(f".//{SPACE}rect")) == 1
+
+
+def test_equal_samples_lie_beside_each_other() -> None:
+    image = ET.fromstring(strip.draw([Strip("r1", [5.0, 5.0, 5.0], 5.0, None)], unit=""))
+    assert len({dot.get("cy") for dot in image.findall(f".//{SPACE}circle")}) == 3
+
+
+def test_a_huge_set_is_thinned_and_keeps_its_extremes() -> None:
+    samples = [float(value) for value in range(1000, 11_000)]
+    image = ET.fromstring(strip.draw([Strip("r1", samples, 6000.0, None)], unit=""))
+    places = [float(dot.get("cx", "")) for dot in image.findall(f".//{SPACE}circle")]
+    assert len(places) <= strip.MOST_DOTS + 1
+    full = ET.fromstring(strip.draw([Strip("r1", [1000.0, 10_999.0], 6000.0, None)], unit=""))
+    ends = [float(dot.get("cx", "")) for dot in full.findall(f".//{SPACE}circle")]
+    assert (min(places), max(places)) == pytest.approx((min(ends), max(ends)), abs=0.5)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "percent", "expected"),
+    [
+        ("worse", -1.0, "worse-0"),
+        ("worse", -2.0, "worse-1"),
+        ("better", 82.5, "better-3"),
+        ("better", None, "better-0"),
+        ("cannot tell", -40.0, "cannot-tell"),
+        ("equivalent", 0.1, "equivalent"),
+    ],
+)
+def test_only_a_proven_change_is_coloured_and_by_its_size(
+    verdict: str, percent: float | None, expected: str
+) -> None:
+    assert cell_class(verdict, percent) == expected
+
+
+def test_svg_text_and_attributes_are_escaped() -> None:
+    assert svg.label("a<b", x=1.0, y=2.0) == '<text x="1" y="2">a&lt;b</text>'
+    assert svg.element("g", class_='"x"') == '<g class="&quot;x&quot;"/>'

@@ -1,0 +1,44 @@
+"""What the tests of pages share."""
+
+import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from html import unescape
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+Counted = Callable[[str], int]
+
+
+@pytest.fixture
+def visit(client: Client) -> Callable[[str], str]:
+    """The page at an address as text, its tags removed: what a reader reads."""
+
+    def read(address: str) -> str:
+        response = client.get(address)
+        assert response.status_code == 200, f"{address}: {response.status_code}"
+        return words(response.content.decode())
+
+    return read
+
+
+@pytest.fixture
+def queries(client: Client) -> Counted:
+    """How many statements the page at an address needs."""
+
+    def count(address: str) -> int:
+        captured: AbstractContextManager[CaptureQueriesContext] = CaptureQueriesContext(connection)
+        with captured as statements:
+            assert client.get(address).status_code == 200
+        return len(statements)
+
+    return count
+
+
+def words(html: str) -> str:
+    """The text of a page, white space collapsed."""
+    without = re.sub(r"<(script|style|title)\b.*?</\1>|<[^>]+>", " ", html, flags=re.DOTALL)
+    return " ".join(unescape(without).split())

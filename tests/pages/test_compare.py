@@ -1,0 +1,148 @@
+"""`/compare/`: A against B over everything both have."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from tests import make
+from tests.pages.conftest import Counted, words
+from webapp.results.models import Revision
+
+pytestmark = pytest.mark.django_db
+Visit = Callable[[str], str]
+TWO = "a=freebsd-head:r303642&b=freebsd-head:r303643"
+OLD = (635734.0, 641688.0, 625167.0, 633000.0, 632950.0)
+NEW = tuple(value * 1.8 for value in OLD)
+
+
+@pytest.fixture
+def pair() -> tuple[Revision, Revision]:
+    """forwarding gains 80 %, pf stays."""
+    before, after = make.revision("r303642"), make.revision("r303643")
+    make.run(before, in_mode="forwarding", samples=OLD)
+    make.run(after, in_mode="forwarding", samples=NEW)
+    for revision in (before, after):
+        make.run(revision, in_mode="pf", samples=OLD)
+    return before, after
+
+
+def test_without_sides_the_page_says_how_they_are_written(visit: Visit) -> None:
+    assert "tree:revision:hardware:mode:metric" in visit("/compare/")
+
+
+def test_the_form_offers_the_two_newest_tested_revisions(client: Client) -> None:
+    along = make.revisions(2)
+    make.history(make.series(), along, [100.0, 100.0])
+    assert client.get("/compare/").context["sides"] == [
+        f"freebsd-head:{revision.name}" for revision in along
+    ]
+
+
+@pytest.mark.usefixtures("pair")
+def test_proven_rows_come_first_and_the_unproven_are_folded_and_counted(client: Client) -> None:
+    html = client.get(f"/compare/?{TWO}").content.decode()
+    text = words(html)
+    assert "80.0 % faster" in text
+    assert "1 row where we cannot tell" in text
+    assert text.index("forwarding ·") < text.index("1 row where")
+
+
+@pytest.mark.usefixtures("pair")
+def test_each_row_opens_to_its_ministat_block_and_its_samples(client: Client) -> None:
+    html = client.get(f"/compare/?{TWO}").content.decode()
+    assert html.count("Difference at 95.0% confidence") == 1
+    assert html.count("No difference proven at 95.0% confidence") == 1
+    assert html.count('class="strip"') == 2
+    assert html.count('class="sample"') == 20
+
+
+@pytest.mark.usefixtures("pair")
+def test_a_row_has_an_address_of_its_own_where_it_is_open(client: Client) -> None:
+    html = client.get(f"/compare/?{TWO}").content.decode()
+    alone = (
+        "/compare/?a=freebsd-head:r303642:Atom_C2758/T540-CR:pf:pps"
+        "&amp;b=freebsd-head:r303643:Atom_C2758/T540-CR:pf:pps"
+    )
+    assert alone in html
+    opened = client.get(alone.replace("&amp;", "&")).content.decode()
+    assert '<details class="compared" open>' in opened
+
+
+def test_a_withdrawn_run_takes_no_part(client: Client, pair: tuple[Revision, Revision]) -> None:
+    make.run(
+        pair[0],
+        in_mode="pf",
+        samples=[1.0, 1.0, 1.0],
+        withdrawn_at=make.DAY_ONE,
+        withdrawn_reason="wrong cable",
+    )
+    assert client.get(f"/compare/?{TWO}").context["counts"] == {"better": 1, "cannot tell": 1}
+
+
+def test_sets_too_small_for_ministat_are_said_to_be_so(visit: Visit) -> None:
+    for name in ("r303642", "r303643"):
+        make.run(make.revision(name), samples=[100.0, 101.0])
+    text = visit(f"/compare/?{TWO}")
+    assert "1 cannot tell" in text
+    assert "fewer than 3 samples" in text
+
+
+def test_seven_modes_of_one_revision_stand_side_by_side(client: Client) -> None:
+    at = make.revision("r287531")
+    modes = [f"mode-{number}" for number in range(7)]
+    for mode in modes:
+        make.run(at, in_mode=mode, samples=OLD)
+    sides = [f"freebsd-head:r287531::{mode}" for mode in modes]
+    response = client.get("/compare/", {"a": sides[0], "b": sides[1:]})
+    assert response.context["counts"] == {"cannot tell": 6}
+    assert "mode-6" in words(response.content.decode())
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["a=nonsense&b=freebsd-head:r1", "a=freebsd-head:r303642", "a=freebsd-head:r303642&b=no:r1"],
+)
+@pytest.mark.parametrize("path", ["/compare/", "/compare.txt", "/compare.md"])
+@pytest.mark.usefixtures("pair")
+def test_a_side_that_cannot_be_read_or_found_is_a_bad_request_with_its_reason(
+    client: Client, path: str, query: str
+) -> None:
+    response = client.get(f"{path}?{query}")
+    assert response.status_code == 400
+    assert b"side" in response.content or b"no tree" in response.content
+
+
+@pytest.mark.usefixtures("pair")
+def test_the_text_is_the_ministat_block_of_every_row(client: Client) -> None:
+    response = client.get(f"/compare.txt?{TWO}")
+    assert response["Content-Type"] == "text/plain; charset=utf-8"
+    assert response.content.decode().count("(Student's t, pooled s = ") == 1
+
+
+@pytest.mark.usefixtures("pair")
+def test_the_report_is_markdown_with_hardware_table_and_blocks(client: Client) -> None:
+    response = client.get(f"/compare.md?{TWO}")
+    text = response.content.decode()
+    assert response["Content-Type"] == "text/markdown; charset=utf-8"
+    assert text.startswith("# freebsd-head:r303642 against freebsd-head:r303643\n")
+    assert "- Atom_C2758/T540-CR" in text
+    assert text.count("```") == 4
+
+
+def test_a_simulated_comparison_says_so_in_every_form(client: Client) -> None:
+    machine = make.hardware("Sim/x", of=make.lab("Simulation", simulated=True))
+    for name in ("r303642", "r303643"):
+        make.run(make.revision(name), on=machine)
+    for path in ("/compare/", "/compare.md", "/compare.txt"):
+        assert "simulat" in client.get(f"{path}?{TWO}").content.decode()
+
+
+def test_the_number_of_queries_does_not_grow_with_rows(
+    queries: Counted, pair: tuple[Revision, Revision]
+) -> None:
+    few = queries(f"/compare/?{TWO}")
+    for number in range(6):
+        for revision in pair:
+            make.run(revision, in_mode=f"mode-{number}")
+    assert queries(f"/compare/?{TWO}") == few <= 10

@@ -1,0 +1,113 @@
+"""What every page has: the bar, sign-in, errors, safety."""
+
+from collections.abc import Callable
+
+import pytest
+from django.template.loader import render_to_string
+from django.test import Client
+
+from tests import make
+from tests.pages.conftest import words
+
+pytestmark = pytest.mark.django_db
+Visit = Callable[[str], str]
+PAGES = [
+    "/",
+    "/hardware/",
+    "/hardware/Atom_C2758/T540-CR/",
+    "/trends/",
+    "/commits/freebsd-head/",
+    "/commits/freebsd-head/r300003/",
+    "/compare/?a=freebsd-head:r300000&b=freebsd-head:r300003",
+    "/search/",
+    "/sign-in/",
+]
+
+
+@pytest.fixture(autouse=True)
+def content() -> None:
+    along = make.revisions(2)
+    make.history(make.series(), along, [100.0, 90.0])
+    for revision in along:
+        make.run(revision)
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_a_stranger_can_read_every_page(client: Client, address: str) -> None:
+    assert client.get(address).status_code == 200
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_no_page_changes_anything(client: Client, address: str) -> None:
+    if address != "/sign-in/":
+        assert client.post(address).status_code == 405
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_no_page_has_inline_scripts_or_styles(client: Client, address: str) -> None:
+    html = client.get(address).content.decode()
+    assert "<style" not in html
+    assert " style=" not in html
+    assert " onclick=" not in html
+    assert all(part.startswith(" src=") for part in html.split("<script")[1:])
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_no_page_shows_nan_or_a_missing_value(client: Client, address: str) -> None:
+    text = words(client.get(address).content.decode()).lower().split()
+    assert not {"nan", "none", "inf", "null"} & set(text)
+
+
+def test_names_from_outside_are_escaped(client: Client) -> None:
+    at = make.revision("r9", subject="<script>alert(1)</script>")
+    make.run(at, withdrawn_at=make.DAY_ONE, withdrawn_reason="<img src=x>")
+    html = client.get(at.get_absolute_url()).content.decode()
+    assert "<script>alert" not in html
+    assert "<img" not in html
+
+
+def test_only_pages_that_draw_load_the_chart_library(client: Client) -> None:
+    assert b"plotly" in client.get("/trends/").content
+    assert b"plotly" not in client.get("/").content
+
+
+def test_one_signs_in_and_out(client: Client) -> None:
+    make.user("ada")
+    wrong = client.post("/sign-in/", {"username": "ada", "password": "guess"})
+    assert "correct username and password" in words(wrong.content.decode())
+    right = client.post(
+        "/sign-in/?next=/hardware/", {"username": "ada", "password": "a long password"}
+    )
+    assert right["Location"] == "/hardware/"
+    assert "Sign out ada" in words(client.get("/").content.decode())
+    assert client.post("/sign-out/")["Location"] == "/"
+    assert "Sign in" in words(client.get("/").content.decode())
+
+
+def test_signing_in_never_leads_to_another_site(client: Client) -> None:
+    make.user("ada")
+    response = client.post(
+        "/sign-in/?next=https://elsewhere.example/",
+        {"username": "ada", "password": "a long password"},
+    )
+    assert response["Location"] == "/"
+
+
+def test_a_missing_page_offers_the_search(client: Client) -> None:
+    response = client.get("/no/such/page/")
+    assert response.status_code == 404
+    assert "There is no page at /no/such/page/" in words(response.content.decode())
+    assert b'name="q"' in response.content
+
+
+def test_a_missing_thing_is_named(client: Client) -> None:
+    text = words(client.get("/commits/freebsd-head/r9/").content.decode())
+    assert "No revision r9 is known in freebsd-head" in text
+
+
+@pytest.mark.parametrize("name", ["400", "403", "403_csrf", "500"])
+def test_error_pages_need_neither_request_nor_database(
+    name: str, django_assert_num_queries: Callable[[int], object]
+) -> None:
+    with django_assert_num_queries(0):  # type: ignore[attr-defined]
+        assert "Driftline" in render_to_string(f"{name}.html")

@@ -1,0 +1,98 @@
+"""`/`: what is broken now?"""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from tests import make
+from tests.pages.conftest import Counted
+from webapp.results.models import Series
+
+pytestmark = pytest.mark.django_db
+Visit = Callable[[str], str]
+
+
+def commit_that_changed(percent: float, *, first: int = 300_000, mode: str = "pf") -> None:
+    before, after = make.revisions(2, first=first)
+    series = make.series(in_mode=mode)
+    for revision in (before, after):
+        make.point(series, revision)
+        make.run(revision, in_mode=mode, received_at=timezone.now())
+    make.comparison(series, before, after, percent=percent)
+
+
+def test_an_empty_instance_says_what_to_do_next_with_the_command(visit: Visit) -> None:
+    text = visit("/")
+    assert "labagent upload DIR" in text
+    assert "create_agent" in text
+
+
+def test_a_commit_that_made_something_worse_is_named_with_size_and_place(visit: Visit) -> None:
+    commit_that_changed(-11.4)
+    text = visit("/")
+    assert "r300003" in text
+    assert "−11.4 ± 0.90" in text
+    assert "regression" in text
+
+
+def test_an_improvement_is_no_regression(visit: Visit) -> None:
+    commit_that_changed(+82.5)
+    text = visit("/")
+    assert "None. No series was proven worse" in text
+    assert "improvement" in text
+
+
+def test_of_a_mixed_commit_the_regression_is_shown_even_when_it_is_the_smaller(
+    visit: Visit,
+) -> None:
+    before, after = make.revisions(2)
+    for mode, percent in (("forwarding", 82.5), ("pf", -11.4)):
+        series = make.series(in_mode=mode)
+        make.comparison(series, before, after, percent=percent)
+        make.run(after, in_mode=mode)
+    text = visit("/")
+    assert "mixed" in text
+    assert "−11.4 ± 0.90 pf" in text
+
+
+def test_hardware_that_sent_nothing_for_weeks_is_called_silent(visit: Visit) -> None:
+    before, after = make.revisions(2)
+    make.run(before, on=make.hardware("Fresh/em0"), received_at=timezone.now())
+    old = timezone.now() - timedelta(days=30)
+    make.run(after, on=make.hardware("Gone/em0"), received_at=old)
+    text = visit("/")
+    assert "silent" in text[text.index("Gone/em0") : text.index("Fresh/em0")]
+
+
+def test_figures_of_a_simulated_lab_are_marked(visit: Visit) -> None:
+    before, after = make.revisions(2)
+    machine = make.hardware("Sim/x", of=make.lab("Simulation", simulated=True))
+    series = make.series(on=machine)
+    make.comparison(series, before, after)
+    make.run(after, on=machine)
+    assert "Sim/x simulated" in visit("/")
+
+
+def test_work_that_waits_is_said_and_asked_for_again(client: Client) -> None:
+    commit_that_changed(-11.4)
+    Series.objects.update(dirty_from=1, dirty_since=timezone.now())
+    page = client.get("/").content.decode()
+    assert "1 series waits to be analysed" in " ".join(page.split())
+    assert 'hx-get="/progress/"' in page
+
+
+def test_progress_ends_when_everything_is_analysed(client: Client) -> None:
+    page = client.get("/progress/").content.decode()
+    assert "Every series is analysed" in page
+    assert "hx-get" not in page
+
+
+def test_the_number_of_queries_does_not_grow_with_commits(queries: Counted) -> None:
+    commit_that_changed(-11.4)
+    few = queries("/")
+    for number in range(1, 6):
+        commit_that_changed(-5.0, first=310_000 + 10 * number, mode=f"mode-{number}")
+    assert queries("/") == few <= 12

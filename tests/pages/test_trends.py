@@ -1,0 +1,190 @@
+"""`/trends/`: everything in the address, samples never read."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.http import QueryDict
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from tests import make
+from tests.pages.conftest import Counted, words
+from webapp.pages import trend_data
+from webapp.pages.trend_query import TrendQuery
+from webapp.results.models import Revision
+
+pytestmark = pytest.mark.django_db
+Visit = Callable[[str], str]
+
+
+@pytest.fixture
+def along() -> list[Revision]:
+    """Two series on one machine over four revisions; pf loses 10 % at the third."""
+    revisions = make.revisions(4)
+    make.history(make.series(in_mode="forwarding"), revisions, [1000] * 4)
+    make.history(make.series(in_mode="pf"), revisions, [500, 500, 450, 450])
+    return revisions
+
+
+def figure(client: Client, query: str = "") -> dict[str, Any]:
+    response = client.get(f"/trends/figure.json?{query}")
+    assert response.status_code == 200
+    content: dict[str, Any] = json.loads(response.content)
+    return content
+
+
+def test_without_any_measurement_the_page_says_what_to_do(visit: Visit) -> None:
+    make.tree()
+    assert "labagent upload" in visit("/trends/")
+
+
+def test_an_empty_instance_gives_an_empty_figure(client: Client) -> None:
+    assert figure(client) == {}
+
+
+@pytest.mark.usefixtures("along")
+def test_without_scripts_the_page_has_the_chart_and_its_numbers(client: Client) -> None:
+    page = client.get("/trends/").content.decode()
+    assert "<svg" in page
+    assert page.count("<polyline") == 2
+    assert "−9.9 ± 1.2" in words(page)
+
+
+@pytest.mark.usefixtures("along")
+def test_the_address_chooses_the_series(client: Client) -> None:
+    chosen = figure(client, "mode=pf")
+    assert [series["mode"] for series in chosen["series"]] == ["pf"]
+
+
+@pytest.mark.usefixtures("along")
+def test_the_figure_draws_what_the_points_say(client: Client) -> None:
+    series = figure(client, "mode=pf")["series"][0]
+    assert series["flag"] == "--r-"
+    assert series["n"] == [5, 5, 5, 5]
+    assert series["percent"][0] is None
+    assert series["percent"][2] < -8
+
+
+@pytest.mark.usefixtures("along")
+def test_min_to_max_draws_the_median(client: Client) -> None:
+    series = figure(client, "mode=pf&whiskers=range")["series"][0]
+    assert series["low"][0] < series["value"][0] < series["high"][0]
+
+
+def test_one_sample_has_no_interval(client: Client) -> None:
+    make.point(make.series(), make.revision("r1"), [100.0])
+    series = figure(client)["series"][0]
+    assert (series["low"], series["high"]) == ([None], [None])
+
+
+def test_the_interval_of_a_mean_is_student_s_t(client: Client) -> None:
+    make.point(make.series(), make.revision("r1"), [9.0, 10.0, 11.0])
+    series = figure(client)["series"][0]
+    # t(2, 95 %) = 4.303, sd = 1, n = 3: half = 2.4843
+    assert series["high"][0] == pytest.approx(12.4843, abs=1e-3)
+
+
+def test_from_and_to_bound_what_is_shown(client: Client, along: list[Revision]) -> None:
+    shown = figure(client, f"from={along[1].name}&to={along[2].name}")
+    assert shown["revisions"]["name"] == [along[1].name, along[2].name]
+
+
+@pytest.mark.usefixtures("along")
+def test_the_last_points_of_each_series_are_shown(client: Client) -> None:
+    assert len(figure(client, "last=2")["revisions"]["name"]) == 2
+
+
+@pytest.mark.usefixtures("along")
+def test_indexed_values_start_at_100(client: Client) -> None:
+    trace = figure(client, "mode=pf&y=indexed")["figure"]["data"][0]
+    assert trace["y"][0] == 100
+
+
+@pytest.mark.parametrize("query", ["tree=nope", "metric=nope", "from=r9", "to=r9"])
+def test_a_name_that_is_not_known_is_not_found(
+    client: Client, along: list[Revision], query: str
+) -> None:
+    assert client.get(f"/trends/?{query}").status_code == 404
+    assert client.get(f"/trends/figure.json?{query}").status_code == 404
+
+
+@pytest.mark.usefixtures("along")
+@pytest.mark.parametrize("query", ["x=nonsense", "last=0", "last=-3", "last=9e9", "y=", "last=٣"])
+def test_a_setting_that_means_nothing_falls_back_to_the_default(visit: Visit, query: str) -> None:
+    assert "Flagged commits" in visit(f"/trends/?{query}")
+
+
+@pytest.mark.usefixtures("along")
+def test_a_mode_that_is_not_measured_here_is_named_not_silently_dropped(visit: Visit) -> None:
+    assert "Not measured here, so left out: nope" in visit("/trends/?mode=pf&mode=nope")
+
+
+def test_hardware_and_modes_that_never_met_give_no_series_but_a_word(visit: Visit) -> None:
+    at = make.revision("r1")
+    make.point(make.series(on=make.hardware("A/x"), in_mode="pf"), at)
+    make.point(make.series(on=make.hardware("B/y"), in_mode="ipfw"), at)
+    assert "matches this choice" in visit("/trends/?hardware=A/x&mode=ipfw")
+
+
+def test_more_series_than_fit_are_counted(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trend_data, "MOST_SERIES", 2)
+    at = make.revision("r1")
+    for number in range(5):
+        make.point(make.series(in_mode=f"mode-{number}"), at)
+    assert "3 more series match" in visit("/trends/")
+
+
+def test_on_the_time_axis_undated_commits_are_counted(visit: Visit) -> None:
+    make.point(make.series(), make.revision("r1"))
+    assert "1 of 1 revisions have no known time" in visit("/trends/?x=time")
+
+
+def test_simulated_series_are_marked(visit: Visit) -> None:
+    machine = make.hardware("Sim/x", of=make.lab("Simulation", simulated=True))
+    make.point(make.series(on=machine), make.revision("r1"))
+    assert "Sim/x simulated" in visit("/trends/")
+
+
+@pytest.mark.usefixtures("along")
+def test_a_change_of_the_form_brings_the_evidence_alone(client: Client) -> None:
+    page = client.get("/trends/", headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in page
+    assert "data-figure=" in page
+    assert 'hx-swap-oob="true"' in page
+
+
+@pytest.mark.usefixtures("along")
+def test_an_unchanged_figure_is_not_sent_again(client: Client) -> None:
+    first = client.get("/trends/figure.json")
+    again = client.get("/trends/figure.json", headers={"If-None-Match": first["ETag"]})
+    assert again.status_code == 304
+    assert again.content == b""
+
+
+@pytest.mark.usefixtures("along")
+def test_samples_are_never_read(client: Client) -> None:
+    with CaptureQueriesContext(connection) as statements:
+        client.get("/trends/")
+        client.get("/trends/figure.json")
+    assert not [one["sql"] for one in statements if "results_measurement" in one["sql"]]
+
+
+def test_the_number_of_queries_does_not_grow_with_series_or_points(queries: Counted) -> None:
+    make.history(make.series(in_mode="pf"), make.revisions(3), [100.0] * 3)
+    few, few_figure = queries("/trends/"), queries("/trends/figure.json")
+    longer = make.revisions(20, first=400_000)
+    for number in range(5):
+        make.history(make.series(in_mode=f"mode-{number}"), longer, [100.0] * 20)
+    assert queries("/trends/") == few <= 9
+    assert queries("/trends/figure.json") == few_figure <= 8
+
+
+def test_an_address_survives_being_read_and_written() -> None:
+    query = (
+        "tree=head&metric=pps&hardware=A/x&mode=pf@inet4&x=time&y=indexed&whiskers=none"
+        "&last=50&from=r1&to=r9&pin=3@r2&range=r1..r2"
+    )
+    assert TrendQuery.parse(QueryDict(query)).link() == f"/trends/?{query}"
