@@ -131,7 +131,14 @@ class Supervisor:
 
     def require_healthy(self) -> None:
         """Raise `StackError`, with the end of its log, when a program could not be kept running."""
-        for process in self._call("getAllProcessInfo"):
+        try:
+            known = self._call("getAllProcessInfo")
+        except (OSError, xmlrpc.client.Error) as error:
+            raise StackError(
+                f"supervisord does not answer any more ({error}), so this instance ends. The end "
+                f"of {self.logs}/supervisord.log:\n{self.tail('supervisord')}"
+            ) from error
+        for process in known:
             if process["state"] == ProcessStates.FATAL:
                 name = process["name"]
                 raise StackError(
