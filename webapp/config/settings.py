@@ -214,12 +214,18 @@ STORAGES = {
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 
-# Security
+# Security. Plotly adds two style elements: an empty one, which it then fills rule by rule (that is
+# allowed), and the styles of maps, which no page of ours draws. Allowed by their contents, because
+# 'unsafe-inline' would allow everybody's.
+PLOTLY_STYLES = (
+    "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='",
+    "'sha256-ji27qzEtxXZW+7dun6UwjHXJ18e6WAin1VvNtkzIE/o='",
+)
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": ["'self'"],
         "script-src": ["'self'"],
-        "style-src": ["'self'", "'unsafe-inline'"],
+        "style-src": ["'self'", *PLOTLY_STYLES],
         "img-src": ["'self'", "data:", "blob:"],
         "connect-src": ["'self'"],
         "object-src": ["'none'"],
@@ -262,4 +268,6 @@ LOGGING = logging_config(
 )
 
 # The agent's variables share the prefix and may be set on the same machine.
-_env.refuse_unknown(others=("DRIFTLINE_SERVER", "DRIFTLINE_TOKEN", "DRIFTLINE_SPOOL"))
+_env.refuse_unknown(
+    others=("DRIFTLINE_SERVER", "DRIFTLINE_TOKEN", "DRIFTLINE_SPOOL", "DRIFTLINE_CONFIG")
+)

@@ -2,38 +2,56 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from webapp.config.stack.errors import StackError
 from webapp.config.stack.programs import PROJECT
 
 
-def run(arguments: list[str], logs: Path) -> str:
-    """Run one command and return what it printed; raise `StackError` when it fails."""
-    return run_together(logs, arguments)[0]
+def follow(arguments: list[str], logs: Path) -> Iterator[str]:
+    """Run one command and give each line that it prints as it comes.
+
+    Raises `StackError` when it fails.
+    """
+    process = _start(arguments, logs)
+    try:
+        yield from map(str.rstrip, process.stdout or ())
+        process.wait()
+    finally:
+        _end([process])
+    _require_success(arguments, process, logs)
 
 
-def run_together(logs: Path, *commands: list[str]) -> list[str]:
-    """Run `commands` side by side and return what each printed.
+def run_together(logs: Path, *commands: list[str]) -> None:
+    """Run `commands` side by side; raise `StackError` for the first that failed.
 
-    Their standard error is kept in `logs`. Raises `StackError` for the first that failed.
+    What they say on standard error is kept in `logs`.
     """
     started = [_start(arguments, logs) for arguments in commands]
     try:
-        printed = [process.communicate()[0] for process in started]
-    finally:
         for process in started:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
-    for arguments, process, text in zip(commands, started, printed, strict=True):
-        if process.returncode:
-            errors = _log(arguments, logs).read_text(errors="replace").splitlines()[-20:]
-            raise StackError(
-                f"`manage.py {arguments[0]}` failed (status {process.returncode}):\n"
-                + "\n".join([*text.splitlines()[-5:], *errors])
-            )
-    return printed
+            process.communicate()
+    finally:
+        _end(started)
+    for arguments, process in zip(commands, started, strict=True):
+        _require_success(arguments, process, logs)
+
+
+def _end(started: Sequence["subprocess.Popen[str]"]) -> None:
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+def _require_success(arguments: list[str], process: "subprocess.Popen[str]", logs: Path) -> None:
+    if process.returncode:
+        errors = _log(arguments, logs).read_text(errors="replace").splitlines()[-20:]
+        raise StackError(
+            f"`manage.py {arguments[0]}` failed (status {process.returncode}):\n"
+            + "\n".join(errors)
+        )
 
 
 def _start(arguments: list[str], logs: Path) -> "subprocess.Popen[str]":

@@ -217,7 +217,7 @@ def _announce(plan: Plan, options: Options) -> None:
     """Load the demonstration, if asked for, and print the line that scripts wait for."""
     if options.demo:
         say("loading the demonstration data")
-        for line in commands.run(["load_demo"], plan.supervisor.logs).splitlines():
+        for line in commands.follow(["load_demo"], plan.supervisor.logs):
             say(line)
     plan.supervisor.require_healthy()
     print(f"ready {options.url}", flush=True)  # noqa: T201
