@@ -48,7 +48,7 @@ def rename_hardware(*, hardware: Hardware, name: str) -> None:
     hardware.refresh_from_db()
     if hardware.name == name:
         return
-    _refuse_bad_name(name, hardware)
+    check_hardware_name(name=name, hardware=hardware)
     HardwareAlias.objects.filter(name=name, hardware=hardware).delete()
     HardwareAlias.objects.create(name=hardware.name, hardware=hardware)
     hardware.name = name
@@ -58,12 +58,14 @@ def rename_hardware(*, hardware: Hardware, name: str) -> None:
     transaction.on_commit(forget_names)
 
 
-def _refuse_bad_name(name: str, hardware: Hardware) -> None:
+def check_hardware_name(*, name: str, hardware: Hardware) -> None:
+    """Raise Unprocessable unless ``hardware`` (or new hardware, unsaved) may be called so."""
     if not HARDWARE_NAME.fullmatch(name):
         message = f"{name!r} is no name; write machine/nic, without spaces, :, ?, # and &"
         raise Unprocessable([Problem("name", message)])
-    former = HardwareAlias.objects.filter(name=name).exclude(hardware=hardware)
-    if Hardware.objects.filter(name=name).exists() or former.exists():
+    now = Hardware.objects.filter(name=name).exclude(pk=hardware.pk)
+    former = HardwareAlias.objects.filter(name=name).exclude(hardware_id=hardware.pk)
+    if now.exists() or former.exists():
         raise Unprocessable([Problem("name", f"{name!r} is taken; merge the two instead")])
 
 

@@ -1,0 +1,109 @@
+"""Pages of people, and the rules that hold for every page of operators."""
+
+import pytest
+from django.contrib import admin
+from django.core.management import call_command
+from django.db.models import Model
+from django.test import Client
+
+from tests.operators import list_statements, operator, signed_in, text_of, url
+from tests.results.steps import analyse, measured, mode, upload
+from webapp.accounts.models import User
+
+pytestmark = pytest.mark.django_db
+MODELS = sorted(admin.site._registry, key=lambda model: model._meta.label)
+OURS = [model for model in MODELS if not model._meta.app_label.startswith(("auth", "accounts"))]
+
+
+def fill(start: int, count: int) -> None:
+    """Rows of every kind, all about different things."""
+    for i in range(start, start + count):
+        upload(
+            measured(f"r{i}", hardware=f"machine{i}", mode=mode(f"load{i}"), tree=f"tree{i}"),
+            measured(
+                f"r{i + 1000}", hardware=f"machine{i}", mode=mode(f"load{i}"), tree=f"tree{i}"
+            ),
+            lab=f"lab{i}",
+        )
+    analyse()
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_a_stranger_is_sent_to_sign_in(model: type[Model]) -> None:
+    response = Client().get(url(model))
+    assert response.status_code == 302
+    assert "/login/" in response["Location"]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_staff_without_rights_is_refused(model: type[Model]) -> None:
+    assert (
+        signed_in(User.objects.create_user("eve", is_staff=True)).get(url(model)).status_code == 403
+    )
+
+
+def test_a_person_who_is_no_staff_is_refused() -> None:
+    response = signed_in(User.objects.create_user("eve")).get("/admin/")
+    assert response.status_code == 302
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_every_list_and_change_page_opens_and_can_be_searched(model: type[Model]) -> None:
+    fill(1, 2)
+    client = operator()
+    row = model._default_manager.first()
+    assert client.get(url(model)).status_code == 200
+    assert client.get(url(model), {"q": "machine1"}).status_code == 200
+    if row is not None:
+        assert client.get(url(model, "change", row.pk)).status_code == 200
+
+
+def test_every_list_takes_as_many_statements_for_many_rows_as_for_few() -> None:
+    def statements() -> dict[str, int]:
+        return {model.__name__: list_statements(model) for model in MODELS}
+
+    fill(1, 2)
+    few = statements()
+    fill(3, 8)
+    assert statements() == few
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_no_page_needs_a_script_in_its_text(model: type[Model]) -> None:
+    """Our Content-Security-Policy allows scripts from files only."""
+    fill(1, 1)
+    client = operator()
+    row = model._default_manager.first()
+    pages = [url(model), *([url(model, "change", row.pk)] if row is not None else [])]
+    for page in pages:
+        response = client.get(page)
+        assert "script-src 'self';" in response["Content-Security-Policy"] + ";"
+        for tag in text_of(response).split("<script")[1:]:
+            attributes, _, content = tag.partition(">")
+            assert "src=" in attributes or 'type="application/json"' in attributes, tag[:80]
+            assert "src=" not in attributes or not content.partition("</script")[0].strip()
+        assert " onclick=" not in text_of(response)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Comparison", "Measurement", "Metric", "Point", "Run", "Series", "SeriesAnalysis", "Token"],
+)
+def test_what_is_measured_or_concluded_is_only_looked_at(name: str) -> None:
+    fill(1, 1)
+    for model in OURS:
+        if model.__name__ == name:
+            page = admin.site._registry[model]
+            request = operator().get(url(model)).wsgi_request
+            assert not page.has_add_permission(request)
+            assert not page.has_change_permission(request)
+            assert not page.has_delete_permission(request)
+
+
+def test_an_operator_is_made_by_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", "a long password")
+    arguments = ("--noinput", "--username=ada", "--email=ada@bsd.example")
+    call_command("createsuperuser", *arguments, verbosity=0)
+    client = Client()
+    assert client.login(username="ada", password="a long password")
+    assert client.get("/admin/").status_code == 200

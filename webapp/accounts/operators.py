@@ -1,0 +1,128 @@
+"""What the admin pages of all apps share: read-only pages, and actions that ask first."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.db.models import Count, IntegerField, Model, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest
+from django.template.response import TemplateResponse
+
+if TYPE_CHECKING:
+    # The types take parameters, the classes do not.
+    Admin = admin.ModelAdmin[Any]
+    Inline = admin.TabularInline[Any, Any]
+    ModelForm = forms.ModelForm[Any]
+    InlineFormSet = forms.BaseInlineFormSet[Any, Any, Any]
+else:
+    Admin = admin.ModelAdmin
+    Inline = admin.TabularInline
+    ModelForm = forms.ModelForm
+    InlineFormSet = forms.BaseInlineFormSet
+
+SHOWN = 20
+ALL = Q()
+
+
+def count_of(model: type[Model], field: str, only: Q = ALL) -> Coalesce:
+    """How many rows of ``model`` (of them ``only`` some) point at each row by ``field``.
+
+    For a column of a list, in the list's one query. A subquery runs only for the rows of the page,
+    and two of them do not multiply one another.
+    """
+    rows = model._default_manager.filter(only, **{field: OuterRef("pk")}).order_by()  # noqa: SLF001
+    number = rows.values(field).annotate(number=Count("pk")).values("number")
+    return Coalesce(Subquery(number, output_field=IntegerField()), 0)
+
+
+class OperatedAdmin(Admin):
+    """Actions with ``permissions=["operate"]`` are for who may change the model."""
+
+    def has_operate_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm(f"{self.opts.app_label}.change_{self.opts.model_name}")
+
+
+class ReadOnlyAdmin(OperatedAdmin):
+    """For what is measured or concluded: looked at, never edited by hand."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class ReadOnlyInline(Inline):
+    """Rows that belong to the page's object, to look at."""
+
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class Confirmation(forms.Form):
+    """Asks nothing but whether to do it."""
+
+    required_css_class = "required"
+
+
+def bind(form: type[forms.Form], request: HttpRequest, **options: Any) -> Any:
+    """``form`` with what was sent from the page that asks, empty before that page was shown."""
+    return form(request.POST if "confirmed" in request.POST else None, **options)
+
+
+def ask(
+    page: OperatedAdmin,
+    request: HttpRequest,
+    queryset: QuerySet[Any],
+    form: forms.Form,
+    *,
+    title: str,
+    text: str,
+) -> TemplateResponse:
+    """The page between choosing an action and doing it."""
+    context = page.admin_site.each_context(request) | {
+        "opts": page.opts,
+        "title": title,
+        "text": text,
+        "form": form,
+        "objects": queryset[:SHOWN],
+        "more": max(0, queryset.count() - SHOWN),
+        "action": request.POST["action"],
+        "checkbox": ACTION_CHECKBOX_NAME,
+        "chosen": request.POST.getlist(ACTION_CHECKBOX_NAME),
+        "select_across": request.POST.get("select_across", "0"),
+    }
+    return TemplateResponse(request, "admin/driftline/ask.html", context)
+
+
+def confirmed(
+    page: OperatedAdmin,
+    request: HttpRequest,
+    queryset: QuerySet[Any],
+    do: Callable[[Any], None],
+    *,
+    title: str,
+    text: str,
+    done: str,
+) -> TemplateResponse | None:
+    """Ask, then ``do`` it to each row and say ``done`` with their number."""
+    form = bind(Confirmation, request)
+    if not form.is_valid():
+        return ask(page, request, queryset, form, title=title, text=text)
+    rows = list(queryset)
+    for row in rows:
+        do(row)
+    page.message_user(request, f"{done}: {len(rows)}", messages.SUCCESS)
+    return None

@@ -1,0 +1,110 @@
+"""Pages of labs, agents and tokens."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.template.response import TemplateResponse
+
+from webapp.accounts.operators import (
+    Confirmation,
+    OperatedAdmin,
+    ReadOnlyAdmin,
+    ReadOnlyInline,
+    ask,
+    bind,
+    confirmed,
+    count_of,
+)
+from webapp.labs import services
+from webapp.labs.models import Agent, Lab, Token
+
+
+@admin.register(Lab)
+class LabAdmin(OperatedAdmin):
+    list_display = ["name", "simulated", "agents", "created_at"]
+    list_filter = ["simulated"]
+    search_fields = ["name", "description"]
+    readonly_fields = ["created_at"]
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).annotate(_agents=count_of(Agent, "lab"))
+
+    @admin.display(ordering="_agents")
+    def agents(self, lab: Any) -> int:
+        return int(lab._agents)  # noqa: SLF001 (annotated above)
+
+
+class TokensOfAgent(ReadOnlyInline):
+    model = Token
+    fields = readonly_fields = ["prefix", "created_at", "last_used_at", "revoked_at"]
+
+
+@admin.register(Agent)
+class AgentAdmin(OperatedAdmin):
+    list_display = ["name", "lab", "good_tokens", "last_seen_at", "created_at"]
+    list_filter = ["lab"]
+    list_select_related = ["lab"]
+    search_fields = ["name", "lab__name"]
+    autocomplete_fields = ["lab"]
+    readonly_fields = ["last_seen_at", "created_at"]
+    inlines = [TokensOfAgent]
+    actions = ["issue_token"]
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        usable = count_of(Token, "agent", Q(revoked_at__isnull=True))
+        return super().get_queryset(request).annotate(_tokens=usable)
+
+    @admin.display(ordering="_tokens")
+    def good_tokens(self, agent: Any) -> int:
+        return int(agent._tokens)  # noqa: SLF001
+
+    @admin.action(description="Issue a token", permissions=["operate"])
+    def issue_token(
+        self, request: HttpRequest, queryset: QuerySet[Agent]
+    ) -> TemplateResponse | None:
+        """For one agent, for the answer shows the token's text, and shows it once."""
+        title = "Issue a token"
+        if queryset.count() != 1:
+            self.message_user(request, "Choose one agent.", messages.ERROR)
+            return None
+        form = bind(Confirmation, request)
+        if not form.is_valid():
+            text = "A new token for this agent is shown once. Its earlier tokens stay good."
+            return ask(self, request, queryset, form, title=title, text=text)
+        agent = queryset.get()
+        issued = services.issue_token(agent=agent)
+        self.log_change(request, agent, f"Issued the token {issued.token}")
+        context = {"opts": self.opts, "title": title, "agent": agent, "text": issued.text}
+        return TemplateResponse(
+            request,
+            "admin/driftline/token.html",
+            self.admin_site.each_context(request) | context,
+        )
+
+
+@admin.register(Token)
+class TokenAdmin(ReadOnlyAdmin):
+    list_display = ["__str__", "agent", "created_at", "last_used_at", "revoked_at"]
+    list_filter = [("revoked_at", admin.EmptyFieldListFilter), "agent__lab"]
+    list_select_related = ["agent__lab"]
+    search_fields = ["prefix", "agent__name", "agent__lab__name"]
+    fields = ["agent", "prefix", "created_at", "last_used_at", "revoked_at"]
+    actions = ["revoke"]
+
+    @admin.action(description="Revoke", permissions=["operate"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[Token]) -> TemplateResponse | None:
+        def do(token: Token) -> None:
+            services.revoke_token(token=token)
+            self.log_change(request, token, "Revoked")
+
+        return confirmed(
+            self,
+            request,
+            queryset,
+            do,
+            title="Revoke",
+            text="From now on uploads with these tokens are refused. This cannot be taken back.",
+            done="Revoked",
+        )

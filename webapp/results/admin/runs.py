@@ -1,0 +1,95 @@
+"""Runs and their samples."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.template.response import TemplateResponse
+
+from webapp.accounts.operators import ReadOnlyAdmin, ReadOnlyInline, ask, bind, confirmed
+from webapp.results.models import Measurement, Run
+from webapp.results.services import restore_run, withdraw_run
+
+
+class SamplesOfRun(ReadOnlyInline):
+    model = Measurement
+    fields = ["metric", "samples", "boots"]
+    readonly_fields = ["metric"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Measurement]:
+        return super().get_queryset(request).select_related("series__metric", "run")
+
+    @admin.display
+    def metric(self, measurement: Measurement) -> str:
+        return measurement.series.metric.name
+
+
+class ReasonForm(forms.Form):
+    reason = forms.CharField(
+        max_length=500,
+        widget=forms.Textarea(attrs={"rows": 2, "cols": 60}),
+        help_text="Shown wherever the run is shown.",
+    )
+
+
+@admin.register(Run)
+class RunAdmin(ReadOnlyAdmin):
+    list_display = [
+        "uuid",
+        "revision",
+        "hardware",
+        "mode",
+        "agent",
+        "measured_at",
+        "received_at",
+        "withdrawn_at",
+    ]
+    list_filter = [
+        ("withdrawn_at", admin.EmptyFieldListFilter),
+        "history",
+        "revision__tree",
+        "agent__lab",
+    ]
+    list_select_related = ["revision", "hardware", "mode", "agent__lab"]
+    search_fields = ["=uuid", "=revision__name", "hardware__name", "mode__name"]
+    search_help_text = "A whole UUID or revision, or a part of hardware or mode"
+    show_full_result_count = False
+    inlines = [SamplesOfRun]
+    actions = ["withdraw", "restore"]
+
+    @admin.action(description="Withdraw from the statistics", permissions=["operate"])
+    def withdraw(self, request: HttpRequest, queryset: QuerySet[Run]) -> TemplateResponse | None:
+        form = bind(ReasonForm, request)
+        if not form.is_valid():
+            text = (
+                "These runs stay visible with the reason, leave the statistics, and their series "
+                "are analysed anew."
+            )
+            return ask(self, request, queryset, form, title="Withdraw", text=text)
+        runs = list(queryset.counted())  # type: ignore[attr-defined]
+        for run in runs:
+            self._withdraw(request, run, form.cleaned_data["reason"])
+        self.message_user(request, f"Withdrawn: {len(runs)}", messages.SUCCESS)
+        return None
+
+    def _withdraw(self, request: Any, run: Run, reason: str) -> None:
+        withdraw_run(run=run, by=request.user, reason=reason)
+        self.log_change(request, run, f"Withdrew it: {reason}")
+
+    @admin.action(description="Take a withdrawal back", permissions=["operate"])
+    def restore(self, request: HttpRequest, queryset: QuerySet[Run]) -> TemplateResponse | None:
+        def do(run: Run) -> None:
+            restore_run(run=run)
+            self.log_change(request, run, "Took its withdrawal back")
+
+        return confirmed(
+            self,
+            request,
+            queryset.filter(withdrawn_at__isnull=False),
+            do,
+            title="Take the withdrawal back",
+            text="These withdrawn runs count again, and their series are analysed anew.",
+            done="Taken back",
+        )

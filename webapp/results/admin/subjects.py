@@ -1,0 +1,138 @@
+"""Hardware, modes and metrics."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.template.response import TemplateResponse
+
+from webapp.accounts.operators import (
+    Inline,
+    ModelForm,
+    OperatedAdmin,
+    ReadOnlyAdmin,
+    ReadOnlyInline,
+    bind,
+    count_of,
+)
+from webapp.results.admin.merge_forms import IntoForm, merge_chosen
+from webapp.results.errors import Unprocessable
+from webapp.results.models import Hardware, HardwareAlias, Metric, Mode, ModeAlias, Series
+from webapp.results.services import forget_names
+from webapp.results.services.merging import merge_hardware, merge_modes
+from webapp.results.services.subjects import check_hardware_name, rename_hardware
+
+MERGE_TEXT = (
+    "Everything measured under these counts as measured under the one that stays; series that "
+    "become one are pooled and analysed anew. Uploads under the old names land there. This cannot "
+    "be taken back."
+)
+
+
+class AboutSeries(OperatedAdmin):
+    """A page with the number of its series in the list."""
+
+    series_field = ""
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        number = count_of(Series, self.series_field)
+        return super().get_queryset(request).annotate(_series=number)
+
+    @admin.display(ordering="_series")
+    def series(self, row: Any) -> int:
+        return int(row._series)  # noqa: SLF001
+
+
+class HardwareForm(ModelForm):
+    def clean_name(self) -> str:
+        name = str(self.cleaned_data["name"])
+        if name != self.initial.get("name"):
+            try:
+                check_hardware_name(name=name, hardware=self.instance)
+            except Unprocessable as error:
+                raise forms.ValidationError([one.message for one in error.problems]) from error
+        return name
+
+
+class HardwareAliasForm(ModelForm):
+    def clean_name(self) -> str:
+        name = str(self.cleaned_data["name"])
+        if Hardware.objects.filter(name=name).exists():
+            raise forms.ValidationError("Hardware has this name now; merge the two instead")
+        return name
+
+
+class AliasesOfHardware(Inline):
+    model = HardwareAlias
+    form = HardwareAliasForm
+    extra = 0
+
+
+@admin.register(Hardware)
+class HardwareAdmin(AboutSeries):
+    """Another name typed here renames: the former one becomes an alias."""
+
+    series_field = "hardware"
+    form = HardwareForm
+    list_display = ["name", "lab", "series", "created_at"]
+    list_filter = ["lab"]
+    list_select_related = ["lab"]
+    search_fields = ["name", "aliases__name", "description"]
+    autocomplete_fields = ["lab"]
+    readonly_fields = ["created_at"]
+    inlines = [AliasesOfHardware]
+    actions = ["merge"]
+
+    def save_model(
+        self, request: HttpRequest, obj: Hardware, form: ModelForm, change: bool
+    ) -> None:
+        if change and "name" in form.changed_data:
+            rename_hardware(hardware=Hardware.objects.get(pk=obj.pk), name=obj.name)
+        super().save_model(request, obj, form, change)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        transaction.on_commit(forget_names)
+
+    @admin.action(description="Merge into another", permissions=["operate"])
+    def merge(self, request: HttpRequest, queryset: QuerySet[Hardware]) -> TemplateResponse | None:
+        form = bind(IntoForm, request, choices=Hardware.objects.order_by("name"))
+        return merge_chosen(self, request, queryset, form, merge_hardware, text=MERGE_TEXT)
+
+
+class AliasesOfMode(ReadOnlyInline):
+    model = ModeAlias
+    fields = ["name"]
+
+
+@admin.register(Mode)
+class ModeAdmin(AboutSeries):
+    """Modes are made by uploads, and their parts are their name: nothing here is edited."""
+
+    series_field = "mode"
+    list_display = ["name", "workload", "traffic", "options", "series"]
+    list_filter = ["workload", "traffic"]
+    search_fields = ["name", "aliases__name"]
+    readonly_fields = ["name", "workload", "traffic", "options"]
+    inlines = [AliasesOfMode]
+    actions = ["merge"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    @admin.action(description="Merge into another", permissions=["operate"])
+    def merge(self, request: HttpRequest, queryset: QuerySet[Mode]) -> TemplateResponse | None:
+        form = bind(IntoForm, request, choices=Mode.objects.order_by("name"))
+        return merge_chosen(self, request, queryset, form, merge_modes, text=MERGE_TEXT)
+
+
+@admin.register(Metric)
+class MetricAdmin(AboutSeries, ReadOnlyAdmin):
+    """Unit and direction are what the first upload said; another direction is another metric."""
+
+    series_field = "metric"
+    list_display = ["name", "unit", "better", "series"]
+    search_fields = ["name"]
