@@ -38,6 +38,24 @@ def count_of(model: type[Model], field: str, only: Q = ALL) -> Coalesce:
     return Coalesce(Subquery(number, output_field=IntegerField()), 0)
 
 
+def whether(field: str, title: str) -> type[admin.SimpleListFilter]:
+    """A filter of a list by whether ``field`` is set: ``title``, yes or no."""
+
+    class Whether(admin.SimpleListFilter):
+        parameter_name = title.replace(" ", "_")
+
+        def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+            return [("yes", "Yes"), ("no", "No")]
+
+        def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any] | None:
+            if self.value() is None:
+                return None
+            return queryset.filter(**{f"{field}__isnull": self.value() == "no"})
+
+    Whether.title = title
+    return Whether
+
+
 class OperatedAdmin(Admin):
     """Actions with ``permissions=["operate"]`` are for who may change the model."""
 
@@ -90,14 +108,15 @@ def ask(
     *,
     title: str,
     text: str,
+    describe: Callable[[Any], str] = str,
 ) -> TemplateResponse:
-    """The page between choosing an action and doing it."""
+    """The page between choosing an action and doing it. ``describe`` says which row one is."""
     context = page.admin_site.each_context(request) | {
         "opts": page.opts,
         "title": title,
         "text": text,
         "form": form,
-        "objects": queryset[:SHOWN],
+        "objects": [describe(row) for row in queryset[:SHOWN]],
         "more": max(0, queryset.count() - SHOWN),
         "action": request.POST["action"],
         "checkbox": ACTION_CHECKBOX_NAME,
@@ -116,11 +135,12 @@ def confirmed(
     title: str,
     text: str,
     done: str,
+    describe: Callable[[Any], str] = str,
 ) -> TemplateResponse | None:
     """Ask, then ``do`` it to each row and say ``done`` with their number."""
     form = bind(Confirmation, request)
     if not form.is_valid():
-        return ask(page, request, queryset, form, title=title, text=text)
+        return ask(page, request, queryset, form, title=title, text=text, describe=describe)
     rows = list(queryset)
     for row in rows:
         do(row)

@@ -16,6 +16,7 @@ from webapp.accounts.operators import (
     bind,
     confirmed,
     count_of,
+    whether,
 )
 from webapp.labs import services
 from webapp.labs.models import Agent, Lab, Token
@@ -38,7 +39,8 @@ class LabAdmin(OperatedAdmin):
 
 class TokensOfAgent(ReadOnlyInline):
     model = Token
-    fields = readonly_fields = ["prefix", "created_at", "last_used_at", "revoked_at"]
+    fields = ["prefix", "created_at", "last_used_at", "revoked_at"]
+    readonly_fields = ["created_at"]
 
 
 @admin.register(Agent)
@@ -87,7 +89,7 @@ class AgentAdmin(OperatedAdmin):
 @admin.register(Token)
 class TokenAdmin(ReadOnlyAdmin):
     list_display = ["__str__", "agent", "created_at", "last_used_at", "revoked_at"]
-    list_filter = [("revoked_at", admin.EmptyFieldListFilter), "agent__lab"]
+    list_filter = [whether("revoked_at", "revoked"), "agent__lab"]
     list_select_related = ["agent__lab"]
     search_fields = ["prefix", "agent__name", "agent__lab__name"]
     fields = ["agent", "prefix", "created_at", "last_used_at", "revoked_at"]

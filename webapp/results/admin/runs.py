@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
-from webapp.accounts.operators import ReadOnlyAdmin, ReadOnlyInline, ask, bind, confirmed
+from webapp.accounts.operators import ReadOnlyAdmin, ReadOnlyInline, ask, bind, confirmed, whether
 from webapp.results.models import Measurement, Run
 from webapp.results.services import restore_run, withdraw_run
 
@@ -34,20 +34,23 @@ class ReasonForm(forms.Form):
     )
 
 
+def _named(run: Run) -> str:
+    return f"{run.uuid}: {run.revision} on {run.hardware} in {run.mode}"
+
+
 @admin.register(Run)
 class RunAdmin(ReadOnlyAdmin):
     list_display = [
-        "uuid",
+        "short_uuid",
         "revision",
         "hardware",
         "mode",
         "agent",
-        "measured_at",
         "received_at",
         "withdrawn_at",
     ]
     list_filter = [
-        ("withdrawn_at", admin.EmptyFieldListFilter),
+        whether("withdrawn_at", "withdrawn"),
         "history",
         "revision__tree",
         "agent__lab",
@@ -59,6 +62,10 @@ class RunAdmin(ReadOnlyAdmin):
     inlines = [SamplesOfRun]
     actions = ["withdraw", "restore"]
 
+    @admin.display(description="UUID", ordering="uuid")
+    def short_uuid(self, run: Run) -> str:
+        return str(run.uuid)[:8]
+
     @admin.action(description="Withdraw from the statistics", permissions=["operate"])
     def withdraw(self, request: HttpRequest, queryset: QuerySet[Run]) -> TemplateResponse | None:
         form = bind(ReasonForm, request)
@@ -67,7 +74,7 @@ class RunAdmin(ReadOnlyAdmin):
                 "These runs stay visible with the reason, leave the statistics, and their series "
                 "are analysed anew."
             )
-            return ask(self, request, queryset, form, title="Withdraw", text=text)
+            return ask(self, request, queryset, form, title="Withdraw", text=text, describe=_named)
         runs = list(queryset.counted())  # type: ignore[attr-defined]
         for run in runs:
             self._withdraw(request, run, form.cleaned_data["reason"])
@@ -92,4 +99,5 @@ class RunAdmin(ReadOnlyAdmin):
             title="Take the withdrawal back",
             text="These withdrawn runs count again, and their series are analysed anew.",
             done="Taken back",
+            describe=_named,
         )

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
-from webapp.accounts.operators import Confirmation, ReadOnlyAdmin, ask, bind, count_of
+from webapp.accounts.operators import Confirmation, ReadOnlyAdmin, ask, bind, count_of, whether
 from webapp.results.models import Point, Series
 from webapp.results.services.series import analyse_again
 
@@ -18,7 +18,7 @@ PARTS = ["tree", "hardware", "mode", "metric"]
 class SeriesAdmin(ReadOnlyAdmin):
     list_display = [*PARTS, "points", "version", "dirty_from", "dirty_since"]
     list_display_links = ["tree", "hardware"]
-    list_filter = [("dirty_from", admin.EmptyFieldListFilter), "tree", "metric", "hardware__lab"]
+    list_filter = [whether("dirty_from", "waiting for analysis"), "tree", "metric", "hardware__lab"]
     list_select_related = PARTS
     search_fields = ["hardware__name", "mode__name"]
     show_full_result_count = False

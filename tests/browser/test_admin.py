@@ -1,0 +1,94 @@
+"""The operators' pages in a browser, under the Content-Security-Policy."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from tests.operators import url
+from tests.results.steps import measured, mode, upload
+from webapp.accounts.models import User
+from webapp.labs.models import Agent
+from webapp.results.models import Hardware, Mode, Run
+from webapp.results.services import forget_names
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def complaints(live_server: LiveServer, page: Page) -> list[str]:
+    """What the browser complains of: errors of scripts, refused or failed requests."""
+    found: list[str] = []
+
+    def console(message: Any) -> None:
+        if message.type in {"error", "warning"}:
+            found.append(message.text)
+
+    page.on("console", console)
+    page.on("pageerror", lambda error: found.append(str(error)))
+    page.on("requestfailed", lambda request: found.append(request.url))
+    return found
+
+
+@pytest.fixture
+def signed_in(live_server: LiveServer, page: Page) -> Page:
+    forget_names()
+    User.objects.create_superuser("ada", password="a long password")
+    page.goto(f"{live_server.url}/admin/")
+    page.get_by_label("Username").fill("ada")
+    page.get_by_label("Password").fill("a long password")
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("heading", name="Operators")).to_be_visible()
+    return page
+
+
+def choose(page: Page, action: str, rows: int) -> None:
+    for row in range(rows):
+        page.locator("input.action-select").nth(row).check()
+    expect(page.locator(".action-counter")).to_contain_text(f"{rows} of")
+    page.get_by_label("Action:").select_option(label=action)
+    page.get_by_role("button", name="Go").click()
+
+
+def test_an_operator_merges_modes_withdraws_a_run_and_issues_a_token(
+    live_server: LiveServer, signed_in: Page, complaints: list[str]
+) -> None:
+    page = signed_in
+    upload(*(measured("r10", mode=mode(name)) for name in ("stateful", "statefull")))
+    page.goto(live_server.url + url(Mode))
+    choose(page, "Merge into another", 2)
+    page.get_by_label("The one that stays").select_option(label="stateful")
+    page.get_by_role("button", name="Merge").click()
+    expect(page.get_by_text("Merged into stateful: 1")).to_be_visible()
+    page.goto(live_server.url + url(Run))
+    choose(page, "Withdraw from the statistics", 1)
+    page.get_by_label("Reason").fill("wrong kernel")
+    page.get_by_role("button", name="Withdraw").click()
+    expect(page.get_by_text("Withdrawn: 1")).to_be_visible()
+    page.goto(live_server.url + url(Agent))
+    choose(page, "Issue a token", 1)
+    page.get_by_role("button", name="Issue a token").click()
+    expect(page.locator("pre code")).to_have_text(re.compile("^dl_"))
+    assert complaints == []
+
+
+def test_the_lab_of_hardware_is_found_by_typing(
+    live_server: LiveServer, signed_in: Page, complaints: list[str]
+) -> None:
+    page = signed_in
+    upload(measured("r10"))
+    upload(measured("r10", hardware="other"), lab="elsewhere")
+    row = Hardware.objects.get(name="bench/nic")
+    page.goto(live_server.url + url(Hardware, "change", row.pk))
+    page.locator(".select2-selection").click()
+    # Typing before the first answer would abort that request, which is a failed one.
+    expect(page.get_by_role("option", name="netlab")).to_be_visible()
+    page.locator(".select2-search__field").fill("elsew")
+    page.get_by_role("option", name="elsewhere").click()
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("was changed successfully")).to_be_visible()
+    row.refresh_from_db()
+    assert row.lab.name == "elsewhere"
+    assert complaints == []
