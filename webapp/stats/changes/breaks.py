@@ -6,11 +6,18 @@ from math import sqrt
 import numpy as np
 
 from webapp.stats.changes import drift, models, scale
-from webapp.stats.changes.layout import Table, give_to_next, join_to_former, lay_out, of_mean
+from webapp.stats.changes.layout import (
+    Table,
+    give_to_next,
+    join_to_former,
+    lay_out,
+    of_mean,
+    take_back,
+)
 from webapp.stats.changes.review import settle
 from webapp.stats.changes.state import Break, Kind, Regime, State
 
-SMALL_SIDE = 12
+SMALL_SIDE = 40
 """Sides of at most so many revisions are tested without their most extreme one as well."""
 
 
@@ -55,6 +62,8 @@ def begin(state: State, kind: Kind, first: int, slope: float) -> None:
     broken = Break(kind, first, ring.position[at], ring.label[at], newest)
     broken.settled = kind == "drift"
     state.breaks.append(broken)
+    if kind == "change":
+        take_back(state, first)
     lay_out(state, first)
 
 

@@ -9,13 +9,10 @@ from math import inf, sqrt
 
 from webapp.stats.changes import models, scale
 from webapp.stats.changes.breaks import try_break
-from webapp.stats.changes.layout import DRAWN_IN, lay_out, of_mean, spread
+from webapp.stats.changes.layout import DRAWN_IN, LAG, lay_out, of_mean, refresh, spread
 from webapp.stats.changes.points import Value
 from webapp.stats.changes.review import review
 from webapp.stats.changes.state import KEPT_SAMPLES, Regime, State
-
-LAG = 3
-"""Revisions before a difference counts as noise: the first ones of a new level must not hide it."""
 
 WEIGHT_RANGE = (0.1, 4.0)
 """Weights of one revision beside a typical one."""
@@ -91,10 +88,9 @@ def _update_noise(state: State, value: Value) -> None:
     at = len(ring.near) - 1 - LAG
     if at >= 0 and ring.near[at] >= 0:
         most = state.variance if state.freedom else inf
-        tracker.add_differences(ring.near[at], ring.far[at], most)
-    memory = tracker.memory()
-    state.memory_step = int(memory * scale.MEMORY_STEPS)
-    state.variance, state.freedom = tracker.variance(state.borrowed, memory)
+        counted = tracker.add_differences(ring.near[at], ring.far[at], most)
+        ring.near[at], ring.far[at] = counted
+    refresh(state)
 
 
 def _scan(state: State, regime: Regime) -> bool:

@@ -9,7 +9,30 @@ from webapp.stats.changes.state import State
 DRAWN_IN = 4.0
 """A revision counts as at most this many standard deviations off its line (Huber 1964)."""
 
+LAG = 3
+"""Revisions before a difference counts as noise: the first ones of a new level must not hide it."""
+
 Table = tuple[float, ...]
+
+
+def refresh(state: State) -> None:
+    """Work out the noise from what the tracker holds now."""
+    tracker = state.tracker
+    memory = tracker.memory()
+    state.memory_step = int(memory * scale.MEMORY_STEPS)
+    state.variance, state.freedom = tracker.variance(state.borrowed, memory)
+
+
+def take_back(state: State, first: int) -> None:
+    """Take the differences across a break at index `first` out of the noise."""
+    ring = state.ring
+    newest = len(ring.near) - 1 - LAG
+    at = first - ring.start
+    for i in (at, at + 1):
+        if i <= newest:
+            near = ring.near[i] if i == at else -1.0
+            state.tracker.take_back(near, ring.far[i], newest - i)
+    refresh(state)
 
 
 def spread(state: State) -> tuple[float, float, Table]:

@@ -103,23 +103,37 @@ class Tracker:
             self.in_boot = self.in_boot * fade + value.in_boot_freedom * value.in_boot
             self.in_boot_weight = self.in_boot_weight * fade + value.in_boot_freedom
 
-    def add_differences(self, near: float, far: float, variance: float) -> None:
+    def add_differences(self, near: float, far: float, variance: float) -> tuple[float, float]:
         """Take in half the squared difference from the neighbour, and from the one before it.
 
-        Each is negative where there is none. Both are clipped by `variance`.
+        `far` is negative where there is none. Both are clipped by `variance`; returns what they
+        counted as.
         """
         most = CLIP * CLIP * variance
-        fade = 1.0 - 1.0 / MEMORY
-        if near >= 0:
-            self.near = self.near * fade + min(near, most)
-            self.nears = self.nears * fade + 1.0
-            soon = 1.0 - 1.0 / LATELY
-            self.lately = self.lately * soon + min(near, most)
-            self.latelies = self.latelies * soon + 1.0
-            self._forget()
+        near, far = min(near, most), min(far, most)
+        fade, soon = 1.0 - 1.0 / MEMORY, 1.0 - 1.0 / LATELY
+        self.near = self.near * fade + near
+        self.nears = self.nears * fade + 1.0
+        self.lately = self.lately * soon + near
+        self.latelies = self.latelies * soon + 1.0
+        self._forget()
         if far >= 0:
-            self.far = self.far * fade + min(far, most)
+            self.far = self.far * fade + far
             self.fars = self.fars * fade + 1.0
+        return near, far
+
+    def take_back(self, near: float, far: float, age: int) -> None:
+        """Take back differences that were counted `age` revisions ago: they crossed a break."""
+        faded = (1.0 - 1.0 / MEMORY) ** age
+        soon = (1.0 - 1.0 / LATELY) ** age
+        if near >= 0 and self.nears > faded + 1.0:
+            self.near = max(self.near - near * faded, 0.0)
+            self.nears -= faded
+            self.lately = max(self.lately - near * soon, 0.0)
+            self.latelies -= min(soon, self.latelies / 2)
+        if far >= 0 and self.fars > faded + 1.0:
+            self.far = max(self.far - far * faded, 0.0)
+            self.fars -= faded
 
     def _forget(self) -> None:
         """Forget the older differences when the latest ones show another scatter."""

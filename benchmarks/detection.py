@@ -1,0 +1,125 @@
+"""Measures change detection: null, power, real, calibration, speed.
+
+    python -m benchmarks.detection [--quick] [--only null,power,…] [--write]
+
+Prints tables in Markdown; --write puts them into docs/detection-quality.md, between its markers.
+The whole takes about half an hour of one core; --quick a quarter of a minute, for the tests.
+Otava takes part when benchmarks/oracles.txt is installed in .venv-oracles.
+"""
+
+import argparse
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import (
+    calibration,
+    detection_null,
+    detection_power,
+    detection_real,
+    detection_speed,
+    intervals,
+    peers,
+)
+from webapp.stats.changes import scale
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "detection-quality.md"
+SEED = 20251121
+BINS = (0.0, 0.5, 0.7, 0.85, 0.95, 0.99, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much is simulated."""
+
+    null_series: int
+    trials: int
+    quiet_series: int
+    calibration_series: int
+    repeats: int
+
+
+WHOLE = Size(2000, 200, 60, 250, 100)
+QUICK = Size(4, 4, 2, 4, 5)
+
+
+def tables(size: Size, seed: int, otava: peers.Otava | None) -> dict[str, Callable[[], str]]:
+    """Return the tables by name, each as a function that measures it."""
+    others = peers.all_peers(otava)
+    fair = others[1:] if size is WHOLE else others[:3]
+    return {
+        "null": lambda: detection_null.report(size.null_series, seed),
+        "power": lambda: detection_power.report(
+            [others[0], *fair], size.trials, size.quiet_series, seed
+        ),
+        "real": lambda: detection_real.report(others if size is WHOLE else others[:3]),
+        "calibration": lambda: reliability(size.calibration_series, seed),
+        "speed": lambda: detection_speed.report(otava, size.repeats),
+    }
+
+
+def reliability(series: int, seed: int) -> str:
+    """Return the table of stated probability against truth, on series not used to set it."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for state, count in (("confirmed", series), ("candidate", max(series // 4, 1))):
+        scores, real = calibration.scored_changes(rng, count, state)
+        revisions = 1 if state == "candidate" else 2
+        stated = np.array([scale.probability(score, revisions) for score in scores])
+        for low, high in zip(BINS[:-1], BINS[1:], strict=True):
+            inside = (stated >= low) & (stated < high)
+            total = int(inside.sum())
+            if total:
+                hits = int(real[inside].sum())
+                truth = intervals.with_range(intervals.share(hits, total))
+                row = (state, f"{low:g} to {high:g}", f"{stated[inside].mean():.2f}", truth)
+                rows.append((*row, str(total)))
+    return (
+        "Series of 200 revisions with steps at random (one in sixty revisions, half to ten "
+        "standard deviations) in a mixture of cells. A change is real when a planted step lies "
+        "in its interval, or one revision beside it.\n\n"
+        + intervals.table(("state", "stated", "mean stated", "really", "changes"), rows)
+    )
+
+
+def main() -> None:
+    """Measure what was asked for, print it, and write it down if asked to."""
+    parser = argparse.ArgumentParser(description="Measure change detection.")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", default="null,power,real,calibration,speed")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--seed", type=int, default=SEED)
+    options = parser.parse_args()
+    otava = peers.Otava() if peers.ORACLES.exists() and not options.quick else None
+    size = QUICK if options.quick else WHOLE
+    makers = tables(size, options.seed, otava)
+    for name in options.only.split(","):
+        text = makers[name]()
+        flags = " --quick" if options.quick else ""
+        day = datetime.now(UTC).date().isoformat()
+        command = f"python -m benchmarks.detection{flags} --only {name} --seed {options.seed}"
+        text += f"\n\n`{command}`, {day}."
+        print(f"## {name}\n\n{text}\n", flush=True)
+        if options.write:
+            write(name, text)
+    if otava is not None:
+        otava.close()
+
+
+def write(name: str, text: str, document: Path = DOCUMENT) -> None:
+    """Replace what stands between the markers of one table."""
+    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
+    old = document.read_text(encoding="utf-8")
+    if not pattern.search(old):
+        raise SystemExit(f"{document} has no place for the table {name}")
+    new = pattern.sub(lambda _: f"{begin}\n{text}\n{end}", old)
+    document.write_text(new, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

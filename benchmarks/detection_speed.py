@@ -1,0 +1,108 @@
+"""Speed: CPU time of a whole series and of one more revision, beside the peers.
+
+`python -m benchmarks.detection_speed` prints JSON lines; CPU time of the process is taken, so
+that a busy machine disturbs less.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from statistics import median
+from time import process_time
+
+import numpy as np
+
+from benchmarks import intervals, peers
+from benchmarks.cells import CLEAN, Floats, series_of
+from webapp.stats.changes import advance, detect, present, start
+from webapp.stats.simulate import draw_levels, draw_samples
+
+LENGTHS = (60, 500, 5000)
+GOAL_WHOLE_MS = {60: 1.0, 500: 5.0, 5000: 40.0}
+GOAL_ONE_MS = {60: 1.0, 500: 1.5, 5000: 2.0}
+STEP_EVERY = 150
+"""Revisions between the changes of the measured series."""
+
+EDIVISIVE_MOST = 500
+"""The slow reference is not run on longer series."""
+
+
+def values_of(length: int, seed: int = 1) -> Floats:
+    """Return one series with a step now and then."""
+    cell = CLEAN[2]
+    rng = np.random.default_rng(seed)
+    levels = draw_levels(rng, 1, length, cell.scatter)[0]
+    for i, at in enumerate(range(STEP_EVERY // 3, length, STEP_EVERY)):
+        levels[at:] += 0.05 * (-1) ** i
+    return draw_samples(rng, levels, 5, cell.scatter)
+
+
+def milliseconds(work: Callable[[], object], repeats: int) -> float:
+    """Return the median CPU milliseconds of `work`."""
+    times = []
+    for _ in range(repeats):
+        begin = process_time()
+        work()
+        times.append(process_time() - begin)
+    return 1000 * median(times)
+
+
+def measure(otava: peers.Otava | None, repeats: int) -> Iterator[tuple[str, int, float]]:
+    """Yield name, length and milliseconds."""
+    for length in LENGTHS:
+        values = values_of(length + 1)
+        points = series_of(values)
+        count = max(3, repeats * 60 // length)
+        before = advance(start(), points[:length])
+        newest = points[length:]
+        yield "whole series", length, milliseconds(lambda p=points: detect(p[:-1]), count)  # type: ignore[misc]
+        yield (
+            "one new revision",
+            length,
+            milliseconds(lambda s=before, p=newest: present(advance(s, p), "more"), repeats),  # type: ignore[misc]
+        )
+        pelt = peers.pelt(2.0)
+        yield "PELT (ruptures), whole", length, milliseconds(lambda v=values: pelt([v]), count)  # type: ignore[misc]
+        if length <= EDIVISIVE_MOST:
+            slow = peers.mongodb()
+            yield "E-divisive, slow reference", length, milliseconds(lambda v=values: slow([v]), 1)  # type: ignore[misc]
+        if otava is not None:
+            _, seconds = otava.ask([values] * max(3, count // 4), 1e-3)
+            yield "Otava, whole", length, 1000 * median(seconds)
+
+
+def report(otava: peers.Otava | None, repeats: int) -> str:
+    """Return the table."""
+    figures: dict[str, dict[int, float]] = {}
+    for name, length, value in measure(otava, repeats):
+        figures.setdefault(name, {})[length] = value
+    rows = []
+    for name, by_length in figures.items():
+        goals = {"whole series": GOAL_WHOLE_MS, "one new revision": GOAL_ONE_MS}.get(name, {})
+        cells = [
+            f"{by_length[n]:.2f}{_mark(by_length[n], goals.get(n))}" if n in by_length else "-"
+            for n in LENGTHS
+        ]
+        rows.append((name, *cells))
+    return "CPU milliseconds, median; the goal in brackets.\n\n" + intervals.table(
+        ("", *(f"n = {n}" for n in LENGTHS)), rows
+    )
+
+
+def _mark(value: float, goal: float | None) -> str:
+    if goal is None:
+        return ""
+    return f" (≤ {goal:g})" if value <= goal else f" (≤ {goal:g}: **no**)"
+
+
+def main() -> None:
+    """Print one JSON object a line."""
+    otava = peers.Otava() if peers.ORACLES.exists() else None
+    for name, length, value in measure(otava, 100):
+        figure = {"name": f"changes: {name}", "value": round(value, 3), "unit": "ms", "n": length}
+        print(json.dumps(figure), flush=True)
+    if otava is not None:
+        otava.close()
+
+
+if __name__ == "__main__":
+    main()
