@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -50,13 +51,12 @@ QUICK = Size(4, 4, 2, 4, 5)
 def tables(size: Size, seed: int, otava: peers.Otava | None) -> dict[str, Callable[[], str]]:
     """Return the tables by name, each as a function that measures it."""
     others = peers.all_peers(otava)
-    fair = others[1:] if size is WHOLE else others[:3]
+    if size is not WHOLE:
+        others = others[:3]
     return {
         "null": lambda: detection_null.report(size.null_series, seed),
-        "power": lambda: detection_power.report(
-            [others[0], *fair], size.trials, size.quiet_series, seed
-        ),
-        "real": lambda: detection_real.report(others if size is WHOLE else others[:3]),
+        "power": lambda: detection_power.report(others, size.trials, size.quiet_series, seed),
+        "real": lambda: detection_real.report(others),
         "calibration": lambda: reliability(size.calibration_series, seed),
         "speed": lambda: detection_speed.report(otava, size.repeats),
     }
@@ -70,7 +70,7 @@ def reliability(series: int, seed: int) -> str:
         scores, real = calibration.scored_changes(rng, count, state)
         revisions = 1 if state == "candidate" else 2
         stated = np.array([scale.probability(score, revisions) for score in scores])
-        for low, high in zip(BINS[:-1], BINS[1:], strict=True):
+        for low, high in pairwise(BINS):
             inside = (stated >= low) & (stated < high)
             total = int(inside.sum())
             if total:

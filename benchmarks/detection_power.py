@@ -18,6 +18,9 @@ from webapp.stats.simulate import draw_levels, draw_samples
 
 HISTORY = 100
 SIZES = (1, 2, 3, 4, 6)
+NO_STEP = 0
+"""Series without a step, in which hits are luck: a detector that always says yes finds all."""
+
 LOOKS = (1, 3, 10)
 NEAR = 2
 """Revisions around the true one that count as found."""
@@ -60,7 +63,7 @@ def steps(cell: Cell, trials: int, seed: int) -> dict[int, Floats]:
     """Return by size (in sd of one revision) arrays (trials, revisions, samples)."""
     sd = cell.sd()
     arrays = {}
-    for size in SIZES:
+    for size in (NO_STEP, *SIZES):
         rng = np.random.default_rng(seed)
         levels = draw_levels(rng, trials, HISTORY + max(LOOKS), cell.scatter)
         levels[:, HISTORY:] += size * sd * rng.choice((-1.0, 1.0), (trials, 1))
@@ -203,6 +206,14 @@ def _level_for(scores: Floats, rate: float) -> float:
     return 6.0
 
 
+def net(hits: Recall, size: int, after: int, trials: int) -> float:
+    """Return the share found, less what luck finds: (r - luck) / (1 - luck)."""
+    luck = hits[NO_STEP, after] / trials
+    if luck >= 1:
+        return 0.0
+    return max((hits[size, after] / trials - luck) / (1 - luck), 0.0)
+
+
 def matched(results: dict[float, Result], rate: float, *, with_candidates: bool) -> Result:
     """Return ours at the loosest threshold with no more false alerts than `rate`."""
     for score in sorted(results):
@@ -276,21 +287,21 @@ def _peer_table(
         cells_of_row = [str(size)]
         for after in LOOKS:
             fair = matched(grid, theirs.rate, with_candidates=after == 1)
-            mine, other = fair.hits[size, after], theirs.hits[size, after]
+            mine = net(fair.hits, size, after, trials)
+            other = net(theirs.hits, size, after, trials)
             tally.setdefault(one.name, []).append(_compare(mine, other, trials))
             mark = ("", " +", " **-**")[_compare(mine, other, trials)]
-            cells_of_row.append(f"{other / trials:.2f} / {mine / trials:.2f}{mark}")
+            cells_of_row.append(f"{other:.2f} / {mine:.2f}{mark}")
         rows.append(cells_of_row)
     header = ["step / sd", *(f"after {after}" for after in LOOKS)]
     return (
         f"**{one.name}** ({1000 * theirs.rate:.1f} false alerts per 1,000): its recall / ours "
-        "with no more false alerts\n\n" + intervals.table(header, rows)
+        "with no more false alerts, both less luck\n\n" + intervals.table(header, rows)
     )
 
 
-def _compare(mine: int, other: int, trials: int) -> int:
-    """1 when ours is ahead beyond the 95 % interval of the difference, -1 behind, 0 neither."""
-    p, q = mine / trials, other / trials
+def _compare(p: float, q: float, trials: int) -> int:
+    """1 when ours (p) is ahead beyond the 95 % interval of the difference, -1 behind, else 0."""
     error = 1.96 * sqrt((p * (1 - p) + q * (1 - q)) / trials) or 1.0 / trials
     return 0 if abs(p - q) <= error else (1 if p > q else -1)
 

@@ -6,6 +6,7 @@ that a busy machine disturbs less.
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from statistics import median
 from time import process_time
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from benchmarks import intervals, peers
 from benchmarks.cells import CLEAN, Floats, series_of
-from webapp.stats.changes import advance, detect, present, start
+from webapp.stats.changes import Analysis, Point, State, advance, detect, present, start
 from webapp.stats.simulate import draw_levels, draw_samples
 
 LENGTHS = (60, 500, 5000)
@@ -53,21 +54,21 @@ def measure(otava: peers.Otava | None, repeats: int) -> Iterator[tuple[str, int,
         points = series_of(values)
         count = max(3, repeats * 60 // length)
         before = advance(start(), points[:length])
-        newest = points[length:]
-        yield "whole series", length, milliseconds(lambda p=points: detect(p[:-1]), count)  # type: ignore[misc]
-        yield (
-            "one new revision",
-            length,
-            milliseconds(lambda s=before, p=newest: present(advance(s, p), "more"), repeats),  # type: ignore[misc]
-        )
-        pelt = peers.pelt(2.0)
-        yield "PELT (ruptures), whole", length, milliseconds(lambda v=values: pelt([v]), count)  # type: ignore[misc]
+        yield "whole series", length, milliseconds(partial(detect, points[:-1]), count)
+        one_more = partial(_one_more, before, points[length:])
+        yield "one new revision", length, milliseconds(one_more, repeats)
+        pelt = partial(peers.pelt(2.0), [values])
+        yield "PELT (ruptures), whole", length, milliseconds(pelt, count)
         if length <= EDIVISIVE_MOST:
-            slow = peers.mongodb()
-            yield "E-divisive, slow reference", length, milliseconds(lambda v=values: slow([v]), 1)  # type: ignore[misc]
+            slow = partial(peers.mongodb(), [values])
+            yield "E-divisive, slow reference", length, milliseconds(slow, 1)
         if otava is not None:
             _, seconds = otava.ask([values] * max(3, count // 4), 1e-3)
             yield "Otava, whole", length, 1000 * median(seconds)
+
+
+def _one_more(state: State, points: list[Point]) -> Analysis:
+    return present(advance(state, points), "more")
 
 
 def report(otava: peers.Otava | None, repeats: int) -> str:
