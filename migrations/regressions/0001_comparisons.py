@@ -5,44 +5,144 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('results', '0001_trees_runs_series'),
+        ("results", "0001_trees_runs_series"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='SeriesAnalysis',
+            name="SeriesAnalysis",
             fields=[
-                ('series', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='analysis', serialize=False, to='results.series')),
-                ('version', models.BigIntegerField(default=0, help_text="The series' version it describes.")),
-                ('analysed_at', models.DateTimeField(null=True)),
+                (
+                    "series",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="analysis",
+                        serialize=False,
+                        to="results.series",
+                    ),
+                ),
+                (
+                    "version",
+                    models.BigIntegerField(
+                        default=0, help_text="The series' version it describes."
+                    ),
+                ),
+                ("analysed_at", models.DateTimeField(null=True)),
             ],
             options={
-                'verbose_name_plural': 'series analyses',
+                "verbose_name_plural": "series analyses",
             },
         ),
         migrations.CreateModel(
-            name='Comparison',
+            name="Comparison",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.BigIntegerField()),
-                ('delta', models.FloatField(help_text="Mean minus previous mean, in the metric's unit.")),
-                ('error', models.FloatField(help_text='Half the 95 % interval; null: unknown.', null=True)),
-                ('percent', models.FloatField(help_text='Of the previous mean; null when that is 0.', null=True)),
-                ('percent_error', models.FloatField(null=True)),
-                ('verdict', models.CharField(choices=[('better', 'better'), ('worse', 'worse'), ('equivalent', 'equivalent'), ('cannot tell', 'cannot tell')], max_length=12)),
-                ('flag', models.CharField(blank=True, choices=[('', 'none'), ('regressed', 'regressed'), ('improved', 'improved')], default='', max_length=10)),
-                ('previous', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='results.revision')),
-                ('revision', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='comparisons', to='results.revision')),
-                ('series', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='comparisons', to='results.series')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("position", models.BigIntegerField()),
+                (
+                    "delta",
+                    models.FloatField(help_text="Mean minus previous mean, in the metric's unit."),
+                ),
+                (
+                    "error",
+                    models.FloatField(
+                        help_text="Half the 95 % interval; null: unknown.", null=True
+                    ),
+                ),
+                (
+                    "percent",
+                    models.FloatField(
+                        help_text="Of the previous mean; null when that is 0.", null=True
+                    ),
+                ),
+                ("percent_error", models.FloatField(null=True)),
+                (
+                    "verdict",
+                    models.CharField(
+                        choices=[
+                            ("better", "better"),
+                            ("worse", "worse"),
+                            ("equivalent", "equivalent"),
+                            ("cannot tell", "cannot tell"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "flag",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("", "none"),
+                            ("regressed", "regressed"),
+                            ("improved", "improved"),
+                        ],
+                        default="",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "previous",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.revision",
+                    ),
+                ),
+                (
+                    "revision",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="comparisons",
+                        to="results.revision",
+                    ),
+                ),
+                (
+                    "series",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="comparisons",
+                        to="results.series",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['series', 'position'],
-                'indexes': [models.Index(fields=['series', 'position'], name='comparisons_of_a_series'), models.Index(condition=models.Q(('flag', ''), _negated=True), fields=['revision'], name='comparisons_flagged')],
-                'constraints': [models.UniqueConstraint(fields=('series', 'revision'), name='comparison_once_for_a_point'), models.CheckConstraint(condition=models.Q(('flag', ''), models.Q(('flag', 'regressed'), ('verdict', 'worse')), models.Q(('flag', 'improved'), ('verdict', 'better')), _connector='OR'), name='comparison_flag_follows_verdict'), models.CheckConstraint(condition=models.Q(('revision', models.F('previous')), _negated=True), name='comparison_of_two_revisions')],
+                "ordering": ["series", "position"],
+                "indexes": [
+                    models.Index(fields=["series", "position"], name="comparisons_of_a_series"),
+                    models.Index(
+                        condition=models.Q(("flag", ""), _negated=True),
+                        fields=["revision"],
+                        name="comparisons_flagged",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("series", "revision"), name="comparison_once_for_a_point"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("flag", ""),
+                            models.Q(("flag", "regressed"), ("verdict", "worse")),
+                            models.Q(("flag", "improved"), ("verdict", "better")),
+                            _connector="OR",
+                        ),
+                        name="comparison_flag_follows_verdict",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("revision", models.F("previous")), _negated=True),
+                        name="comparison_of_two_revisions",
+                    ),
+                ],
             },
         ),
     ]

@@ -7,266 +7,567 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('labs', '0001_labs_agents_tokens'),
+        ("labs", "0001_labs_agents_tokens"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Mode',
+            name="Mode",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(editable=False, max_length=400, unique=True)),
-                ('workload', models.CharField(max_length=100)),
-                ('traffic', models.CharField(blank=True, max_length=100)),
-                ('options', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=100), blank=True, default=list, size=None)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(editable=False, max_length=400, unique=True)),
+                ("workload", models.CharField(max_length=100)),
+                ("traffic", models.CharField(blank=True, max_length=100)),
+                (
+                    "options",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=100),
+                        blank=True,
+                        default=list,
+                        size=None,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='Revision',
+            name="Revision",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(help_text='As people write it: r303643, n302145, a hash', max_length=64)),
-                ('position', models.BigIntegerField()),
-                ('author_name', models.CharField(blank=True, max_length=200)),
-                ('author_email', models.CharField(blank=True, max_length=254)),
-                ('committed_at', models.DateTimeField(blank=True, null=True)),
-                ('subject', models.CharField(blank=True, max_length=500)),
-                ('message', models.TextField(blank=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        help_text="As people write it: r303643, n302145, a hash", max_length=64
+                    ),
+                ),
+                ("position", models.BigIntegerField()),
+                ("author_name", models.CharField(blank=True, max_length=200)),
+                ("author_email", models.CharField(blank=True, max_length=254)),
+                ("committed_at", models.DateTimeField(blank=True, null=True)),
+                ("subject", models.CharField(blank=True, max_length=500)),
+                ("message", models.TextField(blank=True)),
             ],
             options={
-                'ordering': ['tree', 'position'],
+                "ordering": ["tree", "position"],
             },
         ),
         migrations.CreateModel(
-            name='Tree',
+            name="Tree",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100, unique=True)),
-                ('description', models.TextField(blank=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=100, unique=True)),
+                ("description", models.TextField(blank=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='Hardware',
+            name="Hardware",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200, unique=True)),
-                ('description', models.TextField(blank=True)),
-                ('facts', models.JSONField(blank=True, default=dict)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('lab', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='hardware', to='labs.lab')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=200, unique=True)),
+                ("description", models.TextField(blank=True)),
+                ("facts", models.JSONField(blank=True, default=dict)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "lab",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="hardware",
+                        to="labs.lab",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'hardware',
-                'ordering': ['name'],
+                "verbose_name_plural": "hardware",
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='HardwareAlias',
+            name="HardwareAlias",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200, unique=True)),
-                ('hardware', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='aliases', to='results.hardware')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=200, unique=True)),
+                (
+                    "hardware",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="aliases",
+                        to="results.hardware",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'hardware aliases',
-                'ordering': ['name'],
+                "verbose_name_plural": "hardware aliases",
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='Metric',
+            name="Metric",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100, unique=True)),
-                ('unit', models.CharField(max_length=50)),
-                ('better', models.CharField(choices=[('more', 'more is better'), ('less', 'less is better')], max_length=4)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=100, unique=True)),
+                ("unit", models.CharField(max_length=50)),
+                (
+                    "better",
+                    models.CharField(
+                        choices=[("more", "more is better"), ("less", "less is better")],
+                        max_length=4,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['name'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('better__in', ['more', 'less'])), name='metric_better_is_more_or_less')],
+                "ordering": ["name"],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("better__in", ["more", "less"])),
+                        name="metric_better_is_more_or_less",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='ModeAlias',
+            name="ModeAlias",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=400, unique=True)),
-                ('mode', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='aliases', to='results.mode')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=400, unique=True)),
+                (
+                    "mode",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="aliases",
+                        to="results.mode",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'mode aliases',
-                'ordering': ['name'],
+                "verbose_name_plural": "mode aliases",
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uuid', models.UUIDField(unique=True)),
-                ('digest', models.CharField(help_text='SHA-256 of the document as it was sent', max_length=64)),
-                ('build_id', models.CharField(max_length=300)),
-                ('kernel_ident', models.TextField(blank=True)),
-                ('measured_at', models.DateTimeField(blank=True, null=True)),
-                ('received_at', models.DateTimeField()),
-                ('history', models.BooleanField(default=False, help_text='Uploaded as history: nobody is to be mailed about it.')),
-                ('facts', models.JSONField(blank=True, default=dict)),
-                ('sources', models.JSONField(blank=True, default=list)),
-                ('warnings', models.JSONField(blank=True, default=list)),
-                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
-                ('withdrawn_reason', models.CharField(blank=True, max_length=500)),
-                ('agent', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='labs.agent')),
-                ('hardware', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='results.hardware')),
-                ('mode', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='results.mode')),
-                ('revision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='results.revision')),
-                ('withdrawn_by', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("uuid", models.UUIDField(unique=True)),
+                (
+                    "digest",
+                    models.CharField(
+                        help_text="SHA-256 of the document as it was sent", max_length=64
+                    ),
+                ),
+                ("build_id", models.CharField(max_length=300)),
+                ("kernel_ident", models.TextField(blank=True)),
+                ("measured_at", models.DateTimeField(blank=True, null=True)),
+                ("received_at", models.DateTimeField()),
+                (
+                    "history",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Uploaded as history: nobody is to be mailed about it.",
+                    ),
+                ),
+                ("facts", models.JSONField(blank=True, default=dict)),
+                ("sources", models.JSONField(blank=True, default=list)),
+                ("warnings", models.JSONField(blank=True, default=list)),
+                ("withdrawn_at", models.DateTimeField(blank=True, null=True)),
+                ("withdrawn_reason", models.CharField(blank=True, max_length=500)),
+                (
+                    "agent",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="labs.agent",
+                    ),
+                ),
+                (
+                    "hardware",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="results.hardware",
+                    ),
+                ),
+                (
+                    "mode",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="results.mode",
+                    ),
+                ),
+                (
+                    "revision",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="results.revision",
+                    ),
+                ),
+                (
+                    "withdrawn_by",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-received_at', '-id'],
+                "ordering": ["-received_at", "-id"],
             },
         ),
         migrations.CreateModel(
-            name='Series',
+            name="Series",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('version', models.BigIntegerField(default=0)),
-                ('dirty_from', models.BigIntegerField(blank=True, null=True)),
-                ('dirty_since', models.DateTimeField(blank=True, null=True)),
-                ('hardware', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='series', to='results.hardware')),
-                ('metric', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='series', to='results.metric')),
-                ('mode', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='series', to='results.mode')),
-                ('tree', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='series', to='results.tree')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("version", models.BigIntegerField(default=0)),
+                ("dirty_from", models.BigIntegerField(blank=True, null=True)),
+                ("dirty_since", models.DateTimeField(blank=True, null=True)),
+                (
+                    "hardware",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="series",
+                        to="results.hardware",
+                    ),
+                ),
+                (
+                    "metric",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="series",
+                        to="results.metric",
+                    ),
+                ),
+                (
+                    "mode",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="series",
+                        to="results.mode",
+                    ),
+                ),
+                (
+                    "tree",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="series",
+                        to="results.tree",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'series',
-                'ordering': ['tree', 'hardware', 'mode', 'metric'],
+                "verbose_name_plural": "series",
+                "ordering": ["tree", "hardware", "mode", "metric"],
             },
         ),
         migrations.CreateModel(
-            name='Point',
+            name="Point",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.BigIntegerField()),
-                ('n', models.IntegerField()),
-                ('runs', models.IntegerField()),
-                ('builds', models.IntegerField()),
-                ('boots', models.IntegerField(help_text='Null where a run did not tell its boots.', null=True)),
-                ('mean', models.FloatField()),
-                ('median', models.FloatField()),
-                ('variance', models.FloatField(help_text='Sample variance (n - 1); null for one sample.', null=True)),
-                ('minimum', models.FloatField()),
-                ('maximum', models.FloatField()),
-                ('revision', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='points', to='results.revision')),
-                ('series', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='points', to='results.series')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("position", models.BigIntegerField()),
+                ("n", models.IntegerField()),
+                ("runs", models.IntegerField()),
+                ("builds", models.IntegerField()),
+                (
+                    "boots",
+                    models.IntegerField(
+                        help_text="Null where a run did not tell its boots.", null=True
+                    ),
+                ),
+                ("mean", models.FloatField()),
+                ("median", models.FloatField()),
+                (
+                    "variance",
+                    models.FloatField(
+                        help_text="Sample variance (n - 1); null for one sample.", null=True
+                    ),
+                ),
+                ("minimum", models.FloatField()),
+                ("maximum", models.FloatField()),
+                (
+                    "revision",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="points",
+                        to="results.revision",
+                    ),
+                ),
+                (
+                    "series",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="points",
+                        to="results.series",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['series', 'position'],
+                "ordering": ["series", "position"],
             },
         ),
         migrations.CreateModel(
-            name='Measurement',
+            name="Measurement",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('samples', django.contrib.postgres.fields.ArrayField(base_field=models.FloatField(), size=None)),
-                ('boots', django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), blank=True, null=True, size=None)),
-                ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='measurements', to='results.run')),
-                ('series', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='measurements', to='results.series')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "samples",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.FloatField(), size=None
+                    ),
+                ),
+                (
+                    "boots",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.IntegerField(), blank=True, null=True, size=None
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="measurements",
+                        to="results.run",
+                    ),
+                ),
+                (
+                    "series",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="measurements",
+                        to="results.series",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='RevisionAlias',
+            name="RevisionAlias",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=64)),
-                ('revision', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='aliases', to='results.revision')),
-                ('tree', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='results.tree')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=64)),
+                (
+                    "revision",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="aliases",
+                        to="results.revision",
+                    ),
+                ),
+                (
+                    "tree",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.tree",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'revision aliases',
-                'ordering': ['tree', 'name'],
+                "verbose_name_plural": "revision aliases",
+                "ordering": ["tree", "name"],
             },
         ),
         migrations.AddField(
-            model_name='revision',
-            name='tree',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='revisions', to='results.tree'),
+            model_name="revision",
+            name="tree",
+            field=models.ForeignKey(
+                db_index=False,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="revisions",
+                to="results.tree",
+            ),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['-received_at'], name='runs_lately'),
+            model_name="run",
+            index=models.Index(fields=["-received_at"], name="runs_lately"),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('withdrawn_at__isnull', True), ('withdrawn_reason', '')), models.Q(('withdrawn_at__isnull', False), models.Q(('withdrawn_reason', ''), _negated=True)), _connector='OR'), name='run_withdrawn_with_a_reason'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("withdrawn_at__isnull", True), ("withdrawn_reason", "")),
+                    models.Q(
+                        ("withdrawn_at__isnull", False),
+                        models.Q(("withdrawn_reason", ""), _negated=True),
+                    ),
+                    _connector="OR",
+                ),
+                name="run_withdrawn_with_a_reason",
+            ),
         ),
         migrations.AddIndex(
-            model_name='point',
-            index=models.Index(fields=['series', 'position'], name='points_of_a_series'),
+            model_name="point",
+            index=models.Index(fields=["series", "position"], name="points_of_a_series"),
         ),
         migrations.AddIndex(
-            model_name='point',
-            index=models.Index(fields=['revision'], name='points_of_a_revision'),
+            model_name="point",
+            index=models.Index(fields=["revision"], name="points_of_a_revision"),
         ),
         migrations.AddConstraint(
-            model_name='point',
-            constraint=models.UniqueConstraint(fields=('series', 'revision'), name='point_once_in_a_series'),
+            model_name="point",
+            constraint=models.UniqueConstraint(
+                fields=("series", "revision"), name="point_once_in_a_series"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='point',
-            constraint=models.CheckConstraint(condition=models.Q(('n__gte', 1)), name='point_has_a_sample'),
+            model_name="point",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("n__gte", 1)), name="point_has_a_sample"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='point',
-            constraint=models.CheckConstraint(condition=models.Q(('median__lte', models.F('maximum')), ('minimum__lte', models.F('median'))), name='point_median_inside'),
+            model_name="point",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("median__lte", models.F("maximum")), ("minimum__lte", models.F("median"))
+                ),
+                name="point_median_inside",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='measurement',
-            constraint=models.UniqueConstraint(fields=('run', 'series'), name='measurement_once_in_a_run'),
+            model_name="measurement",
+            constraint=models.UniqueConstraint(
+                fields=("run", "series"), name="measurement_once_in_a_run"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='measurement',
-            constraint=models.CheckConstraint(condition=models.Q(('samples__len__gte', 1)), name='measurement_has_a_sample'),
+            model_name="measurement",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("samples__len__gte", 1)), name="measurement_has_a_sample"
+            ),
         ),
         migrations.AddIndex(
-            model_name='series',
-            index=models.Index(condition=models.Q(('dirty_from__isnull', False)), fields=['dirty_since'], name='series_to_analyse'),
+            model_name="series",
+            index=models.Index(
+                condition=models.Q(("dirty_from__isnull", False)),
+                fields=["dirty_since"],
+                name="series_to_analyse",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='series',
-            constraint=models.UniqueConstraint(fields=('tree', 'hardware', 'mode', 'metric'), name='series_once'),
+            model_name="series",
+            constraint=models.UniqueConstraint(
+                fields=("tree", "hardware", "mode", "metric"), name="series_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='series',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('dirty_from__isnull', True), ('dirty_since__isnull', True)), models.Q(('dirty_from__isnull', False), ('dirty_since__isnull', False)), _connector='OR'), name='series_dirty_from_and_since'),
+            model_name="series",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("dirty_from__isnull", True), ("dirty_since__isnull", True)),
+                    models.Q(("dirty_from__isnull", False), ("dirty_since__isnull", False)),
+                    _connector="OR",
+                ),
+                name="series_dirty_from_and_since",
+            ),
         ),
         migrations.AddIndex(
-            model_name='revisionalias',
-            index=models.Index(fields=['tree', 'name'], name='revision_by_hash_prefix', opclasses=['int8_ops', 'varchar_pattern_ops']),
+            model_name="revisionalias",
+            index=models.Index(
+                fields=["tree", "name"],
+                name="revision_by_hash_prefix",
+                opclasses=["int8_ops", "varchar_pattern_ops"],
+            ),
         ),
         migrations.AddConstraint(
-            model_name='revisionalias',
-            constraint=models.UniqueConstraint(fields=('tree', 'name'), name='revision_alias_once_in_a_tree'),
+            model_name="revisionalias",
+            constraint=models.UniqueConstraint(
+                fields=("tree", "name"), name="revision_alias_once_in_a_tree"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='revision',
-            constraint=models.UniqueConstraint(fields=('tree', 'position'), name='revision_once_at_a_position'),
+            model_name="revision",
+            constraint=models.UniqueConstraint(
+                fields=("tree", "position"), name="revision_once_at_a_position"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='revision',
-            constraint=models.UniqueConstraint(fields=('tree', 'name'), name='revision_name_once_in_a_tree'),
+            model_name="revision",
+            constraint=models.UniqueConstraint(
+                fields=("tree", "name"), name="revision_name_once_in_a_tree"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='revision',
-            constraint=models.CheckConstraint(condition=models.Q(('position__gte', 0)), name='revision_position_from_0'),
+            model_name="revision",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("position__gte", 0)), name="revision_position_from_0"
+            ),
         ),
     ]

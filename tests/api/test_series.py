@@ -71,7 +71,7 @@ def test_one_sample_has_no_deviation_and_json_no_nan(send: Send) -> None:
     send(run_document(samples=[5.0]))
     response = Client().get(f"/api/v1/series/{Series.objects.get().pk}/points")
     assert response.json()["sd"] == [None]
-    json.loads(response.content, parse_constant=lambda name: pytest.fail(name))
+    json.loads(response.content, parse_constant=pytest.fail)
 
 
 @pytest.mark.parametrize("series_id", ["0", "99999999999999999999999"])

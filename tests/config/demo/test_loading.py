@@ -142,7 +142,7 @@ class TestFailures:
         assert not Token.objects.usable().exists()
 
     def test_hardware_of_another_lab_is_left_to_it(self, make_loading: MakeLoading) -> None:
-        name = "Atom_C2558_4Cores/Intel_i350"
+        name = "Published_Atom_C2558_4Cores/Intel_i350"
         lab = services.create_agent(name="control", lab_name="netlab").lab
         Hardware.objects.create(name=name, lab=lab)
         with pytest.raises(DemonstrationError, match=f"{name}.*load it into another instance"):
