@@ -5,6 +5,8 @@ PORT ?= 8000
 STATE ?= .run
 BIND ?= 127.0.0.1
 TESTS ?=
+# Empty: versions from the system's packages, where there are no wheels (docs/running.md, FreeBSD)
+CONSTRAINTS ?= -c constraints.txt
 VENV = .venv
 STAMP = $(VENV)/.stamp
 BIN = $(VENV)/bin
@@ -32,9 +34,9 @@ $(STAMP): pyproject.toml constraints.txt agents/pyproject.toml
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo 'This Python cannot make environments. Debian: apt install python3-venv' >&2; exit 1; }
 	@echo 'driftline: installing into $(VENV)' >&2
 	@rm -f $(STAMP)
-	@$(PYTHON) -m venv $(VENV) >&2
+	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV) >&2
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --prefer-binary \
-	  -c constraints.txt -e '.[embedded,test,check]' -e agents >&2
+	  $(CONSTRAINTS) -e '.[embedded,test,check]' -e agents >&2
 	@touch $(STAMP)
 
 demo: $(STAMP)

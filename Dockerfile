@@ -1,0 +1,29 @@
+# Driftline's image: the web server, the worker and its scheduler are the same image with another
+# command (docker-compose.yml). No compiler: everything comes as wheels.
+FROM docker.io/library/python:3.11-slim-bookworm AS build
+WORKDIR /app
+RUN python3 -m venv /opt/driftline
+ENV PATH=/opt/driftline/bin:$PATH PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+# The dependencies change less often than the code: a layer of their own.
+COPY pyproject.toml constraints.txt README.md LICENSE ./
+RUN mkdir webapp migrations && touch webapp/__init__.py migrations/__init__.py \
+ && pip install --only-binary :all: -c constraints.txt . \
+ && pip uninstall --yes --quiet driftline
+COPY . .
+RUN DRIFTLINE_STATIC_ROOT=/app/staticfiles python manage.py collectstatic --noinput --verbosity=0
+
+FROM docker.io/library/python:3.11-slim-bookworm
+RUN useradd --system --uid 10001 --no-create-home --home-dir /nonexistent driftline
+COPY --from=build /opt/driftline /opt/driftline
+COPY --from=build /app /app
+WORKDIR /app
+ENV PATH=/opt/driftline/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    DJANGO_SETTINGS_MODULE=webapp.config.settings \
+    DRIFTLINE_STATIC_ROOT=/app/staticfiles \
+    DRIFTLINE_BIND=0.0.0.0:8000 \
+    DRIFTLINE_LOG_FORMAT=json
+USER driftline
+EXPOSE 8000
+CMD ["python", "-m", "gunicorn", "-c", "python:webapp.config.gunicorn", "webapp.config.wsgi"]

@@ -1,0 +1,48 @@
+"""Headers that every page carries, and checks of what is unwise in public."""
+
+import base64
+import hashlib
+import re
+
+import pytest
+from django.core import checks
+from django.test import Client
+
+from webapp.config.settings import PLOTLY_STYLES
+from webapp.config.staticfiles import PlotlyFinder
+
+
+def test_scripts_come_from_here_only_and_nobody_frames_us() -> None:
+    policy = Client().get("/healthz")["Content-Security-Policy"]
+    directives = dict(part.strip().split(" ", 1) for part in policy.split(";"))
+    assert directives["default-src"] == directives["script-src"] == "'self'"
+    assert directives["frame-ancestors"] == directives["object-src"] == "'none'"
+    assert "unsafe" not in policy
+
+
+def test_the_allowed_styles_are_those_of_the_installed_plotly() -> None:
+    script = open(PlotlyFinder().path, encoding="utf-8").read()  # noqa: PTH123, SIM115
+    maps = re.search(r"textContent='(\.maplibregl-map.*?)',", script)
+    assert maps
+    assert {_hash(""), _hash(maps[1])} == set(PLOTLY_STYLES)
+
+
+@pytest.mark.parametrize(
+    ("url", "proxies", "expected"),
+    [
+        ("http://127.0.0.1:8000/", 0, set()),
+        ("http://perf.example.org/", 0, {"driftline.W001"}),
+        ("https://perf.example.org/", 0, {"driftline.W002"}),
+        ("https://perf.example.org/", 1, set()),
+    ],
+)
+def test_deploy_checks_know_an_unwise_address(
+    settings: pytest.FixtureRequest, url: str, proxies: int, expected: set[str]
+) -> None:
+    settings.PUBLIC_URL, settings.TRUSTED_PROXIES = url, proxies  # type: ignore[attr-defined]
+    found = checks.run_checks(include_deployment_checks=True)
+    assert {message.id for message in found if str(message.id).startswith("driftline")} == expected
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

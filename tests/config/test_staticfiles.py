@@ -1,0 +1,37 @@
+"""Static files: Plotly's one file, hashed names, compression once."""
+
+import gzip
+from pathlib import Path
+
+import brotli
+from django.contrib.staticfiles import finders
+from django.contrib.staticfiles.storage import staticfiles_storage
+from django.test import Client
+
+from webapp.config.staticfiles import SparingCompressor
+
+
+def test_plotly_is_the_only_file_taken_from_its_package() -> None:
+    assert finders.find("vendor/plotly.min.js")
+    assert finders.find("vendor/widgetbundle.js") is None
+
+
+def test_plotly_is_served_compressed_and_cached_for_good() -> None:
+    url = staticfiles_storage.url("vendor/plotly.min.js")
+    response = Client().get(url, headers={"accept-encoding": "br, gzip"})
+    assert response.status_code == 200
+    assert response["Content-Encoding"] == "br"
+    assert "immutable" in response["Cache-Control"]
+    body = b"".join(response.streaming_content)  # type: ignore[attr-defined]
+    assert b"plotly.js" in brotli.decompress(body)[:200]
+
+
+def test_what_was_compressed_is_not_compressed_again(tmp_path: Path) -> None:
+    script = tmp_path / "a.js"
+    script.write_text("x" * 1000)
+    compressor = SparingCompressor(quiet=True)
+    assert len(compressor.compress(str(script))) == 2
+    assert gzip.decompress((tmp_path / "a.js.gz").read_bytes()) == script.read_bytes()
+    (tmp_path / "a.js.br").write_bytes(b"kept")
+    compressor.compress(str(script))
+    assert (tmp_path / "a.js.br").read_bytes() == b"kept"
