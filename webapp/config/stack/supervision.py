@@ -35,6 +35,7 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict)
     stop_signal: str = "TERM"
     stop_seconds: int = 30
+    start_retries: int = 8
 
     def section(self, logs: Path) -> str:
         """The program's section of supervisord.conf."""
@@ -45,7 +46,7 @@ class Program:
             "autostart": "false",
             "autorestart": "true",
             "startsecs": 1,
-            "startretries": 8,
+            "startretries": self.start_retries,
             "stopsignal": self.stop_signal,
             "stopwaitsecs": self.stop_seconds,
             # The master passes a stop on to its own processes; when it cannot, all are killed.

@@ -1,0 +1,49 @@
+"""supervisord: what it is told, and what is said when a program cannot run."""
+
+import configparser
+import shlex
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from webapp.config.stack import state
+from webapp.config.stack.errors import StackError
+from webapp.config.stack.supervision import Program, Supervisor
+
+
+def test_odd_letters_of_a_path_reach_the_program(tmp_path: Path) -> None:
+    command = ["/a b/100%/x", "--say", "it's"]
+    section = Program("web", command, 1, Path("/")).section(tmp_path)
+    parser = configparser.RawConfigParser(inline_comment_prefixes=(";", "#"))
+    parser.read_string(section)
+    written = parser["program:web"]["command"]
+    assert shlex.split(written.replace("%%", "%")) == command
+
+
+def test_a_program_that_cannot_run_is_named_with_the_end_of_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state.prepare(tmp_path)
+    sockets = tmp_path / "sockets"
+    sockets.mkdir()
+    supervisor = Supervisor(tmp_path, sockets)
+    complaint = [sys.executable, "-c", "print('no such table'); raise SystemExit(3)"]
+    program = Program("web", complaint, 1, Path("/"), start_retries=0)
+    supervisor.configure([program])
+    process = supervisor.start()
+    try:
+        supervisor.launch("web")
+        with pytest.raises(StackError, match=r"`web` cannot be kept running[\s\S]*no such table"):
+            _until_unhealthy(supervisor)
+    finally:
+        supervisor.stop(process)
+    assert process.returncode == 0
+
+
+def _until_unhealthy(supervisor: Supervisor) -> None:
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        supervisor.require_healthy()
+        time.sleep(0.1)
