@@ -53,7 +53,10 @@ def _append(state: State, value: Value) -> None:
         if state.freedom:
             level = regime.total / regime.weight
             most = DRAWN_IN * sqrt(state.variance)
-            clipped = level + min(max(clipped - level, -most), most)
+            if clipped - level > most:
+                clipped = level + most
+            elif clipped - level < -most:
+                clipped = level - most
     regime.count += 1
     regime.weight += weight
     regime.total += weight * clipped
@@ -107,9 +110,11 @@ def _scan(state: State, regime: Regime) -> bool:
     limit = scale.as_student(scale.CONFIRM, freedom) * variance
     weights, totals = state.ring.weights, state.ring.totals
     most, of_left = count - models.LEAST_SIDE, of_mean(table, count)
-    for m in scale.WINDOWS:
+    for m, every in scale.SCHEDULE:
         if m > most:
             break
+        if count % every:
+            continue
         left = weights[-1 - m]
         right = mass - left
         cross = total * left - totals[-1 - m] * mass

@@ -43,6 +43,9 @@ SHIFT = 4.0
 """When the latest differences are so many times more or less (in variance) than the older ones,
 the older ones are forgotten: the noise itself has changed, as where two modes become one."""
 
+FADE, FADE_SOON = 1.0 - 1.0 / MEMORY, 1.0 - 1.0 / LATELY
+"""What is left of a sum one revision later."""
+
 WITHIN_CLIP = 6.0
 """One revision's inner variance counts at most this many times the variance known so far."""
 
@@ -89,19 +92,21 @@ class Tracker:
 
     def add_within(self, value: Value) -> None:
         """Take in one revision's inner scatter and its number of samples."""
-        fade = 1.0 - 1.0 / MEMORY
-        self.share = self.share * fade + value.share
-        self.shares = self.shares * fade + 1.0
+        self.share = self.share * FADE + value.share
+        self.shares = self.shares * FADE + 1.0
         if value.freedom:
-            variance = value.variance
-            if self.within:
-                variance = min(variance, WITHIN_CLIP * self.within / self.within_weight)
-            self.within = self.within * fade + value.freedom * variance
-            self.within_weight = self.within_weight * fade + value.freedom
+            total = value.freedom * value.variance
+            if (
+                self.within
+                and total * self.within_weight > WITHIN_CLIP * value.freedom * self.within
+            ):
+                total = WITHIN_CLIP * value.freedom * self.within / self.within_weight
+            self.within = self.within * FADE + total
+            self.within_weight = self.within_weight * FADE + value.freedom
         if value.boots:
-            self.boots = self.boots * fade + value.boots
-            self.in_boot = self.in_boot * fade + value.in_boot_freedom * value.in_boot
-            self.in_boot_weight = self.in_boot_weight * fade + value.in_boot_freedom
+            self.boots = self.boots * FADE + value.boots
+            self.in_boot = self.in_boot * FADE + value.in_boot_freedom * value.in_boot
+            self.in_boot_weight = self.in_boot_weight * FADE + value.in_boot_freedom
 
     def add_differences(self, near: float, far: float, variance: float) -> tuple[float, float]:
         """Take in half the squared difference from the neighbour, and from the one before it.
@@ -110,22 +115,22 @@ class Tracker:
         counted as.
         """
         most = CLIP * CLIP * variance
-        near, far = min(near, most), min(far, most)
-        fade, soon = 1.0 - 1.0 / MEMORY, 1.0 - 1.0 / LATELY
-        self.near = self.near * fade + near
-        self.nears = self.nears * fade + 1.0
-        self.lately = self.lately * soon + near
-        self.latelies = self.latelies * soon + 1.0
-        self._forget()
+        near = near if near < most else most
+        far = far if far < most else most
+        self.near = self.near * FADE + near
+        self.nears = self.nears * FADE + 1.0
+        self.lately = self.lately * FADE_SOON + near
+        self.latelies = self.latelies * FADE_SOON + 1.0
+        if self.nears >= 2 * LATELY:
+            self._forget()
         if far >= 0:
-            self.far = self.far * fade + far
-            self.fars = self.fars * fade + 1.0
+            self.far = self.far * FADE + far
+            self.fars = self.fars * FADE + 1.0
         return near, far
 
     def take_back(self, near: float, far: float, age: int) -> None:
         """Take back differences that were counted `age` revisions ago: they crossed a break."""
-        faded = (1.0 - 1.0 / MEMORY) ** age
-        soon = (1.0 - 1.0 / LATELY) ** age
+        faded, soon = FADE**age, FADE_SOON**age
         if near >= 0 and self.nears > faded + 1.0:
             self.near = max(self.near - near * faded, 0.0)
             self.nears -= faded
@@ -137,7 +142,7 @@ class Tracker:
 
     def _forget(self) -> None:
         """Forget the older differences when the latest ones show another scatter."""
-        if self.nears < 2 * LATELY or not self.near:
+        if not self.near:
             return
         ratio = (self.lately / self.latelies) / (self.near / self.nears)
         if not 1 / SHIFT < ratio < SHIFT:
@@ -183,5 +188,6 @@ class Tracker:
         if self.fars < LEAST_FOR_MEMORY or not self.near:
             return 0.0
         ratio = (self.far / self.fars) / (self.near / self.nears)
-        trust = self.fars / (self.fars + MEMORY_DOUBT)
-        return min(max(ratio - 1.0, 0.0), MOST_MEMORY) * trust
+        if ratio <= 1.0:
+            return 0.0
+        return min(ratio - 1.0, MOST_MEMORY) * self.fars / (self.fars + MEMORY_DOUBT)

@@ -68,6 +68,7 @@ def place_of(state: State) -> Place:
     start, mass = _mass(state)
     low, high = models.shortest_range(mass, SURE_SHARE)
     best = state.regimes[-1].first - start
+    low, high = min(low, best), max(high, best)
     ring = state.ring
     rows = [start - ring.start + i for i in (low - 1, low, high, best - 1)]
     after, first, last, previous = ((ring.position[i], ring.label[i]) for i in rows)

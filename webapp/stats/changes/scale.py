@@ -12,6 +12,9 @@ from math import erfc, exp, log, sqrt
 WINDOWS = (2, 3, 4, 6, 8, 12, 18, 30, 54)
 """Numbers of newest revisions that are held against the rest of their regime."""
 
+SCHEDULE = tuple((m, max(m // 4, 1)) for m in WINDOWS)
+"""Windows, and how often each is looked at: neighbouring long windows say nearly the same."""
+
 CONFIRM = 3.3
 """Normal score at which two or more agreeing revisions confirm a change."""
 
