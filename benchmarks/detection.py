@@ -44,7 +44,7 @@ class Size:
     repeats: int
 
 
-WHOLE = Size(2000, 200, 60, 250, 100)
+WHOLE = Size(2000, 150, 50, 250, 100)
 QUICK = Size(4, 4, 2, 4, 5)
 
 

@@ -44,8 +44,19 @@ def try_break(state: State, variance: float, freedom: float, table: Table) -> bo
     for _ in range(bend.steps):
         state.retracted.append(state.breaks.pop())
         join_to_former(state)
-    begin(state, "drift", max(bend.first, state.regimes[-1].first + 1), bend.slope)
+    _bend(state, bend)
     return True
+
+
+def _bend(state: State, bend: drift.Bend) -> None:
+    """Bend the last regime's line, or give it a better slope where it has just begun to drift."""
+    regime = state.regimes[-1]
+    is_kept = regime.first >= state.ring.start
+    if regime.slope and is_kept and bend.first - regime.first <= drift.SAME_PLACE:
+        regime.slope += bend.slope
+        lay_out(state, regime.first)
+    else:
+        begin(state, "drift", max(bend.first, regime.first + 1), bend.slope)
 
 
 def begin(state: State, kind: Kind, first: int, slope: float) -> None:

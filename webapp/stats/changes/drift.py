@@ -15,15 +15,22 @@ where the two cannot be told apart, it is a step."""
 STEEPEST = 0.5
 """Standard deviations that a drift gains per revision at most when it stands against one step."""
 
-STAIR_PRICE = 6.0
+STAIR_PRICE = 9.0
 """What each further step of the same direction costs, in the same unit: it has two parameters
-(BIC: the logarithm of about 40 revisions, 3.7, for each, less a doubt)."""
+(by BIC the logarithm of about 40 revisions, 3.7, for each) and a place of its choice."""
 
 STAIR_LOOK = 40
 """Revisions from one step to the next, and before the first, that make a staircase."""
 
+SHORTEST_STAIR = 12
+"""Revisions from the first to the last of such steps: closer ones are steps, not a slow drift."""
+
 END_PRICE = 2.0
-"""What a step costs beside the end of a drift, which has no size of its own to choose."""
+"""What a step costs where the series drifts already: the slope was estimated from few revisions,
+and drifts end, so that another bend is more likely than a step."""
+
+SAME_PLACE = 3
+"""A bend so few revisions after the beginning of a drift is a better slope of that drift."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +54,11 @@ def instead_of_step(state: State, start: int, clipped: Floats, variance: float) 
         at, gain = models.best_bend_of(clipped, -slope)
         if gain > step_gain - END_PRICE * variance:
             return Bend(offset + at, -slope)
-    at, slope, gain = models.best_bend(clipped)
-    is_slow = slope * slope <= STEEPEST**2 * variance
-    if is_slow and gain > step_gain + STEP_LEAD * variance:
-        return Bend(offset + at, slope)
+    lead = -END_PRICE if slope else STEP_LEAD
+    at, more, gain = models.best_bend(clipped)
+    is_slow = more * more <= STEEPEST**2 * variance
+    if is_slow and gain > step_gain + lead * variance:
+        return Bend(offset + at, more)
     return None
 
 
@@ -58,7 +66,7 @@ def instead_of_stairs(state: State, first: int, variance: float) -> Bend | None:
     """Return the bend that explains a step at index `first` and the steps before it, or None."""
     ring = state.ring
     cuts = _stairs(state, first)
-    if len(cuts) < 2:
+    if len(cuts) < 2 or first - cuts[0] < SHORTEST_STAIR:
         return None
     base = state.regimes[-len(cuts)]
     start = max(base.first, cuts[0] - STAIR_LOOK, ring.start)
