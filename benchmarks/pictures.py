@@ -67,6 +67,7 @@ PICTURES = (
         "A slow drift from 40 to 100 is one bent line, not a staircase of alerts",
         Scatter(run=0.01, build=0.006),
         (Drift(40, 100, -8.0),),
+        seed=4,
         revisions=130,
     ),
 )
