@@ -51,8 +51,9 @@ QUICK = Size(4, 4, 2, 4, 5)
 def tables(size: Size, seed: int, otava: peers.Otava | None) -> dict[str, Callable[[], str]]:
     """Return the tables by name, each as a function that measures it."""
     others = peers.all_peers(otava)
+    kinds = detection_power.CELLS
     if size is not WHOLE:
-        others = others[:3]
+        others, kinds = others[:3], kinds[:1]
     return {
         "null": lambda: detection_null.report(size.null_series, seed),
         "power": lambda: detection_power.report(others, size.trials, size.quiet_series, seed),

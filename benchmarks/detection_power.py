@@ -223,11 +223,13 @@ def matched(results: dict[float, Result], rate: float, *, with_candidates: bool)
     return results[max(results)]
 
 
-def report(peers: Sequence[Peer], trials: int, null_series: int, seed: int) -> str:
+def report(
+    peers: Sequence[Peer], trials: int, null_series: int, seed: int, kinds: Sequence[Cell] = CELLS
+) -> str:
     """Return the tables of all cells."""
     parts = []
     tally: dict[str, list[int]] = {}
-    for cell in CELLS:
+    for cell in kinds:
         arrays, null = steps(cell, trials, seed), quiet(cell, null_series, seed + 1)
         grid = {score: ours(arrays, null, score) for score in (*GRID, scale.CONFIRM)}
         own = grid[scale.CONFIRM]

@@ -20,6 +20,7 @@ def test_a_clear_step_is_found_at_its_revision_with_its_size(pct, seed):
 
     assert (change.revision.label, change.previous.label) == ("r60", "r59")
     assert change.first.position <= 60 <= change.last.position
+    assert change.after.position < change.first.position
     assert change.low_pct < pct < change.high_pct
     assert change.verdict == ("better" if pct > 0 else "worse")
     assert change.state == "confirmed"
@@ -97,7 +98,7 @@ def test_a_slow_drift_is_no_staircase():
     assert max(kept) <= 3
     assert sum(kept) <= 10
     assert max(map(sum, zip(kept, on_the_way, strict=True))) <= 6
-    assert all(any(s.drift_pct < -3 for s in analysis.segments) for analysis in analyses)
+    assert all(sum(s.drift_pct for s in analysis.segments) < -3 for analysis in analyses)
 
 
 def test_a_series_that_drifts_now_says_so():
@@ -256,3 +257,24 @@ def test_two_odd_revisions_are_retracted_when_the_old_level_returns():
     analysis = detect(points)
     assert confirmed(analysis) == []
     assert why_retracted(analysis.retracted[0]).startswith("Retracted: r61 seemed to confirm")
+
+
+def test_the_figures_worked_out_by_hand_in_the_documentation_are_the_printed_ones():
+    analysis = detect(simulated(Step(60, -8.0), seed=3))
+    [change] = analysis.changes
+    sigma = analysis.noise.revision_pct
+
+    half = (change.high_pct - change.low_pct) / 2
+    assert sigma == pytest.approx(0.62, abs=0.005)
+    assert half == pytest.approx(2 * sigma * (1 / 40 + 1 / 60) ** 0.5 * 0.92, rel=0.06)
+    assert change.score == pytest.approx(12.9, abs=0.05)
+    by_hand = sigma * (1 / 2 + 1 / 40) ** 0.5 * (3.3 + 0.84)
+    assert by_hand == pytest.approx(1.85, abs=0.01)
+    assert by_hand < analysis.smallest.pct < 1.2 * by_hand
+
+
+@pytest.mark.parametrize("gap", [8, 15, 30])
+def test_two_true_steps_of_one_direction_are_no_drift(gap):
+    analysis = detect(simulated(Step(50, 4.0), Step(50 + gap, 4.0), revisions=130))
+
+    assert confirmed(analysis) == ["r50", f"r{50 + gap}"]

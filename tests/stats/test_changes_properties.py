@@ -46,7 +46,11 @@ def test_no_numbers_raise_or_give_anything_but_finite_figures(rows):
     analysis = detect(series_of(rows))
 
     assert [number for number in numbers_in(analysis) if not math.isfinite(number)] == []
-    assert all(0 <= change.probability <= 1 for change in analysis.changes)
+    for change in analysis.changes:
+        assert 0 <= change.probability <= 1
+        assert change.after.position < change.first.position
+        assert change.first.position <= change.revision.position <= change.last.position
+        assert change.low_pct <= change.change_pct <= change.high_pct
     assert why_not(analysis)
     assert what_helps(analysis)
     assert all(why_flagged(change, analysis) for change in analysis.changes)
