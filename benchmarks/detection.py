@@ -26,6 +26,7 @@ from benchmarks import (
     intervals,
     peers,
 )
+from benchmarks.cells import Cell
 from webapp.stats.changes import scale
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "detection-quality.md"
@@ -51,7 +52,7 @@ QUICK = Size(4, 4, 2, 4, 5)
 def tables(size: Size, seed: int, otava: peers.Otava | None) -> dict[str, Callable[[], str]]:
     """Return the tables by name, each as a function that measures it."""
     others = peers.all_peers(otava)
-    kinds = detection_power.CELLS
+    kinds: tuple[Cell, ...] = detection_power.CELLS
     if size is not WHOLE:
         others, kinds = others[:3], kinds[:1]
     return {

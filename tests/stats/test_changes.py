@@ -7,7 +7,13 @@ import pytest
 
 from tests.stats.series import confirmed, mirrored, points_of, seen, simulated
 from webapp.stats.changes import Borrowed, Point, detect
-from webapp.stats.changes.explain import what_helps, why_flagged, why_not, why_retracted
+from webapp.stats.changes.explain import (
+    what_helps,
+    why_flagged,
+    why_not,
+    why_not_at,
+    why_retracted,
+)
 from webapp.stats.simulate import Drift, OddRevision, OddSample, Scatter, Step, make_series
 
 
@@ -237,6 +243,8 @@ def test_each_answer_comes_with_a_sentence_that_holds_its_figures():
     assert why_flagged(candidate.changes[0], candidate).startswith("Candidate: r60 alone")
     assert why_not(candidate).startswith("Not confirmed: r60")
     assert why_not(analysis).startswith("No change: r99")
+    assert "level of 60 revisions from r0 to r59" in why_not_at(analysis, 30)
+    assert why_not_at(analysis, 99) == why_not(analysis)
     assert "more runs of the same builds would hardly help" in what_helps(
         detect(simulated(scatter=Scatter(run=0.003, build=0.02)))
     )

@@ -1,5 +1,6 @@
 """Why something was flagged, or was not: one sentence with the rule and its figures."""
 
+from webapp.stats.changes import scale
 from webapp.stats.changes.findings import Analysis, Change, Retracted
 
 TOO_FEW = "Nothing can be said yet: too few revisions to know the noise of this series."
@@ -38,6 +39,25 @@ def why_not(analysis: Analysis) -> str:
         f"No change: {off}, {newest.score:.1f} standard deviations where "
         f"{newest.needed:.1f} make a candidate{_noise(analysis)}{seen}."
     )
+
+
+def why_not_at(analysis: Analysis, position: int) -> str:
+    """Return the sentence that says why no change is reported at an earlier revision.
+
+    `position` is that of a measured revision at which no change was found.
+    """
+    if analysis.newest is not None and position >= analysis.newest.revision.position:
+        return why_not(analysis)
+    for segment in analysis.segments:
+        if segment.first.position <= position <= segment.last.position:
+            drift = f", which drifts by {segment.drift_pct:+.1f} %" if segment.drift_pct else ""
+            return (
+                f"No change here: this revision belongs to the level of "
+                f"{_revisions(segment.count)} from {segment.first.label} to "
+                f"{segment.last.label}{drift}, and no split of it reaches the "
+                f"{scale.CONFIRM:.1f} standard deviations that a change needs{_noise(analysis)}."
+            )
+    return TOO_FEW
 
 
 def why_retracted(retracted: Retracted) -> str:
