@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tests.stats.series import confirmed, mirrored, points_of, seen, simulated
-from webapp.stats.changes import Borrowed, Point, detect
+from webapp.stats import simulated_lab
+from webapp.stats.changes import Borrowed, Point, borrow, detect
 from webapp.stats.changes.explain import (
     what_helps,
     why_flagged,
@@ -196,6 +197,13 @@ def test_borrowed_noise_lets_a_young_series_speak():
     assert confirmed(detect(points, borrowed=known)) == ["r4"]
 
 
+def test_what_other_modes_lend_is_the_median_of_their_noise():
+    assert borrow([]) is None
+    lent = borrow([(1.0, 0.4), (2.0, 0.5), (9.0, 4.0)], weight=7)
+
+    assert (lent.within, lent.build, lent.weight) == pytest.approx((0.02**2, 0.005**2, 7))
+
+
 def test_missing_revisions_are_no_obstacle():
     series = make_series(
         seed=4,
@@ -286,3 +294,36 @@ def test_two_true_steps_of_one_direction_are_no_drift(gap):
     analysis = detect(simulated(Step(50, 4.0), Step(50 + gap, 4.0), revisions=130))
 
     assert confirmed(analysis) == ["r50", f"r{50 + gap}"]
+
+
+@pytest.mark.parametrize("pct", [-90.0, -20.0, 20.0, 300.0])
+def test_the_place_of_a_large_step_is_exact(pct):
+    for seed in range(12):
+        changes = detect(simulated(Step(50, pct), seed=seed, revisions=60)).changes
+        assert [c.revision.label for c in changes if abs(c.change_pct) > 10] == ["r50"]
+        assert changes[0].here > 0.99
+
+
+def test_the_planted_changes_of_the_simulated_lab_are_found_and_no_other_above_two_percent():
+    lab = simulated_lab.make_lab()
+    order = {revision.revision: i for i, revision in enumerate(lab.revisions)}
+    drifting = next(planted for planted in lab.planted if planted.kind == "drift").pct
+    for machine in simulated_lab.MACHINES:
+        for workload in simulated_lab.MODES:
+            here = machine.name, workload
+            runs = [r for r in lab.runs if (r.hardware, r.workload) == here]
+            points = [Point(r.position, r.revision, r.samples, r.boots) for r in runs]
+            large = [c for c in detect(points).changes if abs(c.change_pct) >= 2]
+            steps = [p for p in lab.planted if here in p.pct and p.kind in STEP_KINDS]
+
+            for planted in steps:
+                near = [
+                    c for c in large if abs(order[c.revision.label] - order[planted.revision]) <= 1
+                ]
+                assert near, (here, planted.says)
+                assert near[0].change_pct == pytest.approx(planted.pct[here], abs=2)
+            if here not in drifting:
+                assert len(large) == len(steps), here
+
+
+STEP_KINDS = ("step", "mixed", "machine change")

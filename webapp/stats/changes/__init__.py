@@ -28,7 +28,7 @@ from webapp.stats.changes.findings import (
     Smallest,
 )
 from webapp.stats.changes.fold import take_in
-from webapp.stats.changes.noise import Borrowed
+from webapp.stats.changes.noise import Borrowed, borrow
 from webapp.stats.changes.points import BadSeriesError, Point, reduce_points
 from webapp.stats.changes.present import present
 from webapp.stats.changes.state import VERSION, State
@@ -49,6 +49,7 @@ __all__ = [
     "Smallest",
     "State",
     "advance",
+    "borrow",
     "detect",
     "present",
     "start",

@@ -14,7 +14,7 @@ from webapp.stats.changes.layout import (
     of_mean,
     take_back,
 )
-from webapp.stats.changes.review import settle
+from webapp.stats.changes.review import move, settle
 from webapp.stats.changes.state import Break, Kind, Regime, State
 
 SMALL_SIDE = 40
@@ -40,6 +40,8 @@ def try_break(state: State, variance: float, freedom: float, table: Table) -> bo
     )
     if bend is None:
         begin(state, "change", first, 0.0)
+        # The split was chosen on values drawn in; a large step is placed better without that.
+        move(state)
         return True
     for _ in range(bend.steps):
         state.retracted.append(state.breaks.pop())

@@ -7,7 +7,9 @@ than neighbours do when neighbours stray together (the idea of von Neumann's rat
 more revisions help less than independent ones would.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from statistics import median
 
 from webapp.stats.changes.points import Value
 
@@ -70,6 +72,20 @@ class Borrowed:
     within: float
     build: float
     weight: float = 10.0
+
+
+def borrow(noises: Iterable[tuple[float, float]], weight: float = 10.0) -> Borrowed | None:
+    """Return what the hardware's other modes lend: the medians of their noise.
+
+    Each item is (within_pct, build_pct) of one series, in percent as `findings.Noise` has them;
+    None when there is none. Findings depend on what is lent: a caller who lends fixes it for the
+    series, so that the same points go on giving the same findings.
+    """
+    pairs = list(noises)
+    if not pairs:
+        return None
+    within, build = (median(pair[i] for pair in pairs) / 100 for i in (0, 1))
+    return Borrowed(within=within**2, build=build**2, weight=weight)
 
 
 @dataclass(slots=True)

@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from webapp.stats.errors import StatisticsError
+
 Floats = NDArray[np.float64]
 
 MOST_SAMPLES = 31
@@ -31,7 +33,7 @@ SHAMOS_FACTOR_FOR_MANY = 1.0989
 """The same for many samples: 1.0483 squared (Shamos 1976; Rousseeuw and Croux 1993)."""
 
 
-class BadSeriesError(ValueError):
+class BadSeriesError(StatisticsError):
     """The points cannot be a series: the message names the point and what is wrong with it."""
 
 

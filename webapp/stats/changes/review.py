@@ -36,7 +36,7 @@ def review(state: State) -> None:
         return
     count = state.regimes[-1].count
     if count in MOVES:
-        _move(state)
+        move(state)
     if count >= REVIEWED:
         settle(state)
 
@@ -100,7 +100,7 @@ def _mass(state: State) -> tuple[int, NDArray[np.float64]]:
     return start, mass / total
 
 
-def _move(state: State) -> None:
+def move(state: State) -> None:
     """Move the newest change to where the evidence now says it lies."""
     start, mass = _mass(state)
     best = start + int(np.argmax(mass))
