@@ -127,3 +127,14 @@ def _quickest(state, points):
         present(advance(state, points), "more")
         times.append(perf_counter() - begin)
     return min(times)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_memory_makes_of_long_series_never_outlives_the_kept_revisions(seed):
+    """Strong memory makes breaks late and far back; each is settled while the ring holds it."""
+    memory = Scatter(run=0.005, build=0.01, memory=0.6)
+    state = start()
+    for point in simulated(revisions=700, scatter=memory, seed=seed):
+        state = advance(state, [point])
+        if state.breaks and not state.breaks[-1].settled:
+            assert state.breaks[-1].index - 2 >= state.ring.start

@@ -14,7 +14,7 @@ from webapp.stats.changes.layout import (
     of_mean,
     take_back,
 )
-from webapp.stats.changes.review import move, settle
+from webapp.stats.changes.review import REVIEWED, move, settle
 from webapp.stats.changes.state import Break, Kind, Regime, State
 
 SMALL_SIDE = 40
@@ -42,6 +42,9 @@ def try_break(state: State, variance: float, freedom: float, table: Table) -> bo
         begin(state, "change", first, 0.0)
         # The split was chosen on values drawn in; a large step is placed better without that.
         move(state)
+        if state.regimes[-1].count >= REVIEWED:
+            # A small change found late: the ring may soon drop the revisions that say where.
+            settle(state)
         return True
     for _ in range(bend.steps):
         state.retracted.append(state.breaks.pop())
