@@ -98,6 +98,17 @@ def test_bad_input_is_refused_with_the_line(text, complaint):
     assert "Traceback" not in answer.stderr
 
 
+def test_what_is_not_csv_is_refused_with_the_line():
+    answer = run('revision,value\nr1,"1\n' + 200_000 * "x")
+
+    assert answer.returncode == 2
+    assert "this is not CSV" in answer.stderr
+
+
+def test_the_mark_that_spreadsheets_put_first_does_not_matter():
+    assert run("\ufeff" + as_csv(STEP)).stdout == run(as_csv(STEP)).stdout
+
+
 def test_a_header_alone_is_an_empty_series():
     answer = json.loads(run("revision,value\n").stdout)
 

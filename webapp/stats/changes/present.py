@@ -2,7 +2,7 @@
 
 from math import expm1, sqrt
 
-from webapp.stats.changes import modes, review, scale
+from webapp.stats.changes import models, modes, review, scale
 from webapp.stats.changes.findings import (
     Analysis,
     At,
@@ -171,7 +171,7 @@ def _without_newest(state: State) -> tuple[float, float]:
 def _newest(state: State, variance: float, freedom: float, table: Table) -> Newest | None:
     ring, regime = state.ring, state.regimes[-1]
     revision = At(ring.position[-1], ring.label[-1])
-    if regime.count <= scale.LEAST_SIDE:
+    if regime.count <= models.LEAST_SIDE:
         return None
     level, weight = _without_newest(state)
     off = ring.place[-1] - level
@@ -188,7 +188,7 @@ def _scan_score(state: State) -> float:
     ring, regime = state.ring, state.regimes[-1]
     largest = 0.0
     for m in scale.WINDOWS:
-        if m > regime.count - scale.LEAST_SIDE:
+        if m > regime.count - models.LEAST_SIDE:
             break
         left, sum_left = ring.weights[-1 - m], ring.totals[-1 - m]
         right = regime.weight - left

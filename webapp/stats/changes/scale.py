@@ -33,9 +33,6 @@ ODD = 3.3
 LEAST_FREEDOM = 2.0
 """Degrees of freedom below which nothing is said at all."""
 
-LEAST_SIDE = 2
-"""Revisions that a level rests on at least."""
-
 SCANNED = 3.0
 """Independent looks that one revision's scan over all windows is worth: the share of revisions
 without a change that reach a score, over the normal tail (`python -m benchmarks.calibration

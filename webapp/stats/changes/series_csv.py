@@ -1,7 +1,7 @@
 """A series as CSV text: one row a sample, in order along the tree."""
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from math import isfinite
 
 from webapp.stats.changes.points import BadSeriesError, Point
@@ -15,7 +15,20 @@ def read_points(lines: Iterable[str]) -> list[Point]:
     Rows of one revision follow each other; without positions the order of the rows counts.
     Raises BadSeriesError that names the line.
     """
-    reader = csv.DictReader(lines)
+    reader = csv.DictReader(_without_mark(lines))
+    try:
+        return _read(reader)
+    except csv.Error as error:
+        raise BadSeriesError(f"line {reader.line_num}: this is not CSV: {error}") from None
+
+
+def _without_mark(lines: Iterable[str]) -> Iterator[str]:
+    """The lines without the byte-order mark that some spreadsheets put first."""
+    for i, line in enumerate(lines):
+        yield line.removeprefix("\ufeff") if i == 0 else line
+
+
+def _read(reader: "csv.DictReader[str]") -> list[Point]:
     columns = reader.fieldnames
     if columns is None:
         raise BadSeriesError("line 1: nothing to read: a header with revision,value is needed")
