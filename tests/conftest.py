@@ -12,6 +12,7 @@ import pytest
 from django.core.cache import cache
 from django.db import connection
 
+from tests.system.running import System
 from webapp.config.celery import app
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -53,3 +54,10 @@ def _wait_for_answer(process: "subprocess.Popen[bytes]", log: Path) -> None:
     while not app.control.ping(timeout=0.5):
         if process.poll() is not None or time.monotonic() > end:
             pytest.fail(f"The worker did not start:\n{log.read_text(errors='replace')}")
+
+
+@pytest.fixture(scope="session")
+def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+    """A whole instance of its own, for tests that upload with the agent or break something."""
+    with System.started(tmp_path_factory.mktemp("system") / "state") as running:
+        yield running

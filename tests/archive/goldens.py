@@ -1,0 +1,97 @@
+"""The golden files of the lab archive, and the same groups as a database holds them."""
+
+import csv
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.system.running import System
+
+SHARED = Path(__file__).resolve().parents[2].parent / "shared"
+ARCHIVE = SHARED / "netbenches"
+GOLDENS = SHARED / "goldens"
+# The unit of a golden row → the metric it was measured in
+METRIC = {"pps": "pps", "Mb/s": "equilibrium", "Mb/s (max)": "equilibrium_max"}
+
+
+class Group(NamedTuple):
+    """What was measured together: one image and configuration in one directory, one metric."""
+
+    hardware: str
+    topic: str
+    label: str
+    revision: str
+    variant: str
+    configuration: str
+    traffic: str
+    metric: str
+
+
+class Stored(NamedTuple):
+    """The values of a group, one an iteration, and the file that the lab stored them in."""
+
+    values: list[float]
+    file: str
+
+
+def golden_groups() -> dict[Group, Stored]:
+    """`archive.csv` by group, without the rows that say no revision."""
+    values: dict[Group, list[float]] = defaultdict(list)
+    files: dict[Group, str] = {}
+    for row in golden_rows():
+        if row["revision"]:
+            group = _group_of(row)
+            values[group].append(float(row["value"]))
+            files[group] = row["source_path"]
+    return {group: Stored(found, files[group]) for group, found in values.items()}
+
+
+def golden_rows() -> list[dict[str, str]]:
+    with (GOLDENS / "archive.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _group_of(row: dict[str, str]) -> Group:
+    label = row["source_path"].split("/results/")[1].split("/")[0]
+    return Group(
+        hardware=f"{row['hardware']}/{row['nic']}",
+        topic=row["bench_topic"],
+        label="/".join(filter(None, (label, row["subdir"]))),
+        revision=row["revision"],
+        variant=row["variant"],
+        configuration=row["mode"],
+        traffic=row["pktgen"],
+        metric=METRIC[row["unit"]],
+    )
+
+
+def stored_groups(system: System) -> dict[Group, list[float]]:
+    """The samples of every measurement in the database, by group."""
+    rows = system.rows("""
+        SELECT hardware.name, run.facts->>'topic', run.facts->>'label', revision.name,
+               COALESCE(run.facts->>'image', ''), COALESCE(run.facts->>'cfg', ''),
+               COALESCE(run.facts->>'pktgen', ''), metric.name, samples
+          FROM results_measurement AS measurement
+          JOIN results_run AS run ON run.id = measurement.run_id
+          JOIN results_hardware AS hardware ON hardware.id = run.hardware_id
+          JOIN results_revision AS revision ON revision.id = run.revision_id
+          JOIN results_series AS series ON series.id = measurement.series_id
+          JOIN results_metric AS metric ON metric.id = series.metric_id""")
+    found = {}
+    for hardware, topic, label, revision, image, configuration, traffic, metric, samples in rows:
+        variant = image.removeprefix(revision).removeprefix(revision[1:])
+        group = Group(hardware, topic, label, revision, variant, configuration, traffic, metric)
+        assert group not in found, f"{group} was stored twice"
+        found[group] = samples
+    return found
+
+
+def raw_medians() -> dict[str, list[float]]:
+    """What the logs say, by the file that the lab stored its own medians in."""
+    groups = json.loads((GOLDENS / "receiver_medians.json").read_text())
+    return {
+        group["stored_file"]: [float(value) for value in group["expected_median"] if value]
+        for group in groups
+        if group["stored_file"] and "/PMC/" not in group["dir"]
+    }

@@ -1,0 +1,182 @@
+"""The whole lab archive through agent, API and worker, against its golden files."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.archive.goldens import (
+    ARCHIVE,
+    Group,
+    Stored,
+    golden_groups,
+    golden_rows,
+    raw_medians,
+    stored_groups,
+)
+from tests.system.content import content
+from tests.system.running import System
+
+pytestmark = [
+    pytest.mark.archive,
+    pytest.mark.stack,
+    pytest.mark.skipif(not ARCHIVE.is_dir(), reason="no lab archive beside the checkout"),
+]
+RUNS, SERIES = 424, 219
+C2558, C2758 = "Atom_C2558_4Cores/Intel_i350", "Atom_C2758_8Cores/Chelsio_T540-CR"
+E5_2650 = "Xeon_E5-2650_8Cores/Chelsio_T540-CR"
+# Where the raw logs say otherwise: the iteration (from 0), what the lab stored, what the logs say
+UPPER_MEDIAN_2 = (C2558, "hw.igb.num_queues", "fbsd10.2", "pps.2", 3)
+UPPER_MEDIAN_4 = (C2558, "hw.igb.num_queues", "fbsd10.2", "pps.4", 2)
+LEFT_OUT = (E5_2650, "firewalls", "fbsd.2017", "311703.pps", 4)
+SUMMARY = (
+    f"stored {RUNS}, known 0, rejected 0, skipped 5 (1 no usable sample; "
+    "2 no revision in image, label or kernel; 2 profiled, so not a measurement)"
+)
+
+
+@pytest.fixture(scope="module")
+def imported(system: System, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+    """The instance with the archive, uploaded and analysed."""
+    system.empty()
+    upload = system.upload(ARCHIVE, spool=tmp_path_factory.mktemp("spool"))
+    assert upload.wait() == SUMMARY
+    system.wait_until_analysed()
+    yield system
+    system.empty()
+
+
+@pytest.fixture(scope="module")
+def golden() -> dict[Group, Stored]:
+    return golden_groups()
+
+
+@pytest.fixture(scope="module")
+def stored(imported: System) -> dict[Group, list[float]]:
+    return stored_groups(imported)
+
+
+def test_every_group_of_the_archive_is_stored_and_nothing_else(
+    golden: dict[Group, Stored], stored: dict[Group, list[float]]
+) -> None:
+    assert stored.keys() == golden.keys()
+
+
+def test_only_the_rows_without_a_revision_are_left_out() -> None:
+    left_out = [row for row in golden_rows() if not row["revision"]]
+    assert len(left_out) == 10
+    assert {row["result_label"] for row in left_out} == {"fbsd11.0-aesni"}
+
+
+def test_every_value_is_the_golden_one_except_three_where_the_logs_say_otherwise(
+    golden: dict[Group, Stored], stored: dict[Group, list[float]]
+) -> None:
+    raw = raw_medians()
+    differing = set()
+    for group, (values, file) in golden.items():
+        found = stored[group]
+        if found == values:
+            continue
+        assert found == raw[file], file
+        longer = max(len(found), len(values))
+        differing |= {
+            (group.hardware, group.topic, group.label, Path(file).name, i)
+            for i in range(longer)
+            if found[i : i + 1] != values[i : i + 1]
+        }
+    assert differing == {UPPER_MEDIAN_2, UPPER_MEDIAN_4, LEFT_OUT}
+
+
+def test_a_second_upload_stores_nothing_new_and_changes_nothing(
+    imported: System, tmp_path: Path
+) -> None:
+    before = content(imported)
+    again = imported.upload(ARCHIVE, spool=tmp_path / "spool").wait()
+    assert again.startswith(f"stored 0, known {RUNS}, rejected 0,")
+    assert content(imported) == before
+
+
+def test_a_series_holds_one_configuration(imported: System) -> None:
+    """The empty configuration of `firewalls` is `forwarding`; nothing else has two spellings."""
+    rows = imported.rows("""
+        SELECT DISTINCT series_id, run.facts->>'topic', COALESCE(run.facts->>'pktgen', ''),
+               COALESCE(NULLIF(run.facts->>'cfg', ''),
+                        CASE run.facts->>'topic' WHEN 'firewalls' THEN 'forwarding' ELSE '' END)
+          FROM results_measurement
+          JOIN results_run AS run ON run.id = run_id""")
+    assert len({row[0] for row in rows}) == len(rows) == SERIES
+
+
+def test_two_runs_share_a_point_only_where_the_lab_repeated_one(imported: System) -> None:
+    rows = imported.rows("""
+        SELECT revision.name, mode.name, array_agg(run.facts->>'label' ORDER BY run.facts->>'label')
+          FROM results_measurement
+          JOIN results_run AS run ON run.id = run_id
+          JOIN results_revision AS revision ON revision.id = run.revision_id
+          JOIN results_mode AS mode ON mode.id = run.mode_id
+         GROUP BY series_id, revision.name, mode.name
+        HAVING count(*) > 1""")
+    both = ["fbsd.2016", "fbsd12-head.r303643"]
+    assert sorted(rows) == [
+        (revision, mode, both)
+        for revision in ("r303642", "r303643")
+        for mode in ("ipfw-statefull", "pf-statefull")
+    ]
+
+
+def test_points_pool_what_was_stored(imported: System) -> None:
+    """Counts, means and extremes, reckoned once more by the database."""
+    rows = imported.rows("""
+        WITH pooled AS (
+            SELECT series_id, run.revision_id, count(*) AS n, avg(value) AS mean,
+                   min(value) AS minimum, max(value) AS maximum,
+                   percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS median
+              FROM results_measurement
+              JOIN results_run AS run ON run.id = run_id, unnest(samples) AS value
+             GROUP BY series_id, run.revision_id)
+        SELECT count(*)
+          FROM pooled FULL JOIN results_point AS point USING (series_id, revision_id)
+         WHERE (pooled.n, pooled.minimum, pooled.maximum, pooled.median)
+               IS DISTINCT FROM (point.n, point.minimum, point.maximum, point.median)
+            OR abs(pooled.mean - point.mean) > 1e-12 * abs(point.mean)""")
+    assert rows == [(0,)]
+
+
+def test_every_point_but_the_first_of_its_series_is_compared_with_the_one_before(
+    imported: System,
+) -> None:
+    revisions: dict[int, list[int]] = defaultdict(list)
+    for series, revision in imported.rows(
+        "SELECT series_id, revision_id FROM results_point ORDER BY series_id, position"
+    ):
+        revisions[series].append(revision)
+    expected = {(series, *pair) for series, found in revisions.items() for pair in pairwise(found)}
+    compared = imported.rows(
+        "SELECT series_id, previous_id, revision_id FROM regressions_comparison"
+    )
+    assert set(compared) == expected
+    assert len(compared) == len(expected)
+
+
+def test_the_commit_page_of_r303643_says_forwarding_rose_and_pf_fell(imported: System) -> None:
+    changes = {
+        mode: (round(percent, 1), flag)
+        for mode, percent, flag in imported.rows(
+            """
+            SELECT mode.name, percent, flag
+              FROM regressions_comparison AS comparison
+              JOIN results_revision AS revision ON revision.id = comparison.revision_id
+              JOIN results_series AS series ON series.id = comparison.series_id
+              JOIN results_mode AS mode ON mode.id = series.mode_id
+              JOIN results_hardware AS hardware ON hardware.id = series.hardware_id
+             WHERE revision.name = 'r303643' AND hardware.name = %s""",
+            C2758,
+        )
+    }
+    assert changes["forwarding"] == (82.5, "improved")
+    assert changes["pf-statefull"] == (-10.6, "regressed")
+    page = " ".join(imported.page("/commits/freebsd-head/r303643/").split())
+    assert f'forwarding on {C2758} <span class="better">82.5 % faster' in page
+    assert f'pf-statefull on {C2758} <span class="worse">10.6 % slower' in page

@@ -1,0 +1,56 @@
+"""What a database says, without what differs between two ways to the same content."""
+
+from typing import Any
+
+from tests.system.running import System
+
+SERIES = """
+    JOIN results_tree AS tree ON tree.id = series.tree_id
+    JOIN results_hardware AS hardware ON hardware.id = series.hardware_id
+    JOIN results_mode AS mode ON mode.id = series.mode_id
+    JOIN results_metric AS metric ON metric.id = series.metric_id
+"""
+NAMES = "tree.name, hardware.name, mode.name, metric.name, revision.name"
+QUERIES = {
+    "runs": """
+        SELECT run.uuid, hardware.name, revision.name, revision.position, mode.name, digest,
+               build_id, kernel_ident, measured_at, history, run.facts::text, sources::text,
+               warnings::text, withdrawn_at
+          FROM results_run AS run
+          JOIN results_hardware AS hardware ON hardware.id = run.hardware_id
+          JOIN results_revision AS revision ON revision.id = run.revision_id
+          JOIN results_mode AS mode ON mode.id = run.mode_id
+         ORDER BY run.uuid""",
+    "measurements": f"""
+        SELECT run.uuid, {NAMES}, samples, measurement.boots
+          FROM results_measurement AS measurement
+          JOIN results_run AS run ON run.id = measurement.run_id
+          JOIN results_revision AS revision ON revision.id = run.revision_id
+          JOIN results_series AS series ON series.id = measurement.series_id {SERIES}
+         ORDER BY run.uuid, metric.name""",
+    "points": f"""
+        SELECT {NAMES}, point.position, n, runs, builds, boots, mean, median, variance,
+               minimum, maximum
+          FROM results_point AS point
+          JOIN results_revision AS revision ON revision.id = point.revision_id
+          JOIN results_series AS series ON series.id = point.series_id {SERIES}
+         ORDER BY {NAMES}""",
+    "comparisons": f"""
+        SELECT {NAMES}, previous.name, comparison.position, delta, error, percent, percent_error,
+               verdict, flag
+          FROM regressions_comparison AS comparison
+          JOIN results_revision AS revision ON revision.id = comparison.revision_id
+          JOIN results_revision AS previous ON previous.id = comparison.previous_id
+          JOIN results_series AS series ON series.id = comparison.series_id {SERIES}
+         ORDER BY {NAMES}""",
+}
+Content = dict[str, list[tuple[Any, ...]]]
+
+
+def content(system: System) -> Content:
+    """Runs, measurements, points and comparisons by name, once all is analysed.
+
+    Row ids, times of arrival and versions of series are left out.
+    """
+    system.wait_until_analysed()
+    return {kind: system.rows(query) for kind, query in QUERIES.items()}
