@@ -1,0 +1,134 @@
+"""A whole instance in a directory of its own, started as `make up` does, for benchmarks."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from webapp.config import instance
+from webapp.config.stack import processes
+from webapp.config.stack.postgres import DATABASE, OWNER
+
+PROJECT = Path(__file__).resolve().parents[1]
+# Collected once: compressing plotly.js takes longer than a benchmark.
+STATIC = PROJECT / ".run-bench" / "static"
+# What would make the instance another one than a user's
+OUR_PREFIX, OTHERS = "DRIFTLINE_", ("DATABASE_URL", "REDIS_URL", "STATE")
+
+
+@dataclass(frozen=True)
+class Instance:
+    """Where the instance is."""
+
+    state: Path
+    port: int
+
+    def manage(self, *arguments: str) -> str:
+        """The output of a `manage.py` command."""
+        return subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=PROJECT,
+            env=_environment(self.state, {}),
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.strip()
+
+    def control(self, action: str, *programs: str) -> None:
+        """Have the supervisor start, stop or restart programs."""
+        command = [sys.executable, "-m", "supervisor.supervisorctl"]
+        configuration = str(self.state / "supervisord.conf")
+        subprocess.run(
+            [*command, "-c", configuration, action, *programs], check=True, capture_output=True
+        )
+
+    def connect(self) -> psycopg.Connection[tuple[Any, ...]]:
+        """A connection to its database."""
+        sockets = instance.read(self.state).sockets
+        return psycopg.connect(host=sockets, user=OWNER, dbname=DATABASE, autocommit=True)
+
+    def cpu_seconds(self) -> dict[str, float]:
+        """Processor time of each program with its processes; empty where /proc does not tell."""
+        if not (processes.PROC / "self" / "stat").exists():
+            return {}
+        roots = processes.recorded_ids(self.state / "pids")
+        postmaster = processes.read_id(self.state / "postgres" / "postmaster.pid")
+        names = {pid: name for name, pid in roots.items()}
+        names |= {postmaster: "postgres"} if postmaster else {}
+        spent: dict[str, float] = dict.fromkeys(names.values(), 0.0)
+        for process in processes.running():
+            name = names.get(process.pid) or names.get(process.group) or _parents(process, names)
+            if name:
+                spent[name] += _cpu_seconds(process.pid)
+        return spent
+
+
+def _parents(process: processes.Process, names: Mapping[int, str]) -> str | None:
+    """The program of the process's parent: PostgreSQL's backends lead groups of their own."""
+    return names.get(int(_stat(process.pid)[1])) if _stat(process.pid) else None
+
+
+def _cpu_seconds(pid: int) -> float:
+    found = _stat(pid)
+    return sum(map(int, found[11:13])) / os.sysconf("SC_CLK_TCK") if found else 0.0
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields after the name; nothing when the process is gone."""
+    try:
+        return (processes.PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+@contextmanager
+def running(**variables: str) -> Iterator[Instance]:
+    """An empty instance that ends, with its data, when the block does."""
+    state = Path(tempfile.mkdtemp(prefix="driftline-bench-", dir="/tmp"))  # noqa: S108 (short)
+    state.chmod(0o711 if os.geteuid() == 0 else 0o700)
+    port = _free_port()
+    with (state / "launcher.log").open("w") as log:
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "webapp.config.stack", "up"),
+                *("--port", str(port), "--state", str(state)),
+            ],
+            cwd=PROJECT,
+            env=_environment(state, variables),
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
+    try:
+        if not process.stdout or not process.stdout.readline().startswith("ready "):
+            raise SystemExit(f"No instance:\n{(state / 'launcher.log').read_text()}")
+        yield Instance(state, port)
+    finally:
+        process.terminate()
+        process.wait()
+        shutil.rmtree(state, ignore_errors=True)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _environment(state: Path, variables: Mapping[str, str]) -> dict[str, str]:
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(OUR_PREFIX) and name not in OTHERS
+    }
+    static = {"DRIFTLINE_STATIC_ROOT": str(STATIC)}
+    return inherited | {"STATE": str(state)} | static | dict(variables)

@@ -1,0 +1,228 @@
+"""Speed of uploads: ``python -m benchmarks.ingest`` prints one JSON object a line.
+
+It starts an instance of its own (embedded PostgreSQL with its default durability, the web server
+as the product configures it) and uploads from processes that keep their connections. A request
+carries one machine's revision: 20 runs, one a mode, of 5 samples each.
+"""
+
+import argparse
+import gzip
+import json
+import multiprocessing
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from itertools import chain
+from typing import Any
+from uuid import UUID, uuid5
+
+from benchmarks._bare import measure_limit
+from benchmarks._instance import Instance, running
+
+MODES, SAMPLES = 20, 5
+REQUESTS, BATCHES, RUNS_A_BATCH = 2_000, 40, 500
+WARM_UP = 40
+FIRST_REVISION = 300_000
+SEED = 20160801
+NAMESPACE = UUID("6e0c1c3c-5d58-4d8c-9d2b-0c3f4b8f1f0a")
+Body = bytes
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One request: when it was sent and answered, in seconds of a clock all processes share."""
+
+    sent: float
+    answered: float
+
+    @property
+    def milliseconds(self) -> float:
+        return (self.answered - self.sent) * 1000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.ingest")
+    parser.add_argument("--requests", type=int, default=REQUESTS)
+    requests = parser.parse_args().requests
+    with running() as instance:
+        token = instance.manage("create_agent", "bench", "--lab", "benchmarks")
+        bench = Bench(instance, token, requests)
+        instance.control("stop", "worker", "beat")
+        bench.requests("ingest 4 clients", clients=4)
+        bench.requests("ingest 1 client", clients=1)
+        bench.requests("ingest 4 clients on one machine", clients=4, machines=1)
+        bench.batches("ingest batches of 500")
+        instance.control("start", "worker", "beat")
+        bench.requests("ingest 4 clients, worker analysing", clients=4)
+        bench.check()
+        for clients in (1, 4):
+            for runs in (1, MODES):
+                limit = measure_limit(instance, clients=clients, runs=runs)
+                name = f"bare psycopg, {runs} run rows a transaction, {clients} clients"
+                report(name, limit, "transactions/s", n=requests)
+
+
+class Bench:
+    """Uploads to one instance, each measurement to machines of its own."""
+
+    def __init__(self, instance: Instance, token: str, requests: int) -> None:
+        self.instance = instance
+        self.token = token
+        self.count = requests
+        self.runs = 0
+
+    def requests(self, name: str, *, clients: int, machines: int | None = None) -> None:
+        """Requests of one revision each, from `clients` processes, spread over `machines`."""
+        machines = machines or clients
+        total = self.count + WARM_UP
+        bodies = [
+            body(f"{name}-{i % machines}", [FIRST_REVISION + i // machines]) for i in range(total)
+        ]
+        warm, measured = bodies[:WARM_UP], bodies[WARM_UP:]
+        self._send(warm, clients)
+        before = self.instance.cpu_seconds()
+        answers = self._send(measured, clients)
+        self.runs += total * MODES
+        after = self.instance.cpu_seconds()
+        figures = latencies(answers) | {
+            f"{program}_cpu_ms": round(1000 * (after[program] - before[program]) / len(answers), 2)
+            for program in before
+            if program in after and program in ("web", "postgres", "worker", "redis")
+        }
+        report(name, rate(answers), "requests/s", n=len(answers), **figures)
+
+    def batches(self, name: str) -> None:
+        """Requests of the largest batch, from one client, as an agent with a long history."""
+        revisions = RUNS_A_BATCH // MODES
+        bodies = [
+            body(name, range(first, first + revisions))
+            for first in range(FIRST_REVISION, FIRST_REVISION + BATCHES * revisions, revisions)
+        ]
+        answers = self._send(bodies, 1)
+        self.runs += BATCHES * RUNS_A_BATCH
+        report(name, rate(answers) * RUNS_A_BATCH, "runs/s", n=BATCHES, **latencies(answers))
+
+    def check(self) -> None:
+        """Every run is there with its samples and its point, and everything was analysed."""
+        with self.instance.connect() as connection:
+            while count(connection, "results_series WHERE dirty_from IS NOT NULL"):
+                time.sleep(0.2)
+            for table in ("run", "measurement", "point"):
+                found = count(connection, f"results_{table}")
+                if found != self.runs:
+                    raise SystemExit(f"{found} rows of {table}, not {self.runs}")
+            series = count(connection, "results_series")
+            compared = count(connection, "regressions_comparison")
+            if compared != self.runs - series:
+                raise SystemExit(f"{compared} comparisons, not {self.runs - series}")
+
+    def _send(self, bodies: Sequence[Body], clients: int) -> list[Answered]:
+        context = multiprocessing.get_context("spawn")
+        barrier, queue = context.Barrier(clients), context.Queue()
+        processes = [
+            context.Process(
+                target=client,
+                args=(self.instance.port, self.token, bodies[i::clients], barrier, queue),
+            )
+            for i in range(clients)
+        ]
+        for process in processes:
+            process.start()
+        answers = list(chain.from_iterable(queue.get() for _ in processes))
+        for process in processes:
+            process.join()
+        return sorted(answers, key=lambda each: each.answered)
+
+
+def client(port: int, token: str, bodies: Sequence[Body], barrier: Any, queue: Any) -> None:
+    """One client process with one connection."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    headers = {
+        "Authorization": f"Bearer {token}",
+        "Content-Type": "application/json",
+        "Content-Encoding": "gzip",
+    }
+    connection.connect()
+    barrier.wait()
+    answers = []
+    for each in bodies:
+        sent = time.monotonic()
+        connection.request("POST", "/api/v1/runs?register=true", each, headers)
+        response = connection.getresponse()
+        text = response.read()
+        if response.status != 201:
+            raise SystemExit(f"{response.status}: {text.decode()}")
+        answers.append(Answered(sent, time.monotonic()))
+    queue.put(answers)
+
+
+def body(machine: str, revisions: Sequence[int]) -> Body:
+    """A request as the agent sends it: the runs of `revisions`, each in every mode."""
+    hardware = f"{machine.replace(' ', '-')}/nic"
+    rows = [document(hardware, revision, mode) for revision in revisions for mode in range(MODES)]
+    return gzip.compress(json.dumps({"runs": rows}).encode(), compresslevel=6, mtime=0)
+
+
+def document(hardware: str, revision: int, mode: int) -> dict[str, Any]:
+    """A run as `labagent parse` prints it, with samples that depend on nothing but the run."""
+    uuid = uuid5(NAMESPACE, f"{hardware} {revision} {mode}")
+    generator = random.Random(f"{SEED} {uuid}")
+    level = 500_000 * (1 + mode / 10)
+    workload = f"workload-{mode}"
+    kernel = f"FreeBSD 12.0-CURRENT #0 r{revision}M: Tue Aug  2 10:00:00 UTC 2016 amd64"
+    return {
+        "uuid": str(uuid),
+        "tree": "freebsd-head",
+        "revision": f"r{revision}",
+        "hardware": hardware,
+        "mode": {"workload": workload, "traffic": None, "options": []},
+        "metrics": {
+            "pps": {
+                "unit": "packets/s",
+                "better": "more",
+                "samples": [round(generator.gauss(level, level / 100), 1) for _ in range(SAMPLES)],
+                "boots": list(range(SAMPLES)),
+            }
+        },
+        "build_id": kernel,
+        "kernel_ident": kernel,
+        "measured_at": None,
+        "facts": {"label": "fbsd.2016", "topic": "firewalls", "image": str(revision)},
+        "sources": [
+            {"path": f"fbsd.2016/bench.{revision}.{workload}.{i}.receiver", "sha256": f"{i:064x}"}
+            for i in range(1, SAMPLES + 1)
+        ],
+        "warnings": [],
+    }
+
+
+def rate(answers: Sequence[Answered]) -> float:
+    """Answers a second."""
+    return len(answers) / (answers[-1].answered - min(each.sent for each in answers))
+
+
+def latencies(answers: Sequence[Answered]) -> dict[str, float]:
+    """Milliseconds, and how much slower the last tenth was than the first."""
+    ordered = sorted(each.milliseconds for each in answers)
+    tenth = max(1, len(answers) // 10)
+    first, last = answers[:tenth], answers[-tenth:]
+    return {
+        "p50_ms": round(ordered[len(ordered) // 2], 2),
+        "p95_ms": round(ordered[len(ordered) * 95 // 100], 2),
+        "first_tenth_per_last": round(rate(first) / rate(last), 3),
+    }
+
+
+def count(connection: Any, rows: str) -> int:
+    return int(connection.execute(f"SELECT count(*) FROM {rows}").fetchone()[0])  # noqa: S608
+
+
+def report(name: str, value: float, unit: str, *, n: int, **figures: float) -> None:
+    line = {"name": name, "value": round(value, 1), "unit": unit, "n": n}
+    print(json.dumps({**line, **figures}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
