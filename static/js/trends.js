@@ -13,6 +13,7 @@ const plot = document.querySelector("#plot");
 const card = document.querySelector("#card");
 const coarse = matchMedia("(pointer: coarse)");
 
+let source = null; // the address of the figure shown or awaited
 let shown = null; // the payload of /trends/figure.json
 let hovered = null; // {series, index}: positions in the payload
 let pins = []; // at most two of the same
@@ -108,12 +109,22 @@ function comparePage(points) {
 
 // The figure
 
+// Called for every swap htmx makes; only another figure is fetched.
 async function load() {
-  const source = document.querySelector("[data-figure]").dataset.figure;
-  const response = await fetch(source, { headers: { Accept: "application/json" } });
-  if (!response.ok) throw new Error(`${source}: ${response.status}`);
-  const payload = await response.json();
-  if (document.querySelector("[data-figure]").dataset.figure !== source) return;
+  const wanted = document.querySelector("[data-figure]").dataset.figure;
+  if (wanted === source) return;
+  source = wanted;
+  try {
+    const response = await fetch(wanted, { headers: { Accept: "application/json" } });
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    const payload = await response.json();
+    if (wanted === source) show(payload);
+  } catch (error) {
+    document.querySelector("#range").textContent = `The chart could not be loaded: ${error.message}.`;
+  }
+}
+
+function show(payload) {
   shown = payload;
   readAddress();
   draw();

@@ -32,14 +32,21 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     return {**browser_type_launch_args, "executable_path": found[0], "args": list(ARGUMENTS)}
 
 
+@pytest.fixture(scope="session", autouse=True)
+def database_beside_an_event_loop() -> None:
+    """Playwright runs an event loop in this thread, where Django would refuse the database.
+
+    Automatic, so that it comes before the test database is made.
+    """
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+
 @pytest.fixture(scope="session")
 def live_server(django_db_setup: None) -> Iterator[LiveServer]:
     """The site as Gunicorn serves it: WhiteNoise, not a test handler, answers for static files.
 
     pytest-django gives every test that uses this a transactional database.
     """
-    # Playwright runs an event loop in this thread, where Django would refuse to use the database.
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     server = LiveServer("127.0.0.1", start=False)
     server.thread.static_handler = _as_it_is
     server.start()

@@ -87,7 +87,6 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
                 improved=Count("pk", filter=Q(flag=Flag.IMPROVED)),
                 cannot_tell=Count("pk", filter=Q(verdict=Verdict.CANNOT_TELL)),
             )
-            .values_list("revision_id", "compared", "regressed", "improved", "cannot_tell")
         )
         rows = counted.values_list("revision_id", *Tally._fields)
         return {row[0]: Tally(*row[1:]) for row in rows}
