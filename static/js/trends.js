@@ -114,21 +114,23 @@ async function load() {
   const wanted = document.querySelector("[data-figure]").dataset.figure;
   if (wanted === source) return;
   source = wanted;
-  try {
-    const response = await fetch(wanted, { headers: { Accept: "application/json" } });
-    if (!response.ok) throw new Error(`status ${response.status}`);
-    const payload = await response.json();
-    if (wanted === source) show(payload);
-  } catch (error) {
-    document.querySelector("#range").textContent = `The chart could not be loaded: ${error.message}.`;
-  }
-}
-
-function show(payload) {
+  const payload = await fetchJson(wanted);
+  if (!payload || wanted !== source) return;
   shown = payload;
   readAddress();
   draw();
   showRange();
+}
+
+async function fetchJson(address) {
+  try {
+    const response = await fetch(address, { headers: { Accept: "application/json" } });
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    return await response.json();
+  } catch (error) {
+    document.querySelector("#range").textContent = `The chart could not be loaded: ${error.message}.`;
+    return null;
+  }
 }
 
 function draw() {
