@@ -5,6 +5,7 @@ const VERDICTS = { w: "worse", b: "better", e: "equivalent", c: "cannot tell", "
 const FLAGS = { r: "regressed", i: "improved", "-": "" };
 const MARKS = { worse: "▾", better: "▴", equivalent: "=", "cannot tell": "?" };
 const MOST_PINS = 2;
+const DOUBLE_CLICK = 300; // milliseconds
 const NARROW = 640; // pixels: below it only every third revision is labelled
 const CONFIG = { displayModeBar: false, responsive: true, doubleClick: false };
 
@@ -17,6 +18,7 @@ let source = null; // the address of the figure shown or awaited
 let shown = null; // the payload of /trends/figure.json
 let hovered = null; // {series, index}: positions in the payload
 let pins = []; // at most two of the same
+let lockedAt = -Infinity; // the time of the last click
 let range = null; // [place, place] in the order of the tree
 
 // Small helpers
@@ -73,15 +75,25 @@ function facts(point) {
     revision: shown.revisions.name[place],
     subject: shown.revisions.subject[place],
     previous: point.index ? shown.revisions.name[series.revision[point.index - 1]] : "",
-    value: series.value[point.index],
-    low: series.low[point.index],
-    high: series.high[point.index],
+    ...measured(point),
     n: series.n[point.index],
     percent: series.percent[point.index],
     error: series.error[point.index],
     verdict: VERDICTS[series.verdict[point.index]],
     flag: FLAGS[series.flag[point.index]],
   };
+}
+
+// As measured: from the columns, or from the trace where that draws what was measured.
+function measured({ series: which, index }) {
+  const series = shown.series[which];
+  if (series.value) {
+    return { value: series.value[index], low: series.low[index], high: series.high[index] };
+  }
+  const { y, error_y: bars } = traceOf(which);
+  const above = bars?.array[index] ?? NaN;
+  const below = bars?.arrayminus ? bars.arrayminus[index] : above;
+  return { value: y[index], low: y[index] - below, high: y[index] + above };
 }
 
 function same(one, other) {
@@ -206,7 +218,7 @@ function pixels(point) {
 function listen() {
   plot.on("plotly_hover", (event) => hover(pointOf(event)));
   plot.on("plotly_unhover", () => hover(null));
-  plot.on("plotly_click", (event) => choose(pointOf(event)));
+  plot.on("plotly_click", onClick);
   plot.on("plotly_selected", (event) => mark(event?.range?.x));
   plot.on("plotly_afterplot", placeMarks);
 }
@@ -216,6 +228,13 @@ function listen() {
 function hover(point) {
   hovered = point;
   showCard();
+}
+
+// Plotly may tell one click twice, and people click twice: that locks, it does not open.
+function onClick(event) {
+  if (event.event.timeStamp - lockedAt < DOUBLE_CLICK) return;
+  lockedAt = event.event.timeStamp;
+  choose(pointOf(event));
 }
 
 function choose(point) {
@@ -367,12 +386,12 @@ function rangeLinks(names) {
   return element("ul", { class: "links" }, ...links.map((each) => element("li", {}, each)));
 }
 
-function rangeRow(series) {
+function rangeRow(series, which) {
   const inside = [...series.revision.keys()].filter(
     (index) => series.revision[index] >= range[0] && series.revision[index] <= range[1],
   );
   if (!inside.length) return null;
-  const values = inside.map((index) => series.value[index]);
+  const values = inside.map((index) => measured({ series: which, index }).value);
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
   const sd = values.length > 1 ? Math.sqrt(squares / (values.length - 1)) : NaN;

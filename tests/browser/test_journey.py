@@ -100,6 +100,7 @@ def test_two_points_are_compared_and_the_choice_is_in_the_address(
         at = middle_of_point(page, index)
         page.mouse.move(*at)
         expect(page.locator("#card")).to_contain_text(along[index].name)
+        page.wait_for_timeout(400)  # else it would be a double click
         page.mouse.click(*at)
     link = page.locator("#card").get_by_role("link", name=f"Compare {along[9].name} with")
     expect(link).to_be_visible()

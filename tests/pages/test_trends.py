@@ -70,21 +70,22 @@ def test_the_figure_draws_what_the_points_say(client: Client) -> None:
 
 @pytest.mark.usefixtures("along")
 def test_min_to_max_draws_the_median(client: Client) -> None:
-    series = figure(client, "mode=pf&whiskers=range")["series"][0]
-    assert series["low"][0] < series["value"][0] < series["high"][0]
+    make.point(make.series(in_mode="odd"), make.revision("r1"), [1.0, 2.0, 9.0])
+    trace = figure(client, "mode=odd&whiskers=range")["figure"]["data"][0]
+    assert trace["y"] == [2]
+    assert (trace["error_y"]["arrayminus"], trace["error_y"]["array"]) == ([1], [7])
 
 
 def test_one_sample_has_no_interval(client: Client) -> None:
     make.point(make.series(), make.revision("r1"), [100.0])
-    series = figure(client)["series"][0]
-    assert (series["low"], series["high"]) == ([None], [None])
+    assert figure(client)["figure"]["data"][0]["error_y"]["array"] == [None]
 
 
 def test_the_interval_of_a_mean_is_student_s_t(client: Client) -> None:
     make.point(make.series(), make.revision("r1"), [9.0, 10.0, 11.0])
-    series = figure(client)["series"][0]
-    # t(2, 95 %) = 4.303, sd = 1, n = 3: half = 2.4843
-    assert series["high"][0] == pytest.approx(12.4843, abs=1e-3)
+    trace = figure(client)["figure"]["data"][0]
+    # t(2, 95 %) = 4.303, sd = 1, n = 3
+    assert trace["error_y"]["array"] == [pytest.approx(2.4843, abs=1e-3)]
 
 
 def test_from_and_to_bound_what_is_shown(client: Client, along: list[Revision]) -> None:
@@ -98,9 +99,10 @@ def test_the_last_points_of_each_series_are_shown(client: Client) -> None:
 
 
 @pytest.mark.usefixtures("along")
-def test_indexed_values_start_at_100(client: Client) -> None:
-    trace = figure(client, "mode=pf&y=indexed")["figure"]["data"][0]
-    assert trace["y"][0] == 100
+def test_indexed_values_start_at_100_and_the_measured_ones_come_along(client: Client) -> None:
+    content = figure(client, "mode=pf&y=indexed")
+    assert content["figure"]["data"][0]["y"][0] == 100
+    assert content["series"][0]["value"][0] == pytest.approx(500, rel=0.01)
 
 
 @pytest.mark.parametrize("query", ["tree=nope", "metric=nope", "from=r9", "to=r9"])

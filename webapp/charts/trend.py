@@ -8,6 +8,7 @@ small on the wire.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from math import isfinite
 from typing import Any
 
@@ -100,9 +101,9 @@ class TrendSeries:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Trend:
-    """Everything the chart shows and how."""
+    """Everything the chart shows and how. What takes a pass over all points is kept."""
 
     tree: str
     metric: str
@@ -114,7 +115,7 @@ class Trend:
     values: Values = Values.RAW
     whiskers: Whiskers = Whiskers.CONFIDENCE
 
-    @property
+    @cached_property
     def drawn(self) -> list[TrendSeries]:
         """The series in the values to draw; those that cannot be indexed are left out."""
         if self.values == Values.RAW:
@@ -127,7 +128,7 @@ class Trend:
             return f"{self.metric}, first revision shown = 100 ({better_words(self.better)})"
         return f"{self.metric}, {self.unit} ({better_words(self.better)})"
 
-    @property
+    @cached_property
     def y_range(self) -> tuple[float, float]:
         drawn = self.drawn
         whiskered = drawn if self.whiskers != Whiskers.NONE else []
@@ -177,7 +178,11 @@ def _scaled(value: float | None, factor: float) -> float | None:
 
 
 def payload(trend: Trend) -> Json:
-    """What the page's script needs: the figure, and the columns behind its hover card."""
+    """What the page's script needs: the figure, and the columns behind its hover card.
+
+    The values as measured are columns of their own only where the figure draws others.
+    """
+    columns = _columns if trend.values == Values.RAW else _columns_with_values
     return {
         "figure": figure(trend),
         "tree": trend.tree,
@@ -186,7 +191,7 @@ def payload(trend: Trend) -> Json:
         "better": trend.better,
         "values": trend.values,
         "revisions": {"name": trend.revisions.names, "subject": trend.revisions.subjects},
-        "series": [_columns(series) for series in trend.series],
+        "series": [columns(series) for series in trend.series],
     }
 
 
@@ -198,13 +203,18 @@ def _columns(series: TrendSeries) -> Json:
         "simulated": series.simulated,
         "revision": series.places,
         "n": series.counts,
-        "value": [rounded(value) for value in series.centres],
-        "low": [rounded(value) for value in series.lows],
-        "high": [rounded(value) for value in series.highs],
         "percent": [_cents(value) for value in series.percents],
         "error": [_cents(value) for value in series.errors],
         "verdict": _letters(series.verdicts),
         "flag": _letters(series.flags),
+    }
+
+
+def _columns_with_values(series: TrendSeries) -> Json:
+    return _columns(series) | {
+        "value": [rounded(value) for value in series.centres],
+        "low": [rounded(value) for value in series.lows],
+        "high": [rounded(value) for value in series.highs],
     }
 
 
