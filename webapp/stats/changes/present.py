@@ -74,12 +74,14 @@ def _confirmed(state: State, better: Better) -> list[Change]:
 
 
 def _change(state: State, i: int, broken: Break, better: Better) -> Change:
-    variance, freedom, table = spread(state)
     before, after = state.regimes[i], state.regimes[i + 1]
     if broken.settled and broken.place is not None:
         place, score = broken.place, broken.score
+        variance, freedom = broken.variance, broken.freedom
+        table = scale.inflation(broken.memory_step)
     else:
         place, score = review.place_of(state), review.score(state)
+        variance, freedom, table = spread(state)
     old = before.at(after.first)
     margin = sqrt(scale.as_student(INTERVAL_SCORE, freedom) * variance)
     margin *= sqrt(_share(before, table) + _share(after, table))

@@ -45,6 +45,8 @@ def settle(state: State) -> None:
     """Write down where the newest change lies and how sure it is, for good."""
     newest = state.breaks[-1]
     newest.score, newest.place = score(state), place_of(state)
+    newest.variance, newest.freedom = state.variance, state.freedom
+    newest.memory_step = state.memory_step
     newest.settled = True
 
 

@@ -67,7 +67,8 @@ class Place:
 class Break:
     """The end of one regime and the beginning of the next, which starts at `index`.
 
-    `score` is the evidence, `place` where it lies; both follow the data until it is `settled`.
+    `score` is the evidence, `place` where it lies, `variance`, `freedom` and `memory_step` the
+    noise around it; all follow the data until it is `settled`.
     """
 
     kind: Kind
@@ -77,6 +78,9 @@ class Break:
     confirmed_by: tuple[int, str]
     score: float = 0.0
     place: Place | None = None
+    variance: float = 0.0
+    freedom: float = 0.0
+    memory_step: int = 0
     settled: bool = False
 
 
