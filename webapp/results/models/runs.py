@@ -35,7 +35,9 @@ class Run(models.Model):
     uuid = models.UUIDField(unique=True)
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="runs")
     hardware = models.ForeignKey(Hardware, on_delete=models.PROTECT, related_name="runs")
-    revision = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="runs")
+    revision = models.ForeignKey(
+        Revision, on_delete=models.PROTECT, related_name="runs", db_index=False
+    )  # runs_of_a_point begins with it
     mode = models.ForeignKey(Mode, on_delete=models.PROTECT, related_name="runs")
     digest = models.CharField(max_length=64, help_text="SHA-256 of the document as it was sent")
     build_id = models.CharField(max_length=300)
@@ -58,7 +60,10 @@ class Run(models.Model):
 
     class Meta:
         ordering = ["-received_at", "-id"]
-        indexes = [models.Index(fields=["-received_at"], name="runs_lately")]
+        indexes = [
+            models.Index(fields=["-received_at"], name="runs_lately"),
+            models.Index(fields=["revision", "mode", "hardware"], name="runs_of_a_point"),
+        ]
         constraints = [
             models.CheckConstraint(
                 condition=Q(withdrawn_at__isnull=True, withdrawn_reason="")

@@ -1,51 +1,25 @@
-"""Take runs in, and conclude what they changed."""
+"""Analyse the series whose points changed: comparisons, findings, levels."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from django.db import IntegrityError, connection, transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
-from webapp.labs.models import Agent
-from webapp.regressions import queue
 from webapp.regressions.models import Comparison, SeriesAnalysis
 from webapp.regressions.rule import compare_consecutive
+from webapp.regressions.services.detecting import Detected, detect_changes
+from webapp.regressions.services.reconciling import reconcile_findings, set_flags
+from webapp.regressions.services.summaries import summary_of
 from webapp.results import services as results
-from webapp.results.documents import Recorded, RunDocument
 from webapp.results.models import Point, Series
+from webapp.results.services.bulk import insert_rows
+from webapp.stats import changes
 
 BATCH = 100
 INSERTED_AT_ONCE = 1000
-
-
-def take_in(
-    *,
-    agent: Agent,
-    runs: Sequence[RunDocument],
-    register: bool = False,
-    history: bool = False,
-    replace: bool = False,
-) -> Recorded:
-    """Store the runs and queue the analysis of what they changed; see ``record_runs``."""
-
-    def once() -> Recorded:
-        with transaction.atomic():
-            recorded = results.record_runs(
-                agent=agent, runs=runs, register=register, history=history, replace=replace
-            )
-            if recorded.stored or recorded.replaced:
-                queue.analysis_on_commit()
-        return recorded
-
-    try:
-        return once()
-    except IntegrityError:
-        # The same run or revision came twice at the same moment, or a row that we remembered by
-        # its name is gone; now we see what is there.
-        results.forget_names()
-        return once()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +47,16 @@ def analyse_dirty_series(*, limit: int = BATCH) -> Analysed:
     for series in claimed:
         comparisons += compare_consecutive(series, points.get(series.pk, []))
     _replace_comparisons(claimed, comparisons)
-    return Analysed(len(claimed), _finish(claimed))
+    detected = detect_changes(claimed)
+    reconcile_findings(detected)
+    set_flags(detected)
+    return Analysed(len(claimed), _finish(detected))
+
+
+@transaction.atomic
+def mark_for_analysis(series: Iterable[int]) -> None:
+    """Have whole series analysed anew, from their first point on."""
+    results.mark_dirty(dict.fromkeys(series, 0))
 
 
 def _claim(limit: int) -> list[Series]:
@@ -97,7 +80,9 @@ def _claim(limit: int) -> list[Series]:
     )
     # Read again under the lock: another worker may have finished one meanwhile.
     return list(
-        Series.objects.filter(pk__in=list(held), dirty_from__isnull=False).select_related("metric")
+        Series.objects.filter(pk__in=list(held), dirty_from__isnull=False).select_related(
+            "metric", "settings"
+        )
     )
 
 
@@ -120,19 +105,24 @@ def _replace_comparisons(claimed: Sequence[Series], comparisons: Sequence[Compar
     Comparison.objects.bulk_create(comparisons, batch_size=INSERTED_AT_ONCE)
 
 
-def _finish(claimed: Sequence[Series]) -> int:
-    ids = [series.pk for series in claimed]
-    versions = [series.version for series in claimed]
+def _finish(detected: Sequence[Detected]) -> int:
+    ids = [one.series.pk for one in detected]
+    now = timezone.now()
+    insert_rows(
+        SeriesAnalysis,
+        [
+            {
+                "series_id": one.series.pk,
+                "version": one.series.version,
+                "analysed_at": now,
+                "detector": changes.VERSION,
+                "summary": summary_of(one.analysis),
+            }
+            for one in detected
+        ],
+        unique=("series_id",),
+    )
     with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            UPDATE regressions_seriesanalysis AS analysis
-               SET version = done.version, analysed_at = %s
-              FROM unnest(%s::bigint[], %s::bigint[]) AS done (id, version)
-             WHERE analysis.series_id = done.id
-            """,
-            [timezone.now(), ids, versions],
-        )
         cursor.execute(
             """
             UPDATE results_series AS series
@@ -140,6 +130,6 @@ def _finish(claimed: Sequence[Series]) -> int:
               FROM unnest(%s::bigint[], %s::bigint[]) AS done (id, version)
              WHERE series.id = done.id AND series.version = done.version
             """,
-            [ids, versions],
+            [ids, [one.series.version for one in detected]],
         )
         return int(cursor.rowcount)

@@ -1,4 +1,4 @@
-"""What we conclude from the measurements."""
+"""Each point against the one before it, and what is flagged."""
 
 from collections.abc import Iterable
 from typing import NamedTuple, Self
@@ -18,28 +18,11 @@ class Verdict(models.TextChoices):
 
 
 class Flag(models.TextChoices):
+    """What a revision did to a series: a live finding, or ministat alone while noise is unknown."""
+
     NONE = "", "none"
     REGRESSED = "regressed", "regressed"
     IMPROVED = "improved", "improved"
-
-
-class SeriesAnalysis(models.Model):
-    """The analysis of one series: up to which version of it, and the lock its worker holds.
-
-    A row of its own, so that a worker that analyses a series never blocks an upload to it.
-    """
-
-    series = models.OneToOneField(
-        Series, on_delete=models.CASCADE, primary_key=True, related_name="analysis"
-    )
-    version = models.BigIntegerField(default=0, help_text="The series' version it describes.")
-    analysed_at = models.DateTimeField(null=True)
-
-    class Meta:
-        verbose_name_plural = "series analyses"
-
-    def __str__(self) -> str:
-        return f"analysis of series {self.series_id}"
 
 
 class Tally(NamedTuple):
@@ -110,7 +93,11 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
 
 
 class Comparison(models.Model):
-    """A point against the one before it in its series, by ministat at 95 %."""
+    """A point against the one before it in its series, by ministat at 95 %.
+
+    ``verdict`` is ministat's. It is shown, and nothing is alerted on it: builds scatter too, which
+    five samples of one build cannot know. ``flag`` follows the findings.
+    """
 
     series = models.ForeignKey(
         Series, on_delete=models.CASCADE, related_name="comparisons", db_index=False
@@ -134,18 +121,13 @@ class Comparison(models.Model):
                 fields=["series", "revision"], name="comparison_once_for_a_point"
             ),
             models.CheckConstraint(
-                condition=Q(flag="")
-                | Q(flag="regressed", verdict="worse")
-                | Q(flag="improved", verdict="better"),
-                name="comparison_flag_follows_verdict",
-            ),
-            models.CheckConstraint(
                 condition=~Q(revision=F("previous")), name="comparison_of_two_revisions"
             ),
         ]
         indexes = [
             models.Index(fields=["series", "position"], name="comparisons_of_a_series"),
             models.Index(fields=["revision"], name="comparisons_flagged", condition=~Q(flag="")),
+            models.Index(fields=["series"], name="flags_of_a_series", condition=~Q(flag="")),
         ]
 
     def __str__(self) -> str:

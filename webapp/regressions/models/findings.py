@@ -1,0 +1,107 @@
+"""Changes that the detector found."""
+
+from typing import Self
+
+from django.db import models
+from django.db.models import F, Q
+
+from webapp.regressions.models.comparisons import Flag, Verdict
+from webapp.results.models import Revision, Series
+
+
+class FindingQuerySet(models.QuerySet["Finding"]):
+    def live(self) -> Self:
+        """Those that the present points show; the others are history."""
+        return self.filter(state__in=Finding.LIVE)
+
+    def of_revision(self, revision: Revision) -> Self:
+        """Those whose likeliest first revision it is."""
+        return self.filter(revision=revision)
+
+    def of_all(self, series: list[Series] | list[int]) -> Self:
+        return self.filter(series__in=series).order_by("series_id", "position")
+
+    def with_revisions(self) -> Self:
+        """With every revision that a sentence about a finding names."""
+        return self.select_related("revision", "previous", "after", "first", "last", "confirmed_by")
+
+    def with_subjects(self) -> Self:
+        return self.select_related(
+            "series__tree", "series__hardware__lab", "series__mode", "series__metric"
+        )
+
+
+class Finding(models.Model):
+    """One change of level in one series.
+
+    The suspects are the commits later than ``after`` up to and including ``last`` (95 %);
+    ``revision`` is the likeliest first one at the new level, ``here`` its probability given that
+    the change is real, ``probability`` that of being real. Percentages are new level against old.
+    ``first_detected_at`` is never rewritten; the rest is where the finding stands now.
+    """
+
+    class State(models.TextChoices):
+        CANDIDATE = "candidate", "candidate"
+        CONFIRMED = "confirmed", "confirmed"
+        RETRACTED = "retracted", "retracted"
+
+    LIVE = (State.CANDIDATE, State.CONFIRMED)
+
+    series = models.ForeignKey(Series, on_delete=models.CASCADE, related_name="findings")
+    state = models.CharField(max_length=10, choices=State)
+    verdict = models.CharField(max_length=12, choices=Verdict)
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="findings")
+    previous = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    after = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    first = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    last = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    confirmed_by = models.ForeignKey(
+        Revision, on_delete=models.CASCADE, null=True, related_name="+"
+    )
+    position = models.BigIntegerField(help_text="Of the likeliest first revision.")
+    here = models.FloatField()
+    change_pct = models.FloatField(null=True, help_text="Null: beyond the double range.")
+    low_pct = models.FloatField(null=True)
+    high_pct = models.FloatField(null=True)
+    level_before = models.FloatField(help_text="In the metric's unit.")
+    level = models.FloatField(help_text="In the metric's unit.")
+    revisions_before = models.IntegerField()
+    revisions_after = models.IntegerField()
+    score = models.FloatField(help_text="Evidence, in standard deviations.")
+    needed = models.FloatField(help_text="The threshold it had to pass.")
+    p_value = models.FloatField(help_text="Of the scan, under no change; ranks alerts.")
+    probability = models.FloatField()
+    why = models.TextField(help_text="The rule and its figures, as a sentence.")
+    detector = models.IntegerField(help_text="The version of the method.")
+    first_detected_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    objects = FindingQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["series", "position"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["series", "revision"],
+                name="finding_once_at_a_revision",
+                condition=Q(state__in=["candidate", "confirmed"]),
+            ),
+            models.CheckConstraint(
+                condition=Q(verdict__in=["better", "worse"]), name="finding_better_or_worse"
+            ),
+            models.CheckConstraint(
+                condition=Q(here__range=(0, 1), probability__range=(0, 1), p_value__range=(0, 1)),
+                name="finding_probabilities",
+            ),
+            models.CheckConstraint(
+                condition=~Q(revision=F("previous")), name="finding_between_two_revisions"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.series_id}@{self.position}: {self.verdict} ({self.state})"
+
+    @property
+    def flag(self) -> Flag:
+        """What it makes of its revision."""
+        return Flag.REGRESSED if self.verdict == Verdict.WORSE else Flag.IMPROVED

@@ -1,0 +1,38 @@
+"""Store what an agent sends, and queue its analysis."""
+
+from collections.abc import Sequence
+
+from django.db import IntegrityError, transaction
+
+from webapp.labs.models import Agent
+from webapp.regressions import queue
+from webapp.results import services as results
+from webapp.results.documents import Recorded, RunDocument
+
+
+def take_in(
+    *,
+    agent: Agent,
+    runs: Sequence[RunDocument],
+    register: bool = False,
+    history: bool = False,
+    replace: bool = False,
+) -> Recorded:
+    """Store the runs and queue the analysis of what they changed; see ``record_runs``."""
+
+    def once() -> Recorded:
+        with transaction.atomic():
+            recorded = results.record_runs(
+                agent=agent, runs=runs, register=register, history=history, replace=replace
+            )
+            if recorded.stored or recorded.replaced:
+                queue.analysis_on_commit()
+        return recorded
+
+    try:
+        return once()
+    except IntegrityError:
+        # The same run or revision came twice at the same moment, or a row that we remembered by
+        # its name is gone; now we see what is there.
+        results.forget_names()
+        return once()
