@@ -26,9 +26,14 @@ def complaints(live_server: LiveServer, page: Page) -> list[str]:
         if message.type in {"error", "warning"}:
             found.append(message.text)
 
+    def failed(request: Any) -> None:
+        # A search takes back its last question when one types on; so does leaving a page.
+        if request.failure != "net::ERR_ABORTED":
+            found.append(f"{request.url}: {request.failure}")
+
     page.on("console", console)
     page.on("pageerror", lambda error: found.append(str(error)))
-    page.on("requestfailed", lambda request: found.append(request.url))
+    page.on("requestfailed", failed)
     return found
 
 
@@ -83,8 +88,6 @@ def test_the_lab_of_hardware_is_found_by_typing(
     row = Hardware.objects.get(name="bench/nic")
     page.goto(live_server.url + url(Hardware, "change", row.pk))
     page.locator(".select2-selection").click()
-    # Typing before the first answer would abort that request, which is a failed one.
-    expect(page.get_by_role("option", name="netlab")).to_be_visible()
     page.locator(".select2-search__field").fill("elsew")
     page.get_by_role("option", name="elsewhere").click()
     page.get_by_role("button", name="Save", exact=True).click()
