@@ -22,8 +22,9 @@ from webapp.results.models import (
     Series,
 )
 from webapp.results.services import forget_names, restore_run, withdraw_run
+from webapp.results.services.history import import_revisions
 from webapp.results.services.merging import merge_hardware, merge_modes, merge_revisions
-from webapp.results.services.reshaping import begin_reshaping
+from webapp.results.services.reshaping import begin_reshaping, begin_writing
 from webapp.results.services.subjects import register_hardware, rename_hardware
 
 pytestmark = pytest.mark.django_db
@@ -220,6 +221,24 @@ def test_writers_wait_while_an_operator_reshapes(work: str) -> None:
     }
     with transaction.atomic():
         begin_reshaping()
+        thread = in_a_thread(tasks[work])
+        thread.join(0.3)
+        assert thread.is_alive()
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("work", ["import", "rename", "merge"])
+def test_an_operator_waits_while_somebody_writes(work: str) -> None:
+    upload(measured("r1", hardware="a"), measured("r1", hardware="b"))
+    tasks: dict[str, Callable[[], object]] = {
+        "import": lambda: import_revisions(tree_name="freebsd-head", commits=[]),
+        "rename": lambda: rename_hardware(hardware=hardware("a"), name="c"),
+        "merge": lambda: merge_hardware(source=hardware("a"), into=hardware("b")),
+    }
+    with transaction.atomic():
+        begin_writing()
         thread = in_a_thread(tasks[work])
         thread.join(0.3)
         assert thread.is_alive()
