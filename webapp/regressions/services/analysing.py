@@ -123,6 +123,10 @@ def _finish(detected: Sequence[Detected]) -> int:
         unique=("series_id",),
     )
     with connection.cursor() as cursor:
+        # An UPDATE alone would lock in the order of its plan; uploads lock in the order of ids.
+        cursor.execute(
+            "SELECT FROM results_series WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE", [ids]
+        )
         cursor.execute(
             """
             UPDATE results_series AS series

@@ -238,7 +238,7 @@ def _take_out(runs: Iterable[Run]) -> set[tuple[Place, int]]:
     list(
         Series.objects.filter(pk__in=[row.series_id for row in held])
         .order_by("pk")
-        .select_for_update()
+        .select_for_update(no_key=True)
     )
     Measurement.objects.filter(pk__in=[row.pk for row in held]).delete()
     return {((row.series_id, row.run.revision_id), row.run.revision.position) for row in held}

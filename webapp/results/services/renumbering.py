@@ -39,7 +39,12 @@ class Move:
 
 def lock_series_of(tree: Tree) -> None:
     """Lock the series of ``tree``, in the order of ids like everybody, and before revisions."""
-    list(Series.objects.filter(tree=tree).order_by("pk").select_for_update().values_list("pk"))
+    list(
+        Series.objects.filter(tree=tree)
+        .order_by("pk")
+        .select_for_update(no_key=True)
+        .values_list("pk")
+    )
 
 
 def mark_changed(revisions: Iterable[int]) -> None:

@@ -78,7 +78,10 @@ def resolve(*, runs: Sequence[RunDocument], lab: Lab, register: bool) -> Subject
 
 
 def lock_series(keys: Iterable[SeriesKey]) -> dict[SeriesKey, int]:
-    """The ids of the series of ``keys``, made when new, locked in their order (no deadlock)."""
+    """The ids of the series of ``keys``, made when new, locked in their order (no deadlock).
+
+    The lock leaves foreign keys alone: a worker that commits comparisons need not wait for it.
+    """
     wanted = set(keys)
     found = _locked(wanted)
     missing = wanted - found.keys()
@@ -101,7 +104,7 @@ def _locked(keys: set[SeriesKey]) -> dict[SeriesKey, int]:
             tree__in=trees, hardware__in=hardware, mode__in=modes, metric__in=metrics
         )
         .order_by("pk")
-        .select_for_update()
+        .select_for_update(no_key=True)
         .values_list("tree_id", "hardware_id", "mode_id", "metric_id", "pk")
     )
     found = {(tree, hardware, mode, metric): pk for tree, hardware, mode, metric, pk in rows}
@@ -218,32 +221,52 @@ def _make_revisions(
 ) -> dict[tuple[str, str], Revision]:
     """Insert revisions with their own name as their first alias.
 
-    A place on the tree that another revision holds is an error of the sender.
+    Another upload may make the same ones at this moment; then its rows are taken. A place on the
+    tree that another revision holds is an error of the sender.
     """
-    taken = {
-        (row.tree_id, row.position): row.name
-        for row in Revision.objects.filter(tree__in=trees.values(), position__in=set(made.values()))
-    }
-    problems = [
-        Problem(
-            f"runs[{i}].position",
-            f"position {made[key]} of {run.tree} is {taken[place]}; give {run.revision!r} its own, "
-            "or import the tree's history",
-        )
-        for i, run in enumerate(runs)
-        if (key := (run.tree, run.revision)) in made
-        and taken.get(place := (trees[run.tree].pk, made[key]), run.revision) != run.revision
-    ]
-    if problems:
-        raise Unprocessable(problems)
-    keys = sorted(made)
-    rows = Revision.objects.bulk_create(
-        [Revision(tree=trees[tree], name=name, position=made[tree, name]) for tree, name in keys]
+    Revision.objects.bulk_create(
+        [
+            Revision(tree=trees[tree], name=name, position=position)
+            for (tree, name), position in sorted(made.items())
+        ],
+        ignore_conflicts=True,
     )
+    names = {row.pk: name for name, row in trees.items()}
+    rows = Revision.objects.filter(tree__in=names, name__in={name for _, name in made})
+    found = {key: row for row in rows if (key := (names[row.tree_id], row.name)) in made}
+    _refuse_taken_places(made, found, trees, runs)
     RevisionAlias.objects.bulk_create(
-        [RevisionAlias(tree_id=row.tree_id, revision=row, name=row.name) for row in rows]
+        [
+            RevisionAlias(tree_id=row.tree_id, revision=row, name=row.name)
+            for _, row in sorted(found.items())
+        ],
+        ignore_conflicts=True,
     )
-    return dict(zip(keys, rows, strict=True))
+    return found
+
+
+def _refuse_taken_places(
+    made: Mapping[tuple[str, str], int],
+    found: Mapping[tuple[str, str], Revision],
+    trees: Mapping[str, Tree],
+    runs: Sequence[RunDocument],
+) -> None:
+    refused = made.keys() - found.keys()
+    if not refused:
+        return
+    places = Revision.objects.filter(tree__in=trees.values(), position__in=set(made.values()))
+    taken = {(row.tree_id, row.position): row.name for row in places}
+    raise Unprocessable(
+        [
+            Problem(
+                f"runs[{i}].position",
+                f"position {made[key]} of {run.tree} is {taken[trees[run.tree].pk, made[key]]}; "
+                f"give {run.revision!r} its own, or import the tree's history",
+            )
+            for i, run in enumerate(runs)
+            if (key := (run.tree, run.revision)) in refused
+        ]
+    )
 
 
 def _placeless(run: RunDocument) -> str:

@@ -71,5 +71,7 @@ def check_hardware_name(*, name: str, hardware: Hardware) -> None:
 
 def lock_series_ids(**subject: Any) -> list[int]:
     """The ids of the series about ``subject`` (as filters), locked in their order."""
-    found = Series.objects.filter(**subject).order_by("pk").select_for_update(of=["self"])
+    found = (
+        Series.objects.filter(**subject).order_by("pk").select_for_update(of=["self"], no_key=True)
+    )
     return list(found.values_list("pk", flat=True))

@@ -40,7 +40,9 @@ def _pool_again(run: Run) -> None:
     """``run`` may have been read before its revision moved, or was merged into another."""
     now = Run.objects.select_related("revision").get(pk=run.pk)
     series = list(
-        Series.objects.filter(measurements__run=run).order_by("pk").select_for_update(of=["self"])
+        Series.objects.filter(measurements__run=run)
+        .order_by("pk")
+        .select_for_update(of=["self"], no_key=True)
     )
     refresh_points(
         {(row.pk, now.revision_id) for row in series}, {now.revision_id: now.revision.position}
