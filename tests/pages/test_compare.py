@@ -13,17 +13,18 @@ pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
 TWO = "a=freebsd-head:r303642&b=freebsd-head:r303643"
 OLD = (635734.0, 641688.0, 625167.0, 633000.0, 632950.0)
+SCATTERED = (500_000.0, 700_000.0, 600_000.0, 650_000.0, 550_000.0)
 NEW = tuple(value * 1.8 for value in OLD)
 
 
 @pytest.fixture
 def pair() -> tuple[Revision, Revision]:
-    """forwarding gains 80 %, pf stays."""
+    """forwarding gains 80 %, pf stays but scatters too much to tell."""
     before, after = make.revision("r303642"), make.revision("r303643")
     make.run(before, in_mode="forwarding", samples=OLD)
     make.run(after, in_mode="forwarding", samples=NEW)
     for revision in (before, after):
-        make.run(revision, in_mode="pf", samples=OLD)
+        make.run(revision, in_mode="pf", samples=SCATTERED)
     return before, after
 
 
@@ -95,7 +96,7 @@ def test_seven_modes_of_one_revision_stand_side_by_side(client: Client) -> None:
         make.run(at, in_mode=mode, samples=OLD)
     sides = [f"freebsd-head:r287531::{mode}" for mode in modes]
     response = client.get("/compare/", {"a": sides[0], "b": sides[1:]})
-    assert response.context["counts"] == {"cannot tell": 6}
+    assert response.context["counts"] == {"equivalent": 6}
     assert "mode-6" in words(response.content.decode())
 
 

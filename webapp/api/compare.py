@@ -7,7 +7,7 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from webapp.api.schemas import CompareOut, ErrorOut
-from webapp.results.compare import ComparedRow, ComparedSet, Side, compare_sides
+from webapp.regressions.compare import ComparedRow, ComparedSet, Side, compare_sides
 from webapp.stats import ministat
 
 router = Router(tags=["compare"])

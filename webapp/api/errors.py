@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
-from webapp.results.compare import SideError
+from webapp.regressions.compare import SideError
 from webapp.results.errors import Conflict, Forbidden, Problem, Unprocessable
 
 MOST_DETAILS = 1000

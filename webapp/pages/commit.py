@@ -11,8 +11,8 @@ from django.views.decorators.http import require_safe
 from webapp.charts.heatmap import cell_class
 from webapp.pages.links import compare_link
 from webapp.pages.summaries import summarise
+from webapp.regressions.compare import Side
 from webapp.regressions.models import Comparison, Flag
-from webapp.results.compare import Side
 from webapp.results.models import Hardware, Metric, Mode, Point, Revision, Run, Tree
 
 SUSPECTS_SHOWN = 20

@@ -14,7 +14,7 @@ from webapp.charts.strip import Strip
 from webapp.charts.text import verdict_sentence
 from webapp.pages import compare_report
 from webapp.pages.links import compare_link, with_query
-from webapp.results.compare import (
+from webapp.regressions.compare import (
     MOST_SIDES,
     PARTS,
     ComparedRow,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from webapp.charts.text import better_words, change, number
-from webapp.results.compare import ComparedRow, ComparedTable
+from webapp.regressions.compare import ComparedRow, ComparedTable
 
 Writer = Callable[[ComparedTable], str]
 TOO_FEW = "A set has fewer than 3 samples: ministat refuses it."

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from webapp.results.compare import Side
+from webapp.regressions.compare import Side
 from webapp.results.models import Revision, Series
 
 READABLE = "/@:"

@@ -23,7 +23,7 @@ from webapp.config.demo.links import (
 from webapp.config.demo.published import PUBLICATIONS, Block
 from webapp.config.demo.samples import solve_block
 from webapp.labs import services
-from webapp.results.compare import ComparedRow, Side, compare_sides
+from webapp.regressions.compare import ComparedRow, Side, compare_sides
 from webapp.results.models import Revision, Tree
 from webapp.stats import ministat
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from webapp.config.demo import published, simulated
 from webapp.labs.models import Lab
 from webapp.pages.links import READABLE
-from webapp.results.compare import Side
+from webapp.regressions.compare import Side
 from webapp.results.models import Revision
 
 

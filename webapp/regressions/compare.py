@@ -6,12 +6,15 @@ matched: two revisions give a row for each (hardware, mode, metric) that both ha
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from webapp.regressions.noise import SeriesFacts, facts_of
 from webapp.results.models import Hardware, Measurement, Metric, Mode, Revision, Series, Tree
-from webapp.stats import ministat
+from webapp.stats import levels, ministat
+from webapp.stats.compare import Comparison, compare
+from webapp.stats.explain import explain
 
 MOST_SIDES = 7
 PARTS = ("tree", "revision", "hardware", "mode", "metric")
@@ -58,15 +61,23 @@ class ComparedSet:
     hardware: Hardware
     mode: Mode
     samples: tuple[float, ...]
+    boots: tuple[Hashable, ...] | None
+    builds: tuple[str, ...]
     summary: ministat.Summary | None
+
+    def levels(self) -> levels.Samples:
+        """The samples with the boot and the build of each, as far as known."""
+        return levels.Samples(self.samples, boots=self.boots, builds=self.builds)
 
 
 @dataclass(frozen=True)
 class ComparedRow:
     """Sets that agree in everything but the compared axis.
 
-    ``differences`` and ``verdicts`` have one entry for each set after the first, which is the
-    base; a difference is None where ministat refuses (fewer than three samples).
+    ``differences``, ``judged`` and ``verdicts`` have one entry for each set after the first, which
+    is the base. A difference is what ministat says, None where it refuses (fewer than three
+    samples); ``judged`` is what the verdict rests on, with the noise between builds that the
+    history of the series tells.
     """
 
     key_label: str
@@ -75,7 +86,16 @@ class ComparedRow:
     mode: Mode | None
     sets: tuple[ComparedSet, ...]
     differences: tuple[ministat.Difference | None, ...]
-    verdicts: tuple[str, ...]
+    judged: tuple[Comparison, ...]
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        return tuple(one.verdict.value for one in self.judged)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why each verdict came out so: the rule and its figures, a sentence each."""
+        return tuple(explain(one) for one in self.judged)
 
     @property
     def can_render(self) -> bool:
@@ -117,7 +137,8 @@ def compare_sides(sides: Sequence[Side]) -> ComparedTable:
     everywhere = set.intersection(*(set(sets) for sets in found))
     anywhere = set.union(*(set(sets) for sets in found))
     axis = _label_parts(sides)
-    rows = [_row([sets[key] for sets in found], free, axis) for key in sorted(everywhere)]
+    facts = facts_of(found[0][key].series for key in everywhere)
+    rows = [_row([sets[key] for sets in found], free, axis, facts) for key in sorted(everywhere)]
     return ComparedTable(tuple(sides), revisions, tuple(rows), len(anywhere - everywhere))
 
 
@@ -153,6 +174,8 @@ class _Found:
     revision: Revision
     side_index: int
     samples: tuple[float, ...]
+    boots: tuple[Hashable, ...] | None
+    builds: tuple[str, ...]
 
 
 def _sets(
@@ -164,36 +187,63 @@ def _sets(
     rows = (
         Measurement.objects.counted()
         .filter(run__revision=revision, series__tree=revision.tree, **fixed)
-        .select_related("series__hardware__lab", "series__mode", "series__metric")
+        .select_related("run", "series__hardware__lab", "series__mode", "series__metric")
+        .defer("run__facts", "run__sources", "run__warnings")
         .in_pooling_order()
     )
-    samples: dict[int, list[float]] = defaultdict(list)
-    series: dict[int, Series] = {}
+    of_series: dict[int, list[Measurement]] = defaultdict(list)
     for row in rows:
-        samples[row.series_id] += row.samples
-        series[row.series_id] = row.series
-    if not series and free != FREE_PARTS:
+        of_series[row.series_id].append(row)
+    if not of_series and free != FREE_PARTS:
         raise SideError(f"nothing is measured for {side}")
-    return {
-        tuple(getattr(one, part).name for part in free): _Found(
-            one, revision, index, tuple(samples[pk])
-        )
-        for pk, one in series.items()
-    }
+    found = (_pool(index, revision, measurements) for measurements in of_series.values())
+    return {tuple(getattr(one.series, part).name for part in free): one for one in found}
 
 
-def _row(found: Sequence[_Found], free: tuple[str, ...], axis: tuple[str, ...]) -> ComparedRow:
+def _pool(index: int, revision: Revision, rows: Sequence[Measurement]) -> _Found:
+    """The samples of one side in one series. A boot counts within its run."""
+    boots: list[Hashable] = []
+    for number, row in enumerate(rows):
+        boots += [(number, boot) for boot in row.boots or ()]
+    samples = tuple(value for row in rows for value in row.samples)
+    return _Found(
+        series=rows[0].series,
+        revision=revision,
+        side_index=index,
+        samples=samples,
+        boots=tuple(boots) if len(boots) == len(samples) else None,
+        builds=tuple(row.run.build_id for row in rows for _ in row.samples),
+    )
+
+
+def _row(
+    found: Sequence[_Found],
+    free: tuple[str, ...],
+    axis: tuple[str, ...],
+    facts: Mapping[int, SeriesFacts],
+) -> ComparedRow:
     first = found[0].series
     sets = tuple(_set(one, axis) for one in found)
-    differences = tuple(_difference(sets[0], one) for one in sets[1:])
     return ComparedRow(
         key_label=" ".join(getattr(first, part).name for part in free),
         metric=first.metric,
         hardware=first.hardware if "hardware" not in axis else None,
         mode=first.mode if "mode" not in axis else None,
         sets=sets,
-        differences=differences,
-        verdicts=tuple(verdict_of(one, first.metric) for one in differences),
+        differences=tuple(_difference(sets[0], one) for one in sets[1:]),
+        judged=tuple(_judge(sets[0], one, facts[first.pk]) for one in sets[1:]),
+    )
+
+
+def _judge(base: ComparedSet, other: ComparedSet, facts: SeriesFacts) -> Comparison:
+    """The same build on both sides carries the same build effect: then its noise cancels."""
+    same_build = set(base.builds) == set(other.builds)
+    return compare(
+        base.levels(),
+        other.levels(),
+        better="less" if facts.better == Metric.Better.LESS else "more",
+        margin=facts.margin_pct,
+        build_noise=None if same_build else facts.build_noise,
     )
 
 
@@ -216,6 +266,8 @@ def _set(found: _Found, axis: tuple[str, ...]) -> ComparedSet:
         hardware=series.hardware,
         mode=series.mode,
         samples=found.samples,
+        boots=found.boots,
+        builds=found.builds,
         summary=ministat.summarize(found.samples) if enough else None,
     )
 
@@ -224,11 +276,3 @@ def _difference(base: ComparedSet, other: ComparedSet) -> ministat.Difference | 
     if base.summary is None or other.summary is None:
         return None
     return ministat.difference(base.summary, other.summary)
-
-
-def verdict_of(difference: ministat.Difference | None, metric: Metric) -> str:
-    """``better`` or ``worse`` where a difference is proven, else ``cannot tell``."""
-    if difference is None or not difference.proven:
-        return "cannot tell"
-    more = difference.delta > 0
-    return "better" if more == (metric.better == Metric.Better.MORE) else "worse"
