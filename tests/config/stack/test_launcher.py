@@ -1,6 +1,7 @@
 """The whole system as a user starts, kills and stops it."""
 
 import os
+import shutil
 import signal
 import socket
 import time
@@ -26,14 +27,14 @@ def running(launch: Launch) -> Iterator[Launch]:
 
 
 @pytest.fixture(scope="session")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launch]:
+def shared(shared_place: Path) -> Iterator[Launch]:
     """One instance for the tests that leave it running."""
-    with running(Launch(tmp_path_factory.mktemp("shared") / "state")) as launch:
+    with running(Launch(shared_place / "state")) as launch:
         yield launch
 
 
-def test_ctrl_c_leaves_no_process_and_a_restart_keeps_the_data(tmp_path: Path) -> None:
-    launch = Launch(tmp_path / "state")
+def test_ctrl_c_leaves_no_process_and_a_restart_keeps_the_data(place: Path) -> None:
+    launch = Launch(place / "state")
     launch.start()
     assert launch.status() == 200
     assert "dl_" in launch.manage("create_agent", "bee", "--lab", "hive")
@@ -46,16 +47,16 @@ def test_ctrl_c_leaves_no_process_and_a_restart_keeps_the_data(tmp_path: Path) -
         assert labs(again) == 1
 
 
-def test_interrupting_the_start_leaves_no_process(tmp_path: Path) -> None:
-    launch = Launch(tmp_path / "state").begin()
+def test_interrupting_the_start_leaves_no_process(place: Path) -> None:
+    launch = Launch(place / "state").begin()
     launch.pid("redis")
     assert launch.interrupt()[:2] == (0, "")
     assert launch.running() == []
 
 
-def test_a_second_instance_runs_beside_and_ends_alone(shared: Launch, tmp_path: Path) -> None:
+def test_a_second_instance_runs_beside_and_ends_alone(shared: Launch, place: Path) -> None:
     before = labs(shared)
-    beside = Launch(tmp_path / "state").start()
+    beside = Launch(place / "state").start()
     beside.manage("create_agent", "bee", "--lab", "second")
     assert (labs(beside), labs(shared)) == (1, before)
     assert beside.process
@@ -73,11 +74,11 @@ def test_a_second_launcher_on_the_same_state_is_refused(shared: Launch) -> None:
     assert shared.status() == 200
 
 
-def test_a_taken_port_is_refused_before_anything_starts(tmp_path: Path) -> None:
+def test_a_taken_port_is_refused_before_anything_starts(place: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        launch = Launch(tmp_path / "state", port=taken.getsockname()[1])
+        launch = Launch(place / "state", port=taken.getsockname()[1])
         status, out, err = launch.begin().end()
     assert (status, out) == (1, "")
     assert f"Choose another: PORT={launch.port + 1}" in err
@@ -102,8 +103,8 @@ def test_killing_postgres_loses_nothing(shared: Launch) -> None:
     assert labs(shared) == before
 
 
-def test_a_start_ends_what_a_killed_launcher_left(tmp_path: Path) -> None:
-    launch = Launch(tmp_path / "state").start()
+def test_a_start_ends_what_a_killed_launcher_left(place: Path) -> None:
+    launch = Launch(place / "state").start()
     launch.manage("create_agent", "bee", "--lab", "hive")
     launch.kill()
     left = {process.pid for process in launch.running()}
@@ -120,8 +121,8 @@ def test_a_start_ends_what_a_killed_launcher_left(tmp_path: Path) -> None:
     assert third.running() == []
 
 
-def test_losing_the_supervisor_ends_the_instance_with_a_message(tmp_path: Path) -> None:
-    launch = Launch(tmp_path / "state").start()
+def test_losing_the_supervisor_ends_the_instance_with_a_message(place: Path) -> None:
+    launch = Launch(place / "state").start()
     os.kill(launch.pid("supervisord"), signal.SIGKILL)
     status, _, err = launch.end()
     assert status == 1
@@ -130,30 +131,30 @@ def test_losing_the_supervisor_ends_the_instance_with_a_message(tmp_path: Path) 
     assert launch.running() == []
 
 
-def test_servers_named_by_the_environment_are_used_and_none_started(tmp_path: Path) -> None:
+def test_servers_named_by_the_environment_are_used_and_none_started(place: Path) -> None:
     given = {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL")}
-    with running(Launch(tmp_path / "state", variables=given)) as launch:
+    with running(Launch(place / "state", variables=given)) as launch:
         assert not (launch.state / "postgres").exists()
         assert not (launch.state / "redis.conf").exists()
 
 
-def test_the_state_of_another_version_is_refused(tmp_path: Path) -> None:
-    (tmp_path / instance.FILE_NAME).write_text('{"layout": 99, "new": true}')
-    status, out, err = Launch(tmp_path).begin().end()
+def test_the_state_of_another_version_is_refused(place: Path) -> None:
+    (place / instance.FILE_NAME).write_text('{"layout": 99, "new": true}')
+    status, out, err = Launch(place).begin().end()
     assert (status, out) == (1, "")
     assert "written by another version" in err
 
 
-def test_the_data_of_another_postgres_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "postgres").mkdir()
-    (tmp_path / "postgres" / "PG_VERSION").write_text("9\n")
-    status, _, err = Launch(tmp_path).begin().end()
+def test_the_data_of_another_postgres_are_refused(place: Path) -> None:
+    (place / "postgres").mkdir()
+    (place / "postgres" / "PG_VERSION").write_text("9\n")
+    status, _, err = Launch(place).begin().end()
     assert status == 1
     assert "The data were written by PostgreSQL 9" in err
 
 
-def test_a_meaningless_variable_is_refused_by_name(tmp_path: Path) -> None:
-    launch = Launch(tmp_path, variables={"DRIFTLINE_WEB_THREADS": "many"})
+def test_a_meaningless_variable_is_refused_by_name(place: Path) -> None:
+    launch = Launch(place, variables={"DRIFTLINE_WEB_THREADS": "many"})
     status, _, err = launch.begin().end()
     assert status == 2
     assert "DRIFTLINE_WEB_THREADS=many" in err
@@ -166,7 +167,7 @@ def test_a_deep_directory_gets_short_paths_for_its_sockets(tmp_path: Path) -> No
         assert sockets.parent == Path("/tmp")
         assert sockets.stat().st_mode & 0o077 == 0
         assert labs(launch) == 0
-    sockets.rmdir()
+    shutil.rmtree(sockets)
 
 
 def _wait_for_successor(launch: Launch, name: str, old: int) -> None:
