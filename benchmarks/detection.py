@@ -45,7 +45,7 @@ class Size:
     repeats: int
 
 
-WHOLE = Size(2000, 100, 40, 250, 100)
+WHOLE = Size(2000, 100, 30, 250, 100)
 QUICK = Size(4, 4, 2, 4, 5)
 
 

@@ -54,10 +54,10 @@ WITHIN_CLIP = 6.0
 MOST_MEMORY = 0.75
 """The largest correlation of neighbours that is believed."""
 
-MEMORY_DOUBT = 15.0
+MEMORY_DOUBT = 4.0
 """Differences after which half of an estimated correlation is believed."""
 
-LEAST_FOR_MEMORY = 10.0
+LEAST_FOR_MEMORY = 6.0
 """Differences needed before a correlation of neighbours is estimated."""
 
 
