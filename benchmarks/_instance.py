@@ -93,7 +93,7 @@ def _stat(pid: int) -> list[str]:
 @contextmanager
 def running(**variables: str) -> Iterator[Instance]:
     """An empty instance that ends, with its data, when the block does."""
-    state = Path(tempfile.mkdtemp(prefix="driftline-bench-", dir="/tmp"))  # noqa: S108 (short)
+    state = Path(tempfile.mkdtemp(prefix="driftline-bench-", dir="/tmp"))
     state.chmod(0o711 if os.geteuid() == 0 else 0o700)
     port = _free_port()
     with (state / "launcher.log").open("w") as log:

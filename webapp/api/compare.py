@@ -1,5 +1,6 @@
 """A against B as data."""
 
+from math import isfinite
 from typing import Any
 
 from django.http import HttpRequest
@@ -9,6 +10,7 @@ from pydantic import Field
 from webapp.api.schemas import CompareOut, ErrorOut
 from webapp.regressions.compare import ComparedRow, ComparedSet, Side, compare_sides
 from webapp.stats import ministat
+from webapp.stats.compare import Comparison
 
 router = Router(tags=["compare"])
 MOST_OTHERS = 6
@@ -44,6 +46,9 @@ def _row(row: ComparedRow) -> dict[str, Any]:
         "better": row.metric.better,
         "sets": [_set(one) for one in row.sets],
         "differences": [one and _difference(one) for one in row.differences],
+        "judged": [
+            _judged(one, reason) for one, reason in zip(row.judged, row.reasons, strict=True)
+        ],
         "verdicts": list(row.verdicts),
         "ministat": row.ministat_text() if row.can_render else None,
     }
@@ -66,13 +71,33 @@ def _set(one: ComparedSet) -> dict[str, Any]:
     }
 
 
+def _judged(comparison: Comparison, reason: str) -> dict[str, Any]:
+    change = comparison.change
+    return {
+        "verdict": comparison.verdict.value,
+        "negligible": comparison.negligible,
+        "percent": finite(change.percent),
+        "low": finite(change.low),
+        "high": finite(change.high),
+        "smallest_visible": finite(change.visible),
+        "margin": comparison.margin,
+        "confidence": comparison.confidence,
+        "reason": reason,
+    }
+
+
+def finite(value: float | None) -> float | None:
+    """JSON knows no infinity: a figure beyond the double range is null."""
+    return value if value is not None and isfinite(value) else None
+
+
 def _difference(difference: ministat.Difference) -> dict[str, Any]:
     return {
-        "delta": difference.delta,
-        "error": difference.error,
-        "percent": difference.percent,
-        "percent_error": difference.percent_error,
+        "delta": finite(difference.delta),
+        "error": finite(difference.error),
+        "percent": finite(difference.percent),
+        "percent_error": finite(difference.percent_error),
         "confidence": difference.confidence,
-        "pooled_sd": difference.pooled_stddev,
+        "pooled_sd": finite(difference.pooled_stddev),
         "proven": difference.proven,
     }

@@ -238,6 +238,40 @@ class SeriesList(Schema):
     series: list[SeriesOut]
 
 
+class FindingOut(BaseModel):
+    """A change of level. The suspects are the commits after ``after`` up to ``last``."""
+
+    state: str
+    verdict: str
+    revision: str
+    previous: str
+    after: str
+    first: str
+    last: str
+    confirmed_by: str | None
+    here: float
+    change_percent: float | None
+    low_percent: float | None
+    high_percent: float | None
+    level_before: float
+    level: float
+    probability: float
+    why: str
+    first_detected_at: datetime
+
+
+class AnalysisOut(BaseModel):
+    """What is said of the whole series: see docs/statistics.md."""
+
+    levels: list[dict[str, Any]]
+    noise: dict[str, Any] | None
+    smallest: dict[str, Any] | None
+    bimodal: bool
+    drifting: bool
+    why_not: str
+    what_helps: str
+
+
 class PointsOut(Schema):
     """Columns of equal length, one entry a revision, in order along the tree."""
 
@@ -257,16 +291,32 @@ class PointsOut(Schema):
     change_percent_error: list[float | None]
     verdict: list[str | None]
     flag: list[str | None]
+    findings: list[FindingOut]
+    analysis: AnalysisOut | None
 
 
 class DifferenceOut(Schema):
-    delta: float
-    error: float
+    delta: float | None
+    error: float | None
     percent: float | None
     percent_error: float | None
     confidence: float
-    pooled_sd: float
+    pooled_sd: float | None
     proven: bool
+
+
+class JudgedOut(BaseModel):
+    """A verdict with what it rests on; percent of the base. Null: there is no such figure."""
+
+    verdict: str
+    negligible: bool
+    percent: float | None
+    low: float | None
+    high: float | None
+    smallest_visible: float | None
+    margin: float
+    confidence: float
+    reason: str
 
 
 class SetOut(Schema):
@@ -290,6 +340,7 @@ class RowOut(Schema):
     better: str
     sets: list[SetOut]
     differences: list[DifferenceOut | None]
+    judged: list[JudgedOut]
     verdicts: list[str]
     ministat: str | None
 

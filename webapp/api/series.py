@@ -11,7 +11,7 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from webapp.api.schemas import ErrorOut, PointsOut, SeriesList
-from webapp.regressions.models import Comparison
+from webapp.regressions.models import Comparison, Finding, SeriesAnalysis
 from webapp.results.models import Point, Series
 
 router = Router(tags=["series"])
@@ -67,7 +67,7 @@ def points(request: HttpRequest, series_id: int) -> Any:
     fresh = get_conditional_response(request, etag=etag(series))
     if fresh is not None:
         return fresh
-    response = _json({"series": series_out(series), **columns(series)})
+    response = _json({"series": series_out(series), **columns(series), **conclusions(series)})
     response["ETag"] = etag(series)
     return response
 
@@ -133,6 +133,51 @@ def columns(series: Series) -> dict[str, list[Any]]:
         "change_percent_error": [one and one.percent_error for one in judged],
         "verdict": [one and one.verdict for one in judged],
         "flag": [(one.flag or None) if one else None for one in judged],
+    }
+
+
+def conclusions(series: Series) -> dict[str, Any]:
+    """The live findings, and what the analysis says of the whole series, in two queries."""
+    findings = Finding.objects.live().of_all([series]).with_revisions()
+    analysis = SeriesAnalysis.objects.filter(series=series).first()
+    return {
+        "findings": [finding_out(finding) for finding in findings],
+        "analysis": _analysis_out(analysis.summary) if analysis and analysis.summary else None,
+    }
+
+
+def finding_out(finding: Finding) -> dict[str, Any]:
+    confirmed_by = finding.confirmed_by
+    return {
+        "state": finding.state,
+        "verdict": finding.verdict,
+        "revision": finding.revision.name,
+        "previous": finding.previous.name,
+        "after": finding.after.name,
+        "first": finding.first.name,
+        "last": finding.last.name,
+        "confirmed_by": confirmed_by.name if confirmed_by else None,
+        "here": finding.here,
+        "change_percent": finding.change_pct,
+        "low_percent": finding.low_pct,
+        "high_percent": finding.high_pct,
+        "level_before": finding.level_before,
+        "level": finding.level,
+        "probability": finding.probability,
+        "why": finding.why,
+        "first_detected_at": finding.first_detected_at,
+    }
+
+
+def _analysis_out(summary: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "levels": summary["segments"],
+        "noise": summary["noise"],
+        "smallest": summary["smallest"],
+        "bimodal": summary["is_bimodal"],
+        "drifting": summary["is_drifting"],
+        "why_not": summary["why_not"],
+        "what_helps": summary["what_helps"],
     }
 
 

@@ -1,9 +1,12 @@
-"""Pages of what was concluded: to look at."""
+"""Pages of what was concluded, to look at; and the settings of series."""
 
 from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
 
-from webapp.accounts.operators import ReadOnlyAdmin
-from webapp.regressions.models import Comparison, SeriesAnalysis
+from webapp.accounts.operators import Admin, ModelForm, ReadOnlyAdmin
+from webapp.regressions import services
+from webapp.regressions.models import Comparison, Finding, SeriesAnalysis, SeriesSettings
 
 PARTS = [f"series__{part}" for part in ("tree", "hardware", "mode", "metric")]
 
@@ -25,3 +28,38 @@ class SeriesAnalysisAdmin(ReadOnlyAdmin):
     search_fields = ["series__hardware__name", "series__mode__name"]
     ordering = ["-pk"]
     show_full_result_count = False
+
+
+@admin.register(Finding)
+class FindingAdmin(ReadOnlyAdmin):
+    list_display = ["series", "revision", "verdict", "state", "change_pct", "probability"]
+    list_filter = ["state", "verdict", "series__tree", "series__metric"]
+    list_select_related = ["revision", *PARTS]
+    search_fields = ["=revision__name", "series__hardware__name", "series__mode__name"]
+    ordering = ["-pk"]
+    show_full_result_count = False
+
+
+@admin.register(SeriesSettings)
+class SeriesSettingsAdmin(Admin):
+    """Direction, margin and smallest effect of one series; saving has it analysed anew."""
+
+    list_display = ["series", "better", "margin_pct", "min_effect_pct"]
+    list_select_related = PARTS
+    search_fields = ["series__hardware__name", "series__mode__name"]
+    raw_id_fields = ["series"]
+
+    def save_model(
+        self, request: HttpRequest, obj: SeriesSettings, form: ModelForm, change: bool
+    ) -> None:
+        super().save_model(request, obj, form, change)
+        services.mark_for_analysis([obj.series_id])
+
+    def delete_model(self, request: HttpRequest, obj: SeriesSettings) -> None:
+        super().delete_model(request, obj)
+        services.mark_for_analysis([obj.series_id])
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[SeriesSettings]) -> None:
+        series = list(queryset.values_list("series_id", flat=True))
+        super().delete_queryset(request, queryset)
+        services.mark_for_analysis(series)
