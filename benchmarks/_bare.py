@@ -52,7 +52,7 @@ def measure_limit(instance: Instance, *, clients: int, runs: int) -> float:
     for process in processes:
         process.join()
     seconds = max(end for _, end in spans) - min(start for start, _ in spans)
-    return clients * TRANSACTIONS / seconds
+    return float(clients * TRANSACTIONS / seconds)
 
 
 def _write(sockets: str, number: int, runs: int, barrier: Any, queue: Any) -> None:
