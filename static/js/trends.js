@@ -271,14 +271,17 @@ function cardContent(point) {
   const spread = Number.isFinite(its.high) ? ` (${number(its.low)} to ${number(its.high)})` : "";
   const rows = [
     element("p", {}, element("strong", { class: "revision" }, its.revision), ` ${its.subject}`),
-    element("p", { class: "muted" }, its.series.mode, " · ", its.series.hardware),
+    element("p", { class: "muted" }, its.series.mode, " · ", its.series.hardware, ...simulated(its)),
     element("p", {}, element("span", { class: "value" }, number(its.value)), ` ${shown.unit}`),
     element("p", { class: "muted" }, `n = ${its.n}${spread}`),
     changeLine(its),
   ];
-  if (its.series.simulated) rows.splice(2, 0, element("p", { class: "tag" }, "simulated"));
   if (!hovered) rows.push(actions(point, its));
   return rows;
+}
+
+function simulated(its) {
+  return its.series.simulated ? [" ", element("span", { class: "tag" }, "simulated")] : [];
 }
 
 function changeLine(its) {

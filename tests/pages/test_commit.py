@@ -60,7 +60,7 @@ def test_the_first_point_of_a_series_says_that_it_is_the_first(visit: Visit) -> 
     at = make.revision("r1")
     make.point(make.series(), at)
     text = visit(page(at))
-    assert "Nothing to compare with" in text
+    assert "Not compared" in text
     assert "100 first" in text
 
 

@@ -9,7 +9,7 @@ LEAST_SPAN = 0.025
 """The y axis reaches at least this share of the level to either side: noise is no drama."""
 
 PADDING = 0.06
-WHISKER_SHARE = 0.6
+WHISKER_SHARE = 0.25
 """Whiskers may widen the axis by at most this share of what the values span (or LEAST_SPAN
 spans); longer ones, as two samples have, are cut by the frame instead of flattening the line."""
 

@@ -55,7 +55,7 @@ def _axis(x: Scale, base: float, unit: str) -> list[str]:
     for value in ticks(x.low, x.high):
         parts.append(svg.element("line", x1=x(value), x2=x(value), y1=0, y2=base, class_="grid"))
         parts.append(svg.label(number(value), x=x(value), y=base + 15, class_="tick middle"))
-    parts.append(svg.label(unit, x=LABEL_ROOM - 10, y=base + 15, class_="tick end"))
+    parts.append(svg.label(unit, x=4.0, y=base + 15, class_="tick"))
     return parts
 
 

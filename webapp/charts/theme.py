@@ -28,7 +28,7 @@ class Margins:
     """Pixels around the plotting area, the same on every chart so that stacked ones align."""
 
     left: int = 76
-    right: int = 14
+    right: int = 28
     top: int = 26
     bottom: int = 44
 

@@ -167,14 +167,9 @@ def _titles(sides: Sequence[Side]) -> list[str]:
 
 
 def _common(sides: Sequence[Side]) -> str:
-    """What all sides say alike, in the order of a sentence."""
-    words = {"metric": "", "mode": "of ", "hardware": "on ", "tree": "along ", "revision": "at "}
-    values = {part: {getattr(side, part) for side in sides} for part in words}
-    return " ".join(
-        f"{word}{next(iter(values[part]))}"
-        for part, word in words.items()
-        if len(values[part]) == 1 and values[part] != {""}
-    )
+    """What all sides say alike, the particular before the general."""
+    values = {part: {getattr(side, part) for side in sides} for part in reversed(PARTS)}
+    return " · ".join(alike.pop() for alike in values.values() if len(alike) == 1 and alike != {""})
 
 
 def _counts(lines: Sequence[Line]) -> dict[str, int]:

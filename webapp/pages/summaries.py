@@ -27,7 +27,7 @@ class CommitSummary:
         if tally.improved:
             return "improvement"
         if not tally.compared:
-            return "nothing to compare with"
+            return "not compared"
         return "cannot tell" if tally.cannot_tell == tally.compared else "no change flagged"
 
     @property

@@ -82,15 +82,21 @@ def better_words(metric: Metric) -> str:
 
 @register.filter
 def when(moment: datetime | None) -> str:
-    """A relative time with the exact one on hover; a dash when unknown."""
+    """A relative time, to its largest unit, with the exact one on hover; a dash when unknown."""
     if moment is None:
         return text.UNKNOWN
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',
         moment.isoformat(),
         moment.strftime("%Y-%m-%d %H:%M %Z"),
-        naturaltime(moment),
+        _roughly(naturaltime(moment)),
     )
+
+
+def _roughly(words: str) -> str:
+    """``1 year, 3 months ago`` without its smaller unit."""
+    largest, comma, rest = words.partition(",")
+    return largest + (" ago" if rest.endswith("ago") else " from now") if comma else words
 
 
 @register.simple_tag
