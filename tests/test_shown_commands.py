@@ -1,0 +1,68 @@
+"""What README.md and docs/api.md show works as it is written."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from tests.api.conftest import Send, agent, send, token
+
+__all__ = ["agent", "send", "token"]  # fixtures
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def shell(command: str, directory: Path) -> str:
+    command = command.replace(".venv/bin/python", sys.executable).replace("~/driftline", str(ROOT))
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=directory, check=True, capture_output=True, text=True, timeout=60
+    )
+    return done.stdout
+
+
+def test_the_readme_prints_ministat_of_two_files(tmp_path: Path) -> None:
+    for name, base in (("old", 100), ("new", 120)):
+        (tmp_path / f"{name}.pps").write_text("".join(f"{base + i}\n" for i in range(5)))
+    (command,) = [one for one in blocks(README, "sh") if "stats.ministat" in one]
+    text = shell(
+        f"cd {ROOT}; {command}".replace("old.pps", f"{tmp_path}/old.pps").replace(
+            "new.pps", f"{tmp_path}/new.pps"
+        ),
+        tmp_path,
+    )
+    assert "Difference at 95.0% confidence" in text
+
+
+def test_the_readme_finds_the_changes_of_a_directory_of_value_files(tmp_path: Path) -> None:
+    for i in range(20):
+        base = 1000 if i < 10 else 900
+        samples = (base + 3 * ((i * 7 + j * 5) % 4) for j in range(5))
+        (tmp_path / f"{300000 + i}.pps").write_text("".join(f"{one}\n" for one in samples))
+    (command,) = [one for one in blocks(README, "sh") if "stats.changes" in one]
+    pipeline = command.partition("\n")[2]  # the first line goes to the archive
+    found = json.loads(shell(pipeline, tmp_path))
+    assert [one["revision"] for one in found["changes"]] == ["r300010"]
+    assert found["changes"][0]["detected_at"] >= "r300010"
+
+
+@pytest.mark.django_db
+def test_the_run_that_the_api_page_shows_is_stored(send: Send) -> None:
+    (run, _error) = [json.loads(one) for one in blocks(API, "json")]
+    assert send(run).status_code == 201
+
+
+@pytest.mark.django_db
+def test_every_address_that_the_api_page_names_exists(send: Send, client: Client) -> None:
+    paths = client.get("/api/v1/openapi.json").json()["paths"]
+    named = set(re.findall(r"`(?:GET|POST) (/[a-z]+(?:/\{id\}/points)?)", API))
+    assert {f"/api/v1{path}".replace("{id}", "{series_id}") for path in named} <= set(paths)
