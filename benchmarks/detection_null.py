@@ -56,7 +56,7 @@ def report(series: int, seed: int) -> str:
     rows = []
     for cell in cells.ALL:
         counts = count_alerts(cell, series, seed)
-        looks = count_alerts(cell, max(series // 50, 4), seed + 1, candidates=True)
+        looks = count_alerts(cell, max(series // 50, 1), seed + 1, candidates=True)
         goal = CLEAN_GOAL if cell.is_clean else DIRTY_GOAL
         kept = intervals.rate(counts.kept, counts.revisions)
         ever = intervals.rate(counts.ever, counts.revisions)

@@ -174,14 +174,18 @@ class Tracker:
         return self.within_variance() * self.share / self.shares if self.shares else 0.0
 
     def guess(self, borrowed: Borrowed | None) -> tuple[float, float]:
-        """Return the variance of one revision expected beforehand, and its weight."""
+        """Return the variance of one revision expected beforehand, and its weight.
+
+        The weight fades as the series gets differences of its own.
+        """
+        fades = 1.0 + self.nears / GUESS_HALVES
         if borrowed is not None:
             share = self.share / self.shares if self.shares else 1.0
-            return borrowed.build + borrowed.within * share, borrowed.weight
+            return borrowed.build + borrowed.within * share, borrowed.weight / fades
         if not self.within_weight:
             return 0.0, 0.0
-        guess = self.within_variance() * BUILD_OVER_RUN**2 + self.run_part()
-        return guess, GUESS_WEIGHT / (1.0 + self.nears / GUESS_HALVES)
+        within = self.within / self.within_weight
+        return within * (BUILD_OVER_RUN**2 + self.share / self.shares), GUESS_WEIGHT / fades
 
     def variance(self, borrowed: Borrowed | None, memory: float) -> tuple[float, float]:
         """Return the variance of one typical revision and the degrees of freedom behind it.
