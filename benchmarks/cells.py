@@ -1,6 +1,7 @@
 """The noise that detection is measured in, and series with many changes."""
 
 from dataclasses import dataclass
+from functools import cache
 from math import hypot, sqrt
 
 import numpy as np
@@ -36,10 +37,15 @@ class Cell:
 
     def sd(self) -> float:
         """The standard deviation of one revision's value on the log scale, by simulation."""
-        rng = np.random.default_rng(1)
-        values = draw_samples(rng, draw_levels(rng, 40, 250, self.scatter), SAMPLES, self.scatter)
-        places = [value.place for row in values for value in reduce_points(series_of(row)) if value]
-        return float(np.std(places))
+        return _sd_of(self.scatter)
+
+
+@cache
+def _sd_of(scatter: Scatter) -> float:
+    rng = np.random.default_rng(1)
+    values = draw_samples(rng, draw_levels(rng, 40, 250, scatter), SAMPLES, scatter)
+    places = [value.place for row in values for value in reduce_points(series_of(row)) if value]
+    return float(np.std(places))
 
 
 def _cells(kind: str, *, is_clean: bool, **more: float | bool) -> tuple[Cell, ...]:

@@ -10,7 +10,7 @@ Otava takes part when benchmarks/oracles.txt is installed in .venv-oracles.
 import argparse
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -53,7 +53,7 @@ def tables(size: Size, seed: int, otava: peers.Otava | None) -> dict[str, Callab
     """Return the tables by name, each as a function that measures it."""
     others = peers.all_peers(otava)
     kinds: tuple[Cell, ...] = detection_power.CELLS
-    if size is not WHOLE:
+    if size.trials < detection_power.MANY:
         others, kinds = others[:3], kinds[:1]
     return {
         "null": lambda: detection_null.report(size.null_series, seed),
@@ -95,14 +95,19 @@ def main() -> None:
     parser.add_argument("--only", default="null,power,real,calibration,speed")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--trials", type=int, help="series a row of the power table")
     options = parser.parse_args()
     otava = peers.Otava() if peers.ORACLES.exists() and not options.quick else None
     size = QUICK if options.quick else WHOLE
+    if options.trials:
+        size = replace(size, trials=options.trials, quiet_series=max(options.trials // 3, 1))
     makers = tables(size, options.seed, otava)
     for name in options.only.split(","):
         text = makers[name]()
         flags = " --quick" if options.quick else ""
         day = datetime.now(UTC).date().isoformat()
+        if options.trials:
+            flags += f" --trials {options.trials}"
         command = f"python -m benchmarks.detection{flags} --only {name} --seed {options.seed}"
         text += f"\n\n`{command}`, {day}."
         print(f"## {name}\n\n{text}\n", flush=True)

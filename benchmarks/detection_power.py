@@ -159,17 +159,19 @@ def peer(one: Peer, arrays: dict[int, Floats], null: Floats) -> Result:
     return result
 
 
-def limit(cell: Cell, arrays: dict[int, Floats], rates: tuple[float, float], seed: int) -> Recall:
+def limit(
+    cell: Cell, arrays: dict[int, Floats], rates: tuple[float, float], null: Floats
+) -> Recall:
     """Return hits of the same scan told the true noise and the old level, at our rates.
 
     `rates` are those of ours: confirmed (windows of two and more), and with candidates (one).
     """
     sd = cell.sd()
-    null = _scores(_places(quiet(cell, 400, seed + 7), sd))
+    scores_of_null = _scores(_places(null, sd))
     hits: Recall = {}
     for after in LOOKS:
         single = after == 1
-        level = _level_for(null[0] if single else null[1], rates[1] if single else rates[0])
+        level = _level_for(scores_of_null[0 if single else 1], rates[1] if single else rates[0])
         for size, many in arrays.items():
             newest = _places(many, sd)[:, HISTORY : HISTORY + after]
             scores = np.abs(newest.sum(axis=1)) / sqrt(after)
@@ -237,7 +239,8 @@ def report(
         arrays, null = steps(cell, trials, seed), quiet(cell, null_series, seed + 1)
         grid = {score: ours(arrays, null, score) for score in (*scores, scale.CONFIRM)}
         own = grid[scale.CONFIRM]
-        best = limit(cell, arrays, (own.rate, own.rate_with_candidates), seed)
+        more = quiet(cell, 10 * null_series, seed + 7)
+        best = limit(cell, arrays, (own.rate, own.rate_with_candidates), more)
         parts.append(f"### {cell.name}\n\n" + _own_table(own, best, trials))
         for one in peers:
             theirs = peer(one, arrays, null)
