@@ -138,3 +138,27 @@ def test_what_memory_makes_of_long_series_never_outlives_the_kept_revisions(seed
         state = advance(state, [point])
         if state.breaks and not state.breaks[-1].settled:
             assert state.breaks[-1].index - 2 >= state.ring.start
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_sums_of_every_regime_are_those_of_its_revisions(seed):
+    """Through breaks, moves, retractions, bends and a ring that forgets: counts never slip."""
+    drifting = Scatter(run=0.005, build=0.004, memory=0.3)
+    events = (Drift(50, 390, -30.0), Step(420, 4.0), OddRevision(300, 20.0))
+    state = start()
+    for i, point in enumerate(simulated(*events, revisions=500, scatter=drifting, seed=seed)):
+        state = advance(state, [point])
+        regimes = state.regimes
+        assert sum(regime.count for regime in regimes) == i + 1
+        assert [r.first + r.count for r in regimes] == [*(r.first for r in regimes[1:]), i + 1]
+        assert len(state.breaks) == len(regimes) - 1
+        newest = regimes[-1]
+        at = newest.first - state.ring.start
+        if at >= 0:
+            assert newest.weight == pytest.approx(sum(state.ring.weight[at:]))
+            assert newest.total == pytest.approx(
+                sum(
+                    w * c
+                    for w, c in zip(state.ring.weight[at:], state.ring.clipped[at:], strict=True)
+                )
+            )

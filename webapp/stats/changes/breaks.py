@@ -61,7 +61,8 @@ def _bend(state: State, bend: drift.Bend) -> None:
         regime.slope += bend.slope
         lay_out(state, regime.first)
     else:
-        begin(state, "drift", max(bend.first, regime.first + 1), bend.slope)
+        earliest = max(regime.first, state.ring.start) + 1
+        begin(state, "drift", max(bend.first, earliest), bend.slope)
 
 
 def begin(state: State, kind: Kind, first: int, slope: float) -> None:
