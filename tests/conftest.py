@@ -31,7 +31,7 @@ def worker(transactional_db: None, tmp_path: Path) -> Iterator[None]:
                 *("--loglevel=info", "--concurrency=1", "--without-mingle", "--without-gossip"),
             ],
             cwd=PROJECT,
-            env=os.environ | {"DATABASE_URL": _test_database_url()},
+            env=environment_of_the_database(),
             stdout=output,
             stderr=output,
             stdin=subprocess.DEVNULL,
@@ -44,9 +44,11 @@ def worker(transactional_db: None, tmp_path: Path) -> Iterator[None]:
         process.wait(30)
 
 
-def _test_database_url() -> str:
+def environment_of_the_database() -> dict[str, str]:
+    """The environment of a process that is to work on the test's database."""
     database = connection.settings_dict
-    return f"postgresql://{database['USER']}@/{quote(database['HOST'])}/{database['NAME']}"
+    url = f"postgresql://{database['USER']}@/{quote(database['HOST'])}/{database['NAME']}"
+    return os.environ | {"DATABASE_URL": url}
 
 
 def _wait_for_answer(process: "subprocess.Popen[bytes]", log: Path) -> None:

@@ -249,37 +249,34 @@ def test_the_statements_grow_neither_with_series_nor_with_history(agent: Agent) 
 ARCHIVE = Path(__file__).resolve().parents[3] / "shared"
 
 
-def _year_series() -> list[Any]:
+def year_labels() -> list[tuple[dict[str, Any], str]]:
+    """(label, workload) of each labelled year series; none where the archive is absent."""
     labels = ARCHIVE / "goldens" / "changes.json"
     if not labels.is_file():
         return []
-    return [
-        pytest.param(label, workload, id=f"{label['results'].split('/')[-1]} {workload}")
-        for label in json.loads(labels.read_text())["labels"]
-        for workload in label["series"]
-    ]
+    found = json.loads(labels.read_text(encoding="utf-8"))["labels"]
+    return [(label, workload) for label in found for workload in label["series"]]
 
 
-def _documents_of(label: dict[str, Any], workload: str) -> list[dict[str, Any]]:
+def archive_documents(label: dict[str, Any], workload: str) -> list[dict[str, Any]]:
     results = ARCHIVE / "netbenches" / label["results"]
     pattern = label["value_files"].replace("<workload>", workload).replace("<revision>", "*")
     documents = []
     for path in sorted(results.glob(pattern)):
         revision = path.name.partition(".")[0]
-        if not revision.isdecimal():
-            continue
-        samples = [float(line) for line in path.read_text().split()]
-        documents.append(run_document(revision=f"r{revision}", samples=samples))
+        if revision.isdecimal():
+            samples = [float(line) for line in path.read_text().split()]
+            documents.append(run_document(revision=f"r{revision}", samples=samples))
     return documents
 
 
 @pytest.mark.archive
-@pytest.mark.skipif(not _year_series(), reason="the lab archive is not beside the checkout")
-@pytest.mark.parametrize(("label", "workload"), _year_series() or [(None, None)])
+@pytest.mark.skipif(not year_labels(), reason="the lab archive is not beside the checkout")
+@pytest.mark.parametrize(("label", "workload"), year_labels() or [({}, "")])
 def test_every_sure_change_of_the_year_series_is_found_within_one_revision(
     agent: Agent, label: dict[str, Any], workload: str
 ) -> None:
-    documents = _documents_of(label, workload)
+    documents = archive_documents(label, workload)
     take_in(agent, *documents)
     analyse()
     order = sorted(int(document["revision"][1:]) for document in documents)
