@@ -231,6 +231,7 @@ class Migration(migrations.Migration):
                 (
                     "hardware",
                     models.ForeignKey(
+                        db_index=False,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="runs",
                         to="results.hardware",
@@ -462,6 +463,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="run",
             index=models.Index(fields=["revision", "mode", "hardware"], name="runs_of_a_point"),
+        ),
+        migrations.AddIndex(
+            model_name="run",
+            index=models.Index(fields=["hardware", "-received_at"], name="runs_lately_on_hardware"),
         ),
         migrations.AddConstraint(
             model_name="run",

@@ -120,6 +120,8 @@ else:
 _database["CONN_HEALTH_CHECKS"] = True
 DATABASES = {"default": _database}
 AUTH_USER_MODEL = "accounts.User"
+LOGIN_URL = "sign_in"
+LOGIN_REDIRECT_URL = "overview"
 MIGRATION_MODULES = {
     "accounts": "migrations.accounts",
     "labs": "migrations.labs",

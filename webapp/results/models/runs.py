@@ -34,7 +34,9 @@ class Run(models.Model):
 
     uuid = models.UUIDField(unique=True)
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="runs")
-    hardware = models.ForeignKey(Hardware, on_delete=models.PROTECT, related_name="runs")
+    hardware = models.ForeignKey(
+        Hardware, on_delete=models.PROTECT, related_name="runs", db_index=False
+    )  # runs_lately_on_hardware begins with it
     revision = models.ForeignKey(
         Revision, on_delete=models.PROTECT, related_name="runs", db_index=False
     )  # runs_of_a_point begins with it
@@ -63,6 +65,7 @@ class Run(models.Model):
         indexes = [
             models.Index(fields=["-received_at"], name="runs_lately"),
             models.Index(fields=["revision", "mode", "hardware"], name="runs_of_a_point"),
+            models.Index(fields=["hardware", "-received_at"], name="runs_lately_on_hardware"),
         ]
         constraints = [
             models.CheckConstraint(
