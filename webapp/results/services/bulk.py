@@ -35,6 +35,17 @@ def insert_rows(
         return list(cursor.fetchall()) if returning else []
 
 
+def fetch_rows(statement: str, *parameters: object) -> list[tuple[Any, ...]]:
+    """The rows of a statement.
+
+    Every upload reads a few things. Composing such a query from a QuerySet takes longer than
+    PostgreSQL takes to answer it, so the reads of that path are written out.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return list(cursor.fetchall())
+
+
 @lru_cache(maxsize=64)
 def _statement(
     model: type[models.Model],

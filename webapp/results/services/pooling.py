@@ -9,12 +9,26 @@ from typing import Any, NamedTuple
 from django.db import connection
 from django.utils import timezone
 
-from webapp.results.models import Measurement, Point
-from webapp.results.services.bulk import insert_rows
+from webapp.results.models import Point
+from webapp.results.services.bulk import fetch_rows, insert_rows
 from webapp.stats import ministat
 
 Place = tuple[int, int]  # (series id, revision id)
 
+# By run, because a series has measurements of every revision and a revision has few runs. OFFSET
+# keeps the order of the join, which the planner would choose from statistics that lag behind.
+# The order of the rows is the one in which samples are pooled, whatever order they arrived in:
+# ministat sums in the order of its input, so the last digits depend on it.
+SAMPLES = """
+SELECT measurement.series_id, run.revision_id, measurement.samples, measurement.boots,
+       run.build_id, run.id
+  FROM results_run AS run
+ CROSS JOIN LATERAL (
+       SELECT series_id, samples, boots FROM results_measurement
+        WHERE run_id = run.id AND series_id = ANY(%s) OFFSET 0) AS measurement
+ WHERE run.revision_id = ANY(%s) AND run.withdrawn_at IS NULL
+ ORDER BY measurement.series_id, run.revision_id, run.uuid
+"""
 MARK_DIRTY = """
 UPDATE results_series AS series
    SET version = series.version + 1,
@@ -54,14 +68,10 @@ def mark_dirty(lowest: dict[int, int]) -> None:
 
 
 def _pooled(wanted: set[Place], positions: dict[int, int]) -> list[dict[str, Any]]:
-    rows = (
-        Measurement.objects.counted()
-        .filter(
-            series__in={series for series, _ in wanted},
-            run__revision__in={revision for _, revision in wanted},
-        )
-        .in_pooling_order()
-        .values_list("series_id", "run__revision_id", "samples", "boots", "run__build_id", "run_id")
+    rows = fetch_rows(
+        SAMPLES,
+        sorted({series for series, _ in wanted}),
+        sorted({revision for _, revision in wanted}),
     )
     return [
         _point(place, positions[place[1]], list(group))

@@ -13,11 +13,12 @@ from webapp.labs.models import Agent
 from webapp.results.documents import Recorded, RunDocument
 from webapp.results.errors import Conflict, Problem, Unprocessable
 from webapp.results.models import Measurement, Run, Series
-from webapp.results.services.bulk import insert_rows
+from webapp.results.services.bulk import fetch_rows, insert_rows
 from webapp.results.services.pooling import Place, refresh_points
 from webapp.results.services.reshaping import begin_writing
 from webapp.results.services.resolving import Subjects, lock_series, resolve
 
+DIGESTS = "SELECT uuid, digest FROM results_run WHERE uuid = ANY(%s)"
 COMPARED_FIELDS = ("hardware", "revision", "mode", "build_id", "kernel_ident", "measured_at")
 
 
@@ -46,9 +47,7 @@ def record_runs(
     """
     fresh = _without_repeats(runs)
     begin_writing()
-    digests = dict(
-        Run.objects.filter(uuid__in=[run.uuid for run in fresh]).values_list("uuid", "digest")
-    )
+    digests = dict(fetch_rows(DIGESTS, [run.uuid for run in fresh]))
     new = [run for run in fresh if run.uuid not in digests]
     changed = [run for run in fresh if run.uuid in digests and digests[run.uuid] != run.digest()]
     replaced: list[RunDocument] = []
@@ -247,7 +246,7 @@ def _take_out(runs: Iterable[Run]) -> set[tuple[Place, int]]:
 def _rewrite(row: Run, run: RunDocument, subjects: Subjects) -> Run:
     """The stored run with the document's content. Its UUID and times of arrival stay."""
     row.hardware = subjects.hardware[run.hardware]
-    row.revision = subjects.revision_of(run)
+    row.revision_id = subjects.revision_of(run).pk
     row.mode = subjects.modes[str(run.mode)]
     row.digest = run.digest()
     row.build_id = run.build_id

@@ -19,16 +19,23 @@ from webapp.results.models import (
     Metric,
     Mode,
     ModeAlias,
-    Revision,
-    RevisionAlias,
     Series,
     Tree,
 )
 from webapp.results.modes import ModeName
-from webapp.results.revision_ids import position_of
+from webapp.results.services.bulk import fetch_rows
 from webapp.results.services.names import Remembered
+from webapp.results.services.placing import Placed, place_revisions
 
 NEAREST_SHOWN = 3
+# In the order of ids, like everybody who locks series
+LOCK_SERIES = """
+SELECT tree_id, hardware_id, mode_id, metric_id, id
+  FROM results_series
+ WHERE tree_id = ANY(%s) AND hardware_id = ANY(%s) AND mode_id = ANY(%s) AND metric_id = ANY(%s)
+ ORDER BY id
+   FOR NO KEY UPDATE
+"""
 SeriesKey = tuple[int, int, int, int]
 TREES: Remembered[Tree] = Remembered()
 HARDWARE: Remembered[Hardware] = Remembered()
@@ -41,7 +48,7 @@ class Subjects:
     """The rows that a batch of documents names."""
 
     trees: Mapping[str, Tree]
-    revisions: Mapping[tuple[str, str], Revision]
+    revisions: Mapping[tuple[str, str], Placed]
     hardware: Mapping[str, Hardware]
     modes: Mapping[str, Mode]
     metrics: Mapping[str, Metric]
@@ -54,7 +61,7 @@ class Subjects:
             self.metrics[metric.name].pk,
         )
 
-    def revision_of(self, run: RunDocument) -> Revision:
+    def revision_of(self, run: RunDocument) -> Placed:
         return self.revisions[run.tree, run.revision]
 
 
@@ -69,7 +76,7 @@ def resolve(*, runs: Sequence[RunDocument], lab: Lab, register: bool) -> Subject
     problems: list[Problem] = []
     hardware = _hardware(runs, lab, problems, register=register)
     trees = TREES.get({run.tree for run in runs}, _find_trees)
-    revisions = _revisions(runs, trees, problems)
+    revisions = place_revisions(runs, trees, problems)
     metrics = _metrics(runs, problems)
     if problems:
         raise Unprocessable(problems)
@@ -98,15 +105,7 @@ def lock_series(keys: Iterable[SeriesKey]) -> dict[SeriesKey, int]:
 
 
 def _locked(keys: set[SeriesKey]) -> dict[SeriesKey, int]:
-    trees, hardware, modes, metrics = (set(column) for column in zip(*keys, strict=True))
-    rows = (
-        Series.objects.filter(
-            tree__in=trees, hardware__in=hardware, mode__in=modes, metric__in=metrics
-        )
-        .order_by("pk")
-        .select_for_update(no_key=True)
-        .values_list("tree_id", "hardware_id", "mode_id", "metric_id", "pk")
-    )
+    rows = fetch_rows(LOCK_SERIES, *(sorted(set(column)) for column in zip(*keys, strict=True)))
     found = {(tree, hardware, mode, metric): pk for tree, hardware, mode, metric, pk in rows}
     return {key: found[key] for key in keys if key in found}
 
@@ -174,113 +173,6 @@ def _find_trees(names: set[str]) -> dict[str, Tree]:
         )
         found |= {row.name: row for row in Tree.objects.filter(name__in=missing)}
     return found
-
-
-def _revisions(
-    runs: Sequence[RunDocument], trees: Mapping[str, Tree], problems: list[Problem]
-) -> dict[tuple[str, str], Revision]:
-    wanted = {(run.tree, run.revision) for run in runs}
-    found = _by_alias(wanted, trees)
-    for tree, name in sorted(wanted - found.keys()):
-        if revision := Revision.objects.with_hash(tree=trees[tree], start=name):
-            found[tree, name] = revision
-    made: dict[tuple[str, str], int] = {}
-    for i, run in enumerate(runs):
-        key = (run.tree, run.revision)
-        position = position_of(run.revision)
-        place = run.position if position is None else position
-        if key in found:
-            known = found[key].position
-            if run.position is not None and run.position != known:
-                problems.append(Problem(f"runs[{i}].position", _moved(run, known)))
-        elif place is None:
-            problems.append(Problem(f"runs[{i}].revision", _placeless(run)))
-        elif made.setdefault(key, place) != place:
-            problems.append(Problem(f"runs[{i}].position", _moved(run, made[key])))
-    if made and not problems:
-        found |= _make_revisions(made, trees, runs)
-    return found
-
-
-def _by_alias(
-    wanted: set[tuple[str, str]], trees: Mapping[str, Tree]
-) -> dict[tuple[str, str], Revision]:
-    names = {row.pk: name for name, row in trees.items()}
-    aliases = RevisionAlias.objects.filter(
-        tree__in=names, name__in={name for _, name in wanted}
-    ).select_related("revision")
-    return {
-        key: alias.revision
-        for alias in aliases
-        if (key := (names[alias.tree_id], alias.name)) in wanted
-    }
-
-
-def _make_revisions(
-    made: Mapping[tuple[str, str], int], trees: Mapping[str, Tree], runs: Sequence[RunDocument]
-) -> dict[tuple[str, str], Revision]:
-    """Insert revisions with their own name as their first alias.
-
-    Another upload may make the same ones at this moment; then its rows are taken. A place on the
-    tree that another revision holds is an error of the sender.
-    """
-    Revision.objects.bulk_create(
-        [
-            Revision(tree=trees[tree], name=name, position=position)
-            for (tree, name), position in sorted(made.items())
-        ],
-        ignore_conflicts=True,
-    )
-    names = {row.pk: name for name, row in trees.items()}
-    rows = Revision.objects.filter(tree__in=names, name__in={name for _, name in made})
-    found = {key: row for row in rows if (key := (names[row.tree_id], row.name)) in made}
-    _refuse_taken_places(made, found, trees, runs)
-    RevisionAlias.objects.bulk_create(
-        [
-            RevisionAlias(tree_id=row.tree_id, revision=row, name=row.name)
-            for _, row in sorted(found.items())
-        ],
-        ignore_conflicts=True,
-    )
-    return found
-
-
-def _refuse_taken_places(
-    made: Mapping[tuple[str, str], int],
-    found: Mapping[tuple[str, str], Revision],
-    trees: Mapping[str, Tree],
-    runs: Sequence[RunDocument],
-) -> None:
-    refused = made.keys() - found.keys()
-    if not refused:
-        return
-    places = Revision.objects.filter(tree__in=trees.values(), position__in=set(made.values()))
-    taken = {(row.tree_id, row.position): row.name for row in places}
-    raise Unprocessable(
-        [
-            Problem(
-                f"runs[{i}].position",
-                f"position {made[key]} of {run.tree} is {taken[trees[run.tree].pk, made[key]]}; "
-                f"give {run.revision!r} its own, or import the tree's history",
-            )
-            for i, run in enumerate(runs)
-            if (key := (run.tree, run.revision)) in refused
-        ]
-    )
-
-
-def _placeless(run: RunDocument) -> str:
-    return (
-        f"{run.revision!r} is not known in {run.tree}, and its id does not tell its place. Import "
-        f"the history (`manage.py import_revisions --tree {run.tree} …`), or send `position`"
-    )
-
-
-def _moved(run: RunDocument, known: int) -> str:
-    return (
-        f"{run.revision!r} of {run.tree} is at position {known}, not {run.position}; leave "
-        "`position` out, or renumber the tree with `manage.py import_revisions`"
-    )
 
 
 def _modes(runs: Sequence[RunDocument]) -> dict[str, Mode]:
