@@ -15,6 +15,7 @@ import psycopg
 
 from tests.config.stack.running import PROJECT, Launch
 from webapp.config import instance
+from webapp.config.stack import processes
 from webapp.config.stack.postgres import DATABASE, OWNER
 
 # The sweep finds what Redis lost; tests that wait for it do not wait half a minute.
@@ -90,7 +91,7 @@ class System:
 
     def rows(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
         """What the database answers, over a connection of our own."""
-        with self._connected() as connection:
+        with self.connected() as connection:
             return connection.execute(query.encode(), parameters or None).fetchall()
 
     def count(self, table: str) -> int:
@@ -99,10 +100,16 @@ class System:
     def empty(self) -> None:
         """Forget all records; agents and tokens stay."""
         self.wait_until_analysed()
-        with self._connected() as connection:
+        with self.connected() as connection:
             connection.execute(f"TRUNCATE {RECORDS}".encode())
 
-    def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:
+    def processes(self, name: str) -> list[processes.Process]:
+        """Those of one program: they are of the group of its first."""
+        group = self.launch.pid(name)
+        return [each for each in processes.running() if each.group == group]
+
+    def connected(self) -> psycopg.Connection[tuple[Any, ...]]:
+        """A connection to the database."""
         sockets = instance.read(self.launch.state).sockets
         return psycopg.connect(host=sockets, user=OWNER, dbname=DATABASE, connect_timeout=5)
 
