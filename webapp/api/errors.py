@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import structlog
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
@@ -16,6 +18,8 @@ from webapp.regressions.compare import SideError
 from webapp.results.errors import Conflict, Forbidden, Problem, Unprocessable
 
 MOST_DETAILS = 1000
+DATABASE_BACK_SECONDS = 2
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,13 @@ UNAUTHENTICATED = Kind(
     "unauthenticated",
     "No good token was sent.",
     "Send `Authorization: Bearer TOKEN`; `manage.py create_agent NAME --lab LAB` makes one.",
+)
+
+UNAVAILABLE = Kind(
+    503,
+    "unavailable",
+    "The database cannot be reached, or gave up on this request.",
+    "Nothing of it was stored. Send it again after the seconds of Retry-After.",
 )
 
 
@@ -134,6 +145,8 @@ def add_handlers(api: NinjaAPI) -> None:
     api.add_exception_handler(Http404, _plain(api, Kind(404, "not found", "", "See /api/docs.")))
     api.add_exception_handler(HttpError, _on_http_error(api))
     api.add_exception_handler(TooManyRequests, _on_too_many(api))
+    for lost in (OperationalError, InterfaceError):
+        api.add_exception_handler(lost, _on_database_lost(api))
 
 
 def _plain(api: NinjaAPI, kind: Kind, *, own_message: bool = True) -> Any:
@@ -167,6 +180,18 @@ def _on_too_many(api: NinjaAPI) -> Any:
     def handler(request: HttpRequest, error: TooManyRequests) -> HttpResponse:
         response = answer(api, request, kind, message=str(error))
         response["Retry-After"] = str(max(1, math.ceil(error.retry_after)))
+        return response
+
+    return handler
+
+
+def _on_database_lost(api: NinjaAPI) -> Any:
+    """A restart or a deadlock passes: the sender is to wait, not to give up."""
+
+    def handler(request: HttpRequest, error: Exception) -> HttpResponse:
+        log.warning("request ended by the database", path=request.path, error=str(error))
+        response = answer(api, request, UNAVAILABLE)
+        response["Retry-After"] = str(DATABASE_BACK_SECONDS)
         return response
 
     return handler
