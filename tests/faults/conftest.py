@@ -57,6 +57,7 @@ def undisturbed(
     found = content(system)
     points = REVISIONS * len(CONFIGURATIONS)
     sizes = {kind: len(rows) for kind, rows in found.items()}
+    assert sizes.pop("findings") > 0
     assert sizes == {
         "runs": RUNS,
         "measurements": RUNS,

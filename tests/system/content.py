@@ -43,12 +43,20 @@ QUERIES = {
           JOIN results_revision AS previous ON previous.id = comparison.previous_id
           JOIN results_series AS series ON series.id = comparison.series_id {SERIES}
          ORDER BY {NAMES}""",
+    "findings": f"""
+        SELECT {NAMES}, finding.position, state, finding.verdict, here, change_pct, low_pct,
+               high_pct, level, score, probability, why
+          FROM regressions_finding AS finding
+          JOIN results_revision AS revision ON revision.id = finding.revision_id
+          JOIN results_series AS series ON series.id = finding.series_id {SERIES}
+         WHERE state <> 'retracted'
+         ORDER BY {NAMES}""",
 }
 Content = dict[str, list[tuple[Any, ...]]]
 
 
 def content(system: System) -> Content:
-    """Runs, measurements, points and comparisons by name, once all is analysed.
+    """Runs, measurements, points, comparisons and findings by name, once all is analysed.
 
     Row ids, times of arrival and versions of series are left out.
     """

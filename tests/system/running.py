@@ -101,7 +101,7 @@ class System:
         """Forget all records; agents and tokens stay."""
         self.wait_until_analysed()
         with self.connected() as connection:
-            connection.execute(f"TRUNCATE {RECORDS}".encode())
+            connection.execute(f"TRUNCATE {RECORDS} CASCADE".encode())
 
     def processes(self, name: str) -> list[processes.Process]:
         """Those of one program: they are of the group of its first."""

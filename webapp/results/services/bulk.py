@@ -35,7 +35,7 @@ def insert_rows(
         return list(cursor.fetchall()) if returning else []
 
 
-def fetch_rows(statement: str, *parameters: object) -> list[tuple[Any, ...]]:
+def fetch_rows(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
     """The rows of a statement.
 
     Every upload reads a few things. Composing such a query from a QuerySet takes longer than
