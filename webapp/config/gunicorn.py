@@ -1,5 +1,7 @@
 """Gunicorn's configuration: `gunicorn -c python:webapp.config.gunicorn webapp.config.wsgi`."""
 
+from typing import Any
+
 from webapp.config import settings
 
 bind = settings.BIND
@@ -16,3 +18,15 @@ graceful_timeout = 20
 forwarded_allow_ips = "*" if settings.TRUSTED_PROXIES else ""
 logconfig_dict = settings.LOGGING
 control_socket_disable = True
+
+
+def pre_request(worker: Any, request: Any) -> None:
+    """Close a connection after its request when this process has more to do than its share.
+
+    Processes take new connections as they come, and keep them: one process may hold those of all
+    the busy agents while another idles. The next request comes over a new connection, which an
+    idle process is the quicker to take.
+    """
+    busy = worker.nr_conns - len(worker.keepalived_conns)
+    if busy > settings.WEB_THREADS // 2:
+        request.force_close()
