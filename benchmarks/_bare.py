@@ -48,7 +48,7 @@ def measure_limit(instance: Instance, *, clients: int, runs: int) -> float:
     ]
     for process in processes:
         process.start()
-    spans = [queue.get() for _ in processes]
+    spans: list[tuple[float, float]] = [queue.get() for _ in processes]
     for process in processes:
         process.join()
     seconds = max(end for _, end in spans) - min(start for start, _ in spans)

@@ -16,7 +16,7 @@ import psycopg
 
 from webapp.config import instance
 from webapp.config.stack import processes
-from webapp.config.stack.postgres import DATABASE, OWNER
+from webapp.config.stack.postgres import ADMINISTRATOR, DATABASE, OWNER
 
 PROJECT = Path(__file__).resolve().parents[1]
 # Collected once: compressing plotly.js takes longer than a benchmark.
@@ -56,6 +56,12 @@ class Instance:
         sockets = instance.read(self.state).sockets
         return psycopg.connect(host=sockets, user=OWNER, dbname=DATABASE, autocommit=True)
 
+    def administrate(self, statement: str) -> None:
+        """Run one statement as PostgreSQL's administrator."""
+        sockets = instance.read(self.state).sockets
+        with psycopg.connect(host=sockets, user=ADMINISTRATOR, dbname=DATABASE) as connection:
+            connection.execute(statement.encode())
+
     def cpu_seconds(self) -> dict[str, float]:
         """Processor time of each program with its processes; empty where /proc does not tell."""
         if not (processes.PROC / "self" / "stat").exists():
@@ -78,8 +84,9 @@ def _parents(process: processes.Process, names: Mapping[int, str]) -> str | None
 
 
 def _cpu_seconds(pid: int) -> float:
+    """Its own time, and that of its children that have ended."""
     found = _stat(pid)
-    return sum(map(int, found[11:13])) / os.sysconf("SC_CLK_TCK") if found else 0.0
+    return sum(map(int, found[11:15])) / os.sysconf("SC_CLK_TCK") if found else 0.0
 
 
 def _stat(pid: int) -> list[str]:

@@ -6,24 +6,30 @@ carries one machine's revision: 20 runs, one a mode, of 5 samples each.
 """
 
 import argparse
+import contextlib
 import gzip
 import json
 import multiprocessing
 import random
+import socket
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from itertools import chain
+from statistics import median
 from typing import Any
 from uuid import UUID, uuid5
 
-from benchmarks._bare import measure_limit
+from benchmarks._bare import TRANSACTIONS, measure_limit
 from benchmarks._instance import Instance, running
+from webapp.config.stack.postgres import OWNER
 
 MODES, SAMPLES = 20, 5
 REQUESTS, BATCHES, RUNS_A_BATCH = 2_000, 40, 500
 WARM_UP = 40
+REPEATS = 5
+LOGGED = b"LOG:  statement: "
 FIRST_REVISION = 300_000
 SEED = 20160801
 NAMESPACE = UUID("6e0c1c3c-5d58-4d8c-9d2b-0c3f4b8f1f0a")
@@ -50,18 +56,19 @@ def main() -> None:
         token = instance.manage("create_agent", "bench", "--lab", "benchmarks")
         bench = Bench(instance, token, requests)
         instance.control("stop", "worker", "beat")
-        bench.requests("ingest 4 clients", clients=4)
-        bench.requests("ingest 1 client", clients=1)
-        bench.requests("ingest 4 clients on one machine", clients=4, machines=1)
-        bench.batches("ingest batches of 500")
+        bench.requests("ingest, 4 clients", clients=4)
+        bench.requests("ingest, 1 client", clients=1)
+        bench.requests("ingest, 4 clients, one machine", clients=4, machines=1)
+        bench.batches("ingest, batches of 500 runs, 1 client")
         instance.control("start", "worker", "beat")
-        bench.requests("ingest 4 clients, worker analysing", clients=4)
+        bench.requests("ingest, 4 clients, worker analysing", clients=4)
         bench.check()
+        bench.statements()
         for clients in (1, 4):
             for runs in (1, MODES):
                 limit = measure_limit(instance, clients=clients, runs=runs)
-                name = f"bare psycopg, {runs} run rows a transaction, {clients} clients"
-                report(name, limit, "transactions/s", n=requests)
+                name = f"bare psycopg, {runs} run rows a transaction, clients: {clients}"
+                report(name, limit, "transactions/s", n=clients * TRANSACTIONS)
 
 
 class Bench:
@@ -118,6 +125,33 @@ class Bench:
             if compared != self.runs - series:
                 raise SystemExit(f"{compared} comparisons, not {self.runs - series}")
 
+    def statements(self) -> None:
+        """What PostgreSQL logs for one request of a new revision, BEGIN and COMMIT included."""
+        self.instance.administrate(f"ALTER ROLE {OWNER} SET log_statement = 'all'")
+        self.instance.control("stop", "worker", "beat")
+        self.instance.control("restart", "web")
+        unknown = iter(range(FIRST_REVISION))
+        many = [body("statements", [next(unknown)]) for _ in range(WARM_UP + REPEATS)]
+        few = [body("statements", [next(unknown)], modes=2) for _ in range(REPEATS)]
+        self._wait_for_web()
+        self._send(many[:WARM_UP], 4)
+        for runs, measured in ((MODES, many[WARM_UP:]), (2, few)):
+            counts = [self._statements_of(each) for each in measured]
+            report(f"SQL statements, {runs} runs", median(counts), "statements", n=REPEATS)
+
+    def _wait_for_web(self) -> None:
+        while True:
+            with contextlib.suppress(OSError):
+                socket.create_connection(("127.0.0.1", self.instance.port)).close()
+                return
+            time.sleep(0.1)
+
+    def _statements_of(self, request: Body) -> int:
+        log = self.instance.state / "logs" / "postgres.log"
+        before = log.stat().st_size
+        self._send([request], 1)
+        return log.read_bytes()[before:].count(LOGGED)
+
     def _send(self, bodies: Sequence[Body], clients: int) -> list[Answered]:
         context = multiprocessing.get_context("spawn")
         barrier, queue = context.Barrier(clients), context.Queue()
@@ -158,10 +192,10 @@ def client(port: int, token: str, bodies: Sequence[Body], barrier: Any, queue: A
     queue.put(answers)
 
 
-def body(machine: str, revisions: Sequence[int]) -> Body:
+def body(machine: str, revisions: Sequence[int], *, modes: int = MODES) -> Body:
     """A request as the agent sends it: the runs of `revisions`, each in every mode."""
-    hardware = f"{machine.replace(' ', '-')}/nic"
-    rows = [document(hardware, revision, mode) for revision in revisions for mode in range(MODES)]
+    hardware = f"{machine.replace(',', '').replace(' ', '-')}/nic"
+    rows = [document(hardware, revision, mode) for revision in revisions for mode in range(modes)]
     return gzip.compress(json.dumps({"runs": rows}).encode(), compresslevel=6, mtime=0)
 
 
