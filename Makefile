@@ -5,6 +5,7 @@ PORT ?= 8000
 STATE ?= .run
 BIND ?= 127.0.0.1
 TESTS ?=
+BENCHMARKS = compare detection_speed ingest pages
 # Empty: versions from the system's packages, where there are no wheels (docs/running.md, FreeBSD)
 CONSTRAINTS ?= -c constraints.txt
 VENV = .venv
@@ -12,7 +13,7 @@ STAMP = $(VENV)/.stamp
 BIN = $(VENV)/bin
 STACK = $(BIN)/python -m webapp.config.stack up --port "$(PORT)" --bind "$(BIND)" --state "$(STATE)"
 
-.PHONY: help setup demo up test browser check format bench lock clean
+.PHONY: help setup demo up test browser check format bench oracles lock clean
 
 help:
 	@echo 'make demo    start everything with demonstration data   (PORT=8000 STATE=.run)'
@@ -22,6 +23,7 @@ help:
 	@echo 'make check   linters, types, layers, missing migrations'
 	@echo 'make format  format the code'
 	@echo 'make bench   run the benchmarks: one JSON object a line'
+	@echo 'make oracles the environment of Otava, which benchmarks.detection compares with'
 	@echo 'make lock    write constraints.txt anew from pyproject.toml'
 	@echo 'make clean   remove .venv and caches; data in STATE stay'
 
@@ -72,10 +74,16 @@ format: $(STAMP)
 	$(BIN)/djlint --quiet --reformat webapp/templates
 
 bench: $(STAMP)
-	@for program in benchmarks/[!_]*.py; do \
-	  name=`basename "$$program" .py`; \
-	  $(BIN)/python -m "benchmarks.$$name" || exit; \
-	done
+	@for name in $(BENCHMARKS); do $(BIN)/python -m "benchmarks.$$name" || exit; done
+
+# Otava pins older NumPy and SciPy: the benchmark of detection runs it in an environment of its own.
+oracles: .venv-oracles/.stamp
+
+.venv-oracles/.stamp: benchmarks/oracles.txt
+	@rm -rf .venv-oracles
+	@$(PYTHON) -m venv .venv-oracles
+	@.venv-oracles/bin/pip install --quiet --disable-pip-version-check -r benchmarks/oracles.txt
+	@touch .venv-oracles/.stamp
 
 lock: $(STAMP)
 	$(BIN)/python -m pip install --quiet uv
