@@ -28,6 +28,7 @@ from webapp.config.stack.postgres import OWNER
 MODES, SAMPLES = 20, 5
 REQUESTS, BATCHES, RUNS_A_BATCH = 2_000, 40, 500
 WARM_UP = 40
+PROGRAMS = ("web", "postgres", "worker", "redis")
 REPEATS = 5
 LOGGED = b"LOG:  statement: "
 FIRST_REVISION = 300_000
@@ -46,6 +47,29 @@ class Answered:
     @property
     def milliseconds(self) -> float:
         return (self.answered - self.sent) * 1000
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some requests, and the processor time in seconds that each program spent on them."""
+
+    answers: list[Answered]
+    cpu: dict[str, float]
+
+    @property
+    def seconds(self) -> float:
+        return self.answers[-1].answered - min(each.sent for each in self.answers)
+
+    @property
+    def rate(self) -> float:
+        """Answers a second."""
+        return len(self.answers) / self.seconds
+
+    def cpu_ms(self) -> dict[str, float]:
+        """Milliseconds of each program for each request."""
+        return {
+            name: round(1000 * value / len(self.answers), 2) for name, value in self.cpu.items()
+        }
 
 
 def main() -> None:
@@ -89,16 +113,27 @@ class Bench:
         ]
         warm, measured = bodies[:WARM_UP], bodies[WARM_UP:]
         self._send(warm, clients)
-        before = self.instance.cpu_seconds()
-        answers = self._send(measured, clients)
+        tenth = max(1, len(measured) // 10)
+        parts = measured[:tenth], measured[tenth:-tenth], measured[-tenth:]
+        first, middle, last = [self._timed(part, clients) for part in parts]
         self.runs += total * MODES
-        after = self.instance.cpu_seconds()
+        seconds = sum(part.seconds for part in (first, middle, last))
+        answers = [*first.answers, *middle.answers, *last.answers]
         figures = latencies(answers) | {
-            f"{program}_cpu_ms": round(1000 * (after[program] - before[program]) / len(answers), 2)
-            for program in before
-            if program in after and program in ("web", "postgres", "worker", "redis")
+            "last_tenth_per_first": round(last.rate / first.rate, 3),
+            **{f"{name}_cpu_ms": value for name, value in middle.cpu_ms().items()},
         }
-        report(name, rate(answers), "requests/s", n=len(answers), **figures)
+        if middle.cpu:
+            ratio = sum(last.cpu_ms().values()) / sum(first.cpu_ms().values())
+            figures["last_tenth_cpu_per_first"] = round(ratio, 3)
+        report(name, len(answers) / seconds, "requests/s", n=len(answers), **figures)
+
+    def _timed(self, bodies: Sequence[Body], clients: int) -> "Part":
+        before = self.instance.cpu_seconds()
+        answers = self._send(bodies, clients)
+        after = self.instance.cpu_seconds()
+        spent = {name: after[name] - before[name] for name in PROGRAMS if name in before}
+        return Part(answers, spent)
 
     def batches(self, name: str) -> None:
         """Requests of the largest batch, from one client, as an agent with a long history."""
@@ -109,7 +144,8 @@ class Bench:
         ]
         answers = self._send(bodies, 1)
         self.runs += BATCHES * RUNS_A_BATCH
-        report(name, rate(answers) * RUNS_A_BATCH, "runs/s", n=BATCHES, **latencies(answers))
+        rate = Part(answers, {}).rate * RUNS_A_BATCH
+        report(name, rate, "runs/s", n=BATCHES, **latencies(answers))
 
     def check(self) -> None:
         """Every run is there with its samples and its point, and everything was analysed."""
@@ -232,20 +268,12 @@ def document(hardware: str, revision: int, mode: int) -> dict[str, Any]:
     }
 
 
-def rate(answers: Sequence[Answered]) -> float:
-    """Answers a second."""
-    return len(answers) / (answers[-1].answered - min(each.sent for each in answers))
-
-
 def latencies(answers: Sequence[Answered]) -> dict[str, float]:
-    """Milliseconds, and how much slower the last tenth was than the first."""
+    """Of each request, as its client saw it."""
     ordered = sorted(each.milliseconds for each in answers)
-    tenth = max(1, len(answers) // 10)
-    first, last = answers[:tenth], answers[-tenth:]
     return {
         "p50_ms": round(ordered[len(ordered) // 2], 2),
         "p95_ms": round(ordered[len(ordered) * 95 // 100], 2),
-        "first_tenth_per_last": round(rate(first) / rate(last), 3),
     }
 
 
