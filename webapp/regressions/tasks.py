@@ -1,21 +1,26 @@
 """Tasks: thin, safe to run twice."""
 
+import time
+
 from celery import shared_task
 
 from webapp.regressions import queue, services
+
+GATHER_SECONDS = 0.2
+"""Under a stream of uploads the same series are dirty again at once. Looking at them once for
+several new revisions costs hardly more than for one."""
 
 
 @shared_task(ignore_result=True)
 def analyse_series() -> None:
     """Analyse what is dirty, until nothing is left that nobody else works on."""
     queue.analysis_begins()
-    while services.analyse_dirty_series().finished:
-        pass
+    while (analysed := services.analyse_dirty_series()).finished:
+        if not analysed.more:
+            time.sleep(GATHER_SECONDS)
 
 
 @shared_task(ignore_result=True)
 def sweep_dirty_series() -> None:
     """Find dirty series whose message was lost (beat runs this)."""
-    queue.analysis_begins()
-    while services.analyse_dirty_series().finished:
-        pass
+    analyse_series()

@@ -24,10 +24,11 @@ INSERTED_AT_ONCE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Analysed:
-    """How many series were looked at, and how many of them are done."""
+    """How many series were looked at, how many of them are done, and whether more were waiting."""
 
     claimed: int
     finished: int
+    more: bool = False
 
 
 @transaction.atomic
@@ -50,7 +51,7 @@ def analyse_dirty_series(*, limit: int = BATCH) -> Analysed:
     detected = detect_changes(claimed)
     reconcile_findings(detected)
     set_flags(detected)
-    return Analysed(len(claimed), _finish(detected))
+    return Analysed(len(claimed), _finish(detected), more=len(claimed) == limit)
 
 
 @transaction.atomic
