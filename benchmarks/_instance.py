@@ -32,6 +32,10 @@ class Instance:
     state: Path
     port: int
 
+    def variables(self) -> dict[str, str]:
+        """What a process of our own needs in its environment to belong to the instance."""
+        return {"STATE": str(self.state), "DRIFTLINE_STATIC_ROOT": str(STATIC)}
+
     def manage(self, *arguments: str) -> str:
         """The output of a `manage.py` command."""
         return subprocess.run(

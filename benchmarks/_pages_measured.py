@@ -1,8 +1,6 @@
 """What `benchmarks.pages` measures, once Django is there."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from random import Random
 from statistics import median
 from time import perf_counter, process_time
@@ -30,20 +28,9 @@ GOALS: dict[str, tuple[float, float | None]] = {
 def run() -> None:
     """Fill a database, measure every page, print."""
     setup_test_environment()
-    with _database():
-        along = _fill()
-        for name, addresses in _pages(along).items():
-            _report(name, addresses)
-
-
-@contextmanager
-def _database() -> Iterator[None]:
-    name = connection.settings_dict["NAME"]
-    connection.creation.create_test_db(verbosity=0)
-    try:
-        yield
-    finally:
-        connection.creation.destroy_test_db(name, verbosity=0)
+    along = _fill()
+    for name, addresses in _pages(along).items():
+        _report(name, addresses)
 
 
 def _fill() -> list[Revision]:
