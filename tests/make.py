@@ -9,7 +9,7 @@ from typing import Any
 
 from webapp.accounts.models import User
 from webapp.labs.models import Agent, Lab
-from webapp.regressions.models import Comparison, Flag, Verdict
+from webapp.regressions.models import Comparison, Finding, Flag, SeriesAnalysis, Verdict
 from webapp.results.models import (
     Hardware,
     Measurement,
@@ -175,6 +175,71 @@ def _flag(percent: float, verdict: str) -> Flag:
     return {Verdict.WORSE: Flag.REGRESSED, Verdict.BETTER: Flag.IMPROVED}.get(
         Verdict(verdict), Flag.NONE
     )
+
+
+def finding(of: Series, previous: Revision, at: Revision, **fields: Any) -> Finding:
+    """A confirmed loss of 11.4 % at ``at`` that cannot be elsewhere; ``fields`` say otherwise."""
+    percent = fields.setdefault("change_pct", -11.4)
+    defaults = {
+        "state": Finding.State.CONFIRMED,
+        "verdict": _verdict(percent, 0.0),
+        "after": previous,
+        "first": at,
+        "last": at,
+        "position": at.position,
+        "here": 0.97,
+        "low_pct": percent - 0.9,
+        "high_pct": percent + 0.9,
+        "level_before": 100.0,
+        "level": 100.0 + percent,
+        "revisions_before": 10,
+        "revisions_after": 5,
+        "score": 8.1,
+        "needed": 3.3,
+        "p_value": 1e-9,
+        "probability": 0.995,
+        "why": "Confirmed: 5 revisions lie lower.",
+        "detector": 1,
+        "first_detected_at": DAY_ONE,
+        "updated_at": DAY_ONE,
+    }
+    return Finding.objects.create(
+        series=of, previous=previous, revision=at, **{**defaults, **fields}
+    )
+
+
+def analysis(of: Series, **summary: Any) -> SeriesAnalysis:
+    """What the detector says of a series as a whole: nothing, unless ``summary`` says so."""
+    nothing = {
+        "count": 0,
+        "segments": [],
+        "noise": None,
+        "smallest": None,
+        "newest": None,
+        "is_bimodal": False,
+        "is_drifting": False,
+        "left_out": [],
+        "why_not": "Nothing can be said yet.",
+        "what_helps": "Nothing can be said yet.",
+        "why_retracted": [],
+    }
+    return SeriesAnalysis.objects.create(series=of, summary=nothing | summary)
+
+
+def noise(**figures: float | None) -> dict[str, float | None]:
+    """The noise of a summary; what ``figures`` leave out is not known."""
+    unknown = dict.fromkeys(("revision_pct", "within_pct", "run_pct", "boot_pct", "build_pct"))
+    return {**unknown, "memory": 0.0, "freedom": 20.0, **figures}
+
+
+def segment(first: Revision, last: Revision, level: float) -> dict[str, Any]:
+    """A level of a summary, from one revision to another."""
+    ends = {
+        name: {"position": at.position, "label": at.name}
+        for name, at in (("first", first), ("last", last))
+    }
+    figures = {"count": 2, "level": level, "low": level, "high": level, "end_level": level}
+    return {**ends, **figures, "drift_pct": 0.0}
 
 
 def run(

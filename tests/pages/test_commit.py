@@ -23,18 +23,99 @@ def pair() -> tuple[Revision, Revision]:
     before, after = make.revision("r303642"), make.revision("r303643", subject="Implement backoff")
     for mode, percent in (("forwarding", 82.5), ("ipfw", 19.7), ("pf", -11.4)):
         series = make.series(in_mode=mode)
+        make.point(series, before)
+        make.point(series, after, changed(percent))
         for revision in (before, after):
-            make.point(series, revision)
             make.run(revision, in_mode=mode)
         make.comparison(series, before, after, percent=percent)
     return before, after
 
 
-def test_the_answer_comes_first_and_names_the_regression_first(
+def changed(percent: float) -> list[float]:
+    """Five samples that much off `make.FIVE_SAMPLES`, and as scattered."""
+    return [value * (1 + percent / 100) for value in make.FIVE_SAMPLES]
+
+
+def test_the_answer_comes_first_and_names_the_finding_with_its_interval(
     visit: Visit, pair: tuple[Revision, Revision]
 ) -> None:
+    make.finding(make.series(in_mode="pf"), *pair)
     text = visit(page(pair[1]))
-    assert "Mixed · pf on Atom_C2758/T540-CR 11.4 % slower (± 0.90)" in text
+    assert "Regression , found by the detector: 1 confirmed" in text
+    assert "pf on Atom_C2758/T540-CR 11.4 % slower [−12.3, −10.5]" in text
+
+
+def test_without_a_finding_the_answer_is_that_of_the_cells_and_says_so(
+    visit: Visit, pair: tuple[Revision, Revision]
+) -> None:
+    assert (
+        "Mixed , against the revision tested before alone (1 worse, 2 better); "
+        "the detector reports nothing"
+    ) in visit(page(pair[1]))
+
+
+def test_a_candidate_is_called_one(visit: Visit, pair: tuple[Revision, Revision]) -> None:
+    make.finding(make.series(in_mode="ipfw"), *pair, change_pct=19.7, state="candidate")
+    text = visit(page(pair[1]))
+    assert "Improvement , found by the detector: 1 candidate" in text
+
+
+def test_a_finding_shows_its_suspects_its_probability_and_why(
+    visit: Visit, pair: tuple[Revision, Revision]
+) -> None:
+    make.finding(make.series(in_mode="pf"), *pair, probability=0.97, here=0.6)
+    text = visit(page(pair[1]))
+    assert "confirmed , 97 % sure to be real" in text
+    assert "after r303642 up to r303643 , most likely r303643 (60 %)" in text
+    assert "Confirmed: 5 revisions lie lower." in text
+
+
+def test_the_gate_ranks_findings_over_all_series_that_received_the_commit(
+    visit: Visit, pair: tuple[Revision, Revision]
+) -> None:
+    make.finding(make.series(in_mode="pf"), *pair, p_value=0.01)
+    make.finding(make.series(in_mode="ipfw"), *pair, change_pct=2.1, p_value=0.2)
+    text = visit(page(pair[1]))
+    assert "1 of 2 passes the gate" in text
+    assert "Rank 1 of 3 series, q = 0.03: passes the gate" in text
+    assert "Rank 2 of 3 series, q = 0.3: does not pass the gate" in text
+
+
+def test_a_commit_among_the_suspects_of_a_finding_elsewhere_says_so(visit: Visit) -> None:
+    before, suspect, likeliest = make.revisions(3)
+    make.finding(make.series(), before, likeliest, first=suspect, why="It was that one.")
+    assert "May have begun here" in visit(page(suspect))
+    assert "It was that one." in visit(page(suspect))
+    assert "May have begun here" not in visit(page(before))
+
+
+def test_a_retracted_finding_is_not_on_the_page(
+    visit: Visit, pair: tuple[Revision, Revision]
+) -> None:
+    make.finding(make.series(in_mode="pf"), *pair, state="retracted")
+    assert "5 revisions lie lower" not in visit(page(pair[1]))
+
+
+def test_a_series_without_a_finding_says_why_not(visit: Visit) -> None:
+    first, middle, last = make.revisions(3)
+    series = make.series()
+    for at in (first, middle, last):
+        make.point(series, at)
+    make.analysis(
+        series,
+        segments=[make.segment(first, last, 100.0)],
+        newest={"revision": {"position": last.position, "label": last.name}},
+        noise=make.noise(revision_pct=0.7),
+        why_not="No change: the newest lies where it should.",
+    )
+    assert "No change: the newest lies where it should." in visit(page(last))
+    assert f"belongs to the level of 2 revisions from {first.name} to" in visit(page(middle))
+
+
+def test_a_series_that_is_not_analysed_yet_says_so(visit: Visit) -> None:
+    at = make.revision("r1")
+    make.point(make.series(), at)
+    assert "Not analysed yet." in visit(page(at))
 
 
 def test_every_cell_shows_its_change_and_leads_to_its_comparison(
@@ -46,14 +127,50 @@ def test_every_cell_shows_its_change_and_leads_to_its_comparison(
     assert "/compare/?a=freebsd-head:r303642:Atom_C2758/T540-CR:pf:pps" in html
 
 
-def test_what_cannot_be_told_is_hatched_and_said(client: Client) -> None:
+def test_what_cannot_be_told_is_hatched_and_says_what_could_have_been_seen(
+    client: Client,
+) -> None:
     before, after = make.revisions(2)
     series = make.series()
-    make.point(series, after)
-    make.comparison(series, before, after, percent=-9.0, error=12.0)
+    make.point(series, before, [90, 100, 110])
+    make.point(series, after, [88, 97, 108])
+    make.comparison(series, before, after)
     html = client.get(page(after)).content.decode()
     assert "cell cannot-tell" in html
     assert "Cannot tell" in html
+    assert "sees ≥ 36.5 %" in html
+
+
+def test_the_noise_between_builds_of_the_series_counts(
+    client: Client, pair: tuple[Revision, Revision]
+) -> None:
+    make.analysis(make.series(in_mode="pf"), noise=make.noise(build_pct=9.0))
+    html = client.get(page(pair[1])).content.decode()
+    assert '<td class="cell worse-2"' not in html
+    assert "noise between builds 9.0 % counted" in html
+
+
+def test_what_is_surely_the_same_is_equivalent_and_plain(client: Client) -> None:
+    before, after = make.revisions(2)
+    series = make.series()
+    for at in (before, after):
+        make.point(series, at)
+    make.comparison(series, before, after)
+    html = client.get(page(after)).content.decode()
+    assert '<td class="cell equivalent"' in html
+
+
+def test_figures_beyond_the_double_range_cannot_tell_and_show_no_number(client: Client) -> None:
+    before, after = make.revisions(2)
+    series = make.series()
+    make.point(series, before)
+    made = make.unsaved_point(series, after, make.FIVE_SAMPLES)
+    made.variance = float("inf")
+    made.save()
+    make.comparison(series, before, after)
+    html = client.get(page(after)).content.decode()
+    assert '<td class="cell cannot-tell"' in html
+    assert ">nan" not in html.lower()
 
 
 def test_the_first_point_of_a_series_says_that_it_is_the_first(visit: Visit) -> None:
@@ -68,9 +185,11 @@ def test_a_cell_compared_with_another_revision_than_most_says_with_which(visit: 
     old, before, after = make.revisions(3)
     for mode in ("pf", "ipfw"):
         series = make.series(in_mode=mode)
+        make.point(series, before)
         make.point(series, after)
         make.comparison(series, before, after)
     odd = make.series(in_mode="odd")
+    make.point(odd, old)
     make.point(odd, after)
     make.comparison(odd, old, after)
     assert f"vs {old.name}" in visit(page(after))
@@ -141,5 +260,6 @@ def test_the_number_of_queries_does_not_grow_with_cells(
         series = make.series(on=machine)
         make.point(series, pair[1])
         make.comparison(series, *pair)
+        make.finding(series, *pair)
         make.run(pair[1], on=machine)
-    assert queries(page(pair[1])) == few <= 16
+    assert queries(page(pair[1])) == few <= 20

@@ -61,6 +61,31 @@ def change(value: float | None, error: float | None) -> str:
     return f"{percent(value)} {PLUS_MINUS} {half_width(error)}"
 
 
+def change_within(value: float | None, low: float | None, high: float | None) -> str:
+    """A change with the ends of its interval: ``−11.4 [−12.3, −10.5]``; without, when unknown."""
+    ends = interval(low, high)
+    return f"{percent(value)} {ends}" if ends and value is not None else percent(value)
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """The ends of an interval in percent: ``[−12.3, −10.5]``; empty when unknown."""
+    if low is None or high is None or not (isfinite(low) and isfinite(high)):
+        return ""
+    return f"[{percent(low)}, {percent(high)}]"
+
+
+def chance(probability: float) -> str:
+    """A probability as whole percent that never claims certainty: ``97 %``, ``> 99 %``."""
+    if probability > 0.99:
+        return "> 99 %"
+    return "< 1 %" if probability < 0.01 else f"{100 * probability:.0f} %"
+
+
+def small_share(value: float) -> str:
+    """A p- or q-value to two significant digits: ``= 0.031``, ``< 0.0001``."""
+    return f"< {SMALL:.4f}" if value < SMALL else f"= {value:.2g}"
+
+
 def _decimals(value: float) -> int:
     size = abs(value)
     if size >= 100:
@@ -90,6 +115,17 @@ def verdict_sentence(
         return f"equivalent{interval}"
     size = half_width(abs(percent))
     return f"{size} % {direction(percent=percent, better=better, unit=unit)}{interval}"
+
+
+def finding_sentence(
+    *, percent: float | None, low: float | None, high: float | None, better: str, unit: str
+) -> str:
+    """``11.4 % slower [−12.3, −10.5]``; the words alone when the size is beyond all figures."""
+    if percent is None:
+        return "changed beyond any percentage"
+    size = half_width(abs(percent))
+    words = f"{size} % {direction(percent=percent, better=better, unit=unit)}"
+    return f"{words} {interval(low, high)}".rstrip()
 
 
 def better_words(better: str) -> str:

@@ -1,7 +1,7 @@
 """`/commits/<tree>/<rev>/`: what did this commit do?"""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -9,26 +9,32 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
 from webapp.charts.heatmap import cell_class
+from webapp.pages.commit_headline import headline
 from webapp.pages.links import compare_link
-from webapp.pages.summaries import summarise
+from webapp.regressions.at_commit import detected_at, why_not
 from webapp.regressions.compare import Side
-from webapp.regressions.models import Comparison, Flag
-from webapp.results.models import Hardware, Metric, Mode, Point, Revision, Run, Tree
+from webapp.regressions.models import Comparison, Finding
+from webapp.regressions.verdicts import PointVerdict, judge_points
+from webapp.results.models import Hardware, Metric, Mode, Point, Revision, Run, Series, Tree
 
 SUSPECTS_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One hardware in one mode: the point, and the comparison where there was one before it."""
+    """One hardware in one mode: its point, and the verdict where there is a point before it.
+
+    ``finding`` is what the detector says begins here, if anything.
+    """
 
     point: Point
     comparison: Comparison | None
+    judged: PointVerdict | None
+    finding: Finding | None
 
     @property
     def css_class(self) -> str:
-        found = self.comparison
-        return cell_class(found.verdict, found.percent) if found else "first"
+        return cell_class(self.judged.verdict, self.judged.percent) if self.judged else "first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +79,17 @@ def page(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
 def _context(commit: Revision) -> dict[str, object]:
     points = list(Point.objects.of_revision(commit).with_subjects())
     comparisons = list(Comparison.objects.of_revision(commit).with_subjects())
+    judged = judge_points(points, comparisons)
+    detected = detected_at(commit, [point.series_id for point in points])
+    begun = {one.finding.series_id: one.finding for one in detected.begun}
+    tables = _tables(points, {row.series_id: row for row in comparisons}, judged, begun)
     neighbours = _neighbours(commit)
     return {
         "commit": commit,
-        "summary": summarise([commit])[0],
-        "tables": _tables(points, comparisons),
-        "flagged": _flagged(comparisons),
+        "headline": headline(detected, judged),
+        "tables": tables,
+        "detected": detected,
+        "silent": _silent(commit, points, begun),
         "previous": _most_common_base(comparisons),
         "neighbours": neighbours,
         "suspects": _suspects(neighbours.tested_before, commit),
@@ -89,12 +100,16 @@ def _context(commit: Revision) -> dict[str, object]:
     }
 
 
-def _tables(points: Iterable[Point], comparisons: Iterable[Comparison]) -> list[Table]:
-    compared = {comparison.series_id: comparison for comparison in comparisons}
+def _tables(
+    points: Iterable[Point],
+    comparisons: Mapping[int, Comparison],
+    judged: Mapping[int, PointVerdict],
+    begun: Mapping[int, Finding],
+) -> list[Table]:
     cells: dict[Metric, dict[tuple[Mode, Hardware], Cell]] = defaultdict(dict)
     for point in points:
-        series = point.series
-        cell = Cell(point, compared.get(series.pk))
+        pk, series = point.series_id, point.series
+        cell = Cell(point, comparisons.get(pk), judged.get(pk), begun.get(pk))
         cells[series.metric][series.mode, series.hardware] = cell
     return [_table(metric, its) for metric, its in cells.items()]
 
@@ -106,14 +121,14 @@ def _table(metric: Metric, cells: dict[tuple[Mode, Hardware], Cell]) -> Table:
     return Table(metric, hardware, rows)
 
 
-def _flagged(comparisons: Iterable[Comparison]) -> list[Comparison]:
-    flagged = [comparison for comparison in comparisons if comparison.flag]
-    return sorted(flagged, key=_weight)
-
-
-def _weight(comparison: Comparison) -> tuple[bool, float]:
-    """Regressions first, then the larger change."""
-    return comparison.flag != Flag.REGRESSED, -abs(comparison.percent or 0.0)
+def _silent(
+    commit: Revision, points: Iterable[Point], begun: Mapping[int, Finding]
+) -> list[tuple[Series, str]]:
+    """The series of which nothing is reported here, each with the reason."""
+    series = [point.series for point in points if point.series_id not in begun]
+    reasons = why_not(commit, [one.pk for one in series])
+    named = sorted(series, key=lambda one: (one.mode.name, one.hardware.name, one.metric.name))
+    return [(one, reasons[one.pk]) for one in named]
 
 
 def _most_common_base(comparisons: Iterable[Comparison]) -> Revision | None:

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from webapp.charts import text
 from webapp.pages import links
-from webapp.regressions.models import Comparison
+from webapp.regressions.models import Comparison, Finding
 from webapp.results.models import Hardware, Metric, Series, Tree
 
 register = template.Library()
@@ -18,6 +18,8 @@ register = template.Library()
 register.filter("number", text.number)
 register.filter("percent", text.percent)
 register.filter("half_width", text.half_width)
+register.filter("chance", text.chance)
+register.filter("small_share", text.small_share)
 
 
 @register.simple_tag
@@ -44,6 +46,38 @@ def comparison_url(comparison: Comparison) -> str:
 def change(row: object) -> str:
     """``−11.4 ± 0.9`` of anything with ``percent`` and ``percent_error``."""
     return text.change(getattr(row, "percent", None), getattr(row, "percent_error", None))
+
+
+@register.filter
+def interval(row: object) -> str:
+    """``[−12.3, −10.5]`` of anything with ``low`` and ``high``, or a finding."""
+    return text.interval(*_ends(row))
+
+
+@register.filter
+def change_within(row: object) -> str:
+    """``−11.4 [−12.3, −10.5]`` of the same."""
+    return text.change_within(_size(row), *_ends(row))
+
+
+@register.simple_tag
+def finding_sentence(finding: Finding) -> str:
+    """``11.4 % slower [−12.3, −10.5]``. Needs the series' metric loaded."""
+    metric = finding.series.metric
+    low, high = _ends(finding)
+    return text.finding_sentence(
+        percent=_size(finding), low=low, high=high, better=metric.better, unit=metric.unit
+    )
+
+
+def _size(row: object) -> float | None:
+    return row.change_pct if isinstance(row, Finding) else getattr(row, "percent", None)
+
+
+def _ends(row: object) -> tuple[float | None, float | None]:
+    if isinstance(row, Finding):
+        return row.low_pct, row.high_pct
+    return getattr(row, "low", None), getattr(row, "high", None)
 
 
 @register.simple_tag

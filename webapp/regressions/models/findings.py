@@ -1,12 +1,13 @@
 """Changes that the detector found."""
 
+from collections.abc import Iterable
 from typing import Self
 
 from django.db import models
 from django.db.models import F, Q
 
 from webapp.regressions.models.comparisons import Flag, Verdict
-from webapp.results.models import Revision, Series
+from webapp.results.models import Revision, Series, Tree
 
 
 class FindingQuerySet(models.QuerySet["Finding"]):
@@ -18,8 +19,14 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         """Those whose likeliest first revision it is."""
         return self.filter(revision=revision)
 
-    def of_all(self, series: list[Series] | list[int]) -> Self:
-        return self.filter(series__in=series).order_by("series_id", "position")
+    def suspecting(self, tree: Tree, position: int) -> Self:
+        """Those of a tree whose interval of suspects holds ``position``, tested or not."""
+        return self.filter(
+            series__tree=tree, after__position__lt=position, last__position__gte=position
+        )
+
+    def of_all(self, series: Iterable[Series | int]) -> Self:
+        return self.filter(series__in=list(series)).order_by("series_id", "position")
 
     def with_revisions(self) -> Self:
         """With every revision that a sentence about a finding names."""

@@ -1,0 +1,68 @@
+"""What a commit did, in a word, and who says so: the detector, or the cells alone."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from webapp.charts.text import MARKS
+from webapp.regressions.at_commit import Detected
+from webapp.regressions.models import Finding
+from webapp.regressions.verdicts import PointVerdict
+from webapp.stats.compare import Verdict
+
+CSS = {"regression": "worse", "improvement": "better", "mixed": "mixed"}
+ORDER = (Verdict.WORSE, Verdict.BETTER, Verdict.EQUIVALENT, Verdict.CANNOT_TELL)
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The verdict over all series, in ``words``; ``source`` says what it rests on."""
+
+    words: str
+    marks: str
+    source: str
+
+    @property
+    def css_class(self) -> str:
+        return CSS.get(self.words, "cannot-tell")
+
+
+def headline(detected: Detected, judged: Mapping[int, PointVerdict]) -> Headline:
+    """The verdict of the findings that begin here; where there are none, that of the cells."""
+    findings = [one.finding for one in detected.begun]
+    if findings:
+        verdicts = Counter(Verdict(finding.verdict) for finding in findings)
+        return Headline(_words(verdicts), _marks(verdicts), _states(findings))
+    verdicts = Counter(one.verdict for one in judged.values())
+    if not verdicts:
+        return Headline("not compared", "", "")
+    counts = ", ".join(f"{verdicts[one]} {one}" for one in ORDER if verdicts[one])
+    source = f"against the revision tested before alone ({counts}); the detector reports nothing"
+    return Headline(_words(verdicts), _marks(verdicts), source)
+
+
+def _words(verdicts: Counter[Verdict]) -> str:
+    worse, better = verdicts[Verdict.WORSE], verdicts[Verdict.BETTER]
+    if worse and better:
+        return "mixed"
+    if worse or better:
+        return "regression" if worse else "improvement"
+    if verdicts[Verdict.CANNOT_TELL]:
+        return "cannot tell"
+    return "equivalent"
+
+
+def _marks(verdicts: Counter[Verdict]) -> str:
+    proven = [one for one in (Verdict.WORSE, Verdict.BETTER) if verdicts[one]]
+    rest = [one for one in (Verdict.CANNOT_TELL, Verdict.EQUIVALENT) if verdicts[one]]
+    return "".join(MARKS[one] for one in proven or rest[:1])
+
+
+def _states(findings: list[Finding]) -> str:
+    states = Counter(finding.state for finding in findings)
+    counts = " and ".join(
+        f"{states[state]} {state.label}"
+        for state in (Finding.State.CONFIRMED, Finding.State.CANDIDATE)
+        if states[state]
+    )
+    return f"found by the detector: {counts}"
