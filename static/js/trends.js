@@ -81,6 +81,7 @@ function facts(point) {
     error: series.error[point.index],
     verdict: VERDICTS[series.verdict[point.index]],
     flag: FLAGS[series.flag[point.index]],
+    found: series.found.find((one) => one.at === point.index),
   };
 }
 
@@ -275,6 +276,7 @@ function cardContent(point) {
     element("p", {}, element("span", { class: "value" }, number(its.value)), ` ${shown.unit}`),
     element("p", { class: "muted" }, `n = ${its.n}${spread}`),
     changeLine(its),
+    ...(its.found ? findingLines(its.found) : []),
   ];
   if (!hovered) rows.push(actions(point, its));
   return rows;
@@ -290,6 +292,21 @@ function changeLine(its) {
   const name = its.verdict.replace(" ", "-");
   const words = `${MARKS[its.verdict]} ${its.verdict}${its.flag ? `, ${its.flag}` : ""}`;
   return element("p", {}, `${size} `, element("span", { class: name }, words));
+}
+
+function findingLines(found) {
+  const ends = found.low === null ? "" : ` [${percent(found.low)}, ${percent(found.high)}]`;
+  const sure = found.probability > 0.99 ? "> 99" : Math.round(100 * found.probability);
+  const size = `${MARKS[found.verdict]} ${percent(found.percent)}${ends} %`;
+  return [
+    element(
+      "p",
+      { class: "found" },
+      element("strong", { class: found.verdict }, size),
+      ` ${found.state}, ${sure} % sure; after ${found.suspects[0]} up to ${found.suspects[1]}`,
+    ),
+    element("p", { class: "muted" }, found.why),
+  ];
 }
 
 function actions(point, its) {

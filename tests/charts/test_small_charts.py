@@ -15,11 +15,15 @@ SPACE = "{http://www.w3.org/2000/svg}"
 
 def test_a_sparkline_marks_flagged_commits_and_says_what_it_shows() -> None:
     spark = Spark(
-        [0, 1, 2], [100.0, 90.0, 99.0], ["", "regressed", "improved"], style_of(mode_id=1)
+        [0, 1, 2],
+        [100.0, 90.0, 99.0],
+        ["", "regressed", "improved"],
+        style_of(mode_id=1),
+        confirmed=[1],
     )
     image = ET.fromstring(sparkline.draw(spark, length=3, described="pf: 3 revisions"))
     flags = [mark.get("class") for mark in image.findall(f"{SPACE}polygon")]
-    assert flags == ["regressed", "improved"]
+    assert flags == ["regressed", "improved candidate"]
     assert image.findtext(f"{SPACE}title") == "pf: 3 revisions"
 
 

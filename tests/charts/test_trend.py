@@ -9,7 +9,26 @@ import pytest
 
 from webapp.charts import trend_svg
 from webapp.charts.theme import style_of
-from webapp.charts.trend import Axis, Revisions, Trend, TrendSeries, Values, Whiskers, payload
+from webapp.charts.trend import Axis, Revisions, Trend, TrendSeries, Values, Whiskers
+from webapp.charts.trend_figure import payload
+from webapp.charts.trend_levels import Found, Level
+
+
+def a_finding(**changes: Any) -> Found:
+    made = Found(
+        at=2,
+        after=0,
+        last=2,
+        state="confirmed",
+        verdict="worse",
+        percent=-20.792,
+        low=-22.0,
+        high=-19.5,
+        probability=0.98765,
+        suspects=("r1", "r3"),
+        why="Confirmed: it fell.",
+    )
+    return replace(made, **changes)
 
 
 def a_series(**changes: Any) -> TrendSeries:
@@ -27,6 +46,8 @@ def a_series(**changes: Any) -> TrendSeries:
         errors=[None, 1.4, None],
         verdicts=["", "cannot tell", "worse"],
         flags=["", "", "regressed"],
+        levels=[Level(0, 1, 100.5, 100.5)],
+        found=[a_finding()],
     )
     return replace(made, **changes)
 
@@ -64,6 +85,40 @@ def test_flagged_commits_are_marked_by_a_shape_and_a_colour() -> None:
     assert marks["improved"]["x"] == []
 
 
+def test_what_is_not_confirmed_is_a_hollow_mark() -> None:
+    trend = a_trend(a_series(found=[a_finding(state="candidate")]))
+    marks = {trace["name"]: trace for trace in lines(trend) if trace["mode"] == "markers"}
+    assert marks["regressed"]["x"] == []
+    assert marks["regressed, not confirmed"]["x"] == [2]
+    assert marks["regressed, not confirmed"]["marker"]["color"] == "var(--paper)"
+    assert 'class="regressed candidate"' in trend_svg.draw(trend)
+
+
+def test_levels_and_suspects_are_lines_that_the_pointer_does_not_see() -> None:
+    level, suspects = lines(a_trend())[1:3]
+    assert (level["x"], level["y"]) == ([0, 1, None], [100.5, 100.5, None])
+    assert (suspects["x"], suspects["y"]) == ([0, 2, None], [80, 80, None])
+    assert level["hoverinfo"] == suspects["hoverinfo"] == "skip"
+
+
+def test_levels_are_indexed_with_their_series() -> None:
+    level = lines(a_trend(a_series(centres=[50.0, 55.0, 40.0]), values=Values.INDEXED))[1]
+    assert level["y"] == [201, 201, None]
+
+
+def test_a_level_shows_as_far_as_the_axis_reaches() -> None:
+    sloping = Level.within([20, 30, 60], (10, 50), (100.0, 140.0))
+    assert sloping == Level(0, 1, 110.0, 120.0)
+    assert Level.within([20, 30], (40, 50), (1.0, 1.0)) is None
+    assert Level.within([], (40, 50), (1.0, 1.0)) is None
+
+
+def test_the_hover_card_gets_the_reason_of_a_finding() -> None:
+    (found,) = payload(a_trend())["series"][0]["found"]
+    assert found["why"] == "Confirmed: it fell."
+    assert (found["percent"], found["probability"]) == (-20.79, 0.988)
+
+
 def test_the_y_axis_says_unit_and_direction() -> None:
     note = payload(a_trend())["figure"]["layout"]["annotations"][0]["text"]
     assert note == "pps, packets/s (more is better)"
@@ -91,7 +146,7 @@ def test_indexed_series_start_at_100_and_keep_their_changes() -> None:
 
 def test_a_series_that_starts_at_zero_cannot_be_indexed_and_is_left_out() -> None:
     trend = a_trend(a_series(centres=[0.0, 1.0, 2.0]), values=Values.INDEXED)
-    assert [trace["mode"] for trace in lines(trend)] == ["markers", "markers"]
+    assert [trace["mode"] for trace in lines(trend)] == ["lines", *["markers"] * 4]
 
 
 def test_on_the_time_axis_a_commit_without_a_time_is_a_gap() -> None:

@@ -39,7 +39,35 @@ def test_the_wall_has_a_chart_for_each_mode_with_its_flags_counted(client: Clien
     make.history(make.series(in_mode="ipfw"), along, [100, 100, 100])
     page = client.get(WALL).content.decode()
     assert page.count("<svg") == 2
+    assert page.count('class="regressed candidate"') == 1
+
+
+def test_a_tile_has_its_levels_its_confirmed_changes_and_what_it_could_prove(
+    client: Client,
+) -> None:
+    along = make.revisions(3)
+    series = make.series(in_mode="pf")
+    make.history(series, along, [100, 90, 90])
+    make.finding(series, along[0], along[1])
+    make.analysis(
+        series,
+        segments=[make.segment(along[1], along[2], 90.0)],
+        noise=make.noise(run_pct=0.8, build_pct=2.4),
+        smallest={"pct": 5.2, "later_pct": 3.0, "more_runs_pct": 5.0, "helps": "revisions"},
+    )
+    page = client.get(WALL).content.decode()
+    assert page.count('class="level"') == 1
     assert page.count('class="regressed"') == 1
+    assert "noise: run 0.80 %, build 2.4 %; smallest provable change: 5.2 %" in " ".join(
+        page.split()
+    )
+
+
+def test_what_is_not_known_of_a_series_is_called_so(visit: Visit) -> None:
+    make.history(make.series(), make.revisions(2), [100, 100])
+    assert "noise: run not known, build not known; smallest provable change: not known" in visit(
+        WALL
+    )
 
 
 def test_the_wall_shows_the_last_revisions_only(
@@ -62,5 +90,5 @@ def test_the_number_of_queries_does_not_grow_with_series(queries: Counted) -> No
     for number in range(5):
         make.history(make.series(in_mode=f"mode-{number}"), along, [100, 90, 90])
         make.hardware(f"Machine-{number}/em0")
-    assert queries(WALL) == few <= 6
+    assert queries(WALL) == few <= 8
     assert queries("/hardware/") == few_listed <= 3

@@ -68,6 +68,77 @@ def test_the_figure_draws_what_the_points_say(client: Client) -> None:
     assert series["percent"][2] < -8
 
 
+def test_a_finding_is_on_the_chart_and_in_a_table_with_its_reason(
+    client: Client, along: list[Revision]
+) -> None:
+    series = make.series(in_mode="pf")
+    make.finding(series, along[1], along[2], last=along[3], probability=0.97)
+    chart = figure(client, "mode=pf")
+    assert chart["series"][0]["found"] == [
+        {
+            "at": 2,
+            "state": "confirmed",
+            "verdict": "worse",
+            "percent": -11.4,
+            "low": -12.3,
+            "high": -10.5,
+            "probability": 0.97,
+            "suspects": [along[1].name, along[3].name],
+            "why": "Confirmed: 5 revisions lie lower.",
+        }
+    ]
+    text = words(client.get("/trends/?mode=pf").content.decode())
+    assert "−11.4 [−12.3, −10.5] confirmed 97 %" in text
+    assert f"after {along[1].name} up to {along[3].name}" in text
+    assert "Confirmed: 5 revisions lie lower." in text
+    assert "Flagged by ministat alone" not in text
+
+
+def test_a_finding_outside_of_what_is_shown_is_not_told(
+    client: Client, along: list[Revision]
+) -> None:
+    make.finding(make.series(in_mode="pf"), along[0], along[1])
+    assert figure(client, "mode=pf&last=2")["series"][0]["found"] == []
+
+
+def test_levels_are_drawn_as_far_as_they_show(client: Client, along: list[Revision]) -> None:
+    make.analysis(
+        make.series(in_mode="pf"),
+        segments=[
+            make.segment(along[0], along[1], 500.0),
+            make.segment(along[2], along[3], 450.0),
+        ],
+    )
+    level = figure(client, "mode=pf&last=3")["figure"]["data"][1]
+    assert level["x"] == [0, 0, None, 1, 2, None]
+    assert level["y"] == [500, 500, None, 450, 450, None]
+    page = client.get("/trends/?mode=pf").content.decode()
+    assert page.count('class="level"') == 1
+
+
+def test_what_a_series_can_prove_is_said_and_what_is_unknown_is_called_so(
+    visit: Visit, along: list[Revision]
+) -> None:
+    make.analysis(
+        make.series(in_mode="pf"),
+        noise=make.noise(run_pct=0.8),
+        smallest={"pct": 3.1, "later_pct": 2.0, "more_runs_pct": 2.9, "helps": "revisions"},
+        is_drifting=True,
+        why_not="No change: it lies at its level.",
+        what_helps="More revisions would.",
+    )
+    text = visit(f"/trends/?mode=pf&from={along[0].name}")
+    assert "0.80 % not known 3.1 %" in text
+    assert "Drifting" in text
+    assert "Bimodal" not in text
+    assert "No change: it lies at its level. More revisions would." in text
+
+
+@pytest.mark.usefixtures("along")
+def test_what_ministat_alone_flags_is_called_that(visit: Visit) -> None:
+    assert "Flagged by ministat alone" in visit("/trends/?mode=pf")
+
+
 @pytest.mark.usefixtures("along")
 def test_min_to_max_draws_the_median(client: Client) -> None:
     make.point(make.series(in_mode="odd"), make.revision("r1"), [1.0, 2.0, 9.0])
@@ -116,7 +187,7 @@ def test_a_name_that_is_not_known_is_not_found(
 @pytest.mark.usefixtures("along")
 @pytest.mark.parametrize("query", ["x=nonsense", "last=0", "last=-3", "last=9e9", "y=", "last=٣"])
 def test_a_setting_that_means_nothing_falls_back_to_the_default(visit: Visit, query: str) -> None:
-    assert "Flagged commits" in visit(f"/trends/?{query}")
+    assert "What can be proven" in visit(f"/trends/?{query}")
 
 
 @pytest.mark.usefixtures("along")
@@ -180,8 +251,8 @@ def test_the_number_of_queries_does_not_grow_with_series_or_points(queries: Coun
     longer = make.revisions(20, first=400_000)
     for number in range(5):
         make.history(make.series(in_mode=f"mode-{number}"), longer, [100.0] * 20)
-    assert queries("/trends/") == few <= 9
-    assert queries("/trends/figure.json") == few_figure <= 8
+    assert queries("/trends/") == few <= 11
+    assert queries("/trends/figure.json") == few_figure <= 10
 
 
 def test_an_address_survives_being_read_and_written() -> None:

@@ -1,11 +1,12 @@
 """A small chart of one series for the trend wall. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from webapp.charts import svg
 from webapp.charts.scale import Scale, y_range
 from webapp.charts.theme import SeriesStyle
+from webapp.charts.trend_levels import Level
 
 WIDTH = 320.0
 HEIGHT = 56.0
@@ -16,13 +17,16 @@ FLAG_SIZE = 4.0
 @dataclass(frozen=True, slots=True)
 class Spark:
     """What a sparkline shows. ``places`` count revisions on the axis all charts of a wall share;
-    ``flags`` are "regressed", "improved" or "" for each value.
+    ``flags`` are "regressed", "improved" or "" for each value; those at the indices ``confirmed``
+    are filled.
     """
 
     places: Sequence[int]
     values: Sequence[float]
     flags: Sequence[str]
     style: SeriesStyle
+    levels: Sequence[Level] = ()
+    confirmed: Collection[int] = ()
 
 
 def draw(spark: Spark, *, length: int, described: str) -> str:
@@ -31,6 +35,7 @@ def draw(spark: Spark, *, length: int, described: str) -> str:
     y = Scale(*y_range(spark.values), HEIGHT - INSET, INSET)
     dots = [(x(place), y(value)) for place, value in zip(spark.places, spark.values, strict=True)]
     return svg.document(
+        *_levels(spark, x, y),
         *_marks(spark, dots),
         width=WIDTH,
         height=HEIGHT,
@@ -39,15 +44,25 @@ def draw(spark: Spark, *, length: int, described: str) -> str:
     )
 
 
+def _levels(spark: Spark, x: Scale, y: Scale) -> list[str]:
+    strokes = [
+        f"M{x(one.first):.1f} {y.clamped(one.start):.1f}L{x(one.last):.1f} {y.clamped(one.end):.1f}"
+        for one in spark.levels
+    ]
+    return [svg.element("path", d="".join(strokes), class_="level")] if strokes else []
+
+
 def _marks(spark: Spark, dots: list[tuple[float, float]]) -> list[str]:
     marks = [
         svg.element("polyline", points=svg.points(dots), stroke_dasharray=spark.style.svg_dash)
     ]
     marks += [
         svg.element(
-            "polygon", points=svg.triangle(*dot, size=FLAG_SIZE, up=flag == "improved"), class_=flag
+            "polygon",
+            points=svg.triangle(*dot, size=FLAG_SIZE, up=flag == "improved"),
+            class_=flag if index in spark.confirmed else f"{flag} candidate",
         )
-        for dot, flag in zip(dots, spark.flags, strict=True)
+        for index, (dot, flag) in enumerate(zip(dots, spark.flags, strict=True))
         if flag
     ]
     if dots:

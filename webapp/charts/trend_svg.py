@@ -91,6 +91,8 @@ def _series(trend: Trend, series: TrendSeries, x: Scale, y: Scale) -> str:
             points=svg.points(dot for dot in dots if dot is not None),
             stroke_dasharray=series.style.svg_dash,
         ),
+        *_levels(trend, series, x, y),
+        *_suspects(trend, series, x, y),
         *_flags(series, dots),
         class_=series.style.css_class,
     )
@@ -109,13 +111,40 @@ def _whiskers(series: TrendSeries, dots: Dots, y: Scale) -> str:
     return svg.element("path", d="".join(strokes) or "M0 0", class_="whiskers")
 
 
+def _levels(trend: Trend, series: TrendSeries, x: Scale, y: Scale) -> list[str]:
+    """All levels of a series as one path."""
+    strokes = [
+        _stroke(trend, (level.first, level.last), x, (y.clamped(level.start), y.clamped(level.end)))
+        for level in series.levels
+    ]
+    return [svg.element("path", d="".join(strokes), class_="level")] if any(strokes) else []
+
+
+def _suspects(trend: Trend, series: TrendSeries, x: Scale, y: Scale) -> list[str]:
+    heights = [y.clamped(series.centres[one.at]) for one in series.found]
+    strokes = [
+        _stroke(trend, (one.after, one.last), x, (height, height))
+        for one, height in zip(series.found, heights, strict=True)
+    ]
+    return [svg.element("path", d="".join(strokes), class_="suspects")] if any(strokes) else []
+
+
+def _stroke(trend: Trend, places: tuple[int, int], x: Scale, heights: tuple[float, float]) -> str:
+    """A line between two places; empty where the time of either is not known."""
+    start, end = x_values(trend, places)
+    if start is None or end is None:
+        return ""
+    return f"M{x(start):.1f} {heights[0]:.1f}L{x(end):.1f} {heights[1]:.1f}"
+
+
 def _flags(series: TrendSeries, dots: Dots) -> list[str]:
+    placed = [(mark, dots[mark.at]) for mark in series.marks]
     return [
         svg.element(
             "polygon",
-            points=svg.triangle(*dot, size=FLAG_SIZE, up=flag == "improved"),
-            class_=flag,
+            points=svg.triangle(*dot, size=FLAG_SIZE, up=mark.flag == "improved"),
+            class_=mark.flag if mark.is_confirmed else f"{mark.flag} candidate",
         )
-        for dot, flag in zip(dots, series.flags, strict=True)
-        if dot is not None and flag
+        for mark, dot in placed
+        if dot is not None
     ]

@@ -1,7 +1,8 @@
 """`/hardware/` and the trend wall of one machine."""
 
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import QuerySet
@@ -14,6 +15,7 @@ from webapp.charts import sparkline
 from webapp.charts.sparkline import Spark
 from webapp.charts.text import number
 from webapp.charts.theme import style_of
+from webapp.pages.conclusions import Conclusion, SeriesWords, conclusions_of
 from webapp.pages.links import with_query
 from webapp.regressions.models import Comparison, Flag
 from webapp.results.models import Hardware, Metric, Point, Series, Tree
@@ -25,6 +27,15 @@ PointRow = tuple[int, int, float]
 
 
 @dataclass(frozen=True, slots=True)
+class _Known:
+    """What the charts draw: points and conclusions by series, flags by (series, revision)."""
+
+    points: Mapping[int, Sequence[PointRow]]
+    flags: Mapping[tuple[int, int], str]
+    conclusions: Mapping[int, Conclusion]
+
+
+@dataclass(frozen=True, slots=True)
 class Tile:
     """One series on the wall."""
 
@@ -33,6 +44,7 @@ class Tile:
     latest: float
     regressed: int
     improved: int
+    words: SeriesWords
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +84,14 @@ def wall(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _walls(found: QuerySet[Series]) -> list[Wall]:
-    """Two queries for all points and flags, however many series there are."""
+    """Four queries for everything that is drawn, however many series there are."""
     groups: dict[tuple[Tree, Metric], list[Series]] = defaultdict(list)
     for series in found:
         groups[series.tree, series.metric].append(series)
     everything = [series for group in groups.values() for series in group]
     points = _points(everything)
-    flags = _flags(everything)
-    walls = [_wall(tree, metric, group, points, flags) for (tree, metric), group in groups.items()]
+    known = _Known(points, _flags(everything), _conclusions(everything, points))
+    walls = [_wall(tree, metric, group, known) for (tree, metric), group in groups.items()]
     return [wall for wall in walls if wall.tiles]
 
 
@@ -102,40 +114,43 @@ def _flags(series: Iterable[Series]) -> dict[tuple[int, int], str]:
     }
 
 
+def _conclusions(
+    series: Sequence[Series], points: Mapping[int, Sequence[PointRow]]
+) -> Mapping[int, Conclusion]:
+    positions = [row[0] for rows in points.values() for row in rows]
+    return conclusions_of(series, since=min(positions, default=0), until=max(positions, default=0))
+
+
 def _wall(
     tree: Tree,
     metric: Metric,
     group: Sequence[Series],
-    points: dict[int, list[PointRow]],
-    flags: dict[tuple[int, int], str],
+    known: _Known,
 ) -> Wall:
-    positions = sorted({row[0] for series in group for row in points[series.pk]})
-    place_of = {position: place for place, position in enumerate(positions)}
-    tiles = [
-        _tile(series, points[series.pk], place_of, flags) for series in group if points[series.pk]
-    ]
+    positions = sorted({row[0] for series in group for row in known.points[series.pk]})
+    tiles = [_tile(series, positions, known) for series in group if known.points[series.pk]]
     return Wall(tree, metric, len(positions), tiles)
 
 
-def _tile(
-    series: Series,
-    rows: Sequence[PointRow],
-    place_of: dict[int, int],
-    flags: dict[tuple[int, int], str],
-) -> Tile:
-    marks = [flags.get((series.pk, revision_id), "") for _, revision_id, _ in rows]
+def _tile(series: Series, positions: Sequence[int], known: _Known) -> Tile:
+    rows, concluded = known.points[series.pk], known.conclusions[series.pk]
+    marks = [known.flags.get((series.pk, revision_id), "") for _, revision_id, _ in rows]
+    found = concluded.found(positions, [position for position, _, _ in rows])
     latest = rows[-1][2]
     spark = Spark(
-        places=[place_of[position] for position, _, _ in rows],
+        places=[bisect_left(positions, position) for position, _, _ in rows],
         values=[mean for _, _, mean in rows],
         flags=marks,
         style=style_of(mode_id=series.mode_id),
+        levels=concluded.levels(positions),
+        confirmed={one.at for one in found if one.is_confirmed},
     )
     described = f"{series.mode}: {len(rows)} revisions, latest {number(latest)}"
     return Tile(
         series=series,
-        image=sparkline.draw(spark, length=len(place_of), described=described),
+        image=sparkline.draw(spark, length=len(positions), described=described),
         latest=latest,
         regressed=marks.count(Flag.REGRESSED),
         improved=marks.count(Flag.IMPROVED),
+        words=concluded.words,
     )

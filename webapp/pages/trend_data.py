@@ -1,7 +1,7 @@
 """Loads what the trend chart shows, in a fixed number of queries; samples are never read."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from math import sqrt
@@ -11,6 +11,7 @@ from django.http import Http404
 
 from webapp.charts.theme import style_of
 from webapp.charts.trend import Revisions, Trend, TrendSeries, Whiskers
+from webapp.pages.conclusions import Conclusion, conclusions_of
 from webapp.pages.trend_query import TrendQuery
 from webapp.regressions.models import Comparison
 from webapp.results.models import Metric, Point, Revision, Series, Tree
@@ -139,18 +140,38 @@ UNJUDGED = Judged(None, None, "", "")
 
 class RevisionRow(NamedTuple):
     id: int
+    position: int
     name: str
     subject: str
     committed_at: datetime | None
 
 
-def load(selection: Selection) -> Trend:
-    """The chart of ``selection``: three queries."""
-    query = selection.query
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The chart, and what is concluded about each series (by id) whether drawn or not."""
+
+    trend: Trend
+    conclusions: Mapping[int, Conclusion]
+
+
+def load(selection: Selection) -> Loaded:
+    """The chart of ``selection``: five queries."""
     points = _points(selection)
+    positions = [point.position for point in points]
+    conclusions = conclusions_of(
+        selection.series, since=min(positions, default=0), until=max(positions, default=0)
+    )
+    return Loaded(_trend(selection, points, conclusions), conclusions)
+
+
+def _trend(
+    selection: Selection, points: Sequence[PointRow], conclusions: Mapping[int, Conclusion]
+) -> Trend:
+    query = selection.query
     judged = _judged(selection.series, points)
     rows = _revisions(point.revision_id for point in points)
     place_of = {row.id: place for place, row in enumerate(rows)}
+    positions = [row.position for row in rows]
     by_series: dict[int, list[PointRow]] = defaultdict(list)
     for point in points:
         by_series[point.series_id].append(point)
@@ -161,9 +182,13 @@ def load(selection: Selection) -> Trend:
         better=selection.metric.better,
         revisions=_columns(rows),
         series=[
-            _series(series, by_series[series.pk], judged, place_of, query.whiskers)
+            replace(
+                _series(series, its, judged, place_of, query.whiskers),
+                levels=conclusions[series.pk].levels(positions),
+                found=conclusions[series.pk].found(positions, [point.position for point in its]),
+            )
             for series in selection.series
-            if by_series[series.pk]
+            if (its := by_series[series.pk])
         ],
         axis=query.axis,
         values=query.values,

@@ -11,9 +11,11 @@ from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
 
 from webapp.charts import trend_svg
-from webapp.charts.trend import Axis, Trend, TrendSeries, Values, Whiskers, payload
+from webapp.charts.trend import Axis, Trend, TrendSeries, Values, Whiskers
+from webapp.charts.trend_figure import payload
+from webapp.charts.trend_levels import Found
 from webapp.pages import trend_data
-from webapp.pages.trend_data import Selection
+from webapp.pages.trend_data import Loaded, Selection
 from webapp.pages.trend_query import TrendQuery
 from webapp.results.models import Tree
 
@@ -43,6 +45,15 @@ class PointLine:
     flag: str
 
 
+@dataclass(frozen=True, slots=True)
+class FindingLine:
+    """One finding in a table."""
+
+    series: TrendSeries
+    revision: str
+    found: Found
+
+
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
     query = TrendQuery.parse(request.GET)
@@ -59,7 +70,7 @@ def page(request: HttpRequest) -> HttpResponse:
 def figure(request: HttpRequest) -> HttpResponse:
     """The figure and its columns as JSON. The ETag is that of the content."""
     selection = trend_data.select(TrendQuery.parse(request.GET))
-    content = payload(trend_data.load(selection)) if selection else {}
+    content = payload(trend_data.load(selection).trend) if selection else {}
     body = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     response = HttpResponse(body, content_type="application/json; charset=utf-8")
     etag = quote_etag(_digest(body))
@@ -72,7 +83,8 @@ def _digest(body: str) -> str:
     return hashlib.sha256(body.encode()).hexdigest()[:32]
 
 
-def _context(selection: Selection, trend: Trend) -> dict[str, object]:
+def _context(selection: Selection, loaded: Loaded) -> dict[str, object]:
+    trend = loaded.trend
     return {
         "query": selection.query,
         "selection": selection,
@@ -80,7 +92,9 @@ def _context(selection: Selection, trend: Trend) -> dict[str, object]:
         "trend": trend,
         "image": trend_svg.draw(trend),
         "latest": [_line(trend, series, len(series.places) - 1) for series in trend.series],
-        "flagged": _flagged(trend),
+        "findings": _findings(trend),
+        "words": [(series, loaded.conclusions[series.id].words) for series in trend.series],
+        "young": _young(trend),
         "points": _newest_points(trend),
         "undated": sum(time is None for time in trend.revisions.times),
         "simulated": any(series.simulated for series in trend.series),
@@ -106,13 +120,25 @@ def _line(trend: Trend, series: TrendSeries, index: int) -> PointLine:
     )
 
 
-def _flagged(trend: Trend) -> list[PointLine]:
-    """The newest flagged points of all series."""
-    flagged = [
-        (series.places[index], series, index)
+def _findings(trend: Trend) -> list[FindingLine]:
+    """The findings of all series: confirmed ones first, then the newest."""
+    lines = [
+        FindingLine(series, trend.revisions.names[series.places[one.at]], one)
         for series in trend.series
-        for index, flag in enumerate(series.flags)
-        if flag
+        for one in series.found
+    ]
+    places = {name: place for place, name in enumerate(trend.revisions.names)}
+    ordered = sorted(lines, key=lambda line: (not line.found.is_confirmed, -places[line.revision]))
+    return ordered[:FLAGGED_SHOWN]
+
+
+def _young(trend: Trend) -> list[PointLine]:
+    """The newest points that ministat alone flags, in series too young for the detector."""
+    flagged = [
+        (series.places[mark.at], series, mark.at)
+        for series in trend.series
+        for mark in series.marks
+        if mark.at not in {one.at for one in series.found}
     ]
     newest = sorted(flagged, key=lambda entry: -entry[0])[:FLAGGED_SHOWN]
     return [_line(trend, series, index) for _, series, index in newest]

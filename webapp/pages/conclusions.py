@@ -1,0 +1,154 @@
+"""What is concluded about series, for the charts that draw it: levels, findings, and words."""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from webapp.charts.text import half_width
+from webapp.charts.trend_levels import Found, Level
+from webapp.regressions.models import Finding, SeriesAnalysis
+from webapp.results.models import Series
+
+NOT_KNOWN = "not known"
+
+
+class FindingRow(NamedTuple):
+    """The columns of a finding that a chart needs, revisions by name and position."""
+
+    series_id: int
+    position: int
+    state: str
+    verdict: str
+    change_pct: float | None
+    low_pct: float | None
+    high_pct: float | None
+    probability: float
+    after__name: str
+    after__position: int
+    last__name: str
+    last__position: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """What is concluded about one series; an empty summary: nothing yet."""
+
+    summary: Mapping[str, Any]
+    findings: Sequence[FindingRow]
+
+    def levels(self, positions: Sequence[int]) -> list[Level]:
+        """The levels on an axis of revisions at ``positions``, as far as they show."""
+        drawn = (
+            Level.within(
+                positions,
+                (one["first"]["position"], one["last"]["position"]),
+                (one["level"], one["end_level"]),
+            )
+            for one in self.summary.get("segments", ())
+            if one["level"] is not None and one["end_level"] is not None
+        )
+        return [level for level in drawn if level is not None]
+
+    def found(self, positions: Sequence[int], own: Sequence[int]) -> list[Found]:
+        """The findings that show: ``own`` are the positions of the series' points."""
+        index_of = {position: index for index, position in enumerate(own)}
+        return [
+            _found(row, index_of[row.position], positions)
+            for row in self.findings
+            if row.position in index_of
+        ]
+
+    @property
+    def words(self) -> "SeriesWords":
+        return SeriesWords(self.summary)
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesWords:
+    """What the analysis says of a whole series, in figures and sentences."""
+
+    summary: Mapping[str, Any]
+
+    @property
+    def run_noise(self) -> str:
+        """Scatter from run to run, as text with its unit."""
+        noise = self._noise
+        if noise.get("run_pct") is None and noise.get("within_pct") is not None:
+            return f"{half_width(noise['within_pct'])} % within a build"
+        return _figure(noise.get("run_pct"))
+
+    @property
+    def build_noise(self) -> str:
+        return _figure(self._noise.get("build_pct"))
+
+    @property
+    def smallest(self) -> str:
+        """What the next two revisions could prove in 80 of 100 cases."""
+        return _figure((self.summary.get("smallest") or {}).get("pct"))
+
+    @property
+    def what_helps(self) -> str:
+        return str(self.summary.get("what_helps", ""))
+
+    @property
+    def why_not(self) -> str:
+        return str(self.summary.get("why_not", "Not analysed yet."))
+
+    @property
+    def is_bimodal(self) -> bool:
+        return bool(self.summary.get("is_bimodal"))
+
+    @property
+    def is_drifting(self) -> bool:
+        return bool(self.summary.get("is_drifting"))
+
+    @property
+    def _noise(self) -> Mapping[str, Any]:
+        return self.summary.get("noise") or {}
+
+
+NOTHING = Conclusion({}, ())
+
+
+def conclusions_of(series: Iterable[Series], *, since: int, until: int) -> Mapping[int, Conclusion]:
+    """What is concluded about each series (by id), in two queries.
+
+    Findings whose likeliest revision lies outside the positions ``since`` to ``until`` are left
+    out. What is not analysed has `NOTHING`.
+    """
+    ids = [one.pk for one in series]
+    found: dict[int, list[FindingRow]] = defaultdict(list)
+    rows = Finding.objects.live().of_all(ids).filter(position__range=(since, until))
+    for row in rows.values_list(*FindingRow._fields):
+        found[row[0]].append(FindingRow(*row))
+    summaries = dict(
+        SeriesAnalysis.objects.filter(series__in=ids).values_list("series_id", "summary")
+    )
+    return {pk: Conclusion(summaries.get(pk) or {}, found[pk]) for pk in ids}
+
+
+def _found(row: FindingRow, at: int, positions: Sequence[int]) -> Found:
+    after, last = (
+        max(bisect_right(positions, end) - 1, 0)
+        for end in (row.after__position, row.last__position)
+    )
+    return Found(
+        at=at,
+        after=after,
+        last=last,
+        state=row.state,
+        verdict=row.verdict,
+        percent=row.change_pct,
+        low=row.low_pct,
+        high=row.high_pct,
+        probability=row.probability,
+        suspects=(row.after__name, row.last__name),
+        why=row.why,
+    )
+
+
+def _figure(percent: float | None) -> str:
+    return NOT_KNOWN if percent is None else f"{half_width(percent)} %"
