@@ -41,7 +41,7 @@ def test_a_commit_that_made_something_worse_is_named_with_size_and_place(visit: 
 def test_an_improvement_is_no_regression(visit: Visit) -> None:
     commit_that_changed(+82.5)
     text = visit("/")
-    assert "None. No series was proven worse" in text
+    assert "None. The detector finds no change for the worse" in text
     assert "improvement" in text
 
 
@@ -56,6 +56,42 @@ def test_of_a_mixed_commit_the_regression_is_shown_even_when_it_is_the_smaller(
     text = visit("/")
     assert "mixed" in text
     assert "−11.4 ± 0.90 pf" in text
+
+
+def test_confirmed_findings_come_before_newer_candidates_and_both_are_called_so(
+    visit: Visit,
+) -> None:
+    along = make.revisions(5)
+    make.run(along[0])
+    for mode, place, state in (("old", 1, "confirmed"), ("new", 3, "candidate")):
+        series = make.series(in_mode=mode)
+        make.comparison(series, along[place - 1], along[place])
+        make.finding(series, along[place - 1], along[place], state=state)
+    make.comparison(make.series(in_mode="young"), along[3], along[4])
+    text = visit("/")
+    places = [
+        text.index("regression confirmed"),
+        text.index("regression candidate"),
+        text.index("regression ministat"),
+    ]
+    assert places == sorted(places)
+    assert "Found by the detector" in text
+
+
+def test_a_commit_with_a_finding_shows_the_size_that_the_detector_found(visit: Visit) -> None:
+    before, after = make.revisions(2)
+    series = make.series()
+    make.run(after)
+    make.comparison(series, before, after, percent=-14.0)
+    make.finding(series, before, after)
+    assert "−11.4 ± 0.90 forwarding" in visit("/")
+
+
+def test_a_retracted_finding_is_no_regression(visit: Visit) -> None:
+    before, after = make.revisions(2)
+    make.run(before)
+    make.finding(make.series(), before, after, state="retracted")
+    assert "None. The detector finds no change for the worse" in visit("/")
 
 
 def test_hardware_that_sent_nothing_for_weeks_is_called_silent(visit: Visit) -> None:
@@ -95,4 +131,4 @@ def test_the_number_of_queries_does_not_grow_with_commits(queries: Counted) -> N
     few = queries("/")
     for number in range(1, 6):
         commit_that_changed(-5.0, first=310_000 + 10 * number, mode=f"mode-{number}")
-    assert queries("/") == few <= 12
+    assert queries("/") == few <= 16

@@ -9,10 +9,14 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from webapp.pages.summaries import CommitSummary, summarise
-from webapp.regressions.models import Comparison, Flag
+from webapp.regressions.models import Comparison, Finding, Flag, Verdict
 from webapp.results.models import Hardware, Revision, Run, Series
 
-REGRESSIONS_SHOWN = 12
+CONFIRMED_SHOWN = 12
+CANDIDATES_SHOWN = 6
+YOUNG_SHOWN = 6
+"""Commits flagged by ministat alone, in series too young for the detector."""
+
 TESTED_SHOWN = 15
 RUNS_LOOKED_AT = 400
 """The revisions of the runs received last are those tested lately; an index finds these runs."""
@@ -25,9 +29,7 @@ SILENT_AFTER = timedelta(days=14)
 def overview(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     context = {
-        "regressions": _summaries(
-            Comparison.objects.flagged_revisions(Flag.REGRESSED, REGRESSIONS_SHOWN)
-        ),
+        "regressions": _regressions(),
         "tested": _summaries(_tested_lately()),
         "hardware": _hardware(now),
         "waiting": Series.objects.dirty().count(),
@@ -39,6 +41,20 @@ def overview(request: HttpRequest) -> HttpResponse:
 def progress(request: HttpRequest) -> HttpResponse:
     """How many series still wait to be analysed: a line the overview reads again and again."""
     return render(request, "pages/_progress.html", {"waiting": Series.objects.dirty().count()})
+
+
+def _regressions() -> list[CommitSummary]:
+    """Commits that made something worse: confirmed, then candidates, then ministat's alone."""
+    live = Finding.objects.live()
+    confirmed, candidates = (
+        live.revisions_lately(state=state, verdict=Verdict.WORSE, limit=limit)
+        for state, limit in (
+            (Finding.State.CONFIRMED, CONFIRMED_SHOWN),
+            (Finding.State.CANDIDATE, CANDIDATES_SHOWN),
+        )
+    )
+    young = Comparison.objects.without_finding().flagged_revisions(Flag.REGRESSED, YOUNG_SHOWN)
+    return _summaries(list(dict.fromkeys([*confirmed, *candidates, *young])))
 
 
 def _tested_lately() -> list[int]:

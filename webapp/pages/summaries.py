@@ -4,17 +4,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webapp.charts.text import MARKS
-from webapp.regressions.models import Comparison, Tally, Verdict
-from webapp.results.models import Revision
+from webapp.regressions.models import Comparison, Finding, Tally, Verdict
+from webapp.results.models import Revision, Series
+
+BY_MINISTAT = "ministat"
+"""What is said of a flag in a series too young for the detector."""
+
+
+@dataclass(frozen=True, slots=True)
+class Largest:
+    """The change that stands for a commit. ``basis`` is the state of its finding, or ministat;
+    ``percent_error`` half its 95 % interval.
+    """
+
+    series: Series
+    verdict: str
+    percent: float | None
+    percent_error: float | None
+    basis: str
+
+    @property
+    def is_worse(self) -> bool:
+        return self.verdict == Verdict.WORSE
 
 
 @dataclass(frozen=True, slots=True)
 class CommitSummary:
-    """What the comparisons at one revision say together, and the largest flagged change."""
+    """What is flagged at one revision, over all series, and the largest change among it."""
 
     revision: Revision
     tally: Tally
-    largest: Comparison | None = None
+    largest: Largest | None = None
 
     @property
     def words(self) -> str:
@@ -50,13 +70,38 @@ class CommitSummary:
 
 
 def summarise(revisions: Sequence[Revision]) -> list[CommitSummary]:
-    """The summaries of ``revisions`` in their order, in two queries."""
+    """The summaries of ``revisions`` in their order, in three queries."""
     ids = [revision.pk for revision in revisions]
     of_these = Comparison.objects.filter(revision__in=ids)
     tallies = of_these.tallies()
     flagged = of_these.flagged().with_subjects().largest_of_each_revision()
-    largest = {row.revision_id: row for row in flagged}
+    live = Finding.objects.live().filter(revision__in=ids).with_subjects()
+    found = {row.revision_id: _of_finding(row) for row in live.largest_of_each_revision()}
+    young = {row.revision_id: _of_comparison(row) for row in flagged}
     return [
-        CommitSummary(revision, tallies.get(revision.pk, Tally()), largest.get(revision.pk))
+        CommitSummary(
+            revision,
+            tallies.get(revision.pk, Tally()),
+            _larger(found.get(revision.pk), young.get(revision.pk)),
+        )
         for revision in revisions
     ]
+
+
+def _larger(found: Largest | None, flagged: Largest | None) -> Largest | None:
+    """The finding, unless only what ministat flags is worse. Flags follow findings, so a flag
+    that is worse where no finding is comes from a series that the detector cannot judge yet.
+    """
+    if found is None or flagged is None:
+        return found or flagged
+    return flagged if flagged.is_worse and not found.is_worse else found
+
+
+def _of_finding(row: Finding) -> Largest:
+    ends = (row.low_pct, row.high_pct)
+    half = (ends[1] - ends[0]) / 2 if ends[0] is not None and ends[1] is not None else None
+    return Largest(row.series, row.verdict, row.change_pct, half, row.state)
+
+
+def _of_comparison(row: Comparison) -> Largest:
+    return Largest(row.series, row.verdict, row.percent, row.percent_error, BY_MINISTAT)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, Self
 
 from django.db import models
-from django.db.models import Case, Count, F, Q, When
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, When
 from django.db.models.functions import Abs
 
 from webapp.results.models import Revision, Series
@@ -37,6 +37,18 @@ class Tally(NamedTuple):
 class ComparisonQuerySet(models.QuerySet["Comparison"]):
     def flagged(self) -> Self:
         return self.exclude(flag=Flag.NONE)
+
+    def without_finding(self) -> Self:
+        """Those at which the detector finds nothing: a flag there is ministat's own."""
+        return self.exclude(
+            Exists(
+                Series.objects.filter(
+                    pk=OuterRef("series"),
+                    findings__revision=OuterRef("revision"),
+                    findings__state__in=["candidate", "confirmed"],
+                )
+            )
+        )
 
     def of_revision(self, revision: Revision) -> Self:
         return self.filter(revision=revision)

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from typing import Self
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Case, F, Q, When
+from django.db.models.functions import Abs
 
 from webapp.regressions.models.comparisons import Flag, Verdict
 from webapp.results.models import Revision, Series, Tree
@@ -27,6 +28,24 @@ class FindingQuerySet(models.QuerySet["Finding"]):
 
     def of_all(self, series: Iterable[Series | int]) -> Self:
         return self.filter(series__in=list(series)).order_by("series_id", "position")
+
+    def revisions_lately(self, *, state: str, verdict: str, limit: int) -> list[int]:
+        """Ids of the last ``limit`` revisions with such a finding: by commit time, else place."""
+        newest = F("revision__committed_at").desc(nulls_last=True)
+        ids = (
+            self.filter(state=state, verdict=verdict)
+            .values_list("revision_id", flat=True)
+            .order_by(newest, "-revision__position", "revision_id")
+            .distinct()
+        )
+        return list(ids[:limit])
+
+    def largest_of_each_revision(self) -> Self:
+        """One for each revision: worse before better, confirmed before candidate, then by size."""
+        worse = Case(When(verdict=Verdict.WORSE, then=0), default=1)
+        confirmed = Case(When(state=Finding.State.CONFIRMED, then=0), default=1)
+        size = Abs("change_pct").desc(nulls_first=True)
+        return self.order_by("revision_id", worse, confirmed, size, "pk").distinct("revision_id")
 
     def with_revisions(self) -> Self:
         """With every revision that a sentence about a finding names."""
