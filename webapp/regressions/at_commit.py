@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from webapp.regressions.models import Finding, SeriesAnalysis
+from webapp.regressions.models import Finding, SeriesAnalysis, Verdict
 from webapp.results.models import Revision
 from webapp.stats.changes.explain import TOO_FEW, why_not_at
 from webapp.stats.changes.false_discovery import Gate, gate
@@ -28,7 +28,7 @@ class Gated:
 class Detected:
     """The detector's word on one commit.
 
-    ``begun`` most likely began here, the most striking first; ``suspected`` may have (the commit
+    ``begun`` most likely began here, those for the worse and the most striking first; ``suspected`` may have (the commit
     lies in their interval of suspects), though another is likelier. ``received`` series were
     measured at the commit.
     """
@@ -56,10 +56,14 @@ def detected_at(commit: Revision, received: Collection[int]) -> Detected:
     gates = gate([*p_values, *(NO_EVIDENCE for _ in others)])
     ranked = [Gated(*pair) for pair in zip(begun.values(), gates, strict=False)]
     return Detected(
-        begun=sorted(ranked, key=lambda one: one.gate.rank),
+        begun=sorted(ranked, key=_weight),
         suspected=[row for row in found if row.revision_id != commit.pk],
         received=len(begun) + len(others),
     )
+
+
+def _weight(one: Gated) -> tuple[bool, int]:
+    return one.finding.verdict != Verdict.WORSE, one.gate.rank
 
 
 def why_not(commit: Revision, series: Collection[int]) -> dict[int, str]:
