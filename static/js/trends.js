@@ -290,7 +290,8 @@ function changeLine(its) {
   if (!its.verdict) return element("p", { class: "muted" }, "nothing before it to compare with");
   const size = `Δ ${percent(its.percent)}${its.error === null ? "" : ` ± ${width(its.error)}`} %`;
   const name = its.verdict.replace(" ", "-");
-  const words = `${MARKS[its.verdict]} ${its.verdict}${its.flag ? `, ${its.flag}` : ""}`;
+  const flagged = its.flag && !its.found ? `, ${its.flag}` : "";
+  const words = `${MARKS[its.verdict]} ${its.verdict} by ministat${flagged}`;
   return element("p", {}, `${size} `, element("span", { class: name }, words));
 }
 

@@ -69,22 +69,43 @@ def test_a_direction_is_said_in_the_words_of_the_metric(
     assert text.direction(percent=percent, better=better, unit=unit) == word
 
 
-def test_an_uncertain_verdict_is_never_said_as_a_change() -> None:
-    said = text.verdict_sentence(
-        "cannot tell", percent=-9.0, error=12.0, better="more", unit="packets/s"
+def test_a_finding_is_said_with_its_size_direction_and_interval() -> None:
+    said = text.finding_sentence(
+        percent=-11.3619, low=-12.3, high=-10.5, better="more", unit="packets/s"
     )
-    assert said == "cannot tell"
+    assert said == "11.4 % slower [−12.3, −10.5]"
 
 
-def test_a_proven_verdict_says_how_much_and_how_sure() -> None:
-    said = text.verdict_sentence(
-        "worse", percent=-11.3619, error=0.903476, better="more", unit="packets/s"
-    )
-    assert said == "11.4 % slower (± 0.90)"
+def test_a_finding_beyond_all_figures_has_words_and_no_number() -> None:
+    said = text.finding_sentence(percent=None, low=None, high=1.0, better="more", unit="s")
+    assert said == "changed beyond any percentage"
+
+
+def test_an_interval_without_an_end_is_left_out() -> None:
+    assert text.change_within(-11.4, -12.3, -10.5) == "−11.4 [−12.3, −10.5]"
+    assert text.change_within(-11.4, None, -10.5) == "−11.4"
+    assert text.change_within(None, -1.0, 1.0) == "–"
+
+
+@pytest.mark.parametrize(
+    ("probability", "said"), [(0.995, "> 99 %"), (0.97, "97 %"), (0.004, "< 1 %"), (1.0, "> 99 %")]
+)
+def test_a_probability_never_claims_certainty(probability: float, said: str) -> None:
+    assert text.chance(probability) == said
+
+
+def test_a_small_share_is_said_to_two_digits_or_as_below_a_bound() -> None:
+    assert text.small_share(0.0312) == "= 0.031"
+    assert text.small_share(1e-12) == "< 0.0001"
 
 
 @given(st.floats(allow_nan=True, allow_infinity=True))
 def test_no_text_ever_shows_nan_or_infinity(value: float) -> None:
-    for written in (text.number(value), text.percent(value), text.half_width(value)):
+    for written in (
+        text.number(value),
+        text.percent(value),
+        text.half_width(value),
+        text.change_within(value, value, value),
+    ):
         assert "nan" not in written.lower()
         assert "inf" not in written.lower()

@@ -7,6 +7,7 @@ from django.test import Client
 
 from tests import make
 from tests.pages.conftest import Counted, words
+from webapp.pages import compare
 from webapp.results.models import Revision
 
 pytestmark = pytest.mark.django_db
@@ -47,6 +48,50 @@ def test_proven_rows_come_first_and_the_unproven_are_folded_and_counted(client: 
     assert "80.0 % faster" in text
     assert "1 row where we cannot tell" in text
     assert text.index("forwarding ·") < text.index("1 row where")
+
+
+@pytest.mark.usefixtures("pair")
+def test_a_row_says_its_interval_why_and_what_would_prove_more(visit: Visit) -> None:
+    text = visit(f"/compare/?{TWO}")
+    assert "+80.0 [+77.5, +82.5]" in text
+    assert "Better: 80 % more, and the 95 % interval from" in text
+    assert "To prove 1 % here in 80 of 100 cases, not counting the noise between builds: " in text
+    assert "cannot tell; would see 30.9 %" in text
+
+
+@pytest.mark.usefixtures("pair")
+def test_the_noise_between_builds_of_the_history_counts(visit: Visit) -> None:
+    make.analysis(make.series(in_mode="forwarding"), noise=make.noise(build_pct=60.0))
+    text = visit(f"/compare/?{TWO}")
+    assert "60 % between builds from the history" in text
+    assert "10 builds of 20 runs a side would prove only" in text
+
+
+def test_what_is_different_for_sure_but_within_the_margin_is_called_negligible(
+    visit: Visit,
+) -> None:
+    before, after = make.revision("r303642"), make.revision("r303643")
+    make.run(before, samples=[100.0, 100.1, 99.9, 100.0])
+    make.run(after, samples=[100.5, 100.6, 100.4, 100.5])
+    assert "different, but negligible" in visit(f"/compare/?{TWO}")
+
+
+def test_of_a_long_table_only_a_row_alone_says_its_power(
+    visit: Visit, pair: tuple[Revision, Revision], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compare, "ROWS_WITH_POWER", 1)
+    assert "To prove" not in visit(f"/compare/?{TWO}")
+    side = "freebsd-head:{}:Atom_C2758/T540-CR:pf:pps"
+    a, b = (side.format(revision.name) for revision in pair)
+    assert "To prove" in visit(f"/compare/?a={a}&b={b}")
+
+
+@pytest.mark.usefixtures("pair")
+def test_the_reports_say_why(client: Client) -> None:
+    for path in ("/compare.txt", "/compare.md"):
+        text = client.get(f"{path}?{TWO}").content.decode()
+        assert "Better: 80 % more, and the 95 % interval from" in text
+    assert "| +80.0 [+77.5, +82.5] | 80.0 % faster |" in text
 
 
 @pytest.mark.usefixtures("pair")

@@ -104,19 +104,6 @@ def direction(*, percent: float, better: str, unit: str) -> str:
     return "higher" if percent > 0 else "lower"
 
 
-def verdict_sentence(
-    verdict: str, *, percent: float | None, error: float | None, better: str, unit: str
-) -> str:
-    """``11.4 % slower (± 0.9)`` where a change is proven, else what was found instead."""
-    if verdict == "cannot tell" or percent is None:
-        return "cannot tell"
-    interval = "" if error is None else f" ({PLUS_MINUS} {half_width(error)})"
-    if verdict == "equivalent":
-        return f"equivalent{interval}"
-    size = half_width(abs(percent))
-    return f"{size} % {direction(percent=percent, better=better, unit=unit)}{interval}"
-
-
 def finding_sentence(
     *, percent: float | None, low: float | None, high: float | None, better: str, unit: str
 ) -> str:

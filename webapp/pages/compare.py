@@ -11,8 +11,9 @@ from django.views.decorators.http import require_safe
 
 from webapp.charts import strip
 from webapp.charts.strip import Strip
-from webapp.charts.text import verdict_sentence
 from webapp.pages import compare_report
+from webapp.pages.compare_power import power_line
+from webapp.pages.compare_words import compared_sentence
 from webapp.pages.links import compare_link, with_query
 from webapp.regressions.compare import (
     MOST_SIDES,
@@ -25,35 +26,47 @@ from webapp.regressions.compare import (
     compare_sides,
 )
 from webapp.results.models import Revision
-from webapp.stats.ministat import Difference
+from webapp.stats.compare import Comparison
 from webapp.stats.student import critical_value
 
 CONFIDENCE = 95.0
 ROWS_SHOWN = 300
+ROWS_WITH_POWER = 40
+"""Looking through all plans takes 3 ms a row; of a longer table, a row alone says its power."""
+
 PROVEN = frozenset({"better", "worse", "equivalent"})
 BAD_REQUEST = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One set against the base."""
+    """One set against the base; ``power`` says what it would take to prove a small change."""
 
     set: ComparedSet
-    difference: Difference | None
-    verdict: str
+    comparison: Comparison
     sentence: str
+    reason: str
+    power: str
 
     @property
     def mean(self) -> float:
         return _mean(self.set)
 
     @property
-    def percent(self) -> float | None:
-        return self.difference.percent if self.difference else None
+    def verdict(self) -> str:
+        return self.comparison.verdict.value
 
     @property
-    def percent_error(self) -> float | None:
-        return self.difference.percent_error if self.difference else None
+    def percent(self) -> float | None:
+        return self.comparison.change.percent
+
+    @property
+    def low(self) -> float | None:
+        return self.comparison.change.low
+
+    @property
+    def high(self) -> float | None:
+        return self.comparison.change.high
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +149,9 @@ def _compare(texts: Sequence[str]) -> ComparedTable:
 
 
 def _context(table: ComparedTable, texts: Sequence[str]) -> dict[str, object]:
-    lines = sorted((_line(table, row) for row in table.rows), key=lambda line: -line.size)
+    with_power = len(table.rows) <= ROWS_WITH_POWER
+    rows = (_line(table, row, with_power=with_power) for row in table.rows)
+    lines = sorted(rows, key=lambda line: -line.size)
     proven = [line for line in lines if line.is_proven]
     unproven = [line for line in lines if not line.is_proven]
     query = [("a", texts[0]), *(("b", text) for text in texts[1:])]
@@ -178,12 +193,10 @@ def _counts(lines: Sequence[Line]) -> dict[str, int]:
     return {name: count for name in names if (count := verdicts.count(name))}
 
 
-def _line(table: ComparedTable, row: ComparedRow) -> Line:
+def _line(table: ComparedTable, row: ComparedRow, *, with_power: bool) -> Line:
     others = [
-        _judged(row, one, difference, verdict)
-        for one, difference, verdict in zip(
-            row.sets[1:], row.differences, row.verdicts, strict=True
-        )
+        _judged(row, one, comparison, reason, with_power=with_power)
+        for one, comparison, reason in zip(row.sets[1:], row.judged, row.reasons, strict=True)
     ]
     return Line(row, _label(table, row), others, compare_link(*_sides_of_row(table, row)))
 
@@ -199,16 +212,11 @@ def _label(table: ComparedTable, row: ComparedRow) -> str:
 
 
 def _judged(
-    row: ComparedRow, one: ComparedSet, difference: Difference | None, verdict: str
+    row: ComparedRow, one: ComparedSet, comparison: Comparison, reason: str, *, with_power: bool
 ) -> Judged:
-    sentence = verdict_sentence(
-        verdict,
-        percent=difference.percent if difference else None,
-        error=difference.percent_error if difference else None,
-        better=row.metric.better,
-        unit=row.metric.unit,
-    )
-    return Judged(one, difference, verdict, sentence)
+    sentence = compared_sentence(comparison, better=row.metric.better, unit=row.metric.unit)
+    power = power_line(row.sets[0], one, comparison) if with_power else ""
+    return Judged(one, comparison, sentence, reason, power)
 
 
 def _sides_of_row(table: ComparedTable, row: ComparedRow) -> list[Side]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from webapp.charts.text import better_words, change, number
+from webapp.charts.text import better_words, change_within, number
+from webapp.pages.compare_words import compared_sentence
 from webapp.regressions.compare import ComparedRow, ComparedTable
 
 Writer = Callable[[ComparedTable], str]
@@ -15,7 +16,7 @@ def as_text(table: ComparedTable) -> str:
     """The ministat block of every row under a line that names it."""
     if not table.rows:
         return f"{NOTHING}\n"
-    blocks = [f"{_title(row)}\n\n{_block(row)}" for row in table.rows]
+    blocks = [f"{_title(row)}\n{_reasons(row)}\n\n{_block(row)}" for row in table.rows]
     return "\n".join([*([f"{SIMULATED}\n"] if _is_simulated(table) else []), *blocks])
 
 
@@ -27,7 +28,7 @@ def as_markdown(table: ComparedTable) -> str:
         *([SIMULATED] if _is_simulated(table) else []),
         "\n".join(f"- {name}" for name in _hardware(table)),
         _table(table.rows),
-        *(f"## {_title(row)}\n\n```\n{_block(row)}```" for row in table.rows),
+        *(f"## {_title(row)}\n\n{_reasons(row)}\n\n```\n{_block(row)}```" for row in table.rows),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -35,6 +36,14 @@ def as_markdown(table: ComparedTable) -> str:
 def _title(row: ComparedRow) -> str:
     named = row.key_label or row.sets[0].label
     return f"{named} ({row.metric.name}, {row.metric.unit}, {better_words(row.metric.better)})"
+
+
+def _reasons(row: ComparedRow) -> str:
+    """A line for each set after the first: why its verdict came out so."""
+    if len(row.reasons) == 1:
+        return row.reasons[0]
+    named = zip(row.sets[1:], row.reasons, strict=True)
+    return "\n".join(f"- {one.label}: {reason}" for one, reason in named)
 
 
 def _block(row: ComparedRow) -> str:
@@ -54,7 +63,7 @@ def _table(rows: Sequence[ComparedRow]) -> str:
     if not rows:
         return NOTHING
     lines = [_cells(row) for row in rows]
-    head = "| what | set | mean | against | Δ % ± 95 % | verdict |\n|---|---|--:|--:|--:|---|"
+    head = "| what | set | mean | against | Δ % [95 %] | verdict |\n|---|---|--:|--:|--:|---|"
     return "\n".join([head, *(line for lines_of_row in lines for line in lines_of_row)])
 
 
@@ -62,9 +71,11 @@ def _cells(row: ComparedRow) -> list[str]:
     base = row.sets[0]
     base_mean = base.summary.mean if base.summary else None
     cells = []
-    for one, difference, verdict in zip(row.sets[1:], row.differences, row.verdicts, strict=True):
+    for one, judged in zip(row.sets[1:], row.judged, strict=True):
         mean = number(one.summary.mean if one.summary else None)
-        delta = change(difference.percent, difference.percent_error) if difference else "–"
+        change = judged.change
+        delta = change_within(change.percent, change.low, change.high)
+        verdict = compared_sentence(judged, better=row.metric.better, unit=row.metric.unit)
         what = row.key_label or base.label
         cells.append(
             f"| {what} | {one.label} | {mean} | {number(base_mean)} | {delta} | {verdict} |"

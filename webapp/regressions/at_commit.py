@@ -28,9 +28,9 @@ class Gated:
 class Detected:
     """The detector's word on one commit.
 
-    ``begun`` most likely began here, those for the worse and the most striking first; ``suspected`` may have (the commit
-    lies in their interval of suspects), though another is likelier. ``received`` series were
-    measured at the commit.
+    ``begun`` most likely began here, those for the worse and the most striking first;
+    ``suspected`` may have (the commit lies in their interval of suspects), though another is
+    likelier. ``received`` series were measured at the commit.
     """
 
     begun: Sequence[Gated]

@@ -97,18 +97,6 @@ def css_class(verdict: str) -> str:
     return verdict.replace(" ", "-")
 
 
-@register.simple_tag
-def verdict_sentence(row: object, metric: Metric) -> str:
-    """``11.4 % slower (± 0.9)`` of anything with verdict, percent and percent_error."""
-    return text.verdict_sentence(
-        getattr(row, "verdict", "cannot tell"),
-        percent=getattr(row, "percent", None),
-        error=getattr(row, "percent_error", None),
-        better=metric.better,
-        unit=metric.unit,
-    )
-
-
 @register.filter
 def better_words(metric: Metric) -> str:
     return text.better_words(metric.better)

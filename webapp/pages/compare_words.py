@@ -1,0 +1,19 @@
+"""The verdict of a comparison in a few words, for the page and its reports."""
+
+from webapp.charts.text import direction, half_width
+from webapp.stats.compare import Comparison, Verdict
+
+
+def compared_sentence(comparison: Comparison, *, better: str, unit: str) -> str:
+    """``11.4 % slower``, ``equivalent``, ``cannot tell; would see 3.1 %``."""
+    change = comparison.change
+    if comparison.verdict == Verdict.CANNOT_TELL:
+        if change.visible is None:
+            return "cannot tell"
+        return f"cannot tell; would see {half_width(change.visible)} %"
+    if comparison.verdict == Verdict.EQUIVALENT:
+        return "different, but negligible" if comparison.negligible else "equivalent"
+    if change.percent is None:
+        return f"{comparison.verdict.value}, without a percentage"
+    way = direction(percent=change.percent, better=better, unit=unit)
+    return f"{half_width(abs(change.percent))} % {way}"
