@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
 from webapp.charts.heatmap import cell_class
-from webapp.pages.commit_headline import headline
+from webapp.pages.commit_headline import ORDER, Proven, headline
 from webapp.pages.links import compare_link
 from webapp.regressions.at_commit import detected_at, why_not
 from webapp.regressions.compare import Side
@@ -89,6 +89,7 @@ def _context(commit: Revision) -> dict[str, object]:
         "headline": headline(detected, judged),
         "tables": tables,
         "detected": detected,
+        "proven": [] if detected.begun else _proven(points, judged),
         "silent": _silent(commit, points, begun),
         "previous": _most_common_base(comparisons),
         "neighbours": neighbours,
@@ -119,6 +120,16 @@ def _table(metric: Metric, cells: dict[tuple[Mode, Hardware], Cell]) -> Table:
     hardware = sorted({machine for _, machine in cells}, key=lambda machine: machine.name)
     rows = [Row(mode, [cells.get((mode, machine)) for machine in hardware]) for mode in modes]
     return Table(metric, hardware, rows)
+
+
+def _proven(points: Iterable[Point], judged: Mapping[int, PointVerdict]) -> list[Proven]:
+    """Where a difference is proven, the worse first and the largest of each first."""
+    found = (
+        Proven(point.series, judged[point.series_id])
+        for point in points
+        if point.series_id in judged
+    )
+    return sorted((one for one in found if one.judged.verdict in ORDER[:2]), key=Proven.rank)
 
 
 def _silent(

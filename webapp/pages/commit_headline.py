@@ -8,6 +8,7 @@ from webapp.charts.text import MARKS
 from webapp.regressions.at_commit import Detected
 from webapp.regressions.models import Finding
 from webapp.regressions.verdicts import PointVerdict
+from webapp.results.models import Series
 from webapp.stats.compare import Verdict
 
 CSS = {"regression": "worse", "improvement": "better", "mixed": "mixed"}
@@ -25,6 +26,18 @@ class Headline:
     @property
     def css_class(self) -> str:
         return CSS.get(self.words, "cannot-tell")
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """A series in which a commit is proven to differ from the revision tested before it."""
+
+    series: Series
+    judged: PointVerdict
+
+    def rank(self) -> tuple[int, float]:
+        """For the order of a list: the worse first, and the largest of each."""
+        return ORDER.index(self.judged.verdict), -abs(self.judged.percent or 0.0)
 
 
 def headline(detected: Detected, judged: Mapping[int, PointVerdict]) -> Headline:

@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from webapp.charts import text
 from webapp.pages import links
+from webapp.pages.commit_headline import Proven
 from webapp.regressions.models import Comparison, Finding
 from webapp.results.models import Hardware, Metric, Series, Tree
 
@@ -67,6 +68,19 @@ def finding_sentence(finding: Finding) -> str:
     low, high = _ends(finding)
     return text.finding_sentence(
         percent=_size(finding), low=low, high=high, better=metric.better, unit=metric.unit
+    )
+
+
+@register.simple_tag
+def judged_sentence(cell: Proven) -> str:
+    """The same of a cell of a commit's table. Needs the series' metric loaded."""
+    judged, metric = cell.judged, cell.series.metric
+    return text.finding_sentence(
+        percent=judged.percent,
+        low=judged.low,
+        high=judged.high,
+        better=metric.better,
+        unit=metric.unit,
     )
 
 
