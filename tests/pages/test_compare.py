@@ -64,7 +64,7 @@ def test_the_noise_between_builds_of_the_history_counts(visit: Visit) -> None:
     make.analysis(make.series(in_mode="forwarding"), noise=make.noise(build_pct=60.0))
     text = visit(f"/compare/?{TWO}")
     assert "60 % between builds from the history" in text
-    assert "10 builds of 20 runs a side would prove only" in text
+    assert "not by 10 builds a side, 20 runs of each, which would prove only" in text
 
 
 def test_what_is_different_for_sure_but_within_the_margin_is_called_negligible(

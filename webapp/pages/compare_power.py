@@ -2,17 +2,22 @@
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from math import inf, sqrt
 from statistics import fmean, variance
 
 from webapp.charts.text import half_width
 from webapp.regressions.compare import ComparedSet
 from webapp.stats.compare import Comparison, Level
-from webapp.stats.power import NoiseLevels, Plan, Requirement, plan_for
+from webapp.stats.power import NoiseLevels, Plan, plan_for
 
 TARGET_PERCENT = 1.0
 MOST = Plan(builds=10, boots=20, runs=1)
-"""More than anybody would measure for one comparison."""
+MOST_OF_ONE_KIND = Plan(builds=1, boots=200, runs=1)
+"""More than anybody would measure for one comparison. The second is for sides that hold several
+builds, each a unit that carries all its noise, and for those where nothing is known of the noise
+between builds, so that nothing can be said of what more builds would bring.
+"""
 
 
 def power_line(base: ComparedSet, other: ComparedSet, judged: Comparison) -> str:
@@ -20,37 +25,28 @@ def power_line(base: ComparedSet, other: ComparedSet, judged: Comparison) -> str
 
     The scatter is that of the units the comparison rests on; between builds it is the history's.
     """
-    unit = judged.change.unit
+    unit, history = judged.change.unit, judged.change.history
     scatter = _scatter([_units(one, unit) for one in (base, other)])
     if scatter is None:
         return ""
-    needed = plan_for(TARGET_PERCENT, _noise(scatter, judged), most=MOST)
-    counted = "" if _knows_builds(judged) else ", not counting the noise between builds"
-    return f"To prove {TARGET_PERCENT:g} % here in 80 of 100 cases{counted}: {_need(needed, unit)}."
+    noise, most = NoiseLevels(run=0.0, boot=scatter), MOST_OF_ONE_KIND
+    if history is not None:
+        noise, most = replace(noise, build=history.percent, build_df=history.df), MOST
+    needed = plan_for(TARGET_PERCENT, noise, most=most)
+    is_counted = history is not None or unit == Level.BUILD
+    counted = "" if is_counted else ", not counting the noise between builds"
+    aim = f"To prove {TARGET_PERCENT:g} % here in 80 of 100 cases{counted}"
+    if needed.plan is not None:
+        return f"{aim}: {_measured(needed.plan, unit)}."
+    provable = f"only {half_width(needed.provable)} %" if needed.provable else "nothing"
+    return f"{aim}: not by {_measured(most, unit)}, which would prove {provable}."
 
 
-def _need(needed: Requirement, unit: Level) -> str:
-    word = "runs" if unit == Level.RUN else "boots"
-    if needed.plan is None:
-        provable = f"only {half_width(needed.provable)} %" if needed.provable else "nothing"
-        return f"{MOST.builds} builds of {MOST.boots} {word} a side would prove {provable}"
-    builds, boots = needed.plan.builds, needed.plan.boots
-    if builds == 1:
-        return f"{boots} {word} a side"
-    return f"{builds} builds a side, {boots} {word if boots > 1 else word[:-1]} of each"
-
-
-def _noise(scatter: float, judged: Comparison) -> NoiseLevels:
-    if judged.change.unit == Level.BUILD:
-        return NoiseLevels(run=0.0, build=scatter)
-    history = judged.change.history
-    if history is None:
-        return NoiseLevels(run=0.0, boot=scatter)
-    return NoiseLevels(run=0.0, boot=scatter, build=history.percent, build_df=history.df)
-
-
-def _knows_builds(judged: Comparison) -> bool:
-    return judged.change.unit == Level.BUILD or judged.change.history is not None
+def _measured(plan: Plan, unit: Level) -> str:
+    units = f"{plan.boots} {unit.value}{'' if plan.boots == 1 else 's'}"
+    if plan.builds == 1:
+        return f"{units} a side"
+    return f"{plan.builds} builds a side, {units} of each"
 
 
 def _units(one: ComparedSet, unit: Level) -> list[float]:

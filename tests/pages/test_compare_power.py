@@ -1,0 +1,78 @@
+"""What it would take to prove a small change."""
+
+import pytest
+
+from tests import make
+from webapp.pages.compare_power import power_line
+from webapp.regressions.compare import ComparedSet
+from webapp.stats.compare import BuildNoise, compare
+
+SAMPLES = (100.0, 101.0, 99.0, 100.5, 99.5)
+
+
+def a_set(
+    samples: tuple[float, ...] = SAMPLES,
+    *,
+    boots: tuple[int, ...] | None = None,
+    builds: tuple[str, ...] = (),
+) -> ComparedSet:
+    at = make.revision("r1")
+    series = make.series()
+    return ComparedSet(
+        side_index=0,
+        series_id=series.pk,
+        label="r1",
+        revision=at,
+        hardware=series.hardware,
+        mode=series.mode,
+        samples=samples,
+        boots=boots,
+        builds=builds or tuple("one" for _ in samples),
+        summary=None,
+    )
+
+
+def said(a: ComparedSet, b: ComparedSet, build_noise: BuildNoise | None = None) -> str:
+    return power_line(a, b, compare(a.levels(), b.levels(), build_noise=build_noise))
+
+
+pytestmark = pytest.mark.django_db
+
+
+def test_without_known_noise_between_builds_it_speaks_of_one_build_and_says_so() -> None:
+    # sd 0.79 %: by normal quantiles n = 2 (2.80 * 0.79)^2 = 10, a little more by Student's t
+    assert said(a_set(), a_set()) == (
+        "To prove 1 % here in 80 of 100 cases, not counting the noise between builds: "
+        "12 runs a side."
+    )
+
+
+def test_known_boots_are_what_is_counted() -> None:
+    boots = tuple(range(5))
+    line = said(a_set(boots=boots), a_set(boots=boots))
+    assert line.endswith("12 boots a side.")
+
+
+def test_known_noise_between_builds_asks_for_builds() -> None:
+    line = said(a_set(), a_set(), BuildNoise(0.5, 40))
+    assert line.startswith("To prove 1 % here in 80 of 100 cases: ")
+    assert "builds a side" in line
+
+
+def test_what_no_plan_can_prove_is_said_with_what_the_largest_can() -> None:
+    line = said(a_set(), a_set(), BuildNoise(20.0, 40))
+    assert "not by 10 builds a side, 20 runs of each, which would prove only" in line
+
+
+def test_builds_on_both_sides_are_the_units_and_their_noise_is_known() -> None:
+    builds = ("a", "a", "b", "b", "c")
+    line = said(a_set(builds=builds), a_set(builds=builds))
+    assert line.startswith("To prove 1 % here in 80 of 100 cases: ")
+    assert line.endswith(" builds a side.")
+
+
+@pytest.mark.parametrize("samples", [(100.0,), (100.0, 100.0), (0.0, 0.0), (-1.0, -2.0)])
+def test_without_scatter_around_a_positive_mean_nothing_is_said(
+    samples: tuple[float, ...],
+) -> None:
+    assert said(a_set(samples), a_set(samples)) == ""
