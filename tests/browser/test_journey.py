@@ -18,10 +18,19 @@ PHONE = {"width": 360, "height": 740}
 
 @pytest.fixture
 def along() -> list[Revision]:
-    """Two modes over twenty revisions; pf loses a tenth in the middle. Runs at the step."""
+    """Two modes over twenty revisions; pf loses a tenth in the middle. Runs and a finding there."""
     revisions = make.revisions(20)
     make.history(make.series(in_mode="forwarding"), revisions, [1000.0] * 20)
-    make.history(make.series(in_mode="pf"), revisions, [500.0] * 10 + [450.0] * 10)
+    pf = make.series(in_mode="pf")
+    make.history(pf, revisions, [500.0] * 10 + [450.0] * 10)
+    make.finding(pf, revisions[9], revisions[10], why="Confirmed: it fell by a tenth.")
+    make.analysis(
+        pf,
+        segments=[
+            make.segment(revisions[0], revisions[9], 500.0),
+            make.segment(revisions[10], revisions[19], 450.0),
+        ],
+    )
     for at, level in ((revisions[9], 500.0), (revisions[10], 450.0)):
         samples = [level, level + 1, level - 1, level + 2, level - 2]
         make.run(at, in_mode="pf", samples=samples)
@@ -79,7 +88,7 @@ def test_from_the_overview_to_the_ministat_block(
     page.mouse.move(*at)
     card = page.locator("#card")
     expect(card).to_contain_text(along[10].name)
-    expect(card).to_contain_text("regressed")
+    expect(card).to_contain_text("Confirmed: it fell by a tenth.")
     page.mouse.click(*at)
     expect(card).to_have_class(re.compile("locked"))
     card.get_by_role("link", name="Commit", exact=True).click()
@@ -167,7 +176,7 @@ def test_the_form_changes_chart_evidence_and_address_in_place(
     assert "y=indexed" in page.url
     page.get_by_text("Modes: pf").click()
     page.get_by_label("forwarding").check()
-    expect(page.locator(".scatterlayer .trace.scatter:has(.js-line)")).to_have_count(2)
+    expect(page.locator(".scatterlayer .trace.scatter:has(.js-line):has(.point)")).to_have_count(2)
     expect(page.locator("#modes-chosen")).to_have_text(re.compile("2 of 2"))
 
 
@@ -242,5 +251,5 @@ def test_without_scripts_chart_and_figures_are_there(
     page = context.new_page()
     page.goto(f"{live_server.url}/trends/?mode=pf")
     expect(page.locator("#plot svg polyline")).to_have_count(1)
-    expect(page.get_by_role("heading", name="Flagged commits")).to_be_visible()
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible()
     context.close()
