@@ -16,7 +16,13 @@ from webapp.api.schemas import RunIn
 from webapp.labs import services as labs
 from webapp.labs.models import Agent
 from webapp.regressions import services
-from webapp.regressions.models import Checkpoint, Comparison, Finding, SeriesAnalysis
+from webapp.regressions.models import (
+    Checkpoint,
+    Comparison,
+    Finding,
+    SeriesAnalysis,
+    SeriesSettings,
+)
 from webapp.regressions.services import detecting
 from webapp.results.models import Run, Series
 from webapp.results.services import restore_run, withdraw_run
@@ -284,3 +290,11 @@ def test_every_sure_change_of_the_year_series_is_found_within_one_revision(
     for sure in label["series"][workload]["sure"]:
         at = order.index(int(sure["revision"][1:]))
         assert any(abs(at - index) <= 1 for index in found), (sure, [order[i] for i in found])
+
+
+def test_findings_below_the_smallest_effect_of_interest_are_told_apart(agent: Agent) -> None:
+    take_in(agent, *step_series())
+    analyse()
+    assert Finding.objects.of_interest().count() == 1
+    SeriesSettings.objects.create(series=Series.objects.get(), min_effect_pct=20)
+    assert Finding.objects.of_interest().count() == 0

@@ -45,7 +45,7 @@ def progress(request: HttpRequest) -> HttpResponse:
 
 def _regressions() -> list[CommitSummary]:
     """Commits that made something worse: confirmed, then candidates, then ministat's alone."""
-    live = Finding.objects.live()
+    live = Finding.objects.live().of_interest()
     confirmed, candidates = (
         live.revisions_lately(state=state, verdict=Verdict.WORSE, limit=limit)
         for state, limit in (

@@ -5,8 +5,9 @@ from typing import Self
 
 from django.db import models
 from django.db.models import Case, F, Q, When
-from django.db.models.functions import Abs
+from django.db.models.functions import Abs, Coalesce
 
+from webapp.regressions.models.analysis import SeriesSettings
 from webapp.regressions.models.comparisons import Flag, Verdict
 from webapp.results.models import Revision, Series, Tree
 
@@ -28,6 +29,12 @@ class FindingQuerySet(models.QuerySet["Finding"]):
 
     def of_all(self, series: Iterable[Series | int]) -> Self:
         return self.filter(series__in=list(series)).order_by("series_id", "position")
+
+    def of_interest(self) -> Self:
+        """Those at least as large as the smallest effect of interest of their series."""
+        default = models.Value(SeriesSettings.DEFAULT_MIN_EFFECT_PCT)
+        least = Coalesce("series__settings__min_effect_pct", default)
+        return self.annotate(size=Abs("change_pct"), least=least).filter(size__gte=F("least"))
 
     def revisions_lately(self, *, state: str, verdict: str, limit: int) -> list[int]:
         """Ids of the last ``limit`` revisions with such a finding: by commit time, else place."""
