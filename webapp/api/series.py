@@ -57,8 +57,8 @@ def list_series(request: HttpRequest, chosen: Query[Chosen]) -> Any:
 
 
 @router.get(
-    "/series/{int:series_id}/points",
-    response={200: PointsOut, 404: ErrorOut},
+    "/series/{series_id}/points",
+    response={200: PointsOut, 404: ErrorOut, 422: ErrorOut},
     summary="The points of a series",
 )
 def points(request: HttpRequest, series_id: int) -> Any:
@@ -73,8 +73,8 @@ def points(request: HttpRequest, series_id: int) -> Any:
 
 
 @router.get(
-    "/series/{int:series_id}/points.csv",
-    response={200: None, 404: ErrorOut},
+    "/series/{series_id}/points.csv",
+    response={200: None, 404: ErrorOut, 422: ErrorOut},
     summary="The points of a series, as CSV",
 )
 def points_csv(request: HttpRequest, series_id: int) -> HttpResponse:
@@ -182,7 +182,7 @@ def _analysis_out(summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def _series(series_id: int) -> Series:
-    return get_object_or_404(Series.objects.named(), pk=min(series_id, ID_MAX))
+    return get_object_or_404(Series.objects.named(), pk=max(-1, min(series_id, ID_MAX)))
 
 
 def _json(content: dict[str, Any]) -> HttpResponse:
