@@ -41,7 +41,7 @@ def test_the_answer_comes_first_and_names_the_finding_with_its_interval(
 ) -> None:
     make.finding(make.series(in_mode="pf"), *pair)
     text = visit(page(pair[1]))
-    assert "Regression , found by the detector: 1 confirmed" in text
+    assert "Regression found by the detector: 1 confirmed" in text
     assert "pf on Atom_C2758/T540-CR 11.4 % slower [−12.3, −10.5]" in text
 
 
@@ -49,7 +49,7 @@ def test_without_a_finding_the_answer_is_that_of_the_cells_and_says_so(
     visit: Visit, pair: tuple[Revision, Revision]
 ) -> None:
     assert (
-        "Mixed , against the revision tested before alone (1 worse, 2 better); "
+        "Mixed against the revision tested before alone (1 worse, 2 better); "
         "the detector reports nothing"
     ) in visit(page(pair[1]))
 
@@ -57,7 +57,7 @@ def test_without_a_finding_the_answer_is_that_of_the_cells_and_says_so(
 def test_a_candidate_is_called_one(visit: Visit, pair: tuple[Revision, Revision]) -> None:
     make.finding(make.series(in_mode="ipfw"), *pair, change_pct=19.7, state="candidate")
     text = visit(page(pair[1]))
-    assert "Improvement , found by the detector: 1 candidate" in text
+    assert "Improvement found by the detector: 1 candidate" in text
 
 
 def test_a_finding_shows_its_suspects_its_probability_and_why(
