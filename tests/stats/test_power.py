@@ -144,3 +144,10 @@ def test_settings_out_of_range_are_refused() -> None:
         plan_for(0, NoiseLevels(1))
     with pytest.raises(OutOfRangeError, match="power"):
         provable_change(Plan(1, 5, 1), NoiseLevels(1), power=20)
+
+
+def test_noise_between_builds_alone_known_for_certain_needs_no_estimate() -> None:
+    noise = NoiseLevels(run=0, boot=0, build=1, build_df=math.inf)
+    found = provable_change(Plan(builds=1, boots=3, runs=5), noise)
+    # Two sides of one build each: sqrt 2 standard deviations, (1.960 + 0.842) of them.
+    assert found == pytest.approx(2.802 * math.sqrt(2), rel=0.03)

@@ -191,7 +191,8 @@ def _expected_df(parts: list[tuple[float, float]]) -> float:
     total = sum(variance for variance, _ in parts)
     squares = [((variance / total) ** 2, df) for variance, df in parts]
     spread = 1 + sum(2 * square / df for square, df in squares)
-    return spread / sum(square * (1 + 2 / df) / df for square, df in squares)
+    uncertainty = sum(square * (1 + 2 / df) / df for square, df in squares)
+    return spread / uncertainty if uncertainty else inf
 
 
 def _within_builds(plan: Plan, noise: NoiseLevels) -> float:
