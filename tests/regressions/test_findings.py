@@ -20,6 +20,7 @@ from webapp.regressions.models import (
     Checkpoint,
     Comparison,
     Finding,
+    FindingEvent,
     SeriesAnalysis,
     SeriesSettings,
 )
@@ -47,6 +48,21 @@ def step_series(count: int = 30, step: float = 0.9, seed: int = 1) -> list[dict[
         samples = (level * np.exp(generator.normal(0, 0.005, 5))).tolist()
         documents.append(run_document(uuid=str(uuid4()), revision=f"r{100 + i}", samples=samples))
     return documents
+
+
+def dip_series(count: int = 40, back_at: int = 25) -> list[dict[str, Any]]:
+    """``step_series`` that comes back at the revision numbered ``back_at``."""
+    documents = step_series(count=count)
+    for document in documents[back_at:]:
+        pps = document["metrics"]["pps"]
+        pps["samples"] = [sample / 0.9 for sample in pps["samples"]]
+    return documents
+
+
+def told() -> list[tuple[str, str]]:
+    """The events of all findings, in the order they were added."""
+    rows = FindingEvent.objects.select_related("revision").order_by("pk")
+    return [(row.revision.name, row.kind) for row in rows]
 
 
 def take_in(agent: Agent, *documents: dict[str, Any]) -> None:
@@ -179,10 +195,82 @@ def test_a_withdrawn_run_takes_its_finding_along_and_brings_it_back(agent: Agent
 def test_analysing_again_writes_nothing_new(agent: Agent) -> None:
     take_in(agent, *step_series())
     analyse()
-    before = list(Finding.objects.values())
+    before = list(Finding.objects.values()), told()
     services.mark_for_analysis(Series.objects.values_list("pk", flat=True))
     analyse()
-    assert list(Finding.objects.values()) == before
+    assert (list(Finding.objects.values()), told()) == before
+
+
+def test_a_step_that_is_taken_back_is_recovered_by_the_revision_that_did_it(agent: Agent) -> None:
+    take_in(agent, *dip_series())
+    analyse()
+    fall, rise = Finding.objects.order_by("position")
+    assert (fall.revision.name, fall.state) == ("r115", "recovered")
+    assert fall.recovered_by is not None
+    assert fall.recovered_by.name == rise.revision.name == "r125"
+    assert rise.state == "confirmed"
+    assert [row.revision.name for row in Comparison.objects.flagged().order_by("position")] == [
+        "r115",
+        "r125",
+    ]
+
+
+def test_a_recovery_goes_with_the_runs_that_showed_it(agent: Agent) -> None:
+    take_in(agent, *dip_series())
+    analyse()
+    for run in Run.objects.filter(revision__position__gte=125):
+        withdraw_run(run=run, by=None, reason="wrong kernel")
+    analyse()
+    finding = Finding.objects.live().get()
+    assert (finding.state, finding.recovered_by) == ("confirmed", None)
+    assert FindingEvent.objects.filter(finding=finding).last().kind == "returned"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_recoveries_do_not_depend_on_the_order_of_arrival(agent: Agent, seed: int) -> None:
+    documents = dip_series()
+    shuffled = random.Random(seed).sample(documents, len(documents))
+    for start in range(0, len(shuffled), 9):
+        take_in(agent, *shuffled[start : start + 9])
+        analyse()
+    assert named(present()) == [(115, "worse", "recovered"), (125, "better", "confirmed")]
+
+
+def test_events_tell_how_a_finding_came_to_where_it_is(agent: Agent) -> None:
+    documents = step_series()
+    for document in documents[: STEP_AT + 3]:
+        take_in(agent, document)
+        analyse()
+    finding = Finding.objects.get()
+    kinds = list(finding.events.values_list("kind", flat=True))
+    assert kinds[0] == "detected"
+    assert "confirmed" in kinds
+    newest = finding.events.last()
+    assert newest is not None
+    assert (newest.state, newest.revision_id) == (finding.state, finding.revision_id)
+    assert (newest.after_id, newest.last_id) == (finding.after_id, finding.last_id)
+    for run in Run.objects.filter(revision__position__gte=100 + STEP_AT):
+        withdraw_run(run=run, by=None, reason="wrong kernel")
+    analyse()
+    assert finding.events.last().kind == "retracted"  # type: ignore[union-attr]
+    assert list(finding.events.values_list("kind", flat=True))[: len(kinds)] == kinds
+
+
+def test_a_size_is_noted_again_only_outside_the_interval_that_was_said(agent: Agent) -> None:
+    documents = step_series(count=STEP_AT + 12)
+    for document in documents[STEP_AT + 5 :]:
+        pps = document["metrics"]["pps"]
+        pps["samples"] = [sample * 0.98 for sample in pps["samples"]]
+    take_in(agent, *documents[: STEP_AT + 5])
+    analyse()
+    said = FindingEvent.objects.get()
+    for document in documents[STEP_AT + 5 :]:
+        take_in(agent, document)
+        analyse()
+    finding = Finding.objects.get(position=100 + STEP_AT)
+    assert (said.low_pct, said.high_pct) != (finding.low_pct, finding.high_pct)
+    for row in finding.events.filter(kind="resized"):
+        assert not said.low_pct <= row.change_pct <= said.high_pct  # type: ignore[operator]
 
 
 def test_one_wild_sample_and_one_wild_revision_confirm_nothing(agent: Agent) -> None:

@@ -249,6 +249,7 @@ class FindingOut(BaseModel):
     first: str
     last: str
     confirmed_by: str | None
+    recovered_by: str | None
     here: float
     change_percent: float | None
     low_percent: float | None

@@ -147,7 +147,7 @@ def conclusions(series: Series) -> dict[str, Any]:
 
 
 def finding_out(finding: Finding) -> dict[str, Any]:
-    confirmed_by = finding.confirmed_by
+    confirmed_by, recovered_by = finding.confirmed_by, finding.recovered_by
     return {
         "state": finding.state,
         "verdict": finding.verdict,
@@ -157,6 +157,7 @@ def finding_out(finding: Finding) -> dict[str, Any]:
         "first": finding.first.name,
         "last": finding.last.name,
         "confirmed_by": confirmed_by.name if confirmed_by else None,
+        "recovered_by": recovered_by.name if recovered_by else None,
         "here": finding.here,
         "change_percent": finding.change_pct,
         "low_percent": finding.low_pct,

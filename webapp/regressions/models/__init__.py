@@ -8,13 +8,14 @@ from webapp.regressions.models.comparisons import (
     Tally,
     Verdict,
 )
-from webapp.regressions.models.findings import Finding, FindingQuerySet
+from webapp.regressions.models.findings import Finding, FindingEvent, FindingQuerySet
 
 __all__ = [
     "Checkpoint",
     "Comparison",
     "ComparisonQuerySet",
     "Finding",
+    "FindingEvent",
     "FindingQuerySet",
     "Flag",
     "SeriesAnalysis",

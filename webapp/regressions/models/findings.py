@@ -56,7 +56,9 @@ class FindingQuerySet(models.QuerySet["Finding"]):
 
     def with_revisions(self) -> Self:
         """With every revision that a sentence about a finding names."""
-        return self.select_related("revision", "previous", "after", "first", "last", "confirmed_by")
+        return self.select_related(
+            "revision", "previous", "after", "first", "last", "confirmed_by", "recovered_by"
+        )
 
     def with_subjects(self) -> Self:
         return self.select_related(
@@ -70,15 +72,19 @@ class Finding(models.Model):
     The suspects are the commits later than ``after`` up to and including ``last`` (95 %);
     ``revision`` is the likeliest first one at the new level, ``here`` its probability given that
     the change is real, ``probability`` that of being real. Percentages are new level against old.
-    ``first_detected_at`` is never rewritten; the rest is where the finding stands now.
+    ``first_detected_at`` is never rewritten; the rest is where the finding stands now, and its
+    events tell how it came there. It is recovered when a later confirmed finding of the opposite
+    direction took at least 75 % of it back: ``recovered_by`` is the likeliest revision of that.
     """
 
     class State(models.TextChoices):
         CANDIDATE = "candidate", "candidate"
         CONFIRMED = "confirmed", "confirmed"
+        RECOVERED = "recovered", "recovered"
         RETRACTED = "retracted", "retracted"
 
-    LIVE = (State.CANDIDATE, State.CONFIRMED)
+    PROVEN = (State.CONFIRMED, State.RECOVERED)
+    LIVE = (State.CANDIDATE, *PROVEN)
 
     series = models.ForeignKey(Series, on_delete=models.CASCADE, related_name="findings")
     state = models.CharField(max_length=10, choices=State)
@@ -89,6 +95,9 @@ class Finding(models.Model):
     first = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
     last = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
     confirmed_by = models.ForeignKey(
+        Revision, on_delete=models.CASCADE, null=True, related_name="+"
+    )
+    recovered_by = models.ForeignKey(
         Revision, on_delete=models.CASCADE, null=True, related_name="+"
     )
     position = models.BigIntegerField(help_text="Of the likeliest first revision.")
@@ -117,7 +126,12 @@ class Finding(models.Model):
             models.UniqueConstraint(
                 fields=["series", "revision"],
                 name="finding_once_at_a_revision",
-                condition=Q(state__in=["candidate", "confirmed"]),
+                condition=Q(state__in=["candidate", "confirmed", "recovered"]),
+            ),
+            models.CheckConstraint(
+                condition=Q(state="recovered", recovered_by__isnull=False)
+                | (~Q(state="recovered") & Q(recovered_by__isnull=True)),
+                name="finding_recovered_by_a_revision",
             ),
             models.CheckConstraint(
                 condition=Q(verdict__in=["better", "worse"]), name="finding_better_or_worse"
@@ -138,3 +152,50 @@ class Finding(models.Model):
     def flag(self) -> Flag:
         """What it makes of its revision."""
         return Flag.REGRESSED if self.verdict == Verdict.WORSE else Flag.IMPROVED
+
+
+class FindingEventQuerySet(models.QuerySet["FindingEvent"]):
+    def newest_of(self, findings: Iterable[int]) -> Self:
+        """The last event of each finding."""
+        ordered = self.filter(finding__in=list(findings)).order_by("finding_id", "-pk")
+        return ordered.distinct("finding_id")
+
+
+class FindingEvent(models.Model):
+    """What became of a finding at one analysis, and where it stood then. Rows are only added.
+
+    The present finding is a function of the points; these rows tell the order in which the points
+    came, so two labs that uploaded the same runs differently have other rows and equal findings.
+    A candidate that came to nothing goes with its rows.
+    """
+
+    class Kind(models.TextChoices):
+        DETECTED = "detected", "detected"
+        CONFIRMED = "confirmed", "confirmed"
+        MOVED = "moved", "moved to another revision"
+        REFINED = "refined", "other suspects"
+        RESIZED = "resized", "size outside the interval said before"
+        RECOVERED = "recovered", "recovered"
+        RETURNED = "returned", "no longer recovered"
+        DOUBTED = "doubted", "a candidate again"
+        RETRACTED = "retracted", "retracted"
+
+    finding = models.ForeignKey(Finding, on_delete=models.CASCADE, related_name="events")
+    at = models.DateTimeField()
+    kind = models.CharField(max_length=10, choices=Kind)
+    state = models.CharField(max_length=10, choices=Finding.State)
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    after = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    last = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    change_pct = models.FloatField(null=True)
+    low_pct = models.FloatField(null=True)
+    high_pct = models.FloatField(null=True)
+    probability = models.FloatField()
+
+    objects = FindingEventQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["finding", "pk"]
+
+    def __str__(self) -> str:
+        return f"finding {self.finding_id}: {self.kind}"

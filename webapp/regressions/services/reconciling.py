@@ -11,9 +11,11 @@ from django.utils import timezone
 
 from webapp.regressions.models import Finding
 from webapp.regressions.services.detecting import Detected
+from webapp.regressions.services.finding_history import note_changes, standing_of
 from webapp.results.models import Revision
 from webapp.stats import changes
 from webapp.stats.changes.explain import why_flagged
+from webapp.stats.changes.recovery import recoveries
 
 FEWEST_REVISIONS = 5
 """A confirmed change rests on two revisions a side, and the noise on one more."""
@@ -28,6 +30,7 @@ COMPARED = (
     "first_id",
     "last_id",
     "confirmed_by_id",
+    "recovered_by_id",
     "position",
     "here",
     "change_pct",
@@ -58,7 +61,8 @@ def reconcile_findings(detected: Sequence[Detected]) -> None:
     """Make, move and retract findings so that the live ones are exactly the present changes.
 
     A finding that was confirmed and is gone is kept as retracted; a candidate that is gone was
-    never more than a suspicion and is deleted. When nothing changed, nothing is written.
+    never more than a suspicion and is deleted. When nothing changed, nothing is written. What
+    changed is added to the findings' events.
     """
     now = timezone.now()
     ids = _revision_ids(detected)
@@ -68,6 +72,7 @@ def reconcile_findings(detected: Sequence[Detected]) -> None:
     new: list[Finding] = []
     moved: list[Finding] = []
     gone: list[Finding] = []
+    before = {row.pk: standing_of(row) for rows in stored.values() for row in rows}
     for one in detected:
         left = stored.get(one.series.pk, [])
         for pairing in _pair(one, ids, left):
@@ -76,9 +81,10 @@ def reconcile_findings(detected: Sequence[Detected]) -> None:
             elif _update(pairing.finding, pairing.fields, now):
                 moved.append(pairing.finding)
         gone += left
-    _take_away(gone, now)
+    retracted = _take_away(gone, now)
     Finding.objects.bulk_update(moved, [_attribute(name) for name in (*COMPARED, "updated_at")])
     Finding.objects.bulk_create(new)
+    note_changes([*new, *moved, *retracted], before=before, now=now)
 
 
 def set_flags(detected: Sequence[Detected]) -> None:
@@ -99,7 +105,7 @@ def set_flags(detected: Sequence[Detected]) -> None:
                    SELECT FROM regressions_finding AS finding
                     WHERE finding.series_id = compared.series_id
                       AND finding.revision_id = compared.revision_id
-                      AND finding.state IN ('candidate', 'confirmed'))
+                      AND finding.state <> 'retracted')
             """,
             {"series": known},
         )
@@ -109,7 +115,7 @@ def set_flags(detected: Sequence[Detected]) -> None:
                SET flag = CASE finding.verdict WHEN 'worse' THEN 'regressed' ELSE 'improved' END
               FROM regressions_finding AS finding
              WHERE finding.series_id = ANY(%(series)s)
-               AND finding.state IN ('candidate', 'confirmed')
+               AND finding.state <> 'retracted'
                AND compared.series_id = finding.series_id
                AND compared.revision_id = finding.revision_id
             """,
@@ -143,8 +149,10 @@ def _pair(one: Detected, ids: Ids, left: list[Finding]) -> list[Pairing]:
     The same likeliest revision first; then, for a place that was refined, the nearest finding of
     the same direction whose likeliest revision is inside the change's interval.
     """
+    recovered = recoveries(one.analysis.changes)
     pairings = {
-        i: Pairing(_fields(change, one, ids), None) for i, change in enumerate(one.analysis.changes)
+        i: Pairing(_fields(change, recovered[i], one, ids), None)
+        for i, change in enumerate(one.analysis.changes)
     }
     for exact in (True, False):
         for i, change in enumerate(one.analysis.changes):
@@ -170,11 +178,13 @@ def _match(change: changes.Change, left: Sequence[Finding], *, exact: bool) -> F
     return min(near, key=lambda row: abs(row.position - at), default=None)
 
 
-def _fields(change: changes.Change, one: Detected, ids: Ids) -> dict[str, Any]:
+def _fields(
+    change: changes.Change, recovery: changes.Change | None, one: Detected, ids: Ids
+) -> dict[str, Any]:
     tree = one.series.tree_id
     confirmed_by = change.confirmed_by
     return {
-        "state": change.state,
+        "state": Finding.State.RECOVERED if recovery else change.state,
         "verdict": change.verdict,
         "revision_id": ids[tree, change.revision.position],
         "previous_id": ids[tree, change.previous.position],
@@ -182,6 +192,7 @@ def _fields(change: changes.Change, one: Detected, ids: Ids) -> dict[str, Any]:
         "first_id": ids[tree, change.first.position],
         "last_id": ids[tree, change.last.position],
         "confirmed_by_id": ids[tree, confirmed_by.position] if confirmed_by else None,
+        "recovered_by_id": ids[tree, recovery.revision.position] if recovery else None,
         "position": change.revision.position,
         "here": change.here,
         "change_pct": _finite(change.change_pct),
@@ -218,15 +229,19 @@ def _update(finding: Finding, fields: dict[str, Any], now: datetime) -> bool:
     return True
 
 
-def _take_away(gone: Sequence[Finding], now: datetime) -> None:
+def _take_away(gone: Sequence[Finding], now: datetime) -> list[Finding]:
+    """Delete what was only a candidate; retract the others and give them back."""
     candidates = [row.pk for row in gone if row.state == Finding.State.CANDIDATE]
-    confirmed = [row.pk for row in gone if row.state == Finding.State.CONFIRMED]
+    proven = [row for row in gone if row.state in Finding.PROVEN]
     if candidates:
         Finding.objects.filter(pk__in=candidates).delete()
-    if confirmed:
-        Finding.objects.filter(pk__in=confirmed).update(
-            state=Finding.State.RETRACTED, updated_at=now
+    for row in proven:
+        row.state, row.recovered_by_id, row.updated_at = Finding.State.RETRACTED, None, now
+    if proven:
+        Finding.objects.filter(pk__in=[row.pk for row in proven]).update(
+            state=Finding.State.RETRACTED, recovered_by=None, updated_at=now
         )
+    return proven
 
 
 def _attribute(column: str) -> str:
