@@ -179,6 +179,7 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {
     "interval_step": 0.2,
     "interval_max": 0.5,
 }
+ALERT_SWEEP_SECONDS = 300.0  # a snooze ends to the minutes, quiet days to the hour
 # In memory: every entry repeats within minutes, and a file on disk can only go bad.
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"
 CELERY_BEAT_SCHEDULE = {
@@ -187,7 +188,12 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": float(SWEEP_SECONDS),
         # Sweeps that piled up while no worker ran would only repeat one another.
         "options": {"expires": SWEEP_SECONDS},
-    }
+    },
+    "sweep-alerts": {
+        "task": "webapp.regressions.tasks.sweep_alerts",
+        "schedule": ALERT_SWEEP_SECONDS,
+        "options": {"expires": ALERT_SWEEP_SECONDS},
+    },
 }
 
 # Web server (webapp.config.gunicorn)

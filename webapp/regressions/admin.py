@@ -6,7 +6,15 @@ from django.http import HttpRequest
 
 from webapp.accounts.operators import Admin, ModelForm, ReadOnlyAdmin
 from webapp.regressions import services
-from webapp.regressions.models import Comparison, Finding, SeriesAnalysis, SeriesSettings
+from webapp.regressions.models import (
+    Comparison,
+    Finding,
+    MinEffect,
+    SeriesAnalysis,
+    SeriesSettings,
+)
+from webapp.regressions.services import alerts
+from webapp.results.models import Tree
 
 PARTS = [f"series__{part}" for part in ("tree", "hardware", "mode", "metric")]
 
@@ -63,3 +71,29 @@ class SeriesSettingsAdmin(Admin):
         series = list(queryset.values_list("series_id", flat=True))
         super().delete_queryset(request, queryset)
         services.mark_for_analysis(series)
+
+
+@admin.register(MinEffect)
+class MinEffectAdmin(Admin):
+    """The smallest effect worth an alert; a change opens and retracts alerts at once."""
+
+    list_display = ["percent", "tree", "hardware", "mode"]
+    list_select_related = ["tree", "hardware", "mode"]
+
+    def save_model(
+        self, request: HttpRequest, obj: MinEffect, form: ModelForm, change: bool
+    ) -> None:
+        super().save_model(request, obj, form, change)
+        _reconcile_all()
+
+    def delete_model(self, request: HttpRequest, obj: MinEffect) -> None:
+        super().delete_model(request, obj)
+        _reconcile_all()
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[MinEffect]) -> None:
+        super().delete_queryset(request, queryset)
+        _reconcile_all()
+
+
+def _reconcile_all() -> None:
+    alerts.reconcile_trees(Tree.objects.values_list("pk", flat=True))

@@ -5,6 +5,7 @@ import time
 from celery import shared_task
 
 from webapp.regressions import queue, services
+from webapp.regressions.services import alerts
 
 GATHER_SECONDS = 0.2
 """Under a stream of uploads the same series are dirty again at once. Looking at them once for
@@ -24,3 +25,9 @@ def analyse_series() -> None:
 def sweep_dirty_series() -> None:
     """Find dirty series whose message was lost (beat runs this)."""
     analyse_series()
+
+
+@shared_task(ignore_result=True)
+def sweep_alerts() -> None:
+    """Close what stayed recovered, wake what slept long enough (beat runs this)."""
+    alerts.pass_time()

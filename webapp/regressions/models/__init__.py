@@ -1,5 +1,6 @@
 """What we conclude from the measurements, one file per part."""
 
+from webapp.regressions.models.alerts import Alert, AlertEvent, AlertQuerySet
 from webapp.regressions.models.analysis import Checkpoint, SeriesAnalysis, SeriesSettings
 from webapp.regressions.models.comparisons import (
     Comparison,
@@ -9,8 +10,12 @@ from webapp.regressions.models.comparisons import (
     Verdict,
 )
 from webapp.regressions.models.findings import Finding, FindingEvent, FindingQuerySet
+from webapp.regressions.models.thresholds import MinEffect
 
 __all__ = [
+    "Alert",
+    "AlertEvent",
+    "AlertQuerySet",
     "Checkpoint",
     "Comparison",
     "ComparisonQuerySet",
@@ -18,6 +23,7 @@ __all__ = [
     "FindingEvent",
     "FindingQuerySet",
     "Flag",
+    "MinEffect",
     "SeriesAnalysis",
     "SeriesSettings",
     "Tally",

@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Case, F, Q, When
 from django.db.models.functions import Abs, Coalesce
 
+from webapp.regressions.models.alerts import Alert
 from webapp.regressions.models.analysis import SeriesSettings
 from webapp.regressions.models.comparisons import Flag, Verdict
 from webapp.results.models import Revision, Series, Tree
@@ -87,6 +88,9 @@ class Finding(models.Model):
     LIVE = (State.CANDIDATE, *PROVEN)
 
     series = models.ForeignKey(Series, on_delete=models.CASCADE, related_name="findings")
+    alert = models.ForeignKey(
+        Alert, on_delete=models.SET_NULL, null=True, blank=True, related_name="findings"
+    )
     state = models.CharField(max_length=10, choices=State)
     verdict = models.CharField(max_length=12, choices=Verdict)
     revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="findings")

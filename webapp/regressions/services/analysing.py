@@ -10,6 +10,8 @@ from django.utils import timezone
 
 from webapp.regressions.models import Comparison, SeriesAnalysis
 from webapp.regressions.rule import compare_consecutive
+from webapp.regressions.services.alerts.locks import lock_trees
+from webapp.regressions.services.alerts.reconciling import reconcile_alerts
 from webapp.regressions.services.detecting import Detected, detect_changes
 from webapp.regressions.services.reconciling import reconcile_findings, set_flags
 from webapp.regressions.services.summaries import summary_of
@@ -49,8 +51,11 @@ def analyse_dirty_series(*, limit: int = BATCH) -> Analysed:
         comparisons += compare_consecutive(series, points.get(series.pk, []))
     _replace_comparisons(claimed, comparisons)
     detected = detect_changes(claimed)
+    trees = lock_trees(series.tree_id for series in claimed)
     reconcile_findings(detected)
     set_flags(detected)
+    for tree in trees:
+        reconcile_alerts(tree)
     return Analysed(len(claimed), _finish(detected), more=len(claimed) == limit)
 
 

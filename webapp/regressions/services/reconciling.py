@@ -67,7 +67,8 @@ def reconcile_findings(detected: Sequence[Detected]) -> None:
     now = timezone.now()
     ids = _revision_ids(detected)
     stored: dict[int, list[Finding]] = {}
-    for row in Finding.objects.live().of_all([one.series for one in detected]):
+    live = Finding.objects.live().of_all([one.series for one in detected])
+    for row in live.select_related("after", "last"):
         stored.setdefault(row.series_id, []).append(row)
     new: list[Finding] = []
     moved: list[Finding] = []
@@ -147,7 +148,7 @@ def _pair(one: Detected, ids: Ids, left: list[Finding]) -> list[Pairing]:
     """Each present change with its finding; what stays in ``left`` is gone.
 
     The same likeliest revision first; then, for a place that was refined, the nearest finding of
-    the same direction whose likeliest revision is inside the change's interval.
+    the same direction that shares a suspect with it.
     """
     recovered = recoveries(one.analysis.changes)
     pairings = {
@@ -173,7 +174,8 @@ def _match(change: changes.Change, left: Sequence[Finding], *, exact: bool) -> F
             row
             for row in left
             if row.verdict == change.verdict
-            and change.after.position < row.position <= change.last.position
+            and max(change.after.position, row.after.position)
+            < min(change.last.position, row.last.position)
         ]
     return min(near, key=lambda row: abs(row.position - at), default=None)
 

@@ -1,0 +1,178 @@
+"""Alerts: all findings that point at the same commit, and what became of them."""
+
+from typing import Any, Self
+
+from django.db import models
+from django.db.models import F, Q
+from django.urls import reverse
+
+from webapp.accounts.models import User
+from webapp.results.models import Revision, Tree
+
+
+class AlertQuerySet(models.QuerySet["Alert"]):
+    def open(self) -> Self:
+        """Those that wait for somebody: neither resolved nor snoozed."""
+        return self.filter(state__in=Alert.OPEN)
+
+    def with_revisions(self) -> Self:
+        return self.select_related(
+            "tree", "revision", "after", "likeliest", "resolution_revision", "duplicate_of"
+        )
+
+    def of_revision(self, revision: Revision) -> Self:
+        """Standing alerts that suspect it."""
+        return self.filter(
+            tree=revision.tree_id,
+            standing=True,
+            after__position__lt=revision.position,
+            revision__position__gte=revision.position,
+        )
+
+
+class Alert(models.Model):
+    """One suspect commit and its findings.
+
+    ``revision`` is the last suspect and, with the tree, the alert's identity: the suspects are the
+    commits later than ``after`` up to it, ``likeliest`` the one that most findings name. An alert
+    is ``standing`` while findings back it. Its number is its primary key. ``version`` grows with
+    each change; who acts says which version was seen.
+    """
+
+    class State(models.TextChoices):
+        NEW = "new", "new"
+        ACKNOWLEDGED = "acknowledged", "acknowledged"
+        INVESTIGATING = "investigating", "investigating"
+        REOPENED = "reopened", "reopened"
+        RECOVERED = "recovered", "recovered?"
+        SNOOZED = "snoozed", "snoozed"
+        RESOLVED = "resolved", "resolved"
+
+    OPEN = (
+        State.NEW,
+        State.ACKNOWLEDGED,
+        State.INVESTIGATING,
+        State.REOPENED,
+        State.RECOVERED,
+    )
+
+    class Resolution(models.TextChoices):
+        FIXED = "fixed", "fixed"
+        BACKED_OUT = "backed out", "backed out"
+        EXPECTED = "expected", "expected"
+        WONT_FIX = "won't fix", "won't fix"
+        NOT_REAL = "not real", "not real: noise, lab or harness"
+        DUPLICATE = "duplicate", "duplicate"
+        RETRACTED = "retracted", "retracted: later runs no longer show it"
+
+    BY_A_REVISION = (Resolution.FIXED, Resolution.BACKED_OUT)
+
+    class Verdict(models.TextChoices):
+        REGRESSION = "regression", "regression"
+        IMPROVEMENT = "improvement", "improvement"
+        MIXED = "mixed", "mixed"
+
+    tree = models.ForeignKey(Tree, on_delete=models.PROTECT, related_name="alerts", db_index=False)
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="alerts")
+    after = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    likeliest = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    verdict = models.CharField(max_length=12, choices=Verdict)
+    state = models.CharField(max_length=13, choices=State, default=State.NEW)
+    standing = models.BooleanField(default=True)
+    history = models.BooleanField(
+        default=False, help_text="Rests on runs uploaded as history: nobody is to be mailed."
+    )
+    triaged = models.BooleanField(default=False, help_text="A person acted on it.")
+    resolution = models.CharField(max_length=10, choices=Resolution, blank=True)
+    resolution_revision = models.ForeignKey(
+        Revision, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    duplicate_of = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="duplicates"
+    )
+    snoozed_until = models.DateTimeField(null=True, blank=True)
+    recovered_since = models.DateTimeField(null=True, blank=True)
+    opened_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+    version = models.BigIntegerField(default=1)
+
+    objects = AlertQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["tree", "revision"], name="alert_once_for_a_commit"),
+            models.CheckConstraint(
+                condition=Q(state="resolved") & ~Q(resolution="")
+                | ~Q(state="resolved") & Q(resolution=""),
+                name="alert_resolved_as_something",
+            ),
+            models.CheckConstraint(
+                condition=Q(resolution="duplicate") | Q(duplicate_of__isnull=True),
+                name="alert_duplicate_of_another",
+            ),
+            models.CheckConstraint(condition=~Q(duplicate_of=F("id")), name="alert_not_of_itself"),
+            models.CheckConstraint(
+                condition=Q(resolution__in=["fixed", "backed out"])
+                | Q(resolution_revision__isnull=True),
+                name="alert_fixed_by_a_revision",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="snoozed") | Q(snoozed_until__isnull=False) | Q(history=True),
+                name="alert_snoozed_until_something",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["-id"], name="alerts_not_resolved", condition=~Q(state="resolved"))
+        ]
+
+    def __str__(self) -> str:
+        return f"alert {self.pk}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("alert", args=[self.pk])
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in Alert.OPEN
+
+
+class AlertEvent(models.Model):
+    """What happened to an alert: who, when, what and why. Rows are only added.
+
+    ``actor`` is null for the system. ``version`` is the alert's after it; ``before`` is what an
+    undo restores, empty for the system's own.
+    """
+
+    class Kind(models.TextChoices):
+        OPENED = "opened", "opened"
+        JOINED = "joined", "findings joined"
+        LEFT = "left", "findings left"
+        MOVED = "moved", "points at another commit"
+        TURNED = "turned", "another verdict"
+        RECOVERED = "recovered", "all findings recovered"
+        RETURNED = "returned", "no longer recovered"
+        RETRACTED = "retracted", "no findings left"
+        STANDING = "standing", "findings are back"
+        SNOOZED = "snoozed", "snoozed"
+        WOKE = "woke", "woke up"
+        CLOSED = "closed", "closed after quiet days"
+        ACKNOWLEDGED = "acknowledged", "acknowledged"
+        INVESTIGATING = "investigating", "investigating"
+        RESOLVED = "resolved", "resolved"
+        REOPENED = "reopened", "reopened"
+        UNDONE = "undone", "undone"
+
+    alert = models.ForeignKey(Alert, on_delete=models.CASCADE, related_name="events")
+    at = models.DateTimeField()
+    actor = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
+    kind = models.CharField(max_length=13, choices=Kind)
+    reason = models.TextField(blank=True)
+    version = models.BigIntegerField()
+    before: Any = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["alert", "pk"]
+
+    def __str__(self) -> str:
+        return f"alert {self.alert_id}: {self.kind}"

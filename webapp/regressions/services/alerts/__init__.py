@@ -1,0 +1,29 @@
+"""Alerts: made from findings by the system, triaged by people, watched by the clock."""
+
+from webapp.regressions.services.alerts.clock import pass_time
+from webapp.regressions.services.alerts.reconciling import reconcile_trees
+from webapp.regressions.services.alerts.triage import (
+    AlertChanged,
+    TriageError,
+    acknowledge,
+    investigate,
+    mark_duplicate,
+    reopen,
+    resolve,
+    snooze,
+    undo,
+)
+
+__all__ = [
+    "AlertChanged",
+    "TriageError",
+    "acknowledge",
+    "investigate",
+    "mark_duplicate",
+    "pass_time",
+    "reconcile_trees",
+    "reopen",
+    "resolve",
+    "snooze",
+    "undo",
+]

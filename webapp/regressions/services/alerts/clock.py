@@ -1,0 +1,45 @@
+"""What time alone does to alerts: a sweep closes what stayed recovered and wakes what slept."""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from webapp.regressions.models import Alert, AlertEvent
+from webapp.regressions.services.alerts.locks import lock_trees
+from webapp.regressions.services.alerts.log import Change, write
+from webapp.results.models import Revision
+
+QUIET_DAYS = 7
+"""A recovered alert that nothing happened to for so long closes itself."""
+
+
+@transaction.atomic
+def pass_time(*, now: datetime | None = None) -> int:
+    """Close and wake alerts whose time has come; how many. Safe to run twice and at once."""
+    now = now or timezone.now()
+    quiet = Q(state=Alert.State.RECOVERED, updated_at__lte=now - timedelta(days=QUIET_DAYS))
+    slept = Q(state=Alert.State.SNOOZED, snoozed_until__lte=now)
+    due = Alert.objects.filter(quiet | slept)
+    trees = lock_trees(due.order_by().values_list("tree_id", flat=True).distinct())
+    # Read again under the locks: another sweep or a person may have been faster.
+    changes = [Change(alert, now) for alert in due.filter(tree__in=trees).order_by("pk")]
+    for change in changes:
+        if change.alert.state == Alert.State.SNOOZED:
+            change.note(AlertEvent.Kind.WOKE, "its time has come")
+            change.enter(Alert.State.REOPENED)
+        else:
+            _close(change)
+    write(changes)
+    return len(changes)
+
+
+def _close(change: Change) -> None:
+    """Fixed by the last of the revisions that its findings recovered at."""
+    recovered = Revision.objects.filter(pk__in=change.alert.findings.values("recovered_by"))
+    fixed_by = recovered.order_by("-position").first()
+    change.note(AlertEvent.Kind.CLOSED, f"fixed by {fixed_by}" if fixed_by else "")
+    change.enter(
+        Alert.State.RESOLVED, resolution=Alert.Resolution.FIXED, resolution_revision=fixed_by
+    )

@@ -1,0 +1,95 @@
+"""Read what the alerts of a tree are made from."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.contrib.postgres.aggregates import BoolAnd
+from django.db.models import Count
+
+from webapp.regressions.grouping import Evidence, Group, group
+from webapp.regressions.models import Finding
+from webapp.regressions.thresholds import Thresholds
+from webapp.results.models import Point, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """A group with what decides the state it rests in while nobody triages it."""
+
+    group: Group
+    is_history: bool
+    is_recovered: bool
+
+
+def findings_of(tree: int) -> list[Finding]:
+    """The proven findings of a tree, and those that an alert still holds, in order of ids."""
+    proven = Finding.objects.filter(series__tree=tree, state__in=Finding.PROVEN)
+    held = Finding.objects.filter(series__tree=tree, alert__isnull=False)
+    parts = ("series__hardware", "series__mode", "series__metric", "after", "last")
+    return list((proven | held).select_related(*parts).defer("why").order_by("pk"))
+
+
+def conclude(tree: int, findings: Iterable[Finding]) -> list[Conclusion]:
+    """The alerts that the present findings of a tree make: a function of the data alone."""
+    proven = {row.pk: row for row in findings if row.state in Finding.PROVEN}
+    if not proven:
+        return []
+    thresholds = Thresholds.of({row.series_id for row in proven.values()}, tree=tree)
+    evidence = [_evidence(row, thresholds) for row in proven.values()]
+    groups = group(evidence, _received(proven.values()))
+    history = _history([proven[one.finding] for one_group in groups for one in one_group.openers])
+    return [_conclusion(one, proven, history) for one in groups]
+
+
+def _evidence(row: Finding, thresholds: Thresholds) -> Evidence:
+    least = thresholds.for_series(row.series).percent
+    return Evidence(
+        finding=row.pk,
+        after=row.after.position,
+        last=row.last.position,
+        at=row.position,
+        verdict=row.verdict,
+        p_value=row.p_value,
+        is_large=row.change_pct is None or abs(row.change_pct) >= least,
+    )
+
+
+def _received(findings: Iterable[Finding]) -> dict[int, int]:
+    """By position, how many series have a point at a revision that a finding names."""
+    positions = {row.revision_id: row.position for row in findings}
+    counted = (
+        Point.objects.filter(revision__in=positions)
+        .order_by()
+        .values("revision_id")
+        .annotate(series=Count("pk"))
+        .values_list("revision_id", "series")
+    )
+    return {positions[revision]: series for revision, series in counted}
+
+
+Place = tuple[int, int, int]  # revision, hardware, mode
+
+
+def _place(row: Finding) -> Place:
+    return row.revision_id, row.series.hardware_id, row.series.mode_id
+
+
+def _history(findings: Sequence[Finding]) -> set[Place]:
+    """The places of findings where every run was uploaded as history."""
+    rows = (
+        Run.objects.counted()
+        .filter(revision__in={row.revision_id for row in findings})
+        .order_by()
+        .values_list("revision_id", "hardware_id", "mode_id")
+        .annotate(only=BoolAnd("history"))
+    )
+    return {(revision, hardware, mode) for revision, hardware, mode, only in rows if only}
+
+
+def _conclusion(one: Group, proven: dict[int, Finding], history: set[Place]) -> Conclusion:
+    openers = [proven[row.finding] for row in one.openers]
+    return Conclusion(
+        group=one,
+        is_history=all(_place(row) in history for row in openers),
+        is_recovered=all(row.state == Finding.State.RECOVERED for row in openers),
+    )

@@ -1,0 +1,185 @@
+"""Bring the alerts of a tree in line with its findings.
+
+Which commits are suspected by which findings is a function of the data; which alert stands for a
+commit is history: an alert keeps its number, its state and its log when its commit moves.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from webapp.regressions.models import Alert, AlertEvent, Finding
+from webapp.regressions.services.alerts.evidence import Conclusion, conclude, findings_of
+from webapp.regressions.services.alerts.locks import lock_trees
+from webapp.regressions.services.alerts.log import Change, write
+from webapp.regressions.services.alerts.settling import retire, settle
+from webapp.results.models import Revision
+from webapp.results.services import begin_writing
+
+Kind = AlertEvent.Kind
+NAMED_IN_AN_EVENT = 6
+Paired = list[tuple[Conclusion, Change]]
+
+
+@transaction.atomic
+def reconcile_trees(trees: Iterable[int]) -> None:
+    """Do it now, for a setting that changed."""
+    begin_writing()
+    for tree in lock_trees(trees):
+        reconcile_alerts(tree)
+
+
+def reconcile_alerts(tree: int) -> None:
+    """Open, move, merge and retract the alerts of a tree. The caller holds ``lock_trees``.
+
+    When nothing changed, nothing is written.
+    """
+    now = timezone.now()
+    findings = findings_of(tree)
+    conclusions = conclude(tree, findings)
+    ids = _revision_ids(tree, conclusions)
+    suspects = {ids[one.group.suspect] for one in conclusions}
+    stored = Alert.objects.filter(Q(standing=True) | Q(revision__in=suspects), tree=tree)
+    changes = {alert.pk: Change(alert, now) for alert in stored.order_by("pk")}
+    paired = [
+        (one, _place(change, one, ids, tree, now))
+        for one, change in _pair(conclusions, ids, changes, findings)
+    ]
+    _assign(findings, paired, changes)
+    for conclusion, change in paired:
+        settle(change, conclusion)
+    backed = {change.alert.pk for _, change in paired}
+    for pk, change in changes.items():
+        if change.alert.standing and pk not in backed:
+            retire(change, _heir(pk, findings, paired))
+    write([*changes.values(), *(one for _, one in paired if one.alert.pk not in changes)])
+
+
+def _pair(
+    conclusions: Sequence[Conclusion],
+    ids: dict[int, int],
+    changes: dict[int, Change],
+    findings: Sequence[Finding],
+) -> list[tuple[Conclusion, Change | None]]:
+    """Each group with its alert: the one of its commit; else the oldest standing one that holds
+    most of its findings and whose commit is no longer suspected; else none yet.
+    """
+    at_commit = {change.alert.revision_id: change for change in changes.values()}
+    suspects = {ids[one.group.suspect] for one in conclusions}
+    free = {
+        pk: change
+        for pk, change in changes.items()
+        if change.alert.standing and change.alert.revision_id not in suspects
+    }
+    held = {row.pk: row.alert_id for row in findings}
+    return [
+        (one, at_commit.get(ids[one.group.suspect]) or _moved(one, free, held))
+        for one in conclusions
+    ]
+
+
+def _moved(one: Conclusion, free: dict[int, Change], held: dict[int, int | None]) -> Change | None:
+    before = Counter(
+        pk for row in one.group.openers if (pk := held[row.finding]) is not None and pk in free
+    )
+    if not before:
+        return None
+    return free.pop(min(before, key=lambda pk: (-before[pk], pk)))
+
+
+def _place(
+    change: Change | None, one: Conclusion, ids: dict[int, int], tree: int, now: datetime
+) -> Change:
+    """Let an alert point where its group does; a new one is stored."""
+    group = one.group
+    fields = {
+        "revision_id": ids[group.suspect],
+        "after_id": ids[group.after],
+        "likeliest_id": ids[group.likeliest],
+    }
+    if change is None:
+        return _open(one, fields, tree, now)
+    alert = change.alert
+    if any(getattr(alert, name) != value for name, value in fields.items()):
+        names = Revision.objects.in_bulk({alert.likeliest_id, fields["likeliest_id"]})
+        was, now_at = names[alert.likeliest_id], names[fields["likeliest_id"]]
+        said = f"from {was} to {now_at}" if was != now_at else "the suspects changed"
+        change.note(Kind.MOVED, said)
+        for name, value in fields.items():
+            setattr(alert, name, value)
+    if alert.verdict != group.verdict:
+        change.note(Kind.TURNED, f"from {alert.verdict} to {group.verdict}")
+        alert.verdict = group.verdict
+    return change
+
+
+def _open(one: Conclusion, fields: dict[str, int], tree: int, now: datetime) -> Change:
+    alert = Alert.objects.create(
+        tree_id=tree,
+        **fields,
+        verdict=one.group.verdict,
+        state=Alert.State.SNOOZED if one.is_history else Alert.State.NEW,
+        history=one.is_history,
+        opened_at=now,
+        updated_at=now,
+        version=0,
+    )
+    change = Change(alert, now)
+    change.note(Kind.OPENED, "from runs uploaded as history" if one.is_history else "")
+    return change
+
+
+def _revision_ids(tree: int, conclusions: Sequence[Conclusion]) -> dict[int, int]:
+    groups = [one.group for one in conclusions]
+    wanted = {at for one in groups for at in (one.suspect, one.after, one.likeliest)}
+    rows = Revision.objects.filter(tree=tree, position__in=wanted)
+    return dict(rows.values_list("position", "pk"))
+
+
+def _assign(findings: Sequence[Finding], paired: Paired, changes: dict[int, Change]) -> None:
+    """Point each finding to its alert, and tell on both what moved."""
+    wanted = {
+        row.finding: change
+        for one, change in paired
+        for row in (*one.group.openers, *one.group.joiners)
+    }
+    moved = []
+    told: dict[tuple[int, Kind], list[Finding]] = defaultdict(list)
+    everyone = changes | {change.alert.pk: change for _, change in paired}
+    for row in findings:
+        change = wanted.get(row.pk)
+        target = change.alert.pk if change else None
+        if row.alert_id != target:
+            if row.alert_id is not None:
+                told[row.alert_id, Kind.LEFT].append(row)
+            if target is not None:
+                told[target, Kind.JOINED].append(row)
+            moved.append((row, target))
+    for (pk, kind), rows in told.items():
+        everyone[pk].note(kind, _names(rows))
+    for row, target in moved:
+        row.former_alert_id, row.alert_id = row.alert_id, target  # type: ignore[attr-defined]
+    Finding.objects.bulk_update([row for row, _ in moved], ["alert"])
+
+
+def _names(rows: Sequence[Finding]) -> str:
+    named = [f"{row.series.mode} on {row.series.hardware}" for row in rows[:NAMED_IN_AN_EVENT]]
+    more = len(rows) - len(named)
+    return ", ".join(named) + (f" and {more} more" if more > 0 else "")
+
+
+def _heir(pk: int, findings: Sequence[Finding], paired: Paired) -> Alert | None:
+    """The alert that took over most findings of one that is left without."""
+    went = Counter(
+        row.alert_id
+        for row in findings
+        if getattr(row, "former_alert_id", None) == pk and row.alert_id is not None
+    )
+    if not went:
+        return None
+    heir = min(went, key=lambda heir: (-went[heir], heir))
+    return next(change.alert for _, change in paired if change.alert.pk == heir)

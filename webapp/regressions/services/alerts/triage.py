@@ -1,0 +1,181 @@
+"""What people do to alerts: each act is an event with its actor and reason, and can be undone.
+
+Who acts says which version of the alert was seen; if it changed meanwhile, nothing is done.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from webapp.accounts.models import User
+from webapp.regressions.models import Alert, AlertEvent
+from webapp.regressions.services.alerts.locks import lock_trees
+from webapp.regressions.services.alerts.log import RESTORED
+from webapp.results.models import Revision
+
+Kind = AlertEvent.Kind
+State = Alert.State
+Resolution = Alert.Resolution
+BY_HAND = tuple(one for one in Resolution if one != Resolution.RETRACTED)
+NOTHING: dict[str, Any] = {
+    "resolution": "",
+    "resolution_revision_id": None,
+    "duplicate_of_id": None,
+    "snoozed_until": None,
+    "recovered_since": None,
+}
+
+
+class TriageError(Exception):
+    """The act makes no sense now; the message says why and what to do instead."""
+
+
+class AlertChanged(TriageError):
+    """Somebody else, or the system, changed the alert since it was looked at."""
+
+
+def acknowledge(*, alert: int, actor: User, version: int, reason: str = "") -> Alert:
+    """Say that somebody saw it. Raises TriageError."""
+    return _act(alert, actor, version, Kind.ACKNOWLEDGED, reason, state=State.ACKNOWLEDGED)
+
+
+def investigate(*, alert: int, actor: User, version: int, reason: str = "") -> Alert:
+    """Say that somebody looks for the cause. Raises TriageError."""
+    return _act(alert, actor, version, Kind.INVESTIGATING, reason, state=State.INVESTIGATING)
+
+
+def reopen(*, alert: int, actor: User, version: int, reason: str = "") -> Alert:
+    """Take a resolved or snoozed alert up again. Raises TriageError."""
+    return _act(alert, actor, version, Kind.REOPENED, reason, state=State.REOPENED)
+
+
+def snooze(*, alert: int, actor: User, version: int, until: datetime, reason: str = "") -> Alert:
+    """Put it away until a moment to come. Raises TriageError."""
+    if until <= timezone.now():
+        raise TriageError("Snooze until a moment to come.")
+    said = f"until {until:%Y-%m-%d %H:%M %Z}" + (f": {reason}" if reason else "")
+    return _act(alert, actor, version, Kind.SNOOZED, said, state=State.SNOOZED, snoozed_until=until)
+
+
+def resolve(
+    *,
+    alert: int,
+    actor: User,
+    version: int,
+    resolution: str,
+    revision: Revision | None = None,
+    reason: str = "",
+) -> Alert:
+    """Close it as fixed or backed out (by ``revision``), expected, won't fix or not real.
+
+    Raises TriageError.
+    """
+    if resolution not in BY_HAND or resolution == Resolution.DUPLICATE:
+        raise TriageError(f"An alert is not resolved as {resolution!r}.")
+    needs = resolution in Alert.BY_A_REVISION
+    if needs != (revision is not None):
+        raise TriageError(f"“{resolution}” {'needs the revision' if needs else 'has no revision'}.")
+    said = " ".join(filter(None, [resolution, f"by {revision}" if revision else ""]))
+    return _act(
+        alert,
+        actor,
+        version,
+        Kind.RESOLVED,
+        f"{said}: {reason}" if reason else said,
+        state=State.RESOLVED,
+        resolution=resolution,
+        resolution_revision_id=revision.pk if revision else None,
+    )
+
+
+def mark_duplicate(*, alert: int, actor: User, version: int, of: int, reason: str = "") -> Alert:
+    """Close it as a duplicate of another, which must not be a duplicate itself.
+
+    Raises TriageError.
+    """
+    other = Alert.objects.filter(pk=of).first()
+    if other is None or of == alert:
+        raise TriageError(f"There is no other alert {of}.")
+    if other.duplicate_of_id is not None:
+        raise TriageError(f"Alert {of} is a duplicate of {other.duplicate_of_id} itself.")
+    said = f"duplicate of {of}" + (f": {reason}" if reason else "")
+    return _act(
+        alert,
+        actor,
+        version,
+        Kind.RESOLVED,
+        said,
+        state=State.RESOLVED,
+        resolution=Resolution.DUPLICATE,
+        duplicate_of_id=of,
+    )
+
+
+@transaction.atomic
+def undo(*, alert: int, actor: User, version: int) -> Alert:
+    """Take the last act back, if it was a person's and nothing happened since.
+
+    Raises TriageError.
+    """
+    row = _held(alert, version)
+    last = row.events.order_by("-pk").first()
+    if last is None or not last.before or last.version != row.version:
+        raise TriageError("There is nothing to undo: the last change was not a person's act.")
+    moments = ("snoozed_until", "recovered_since")
+    before = {
+        name: datetime.fromisoformat(value) if name in moments and value else value
+        for name, value in last.before.items()
+    }
+    return _write(row, actor, Kind.UNDONE, last.get_kind_display(), before, undoable=False)
+
+
+@transaction.atomic
+def _act(alert: int, actor: User, version: int, kind: Kind, reason: str, **changes: Any) -> Alert:
+    row = _held(alert, version)
+    if row.state == changes["state"] != State.SNOOZED:
+        raise TriageError(f"Alert {alert} is {row.get_state_display()} already.")
+    return _write(row, actor, kind, reason, NOTHING | {"triaged": True} | changes)
+
+
+def _held(alert: int, version: int) -> Alert:
+    """The alert as it was seen, and nobody else writes it until this transaction ends."""
+    tree = Alert.objects.filter(pk=alert).values_list("tree_id", flat=True).first()
+    if tree is None:
+        raise TriageError(f"There is no alert {alert}.")
+    lock_trees([tree])
+    row = Alert.objects.get(pk=alert)
+    if row.version != version:
+        raise AlertChanged(f"Alert {alert} changed since you looked at it; look again.")
+    return row
+
+
+def _write(
+    row: Alert,
+    actor: User,
+    kind: Kind,
+    reason: str,
+    changes: dict[str, Any],
+    *,
+    undoable: bool = True,
+) -> Alert:
+    before = {name: getattr(row, name) for name in RESTORED}
+    for name, value in changes.items():
+        setattr(row, name, value)
+    row.version += 1
+    row.updated_at = timezone.now()
+    row.save()
+    row.events.create(
+        at=row.updated_at,
+        actor=actor,
+        kind=kind,
+        reason=reason,
+        version=row.version,
+        before={name: _plain(value) for name, value in before.items()} if undoable else {},
+    )
+    return row
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value
