@@ -19,6 +19,7 @@ PAGES = [
     "/commits/freebsd-head/",
     "/commits/freebsd-head/r300003/",
     "/compare/?a=freebsd-head:r300000&b=freebsd-head:r300003",
+    "/alerts/",
     "/search/",
     "/sign-in/",
 ]

@@ -261,6 +261,59 @@ class FindingOut(BaseModel):
     first_detected_at: datetime
 
 
+class AlertOut(BaseModel):
+    """All findings that point at one commit. The suspects are those after ``after`` up to
+    ``revision``; ``likeliest`` is the one that most findings name."""
+
+    number: int
+    url: str
+    tree: str
+    revision: str
+    after: str
+    likeliest: str
+    verdict: str
+    state: str
+    resolution: str | None
+    resolution_revision: str | None
+    duplicate_of: int | None
+    snoozed_until: datetime | None
+    history: bool
+    standing: bool
+    opened_at: datetime
+    updated_at: datetime
+    version: int
+
+
+class AlertList(BaseModel):
+    """Newest first; ``next`` is the ``before`` of the next page, null on the last."""
+
+    alerts: list[AlertOut]
+    next: int | None
+
+
+class AlertFindingOut(FindingOut):
+    """A finding with the series it is in."""
+
+    hardware: str
+    mode: str
+    metric: str
+    unit: str
+
+
+class AlertEventOut(BaseModel):
+    """What happened to an alert; ``actor`` is null where the system did it."""
+
+    at: datetime
+    kind: str
+    actor: str | None
+    reason: str
+
+
+class AlertDetail(AlertOut):
+    findings: list[AlertFindingOut]
+    events: list[AlertEventOut]
+
+
 class AnalysisOut(BaseModel):
     """What is said of the whole series: see docs/statistics.md."""
 

@@ -9,11 +9,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
 from webapp.charts.heatmap import cell_class
+from webapp.pages import alert_summaries
 from webapp.pages.commit_headline import ORDER, Proven, headline
 from webapp.pages.links import compare_link
 from webapp.regressions.at_commit import detected_at, why_not
 from webapp.regressions.compare import Side
-from webapp.regressions.models import Comparison, Finding
+from webapp.regressions.models import Alert, Comparison, Finding
 from webapp.regressions.verdicts import PointVerdict, judge_points
 from webapp.results.models import Hardware, Metric, Mode, Point, Revision, Run, Series, Tree
 
@@ -87,6 +88,9 @@ def _context(commit: Revision) -> dict[str, object]:
     return {
         "commit": commit,
         "headline": headline(detected, judged),
+        "alerts": alert_summaries.summarise(
+            list(Alert.objects.of_revision(commit).with_revisions().order_by("pk"))
+        ),
         "tables": tables,
         "detected": detected,
         "proven": [] if detected.begun else _proven(points, judged),

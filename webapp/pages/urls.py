@@ -4,7 +4,17 @@ from django.contrib.auth import views as auth
 from django.urls import path
 from django.views.decorators.gzip import gzip_page
 
-from webapp.pages import commit, commits, compare, hardware, overview, search, trends
+from webapp.pages import (
+    alert,
+    alerts,
+    commit,
+    commits,
+    compare,
+    hardware,
+    overview,
+    search,
+    trends,
+)
 
 urlpatterns = [
     path("", gzip_page(overview.overview), name="overview"),
@@ -15,6 +25,10 @@ urlpatterns = [
     path("trends/figure.json", gzip_page(trends.figure), name="trends_figure"),
     path("commits/<str:tree>/", gzip_page(commits.page), name="commits"),
     path("commits/<str:tree>/<str:revision>/", gzip_page(commit.page), name="commit"),
+    path("alerts/", gzip_page(alerts.page), name="alerts"),
+    path("alerts/act/", alerts.act_on_many, name="alerts_act"),
+    path("alerts/<int:number>/", gzip_page(alert.page), name="alert"),
+    path("alerts/<int:number>/act/", alert.act_on_one, name="alert_act"),
     path("compare/", gzip_page(compare.page), name="compare"),
     path("compare.txt", gzip_page(compare.text), name="compare_text"),
     path("compare.md", gzip_page(compare.markdown), name="compare_markdown"),

@@ -35,8 +35,8 @@ def trend_url(series: Series, **more: str) -> str:
 
 
 @register.simple_tag
-def comparison_url(comparison: Comparison) -> str:
-    """The compare page of the two points that were compared."""
+def comparison_url(comparison: Comparison | Finding) -> str:
+    """The compare page of the two points around a comparison or a finding."""
     series = comparison.series
     return links.compare_link(
         links.side_of(series, comparison.previous), links.side_of(series, comparison.revision)
@@ -114,6 +114,13 @@ def css_class(verdict: str) -> str:
 @register.filter
 def better_words(metric: Metric) -> str:
     return text.better_words(metric.better)
+
+
+@register.filter
+def query_of(address: str) -> str:
+    """What follows the path of an address, with its question mark."""
+    _, mark, query = address.partition("?")
+    return mark + query
 
 
 @register.filter

@@ -2,8 +2,9 @@
 
 from typing import Any, Self
 
+from django.apps import apps
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.urls import reverse
 
 from webapp.accounts.models import User
@@ -14,6 +15,22 @@ class AlertQuerySet(models.QuerySet["Alert"]):
     def open(self) -> Self:
         """Those that wait for somebody: neither resolved nor snoozed."""
         return self.filter(state__in=Alert.OPEN)
+
+    def in_state(self, state: str) -> Self:
+        """Those in ``state``; ``open`` means every state that waits, ``all`` any."""
+        if state == "all":
+            return self
+        return self.open() if state == "open" else self.filter(state=state)
+
+    def about(self, *, tree: str = "", hardware: str = "", mode: str = "") -> Self:
+        """Those of a tree that hold a finding of the hardware in the mode, where given."""
+        found = self.filter(tree__name=tree) if tree else self
+        parts = {"series__hardware__name": hardware, "series__mode__name": mode}
+        wanted = {field: name for field, name in parts.items() if name}
+        if not wanted:
+            return found
+        findings = apps.get_model("regressions", "Finding").objects
+        return found.filter(Exists(findings.filter(alert=OuterRef("pk"), **wanted)))
 
     def with_revisions(self) -> Self:
         return self.select_related(

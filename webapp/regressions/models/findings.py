@@ -55,6 +55,13 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         size = Abs("change_pct").desc(nulls_first=True)
         return self.order_by("revision_id", worse, confirmed, size, "pk").distinct("revision_id")
 
+    def of_alerts(self, alerts: Iterable[Alert | int]) -> Self:
+        """What alerts hold: regressions before improvements, each from the largest on."""
+        worst_first = Case(When(verdict=Verdict.WORSE, then=0), default=1)
+        size = Abs("change_pct").desc(nulls_first=True)
+        held = self.filter(alert__in=list(alerts), state__in=Finding.PROVEN)
+        return held.order_by("alert_id", worst_first, size, "pk")
+
     def with_revisions(self) -> Self:
         """With every revision that a sentence about a finding names."""
         return self.select_related(

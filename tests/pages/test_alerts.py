@@ -1,0 +1,179 @@
+"""The inbox and the page of one alert."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from tests import make
+from tests.pages.conftest import Counted, words
+from tests.regressions.alert_steps import arrive, log, runs_of
+from webapp.regressions.models import Alert
+from webapp.results.services import forget_names
+
+pytestmark = pytest.mark.django_db
+Visit = Callable[[str], str]
+ATOM, XEON = "Atom/T540", "Xeon/T580"
+
+
+@pytest.fixture(autouse=True)
+def two_alerts() -> None:
+    forget_names()
+    arrive(
+        runs_of(
+            {
+                (ATOM, "pf"): {12: 0.88},
+                (ATOM, "forwarding"): {12: 1.2},
+                (XEON, "pf"): {20: 0.9},
+            }
+        )
+    )
+
+
+@pytest.fixture
+def mixed() -> Alert:
+    return Alert.objects.get(verdict="mixed")
+
+
+@pytest.fixture
+def ada(client: Client) -> Client:
+    client.force_login(make.user("ada"))
+    return client
+
+
+def chosen(*alerts: Alert) -> list[str]:
+    return [f"{alert.pk}.{alert.version}" for alert in alerts]
+
+
+def test_the_inbox_says_what_each_alert_is_about(visit: Visit, mixed: Alert) -> None:
+    text = visit("/alerts/")
+    assert f"{mixed.pk} new r112 ▾▴ Mixed · pf on {ATOM} 12" in text
+    assert "% slower (±" in text
+    assert "and 1 more" in text
+
+
+def test_the_inbox_is_filtered_by_its_address(visit: Visit, mixed: Alert) -> None:
+    assert "r112" not in visit(f"/alerts/?hardware={XEON}")
+    assert "r112" in visit("/alerts/?mode=forwarding")
+    assert "No alert fits" in visit("/alerts/?tree=linux")
+    assert "No alert fits" in visit("/alerts/?state=resolved")
+    assert "r112" in visit("/alerts/?state=nonsense&before=x")
+
+
+def test_an_empty_inbox_says_how_an_alert_comes_about(visit: Visit) -> None:
+    Alert.objects.all().delete()
+    assert "labagent upload DIR" in visit("/alerts/")
+
+
+def test_an_alert_says_where_how_much_and_since_which_commit(visit: Visit, mixed: Alert) -> None:
+    text = visit(f"/alerts/{mixed.pk}/")
+    assert f"Alert {mixed.pk}: mixed since r112" in text
+    assert "packets/s" in text
+    assert "after r111 up to r112" in text
+    assert "2 % (default)" in text
+    assert "r112 likeliest" in text
+    assert "Driftline opened" in text
+
+
+def test_the_commit_page_links_the_alert_that_suspects_it(visit: Visit, mixed: Alert) -> None:
+    assert f"Alert {mixed.pk} ( new ) suspects this commit" in visit("/commits/freebsd-head/r112/")
+    assert "suspects this commit" not in visit("/commits/freebsd-head/r113/")
+
+
+def test_an_unknown_alert_is_not_found(client: Client) -> None:
+    assert client.get("/alerts/99999/").status_code == 404
+    assert client.get(f"/alerts/{10**30}/").status_code == 404
+
+
+def test_a_stranger_reads_and_writes_nothing(client: Client, mixed: Alert) -> None:
+    one, many = f"/alerts/{mixed.pk}/act/", "/alerts/act/"
+    form = {"act": "acknowledge", "version": mixed.version, "alert": chosen(mixed)}
+    for address in (one, many):
+        response = client.post(address, form)
+        assert response.status_code == 302
+        assert response["Location"].startswith("/sign-in/?next=")
+        assert client.get(address).status_code == 405
+    assert 'name="act"' not in client.get(f"/alerts/{mixed.pk}/").content.decode()
+    mixed.refresh_from_db()
+    assert mixed.state == "new"
+
+
+def test_writing_needs_the_token_against_forgery(mixed: Alert) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(make.user("ada"))
+    for address in (f"/alerts/{mixed.pk}/act/", "/alerts/act/"):
+        assert client.post(address, {"act": "acknowledge"}).status_code == 403
+
+
+def test_acts_on_one_alert_are_logged_with_their_reason(ada: Client, mixed: Alert) -> None:
+    form = {"act": "fixed", "version": mixed.version, "revision": "r129", "reason": "reverted"}
+    text = words(ada.post(f"/alerts/{mixed.pk}/act/", form, follow=True).content.decode())
+    assert "resolved as fixed by r129" in text
+    assert "ada resolved fixed by r129: reverted" in text
+    assert "Undo the last act" in text
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ({"act": "fixed", "revision": "r999"}, "No revision “r999” is known"),
+        ({"act": "snooze", "until": "soon"}, "Say until which day"),
+        ({"act": "snooze", "until": "2026-02-31"}, "Say until which day"),
+        ({"act": "snooze", "until": "9999-12-31"}, "ten years at most"),
+        ({"act": "duplicate", "of": "x"}, "no other alert"),
+        ({"act": "dance"}, "Choose what to do"),
+        ({"act": "acknowledge", "version": "0"}, "look again"),
+    ],
+)
+def test_what_cannot_be_done_is_said_and_not_done(
+    ada: Client, mixed: Alert, form: dict[str, str], said: str
+) -> None:
+    sent = {"version": str(mixed.version)} | form
+    text = words(ada.post(f"/alerts/{mixed.pk}/act/", sent, follow=True).content.decode())
+    assert said in text
+    mixed.refresh_from_db()
+    assert mixed.state == "new"
+
+
+def test_an_alert_is_snoozed_until_a_day(ada: Client, mixed: Alert) -> None:
+    day = timezone.localdate() + timedelta(days=5)
+    form = {"act": "snooze", "version": mixed.version, "until": day.isoformat()}
+    text = words(ada.post(f"/alerts/{mixed.pk}/act/", form, follow=True).content.decode())
+    assert f"snoozed until {day.isoformat()}" in text
+
+
+def test_several_alerts_are_acknowledged_at_once_and_undone(ada: Client) -> None:
+    both = list(Alert.objects.all())
+    form = {"act": "acknowledge", "alert": chosen(*both)}
+    response = ada.post("/alerts/act/?state=all&hardware=Atom/T540", form)
+    assert response["Location"].startswith("/alerts/?state=all&hardware=Atom/T540&done=")
+    page = words(ada.get(response["Location"]).content.decode())
+    assert "Done: alert" in page
+    assert "Undo" in page
+    assert {alert.state for alert in Alert.objects.all()} == {"acknowledged"}
+    form = {"act": "undo", "alert": chosen(*Alert.objects.all())}
+    ada.post("/alerts/act/", form)
+    assert {alert.state for alert in Alert.objects.all()} == {"new"}
+    assert log(both[0])[-2:] == ["acknowledged", "undone"]
+
+
+def test_of_several_alerts_the_one_that_changed_is_left_and_named(ada: Client) -> None:
+    first, second = Alert.objects.order_by("pk")
+    form = {"act": "not-real", "alert": [*chosen(first), f"{second.pk}.0", "x", "7", ".."]}
+    page = words(ada.post("/alerts/act/", form, follow=True).content.decode())
+    assert f"Alert {second.pk} changed since you looked" in page
+    assert f"Done: alert {first.pk}." in page
+    second.refresh_from_db()
+    assert second.state == "new"
+
+
+def test_nothing_chosen_is_said(ada: Client) -> None:
+    page = words(ada.post("/alerts/act/", {"act": "expected"}, follow=True).content.decode())
+    assert "Choose one alert or more" in page
+
+
+def test_the_pages_need_few_statements(queries: Counted, mixed: Alert) -> None:
+    assert queries("/alerts/") <= 9
+    assert queries(f"/alerts/{mixed.pk}/") <= 9

@@ -1,0 +1,108 @@
+"""Alerts with their findings and events."""
+
+from typing import Any, Literal
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from webapp.api.schemas import AlertDetail, AlertList, ErrorOut
+from webapp.api.series import ID_MAX, finding_out
+from webapp.regressions.models import Alert, Finding
+
+router = Router(tags=["alerts"])
+StateIn = Literal[
+    "",
+    "all",
+    "open",
+    "new",
+    "acknowledged",
+    "investigating",
+    "reopened",
+    "recovered",
+    "snoozed",
+    "resolved",
+]
+
+
+class Wanted(Schema):
+    """Which alerts; a part left out means all. `state=open` is every state that waits."""
+
+    state: StateIn = ""
+    tree: str = ""
+    hardware: str = ""
+    mode: str = ""
+    before: int = Field(ID_MAX, ge=0, le=ID_MAX, description="Only numbers smaller than this.")
+    limit: int = Field(100, ge=1, le=1000)
+
+
+@router.get("/alerts", response={200: AlertList, 422: ErrorOut}, summary="Alerts, newest first")
+def list_alerts(request: HttpRequest, wanted: Query[Wanted]) -> Any:
+    found = Alert.objects.in_state(wanted.state or "all").about(
+        tree=wanted.tree, hardware=wanted.hardware, mode=wanted.mode
+    )
+    ordered = found.filter(pk__lt=wanted.before).with_revisions().order_by("-pk")
+    rows = list(ordered[: wanted.limit + 1])
+    shown = rows[: wanted.limit]
+    return {
+        "alerts": [alert_out(row) for row in shown],
+        "next": shown[-1].pk if len(rows) > wanted.limit else None,
+    }
+
+
+@router.get(
+    "/alerts/{int:number}",
+    response={200: AlertDetail, 404: ErrorOut},
+    summary="An alert with its findings and events",
+)
+def one_alert(request: HttpRequest, number: int) -> Any:
+    alert = get_object_or_404(Alert.objects.with_revisions(), pk=min(number, ID_MAX))
+    findings = Finding.objects.of_alerts([alert]).with_revisions().with_subjects()
+    return {
+        **alert_out(alert),
+        "findings": [_finding_out(row) for row in findings],
+        "events": [
+            {
+                "at": event.at,
+                "kind": event.kind,
+                "actor": event.actor.get_username() if event.actor else None,
+                "reason": event.reason,
+            }
+            for event in alert.events.select_related("actor")
+        ],
+    }
+
+
+def alert_out(alert: Alert) -> dict[str, Any]:
+    fixed_by = alert.resolution_revision
+    return {
+        "number": alert.pk,
+        "url": alert.get_absolute_url(),
+        "tree": alert.tree.name,
+        "revision": alert.revision.name,
+        "after": alert.after.name,
+        "likeliest": alert.likeliest.name,
+        "verdict": alert.verdict,
+        "state": alert.state,
+        "resolution": alert.resolution or None,
+        "resolution_revision": fixed_by.name if fixed_by else None,
+        "duplicate_of": alert.duplicate_of_id,
+        "snoozed_until": alert.snoozed_until,
+        "history": alert.history,
+        "standing": alert.standing,
+        "opened_at": alert.opened_at,
+        "updated_at": alert.updated_at,
+        "version": alert.version,
+    }
+
+
+def _finding_out(finding: Finding) -> dict[str, Any]:
+    series = finding.series
+    return {
+        **finding_out(finding),
+        "hardware": series.hardware.name,
+        "mode": series.mode.name,
+        "metric": series.metric.name,
+        "unit": series.metric.unit,
+    }

@@ -1,0 +1,76 @@
+"""`/alerts/<n>/`: what happened, where, since which commit, and what people did about it."""
+
+from collections.abc import Sequence
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from webapp.accounts.models import User
+from webapp.pages.alert_acts import NUMBER_MAX, act, read_number
+from webapp.pages.alert_summaries import AlertSummary, summarise
+from webapp.pages.links import with_query
+from webapp.regressions.models import Alert, AlertEvent, Finding
+from webapp.regressions.services.alerts import TriageError
+from webapp.regressions.thresholds import Threshold, Thresholds
+from webapp.results.models import Revision
+
+SUSPECTS_SHOWN = 20
+
+
+@require_safe
+def page(request: HttpRequest, number: int) -> HttpResponse:
+    alert = _alert(number)
+    summary = summarise([alert])[0]
+    events = list(alert.events.select_related("actor"))
+    context = {
+        "alert": alert,
+        "summary": summary,
+        "rows": _rows(summary),
+        "suspects": _suspects(alert),
+        "events": events,
+        "can_undo": _can_undo(alert, events),
+        "duplicates": list(alert.duplicates.order_by("pk")),
+        "simulated": any(row.series.hardware.lab.simulated for row in summary.findings),
+    }
+    return render(request, "pages/alert.html", context)
+
+
+@require_POST
+def act_on_one(request: HttpRequest, number: int) -> HttpResponse:
+    alert = _alert(number)
+    if not isinstance(request.user, User):
+        return redirect(with_query(reverse("sign_in"), [("next", alert.get_absolute_url())]))
+    form = request.POST.dict()
+    seen = read_number(form.get("version", ""))
+    try:
+        act(form.get("act", ""), form, alert=alert.pk, version=seen, actor=request.user)
+    except TriageError as error:
+        messages.error(request, str(error))
+    return redirect(alert)
+
+
+def _alert(number: int) -> Alert:
+    return get_object_or_404(Alert.objects.with_revisions(), pk=min(number, NUMBER_MAX))
+
+
+def _rows(summary: AlertSummary) -> list[tuple[Finding, Threshold]]:
+    """The findings, each with the threshold in force in its series."""
+    series = [row.series_id for row in summary.findings]
+    thresholds = Thresholds.of(series, tree=summary.alert.tree_id)
+    return [(row, thresholds.for_series(row.series)) for row in summary.findings]
+
+
+def _suspects(alert: Alert) -> Sequence[Revision]:
+    """The commits that may be the cause, in order; one more than are shown."""
+    found = list(Revision.objects.between(alert.after, alert.revision)[:SUSPECTS_SHOWN])
+    suspects = [*found, alert.revision]
+    for revision in suspects:
+        revision.tree = alert.tree
+    return suspects
+
+
+def _can_undo(alert: Alert, events: Sequence[AlertEvent]) -> bool:
+    return bool(events) and bool(events[-1].before) and events[-1].version == alert.version

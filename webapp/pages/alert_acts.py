@@ -1,0 +1,105 @@
+"""What people can do to alerts from a page: a table from the name of an act to its service."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, time, timedelta
+from typing import Any
+
+from django.utils import timezone
+from django.utils.dateparse import parse_date
+
+from webapp.accounts.models import User
+from webapp.regressions.models import Alert
+from webapp.regressions.services import alerts
+from webapp.results.models import Revision
+
+Form = Mapping[str, str]
+Target = dict[str, Any]  # alert, actor, version
+
+NUMBER_MAX = 2**63 - 1
+
+
+def act(name: str, form: Form, *, alert: int, version: int, actor: User) -> Alert:
+    """Do what the form says. Raises TriageError, with words for the person."""
+    do = ACTS.get(name)
+    if do is None:
+        raise alerts.TriageError("Choose what to do.")
+    return do({"alert": alert, "version": version, "actor": actor}, form)
+
+
+def read_number(text: str) -> int:
+    """A number of an alert or a version; 0, which none has, for anything else."""
+    return min(int(text[:19]), NUMBER_MAX) if text.isascii() and text.isdigit() else 0
+
+
+def _reason(form: Form) -> str:
+    return form.get("reason", "").strip()[:2000]
+
+
+def _acknowledge(target: Target, form: Form) -> Alert:
+    return alerts.acknowledge(**target, reason=_reason(form))
+
+
+def _investigate(target: Target, form: Form) -> Alert:
+    return alerts.investigate(**target, reason=_reason(form))
+
+
+def _reopen(target: Target, form: Form) -> Alert:
+    return alerts.reopen(**target, reason=_reason(form))
+
+
+def _undo(target: Target, form: Form) -> Alert:
+    return alerts.undo(**target)
+
+
+def _snooze(target: Target, form: Form) -> Alert:
+    """Until the start of a day, in the server's time zone."""
+    try:
+        day = parse_date(form.get("until", ""))
+    except ValueError:
+        day = None
+    if day is None:
+        raise alerts.TriageError("Say until which day, as 2026-12-31.")
+    if day > timezone.localdate() + timedelta(days=3660):
+        raise alerts.TriageError("Snooze for ten years at most.")
+    until = timezone.make_aware(datetime.combine(day, time()))
+    return alerts.snooze(**target, until=until, reason=_reason(form))
+
+
+def _duplicate(target: Target, form: Form) -> Alert:
+    of = read_number(form.get("of", "").strip())
+    return alerts.mark_duplicate(**target, of=of, reason=_reason(form))
+
+
+def _resolve_as(resolution: Alert.Resolution) -> Callable[[Target, Form], Alert]:
+    def resolve(target: Target, form: Form) -> Alert:
+        revision = None
+        if resolution in Alert.BY_A_REVISION:
+            revision = _revision(target["alert"], form.get("revision", "").strip())
+        return alerts.resolve(
+            **target, resolution=resolution, revision=revision, reason=_reason(form)
+        )
+
+    return resolve
+
+
+def _revision(alert: int, name: str) -> Revision:
+    found = Alert.objects.filter(pk=alert).select_related("tree").first()
+    revision = Revision.objects.named(tree=found.tree, name=name) if found and name else None
+    if revision is None:
+        raise alerts.TriageError(f"No revision “{name}” is known in this tree; name the one.")
+    return revision
+
+
+ACTS: dict[str, Callable[[Target, Form], Alert]] = {
+    "acknowledge": _acknowledge,
+    "investigate": _investigate,
+    "reopen": _reopen,
+    "snooze": _snooze,
+    "duplicate": _duplicate,
+    "undo": _undo,
+    "expected": _resolve_as(Alert.Resolution.EXPECTED),
+    "not-real": _resolve_as(Alert.Resolution.NOT_REAL),
+    "wont-fix": _resolve_as(Alert.Resolution.WONT_FIX),
+    "fixed": _resolve_as(Alert.Resolution.FIXED),
+    "backed-out": _resolve_as(Alert.Resolution.BACKED_OUT),
+}
