@@ -77,6 +77,14 @@ def test_an_alert_says_where_how_much_and_since_which_commit(visit: Visit, mixed
     assert "Driftline opened" in text
 
 
+def test_an_alert_that_smells_of_the_lab_says_so(visit: Visit) -> None:
+    Alert.objects.all().delete()
+    moved = {("Celeron/I350", mode): {15: 0.9} for mode in ("pf", "ipfw", "routing")}
+    arrive(runs_of({**moved, ("Opteron/T520", "pf"): {}}, first=500))
+    alert = Alert.objects.get(revision__position__gt=500)
+    assert "lab? Every finding is on Celeron/I350" in visit(f"/alerts/{alert.pk}/")
+
+
 def test_the_commit_page_links_the_alert_that_suspects_it(visit: Visit, mixed: Alert) -> None:
     assert f"Alert {mixed.pk} ( new ) suspects this commit" in visit("/commits/freebsd-head/r112/")
     assert "suspects this commit" not in visit("/commits/freebsd-head/r113/")

@@ -12,6 +12,7 @@ from webapp.accounts.models import User
 from webapp.pages.alert_acts import NUMBER_MAX, act, read_number
 from webapp.pages.alert_summaries import AlertSummary, summarise
 from webapp.pages.links import with_query
+from webapp.regressions.lab_hint import lab_hint
 from webapp.regressions.models import Alert, AlertEvent, Finding
 from webapp.regressions.services.alerts import TriageError
 from webapp.regressions.thresholds import Threshold, Thresholds
@@ -29,6 +30,7 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
         "alert": alert,
         "summary": summary,
         "rows": _rows(summary),
+        "lab": lab_hint(alert, summary.findings),
         "suspects": _suspects(alert),
         "events": events,
         "can_undo": _can_undo(alert, events),
