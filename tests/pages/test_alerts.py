@@ -50,7 +50,7 @@ def chosen(*alerts: Alert) -> list[str]:
 def test_the_inbox_says_what_each_alert_is_about(visit: Visit, mixed: Alert) -> None:
     text = visit("/alerts/")
     assert f"{mixed.pk} new r112 ▾▴ Mixed · pf on {ATOM} 12" in text
-    assert "% slower (±" in text
+    assert "% slower [" in text
     assert "and 1 more" in text
 
 
@@ -88,6 +88,15 @@ def test_an_alert_that_smells_of_the_lab_says_so(visit: Visit) -> None:
 def test_the_commit_page_links_the_alert_that_suspects_it(visit: Visit, mixed: Alert) -> None:
     assert f"Alert {mixed.pk} ( new ) suspects this commit" in visit("/commits/freebsd-head/r112/")
     assert "suspects this commit" not in visit("/commits/freebsd-head/r113/")
+
+
+def test_a_recovered_finding_names_what_took_it_back(visit: Visit) -> None:
+    arrive(runs_of({("Celeron/I350", "pf"): {10: 0.9, 20: 1.11}}, first=500))
+    assert "recovered by r520" in visit("/commits/freebsd-head/r510/")
+    alert = Alert.objects.get(state=Alert.State.RECOVERED)
+    text = visit(f"/alerts/{alert.pk}/")
+    assert "recovered? · opened" in text
+    assert "recovered by r520" in text
 
 
 def test_an_unknown_alert_is_not_found(client: Client) -> None:

@@ -24,6 +24,7 @@ from webapp.regressions.models import Finding
 from webapp.results.models import Series
 from webapp.results.services import forget_names
 from webapp.stats import changes
+from webapp.stats.changes.recovery import recoveries
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PROJECT = Path(__file__).resolve().parents[2]
@@ -75,9 +76,10 @@ def expected(documents: list[dict[str, Any]]) -> list[tuple[int, str, str, float
         )
         for document in documents
     ]
+    found = changes.detect(points).changes
     return [
-        (one.revision.position, one.verdict, one.state, one.score)
-        for one in changes.detect(points).changes
+        (one.revision.position, one.verdict, "recovered" if back else one.state, one.score)
+        for one, back in zip(found, recoveries(found), strict=True)
     ]
 
 

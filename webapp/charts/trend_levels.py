@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 Json = dict[str, Any]
-CONFIRMED = "confirmed"
+PROVEN = ("confirmed", "recovered")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Found:
 
     @property
     def is_confirmed(self) -> bool:
-        return self.state == CONFIRMED
+        return self.state in PROVEN
 
     def columns(self) -> Json:
         """What the hover card reads."""

@@ -45,7 +45,7 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
                 Series.objects.filter(
                     pk=OuterRef("series"),
                     findings__revision=OuterRef("revision"),
-                    findings__state__in=["candidate", "confirmed"],
+                    findings__state__in=["candidate", "confirmed", "recovered"],
                 )
             )
         )

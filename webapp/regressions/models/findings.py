@@ -51,9 +51,9 @@ class FindingQuerySet(models.QuerySet["Finding"]):
     def largest_of_each_revision(self) -> Self:
         """One for each revision: worse before better, confirmed before candidate, then by size."""
         worse = Case(When(verdict=Verdict.WORSE, then=0), default=1)
-        confirmed = Case(When(state=Finding.State.CONFIRMED, then=0), default=1)
+        proven = Case(When(state__in=Finding.PROVEN, then=0), default=1)
         size = Abs("change_pct").desc(nulls_first=True)
-        return self.order_by("revision_id", worse, confirmed, size, "pk").distinct("revision_id")
+        return self.order_by("revision_id", worse, proven, size, "pk").distinct("revision_id")
 
     def of_alerts(self, alerts: Iterable[Alert | int]) -> Self:
         """What alerts hold: regressions before improvements, each from the largest on."""
