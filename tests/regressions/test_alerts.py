@@ -176,6 +176,7 @@ def test_the_threshold_in_force_is_the_most_specific_one_and_says_so() -> None:
     def look() -> None:
         threshold = Thresholds.of([series.pk], tree=series.tree_id).for_series(series)
         reconcile_trees([series.tree_id])
+        assert Finding.objects.of_interest().count() == Alert.objects.open().count()
         seen.append((*threshold, Alert.objects.open().count()))
 
     look()

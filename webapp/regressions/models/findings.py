@@ -32,9 +32,14 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         return self.filter(series__in=list(series)).order_by("series_id", "position")
 
     def of_interest(self) -> Self:
-        """Those at least as large as the smallest effect of interest of their series."""
-        default = models.Value(SeriesSettings.DEFAULT_MIN_EFFECT_PCT)
-        least = Coalesce("series__settings__min_effect_pct", default)
+        """Those at least as large as the smallest effect in force (see regressions.thresholds)."""
+        least = Coalesce(
+            "series__settings__min_effect_pct",
+            "series__mode__min_effect__percent",
+            "series__hardware__min_effect__percent",
+            "series__tree__min_effect__percent",
+            models.Value(SeriesSettings.DEFAULT_MIN_EFFECT_PCT),
+        )
         return self.annotate(size=Abs("change_pct"), least=least).filter(size__gte=F("least"))
 
     def revisions_lately(self, *, state: str, verdict: str, limit: int) -> list[int]:
