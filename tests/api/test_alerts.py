@@ -53,6 +53,14 @@ def test_alerts_are_found_by_their_state() -> None:
     assert Client().get("/api/v1/alerts?state=lost").status_code == 422
 
 
+@pytest.mark.parametrize("path", ["alerts", "series"])
+@pytest.mark.parametrize("part", ["tree", "hardware", "mode"])
+def test_a_nul_is_refused_by_name(path: str, part: str) -> None:
+    response = Client().get(f"/api/v1/{path}?{part}=%00")
+    assert response.status_code == 422
+    assert part in response.content.decode()
+
+
 def test_pages_follow_one_another() -> None:
     first = Client().get("/api/v1/alerts?limit=1").json()
     second = Client().get(f"/api/v1/alerts?limit=1&before={first['next']}").json()

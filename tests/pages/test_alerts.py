@@ -136,6 +136,7 @@ def test_acts_on_one_alert_are_logged_with_their_reason(ada: Client, mixed: Aler
     ("form", "said"),
     [
         ({"act": "fixed", "revision": "r999"}, "No revision “r999” is known"),
+        ({"act": "fixed", "revision": "r\0"}, "No revision “r” is known"),
         ({"act": "snooze", "until": "soon"}, "Say until which day"),
         ({"act": "snooze", "until": "2026-02-31"}, "Say until which day"),
         ({"act": "snooze", "until": "9999-12-31"}, "ten years at most"),

@@ -7,7 +7,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from webapp.api.schemas import AlertDetail, AlertList, ErrorOut
+from webapp.api.schemas import AlertDetail, AlertList, Asked, ErrorOut
 from webapp.api.series import ID_MAX, finding_out
 from webapp.regressions.models import Alert, Finding
 
@@ -30,9 +30,9 @@ class Wanted(Schema):
     """Which alerts; a part left out means all. `state=open` is every state that waits."""
 
     state: StateIn = ""
-    tree: str = ""
-    hardware: str = ""
-    mode: str = ""
+    tree: Asked = ""
+    hardware: Asked = ""
+    mode: Asked = ""
     before: int = Field(ID_MAX, ge=0, le=ID_MAX, description="Only numbers smaller than this.")
     limit: int = Field(100, ge=1, le=1000)
 
@@ -52,12 +52,12 @@ def list_alerts(request: HttpRequest, wanted: Query[Wanted]) -> Any:
 
 
 @router.get(
-    "/alerts/{int:number}",
-    response={200: AlertDetail, 404: ErrorOut},
+    "/alerts/{number}",
+    response={200: AlertDetail, 404: ErrorOut, 422: ErrorOut},
     summary="An alert with its findings and events",
 )
 def one_alert(request: HttpRequest, number: int) -> Any:
-    alert = get_object_or_404(Alert.objects.with_revisions(), pk=min(number, ID_MAX))
+    alert = get_object_or_404(Alert.objects.with_revisions(), pk=max(-1, min(number, ID_MAX)))
     findings = Finding.objects.of_alerts([alert]).with_revisions().with_subjects()
     return {
         **alert_out(alert),

@@ -61,6 +61,9 @@ def _real_number(value: Any) -> Any:
     return value
 
 
+Asked = Annotated[str, AfterValidator(_no_nul)]
+"""What a query looks for; a name that is not known finds nothing."""
+
 Name = Annotated[str, StringConstraints(pattern=r"^[^\s:/?#&\x00]+$", max_length=100, strict=True)]
 HardwareName = Annotated[
     str,

@@ -10,7 +10,7 @@ from django.utils.cache import get_conditional_response
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from webapp.api.schemas import ErrorOut, PointsOut, SeriesList
+from webapp.api.schemas import Asked, ErrorOut, PointsOut, SeriesList
 from webapp.regressions.models import Comparison, Finding, SeriesAnalysis
 from webapp.results.models import Point, Series
 
@@ -38,10 +38,10 @@ COLUMNS = (
 class Chosen(Schema):
     """Which series; a part left out means all."""
 
-    tree: str | None = None
-    hardware: str | None = None
-    mode: str | None = None
-    metric: str | None = None
+    tree: Asked | None = None
+    hardware: Asked | None = None
+    mode: Asked | None = None
+    metric: Asked | None = None
     limit: int = Field(1000, ge=1, le=10_000)
 
     def filters(self) -> dict[str, str]:

@@ -19,11 +19,12 @@ NUMBER_MAX = 2**63 - 1
 
 
 def act(name: str, form: Form, *, alert: int, version: int, actor: User) -> Alert:
-    """Do what the form says. Raises TriageError, with words for the person."""
+    """Do what the form says; PostgreSQL holds no NUL. Raises TriageError, with words for people."""
     do = ACTS.get(name)
     if do is None:
         raise alerts.TriageError("Choose what to do.")
-    return do({"alert": alert, "version": version, "actor": actor}, form)
+    plain = {field: text.replace("\0", "") for field, text in form.items()}
+    return do({"alert": alert, "version": version, "actor": actor}, plain)
 
 
 def read_number(text: str) -> int:
