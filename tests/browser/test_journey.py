@@ -50,6 +50,11 @@ def trouble(page: Page, live_server: LiveServer) -> Iterator[list[str]]:
         if not request.url.startswith((live_server.url, "data:", "blob:")):
             found.append(f"elsewhere: {request.url}")
 
+    def on_failure(request: Request) -> None:
+        # Leaving a page ends what it still loads; that is no failure.
+        if request.failure != "net::ERR_ABORTED":
+            found.append(f"failed: {request.url}: {request.failure}")
+
     def on_response(response: Response) -> None:
         if response.status >= 400:
             found.append(f"{response.status}: {response.url}")
@@ -57,7 +62,7 @@ def trouble(page: Page, live_server: LiveServer) -> Iterator[list[str]]:
     page.on("console", on_console)
     page.on("pageerror", lambda error: found.append(f"script: {error}"))
     page.on("request", on_request)
-    page.on("requestfailed", lambda request: found.append(f"failed: {request.url}"))
+    page.on("requestfailed", on_failure)
     page.on("response", on_response)
     yield found
     assert found == []

@@ -9,6 +9,9 @@ from webapp.regressions import queue
 from webapp.results import services as results
 from webapp.results.documents import Recorded, RunDocument
 
+TRIES = 3
+"""A remembered row that is gone, and then the same run from somebody else, are two mishaps."""
+
 
 def take_in(
     *,
@@ -29,10 +32,11 @@ def take_in(
                 queue.analysis_on_commit()
         return recorded
 
-    try:
-        return once()
-    except IntegrityError:
-        # The same run or revision came twice at the same moment, or a row that we remembered by
-        # its name is gone; now we see what is there.
-        results.forget_names()
-        return once()
+    for _ in range(TRIES - 1):
+        try:
+            return once()
+        except IntegrityError:
+            # The same run or revision came twice at the same moment, or a row that we remembered
+            # by its name is gone; now we see what is there.
+            results.forget_names()
+    return once()
