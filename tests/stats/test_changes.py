@@ -327,3 +327,15 @@ def test_the_planted_changes_of_the_simulated_lab_are_found_and_no_other_above_t
 
 
 STEP_KINDS = ("step", "mixed", "machine change")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_large_step_early_in_a_series_is_confirmed(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    points = []
+    for i in range(24):
+        level = (0.9 if i >= 12 else 1.0) * np.exp(generator.normal(0, 0.004))
+        samples = (level * np.exp(generator.normal(0, 0.004, 5))).tolist()
+        points.append(Point(i, f"r{i}", samples))
+    found = [one.revision.position for one in detect(points).changes if one.state == "confirmed"]
+    assert any(abs(position - 12) <= 1 for position in found)

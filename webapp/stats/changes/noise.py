@@ -54,10 +54,12 @@ WITHIN_CLIP = 6.0
 MOST_MEMORY = 0.75
 """The largest correlation of neighbours that is believed."""
 
-MEMORY_DOUBT = 4.0
-"""Differences after which half of an estimated correlation is believed."""
+MEMORY_DOUBT = 16.0
+"""Differences after which half of an estimated correlation is believed. Few of them show much
+correlation by chance (a dozen: ± 0.3), and believing it hides an early step, however large; hence
+the cube in `memory`, which believes little before and nearly all soon after."""
 
-LEAST_FOR_MEMORY = 6.0
+LEAST_FOR_MEMORY = 12.0
 """Differences needed before a correlation of neighbours is estimated."""
 
 
@@ -210,4 +212,5 @@ class Tracker:
         ratio = (self.far / self.fars) / (self.near / self.nears)
         if ratio <= 1.0:
             return 0.0
-        return min(ratio - 1.0, MOST_MEMORY) * self.fars / (self.fars + MEMORY_DOUBT)
+        believed = self.fars**3 / (self.fars**3 + MEMORY_DOUBT**3)
+        return min(ratio - 1.0, MOST_MEMORY) * believed
