@@ -20,7 +20,11 @@ PROJECT = Path(__file__).resolve().parents[1]
 
 @pytest.fixture
 def worker(transactional_db: None, tmp_path: Path) -> Iterator[None]:
-    """A real Celery worker on the test's database. What other tests queued is gone before."""
+    """A real Celery worker with its scheduler on the test's database.
+
+    What other tests queued is gone before. The sweep comes often, as it does for users: a message
+    may be lost, its work may not.
+    """
     cache.clear()
     app.control.purge()
     log = tmp_path / "worker.log"
@@ -29,9 +33,10 @@ def worker(transactional_db: None, tmp_path: Path) -> Iterator[None]:
             [
                 *(sys.executable, "-m", "celery", "-A", "webapp.config.celery", "worker"),
                 *("--loglevel=info", "--concurrency=1", "--without-mingle", "--without-gossip"),
+                "--beat",
             ],
             cwd=PROJECT,
-            env=environment_of_the_database(),
+            env=environment_of_the_database() | {"DRIFTLINE_SWEEP_SECONDS": "5"},
             stdout=output,
             stderr=output,
             stdin=subprocess.DEVNULL,
