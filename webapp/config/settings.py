@@ -62,9 +62,12 @@ CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
 INSTALLED_APPS = [
     "webapp.config",
     "webapp.accounts",
+    "webapp.outbox",
     "webapp.labs",
     "webapp.results",
+    "webapp.jobs",
     "webapp.regressions",
+    "webapp.bisects",
     "webapp.api",
     "webapp.pages",
     "django.contrib.admin",
@@ -123,10 +126,8 @@ AUTH_USER_MODEL = "accounts.User"
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "overview"
 MIGRATION_MODULES = {
-    "accounts": "migrations.accounts",
-    "labs": "migrations.labs",
-    "results": "migrations.results",
-    "regressions": "migrations.regressions",
+    app: f"migrations.{app}"
+    for app in ("accounts", "outbox", "labs", "results", "jobs", "regressions", "bisects")
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -1,0 +1,66 @@
+"""What a mail says: apps register, for each kind of mail, the function that composes it.
+
+The outbox knows people and their letters, not alerts or bisects: those stand above it, and give it
+what to send. A letter is composed when it is about to be sent, so that it tells the latest, and is
+kept then, so that a second try sends the same.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from webapp.outbox.models import Mail
+
+
+@dataclass(frozen=True, slots=True)
+class NewMail:
+    """A mail to be written: ``kind`` (``alert.opened``) about something (``alert:17``).
+
+    One person gets one mail of a kind about a thing, however often it is posted. ``thread`` names
+    the conversation that it belongs to (empty: none). Nothing is sent before ``due``. ``data`` is
+    what the composing function needs besides, as JSON.
+    """
+
+    recipient: int
+    kind: str
+    about: str
+    due: datetime
+    thread: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A composed mail. ``unsubscribe_url`` (absolute) shows by GET and acts by POST."""
+
+    subject: str
+    text: str
+    html: str
+    unsubscribe_url: str = ""
+
+
+class NothingToSay(Exception):
+    """What the mail was to tell is no longer so; the message says why. It is not sent."""
+
+
+Compose = Callable[["Mail"], Letter]
+_composers: dict[str, Compose] = {}
+
+
+def composes(kind: str) -> Callable[[Compose], Compose]:
+    """Register the decorated function for mails of ``kind``. Raises ValueError for a second one."""
+
+    def register(compose: Compose) -> Compose:
+        if kind in _composers:
+            raise ValueError(f"two functions compose {kind!r}")
+        _composers[kind] = compose
+        return compose
+
+    return register
+
+
+def compose(mail: "Mail") -> Letter:
+    """The letter of ``mail``. Raises NothingToSay; LookupError when nobody composes its kind."""
+    return _composers[mail.kind](mail)
