@@ -1,0 +1,86 @@
+"""Webhooks: who wants to hear of events, and what was sent there."""
+
+import secrets
+from typing import Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+from webapp.accounts.models import User
+from webapp.outbox.models.parcels import Parcel, ParcelQuerySet
+
+SECRET_BYTES = 32
+
+
+def new_secret() -> str:
+    """A fresh secret of an endpoint."""
+    return f"dlhook_{secrets.token_urlsafe(SECRET_BYTES)}"
+
+
+class EndpointQuerySet(models.QuerySet["Endpoint"]):
+    """Works on endpoints."""
+
+    def listening_to(self, kind: str) -> Self:
+        """The enabled ones that want events of ``kind``. Without kinds, an endpoint wants all."""
+        return self.filter(Q(kinds__contains=[kind]) | Q(kinds=[]), enabled=True)
+
+
+class Endpoint(models.Model):
+    """An address that hears of events.
+
+    ``secret`` signs what is sent there, so it is kept as it is; pages show it once, when it is
+    made. ``kinds`` are the kinds of events it hears of, all when empty. ``failing_since`` is the
+    first failure after the last success.
+    """
+
+    name = models.CharField(max_length=100, unique=True)
+    url = models.CharField(max_length=500)
+    secret = models.CharField(max_length=100, default=new_secret)
+    kinds = ArrayField(models.CharField(max_length=40), default=list, blank=True)
+    enabled = models.BooleanField(default=True)
+    allow_private = models.BooleanField(
+        default=False,
+        help_text="May lie in the private networks that DRIFTLINE_WEBHOOKS_ALLOW lists.",
+    )
+    failing_since = models.DateTimeField(null=True, blank=True)
+    disabled_reason = models.TextField(blank=True)
+    created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = EndpointQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        """Its page, with the log of its deliveries."""
+        return reverse("webhook", args=[self.pk])
+
+
+class HookDelivery(Parcel):
+    """One event to one endpoint. ``uid`` is the same in every try: receivers know doubles by it."""
+
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="deliveries")
+    uid = models.UUIDField(unique=True)
+    payload = models.JSONField()
+    status = models.PositiveSmallIntegerField(null=True, blank=True)
+    response = models.TextField(blank=True, db_default="")
+    milliseconds = models.PositiveIntegerField(null=True, blank=True)
+
+    objects = ParcelQuerySet.as_manager()
+
+    class Meta(Parcel.Meta):
+        constraints = [
+            *Parcel.Meta.constraints,
+            models.UniqueConstraint(
+                fields=["endpoint", "kind", "about"], name="event_once_for_an_endpoint"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} to {self.endpoint_id} about {self.about}"

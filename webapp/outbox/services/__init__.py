@@ -1,0 +1,5 @@
+"""Post what is to leave, and send it: one file per step."""
+
+from webapp.outbox.services.posting import post_event, post_mails
+
+__all__ = ["post_event", "post_mails"]
