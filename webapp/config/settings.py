@@ -145,6 +145,7 @@ CACHES = {
 # Celery
 SWEEP_SECONDS = _env.number("DRIFTLINE_SWEEP_SECONDS", default=30, least=1, most=3600)
 TASK_SECONDS = _env.number("DRIFTLINE_TASK_SECONDS", default=300, least=10, most=3600)
+MAIL_SWEEP_SECONDS = _env.number("DRIFTLINE_MAIL_SWEEP_SECONDS", default=15, least=1, most=3600)
 CELERY_BROKER_URL = instance.broker_url(REDIS_URL)
 CELERY_RESULT_BACKEND = None
 CELERY_TASK_IGNORE_RESULT = True
@@ -194,6 +195,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "webapp.regressions.tasks.sweep_alerts",
         "schedule": ALERT_SWEEP_SECONDS,
         "options": {"expires": ALERT_SWEEP_SECONDS},
+    },
+    "sweep-mails": {
+        "task": "webapp.outbox.tasks.sweep_mails",
+        "schedule": float(MAIL_SWEEP_SECONDS),
+        "options": {"expires": MAIL_SWEEP_SECONDS},
     },
 }
 

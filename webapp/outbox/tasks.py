@@ -2,13 +2,25 @@
 
 from celery import shared_task
 
-from webapp.outbox import queue
+from webapp.outbox import queue, services
+
+MOST_BATCHES = 20
+"""Of one task, which has a time limit; the sweep goes on with the rest."""
 
 
 @shared_task(ignore_result=True)
 def send_mails() -> None:
     """Send the mails that are due."""
     queue.begins("mails")
+    for _ in range(MOST_BATCHES):
+        if not services.send_due_mails():
+            return
+
+
+@shared_task(ignore_result=True)
+def sweep_mails() -> None:
+    """Send what became due, and what a lost message or a killed worker left (beat runs this)."""
+    send_mails()
 
 
 @shared_task(ignore_result=True)

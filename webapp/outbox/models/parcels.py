@@ -35,8 +35,8 @@ class Parcel(models.Model):
 
     ``due`` is when it is next to be taken up: not before that time while it waits, and when its
     claim runs out while it is being sent. Who sends it holds ``claim``; writing the result
-    needs the same claim still to be there. ``attempts`` counts those that failed for a cause of
-    its own; a server that is away counts for none.
+    needs the same claim still to be there. ``attempts`` counts the tries, and a mail server that
+    is away costs none.
     """
 
     class State(models.TextChoices):

@@ -1,0 +1,279 @@
+"""What is due is sent over a real conversation, and every end of it is recorded."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from tests import make
+from tests.outbox.conftest import Composer
+from tests.smtp import MailServer, Mode
+from webapp.accounts.models import User
+from webapp.outbox import backoff, envelopes, services
+from webapp.outbox.letters import Letter, NothingToSay
+from webapp.outbox.models import Mail
+from webapp.outbox.models import MailServer as ServerRow
+from webapp.outbox.services import claiming, mailing
+
+pytestmark = pytest.mark.django_db
+Post = Callable[..., Mail]
+
+
+def send() -> None:
+    while services.send_due_mails():
+        pass
+
+
+def wait_over() -> None:
+    """As if every pause had passed."""
+    past = timezone.now() - timedelta(seconds=1)
+    Mail.objects.unfinished().update(due=past)
+    ServerRow.objects.update(next_try=past)
+
+
+def test_a_due_mail_arrives_and_is_recorded(server: MailServer, post: Post) -> None:
+    mail = post()
+    send()
+    mail.refresh_from_db()
+    assert (mail.state, mail.attempts, mail.claim, mail.address) == (
+        "sent",
+        1,
+        None,
+        "ada@example.org",
+    )
+    (arrived,) = server.mails
+    assert arrived["Subject"] == "A subject"
+    assert arrived["To"] == "ada@example.org"
+    assert arrived.get_body(("plain",)).get_content().strip() == "The text."
+    assert arrived.get_body(("html",)).get_content().strip() == "<p>The text.</p>"
+
+
+def test_a_mail_says_to_machines_what_they_need(server: MailServer, post: Post) -> None:
+    post(thread="alert:17")
+    send()
+    (arrived,) = server.mails
+    assert arrived["Auto-Submitted"] == "auto-generated"
+    assert arrived["List-Unsubscribe"] == "<https://x.example/u/1>"
+    assert arrived["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert arrived["List-Id"] == "Driftline <driftline.127.0.0.1>"
+    assert arrived["Date"].datetime.tzinfo is not None
+    assert arrived["In-Reply-To"] == arrived["References"] != arrived["Message-ID"]
+
+
+def test_mails_of_one_thread_to_one_person_refer_to_the_same(
+    server: MailServer, post: Post
+) -> None:
+    bob = make.user("bob", email="bob@example.org")
+    for about in ("thing:1", "thing:2"):
+        post(about, thread="alert:17")
+    post("thing:1", to=bob, thread="alert:17")
+    send()
+    roots = [(mail["To"], mail["References"]) for mail in server.mails]
+    assert roots[0] == roots[1]
+    assert roots[2][1] != roots[0][1]
+    assert len({mail["Message-ID"] for mail in server.mails}) == 3
+
+
+def test_a_message_id_is_a_function_of_what_the_mail_is() -> None:
+    first = envelopes.message_id(kind="alert.opened", about="alert:17", recipient=5)
+    assert first == envelopes.message_id(kind="alert.opened", about="alert:17", recipient=5)
+    assert first.startswith("<alert.opened.alert-17.5.")
+    assert first != envelopes.message_id(kind="alert.opened", about="alert-17", recipient=5)
+
+
+def test_a_mail_is_not_sent_before_it_is_due(server: MailServer, post: Post) -> None:
+    mail = post()
+    Mail.objects.update(due=timezone.now() + timedelta(seconds=30))
+    send()
+    assert not server.mails
+    mail.refresh_from_db()
+    assert mail.state == "waiting"
+
+
+def test_a_batch_goes_over_one_connection(server: MailServer, post: Post) -> None:
+    for number in range(5):
+        post(f"thing:{number}")
+    send()
+    assert len(server.mails) == 5
+    assert server.connections == 1
+
+
+def test_the_statements_for_a_mail_do_not_grow_with_the_batch(
+    server: MailServer, post: Post, django_assert_num_queries
+) -> None:
+    for number in range(10):
+        post(f"thing:{number}")
+    # The pause, the claim (4 with its savepoint), the read, the end of the failures; and for each
+    # mail: a savepoint to compose in (2), what is kept, what became of it.
+    with django_assert_num_queries(7 + 10 * 4):
+        assert services.send_due_mails()
+
+
+def test_what_is_no_longer_so_is_dropped_with_the_reason(
+    server: MailServer, post: Post, composer: Composer
+) -> None:
+    composer.error = NothingToSay("The alert was retracted.")
+    mail = post()
+    send()
+    mail.refresh_from_db()
+    assert (mail.state, mail.reason) == ("dropped", "The alert was retracted.")
+    assert not server.mails
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"email": ""}, "ada has no e-mail address."),
+        ({"is_active": False}, "The account ada is not active."),
+    ],
+)
+def test_a_mail_to_nobody_is_dropped_with_the_reason(
+    server: MailServer, post: Post, ada: User, change: dict[str, object], reason: str
+) -> None:
+    mail = post()
+    User.objects.filter(pk=ada.pk).update(**change)
+    send()
+    mail.refresh_from_db()
+    assert (mail.state, mail.reason) == ("dropped", reason)
+
+
+def test_a_mail_that_cannot_be_composed_is_tried_again_and_holds_up_no_other(
+    server: MailServer, post: Post, composer: Composer
+) -> None:
+    composer.errors_about["thing:1"] = ZeroDivisionError("by zero")
+    bad, good = post("thing:1"), post("thing:2")
+    send()
+    bad.refresh_from_db()
+    good.refresh_from_db()
+    assert good.state == "sent"
+    assert (bad.state, bad.attempts) == ("waiting", 1)
+    assert bad.reason == "It could not be composed: ZeroDivisionError: by zero"
+    assert bad.due > timezone.now()
+    composer.errors_about.clear()
+    wait_over()
+    send()
+    bad.refresh_from_db()
+    assert (bad.state, bad.reason) == ("sent", "")
+
+
+def test_a_kind_that_nobody_composes_waits_with_the_reason(server: MailServer, post: Post) -> None:
+    mail = post()
+    Mail.objects.update(kind="unknown")
+    send()
+    mail.refresh_from_db()
+    assert (mail.state, mail.attempts) == ("waiting", 1)
+    assert "unknown" in mail.reason
+
+
+def test_a_recipient_refused_for_good_ends_the_mail_at_once(server: MailServer, post: Post) -> None:
+    server.refused.add("ada@example.org")
+    mail, other = post(), post(to=make.user("bob", email="bob@example.org"))
+    send()
+    mail.refresh_from_db()
+    other.refresh_from_db()
+    assert (mail.state, mail.attempts) == ("dead", 1)
+    assert mail.reason == "The server answered 550 5.1.1 nobody of that name"
+    assert other.state == "sent"
+
+
+def test_an_address_that_is_none_ends_the_mail(server: MailServer, post: Post, ada: User) -> None:
+    mail = post()
+    User.objects.filter(pk=ada.pk).update(email="no\r\naddress@example.org")
+    send()
+    mail.refresh_from_db()
+    assert mail.state == "dead"
+    assert mail.reason.startswith("It cannot be written as a message")
+
+
+def test_a_refusal_for_now_is_tried_again_after_longer_and_longer_pauses_then_given_up(
+    server: MailServer, post: Post
+) -> None:
+    server.mode = Mode.LATER
+    mail = post()
+    for number, pause in enumerate(backoff.PAUSES, 1):
+        before = timezone.now()
+        send()
+        mail.refresh_from_db()
+        assert (mail.state, mail.attempts) == ("waiting", number)
+        assert before + pause <= mail.due <= timezone.now() + pause * (1 + backoff.JITTER)
+        wait_over()
+    send()
+    mail.refresh_from_db()
+    assert mail.state == "dead"
+    assert mail.reason.startswith(f"Given up after {len(backoff.PAUSES) + 1} tries: The server")
+
+
+def test_every_try_sends_the_same_letter(
+    server: MailServer, post: Post, composer: Composer
+) -> None:
+    server.mode = Mode.DIE_BEFORE_REPLY
+    post()
+    send()
+    server.mode, composer.letter = Mode.ACCEPT, Letter("Another subject", "Other.", "")
+    wait_over()
+    send()
+    first, second = server.mails
+    for header in ("Message-ID", "Date", "Subject"):
+        assert first[header] == second[header]
+    assert first.get_body(("plain",)).get_content() == second.get_body(("plain",)).get_content()
+    assert composer.calls == 1
+
+
+def test_a_server_that_is_away_costs_no_mail_a_try(server: MailServer, post: Post) -> None:
+    mails = [post(f"thing:{number}") for number in range(3)]
+    server.stop()
+    send()
+    states = set(Mail.objects.values_list("state", "attempts"))
+    assert states == {("waiting", 0)}
+    row = ServerRow.objects.get()
+    assert (row.failures, row.reason) == (1, "Connection refused")
+    server.start()
+    send()
+    assert not server.mails  # left alone until the pause is over
+    wait_over()
+    send()
+    assert len(server.mails) == len(mails)
+    row.refresh_from_db()
+    assert (row.failures, row.next_try) == (0, None)
+
+
+@pytest.mark.parametrize(
+    ("mode", "first"),
+    [
+        (Mode.REFUSE_SENDER, 0),
+        (Mode.CLOSING, 1),
+        (Mode.DIE_BEFORE_REPLY, 1),
+    ],
+)
+def test_a_server_that_stops_taking_mails_costs_at_most_the_one_under_way_a_try(
+    server: MailServer, post: Post, mode: Mode, first: int
+) -> None:
+    for number in range(3):
+        post(f"thing:{number}")
+    server.mode = mode
+    send()
+    tries = Mail.objects.order_by("pk").values_list("state", "attempts")
+    assert list(tries) == [("waiting", first), ("waiting", 0), ("waiting", 0)]
+    server.mode = Mode.ACCEPT
+    wait_over()
+    send()
+    assert set(Mail.objects.values_list("state", flat=True)) == {"sent"}
+
+
+def test_a_claim_that_ran_out_is_taken_by_another_and_the_first_sends_nothing(
+    server: MailServer, post: Post
+) -> None:
+    mail = post()
+    token = claiming.claim(Mail.objects.all(), limit=1, lease=mailing.LEASE)
+    assert token
+    assert claiming.claim(Mail.objects.all(), limit=1, lease=mailing.LEASE) is None
+    wait_over()
+    send()
+    mail.refresh_from_db()
+    assert mail.state == "sent"
+    mailing._send_claimed(token)
+    mail.claim = token
+    assert not claiming.record_failed(mail, "too late")
+    mail.refresh_from_db()
+    assert (mail.state, len(server.mails)) == ("sent", 1)

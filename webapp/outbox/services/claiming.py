@@ -1,0 +1,93 @@
+"""Claims on parcels: taking them, and writing what became of them while they are still ours."""
+
+import uuid
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from webapp.outbox import backoff
+from webapp.outbox.models import Parcel, ParcelQuerySet
+
+REASON_LENGTH = 1000
+log = structlog.get_logger()
+
+
+def claim(parcels: ParcelQuerySet, *, limit: int, lease: timedelta) -> uuid.UUID | None:
+    """Claim up to ``limit`` parcels that are due, for the time of ``lease``; None without any.
+
+    Two workers never claim the same one: each skips the rows that the other holds, and sees
+    afterwards that they are not due any more.
+    """
+    now, token = timezone.now(), uuid.uuid4()
+    with transaction.atomic():
+        due = parcels.claimable(now).select_for_update(skip_locked=True, of=("self",))
+        chosen = list(due.values_list("pk", flat=True)[:limit])
+        parcels.filter(pk__in=chosen).update(
+            state=Parcel.State.CLAIMED, claim=token, due=now + lease
+        )
+    return token if chosen else None
+
+
+def keep(parcel: Parcel, *, lease: timedelta, **fields: Any) -> bool:
+    """Begin the claim on ``parcel`` anew and write ``fields``; False when it is not ours now."""
+    now = timezone.now()
+    return _write(parcel, due=now + lease, tried_at=now, **fields)
+
+
+def release(parcels: ParcelQuerySet, token: uuid.UUID) -> None:
+    """Give back what of a claim was not tried; it is due at once."""
+    parcels.filter(claim=token).update(state=Parcel.State.WAITING, claim=None, due=timezone.now())
+
+
+def record_sent(parcel: Parcel, **fields: Any) -> bool:
+    """It arrived."""
+    return _end(parcel, Parcel.State.SENT, "", attempts=F("attempts") + 1, **fields)
+
+
+def record_dropped(parcel: Parcel, reason: str) -> bool:
+    """It is not to be sent any more."""
+    return _end(parcel, Parcel.State.DROPPED, reason)
+
+
+def record_dead(parcel: Parcel, reason: str, **fields: Any) -> bool:
+    """The receiver refused it for good."""
+    return _end(parcel, Parcel.State.DEAD, reason, attempts=F("attempts") + 1, **fields)
+
+
+def record_failed(parcel: Parcel, reason: str, **fields: Any) -> bool:
+    """A try failed: there is another one after a pause, or it was the last."""
+    failed = parcel.attempts + 1
+    if backoff.is_last(failed):
+        return record_dead(parcel, f"Given up after {failed} tries: {reason}", **fields)
+    return _write(
+        parcel,
+        state=Parcel.State.WAITING,
+        claim=None,
+        due=timezone.now() + backoff.pause_after(failed),
+        attempts=failed,
+        reason=_plain(reason),
+        **fields,
+    )
+
+
+def _end(parcel: Parcel, state: Parcel.State, reason: str, **fields: Any) -> bool:
+    now: datetime = timezone.now()
+    return _write(parcel, state=state, claim=None, reason=_plain(reason), ended_at=now, **fields)
+
+
+def _write(parcel: Parcel, **fields: Any) -> bool:
+    """Compare and set: only who still holds the claim writes."""
+    rows = type(parcel)._default_manager.filter(pk=parcel.pk, claim=parcel.claim)  # noqa: SLF001
+    written = bool(rows.update(**fields))
+    if not written:
+        log.warning("a claim ran out before its result was written", parcel=str(parcel))
+    return written
+
+
+def _plain(reason: str) -> str:
+    """PostgreSQL holds no NUL, and servers say what they like."""
+    return reason.replace("\0", "")[:REASON_LENGTH]

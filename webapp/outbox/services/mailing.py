@@ -1,0 +1,136 @@
+"""Send the mails that are due.
+
+At least once, on purpose: a mail is lost to nobody, and the one window for a second copy is
+between the server's acceptance and our note of it. Both copies then have the same Message-ID.
+"""
+
+import uuid
+from datetime import timedelta
+
+import structlog
+from django.db import transaction
+from django.utils import timezone
+
+from webapp.outbox import envelopes, letters
+from webapp.outbox.models import Mail
+from webapp.outbox.services import claiming, mail_server
+from webapp.outbox.smtp import Line, NotNow, Refused, ServerAway
+
+BATCH = 50
+LEASE = timedelta(minutes=3)
+"""Of one mail: some ten commands of a conversation, each of which may take EMAIL_TIMEOUT (10 s),
+and its composition. A worker that was killed holds its mails up for so long."""
+
+LETTER_FIELDS = (
+    "address",
+    "subject",
+    "text",
+    "html",
+    "unsubscribe_url",
+    "message_id",
+    "in_reply_to",
+    "composed_at",
+)
+"""Kept before it is sent; a further try sends them again."""
+
+log = structlog.get_logger()
+
+
+def send_due_mails() -> bool:
+    """Send one batch of due mails; whether it is worth looking for another at once."""
+    if mail_server.is_left_alone(timezone.now()):
+        return False
+    token = claiming.claim(Mail.objects.all(), limit=BATCH, lease=LEASE)
+    return token is not None and _send_claimed(token)
+
+
+def _send_claimed(token: uuid.UUID) -> bool:
+    line = Line()
+    try:
+        for mail in Mail.objects.filter(claim=token).select_related("recipient").order_by("pk"):
+            _send(mail, line)
+    except ServerAway as error:
+        log.warning("the mail server takes no mails, all wait", reason=str(error))
+        claiming.release(Mail.objects.all(), token)
+        mail_server.note_failure(str(error))
+        return False
+    finally:
+        line.close()
+    if line.was_used:
+        mail_server.note_success()
+    return True
+
+
+def _send(mail: Mail, line: Line) -> None:
+    if not _has_a_reader(mail) or not _is_composed(mail):
+        return
+    line.open()
+    # What is sent is kept before it is sent, and only by who holds the claim.
+    letter = {name: getattr(mail, name) for name in LETTER_FIELDS}
+    if claiming.keep(mail, lease=LEASE, **letter):
+        _deliver(mail, line)
+
+
+def _has_a_reader(mail: Mail) -> bool:
+    """Whether somebody is there to read it; it is dropped otherwise."""
+    mail.address = mail.recipient.email
+    if not mail.recipient.is_active:
+        claiming.record_dropped(mail, f"The account {mail.recipient} is not active.")
+    elif not mail.address:
+        claiming.record_dropped(mail, f"{mail.recipient} has no e-mail address.")
+    else:
+        return True
+    return False
+
+
+def _is_composed(mail: Mail) -> bool:
+    """Whether there is a letter to send, from before or composed now."""
+    if mail.composed_at is not None:
+        return True
+    try:
+        with transaction.atomic():
+            letter = letters.compose(mail)
+    except letters.NothingToSay as nothing:
+        claiming.record_dropped(mail, str(nothing))
+        return False
+    except Exception as error:
+        # One mail that cannot be composed must not hold up the others; it is tried again, as a
+        # later version may compose it, and the operator sees why it waits.
+        log.exception("a mail could not be composed", mail=mail.pk, kind=mail.kind)
+        claiming.record_failed(mail, f"It could not be composed: {_named(error)}")
+        return False
+    _put_in(mail, letter)
+    return True
+
+
+def _put_in(mail: Mail, letter: letters.Letter) -> None:
+    mail.subject = " ".join(letter.subject.split())
+    mail.text, mail.html = letter.text, letter.html
+    mail.unsubscribe_url = letter.unsubscribe_url
+    mail.message_id = envelopes.message_id(
+        kind=mail.kind, about=mail.about, recipient=mail.recipient_id
+    )
+    if mail.thread:
+        mail.in_reply_to = envelopes.thread_id(thread=mail.thread, recipient=mail.recipient_id)
+    mail.composed_at = timezone.now()
+
+
+def _deliver(mail: Mail, line: Line) -> None:
+    """Send it and write what became of it. Raises ServerAway."""
+    try:
+        line.send(envelopes.envelope(mail))
+    except Refused as error:
+        claiming.record_dead(mail, str(error))
+    except NotNow as error:
+        claiming.record_failed(mail, str(error))
+    except ServerAway as error:
+        if error.during_a_mail:
+            # Otherwise a mail that brings the server down would be the first of every batch.
+            claiming.record_failed(mail, str(error))
+        raise
+    else:
+        claiming.record_sent(mail)
+
+
+def _named(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,108 @@
+"""The conversation with the mail server, and what its answers mean for the mails."""
+
+import smtplib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.core.mail import EmailMessage, get_connection
+
+CLOSING = 421  # RFC 5321, 4.2.3: the service is not available and closes the connection
+PERMANENT = range(500, 600)
+
+
+class MailError(Exception):
+    """A mail did not leave; the message says why."""
+
+
+class Refused(MailError):
+    """For good: it will be refused every time."""
+
+
+class NotNow(MailError):
+    """For now: the server may take it later."""
+
+
+class ServerAway(MailError):
+    """The server takes no mails at all now; others need not be tried.
+
+    ``during_a_mail`` is set when it left in the middle of one, which may have been the cause.
+    """
+
+    def __init__(self, reason: str, *, during_a_mail: bool = False) -> None:
+        super().__init__(reason)
+        self.during_a_mail = during_a_mail
+
+
+class Line:
+    """One connection for a batch of mails, opened by the first of them."""
+
+    def __init__(self) -> None:
+        self._backend: Any = get_connection()
+        self._is_open = self.was_used = False
+
+    def send(self, message: EmailMessage) -> None:
+        """Send ``message``; it has arrived when this returns. Raises MailError."""
+        self.open()
+        with translated():
+            self._backend.send_messages([message])
+
+    def open(self) -> None:
+        """Connect and sign in, unless that is done. Raises ServerAway."""
+        if self._is_open:
+            return
+        try:
+            self._backend.open()
+        except (smtplib.SMTPException, OSError) as error:
+            raise ServerAway(describe(error)) from error
+        self._is_open = self.was_used = True
+
+    def close(self) -> None:
+        """End the conversation; what was sent has arrived already, so a failure means nothing."""
+        try:
+            self._backend.close()
+        except (smtplib.SMTPException, OSError):
+            self._backend.connection = None
+        self._is_open = False
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise what `smtplib` raises while it sends one mail as a MailError."""
+    try:
+        yield
+    except smtplib.SMTPRecipientsRefused as error:
+        code, text = next(iter(error.recipients.values()))
+        raise _answer(code, text) from error
+    except smtplib.SMTPSenderRefused as error:
+        # Said to our address or our account, whatever the mail: every other would hear the same.
+        raise ServerAway(describe(error)) from error
+    except smtplib.SMTPResponseException as error:
+        raise _answer(error.smtp_code, error.smtp_error) from error
+    except smtplib.SMTPNotSupportedError as error:
+        raise Refused(describe(error)) from error
+    except (smtplib.SMTPException, OSError) as error:
+        raise ServerAway(describe(error), during_a_mail=True) from error
+    except ValueError as error:
+        raise Refused(f"It cannot be written as a message: {error}") from error
+
+
+def describe(error: Exception) -> str:
+    """An error of a conversation in words for an operator."""
+    if isinstance(error, smtplib.SMTPResponseException):
+        return f"The server answered {error.smtp_code} {_text(error.smtp_error)}"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return f"{type(error).__name__}: {error}"
+
+
+def _answer(code: int, text: bytes | str) -> MailError:
+    said = f"The server answered {code} {_text(text)}"
+    if code == CLOSING:
+        return ServerAway(said, during_a_mail=True)
+    return Refused(said) if code in PERMANENT else NotNow(said)
+
+
+def _text(said: bytes | str) -> str:
+    text = said.decode(errors="replace") if isinstance(said, bytes) else said
+    return " ".join(text.split())
