@@ -227,7 +227,8 @@ def test_a_server_that_is_away_costs_no_mail_a_try(server: MailServer, post: Pos
     states = set(Mail.objects.values_list("state", "attempts"))
     assert states == {("waiting", 0)}
     row = ServerRow.objects.get()
-    assert (row.failures, row.reason) == (1, "Connection refused")
+    assert row.failures == 1
+    assert row.reason.startswith("Connection refused. Nothing listens there")
     server.start()
     send()
     assert not server.mails  # left alone until the pause is over

@@ -15,6 +15,7 @@ from webapp.outbox import envelopes, letters
 from webapp.outbox.models import Mail
 from webapp.outbox.services import claiming, mail_server
 from webapp.outbox.smtp import Line, NotNow, Refused, ServerAway
+from webapp.outbox.smtp_help import explain
 
 BATCH = 50
 LEASE = timedelta(minutes=3)
@@ -52,7 +53,7 @@ def _send_claimed(token: uuid.UUID) -> bool:
     except ServerAway as error:
         log.warning("the mail server takes no mails, all wait", reason=str(error))
         claiming.release(Mail.objects.all(), token)
-        mail_server.note_failure(str(error))
+        mail_server.note_failure(explain(error))
         return False
     finally:
         line.close()

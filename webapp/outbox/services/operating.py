@@ -1,0 +1,84 @@
+"""What operators do to the outbox by hand."""
+
+from collections.abc import Sequence
+from email.utils import make_msgid
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.mail import EmailMessage
+from django.core.validators import validate_email
+from django.db import transaction
+from django.utils import timezone
+
+from webapp.outbox import mail_settings, queue
+from webapp.outbox.models import Mail, ParcelQuerySet
+from webapp.outbox.services import mail_server
+from webapp.outbox.smtp import Line, MailError
+from webapp.outbox.smtp_help import explain
+
+State = Mail.State
+
+
+class TestMailError(Exception):
+    """A test mail did not leave; the message says why and what can be done."""
+
+    __test__ = False  # its name begins as that of a test does
+
+
+@transaction.atomic
+def retry_mails(numbers: Sequence[int]) -> int:
+    """Send mails that were given up again, with all their tries before them; say how many."""
+    queue.mails_on_commit()
+    return _retry(Mail.objects.filter(pk__in=numbers))
+
+
+@transaction.atomic
+def retry_all_mails() -> int:
+    """The same for every mail that was given up; those that wait for a pause go at once too."""
+    now = timezone.now()
+    waiting = Mail.objects.filter(state=State.WAITING, due__gt=now, attempts__gt=0)
+    hurried = waiting.update(due=now)
+    mail_server.try_now()
+    queue.mails_on_commit()
+    return hurried + _retry(Mail.objects.all())
+
+
+@transaction.atomic
+def drop_mails(numbers: Sequence[int], *, by: str) -> int:
+    """Do not send mails that wait or were given up; say how many those were."""
+    stopped = Mail.objects.filter(pk__in=numbers, state__in=[State.WAITING, State.DEAD])
+    return stopped.update(state=State.DROPPED, ended_at=timezone.now(), reason=f"Dropped by {by}.")
+
+
+def send_test_mail(address: str) -> None:
+    """Send a mail to ``address`` at once, past the outbox. Raises TestMailError."""
+    try:
+        validate_email(address)
+    except ValidationError as error:
+        raise TestMailError(f"“{address}” is not an e-mail address.") from error
+    line = Line()
+    try:
+        line.send(_test_mail(address))
+    except MailError as error:
+        raise TestMailError(explain(error)) from error
+    finally:
+        line.close()
+
+
+def _retry(mails: ParcelQuerySet) -> int:
+    return mails.filter(state=State.DEAD).update(
+        state=State.WAITING, due=timezone.now(), attempts=0, ended_at=None
+    )
+
+
+def _test_mail(address: str) -> EmailMessage:
+    host = settings.DEFAULT_FROM_EMAIL.rpartition("@")[2].strip("> ")
+    return EmailMessage(
+        subject="[driftline] Test mail",
+        body=(
+            f"This is a test. Driftline at {settings.PUBLIC_URL} sends its mails "
+            f"by {mail_settings.in_force().server}.\n"
+        ),
+        to=[address],
+        headers={"Auto-Submitted": "auto-generated", "Message-ID": make_msgid("test", host)},
+    )
