@@ -5,6 +5,7 @@ Only `webapp.config.settings` makes an `Environment`; nothing else in the projec
 
 import difflib
 from collections.abc import Mapping, Sequence
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,15 @@ class Environment:
     def words(self, name: str) -> list[str]:
         """The parts of a list separated by commas."""
         return [word.strip() for word in self.text(name).split(",") if word.strip()]
+
+    def networks(self, name: str) -> list[IPv4Network | IPv6Network]:
+        """A list of networks such as `10.0.0.0/8, fd00::/8`, separated by commas."""
+        try:
+            return [ip_network(word) for word in self.words(name)]
+        except ValueError as error:
+            raise ImproperlyConfigured(
+                f"{name}: {error}; networks are needed, e.g. 10.0.0.0/8,fd00::/8."
+            ) from error
 
     def path(self, name: str, *, default: Path) -> Path:
         """An absolute path; a relative one counts from the working directory."""

@@ -201,6 +201,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": float(MAIL_SWEEP_SECONDS),
         "options": {"expires": MAIL_SWEEP_SECONDS},
     },
+    "sweep-deliveries": {
+        "task": "webapp.outbox.tasks.sweep_deliveries",
+        "schedule": float(MAIL_SWEEP_SECONDS),
+        "options": {"expires": MAIL_SWEEP_SECONDS},
+    },
 }
 
 # Web server (webapp.config.gunicorn)
@@ -269,6 +274,9 @@ EMAIL_SUBJECT_PREFIX = ""
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = _env.text(
     "DRIFTLINE_EMAIL_FROM", f"driftline@{_public.hostname or 'localhost'}"
 )
+
+# Webhooks reach public addresses only, and of the others those that are listed here
+WEBHOOKS_ALLOW = _env.networks("DRIFTLINE_WEBHOOKS_ALLOW")
 
 USE_TZ = True
 TIME_ZONE = "UTC"

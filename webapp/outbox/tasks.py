@@ -4,7 +4,7 @@ from celery import shared_task
 
 from webapp.outbox import queue, services
 
-MOST_BATCHES = 20
+MOST_BATCHES, MOST_DELIVERIES = 20, 20
 """Of one task, which has a time limit; the sweep goes on with the rest."""
 
 
@@ -27,3 +27,12 @@ def sweep_mails() -> None:
 def send_deliveries() -> None:
     """Send the deliveries that are due."""
     queue.begins("deliveries")
+    for _ in range(MOST_DELIVERIES):
+        if not services.send_due_delivery():
+            return
+
+
+@shared_task(ignore_result=True)
+def sweep_deliveries() -> None:
+    """Send what became due, and what a lost message or a killed worker left (beat runs this)."""
+    send_deliveries()

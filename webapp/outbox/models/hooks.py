@@ -1,6 +1,7 @@
 """Webhooks: who wants to hear of events, and what was sent there."""
 
 import secrets
+from datetime import datetime
 from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
@@ -31,8 +32,8 @@ class Endpoint(models.Model):
     """An address that hears of events.
 
     ``secret`` signs what is sent there, so it is kept as it is; pages show it once, when it is
-    made. ``kinds`` are the kinds of events it hears of, all when empty. ``failing_since`` is the
-    first failure after the last success.
+    made. ``kinds`` are the kinds of events it hears of, all when empty. After ``failures`` in a
+    row, the first at ``failing_since``, all its deliveries wait for ``next_try``.
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -44,7 +45,9 @@ class Endpoint(models.Model):
         default=False,
         help_text="May lie in the private networks that DRIFTLINE_WEBHOOKS_ALLOW lists.",
     )
+    failures = models.PositiveIntegerField(default=0)
     failing_since = models.DateTimeField(null=True, blank=True)
+    next_try = models.DateTimeField(null=True, blank=True)
     disabled_reason = models.TextField(blank=True)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -62,6 +65,14 @@ class Endpoint(models.Model):
         return reverse("webhook", args=[self.pk])
 
 
+class HookDeliveryQuerySet(ParcelQuerySet):
+    """Works on deliveries."""
+
+    def to_endpoints_in_reach(self, now: datetime) -> Self:
+        """Those to enabled endpoints that are not in the pause after a failure."""
+        return self.filter(endpoint__enabled=True).exclude(endpoint__next_try__gt=now)
+
+
 class HookDelivery(Parcel):
     """One event to one endpoint. ``uid`` is the same in every try: receivers know doubles by it."""
 
@@ -72,7 +83,7 @@ class HookDelivery(Parcel):
     response = models.TextField(blank=True, db_default="")
     milliseconds = models.PositiveIntegerField(null=True, blank=True)
 
-    objects = ParcelQuerySet.as_manager()
+    objects = HookDeliveryQuerySet.as_manager()
 
     class Meta(Parcel.Meta):
         constraints = [

@@ -26,7 +26,7 @@ def claim(parcels: ParcelQuerySet, *, limit: int, lease: timedelta) -> uuid.UUID
     with transaction.atomic():
         due = parcels.claimable(now).select_for_update(skip_locked=True, of=("self",))
         chosen = list(due.values_list("pk", flat=True)[:limit])
-        parcels.filter(pk__in=chosen).update(
+        parcels.model._default_manager.filter(pk__in=chosen).update(  # noqa: SLF001
             state=Parcel.State.CLAIMED, claim=token, due=now + lease
         )
     return token if chosen else None

@@ -1,0 +1,118 @@
+"""A webhook reaches public addresses, and no other unless it is allowed."""
+
+import socket
+from collections.abc import Callable
+from ipaddress import ip_address, ip_network
+
+import pytest
+
+from webapp.outbox import addresses
+from webapp.outbox.addresses import AddressError, check
+
+
+@pytest.fixture
+def names(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Gives names their addresses: DNS is not ours."""
+
+    def resolve_to(*found: str) -> None:
+        infos = [
+            (socket.AF_INET6 if ":" in ip else socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, 0))
+            for ip in found
+        ]
+        monkeypatch.setattr(addresses.socket, "getaddrinfo", lambda *_, **__: infos)
+
+    return resolve_to
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1",
+        "localhost",
+        "2130706433",  # 127.0.0.1 as one number
+        "0x7f000001",
+        "0177.0.0.1",
+        "127.1",
+        "0",
+        "0.0.0.0",
+        "10.1.2.3",
+        "172.16.0.1",
+        "192.168.1.1",
+        "100.64.0.1",
+        "169.254.169.254",
+        "224.0.0.1",
+        "240.0.0.1",
+        "255.255.255.255",
+        "198.18.0.1",
+        "[::1]",
+        "[::]",
+        "[fe80::1]",
+        "[fc00::1]",
+        "[fec0::1]",
+        "[ff02::1]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:10.0.0.1]",
+        "[::127.0.0.1]",
+        "[64:ff9b::127.0.0.1]",
+        "[64:ff9b::a00:1]",
+        "[64:ff9b:1::1]",
+        "[2002:7f00:1::1]",
+        "[2001:0:1234::1]",
+        "[2001:db8::1]",
+    ],
+)
+def test_an_address_that_is_not_public_is_refused_however_it_is_written(host: str) -> None:
+    with pytest.raises(AddressError, match=r"not a public address|has no address"):
+        check(f"http://{host}/hook")
+
+
+@pytest.mark.parametrize(
+    "address", ["1.1.1.1", "2606:4700:4700::1111", "64:ff9b::101:101", "::ffff:1.1.1.1"]
+)
+def test_a_public_address_is_public_also_where_it_is_wrapped(address: str) -> None:
+    assert addresses.is_public(ip_address(address))
+
+
+def test_a_target_keeps_the_name_and_the_address_that_was_checked(names) -> None:
+    names("1.1.1.1", "1.0.0.1")
+    target = check("https://hooks.example:8443/a/b?c=d")
+    assert (target.address, target.host_header) == ("1.1.1.1", "hooks.example:8443")
+    assert target.path == "/a/b?c=d"
+
+
+def test_one_private_address_among_public_ones_is_enough_to_refuse(names) -> None:
+    names("1.1.1.1", "10.0.0.5")
+    with pytest.raises(AddressError, match=r"hooks\.example is 10\.0\.0\.5"):
+        check("https://hooks.example/")
+
+
+def test_a_private_network_can_be_allowed(names) -> None:
+    names("10.0.0.5")
+    assert check("http://ci.lab/", allowed=[ip_network("10.0.0.0/24")]).address == "10.0.0.5"
+    with pytest.raises(AddressError):
+        check("http://ci.lab/", allowed=[ip_network("10.0.1.0/24")])
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://1.1.1.1/",
+        "file:///etc/passwd",
+        "https://",
+        "1.1.1.1",
+        "http://1.1.1.1:99999/",
+        "http://[1.1.1.1/",
+        "http://user:secret@1.1.1.1/",
+        "http://1.1.1.1/a b",
+        "http://1.1.1.1/\r\nX: y",
+        "http://1.1.1.1:0/",
+    ],
+)
+def test_what_is_no_plain_url_is_refused(url: str) -> None:
+    with pytest.raises(AddressError, match="URL"):
+        check(url)
+
+
+def test_a_name_without_address_is_named() -> None:
+    with pytest.raises(AddressError, match=r"The name no\.such\.invalid has no address"):
+        check("https://no.such.invalid/")

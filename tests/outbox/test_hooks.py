@@ -1,0 +1,243 @@
+"""Events reach their endpoints signed, once, and never machines that only we can reach."""
+
+import hashlib
+import hmac
+import json
+import socket
+from collections.abc import Iterator
+from datetime import timedelta
+from ipaddress import ip_network
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from tests import make
+from tests.outbox.receivers import Receiver, receiving
+from webapp.accounts.models import User
+from webapp.outbox import addresses, http_post, services
+from webapp.outbox.addresses import Target
+from webapp.outbox.models import Endpoint, HookDelivery
+from webapp.outbox.services import endpoints
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with receiving() as server:
+        yield server
+
+
+@pytest.fixture
+def operator(db: None) -> User:
+    return make.user("op", is_staff=True)
+
+
+@pytest.fixture
+def endpoint(receiver: Receiver, operator: User, settings: Any) -> Endpoint:
+    """At the receiver, whose network is allowed."""
+    settings.WEBHOOKS_ALLOW = [ip_network("127.0.0.0/8")]
+    return endpoints.add_endpoint(
+        name="ci", url=receiver.url(), kinds=["alert.opened"], allow_private=True, by=operator
+    )
+
+
+def post(about: str = "alert:17") -> None:
+    services.post_event(kind="alert.opened", about=about, payload={"alert": 17})
+
+
+def send() -> None:
+    while services.send_due_delivery():
+        pass
+
+
+def wait_over() -> None:
+    """As if every pause had passed."""
+    past = timezone.now() - timedelta(seconds=1)
+    HookDelivery.objects.unfinished().update(due=past)
+    Endpoint.objects.update(next_try=past)
+
+
+def test_an_event_arrives_with_a_signature_that_its_receiver_can_check(
+    receiver: Receiver, endpoint: Endpoint
+) -> None:
+    post()
+    send()
+    ((headers, body),) = receiver.requests
+    delivery = HookDelivery.objects.get()
+    assert (delivery.state, delivery.status, delivery.response) == ("sent", 200, "thanks")
+    assert headers["X-Driftline-Delivery"] == str(delivery.uid) == json.loads(body)["id"]
+    assert json.loads(body)["data"] == {"alert": 17}
+    fields = dict(part.split("=") for part in headers["X-Driftline-Signature"].split(","))
+    signed = f"{fields['t']}.".encode() + body
+    expected = hmac.new(endpoint.secret.encode(), signed, hashlib.sha256).hexdigest()
+    assert fields["v1"] == expected
+
+
+def test_a_failure_is_tried_again_with_the_same_delivery_id_and_body(
+    receiver: Receiver, endpoint: Endpoint
+) -> None:
+    receiver.status = 500
+    post()
+    send()
+    delivery = HookDelivery.objects.get()
+    assert (delivery.state, delivery.attempts, delivery.reason) == (
+        "waiting",
+        1,
+        "It answered 500.",
+    )
+    receiver.status = 204
+    wait_over()
+    send()
+    delivery.refresh_from_db()
+    assert (delivery.state, delivery.attempts, delivery.reason) == ("sent", 2, "")
+    (first, body), (second, again) = receiver.requests
+    assert body == again
+    assert first["X-Driftline-Delivery"] == second["X-Driftline-Delivery"]
+
+
+def test_while_an_endpoint_fails_its_other_deliveries_wait_untried(
+    receiver: Receiver, endpoint: Endpoint
+) -> None:
+    receiver.status = 503
+    for number in range(3):
+        post(f"alert:{number}")
+    send()
+    tries = HookDelivery.objects.order_by("pk").values_list("attempts", flat=True)
+    assert list(tries) == [1, 0, 0]
+    receiver.status = 200
+    wait_over()
+    send()
+    assert set(HookDelivery.objects.values_list("state", flat=True)) == {"sent"}
+    endpoint.refresh_from_db()
+    assert (endpoint.failures, endpoint.failing_since) == (0, None)
+
+
+def test_an_endpoint_that_fails_for_days_is_disabled_and_says_so(
+    receiver: Receiver, endpoint: Endpoint
+) -> None:
+    receiver.status = 500
+    post("alert:1")
+    post("alert:2")
+    past = timezone.now() - endpoints.DISABLED_AFTER - timedelta(minutes=1)
+    Endpoint.objects.update(failures=9, failing_since=past)
+    send()
+    endpoint.refresh_from_db()
+    assert not endpoint.enabled
+    assert (
+        endpoint.disabled_reason
+        == "Every delivery failed for 5 days, the last so: It answered 500."
+    )
+    assert set(HookDelivery.objects.values_list("state", flat=True)) == {"dropped"}
+
+
+def test_a_redirect_is_not_followed(receiver: Receiver, endpoint: Endpoint) -> None:
+    receiver.status = 307
+    receiver.headers = {"Location": f"http://127.0.0.1:{receiver.port}/elsewhere"}
+    post()
+    send()
+    delivery = HookDelivery.objects.get()
+    assert len(receiver.requests) == 1
+    assert delivery.status == 307
+    assert "Redirects are not followed" in delivery.reason
+
+
+def test_a_huge_answer_is_read_to_its_first_two_kilobytes(
+    receiver: Receiver, endpoint: Endpoint
+) -> None:
+    receiver.answer = b"a\0" * 5_000_000
+    post()
+    send()
+    delivery = HookDelivery.objects.get()
+    assert delivery.state == "sent"
+    assert len(delivery.response) == http_post.EXCERPT_BYTES // 2
+
+
+def test_an_answer_that_never_ends_is_given_up(receiver: Receiver) -> None:
+    receiver.drips = True
+    target = Target("http", "x.example", receiver.port, "/", "127.0.0.1")
+    with pytest.raises(http_post.PostError, match=r"No whole answer within 0\.3 s"):
+        http_post.post(target, b"{}", {}, total_seconds=0.3)
+
+
+def test_nobody_listening_is_a_failure_with_its_reason(
+    endpoint: Endpoint, receiver: Receiver
+) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        Endpoint.objects.update(url=f"http://127.0.0.1:{unused.getsockname()[1]}/")
+        post()
+        send()
+    assert HookDelivery.objects.get().reason == "Connection refused."
+
+
+def test_the_connection_goes_to_the_address_that_was_checked_whatever_the_name_says_now(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def changing(host: str, *_: object, **__: object) -> list[Any]:
+        asked.append(host)
+        address = "1.1.1.1" if len(asked) == 1 else "127.0.0.1"
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0))]
+
+    monkeypatch.setattr(addresses.socket, "getaddrinfo", changing)
+    target = addresses.check(receiver.url("rebinding.example"))
+    connected: list[tuple[str, int]] = []
+
+    def connect(address: tuple[str, int], timeout: float) -> socket.socket:
+        connected.append(address)
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(http_post.socket, "create_connection", connect)
+    with pytest.raises(http_post.PostError):
+        http_post.post(target, b"{}", {})
+    assert connected == [("1.1.1.1", receiver.port)]
+    assert asked == ["rebinding.example"]
+    assert not receiver.requests
+
+
+def test_the_name_is_what_the_receiver_is_asked_for(receiver: Receiver) -> None:
+    target = Target("http", "ci.example", receiver.port, "/hook", "127.0.0.1")
+    http_post.post(target, b"{}", {})
+    ((headers, _),) = receiver.requests
+    assert headers["Host"] == f"ci.example:{receiver.port}"
+
+
+def test_a_name_that_became_private_since_it_was_added_is_not_reached(
+    receiver: Receiver, endpoint: Endpoint
+) -> None:
+    Endpoint.objects.update(allow_private=False)
+    post()
+    send()
+    assert not receiver.requests
+    assert "not a public address" in HookDelivery.objects.get().reason
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"name": " "}, "name"),
+        ({"name": "ci"}, "name"),
+        ({"kinds": ["Not a kind"]}, "kinds"),
+        ({"url": "http://127.0.0.1/", "allow_private": False}, "url"),
+        ({"url": "gopher://x/"}, "url"),
+    ],
+)
+def test_an_endpoint_that_cannot_be_is_refused_by_the_name_of_its_field(
+    endpoint: Endpoint, operator: User, given: dict[str, Any], field: str
+) -> None:
+    good = {"name": "other", "url": endpoint.url, "kinds": [], "allow_private": True}
+    with pytest.raises(endpoints.EndpointError) as refused:
+        endpoints.add_endpoint(**(good | given), by=operator)
+    assert refused.value.field == field
+    assert Endpoint.objects.count() == 1
+
+
+def test_a_ping_reaches_an_endpoint_that_listens_to_something_else(
+    receiver: Receiver, endpoint: Endpoint, operator: User
+) -> None:
+    endpoints.ping_endpoint(endpoint=endpoint, by=operator)
+    send()
+    assert receiver.requests[0][0]["X-Driftline-Event"] == "ping"

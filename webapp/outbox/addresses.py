@@ -1,0 +1,109 @@
+"""Which addresses a webhook may reach.
+
+A URL that somebody typed in must not make this server talk to machines that only this server can
+reach. So a name is resolved once, every address it has is checked, and the connection then goes to
+one of exactly these: what the name means a moment later does not matter.
+"""
+
+import socket
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+)
+from urllib.parse import SplitResult, urlsplit
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+PORTS = {"http": 80, "https": 443}
+NAT64 = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
+"""RFC 6052 and RFC 8215: a gateway passes on to the IPv4 address in the last 32 bits."""
+
+
+class AddressError(Exception):
+    """A URL that no webhook may go to; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A checked URL: connect to ``address``, and ask it for ``path`` of ``host``."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+    address: str
+
+    @property
+    def host_header(self) -> str:
+        """``host``, with the port where it is not the usual one."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
+
+
+def check(url: str, *, allowed: Sequence[Network] = ()) -> Target:
+    """Where ``url`` leads. Raises AddressError unless all its addresses are public or allowed."""
+    parts = _parsed(url)
+    host = parts.hostname or ""
+    port = parts.port or PORTS[parts.scheme]
+    addresses = resolve(host, port)
+    for address in addresses:
+        if not is_public(address) and not _is_in(address, allowed):
+            raise AddressError(
+                f"{host} is {address}, which is not a public address. An operator of the server "
+                "can allow its network in DRIFTLINE_WEBHOOKS_ALLOW, and then the endpoint."
+            )
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return Target(parts.scheme, host, port, path, str(addresses[0]))
+
+
+def resolve(host: str, port: int) -> list[Address]:
+    """Every address of ``host``; odd spellings of one (``0x7f.1``) come out as what they mean."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise AddressError(f"The name {host} has no address: {error}") from error
+    return [ip_address(str(info[4][0])) for info in found]
+
+
+def is_public(address: Address) -> bool:
+    """Whether anybody on the Internet can reach it; for an address that wraps another, that one."""
+    if isinstance(address, IPv6Address):
+        inner = _wrapped(address)
+        if inner is not None:
+            return is_public(inner)
+        if address.is_site_local or address in NAT64[1] or address.teredo:
+            return False
+    return address.is_global and not (
+        address.is_multicast or address.is_reserved or address.is_unspecified
+    )
+
+
+def _wrapped(address: IPv6Address) -> IPv4Address | None:
+    """The IPv4 address that packets to ``address`` end at, where it is a mapped one."""
+    if address in NAT64[0]:
+        return IPv4Address(int(address) & 0xFFFF_FFFF)
+    return address.ipv4_mapped or address.sixtofour
+
+
+def _is_in(address: Address, networks: Iterable[Network]) -> bool:
+    inner = _wrapped(address) if isinstance(address, IPv6Address) else None
+    return any((inner or address) in network for network in networks)
+
+
+def _parsed(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in PORTS and parts.hostname and parts.port != 0
+    except ValueError as error:
+        raise AddressError(f"The URL cannot be read: {error}.") from error
+    if not usable or not url.isascii() or not url.isprintable() or " " in url:
+        raise AddressError("A URL is needed that begins with https:// or http:// and names a host.")
+    if parts.username is not None or parts.password is not None:
+        raise AddressError("A URL without user and password is needed; deliveries are signed.")
+    return parts

@@ -1,0 +1,139 @@
+"""Endpoints of webhooks: added, switched on and off, and left alone while they fail."""
+
+import re
+import uuid
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from webapp.accounts.models import User
+from webapp.outbox import addresses, backoff, queue
+from webapp.outbox.models import Endpoint, HookDelivery, Parcel
+from webapp.outbox.models.hooks import new_secret
+
+DISABLED_AFTER = timedelta(days=5)
+"""Of failures without one success between them: as long as one delivery is tried."""
+KIND = re.compile(r"[a-z][a-z0-9_.-]{0,39}")
+PING = "ping"
+
+
+class EndpointError(Exception):
+    """An endpoint that cannot be; ``field`` names what is wrong, the message why."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(reason)
+        self.field = field
+
+
+def add_endpoint(
+    *, name: str, url: str, kinds: Sequence[str] = (), allow_private: bool = False, by: User
+) -> Endpoint:
+    """Add an endpoint; its secret is in the answer. Raises EndpointError."""
+    endpoint = Endpoint(
+        name=name.strip(), url=url.strip(), kinds=list(kinds), allow_private=allow_private
+    )
+    endpoint.created_by = by
+    _require_good(endpoint)
+    try:
+        with transaction.atomic():
+            endpoint.save()
+    except IntegrityError as error:
+        raise EndpointError("name", f"There is an endpoint {endpoint} already.") from error
+    return endpoint
+
+
+def enable_endpoint(*, endpoint: Endpoint) -> None:
+    """Let it hear of events again, from now on."""
+    Endpoint.objects.filter(pk=endpoint.pk).update(
+        enabled=True, disabled_reason="", failures=0, failing_since=None, next_try=None
+    )
+
+
+@transaction.atomic
+def disable_endpoint(*, endpoint: Endpoint, reason: str) -> None:
+    """Let it hear of nothing more; what waits for it is dropped."""
+    Endpoint.objects.filter(pk=endpoint.pk).update(enabled=False, disabled_reason=reason)
+    waiting = HookDelivery.objects.filter(endpoint=endpoint, state=Parcel.State.WAITING)
+    waiting.update(
+        state=Parcel.State.DROPPED, ended_at=timezone.now(), reason="The endpoint was disabled."
+    )
+
+
+def renew_secret(*, endpoint: Endpoint) -> str:
+    """Sign with a new secret from now on, and give it back."""
+    endpoint.secret = new_secret()
+    endpoint.save(update_fields=["secret"])
+    return endpoint.secret
+
+
+@transaction.atomic
+def ping_endpoint(*, endpoint: Endpoint, by: User) -> HookDelivery:
+    """Post a test delivery to it alone, whatever it listens to; not held up by failures before."""
+    now = timezone.now()
+    Endpoint.objects.filter(pk=endpoint.pk).update(next_try=None)
+    uid = uuid.uuid4()
+    queue.deliveries_on_commit()
+    return HookDelivery.objects.create(
+        endpoint=endpoint,
+        uid=uid,
+        kind=PING,
+        about=f"ping:{uid}",
+        payload={"from": settings.PUBLIC_URL, "by": by.get_username()},
+        due=now,
+    )
+
+
+@transaction.atomic
+def retry_deliveries(*, endpoint: Endpoint, numbers: Sequence[int]) -> int:
+    """Send deliveries again that were given up or wait for a pause; say how many."""
+    again = endpoint.deliveries.filter(
+        pk__in=numbers, state__in=[Parcel.State.DEAD, Parcel.State.WAITING]
+    )
+    Endpoint.objects.filter(pk=endpoint.pk).update(next_try=None)
+    queue.deliveries_on_commit()
+    return again.update(state=Parcel.State.WAITING, due=timezone.now(), attempts=0, ended_at=None)
+
+
+def allowed_networks(endpoint: Endpoint) -> list[addresses.Network]:
+    """The networks that are not public and that it may lie in."""
+    return list(settings.WEBHOOKS_ALLOW) if endpoint.allow_private else []
+
+
+@transaction.atomic
+def note_failure(*, endpoint: Endpoint, reason: str) -> None:
+    """Leave it alone for a while, and for good when it failed for long."""
+    now = timezone.now()
+    row = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
+    row.failures += 1
+    row.failing_since = row.failing_since or now
+    row.next_try = now + backoff.pause_after(row.failures, backoff.SERVER_PAUSES)
+    row.save(update_fields=["failures", "failing_since", "next_try"])
+    if row.enabled and now - row.failing_since > DISABLED_AFTER:
+        days = DISABLED_AFTER.days
+        disable_endpoint(
+            endpoint=row, reason=f"Every delivery failed for {days} days, the last so: {reason}"
+        )
+
+
+def note_success(*, endpoint: Endpoint) -> None:
+    """It answers again."""
+    Endpoint.objects.filter(pk=endpoint.pk, failures__gt=0).update(
+        failures=0, failing_since=None, next_try=None
+    )
+
+
+def _require_good(endpoint: Endpoint) -> None:
+    if not endpoint.name or len(endpoint.name) > 100 or "\0" in endpoint.name:
+        raise EndpointError("name", "A name of 1 to 100 characters is needed.")
+    for kind in endpoint.kinds:
+        if not KIND.fullmatch(kind):
+            raise EndpointError("kinds", f"“{kind}” is no kind of event, such as alert.opened.")
+    if len(endpoint.url) > 500:
+        raise EndpointError("url", "A URL of at most 500 characters is needed.")
+    try:
+        addresses.check(endpoint.url, allowed=allowed_networks(endpoint))
+    except addresses.AddressError as error:
+        raise EndpointError("url", str(error)) from error
