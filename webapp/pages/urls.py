@@ -11,9 +11,11 @@ from webapp.pages import (
     commits,
     compare,
     hardware,
+    outbox,
     overview,
     search,
     trends,
+    webhooks,
 )
 
 urlpatterns = [
@@ -34,6 +36,13 @@ urlpatterns = [
     path("compare.md", gzip_page(compare.markdown), name="compare_markdown"),
     path("search/", search.page, name="search"),
     path("search/suggestions/", search.suggestions, name="search_suggestions"),
+    path("outbox/", outbox.page, name="outbox"),
+    path("outbox/act/", outbox.act, name="outbox_act"),
+    path("outbox/test/", outbox.test, name="outbox_test"),
+    path("outbox/<int:number>/", outbox.one, name="outbox_mail"),
+    path("webhooks/", webhooks.page, name="webhooks"),
+    path("webhooks/<int:number>/", webhooks.one, name="webhook"),
+    path("webhooks/<int:number>/act/", webhooks.act, name="webhook_act"),
     path(
         "sign-in/",
         auth.LoginView.as_view(template_name="pages/sign_in.html", next_page="overview"),

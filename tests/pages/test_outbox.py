@@ -1,0 +1,209 @@
+"""What operators see of mails and webhooks, and that nobody else does."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from ipaddress import ip_network
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from tests import make
+from tests.pages.conftest import Counted, words
+from tests.smtp import Mode, mail_server
+from webapp.accounts.models import User
+from webapp.outbox.models import Endpoint, Mail, MailServer
+from webapp.outbox.services import endpoints
+
+pytestmark = pytest.mark.django_db
+Visit = Callable[[str], str]
+
+
+@pytest.fixture
+def operator(client: Client) -> User:
+    user = make.user("op", is_staff=True, email="op@example.org")
+    client.force_login(user)
+    return user
+
+
+@pytest.fixture
+def hook(settings: Any, db: None) -> Endpoint:
+    settings.WEBHOOKS_ALLOW = [ip_network("127.0.0.0/8")]
+    by = User.objects.filter(username="op").first() or make.user("adder")
+    url = "http://127.0.0.1:1/hook"
+    return endpoints.add_endpoint(name="ci", url=url, allow_private=True, by=by)
+
+
+def mail(about: str, **fields: Any) -> Mail:
+    to = User.objects.filter(username="ada").first() or make.user("ada", email="ada@example.org")
+    return Mail.objects.create(
+        recipient=to, kind="alert.opened", about=about, **({"due": timezone.now()} | fields)
+    )
+
+
+def dead(about: str = "alert:1") -> Mail:
+    return mail(about, state="dead", attempts=3, reason="550 nobody there", ended_at=timezone.now())
+
+
+ADDRESSES = [
+    ("get", "/outbox/"),
+    ("get", "/outbox/1/"),
+    ("post", "/outbox/act/"),
+    ("post", "/outbox/test/"),
+    ("get", "/webhooks/"),
+    ("post", "/webhooks/"),
+    ("get", "/webhooks/1/"),
+    ("post", "/webhooks/1/act/"),
+]
+
+
+@pytest.mark.parametrize(("method", "address"), ADDRESSES)
+def test_strangers_are_asked_to_sign_in_and_others_are_refused(
+    client: Client, method: str, address: str
+) -> None:
+    stranger = getattr(client, method)(address)
+    assert stranger.status_code == 302
+    assert stranger["Location"].startswith("/sign-in/?next=")
+    client.force_login(make.user("nobody"))
+    assert getattr(client, method)(address).status_code == 403
+
+
+def test_the_outbox_says_what_waits_and_what_failed_and_why(operator: User, visit: Visit) -> None:
+    mail("alert:1")
+    dead("alert:2")
+    text = visit("/outbox/")
+    assert "1 waiting 0 being sent 0 sent 0 dropped 1 given up" in text
+    assert "550 nobody there" in text
+    assert "alert:1" not in visit("/outbox/?state=dead")
+    assert "No mail fits" in visit("/outbox/?to=bob")
+
+
+def test_the_outbox_says_that_the_server_is_away(operator: User, visit: Visit) -> None:
+    now = timezone.now()
+    MailServer.objects.create(
+        pk=1,
+        failures=2,
+        failing_since=now - timedelta(minutes=5, seconds=1),
+        next_try=now + timedelta(minutes=1),
+        reason="Connection refused.",
+    )
+    text = visit("/outbox/")
+    assert "The mail server takes no mails since 5 minutes ago" in text
+    assert "Connection refused." in text
+
+
+def test_a_page_of_the_outbox_needs_the_same_statements_for_one_mail_and_for_fifty(
+    operator: User, queries: Counted
+) -> None:
+    dead()
+    one = queries("/outbox/")
+    for number in range(60):
+        dead(f"alert:{number + 10}")
+    assert queries("/outbox/") == one
+
+
+def test_older_mails_are_on_the_next_page(operator: User, client: Client) -> None:
+    for number in range(51):
+        mail(f"alert:{number}")
+    page = client.get("/outbox/").content.decode()
+    assert "before=" in page
+    assert "alert:0" not in page
+
+
+def test_one_mail_shows_what_was_sent(operator: User, visit: Visit) -> None:
+    sent = mail(
+        "alert:1", composed_at=timezone.now(), subject="Slower", text="11 % slower", state="sent"
+    )
+    assert "11 % slower" in visit(f"/outbox/{sent.pk}/")
+    assert "composed when it is sent" in visit(f"/outbox/{mail('alert:2').pk}/")
+
+
+def test_mails_given_up_are_sent_again_and_others_dropped(operator: User, client: Client) -> None:
+    first, second, third = dead("alert:1"), dead("alert:2"), mail("alert:3")
+    client.post("/outbox/act/", {"act": "retry", "mail": [first.pk]})
+    client.post("/outbox/act/", {"act": "drop", "mail": [third.pk]})
+    for row in (first, second, third):
+        row.refresh_from_db()
+    assert [row.state for row in (first, second, third)] == ["waiting", "dead", "dropped"]
+    assert third.reason == "Dropped by op."
+    client.post("/outbox/act/", {"act": "retry-all"})
+    second.refresh_from_db()
+    assert second.state == "waiting"
+
+
+def test_a_mail_being_sent_is_not_dropped_under_its_sender(operator: User, client: Client) -> None:
+    claimed = mail("alert:1", state="claimed", claim="0" * 32)
+    client.post("/outbox/act/", {"act": "drop", "mail": [claimed.pk]})
+    claimed.refresh_from_db()
+    assert claimed.state == "claimed"
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [
+        (Mode.ACCEPT, "The test mail to op@example.org left."),
+        (Mode.REFUSE, "did not leave. The server answered 550 5.1.1 nobody of that name."),
+        (Mode.REFUSE_SENDER, "set DRIFTLINE_EMAIL_FROM"),
+    ],
+)
+def test_a_test_mail_says_how_it_went(
+    operator: User, client: Client, settings: Any, mode: Mode, said: str
+) -> None:
+    with mail_server() as server:
+        server.mode = mode
+        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", server.port
+        form = {"address": "op@example.org"}
+        page = client.post("/outbox/test/", form, follow=True).content.decode()
+    assert said in words(page)
+    assert len(server.mails) == (mode is Mode.ACCEPT)
+
+
+def test_no_page_shows_the_password(operator: User, client: Client, settings: Any) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST_USER, settings.EMAIL_HOST_PASSWORD = "relay-user", "hidden-word"
+    page = client.get("/outbox/").content.decode()
+    assert "relay-user" in page
+    assert "hidden-word" not in page
+
+
+def test_a_secret_is_shown_when_it_is_made_and_never_again(
+    operator: User, client: Client, hook: Endpoint
+) -> None:
+    form = {"name": "chat", "url": hook.url, "kinds": "alert.opened", "allow_private": "yes"}
+    answer = client.post("/webhooks/", form)
+    made = Endpoint.objects.get(name="chat")
+    assert made.secret in answer.content.decode()
+    assert made.kinds == ["alert.opened"]
+    for address in ("/webhooks/", f"/webhooks/{made.pk}/"):
+        assert made.secret not in client.get(address).content.decode()
+    renewed = client.post(f"/webhooks/{made.pk}/act/", {"act": "renew-secret"})
+    before = made.secret
+    made.refresh_from_db()
+    assert made.secret != before
+    assert made.secret in renewed.content.decode()
+
+
+def test_an_endpoint_that_cannot_be_is_refused_with_what_was_typed(
+    operator: User, client: Client
+) -> None:
+    form = {"name": "chat", "url": "http://127.0.0.1/", "kinds": ""}
+    answer = client.post("/webhooks/", form)
+    assert answer.status_code == 400
+    assert "url: 127.0.0.1 is 127.0.0.1, which is not a public" in words(answer.content.decode())
+    assert 'value="chat"' in answer.content.decode()
+
+
+def test_an_endpoint_is_disabled_and_enabled_and_its_log_says_what_was_sent(
+    operator: User, client: Client, hook: Endpoint, visit: Visit
+) -> None:
+    act = f"/webhooks/{hook.pk}/act/"
+    client.post(act, {"act": "ping"})
+    assert "waiting ping" in visit(f"/webhooks/{hook.pk}/")
+    client.post(act, {"act": "disable"})
+    text = visit(f"/webhooks/{hook.pk}/")
+    assert "disabled By op." in text
+    assert "The endpoint was disabled." in text
+    client.post(act, {"act": "enable"})
+    assert "enabled" in visit(f"/webhooks/{hook.pk}/")

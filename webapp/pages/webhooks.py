@@ -1,0 +1,110 @@
+"""`/webhooks/`: who hears of events, and what was sent there."""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from webapp.accounts.models import User
+from webapp.outbox.models import Endpoint, HookDelivery
+from webapp.outbox.services import endpoints
+from webapp.pages.alert_acts import read_number
+from webapp.pages.links import with_query
+from webapp.pages.operators import operator_required
+
+ROWS = 50
+FIELDS = ("name", "url", "kinds", "allow_private")
+
+
+@operator_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def page(request: HttpRequest) -> HttpResponse:
+    """All endpoints; a POST adds one, and its answer is where the secret is shown."""
+    given = {name: request.POST.get(name, "")[:600] for name in FIELDS}
+    context: dict[str, object] = {"given": given}
+    if request.method == "POST" and isinstance(request.user, User):
+        try:
+            context = {"added": _add(given, request.user), "given": dict.fromkeys(FIELDS, "")}
+        except endpoints.EndpointError as error:
+            context["error"] = {"field": error.field, "text": str(error)}
+    context["endpoints"] = Endpoint.objects.select_related("created_by")
+    return render(
+        request, "pages/webhooks.html", context, status=400 if "error" in context else 200
+    )
+
+
+@operator_required
+@never_cache
+@require_safe
+def one(request: HttpRequest, number: int) -> HttpResponse:
+    endpoint = get_object_or_404(Endpoint.objects.select_related("created_by"), pk=number)
+    return render(request, "pages/webhook.html", _log(request, endpoint))
+
+
+@operator_required
+@never_cache
+@require_POST
+def act(request: HttpRequest, number: int) -> HttpResponse:
+    """Do one thing to an endpoint, or to the chosen deliveries."""
+    endpoint = get_object_or_404(Endpoint, pk=number)
+    if request.POST.get("act") == "renew-secret":
+        secret = endpoints.renew_secret(endpoint=endpoint)
+        return render(request, "pages/webhook.html", _log(request, endpoint) | {"secret": secret})
+    do = ACTS.get(request.POST.get("act", ""))
+    if do and isinstance(request.user, User):
+        messages.success(request, do(request, endpoint, request.user))
+    return redirect(endpoint)
+
+
+def _ping(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
+    delivery = endpoints.ping_endpoint(endpoint=endpoint, by=by)
+    return f"Test delivery {delivery.pk} is on its way: reload to see what became of it."
+
+
+def _enable(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
+    endpoints.enable_endpoint(endpoint=endpoint)
+    return "It hears of events from now on."
+
+
+def _disable(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
+    endpoints.disable_endpoint(endpoint=endpoint, reason=f"By {by}.")
+    return "It hears of nothing more, and what waited for it was dropped."
+
+
+def _retry(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
+    chosen = [read_number(text) for text in request.POST.getlist("delivery")[:ROWS]]
+    return f"Sent again: {endpoints.retry_deliveries(endpoint=endpoint, numbers=chosen)}."
+
+
+ACTS: dict[str, Callable[[HttpRequest, Endpoint, User], str]] = {
+    "ping": _ping,
+    "enable": _enable,
+    "disable": _disable,
+    "retry": _retry,
+}
+
+
+def _add(given: dict[str, str], by: User) -> Endpoint:
+    kinds = [kind.strip() for kind in given["kinds"].split(",") if kind.strip()]
+    return endpoints.add_endpoint(
+        name=given["name"],
+        url=given["url"],
+        kinds=kinds,
+        allow_private=bool(given["allow_private"]),
+        by=by,
+    )
+
+
+def _log(request: HttpRequest, endpoint: Endpoint) -> dict[str, object]:
+    """An endpoint with its newest deliveries, or those before one."""
+    found = HookDelivery.objects.filter(endpoint=endpoint)
+    before = read_number(request.GET.get("before", ""))
+    rows = list((found.filter(pk__lt=before) if before else found)[: ROWS + 1])
+    older = ""
+    if len(rows) > ROWS:
+        older = with_query(endpoint.get_absolute_url(), [("before", str(rows[ROWS - 1].pk))])
+    return {"endpoint": endpoint, "deliveries": rows[:ROWS], "older": older}
