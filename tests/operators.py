@@ -16,7 +16,7 @@ from webapp.accounts.models import User
 
 def operator() -> Client:
     """Signed in with every right."""
-    user, _ = User.objects.get_or_create(username="root", is_staff=True, is_superuser=True)
+    user, _ = User.objects.get_or_create(username="root", role="operator")
     return signed_in(user)
 
 

@@ -39,7 +39,7 @@ def mixed() -> Alert:
 
 @pytest.fixture
 def ada(client: Client) -> Client:
-    client.force_login(make.user("ada"))
+    client.force_login(make.user("ada", role="triager"))
     return client
 
 

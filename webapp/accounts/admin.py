@@ -1,8 +1,71 @@
+"""Operators' pages of people: their accounts and roles."""
+
+from typing import TYPE_CHECKING, Any
+
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
+from django.contrib.auth.models import Group
+from django.http import HttpRequest
 
 from webapp.accounts.models import User
+from webapp.accounts.operators import ModelForm
+from webapp.accounts.services import RoleError, ensure_operator_left
+
+if TYPE_CHECKING:
+    # The types take parameters, the classes do not.
+    ChangeForm = UserChangeForm[User]
+    PeopleAdmin = UserAdmin[User]
+else:
+    ChangeForm, PeopleAdmin = UserChangeForm, UserAdmin
 
 admin.site.site_header = admin.site.site_title = "Driftline"
 admin.site.index_title = "Operators"
-admin.site.register(User, UserAdmin)
+# What a person may do follows from the role alone: Django's groups would say nothing.
+admin.site.unregister(Group)
+
+
+class PersonForm(ChangeForm):
+    """An account; the last operator stays one."""
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        try:
+            ensure_operator_left(
+                user=self.instance,
+                role=data.get("role", User.Role.OPERATOR),
+                is_active=data.get("is_active", True),
+            )
+        except RoleError as error:
+            self.add_error(None, str(error))
+        return data
+
+
+@admin.register(User)
+class PersonAdmin(PeopleAdmin):
+    form = PersonForm
+    add_form = AdminUserCreationForm
+    list_display = ["username", "email", "role", "is_active", "last_login"]
+    list_filter = ["role", "is_active"]
+    filter_horizontal = []
+    fieldsets = [
+        (None, {"fields": ["username", "password", "role", "is_active"]}),
+        ("About", {"fields": ["first_name", "last_name", "email"]}),
+        ("Dates", {"fields": ["last_login", "date_joined"]}),
+    ]
+    add_fieldsets = [
+        (
+            None,
+            {
+                "classes": ["wide"],
+                "fields": [
+                    *("username", "email", "role"),
+                    *("usable_password", "password1", "password2"),
+                ],
+            },
+        )
+    ]
+
+    def save_model(self, request: HttpRequest, obj: User, form: ModelForm, change: bool) -> None:
+        obj.take_role(obj.role)
+        super().save_model(request, obj, form, change)

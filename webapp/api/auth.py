@@ -22,12 +22,19 @@ class AgentToken(HttpBearer):
     """Authenticates an agent; the endpoint finds the token in ``request.auth``."""
 
     def authenticate(self, request: HttpRequest, token: str) -> Token | None:
-        found = Token.objects.matching(token)
-        if found is None:
-            return None
-        spend(found)
-        services.note_use(token=found, now=timezone.now())
-        return found
+        # A private instance asks before the endpoint does: a request is spent and noted once.
+        known: Token | None = getattr(request, "agent_token", None)
+        return known or _sign_in(request, token)
+
+
+def _sign_in(request: HttpRequest, token: str) -> Token | None:
+    found = Token.objects.matching(token)
+    if found is None:
+        return None
+    spend(found)
+    services.note_use(token=found, now=timezone.now())
+    request.agent_token = found  # type: ignore[attr-defined]
+    return found
 
 
 def spend(token: Token) -> None:

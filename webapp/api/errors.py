@@ -102,6 +102,11 @@ def answer(
     return api.create_response(request, {"error": body}, status=kind.status)
 
 
+def refuse_stranger(api: NinjaAPI, request: HttpRequest) -> HttpResponse:
+    """Reading needs a token too, because the instance is private."""
+    return answer(api, request, UNAUTHENTICATED)
+
+
 def path_of(location: Sequence[Any]) -> str:
     """``("body", "batch", "runs", 3, "mode")`` → ``runs[3].mode``."""
     path = ""

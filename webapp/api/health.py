@@ -1,9 +1,14 @@
-"""Is it alive, is it ready, and what does it do: for supervisors and for Prometheus."""
+"""Is it alive, is it ready, and what does it do: for supervisors and for Prometheus.
+
+They do not sign in, so these stay open on a private instance: they name parts and count, and show
+nothing of what was measured.
+"""
 
 from collections.abc import Callable
 
 import prometheus_client
 from celery import current_app
+from django.contrib.auth.decorators import login_not_required
 from django.core.cache import cache
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -24,12 +29,14 @@ OLDEST = prometheus_client.Gauge(
 )
 
 
+@login_not_required
 @never_cache
 def healthz(request: HttpRequest) -> HttpResponse:
     """The process answers."""
     return JsonResponse({"status": "ok"})
 
 
+@login_not_required
 @never_cache
 def readyz(request: HttpRequest) -> HttpResponse:
     """Database, broker and a worker can be reached; 503 says which can't, and why."""
@@ -40,6 +47,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
     )
 
 
+@login_not_required
 @never_cache
 def metrics(request: HttpRequest) -> HttpResponse:
     """Prometheus text."""

@@ -8,8 +8,9 @@ from ninja.openapi.docs import Swagger
 from webapp.api import alerts, compare, hardware, health, runs, series
 from webapp.api.auth import AgentToken
 from webapp.api.body import BoundedJSON
-from webapp.api.errors import add_handlers
+from webapp.api.errors import add_handlers, refuse_stranger
 
+NAMESPACE = "api"
 DESCRIPTION = """\
 Lab agents upload runs; anybody reads series, points and comparisons.
 
@@ -23,7 +24,7 @@ api = NinjaAPI(
     description=DESCRIPTION,
     parser=BoundedJSON(),
     docs_url=None,
-    urls_namespace="api",
+    urls_namespace=NAMESPACE,
 )
 add_handlers(api)
 api.add_router("/runs", runs.router, auth=AgentToken())
@@ -31,6 +32,14 @@ api.add_router("", hardware.router, auth=AgentToken())
 api.add_router("", series.router)
 api.add_router("", compare.router)
 api.add_router("", alerts.router)
+
+
+def refuse_reader(request: HttpRequest) -> HttpResponse | None:
+    """The API's answer to who may not read a private instance; None for an agent's good token."""
+    try:
+        return None if AgentToken()(request) else refuse_stranger(api, request)
+    except Exception as error:  # noqa: BLE001 (translated as the endpoints' own are)
+        return api.on_exception(request, error)
 
 
 def docs(request: HttpRequest) -> HttpResponse:

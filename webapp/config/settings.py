@@ -90,6 +90,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "webapp.config.privacy.PrivateInstance",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -106,11 +107,15 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "webapp.config.privacy.reading",
                 "webapp.config.demo.links.demonstration",
             ]
         },
     }
 ]
+
+# Who may read: everybody, or only who has an account (or, in the API, an agent's token)
+PUBLIC = _env.flag("DRIFTLINE_PUBLIC", default=True)
 
 # Database. The web server keeps a pool for its threads; a worker process has one connection.
 DATABASE_POOL = _env.number("DRIFTLINE_DATABASE_POOL", default=0, least=0, most=200)

@@ -5,13 +5,11 @@ from collections.abc import Sequence
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from webapp.accounts.models import User
+from webapp.accounts.roles import signed_in_user, triager_required
 from webapp.pages.alert_acts import NUMBER_MAX, act, read_number
 from webapp.pages.alert_summaries import AlertSummary, summarise
-from webapp.pages.links import with_query
 from webapp.regressions.lab_hint import lab_hint
 from webapp.regressions.models import Alert, AlertEvent, Finding
 from webapp.regressions.services.alerts import TriageError
@@ -41,14 +39,13 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
 
 
 @require_POST
+@triager_required
 def act_on_one(request: HttpRequest, number: int) -> HttpResponse:
     alert = _alert(number)
-    if not isinstance(request.user, User):
-        return redirect(with_query(reverse("sign_in"), [("next", alert.get_absolute_url())]))
-    form = request.POST.dict()
+    actor, form = signed_in_user(request), request.POST.dict()
     seen = read_number(form.get("version", ""))
     try:
-        act(form.get("act", ""), form, alert=alert.pk, version=seen, actor=request.user)
+        act(form.get("act", ""), form, alert=alert.pk, version=seen, actor=actor)
     except TriageError as error:
         messages.error(request, str(error))
     return redirect(alert)

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.models import User
+from webapp.accounts.roles import signed_in_user, triager_required
 from webapp.pages.alert_acts import act, read_number
 from webapp.pages.alert_summaries import summarise
 from webapp.pages.links import with_query
@@ -80,15 +81,14 @@ def _rows(filters: Filters, before: int) -> list[Alert]:
 
 
 @require_POST
+@triager_required
 def act_on_many(request: HttpRequest) -> HttpResponse:
     """Do one thing to each chosen alert; those that cannot be are told one by one."""
     back = Filters.of(request)
-    if not isinstance(request.user, User):
-        return redirect(with_query(reverse("sign_in"), [("next", back.address())]))
     chosen = _seen(request.POST.getlist("alert")[:MOST_AT_ONCE])
     if not chosen:
         messages.error(request, "Choose one alert or more.")
-    done = _act_on_each(request, request.user, chosen)
+    done = _act_on_each(request, signed_in_user(request), chosen)
     undoable = [] if request.POST.get("act") == "undo" else done
     pairs = [("done", f"{alert.pk}.{alert.version}") for alert in undoable]
     address = back.address()

@@ -1,0 +1,44 @@
+"""A private instance: every address needs an account, unless its view says otherwise.
+
+A new view is private without anybody thinking of it. What stays open carries Django's mark
+``login_not_required`` and says why: signing in, the checks of supervisors, and addresses that are
+a secret themselves. Static files are served before this and hold nothing of the instance.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.middleware import LoginRequiredMiddleware
+from django.http import HttpRequest, HttpResponseBase
+
+from webapp.api.urls import NAMESPACE, refuse_reader
+
+
+def reading(request: HttpRequest) -> dict[str, Any]:
+    """A context processor: ``may_read``, false on the pages that a stranger sees of a private
+    instance, whose frame then names nothing."""
+    return {"may_read": may_read(request)}
+
+
+def may_read(request: HttpRequest) -> bool:
+    return settings.PUBLIC or request.user.is_authenticated
+
+
+class PrivateInstance(LoginRequiredMiddleware):
+    """Nothing on a public instance; on a private one strangers sign in, and programs send the
+    token of an agent."""
+
+    def process_view(
+        self,
+        request: HttpRequest,
+        view_func: Callable[..., HttpResponseBase],
+        view_args: tuple[Any, ...],
+        view_kwargs: dict[str, Any],
+    ) -> HttpResponseBase | None:
+        if may_read(request):
+            return None
+        match = request.resolver_match
+        if match is not None and NAMESPACE in match.namespaces:
+            return refuse_reader(request)
+        return super().process_view(request, view_func, view_args, view_kwargs)
