@@ -1,0 +1,193 @@
+"""Who may use which address. A new one fails here until it has its line in ``RIGHTS``.
+
+Each is tried as a stranger and in every role, on a public and on a private instance, by every
+method that its view may take. Whoever has the right is not refused (the answer may still be that
+there is no such row, or that the method makes no sense); whoever has not is refused as is due.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+
+from tests.addresses import Address, every_address
+from webapp.accounts.models import User
+from webapp.labs import services
+from webapp.labs.models import Agent, Lab
+
+pytestmark = pytest.mark.django_db
+
+OPEN = "always open"  # even on a private instance
+SECRET = "secret in the address"  # whoever knows it, like a link in a mail
+READ = "read"  # everybody on a public instance, viewers on a private one; agents in the API
+VIEWER = "viewer"  # one's own things
+TRIAGER = "triager"
+OPERATOR = "operator"
+AGENT = "agent's token"
+
+# A name → who may; or who may read (GET) and who may write (anything else).
+RIGHTS: Mapping[str, str | tuple[str, str]] = {
+    # What programs ask
+    "healthz": OPEN,
+    "readyz": OPEN,
+    "metrics": OPEN,
+    "api-docs": READ,
+    "api:openapi-json": READ,
+    "api:api-root": READ,
+    "api:upload": AGENT,
+    "api:list_hardware": READ,
+    "api:add_hardware": AGENT,
+    "api:whoami": AGENT,
+    "api:list_series": READ,
+    "api:points": READ,
+    "api:points_csv": READ,
+    "api:compare": READ,
+    "api:list_alerts": READ,
+    "api:one_alert": READ,
+    # Pages
+    "overview": READ,
+    "overview_progress": READ,
+    "hardware_list": READ,
+    "hardware": READ,
+    "trends": READ,
+    "trends_figure": READ,
+    "commits": READ,
+    "commit": READ,
+    "alerts": READ,
+    "alerts_act": TRIAGER,
+    "alert": READ,
+    "alert_act": TRIAGER,
+    "compare": READ,
+    "compare_text": READ,
+    "compare_markdown": READ,
+    "search": READ,
+    "search_suggestions": READ,
+    "sign_in": OPEN,
+    "sign_out": READ,
+    # The admin: what is not named is for operators
+    "admin:login": OPEN,
+    "admin:logout": READ,
+}
+WHO = ["stranger", VIEWER, TRIAGER, OPERATOR]
+ADDRESSES = every_address()
+OF_THE_ADMIN = [one for one in ADDRESSES if one.is_admin and one.name not in RIGHTS]
+OTHERS = [one for one in ADDRESSES if one not in OF_THE_ADMIN]
+
+
+@pytest.fixture
+def clients() -> dict[str, Client]:
+    """A stranger, and somebody of every role."""
+    found = {"stranger": Client()}
+    for role in User.Role.values:
+        found[role] = Client()
+        found[role].force_login(User.objects.create(username=role, role=role))
+    return found
+
+
+def rights(address: Address, method: str) -> str:
+    given = RIGHTS.get(address.name, OPERATOR)
+    if isinstance(given, str):
+        return given
+    return given[0] if method == "GET" else given[1]
+
+
+def may(who: str, right: str, *, public: bool) -> bool:
+    if right in (OPEN, SECRET):
+        return True
+    if right == READ:
+        return public or who != "stranger"
+    return right in WHO and WHO.index(who) >= WHO.index(right)
+
+
+def outcome(response: HttpResponse) -> str:
+    to = response.headers.get("Location", "")
+    if to.startswith(("/sign-in/", "/admin/login/")):
+        return "sent to sign in"
+    names = {401: "unauthenticated", 403: "refused", 405: "wrong method"}
+    return names.get(response.status_code, "let in")
+
+
+def refusals(address: Address, who: str) -> set[str]:
+    """How somebody without the right may be answered."""
+    if address.is_api:
+        return {"unauthenticated"}
+    return {"sent to sign in" if who == "stranger" else "refused"}
+
+
+def ask(client: Client, address: Address, method: str) -> str:
+    return outcome(client.generic(method, address.path))  # type: ignore[arg-type]
+
+
+def test_every_address_has_a_line_that_says_who_may_use_it() -> None:
+    named = {one.name for one in ADDRESSES if not one.is_admin}
+    missing = named - RIGHTS.keys()
+    assert not missing, f"say in RIGHTS who may use {sorted(missing)}"
+    gone = RIGHTS.keys() - {one.name for one in ADDRESSES}
+    assert not gone, f"RIGHTS names what is no address: {sorted(gone)}"
+
+
+@pytest.mark.parametrize("public", [True, False], ids=["public", "private"])
+@pytest.mark.parametrize("address", OTHERS, ids=lambda one: one.name)
+def test_whoever_has_the_right_gets_in_and_nobody_else(
+    address: Address, public: bool, clients: Mapping[str, Client], settings: Any
+) -> None:
+    settings.PUBLIC = public
+    for method in address.methods:
+        right = rights(address, method)
+        # What a stranger may always, everybody may.
+        asking = {"stranger": clients["stranger"]} if right in (OPEN, SECRET) else clients
+        for who, client in asking.items():
+            said = ask(client, address, method)
+            if may(who, right, public=public):
+                expected = {"let in", "wrong method"}
+            else:
+                expected = refusals(address, who)
+                # May be said before it matters who asks, but a private instance tells nothing.
+                expected |= {"wrong method"} if public or who != "stranger" else set()
+            assert said in expected, f"{who}: {method} {address.path} ({right}) is {said}"
+
+
+@pytest.mark.parametrize("public", [True, False], ids=["public", "private"])
+def test_nothing_of_the_admin_is_for_others_than_operators(
+    public: bool, clients: Mapping[str, Client], settings: Any
+) -> None:
+    """What operators find there is tried in tests/accounts/test_admin.py."""
+    settings.PUBLIC = public
+    for address in OF_THE_ADMIN:
+        for who in ("stranger", TRIAGER):
+            said = {ask(clients[who], address, method) for method in address.methods}
+            assert said == {"sent to sign in"}, f"{who}: {address.path}"
+
+
+@pytest.mark.parametrize("address", OTHERS, ids=lambda one: one.name)
+def test_every_address_takes_some_method(address: Address, clients: Mapping[str, Client]) -> None:
+    """Else the test above would take “wrong method” for a refusal of everything."""
+    said = {ask(clients[OPERATOR], address, method) for method in address.methods}
+    assert said != {"wrong method"}
+
+
+@pytest.mark.parametrize(
+    "address", [one for one in ADDRESSES if one.is_api], ids=lambda one: one.name
+)
+def test_an_agents_token_opens_the_api_of_a_private_instance(
+    address: Address, settings: Any
+) -> None:
+    settings.PUBLIC = False
+    agent = Agent.objects.create(lab=Lab.objects.create(name="netlab"), name="control")
+    text = services.issue_token(agent=agent).text
+    client = Client(headers={"Authorization": f"Bearer {text}"})
+    for method in address.methods:
+        assert ask(client, address, method) in ("let in", "wrong method"), method
+
+
+def test_a_forged_form_is_refused_everywhere() -> None:
+    """What only a token authorises is not forged: no browser sends that by itself."""
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(User.objects.create(username="root", role=OPERATOR))
+    for address in ADDRESSES:
+        for method in {*address.methods, "POST"} - {"GET"}:
+            if rights(address, method) != SECRET:
+                said = ask(client, address, method)
+                assert said in ("refused", "unauthenticated", "wrong method"), address
