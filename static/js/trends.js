@@ -152,7 +152,10 @@ function draw() {
   const { data, layout } = themed(shown.figure);
   layout.font.family = getComputedStyle(document.body).fontFamily;
   if (coarse.matches) layout.dragmode = false;
-  if (plot.clientWidth < NARROW) thinLabels(layout.xaxis);
+  if (plot.clientWidth < NARROW) {
+    thinLabels(layout.xaxis);
+    layout.annotations.filter((note) => note.name === "alert").forEach(shorten);
+  }
   layout.shapes = range ? [rangeShape(layout)] : [];
   layout.selections = [];
   // Plotly dims what is not selected; the marked range is told by its band alone.
@@ -166,6 +169,11 @@ function thinLabels(axis) {
   for (const key of ["tickvals", "ticktext"]) {
     if (axis[key]) axis[key] = axis[key].filter((_, index) => index % 3 === 1);
   }
+}
+
+// Leaves the number of an alert; its state is in the card and in the table of findings.
+function shorten(note) {
+  note.text = note.text.replace(/>(\d+) [^<]*</, ">$1<");
 }
 
 function rangeShape(layout) {
@@ -306,8 +314,13 @@ function findingLines(found) {
       element("strong", { class: found.verdict }, size),
       ` ${found.state}, ${sure} % sure; after ${found.suspects[0]} up to ${found.suspects[1]}`,
     ),
+    ...(found.alert ? [alertLine(found.alert)] : []),
     element("p", { class: "muted" }, found.why),
   ];
+}
+
+function alertLine([number, state]) {
+  return element("p", {}, link(`/alerts/${number}/`, `Alert ${number}`), `, ${state}`);
 }
 
 function actions(point, its) {

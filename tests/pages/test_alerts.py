@@ -195,3 +195,26 @@ def test_nothing_chosen_is_said(ada: Client) -> None:
 def test_the_pages_need_few_statements(queries: Counted, mixed: Alert) -> None:
     assert queries("/alerts/") <= 9
     assert queries(f"/alerts/{mixed.pk}/") <= 9
+
+
+def test_charts_mark_the_alerts_of_what_they_show(
+    client: Client, visit: Visit, mixed: Alert
+) -> None:
+    found = client.get(f"/trends/figure.json?hardware={ATOM}").json()
+    told = {one["alert"][0] for series in found["series"] for one in series["found"]}
+    assert told == {mixed.pk}
+    assert f'href="/alerts/{mixed.pk}/"' in str(found["figure"]["layout"]["annotations"])
+    assert f"{mixed.pk} new" in visit(f"/trends/?hardware={ATOM}")
+    assert f"alert {mixed.pk} new" in visit(f"/hardware/{ATOM}/")
+
+
+def test_the_overview_ranks_open_regressions_by_their_largest_loss(
+    visit: Visit, mixed: Alert
+) -> None:
+    other = Alert.objects.exclude(pk=mixed.pk).get()
+    text = visit("/")
+    assert text.index(f"{mixed.pk} new r112") < text.index(f"{other.pk} new r12")
+    Alert.objects.filter(pk=mixed.pk).update(state="recovered")
+    text = visit("/")
+    assert text.index(f"{other.pk} new r12") < text.index(f"{mixed.pk} recovered? r112")
+    assert f"{other.pk} new" not in visit(f"/hardware/{ATOM}/")

@@ -85,6 +85,7 @@ def test_a_finding_is_on_the_chart_and_in_a_table_with_its_reason(
             "probability": 0.97,
             "suspects": [along[1].name, along[3].name],
             "why": "Confirmed: 5 revisions lie lower.",
+            "alert": None,
         }
     ]
     text = words(client.get("/trends/?mode=pf").content.decode())

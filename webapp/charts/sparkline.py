@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from webapp.charts import svg
 from webapp.charts.scale import Scale, y_range
 from webapp.charts.theme import SeriesStyle
+from webapp.charts.trend_alerts import AlertMark, labels, line_class
 from webapp.charts.trend_levels import Level
 
 WIDTH = 320.0
@@ -18,7 +19,7 @@ FLAG_SIZE = 4.0
 class Spark:
     """What a sparkline shows. ``places`` count revisions on the axis all charts of a wall share;
     ``flags`` are "regressed", "improved" or "" for each value; those at the indices ``confirmed``
-    are filled.
+    are filled. ``alerts`` are lines with their number.
     """
 
     places: Sequence[int]
@@ -27,6 +28,7 @@ class Spark:
     style: SeriesStyle
     levels: Sequence[Level] = ()
     confirmed: Collection[int] = ()
+    alerts: Sequence[AlertMark] = ()
 
 
 def draw(spark: Spark, *, length: int, described: str) -> str:
@@ -35,6 +37,7 @@ def draw(spark: Spark, *, length: int, described: str) -> str:
     y = Scale(*y_range(spark.values), HEIGHT - INSET, INSET)
     dots = [(x(place), y(value)) for place, value in zip(spark.places, spark.values, strict=True)]
     return svg.document(
+        *_alerts(spark, length, x),
         *_levels(spark, x, y),
         *_marks(spark, dots),
         width=WIDTH,
@@ -42,6 +45,20 @@ def draw(spark: Spark, *, length: int, described: str) -> str:
         described=described,
         class_=f"spark {spark.style.css_class}",
     )
+
+
+def _alerts(spark: Spark, length: int, x: Scale) -> list[str]:
+    lines = [
+        svg.element(
+            "line", x1=x(one.place), x2=x(one.place), y1=0.0, y2=HEIGHT, class_=line_class(one)
+        )
+        for one in spark.alerts
+    ]
+    return lines + [
+        svg.label(one.mark.number, x=x(one.mark.place) + 2, y=HEIGHT - 1, class_="alert-number")
+        for one in labels(spark.alerts, length)
+        if one.row == 0
+    ]
 
 
 def _levels(spark: Spark, x: Scale, y: Scale) -> list[str]:

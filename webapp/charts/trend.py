@@ -13,6 +13,7 @@ from typing import NamedTuple
 from webapp.charts.scale import y_range
 from webapp.charts.text import better_words
 from webapp.charts.theme import SeriesStyle
+from webapp.charts.trend_alerts import AlertMark
 from webapp.charts.trend_levels import Found, Level
 
 INDEX_BASE = 100.0
@@ -125,6 +126,7 @@ class Trend:
     axis: Axis = Axis.COMMIT
     values: Values = Values.RAW
     whiskers: Whiskers = Whiskers.CONFIDENCE
+    alerts: Sequence[AlertMark] = ()
 
     @cached_property
     def drawn(self) -> list[TrendSeries]:
@@ -173,7 +175,8 @@ class Trend:
     @property
     def caption(self) -> str:
         """What is drawn, in one line."""
-        return f"{_CAPTIONS[self.whiskers]}. {_MARKED}"
+        alerts = f" {_ALERTED}" if self.alerts else ""
+        return f"{_CAPTIONS[self.whiskers]}. {_MARKED}{alerts}"
 
 
 _CAPTIONS = {
@@ -189,6 +192,8 @@ _MARKED = (
     "ministat alone flags in a series of fewer than 5 revisions. Bar at a triangle: the revisions "
     "among which the change began (95 %)."
 )
+
+_ALERTED = "Dotted lines: alerts at their likeliest commit, with number and state at the foot."
 
 
 def _scaled(value: float | None, factor: float) -> float | None:

@@ -13,6 +13,7 @@ from webapp.charts import theme
 from webapp.charts.scale import spread_labels
 from webapp.charts.theme import MARGINS
 from webapp.charts.trend import Axis, Trend, TrendSeries, Values, Whiskers, x_values
+from webapp.charts.trend_alerts_figure import alert_labels, alert_lines
 
 Json = dict[str, Any]
 
@@ -75,7 +76,7 @@ def _letters(values: Sequence[str]) -> str:
 
 
 def figure(trend: Trend) -> Json:
-    """The Plotly figure: the lines, their levels, the suspects, then the marks above them all."""
+    """The Plotly figure: lines, levels, suspects, alerts, then the marks above them all."""
     drawn = trend.drawn
     lines = [_line(trend, series) for series in drawn]
     levels = [_levels(trend, series) for series in drawn if series.levels]
@@ -84,7 +85,8 @@ def figure(trend: Trend) -> Json:
         for flag in _FLAG_MARKS
         for is_confirmed in (True, False)
     ]
-    return {"data": [*lines, *levels, _suspects(trend, drawn), *flags], "layout": layout(trend)}
+    under = [*lines, *levels, _suspects(trend, drawn), *alert_lines(trend)]
+    return {"data": [*under, *flags], "layout": layout(trend)}
 
 
 def _line(trend: Trend, series: TrendSeries) -> Json:
@@ -200,7 +202,7 @@ def layout(trend: Trend) -> Json:
             "gridcolor": theme.LINE,
             "tickformat": ",.4~g" if trend.values == Values.INDEXED else ",.5~r",
         },
-        "annotations": [_title(trend), *_labels(trend)],
+        "annotations": [_title(trend), *_labels(trend), *alert_labels(trend)],
     }
 
 

@@ -42,7 +42,7 @@ class Level:
 class Found:
     """A change of level. ``at`` counts the points of its series; the suspects are the commits
     between the places ``after`` and ``last``. ``percent`` with its 95 % interval is None where it
-    has no figure.
+    has no figure. ``alert`` is the number and the state of the alert that holds it.
     """
 
     at: int
@@ -56,6 +56,7 @@ class Found:
     probability: float
     suspects: tuple[str, str]
     why: str
+    alert: tuple[int, str] | None = None
 
     @property
     def is_confirmed(self) -> bool:
@@ -73,6 +74,7 @@ class Found:
             "probability": round(self.probability, 3),
             "suspects": self.suspects,
             "why": self.why,
+            "alert": self.alert,
         }
 
 

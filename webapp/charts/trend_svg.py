@@ -7,11 +7,14 @@ from webapp.charts.scale import Scale, spread_labels, ticks
 from webapp.charts.text import number
 from webapp.charts.theme import MARGINS
 from webapp.charts.trend import Axis, Trend, TrendSeries, Whiskers, x_values
+from webapp.charts.trend_alerts import AlertMark, labels, line_class
 
 WIDTH = 1080.0
 HEIGHT = 420.0
 LABELS = 8
 FLAG_SIZE = 5.0
+ROW = 14.0
+"""The height of a row of labels of alerts."""
 
 
 def draw(trend: Trend) -> str:
@@ -19,8 +22,10 @@ def draw(trend: Trend) -> str:
     x, y = _scales(trend)
     return svg.document(
         *_frame(trend, x, y),
+        *_alert_lines(trend, x, y),
         *(_series(trend, series, x, y) for series in trend.drawn),
         *_labels(trend, x, y),
+        *_alert_labels(trend, x, y),
         width=WIDTH,
         height=HEIGHT,
         described=f"{trend.y_title} by revision of {trend.tree}",
@@ -59,6 +64,35 @@ def _frame(trend: Trend, x: Scale, y: Scale) -> list[str]:
         if spot is not None:
             parts.append(svg.label(names[place], x=x(spot), y=base + 18, class_="tick middle"))
     return parts
+
+
+def _alert_lines(trend: Trend, x: Scale, y: Scale) -> list[str]:
+    return [
+        svg.element("line", x1=at, x2=at, y1=y.start, y2=y.end, class_=line_class(mark))
+        for mark in trend.alerts
+        if (at := _across(trend, mark, x)) is not None
+    ]
+
+
+def _alert_labels(trend: Trend, x: Scale, y: Scale) -> list[str]:
+    placed = [
+        (one, at)
+        for one in labels(trend.alerts, len(trend.revisions.names))
+        if (at := _across(trend, one.mark, x)) is not None
+    ]
+    return [
+        svg.element(
+            "a",
+            svg.label(one.mark.text, x=at + 3, y=y.start - 4 - ROW * one.row, class_="alert"),
+            href=one.mark.href,
+        )
+        for one, at in placed
+    ]
+
+
+def _across(trend: Trend, mark: AlertMark, x: Scale) -> float | None:
+    at = x_values(trend, [mark.place])[0]
+    return None if at is None else x(at)
 
 
 def _labels(trend: Trend, x: Scale, y: Scale) -> list[str]:

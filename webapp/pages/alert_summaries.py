@@ -45,6 +45,12 @@ class AlertSummary:
         return CLASSES[Alert.Verdict(self.alert.verdict)]
 
 
+def open_by_severity(limit: int, *, hardware: str = "") -> list[AlertSummary]:
+    """The open regressions, the largest loss first, in two queries."""
+    found = Alert.objects.open().about(hardware=hardware).by_severity()
+    return summarise(list(found.with_revisions()[:limit]))
+
+
 def summarise(alerts: Sequence[Alert]) -> list[AlertSummary]:
     """The summaries of ``alerts`` in their order, in one query."""
     if not alerts:

@@ -1,14 +1,17 @@
 """What is concluded about series, for the charts that draw it: levels, findings, and words."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from django.urls import reverse
+
 from webapp.charts.text import half_width
+from webapp.charts.trend_alerts import AlertMark
 from webapp.charts.trend_levels import Found, Level
-from webapp.regressions.models import Finding, SeriesAnalysis
+from webapp.regressions.models import Alert, Finding, SeriesAnalysis
 from webapp.results.models import Series
 
 NOT_KNOWN = "not known"
@@ -30,6 +33,9 @@ class FindingRow(NamedTuple):
     last__name: str
     last__position: int
     why: str
+    alert_id: int | None
+    alert__state: str | None
+    alert__likeliest__position: int | None
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,11 @@ class Conclusion:
             for row in self.findings
             if row.position in index_of
         ]
+
+    def alerts(self, positions: Sequence[int]) -> list[AlertMark]:
+        """The alerts that hold its findings, as far as their commits show."""
+        marks = (_alert_mark(row, positions) for row in self.findings)
+        return [mark for mark in marks if mark is not None]
 
     @property
     def words(self) -> "SeriesWords":
@@ -147,7 +158,27 @@ def _found(row: FindingRow, at: int, positions: Sequence[int]) -> Found:
         probability=row.probability,
         suspects=(row.after__name, row.last__name),
         why=row.why,
+        alert=None if row.alert_id is None else (row.alert_id, _state_words(row)),
     )
+
+
+def _alert_mark(row: FindingRow, positions: Sequence[int]) -> AlertMark | None:
+    if row.alert_id is None or row.alert__likeliest__position is None:
+        return None
+    place = bisect_left(positions, row.alert__likeliest__position)
+    if place == len(positions):
+        return None
+    return AlertMark(
+        number=row.alert_id,
+        state=_state_words(row),
+        is_open=row.alert__state in Alert.OPEN,
+        place=place,
+        href=reverse("alert", args=[row.alert_id]),
+    )
+
+
+def _state_words(row: FindingRow) -> str:
+    return str(Alert.State(row.alert__state or "").label)
 
 
 def _figure(percent: float | None) -> str:

@@ -15,12 +15,15 @@ from webapp.charts import sparkline
 from webapp.charts.sparkline import Spark
 from webapp.charts.text import number
 from webapp.charts.theme import style_of
+from webapp.charts.trend_alerts import AlertMark, distinct
+from webapp.pages.alert_summaries import open_by_severity
 from webapp.pages.conclusions import Conclusion, SeriesWords, conclusions_of
 from webapp.pages.links import with_query
 from webapp.regressions.models import Comparison, Flag
 from webapp.results.models import Hardware, Metric, Point, Series, Tree
 
 REVISIONS_SHOWN = 200
+ALERTS_SHOWN = 12
 
 PointRow = tuple[int, int, float]
 """Position, revision id, mean."""
@@ -45,6 +48,7 @@ class Tile:
     regressed: int
     improved: int
     words: SeriesWords
+    alerts: Sequence[AlertMark]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,12 @@ def wall(request: HttpRequest, name: str) -> HttpResponse:
     machine = get_object_or_404(Hardware.objects.select_related("lab").with_last_run(), name=name)
     series = Series.objects.named().filter(hardware=machine).with_window(REVISIONS_SHOWN)
     ordered = series.order_by("tree__name", "metric__name", "mode__name")
-    context = {"machine": machine, "walls": _walls(ordered), "shown": REVISIONS_SHOWN}
+    context = {
+        "machine": machine,
+        "alerts": open_by_severity(ALERTS_SHOWN, hardware=machine.name),
+        "walls": _walls(ordered),
+        "shown": REVISIONS_SHOWN,
+    }
     return render(request, "pages/hardware.html", context)
 
 
@@ -137,6 +146,7 @@ def _tile(series: Series, positions: Sequence[int], known: _Known) -> Tile:
     marks = [known.flags.get((series.pk, revision_id), "") for _, revision_id, _ in rows]
     found = concluded.found(positions, [position for position, _, _ in rows])
     latest = rows[-1][2]
+    alerts = distinct(concluded.alerts(positions))
     spark = Spark(
         places=[bisect_left(positions, position) for position, _, _ in rows],
         values=[mean for _, _, mean in rows],
@@ -144,6 +154,7 @@ def _tile(series: Series, positions: Sequence[int], known: _Known) -> Tile:
         style=style_of(mode_id=series.mode_id),
         levels=concluded.levels(positions),
         confirmed={one.at for one in found if one.is_confirmed},
+        alerts=alerts,
     )
     described = f"{series.mode}: {len(rows)} revisions, latest {number(latest)}"
     return Tile(
@@ -153,4 +164,5 @@ def _tile(series: Series, positions: Sequence[int], known: _Known) -> Tile:
         regressed=marks.count(Flag.REGRESSED),
         improved=marks.count(Flag.IMPROVED),
         words=concluded.words,
+        alerts=alerts,
     )

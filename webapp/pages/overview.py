@@ -8,10 +8,12 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from webapp.pages.alert_summaries import open_by_severity
 from webapp.pages.summaries import CommitSummary, summarise
 from webapp.regressions.models import Comparison, Finding, Flag, Verdict
 from webapp.results.models import Hardware, Revision, Run, Series
 
+ALERTS_SHOWN = 12
 CONFIRMED_SHOWN = 12
 CANDIDATES_SHOWN = 6
 YOUNG_SHOWN = 6
@@ -29,6 +31,7 @@ SILENT_AFTER = timedelta(days=14)
 def overview(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     context = {
+        "alerts": open_by_severity(ALERTS_SHOWN),
         "regressions": _regressions(),
         "tested": _summaries(_tested_lately()),
         "hardware": _hardware(now),

@@ -11,6 +11,7 @@ from django.http import Http404
 
 from webapp.charts.theme import style_of
 from webapp.charts.trend import Revisions, Trend, TrendSeries, Whiskers
+from webapp.charts.trend_alerts import distinct
 from webapp.pages.conclusions import Conclusion, conclusions_of
 from webapp.pages.trend_query import TrendQuery
 from webapp.regressions.models import Comparison
@@ -193,6 +194,7 @@ def _trend(
         axis=query.axis,
         values=query.values,
         whiskers=query.whiskers,
+        alerts=distinct(mark for one in conclusions.values() for mark in one.alerts(positions)),
     )
 
 

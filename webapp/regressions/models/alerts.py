@@ -4,7 +4,8 @@ from typing import Any, Self
 
 from django.apps import apps
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Case, Count, Exists, F, Max, OuterRef, Q, When
+from django.db.models.functions import Abs
 from django.urls import reverse
 
 from webapp.accounts.models import User
@@ -31,6 +32,22 @@ class AlertQuerySet(models.QuerySet["Alert"]):
             return found
         findings = apps.get_model("regressions", "Finding").objects
         return found.filter(Exists(findings.filter(alert=OuterRef("pk"), **wanted)))
+
+    def by_severity(self) -> Self:
+        """Those with a loss, the largest first; what recovered comes last. A loss beyond the
+        double range has no figure and is the largest.
+        """
+        lost = Q(findings__verdict="worse", findings__state__in=["confirmed", "recovered"])
+        counted = self.annotate(losses=Count("findings", filter=lost))
+        return (
+            counted.filter(losses__gt=0)
+            .annotate(
+                beyond=Count("findings", filter=lost & Q(findings__change_pct__isnull=True)),
+                loss=Max(Abs("findings__change_pct"), filter=lost),
+                quiet=Case(When(state=Alert.State.RECOVERED, then=1), default=0),
+            )
+            .order_by("quiet", "-beyond", F("loss").desc(nulls_last=True), "-pk")
+        )
 
     def with_revisions(self) -> Self:
         return self.select_related(

@@ -1,0 +1,48 @@
+"""Alerts on charts: where their labels stand."""
+
+from dataclasses import replace
+
+from tests.charts.test_trend import a_series, a_trend
+from webapp.charts import sparkline, trend_svg
+from webapp.charts.sparkline import Spark
+from webapp.charts.theme import style_of
+from webapp.charts.trend_alerts import AlertMark, distinct, labels
+from webapp.charts.trend_figure import payload
+
+
+def a_mark(number: int, place: int, *, is_open: bool = True) -> AlertMark:
+    state = "new" if is_open else "resolved"
+    return AlertMark(number, state, is_open, place, f"/alerts/{number}/")
+
+
+def test_labels_that_would_cover_each_other_stand_in_rows() -> None:
+    marks = [a_mark(1, 10), a_mark(2, 11), a_mark(3, 60)]
+    assert [(one.mark.number, one.row) for one in labels(marks, 100)] == [(1, 0), (2, 1), (3, 0)]
+
+
+def test_where_there_is_no_room_the_open_alerts_are_labelled() -> None:
+    closed = [a_mark(number, 10, is_open=False) for number in range(1, 4)]
+    found = labels([*closed, a_mark(9, 10)], 100)
+    assert [one.mark.number for one in found] == [9, 1, 2]
+
+
+def test_an_alert_of_several_series_is_drawn_once() -> None:
+    assert distinct([a_mark(2, 5), a_mark(1, 3), a_mark(2, 5)]) == [a_mark(1, 3), a_mark(2, 5)]
+
+
+def test_the_chart_links_its_alerts_and_says_their_state_in_words() -> None:
+    trend = replace(a_trend(a_series()), alerts=[a_mark(7, 2), a_mark(8, 0, is_open=False)])
+    notes = [one for one in payload(trend)["figure"]["layout"]["annotations"] if "name" in one]
+    assert [(one["x"], one["text"]) for one in notes] == [
+        (0, '<a href="/alerts/8/" target="_self">8 resolved</a>'),
+        (2, '<a href="/alerts/7/" target="_self">7 new</a>'),
+    ]
+    image = trend_svg.draw(trend)
+    assert '<a href="/alerts/7/">' in image
+    assert ">7 new<" in image
+    assert 'class="alert-line closed"' in image
+
+
+def test_a_small_chart_says_the_number_of_its_alert() -> None:
+    spark = Spark([0, 1], [1.0, 1.1], ["", ""], style_of(mode_id=1), alerts=[a_mark(7, 1)])
+    assert ">7</text>" in sparkline.draw(spark, length=2, described="pf")
