@@ -142,3 +142,42 @@ def test_an_alert_that_stays_recovered_for_seven_days_closes_itself() -> None:
     arrive(runs_of({("Atom/T540", "ipfw"): {}}, count=2))
     alert.refresh_from_db()
     assert alert.state == "resolved"
+
+
+def test_a_snooze_until_a_revision_ends_when_the_alert_is_measured_there(
+    alert: Alert, ada: User
+) -> None:
+    alerts.snooze_until_revision(**seen(alert, ada), revision="r140")
+    arrive(runs_of({("Xeon/T580", "pf"): {}}, first=138, count=4))
+    arrive(runs_of({PLACE: {0: 0.9}}, first=130, count=8))
+    alert.refresh_from_db()
+    assert alert.state == "snoozed"
+    arrive(runs_of({PLACE: {0: 0.9}}, first=141, count=1))
+    alert.refresh_from_db()
+    assert (alert.state, alert.snoozed_until_revision) == ("reopened", "")
+    assert log(alert)[-1] == "woke"
+    assert alert.events.last().reason == "measured at r140 or later"  # type: ignore[union-attr]
+    assert alerts.pass_time() == 0
+
+
+def test_the_sweep_wakes_what_a_renumbered_history_passed(alert: Alert, ada: User) -> None:
+    alerts.snooze_until_revision(**seen(alert, ada), revision="r140")
+    assert alerts.pass_time() == 0
+    r125 = Revision.objects.get(name="r125")
+    r125.aliases.create(tree=r125.tree, name="r140")
+    assert alerts.pass_time() == 1
+    alert.refresh_from_db()
+    assert alert.state == "reopened"
+
+
+def test_an_undo_of_a_snooze_until_a_revision_restores_the_snooze_before(
+    alert: Alert, ada: User
+) -> None:
+    until = timezone.now() + timedelta(days=3)
+    alerts.snooze(**seen(alert, ada), until=until)
+    alerts.snooze_until_revision(**seen(alert, ada), revision="r200")
+    alert.refresh_from_db()
+    assert (alert.snoozed_until, alert.snoozed_until_position) == (None, 200)
+    alerts.undo(**seen(alert, ada))
+    alert.refresh_from_db()
+    assert (alert.snoozed_until, alert.snoozed_until_position) == (until, None)

@@ -89,6 +89,7 @@ def alert_out(alert: Alert) -> dict[str, Any]:
         "resolution_revision": fixed_by.name if fixed_by else None,
         "duplicate_of": alert.duplicate_of_id,
         "snoozed_until": alert.snoozed_until,
+        "snoozed_until_revision": alert.snoozed_until_revision or None,
         "history": alert.history,
         "standing": alert.standing,
         "opened_at": alert.opened_at,

@@ -280,6 +280,7 @@ class AlertOut(BaseModel):
     resolution_revision: str | None
     duplicate_of: int | None
     snoozed_until: datetime | None
+    snoozed_until_revision: str | None
     history: bool
     standing: bool
     opened_at: datetime

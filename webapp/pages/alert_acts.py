@@ -53,17 +53,27 @@ def _undo(target: Target, form: Form) -> Alert:
 
 
 def _snooze(target: Target, form: Form) -> Alert:
-    """Until the start of a day, in the server's time zone."""
+    """Until the start of a day, in the server's time zone, or until a revision is measured."""
+    day, revision = form.get("until", "").strip(), form.get("until_revision", "").strip()
+    if day and revision:
+        raise alerts.TriageError("Say until which day or until which revision, not both.")
+    if revision:
+        return alerts.snooze_until_revision(**target, revision=revision, reason=_reason(form))
+    return alerts.snooze(**target, until=_start_of(day), reason=_reason(form))
+
+
+def _start_of(text: str) -> datetime:
     try:
-        day = parse_date(form.get("until", ""))
+        day = parse_date(text)
     except ValueError:
         day = None
     if day is None:
-        raise alerts.TriageError("Say until which day, as 2026-12-31.")
+        raise alerts.TriageError(
+            "Say until which day, as 2026-12-31, or until which revision, as r400000."
+        )
     if day > timezone.localdate() + timedelta(days=3660):
         raise alerts.TriageError("Snooze for ten years at most.")
-    until = timezone.make_aware(datetime.combine(day, time()))
-    return alerts.snooze(**target, until=until, reason=_reason(form))
+    return timezone.make_aware(datetime.combine(day, time()))
 
 
 def _duplicate(target: Target, form: Form) -> Alert:

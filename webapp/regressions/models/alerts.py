@@ -4,12 +4,12 @@ from typing import Any, Self
 
 from django.apps import apps
 from django.db import models
-from django.db.models import Case, Count, Exists, F, Max, OuterRef, Q, When
-from django.db.models.functions import Abs
+from django.db.models import Case, Count, Exists, F, Max, OuterRef, Q, Subquery, When
+from django.db.models.functions import Abs, Coalesce
 from django.urls import reverse
 
 from webapp.accounts.models import User
-from webapp.results.models import Revision, Tree
+from webapp.results.models import Point, Revision, RevisionAlias, Tree
 
 
 class AlertQuerySet(models.QuerySet["Alert"]):
@@ -48,6 +48,22 @@ class AlertQuerySet(models.QuerySet["Alert"]):
             )
             .order_by("quiet", "-beyond", F("loss").desc(nulls_last=True), "-pk")
         )
+
+    def past_their_revision(self) -> Self:
+        """Snoozed ones of which a series was measured at the revision they sleep until, or later.
+
+        That revision is looked up by its name, for history may have been imported since; while
+        nobody knows it, its number tells its place.
+        """
+        known = RevisionAlias.objects.filter(
+            tree=OuterRef("tree"), name=OuterRef("snoozed_until_revision")
+        )
+        place = Coalesce(Subquery(known.values("revision__position")[:1]), "snoozed_until_position")
+        measured = Point.objects.filter(
+            series__findings__alert=OuterRef("pk"), position__gte=OuterRef("place")
+        )
+        slept = self.filter(state=Alert.State.SNOOZED, snoozed_until_position__isnull=False)
+        return slept.annotate(place=place).filter(Exists(measured))
 
     def with_revisions(self) -> Self:
         return self.select_related(
@@ -125,6 +141,12 @@ class Alert(models.Model):
         "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="duplicates"
     )
     snoozed_until = models.DateTimeField(null=True, blank=True)
+    snoozed_until_revision = models.CharField(
+        max_length=64, blank=True, help_text="Its name; it may be a commit to come."
+    )
+    snoozed_until_position = models.BigIntegerField(
+        null=True, blank=True, help_text="Where that revision was, or is to be."
+    )
     recovered_since = models.DateTimeField(null=True, blank=True)
     opened_at = models.DateTimeField()
     updated_at = models.DateTimeField()
@@ -152,8 +174,17 @@ class Alert(models.Model):
                 name="alert_fixed_by_a_revision",
             ),
             models.CheckConstraint(
-                condition=~Q(state="snoozed") | Q(snoozed_until__isnull=False) | Q(history=True),
+                condition=~Q(state="snoozed")
+                | Q(snoozed_until__isnull=False)
+                | Q(snoozed_until_position__isnull=False)
+                | Q(history=True),
                 name="alert_snoozed_until_something",
+            ),
+            models.CheckConstraint(
+                condition=Q(snoozed_until_position__isnull=True, snoozed_until_revision="")
+                | Q(snoozed_until_position__isnull=False, snoozed_until__isnull=True)
+                & ~Q(snoozed_until_revision=""),
+                name="alert_snoozed_until_one_thing",
             ),
         ]
         indexes = [

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from webapp.regressions.models import Comparison, SeriesAnalysis
 from webapp.regressions.rule import compare_consecutive
+from webapp.regressions.services.alerts.clock import wake_at_revisions
 from webapp.regressions.services.alerts.locks import lock_trees
 from webapp.regressions.services.alerts.reconciling import reconcile_alerts
 from webapp.regressions.services.detecting import Detected, detect_changes
@@ -56,6 +57,7 @@ def analyse_dirty_series(*, limit: int = BATCH) -> Analysed:
     set_flags(detected)
     for tree in trees:
         reconcile_alerts(tree)
+    wake_at_revisions(trees, now=timezone.now())
     return Analysed(len(claimed), _finish(detected), more=len(claimed) == limit)
 
 

@@ -11,6 +11,7 @@ from webapp.regressions.services.alerts.triage import (
     reopen,
     resolve,
     snooze,
+    snooze_until_revision,
     undo,
 )
 
@@ -25,5 +26,6 @@ __all__ = [
     "reopen",
     "resolve",
     "snooze",
+    "snooze_until_revision",
     "undo",
 ]

@@ -12,6 +12,8 @@ RESTORED = (
     "resolution_revision_id",
     "duplicate_of_id",
     "snoozed_until",
+    "snoozed_until_revision",
+    "snoozed_until_position",
     "recovered_since",
 )
 """What people change, and an undo puts back."""
@@ -58,6 +60,8 @@ class Change:
             "resolution_revision": None,
             "duplicate_of": None,
             "snoozed_until": None,
+            "snoozed_until_revision": "",
+            "snoozed_until_position": None,
             "recovered_since": None,
         }
         self.alert.state = state

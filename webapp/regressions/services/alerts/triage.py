@@ -7,13 +7,15 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Max
 from django.utils import timezone
 
 from webapp.accounts.models import User
 from webapp.regressions.models import Alert, AlertEvent
 from webapp.regressions.services.alerts.locks import lock_trees
 from webapp.regressions.services.alerts.log import RESTORED
-from webapp.results.models import Revision
+from webapp.results.models import Point, Revision
+from webapp.results.revision_ids import position_of
 
 Kind = AlertEvent.Kind
 State = Alert.State
@@ -24,6 +26,8 @@ NOTHING: dict[str, Any] = {
     "resolution_revision_id": None,
     "duplicate_of_id": None,
     "snoozed_until": None,
+    "snoozed_until_revision": "",
+    "snoozed_until_position": None,
     "recovered_since": None,
 }
 
@@ -57,6 +61,47 @@ def snooze(*, alert: int, actor: User, version: int, until: datetime, reason: st
         raise TriageError("Snooze until a moment to come.")
     said = f"until {until:%Y-%m-%d %H:%M %Z}" + (f": {reason}" if reason else "")
     return _act(alert, actor, version, Kind.SNOOZED, said, state=State.SNOOZED, snoozed_until=until)
+
+
+@transaction.atomic
+def snooze_until_revision(
+    *, alert: int, actor: User, version: int, revision: str, reason: str = ""
+) -> Alert:
+    """Put it away until one of its series is measured at ``revision`` or later.
+
+    ``revision`` is a known one, or one to come whose id tells its place (r400000). Raises
+    TriageError.
+    """
+    row = _held(alert, version)
+    name, position = _place_of(row, revision)
+    newest = Point.objects.filter(series__findings__alert=row).aggregate(at=Max("position"))["at"]
+    if newest is not None and newest >= position:
+        raise TriageError(f"{name}, or a later revision, is measured already; name a later one.")
+    said = f"until {name} is measured" + (f": {reason}" if reason else "")
+    return _act(
+        alert,
+        actor,
+        version,
+        Kind.SNOOZED,
+        said,
+        state=State.SNOOZED,
+        snoozed_until_revision=name,
+        snoozed_until_position=position,
+    )
+
+
+def _place_of(row: Alert, name: str) -> tuple[str, int]:
+    """The name and position of a revision of the alert's tree, known or to come."""
+    known = Revision.objects.named(tree=row.tree, name=name) if name else None
+    if known is not None:
+        return known.name, known.position
+    position = position_of(name)
+    if position is None:
+        raise TriageError(
+            f"No revision “{name}” is known in this tree, and its id does not tell its place; "
+            "name a known one, or a number to come such as r400000."
+        )
+    return name, position
 
 
 def resolve(
