@@ -7,6 +7,7 @@ const MARKS = { worse: "▾", better: "▴", equivalent: "=", "cannot tell": "?"
 const MOST_PINS = 2;
 const DOUBLE_CLICK = 300; // milliseconds
 const NARROW = 640; // pixels: below it only every third revision is labelled
+const ALERT_ROW = 15; // pixels
 const CONFIG = { displayModeBar: false, responsive: true, doubleClick: false };
 
 const chart = document.querySelector("#chart");
@@ -152,10 +153,7 @@ function draw() {
   const { data, layout } = themed(shown.figure);
   layout.font.family = getComputedStyle(document.body).fontFamily;
   if (coarse.matches) layout.dragmode = false;
-  if (plot.clientWidth < NARROW) {
-    thinLabels(layout.xaxis);
-    layout.annotations.filter((note) => note.name === "alert").forEach(shorten);
-  }
+  if (plot.clientWidth < NARROW) thinLabels(layout.xaxis);
   layout.shapes = range ? [rangeShape(layout)] : [];
   layout.selections = [];
   // Plotly dims what is not selected; the marked range is told by its band alone.
@@ -163,17 +161,13 @@ function draw() {
   Plotly.react(plot, data, layout, CONFIG);
   if (first) listen();
   placeMarks();
+  placeAlerts();
 }
 
 function thinLabels(axis) {
   for (const key of ["tickvals", "ticktext"]) {
     if (axis[key]) axis[key] = axis[key].filter((_, index) => index % 3 === 1);
   }
-}
-
-// Leaves the number of an alert; its state is in the card and in the table of findings.
-function shorten(note) {
-  note.text = note.text.replace(/>(\d+) [^<]*</, ">$1<");
 }
 
 function rangeShape(layout) {
@@ -230,6 +224,7 @@ function listen() {
   plot.on("plotly_click", onClick);
   plot.on("plotly_selected", (event) => mark(event?.range?.x));
   plot.on("plotly_afterplot", placeMarks);
+  plot.on("plotly_afterplot", placeAlerts);
 }
 
 // The card
@@ -364,6 +359,20 @@ function placeMarks() {
     ring.style.left = `${at.x}px`;
     ring.style.top = `${at.y}px`;
     chart.append(ring);
+  }
+}
+
+// The labels of alerts, at the foot of their lines. Narrow charts have room for the number alone:
+// the state is in the card and in the table of findings.
+function placeAlerts() {
+  for (const old of chart.querySelectorAll(".alert-label")) old.remove();
+  const { xaxis, yaxis } = plot._fullLayout;
+  for (const { number, state, href, x, row } of shown.alerts) {
+    const words = plot.clientWidth < NARROW ? `${number}` : `${number} ${state}`;
+    const label = element("a", { class: "alert-label", href, title: `Alert ${number}: ${state}` }, words);
+    label.style.left = `${xaxis._offset + xaxis.d2p(x)}px`;
+    label.style.top = `${yaxis._offset + yaxis._length - ALERT_ROW * (row + 1)}px`;
+    chart.append(label);
   }
 }
 

@@ -32,11 +32,8 @@ def test_an_alert_of_several_series_is_drawn_once() -> None:
 
 def test_the_chart_links_its_alerts_and_says_their_state_in_words() -> None:
     trend = replace(a_trend(a_series()), alerts=[a_mark(7, 2), a_mark(8, 0, is_open=False)])
-    notes = [one for one in payload(trend)["figure"]["layout"]["annotations"] if "name" in one]
-    assert [(one["x"], one["text"]) for one in notes] == [
-        (0, '<a href="/alerts/8/" target="_self">8 resolved</a>'),
-        (2, '<a href="/alerts/7/" target="_self">7 new</a>'),
-    ]
+    told = [(one["x"], one["href"], one["state"]) for one in payload(trend)["alerts"]]
+    assert told == [(0, "/alerts/8/", "resolved"), (2, "/alerts/7/", "new")]
     image = trend_svg.draw(trend)
     assert '<a href="/alerts/7/">' in image
     assert ">7 new<" in image

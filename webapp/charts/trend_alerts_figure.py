@@ -4,11 +4,9 @@ from typing import Any
 
 from webapp.charts import theme
 from webapp.charts.trend import Trend, x_values
-from webapp.charts.trend_alerts import Label, labels
+from webapp.charts.trend_alerts import labels
 
 Json = dict[str, Any]
-ROW = 14
-"""Pixels between two rows of labels."""
 
 
 def alert_lines(trend: Trend) -> list[Json]:
@@ -38,28 +36,10 @@ def _lines(trend: Trend, places: list[int], opacity: float) -> Json:
     }
 
 
-def alert_labels(trend: Trend) -> list[Json]:
-    placed = labels(trend.alerts, len(trend.revisions.names))
-    return [note for one in placed if (note := _label(trend, one)) is not None]
-
-
-def _label(trend: Trend, one: Label) -> Json | None:
-    """A link at the foot; None where the time of the commit is not known."""
-    at = x_values(trend, [one.mark.place])[0]
-    if at is None:
-        return None
-    return {
-        "name": "alert",
-        "text": f'<a href="{one.mark.href}" target="_self">{one.mark.text}</a>',
-        "showarrow": False,
-        "x": at,
-        "xanchor": "left",
-        "xshift": 1,
-        "yref": "paper",
-        "y": 0,
-        "yanchor": "bottom",
-        "yshift": ROW * one.row,
-        "bgcolor": theme.PAPER,
-        "borderpad": 0,
-        "font": {"color": theme.INK, "size": 11},
-    }
+def alert_columns(trend: Trend) -> list[Json]:
+    """The labels, for the script to place over the chart: Plotly's own links need inline styles."""
+    return [
+        {"number": mark.number, "state": mark.state, "href": mark.href, "x": at, "row": row}
+        for mark, row in labels(trend.alerts, len(trend.revisions.names))
+        if (at := x_values(trend, [mark.place])[0]) is not None
+    ]

@@ -13,7 +13,7 @@ from webapp.charts import theme
 from webapp.charts.scale import spread_labels
 from webapp.charts.theme import MARGINS
 from webapp.charts.trend import Axis, Trend, TrendSeries, Values, Whiskers, x_values
-from webapp.charts.trend_alerts_figure import alert_labels, alert_lines
+from webapp.charts.trend_alerts_figure import alert_columns, alert_lines
 
 Json = dict[str, Any]
 
@@ -43,6 +43,7 @@ def payload(trend: Trend) -> Json:
         "values": trend.values,
         "revisions": {"name": trend.revisions.names, "subject": trend.revisions.subjects},
         "series": [columns(series) for series in trend.series],
+        "alerts": alert_columns(trend),
     }
 
 
@@ -202,7 +203,7 @@ def layout(trend: Trend) -> Json:
             "gridcolor": theme.LINE,
             "tickformat": ",.4~g" if trend.values == Values.INDEXED else ",.5~r",
         },
-        "annotations": [_title(trend), *_labels(trend), *alert_labels(trend)],
+        "annotations": [_title(trend), *_labels(trend)],
     }
 
 
