@@ -221,3 +221,19 @@ def test_the_overview_ranks_open_regressions_by_their_largest_loss(
     text = visit("/")
     assert text.index(f"{other.pk} new r12") < text.index(f"{mixed.pk} recovered? r112")
     assert f"{other.pk} new" not in visit(f"/hardware/{ATOM}/")
+
+
+def test_findings_are_moved_and_alerts_merged_from_the_page(ada: Client, mixed: Alert) -> None:
+    other = Alert.objects.exclude(pk=mixed.pk).get()
+    pf = mixed.findings.get(series__mode__name="pf")
+    sent = {"act": "move", "version": mixed.version, "finding": [pf.pk, "x"], "to": other.pk}
+    text = words(ada.post(f"/alerts/{mixed.pk}/act/", sent, follow=True).content.decode())
+    assert f"ada findings moved pf on {ATOM} to {other.pk}" in text
+    other.refresh_from_db()
+    sent = {"act": "merge", "version": other.version, "of": mixed.pk}
+    text = words(ada.post(f"/alerts/{other.pk}/act/", sent, follow=True).content.decode())
+    assert f"resolved as duplicate of {mixed.pk}" in text
+    assert mixed.findings.count() == 3
+    sent = {"act": "split", "version": mixed.version, "at": "r777", "finding": [pf.pk]}
+    text = words(ada.post(f"/alerts/{mixed.pk}/act/", sent, follow=True).content.decode())
+    assert "No revision “r777” is known" in text

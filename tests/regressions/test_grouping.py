@@ -1,12 +1,14 @@
 """Which findings make one alert."""
 
 import random
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from webapp.regressions.assigned import Assigned
 from webapp.regressions.grouping import Evidence, group, verdict_of
 
 
@@ -115,3 +117,27 @@ def test_fewer_commits_could_not_explain_the_findings(rows: list[Evidence]) -> N
     ends = [min(one.openers, key=lambda row: row.last) for one in groups]
     for earlier, later in pairwise(ends):
         assert later.after >= earlier.last
+
+
+@given(rows=many, seed=st.integers(0, 99))
+def test_what_people_assigned_is_where_they_said_whatever_the_order(
+    rows: list[Evidence], seed: int
+) -> None:
+    rows = [replace(row, series=number) for number, row in enumerate(rows, 1)]
+    said = [
+        Assigned(alert=7, series=row.series, after=row.after, last=row.last) for row in rows[:3]
+    ]
+    shuffled = random.Random(seed).sample(rows, len(rows))
+    found = group(rows, {}, said, {7: 30})
+    assert group(shuffled, {}, said, {7: 30}) == found
+    theirs = {row.finding for one in found if one.alert == 7 for row in one.members}
+    assert theirs == {row.finding for row in rows[:3]}
+    others = [one for one in found if one.alert is None]
+    assert others == group(rows[3:], {})
+
+
+def test_what_points_at_a_merged_commit_goes_to_the_alert_that_it_was_merged_into() -> None:
+    rows = [finding(1, 9, 10), finding(2, 19, 20), finding(3, 18, 22)]
+    found = group(rows, {}, [Assigned(alert=7, series=None, after=15, last=20)], {7: 10})
+    told = [(one.alert, one.suspect, [row.finding for row in one.members]) for one in found]
+    assert told == [(None, 10, [1]), (7, 20, [2, 3])]

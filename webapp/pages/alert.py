@@ -42,7 +42,8 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
 @triager_required
 def act_on_one(request: HttpRequest, number: int) -> HttpResponse:
     alert = _alert(number)
-    actor, form = signed_in_user(request), request.POST.dict()
+    actor = signed_in_user(request)
+    form = request.POST.dict() | {"findings": " ".join(request.POST.getlist("finding"))}
     seen = read_number(form.get("version", ""))
     try:
         act(form.get("act", ""), form, alert=alert.pk, version=seen, actor=actor)

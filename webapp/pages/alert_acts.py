@@ -81,6 +81,27 @@ def _duplicate(target: Target, form: Form) -> Alert:
     return alerts.mark_duplicate(**target, of=of, reason=_reason(form))
 
 
+def _merge(target: Target, form: Form) -> Alert:
+    into = read_number(form.get("of", "").strip())
+    return alerts.merge(**target, into=into, reason=_reason(form))
+
+
+def _move(target: Target, form: Form) -> Alert:
+    to = read_number(form.get("to", "").strip())
+    return alerts.move(**target, findings=_findings(form), to=to, reason=_reason(form))
+
+
+def _split(target: Target, form: Form) -> Alert:
+    name = form.get("at", "").strip()
+    revision = _revision(target["alert"], name) if name else None
+    return alerts.split(**target, findings=_findings(form), revision=revision, reason=_reason(form))
+
+
+def _findings(form: Form) -> list[int]:
+    """The ids of the chosen findings, which arrive as one text."""
+    return [number for text in form.get("findings", "").split() if (number := read_number(text))]
+
+
 def _resolve_as(resolution: Alert.Resolution) -> Callable[[Target, Form], Alert]:
     def resolve(target: Target, form: Form) -> Alert:
         revision = None
@@ -107,6 +128,9 @@ ACTS: dict[str, Callable[[Target, Form], Alert]] = {
     "reopen": _reopen,
     "snooze": _snooze,
     "duplicate": _duplicate,
+    "merge": _merge,
+    "move": _move,
+    "split": _split,
     "undo": _undo,
     "expected": _resolve_as(Alert.Resolution.EXPECTED),
     "not-real": _resolve_as(Alert.Resolution.NOT_REAL),

@@ -8,10 +8,11 @@ and needs the fewest commits that explain every finding.
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from webapp.regressions.assigned import Assigned, alert_of_finding, alert_of_group
 from webapp.stats.changes import false_discovery
 
 AlertVerdict = Literal["regression", "improvement", "mixed"]
@@ -31,6 +32,7 @@ class Evidence:
     verdict: str
     p_value: float
     is_large: bool
+    series: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,8 @@ class Group:
 
     ``openers`` are large and let through by the gate: each alone would open the alert, and they
     decide where it points. ``joiners`` are smaller and only come along. ``likeliest`` is the
-    position that most openers name, the earliest of them in a tie.
+    position that most openers name, the earliest of them in a tie. ``alert`` is the one that people
+    assigned it to; such a group may have no openers.
     """
 
     suspect: int
@@ -48,22 +51,79 @@ class Group:
     verdict: AlertVerdict
     openers: tuple[Evidence, ...]
     joiners: tuple[Evidence, ...]
+    alert: int | None = None
+
+    @property
+    def members(self) -> tuple[Evidence, ...]:
+        return (*self.openers, *self.joiners)
 
 
-def group(evidence: Iterable[Evidence], received: Mapping[int, int]) -> list[Group]:
-    """The alerts of one tree, in order of their suspects: a function of the set of findings alone.
+def group(
+    evidence: Iterable[Evidence],
+    received: Mapping[int, int],
+    assigned: Sequence[Assigned] = (),
+    anchors: Mapping[int, int] | None = None,
+) -> list[Group]:
+    """The alerts of one tree: a function of the set of findings, and of what people said, alone.
 
     ``received`` gives, by position, how many series have a point there: the gate's number of looks.
+    What people ``assigned`` is taken out first and makes groups of its own, which come last;
+    ``anchors`` gives the positions where the alerts it was assigned to stand.
     """
     rows = sorted(evidence, key=lambda row: (row.last, row.finding))
     passing = _passing(rows, received)
-    opening = [row for row in rows if row.is_large and row.finding in passing]
-    suspects = _suspects(opening)
-    openers, joiners = _by_suspect(opening, suspects), _by_suspect(rows, suspects)
+    opening = {row.finding for row in rows if row.is_large and row.finding in passing}
+    held: dict[int, list[Evidence]] = defaultdict(list)
+    free, own = [], []
+    for row in rows:
+        alert = alert_of_finding(row.series, row.after, row.last, assigned)
+        if alert is None:
+            free.append(row)
+        else:
+            held[alert].append(row)
+    for one in _groups(free, opening):
+        alert = alert_of_group(one.suspect, assigned)
+        if alert is None:
+            own.append(one)
+        else:
+            held[alert] += one.members
+    anchors = anchors or {}
+    return own + [_assigned(alert, held[alert], opening, anchors[alert]) for alert in sorted(held)]
+
+
+def join(own: Group, assigned: Group) -> Group:
+    """``own`` with what people added to it: that counts for the verdict, not for the commit."""
+    openers = (*own.openers, *assigned.openers)
+    return replace(
+        own,
+        verdict=verdict_of(row.verdict for row in openers),
+        openers=openers,
+        joiners=(*own.joiners, *assigned.joiners),
+    )
+
+
+def _groups(rows: Sequence[Evidence], opening: Container[int]) -> list[Group]:
+    """The groups of ``rows``, which come in order of their right ends."""
+    large = [row for row in rows if row.finding in opening]
+    suspects = _suspects(large)
+    openers, joiners = _by_suspect(large, suspects), _by_suspect(rows, suspects)
     return [
         _group(at, openers[at], [row for row in joiners[at] if row not in openers[at]])
         for at in suspects
     ]
+
+
+def _assigned(alert: int, rows: Sequence[Evidence], opening: Container[int], anchor: int) -> Group:
+    """What people put together, at the commit where its alert stands if one of them suspects it."""
+    openers = sorted(
+        (row for row in rows if row.finding in opening), key=lambda row: (row.last, row.finding)
+    )
+    stays = not openers or any(row.after < anchor <= row.last for row in openers)
+    suspect = anchor if stays else openers[0].last
+    pointing = [row for row in openers if row.after < suspect <= row.last]
+    found = _group(suspect, pointing, [row for row in rows if row.finding not in opening])
+    verdict = verdict_of(row.verdict for row in openers)
+    return replace(found, openers=tuple(openers), verdict=verdict, alert=alert)
 
 
 def _suspects(rows: Sequence[Evidence]) -> list[int]:
@@ -86,7 +146,7 @@ def _by_suspect(rows: Sequence[Evidence], suspects: Sequence[int]) -> dict[int, 
 
 
 def _group(suspect: int, openers: Sequence[Evidence], joiners: Sequence[Evidence]) -> Group:
-    after = max(row.after for row in openers)
+    after = max((row.after for row in openers), default=suspect)
     named = Counter(row.at for row in openers if after < row.at <= suspect)
     return Group(
         suspect=suspect,

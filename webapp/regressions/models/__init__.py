@@ -2,6 +2,7 @@
 
 from webapp.regressions.models.alerts import Alert, AlertEvent, AlertQuerySet
 from webapp.regressions.models.analysis import Checkpoint, SeriesAnalysis, SeriesSettings
+from webapp.regressions.models.assignments import Assignment
 from webapp.regressions.models.comparisons import (
     Comparison,
     ComparisonQuerySet,
@@ -16,6 +17,7 @@ __all__ = [
     "Alert",
     "AlertEvent",
     "AlertQuerySet",
+    "Assignment",
     "Checkpoint",
     "Comparison",
     "ComparisonQuerySet",

@@ -226,6 +226,9 @@ class AlertEvent(models.Model):
         INVESTIGATING = "investigating", "investigating"
         RESOLVED = "resolved", "resolved"
         REOPENED = "reopened", "reopened"
+        MERGED = "merged", "merged"
+        SPLIT = "split", "findings split off"
+        SENT = "sent", "findings moved"
         UNDONE = "undone", "undone"
 
     alert = models.ForeignKey(Alert, on_delete=models.CASCADE, related_name="events")

@@ -2,6 +2,7 @@
 
 from webapp.regressions.services.alerts.clock import pass_time
 from webapp.regressions.services.alerts.reconciling import reconcile_trees
+from webapp.regressions.services.alerts.regrouping import merge, move, split
 from webapp.regressions.services.alerts.triage import (
     AlertChanged,
     TriageError,
@@ -21,11 +22,14 @@ __all__ = [
     "acknowledge",
     "investigate",
     "mark_duplicate",
+    "merge",
+    "move",
     "pass_time",
     "reconcile_trees",
     "reopen",
     "resolve",
     "snooze",
     "snooze_until_revision",
+    "split",
     "undo",
 ]

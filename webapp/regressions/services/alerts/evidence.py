@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from django.contrib.postgres.aggregates import BoolAnd
 from django.db.models import Count
 
-from webapp.regressions.grouping import Evidence, Group, group
-from webapp.regressions.models import Finding
+from webapp.regressions.assigned import Assigned
+from webapp.regressions.grouping import Evidence, Group, group, join
+from webapp.regressions.models import Alert, Assignment, Finding
 from webapp.regressions.thresholds import Thresholds
 from webapp.results.models import Point, Run
 
@@ -19,6 +20,15 @@ class Conclusion:
     group: Group
     is_history: bool
     is_recovered: bool
+
+
+def joined(own: Conclusion, assigned: Conclusion) -> Conclusion:
+    """``own`` with what people added to it; what opens nothing decides nothing."""
+    return Conclusion(
+        group=join(own.group, assigned.group),
+        is_history=own.is_history and assigned.is_history,
+        is_recovered=own.is_recovered and assigned.is_recovered,
+    )
 
 
 def findings_of(tree: int) -> list[Finding]:
@@ -36,7 +46,8 @@ def conclude(tree: int, findings: Iterable[Finding]) -> list[Conclusion]:
         return []
     thresholds = Thresholds.of({row.series_id for row in proven.values()}, tree=tree)
     evidence = [_evidence(row, thresholds) for row in proven.values()]
-    groups = group(evidence, _received(proven.values()))
+    assigned, anchors = _assigned(tree)
+    groups = group(evidence, _received(proven.values()), assigned, anchors)
     history = _history([proven[one.finding] for one_group in groups for one in one_group.openers])
     return [_conclusion(one, proven, history) for one in groups]
 
@@ -51,7 +62,20 @@ def _evidence(row: Finding, thresholds: Thresholds) -> Evidence:
         verdict=row.verdict,
         p_value=row.p_value,
         is_large=row.change_pct is None or abs(row.change_pct) >= least,
+        series=row.series_id,
     )
+
+
+def _assigned(tree: int) -> tuple[list[Assigned], dict[int, int]]:
+    """What people said about the findings of a tree, and where the alerts that they named stand."""
+    rows = (
+        Assignment.objects.filter(alert__tree=tree)
+        .order_by("pk")
+        .values_list("alert_id", "series_id", "after__position", "last__position")
+    )
+    assigned = [Assigned(*row) for row in rows]
+    named = Alert.objects.filter(pk__in={one.alert for one in assigned})
+    return assigned, dict(named.values_list("pk", "revision__position"))
 
 
 def _received(findings: Iterable[Finding]) -> dict[int, int]:

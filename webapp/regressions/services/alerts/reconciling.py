@@ -13,6 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from webapp.regressions.models import Alert, AlertEvent, Finding
+from webapp.regressions.services.alerts.adding import add_assigned
 from webapp.regressions.services.alerts.evidence import Conclusion, conclude, findings_of
 from webapp.regressions.services.alerts.locks import lock_trees
 from webapp.regressions.services.alerts.log import Change, write
@@ -42,12 +43,13 @@ def reconcile_alerts(tree: int) -> None:
     findings = findings_of(tree)
     conclusions = conclude(tree, findings)
     ids = _revision_ids(tree, conclusions)
-    suspects = {ids[one.group.suspect] for one in conclusions}
-    stored = Alert.objects.filter(Q(standing=True) | Q(revision__in=suspects), tree=tree)
-    changes = {alert.pk: Change(alert, now) for alert in stored.order_by("pk")}
+    changes = _stored(tree, conclusions, ids, now)
+    own = [one for one in conclusions if one.group.alert is None]
+    pairs = _pair(own, ids, changes, findings)
+    assigned = [one for one in conclusions if one.group.alert is not None]
     paired = [
         (one, _place(change, one, ids, tree, now))
-        for one, change in _pair(conclusions, ids, changes, findings)
+        for one, change in add_assigned(pairs, assigned, ids, changes)
     ]
     _assign(findings, paired, changes)
     for conclusion, change in paired:
@@ -57,6 +59,17 @@ def reconcile_alerts(tree: int) -> None:
         if change.alert.standing and pk not in backed:
             retire(change, _heir(pk, findings, paired))
     write([*changes.values(), *(one for _, one in paired if one.alert.pk not in changes)])
+
+
+def _stored(
+    tree: int, conclusions: Sequence[Conclusion], ids: dict[int, int], now: datetime
+) -> dict[int, Change]:
+    """The alerts that stand, those of commits that are suspected now, and those people named."""
+    suspects = {ids[one.group.suspect] for one in conclusions}
+    named = {one.group.alert for one in conclusions if one.group.alert is not None}
+    wanted = Q(standing=True) | Q(revision__in=suspects) | Q(pk__in=named)
+    stored = Alert.objects.filter(wanted, tree=tree).order_by("pk")
+    return {alert.pk: Change(alert, now) for alert in stored}
 
 
 def _pair(
@@ -102,7 +115,7 @@ def _place(
         "likeliest_id": ids[group.likeliest],
     }
     if change is None:
-        return _open(one, fields, tree, now)
+        return open_alert(tree, fields, group.verdict, is_history=one.is_history, now=now)
     alert = change.alert
     if any(getattr(alert, name) != value for name, value in fields.items()):
         names = Revision.objects.in_bulk({alert.likeliest_id, fields["likeliest_id"]})
@@ -117,19 +130,29 @@ def _place(
     return change
 
 
-def _open(one: Conclusion, fields: dict[str, int], tree: int, now: datetime) -> Change:
+def open_alert(
+    tree: int,
+    fields: dict[str, int],
+    verdict: str,
+    *,
+    is_history: bool,
+    now: datetime,
+    reason: str = "",
+) -> Change:
+    """Store a new alert; its first event is written with the change that is given back."""
     alert = Alert.objects.create(
         tree_id=tree,
         **fields,
-        verdict=one.group.verdict,
-        state=Alert.State.SNOOZED if one.is_history else Alert.State.NEW,
-        history=one.is_history,
+        verdict=verdict,
+        state=Alert.State.SNOOZED if is_history else Alert.State.NEW,
+        history=is_history,
         opened_at=now,
         updated_at=now,
         version=0,
     )
     change = Change(alert, now)
-    change.note(Kind.OPENED, "from runs uploaded as history" if one.is_history else "")
+    history = "from runs uploaded as history" if is_history else ""
+    change.note(Kind.OPENED, ", ".join(filter(None, [reason, history])))
     return change
 
 
@@ -142,11 +165,7 @@ def _revision_ids(tree: int, conclusions: Sequence[Conclusion]) -> dict[int, int
 
 def _assign(findings: Sequence[Finding], paired: Paired, changes: dict[int, Change]) -> None:
     """Point each finding to its alert, and tell on both what moved."""
-    wanted = {
-        row.finding: change
-        for one, change in paired
-        for row in (*one.group.openers, *one.group.joiners)
-    }
+    wanted = {row.finding: change for one, change in paired for row in one.group.members}
     moved = []
     told: dict[tuple[int, Kind], list[Finding]] = defaultdict(list)
     everyone = changes | {change.alert.pk: change for _, change in paired}

@@ -14,8 +14,10 @@ from webapp.accounts.models import User
 from webapp.regressions.models import Alert, AlertEvent
 from webapp.regressions.services.alerts.locks import lock_trees
 from webapp.regressions.services.alerts.log import RESTORED
+from webapp.regressions.services.alerts.reconciling import reconcile_alerts
 from webapp.results.models import Point, Revision
 from webapp.results.revision_ids import position_of
+from webapp.results.services import begin_writing
 
 Kind = AlertEvent.Kind
 State = Alert.State
@@ -72,7 +74,7 @@ def snooze_until_revision(
     ``revision`` is a known one, or one to come whose id tells its place (r400000). Raises
     TriageError.
     """
-    row = _held(alert, version)
+    row = held(alert, version)
     name, position = _place_of(row, revision)
     newest = Point.objects.filter(series__findings__alert=row).aggregate(at=Max("position"))["at"]
     if newest is not None and newest >= position:
@@ -164,7 +166,8 @@ def undo(*, alert: int, actor: User, version: int) -> Alert:
 
     Raises TriageError.
     """
-    row = _held(alert, version)
+    begin_writing()
+    row = held(alert, version)
     last = row.events.order_by("-pk").first()
     if last is None or not last.before or last.version != row.version:
         raise TriageError("There is nothing to undo: the last change was not a person's act.")
@@ -173,18 +176,21 @@ def undo(*, alert: int, actor: User, version: int) -> Alert:
         name: datetime.fromisoformat(value) if name in moments and value else value
         for name, value in last.before.items()
     }
+    if last.assignments.all().delete()[0]:
+        reconcile_alerts(row.tree_id)
+        row.refresh_from_db()
     return _write(row, actor, Kind.UNDONE, last.get_kind_display(), before, undoable=False)
 
 
 @transaction.atomic
 def _act(alert: int, actor: User, version: int, kind: Kind, reason: str, **changes: Any) -> Alert:
-    row = _held(alert, version)
+    row = held(alert, version)
     if row.state == changes["state"] != State.SNOOZED:
         raise TriageError(f"Alert {alert} is {row.get_state_display()} already.")
     return _write(row, actor, kind, reason, NOTHING | {"triaged": True} | changes)
 
 
-def _held(alert: int, version: int) -> Alert:
+def held(alert: int, version: int) -> Alert:
     """The alert as it was seen, and nobody else writes it until this transaction ends."""
     tree = Alert.objects.filter(pk=alert).values_list("tree_id", flat=True).first()
     if tree is None:
@@ -204,8 +210,9 @@ def _write(
     changes: dict[str, Any],
     *,
     undoable: bool = True,
+    before: dict[str, Any] | None = None,
 ) -> Alert:
-    before = {name: getattr(row, name) for name in RESTORED}
+    before = before or restored(row)
     for name, value in changes.items():
         setattr(row, name, value)
     row.version += 1
@@ -220,6 +227,11 @@ def _write(
         before={name: _plain(value) for name, value in before.items()} if undoable else {},
     )
     return row
+
+
+def restored(row: Alert) -> dict[str, Any]:
+    """What an undo puts back, as it is now."""
+    return {name: getattr(row, name) for name in RESTORED}
 
 
 def _plain(value: Any) -> Any:
