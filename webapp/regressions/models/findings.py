@@ -88,12 +88,14 @@ class Finding(models.Model):
     ``first_detected_at`` is never rewritten; the rest is where the finding stands now, and its
     events tell how it came there. It is recovered when a later confirmed finding of the opposite
     direction took at least 75 % of it back: ``recovered_by`` is the likeliest revision of that.
+    It is superseded when the points tell the same by another finding, ``superseded_by``.
     """
 
     class State(models.TextChoices):
         CANDIDATE = "candidate", "candidate"
         CONFIRMED = "confirmed", "confirmed"
         RECOVERED = "recovered", "recovered"
+        SUPERSEDED = "superseded", "superseded"
         RETRACTED = "retracted", "retracted"
 
     PROVEN = (State.CONFIRMED, State.RECOVERED)
@@ -115,6 +117,9 @@ class Finding(models.Model):
     )
     recovered_by = models.ForeignKey(
         Revision, on_delete=models.CASCADE, null=True, related_name="+"
+    )
+    superseded_by = models.ForeignKey(
+        "self", on_delete=models.CASCADE, null=True, related_name="supersedes"
     )
     position = models.BigIntegerField(help_text="Of the likeliest first revision.")
     here = models.FloatField()
@@ -148,6 +153,11 @@ class Finding(models.Model):
                 condition=Q(state="recovered", recovered_by__isnull=False)
                 | (~Q(state="recovered") & Q(recovered_by__isnull=True)),
                 name="finding_recovered_by_a_revision",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="superseded", superseded_by__isnull=False)
+                | (~Q(state="superseded") & Q(superseded_by__isnull=True)),
+                name="finding_superseded_by_another",
             ),
             models.CheckConstraint(
                 condition=Q(verdict__in=["better", "worse"]), name="finding_better_or_worse"
@@ -194,6 +204,7 @@ class FindingEvent(models.Model):
         RECOVERED = "recovered", "recovered"
         RETURNED = "returned", "no longer recovered"
         DOUBTED = "doubted", "a candidate again"
+        SUPERSEDED = "superseded", "superseded by another finding"
         RETRACTED = "retracted", "retracted"
 
     finding = models.ForeignKey(Finding, on_delete=models.CASCADE, related_name="events")

@@ -19,6 +19,9 @@ ENTERED = {
 """What a change of state is called; any other way but out leads back to a candidate."""
 
 
+GONE = {State.RETRACTED: Kind.RETRACTED, State.SUPERSEDED: Kind.SUPERSEDED}
+
+
 class Standing(NamedTuple):
     """Where a finding stands: what its events keep of it."""
 
@@ -75,8 +78,8 @@ def _kind(old: Standing | None, new: Standing) -> Kind | None:
 
 
 def _entered(old: State, new: State) -> Kind:
-    if new == State.RETRACTED:
-        return Kind.RETRACTED
+    if new in GONE:
+        return GONE[new]
     return ENTERED.get((old, new), Kind.DOUBTED)
 
 

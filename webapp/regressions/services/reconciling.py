@@ -12,6 +12,7 @@ from django.utils import timezone
 from webapp.regressions.models import Finding
 from webapp.regressions.services.detecting import Detected
 from webapp.regressions.services.finding_history import note_changes, standing_of
+from webapp.regressions.services.superseding import Present, successor_of, supersede
 from webapp.results.models import Revision
 from webapp.stats import changes
 from webapp.stats.changes.explain import why_flagged
@@ -60,9 +61,9 @@ class Pairing:
 def reconcile_findings(detected: Sequence[Detected]) -> None:
     """Make, move and retract findings so that the live ones are exactly the present changes.
 
-    A finding that was confirmed and is gone is kept as retracted; a candidate that is gone was
-    never more than a suspicion and is deleted. When nothing changed, nothing is written. What
-    changed is added to the findings' events.
+    A finding that was confirmed and is gone is kept, as superseded by the one that took its place
+    or else as retracted; a candidate that is gone was never more than a suspicion and is deleted.
+    When nothing changed, nothing is written. What changed is added to the findings' events.
     """
     now = timezone.now()
     ids = _revision_ids(detected)
@@ -73,19 +74,30 @@ def reconcile_findings(detected: Sequence[Detected]) -> None:
     new: list[Finding] = []
     moved: list[Finding] = []
     gone: list[Finding] = []
+    replaced: list[tuple[Finding, Finding]] = []
     before = {row.pk: standing_of(row) for rows in stored.values() for row in rows}
     for one in detected:
         left = stored.get(one.series.pk, [])
-        for pairing in _pair(one, ids, left):
+        present = []
+        for change, pairing in zip(one.analysis.changes, _pair(one, ids, left), strict=True):
+            finding = pairing.finding or _new(one, pairing.fields, now)
+            present.append(Present(change, finding, is_new=pairing.finding is None))
             if pairing.finding is None:
-                new.append(_new(one, pairing.fields, now))
-            elif _update(pairing.finding, pairing.fields, now):
-                moved.append(pairing.finding)
-        gone += left
+                new.append(finding)
+            elif _update(finding, pairing.fields, now):
+                moved.append(finding)
+        for row in left:
+            by = successor_of(row, present) if row.state in Finding.PROVEN else None
+            if by is None:
+                gone.append(row)
+            else:
+                replaced.append((row, by))
     retracted = _take_away(gone, now)
     Finding.objects.bulk_update(moved, [_attribute(name) for name in (*COMPARED, "updated_at")])
     Finding.objects.bulk_create(new)
-    note_changes([*new, *moved, *retracted], before=before, now=now)
+    supersede(replaced, now)
+    superseded = [row for row, _ in replaced]
+    note_changes([*new, *moved, *retracted, *superseded], before=before, now=now)
 
 
 def set_flags(detected: Sequence[Detected]) -> None:
@@ -106,7 +118,7 @@ def set_flags(detected: Sequence[Detected]) -> None:
                    SELECT FROM regressions_finding AS finding
                     WHERE finding.series_id = compared.series_id
                       AND finding.revision_id = compared.revision_id
-                      AND finding.state <> 'retracted')
+                      AND finding.state NOT IN ('retracted', 'superseded'))
             """,
             {"series": known},
         )
@@ -116,7 +128,7 @@ def set_flags(detected: Sequence[Detected]) -> None:
                SET flag = CASE finding.verdict WHEN 'worse' THEN 'regressed' ELSE 'improved' END
               FROM regressions_finding AS finding
              WHERE finding.series_id = ANY(%(series)s)
-               AND finding.state <> 'retracted'
+               AND finding.state NOT IN ('retracted', 'superseded')
                AND compared.series_id = finding.series_id
                AND compared.revision_id = finding.revision_id
             """,
@@ -232,10 +244,16 @@ def _update(finding: Finding, fields: dict[str, Any], now: datetime) -> bool:
 
 
 def _take_away(gone: Sequence[Finding], now: datetime) -> list[Finding]:
-    """Delete what was only a candidate; retract the others and give them back."""
+    """Delete what was only a candidate; retract the others and give them back.
+
+    What a candidate had replaced, when it was more than that, is retracted as well.
+    """
     candidates = [row.pk for row in gone if row.state == Finding.State.CANDIDATE]
     proven = [row for row in gone if row.state in Finding.PROVEN]
     if candidates:
+        Finding.objects.filter(superseded_by__in=candidates).update(
+            state=Finding.State.RETRACTED, superseded_by=None
+        )
         Finding.objects.filter(pk__in=candidates).delete()
     for row in proven:
         row.state, row.recovered_by_id, row.updated_at = Finding.State.RETRACTED, None, now

@@ -88,11 +88,21 @@ def _pair(
         for pk, change in changes.items()
         if change.alert.standing and change.alert.revision_id not in suspects
     }
-    held = {row.pk: row.alert_id for row in findings}
+    held = _held(findings)
     return [
         (one, at_commit.get(ids[one.group.suspect]) or _moved(one, free, held))
         for one in conclusions
     ]
+
+
+def _held(findings: Sequence[Finding]) -> dict[int, int | None]:
+    """The alert that holds each finding; a new one is held by that of the finding it replaces."""
+    held = {row.pk: row.alert_id for row in findings}
+    for row in findings:
+        by = row.superseded_by_id
+        if by is not None and held.get(by) is None:
+            held[by] = row.alert_id
+    return held
 
 
 def _moved(one: Conclusion, free: dict[int, Change], held: dict[int, int | None]) -> Change | None:
@@ -193,10 +203,12 @@ def _names(rows: Sequence[Finding]) -> str:
 
 def _heir(pk: int, findings: Sequence[Finding], paired: Paired) -> Alert | None:
     """The alert that took over most findings of one that is left without."""
+    now = {row.pk: row.alert_id for row in findings}
     went = Counter(
-        row.alert_id
+        heir
         for row in findings
-        if getattr(row, "former_alert_id", None) == pk and row.alert_id is not None
+        if getattr(row, "former_alert_id", None) == pk
+        and (heir := row.alert_id or now.get(row.superseded_by_id or 0)) is not None
     )
     if not went:
         return None
