@@ -23,7 +23,8 @@ class BadState(Exception):
 
 @dataclass(frozen=True)
 class Instance:
-    """One instance. `sockets` is the directory of its servers' Unix sockets."""
+    """One instance. `sockets` is the directory of its servers' Unix sockets; `mail_url` is its own
+    mail server, which only a demonstration has."""
 
     sockets: str
     database_url: str
@@ -31,6 +32,7 @@ class Instance:
     url: str = ""
     layout: int = LAYOUT
     postgres_major: int | None = None
+    mail_url: str = ""
 
     @classmethod
     def at(cls, sockets: Path) -> Self:
@@ -79,7 +81,9 @@ def write(state: Path, instance: Instance) -> None:
     """Record `instance` in `state`, whole or not at all."""
     path = state / FILE_NAME
     draft = path.with_suffix(".new")
-    draft.write_text(json.dumps(asdict(instance), indent=2) + "\n")
+    # Without what is empty, an older version can read what it knows.
+    recorded = {name: value for name, value in asdict(instance).items() if value}
+    draft.write_text(json.dumps(recorded, indent=2) + "\n")
     draft.replace(path)
 
 

@@ -272,8 +272,10 @@ _cookie_suffix = f"-{_public.port}" if _public.port else ""
 SESSION_COOKIE_NAME = f"driftline-session{_cookie_suffix}"
 CSRF_COOKIE_NAME = f"driftline-csrf{_cookie_suffix}"
 
-# E-mail
-globals().update(_env.email("DRIFTLINE_EMAIL_URL", default="consolemail://"))
+# E-mail. A demonstration has a mail server of its own, whose mails it shows.
+EMAIL_URL_GIVEN = bool(_env.text("DRIFTLINE_EMAIL_URL"))
+MAILBOX = STATE / "mail" if _recorded.mail_url and not EMAIL_URL_GIVEN else None
+globals().update(_env.email("DRIFTLINE_EMAIL_URL", default=_recorded.mail_url or "consolemail://"))
 EMAIL_TIMEOUT = 10
 EMAIL_SUBJECT_PREFIX = ""
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = _env.text(

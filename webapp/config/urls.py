@@ -3,8 +3,13 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from webapp.config.demo import mail_pages
+
 urlpatterns = [
     path("", include("webapp.api.urls")),
     path("admin/", admin.site.urls),
+    path("mail/", mail_pages.listing, name="mailbox"),
+    path("mail/<slug:name>/", mail_pages.one, name="mailbox_mail"),
+    path("mail/<slug:name>/html", mail_pages.html, name="mailbox_html"),
     path("", include("webapp.pages.urls")),
 ]

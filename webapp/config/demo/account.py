@@ -7,6 +7,7 @@ from webapp.accounts.models import User
 
 NAME = "demo"
 PASSWORD = "driftline-demo"  # noqa: S105 (published on purpose, see ensure_account)
+ADDRESS = "demo@example.org"
 
 
 def ensure_account(public_url: str) -> str:
@@ -22,7 +23,7 @@ def ensure_account(public_url: str) -> str:
             "make your own with `manage.py createsuperuser`"
         )
     if account is None:
-        account = User.objects.create_superuser(NAME, password=PASSWORD)
+        account = User.objects.create_superuser(NAME, ADDRESS, PASSWORD)
     if not account.check_password(PASSWORD):
         return f"demonstration account: {NAME}, with the password that it was given since"
     return f"demonstration account: {NAME}, password {PASSWORD}"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
@@ -80,11 +81,16 @@ def demonstration_links() -> tuple[DemonstrationLink, ...]:
 
 
 def demonstration(request: HttpRequest) -> dict[str, Any]:
-    """A context processor: `demonstration_links` and `planted_commits` in every template.
+    """A context processor: `demonstration_links`, `planted_commits` and whether there is a
+    `demonstration_mailbox` in every template.
 
-    Both are functions, so that only a page that shows them asks the database.
+    The first two are functions, so that only a page that shows them asks the database.
     """
-    return {"demonstration_links": demonstration_links, "planted_commits": planted_commits}
+    return {
+        "demonstration_links": demonstration_links,
+        "planted_commits": planted_commits,
+        "demonstration_mailbox": settings.MAILBOX is not None,
+    }
 
 
 def planted_commits() -> QuerySet[Revision]:

@@ -13,9 +13,14 @@ from pathlib import Path
 from types import ModuleType
 
 from webapp.config import instance
-from webapp.config.stack import commands, postgres, processes, redis, state
+from webapp.config.stack import commands, mail, postgres, processes, redis, state
 from webapp.config.stack.errors import StackError, UsageError
-from webapp.config.stack.programs import our_programs, postgres_program, redis_program
+from webapp.config.stack.programs import (
+    mail_program,
+    our_programs,
+    postgres_program,
+    redis_program,
+)
 from webapp.config.stack.supervision import STOP_SECONDS, Supervisor
 
 START_SECONDS = 60
@@ -126,6 +131,11 @@ def _prepare(options: Options) -> Plan:
         database = redis.Redis.choose(options.state, sockets)
         database.create(pidfile=options.state / "pids" / "redis.pid")
     ours = our_programs(options.state, web_threads=settings.WEB_THREADS)
+    mails = None
+    if options.demo and not settings.EMAIL_URL_GIVEN:
+        mails = mail.MailServer.choose(options.state, recorded.mail_url)
+    if mails:
+        ours = [mail_program(mails, options.state), *ours]
     supervisor = Supervisor(options.state, sockets)
     supervisor.configure(
         [
@@ -134,15 +144,21 @@ def _prepare(options: Options) -> Plan:
             *ours,
         ]
     )
-    _record(options, sockets, cluster)
+    _record(options, sockets, cluster, mails)
     names = tuple(program.name for program in ours)
     return Plan(supervisor, cluster, database, names, settings, options.url)
 
 
-def _record(options: Options, sockets: Path, cluster: postgres.Cluster | None) -> None:
+def _record(
+    options: Options,
+    sockets: Path,
+    cluster: postgres.Cluster | None,
+    mails: mail.MailServer | None,
+) -> None:
     record = instance.Instance.at(sockets).with_url(options.url)
     major = cluster.postgres.major if cluster else None
-    instance.write(options.state, replace(record, postgres_major=major))
+    mail_url = mails.url if mails else ""
+    instance.write(options.state, replace(record, postgres_major=major, mail_url=mail_url))
 
 
 def _settings(options: Options) -> ModuleType:

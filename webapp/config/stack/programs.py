@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from webapp.config.stack.mail import MailServer
 from webapp.config.stack.postgres import Cluster
 from webapp.config.stack.redis import Redis
 from webapp.config.stack.supervision import Program
@@ -27,6 +28,20 @@ def postgres_program(cluster: Cluster) -> Program:
 def redis_program(redis: Redis) -> Program:
     """Redis."""
     return Program(name="redis", command=redis.command(), priority=10, directory=Path("/"))
+
+
+def mail_program(mail: MailServer, state: Path) -> Program:
+    """The mail server of a demonstration."""
+    return Program(
+        name="mail",
+        command=[
+            *(sys.executable, "-m", "webapp.config.demo.mail_server"),
+            *("--directory", str(mail.directory), "--port", str(mail.port)),
+            *("--pidfile", str(state / "pids" / "mail.pid")),
+        ],
+        priority=15,
+        directory=PROJECT,
+    )
 
 
 def our_programs(state: Path, *, web_threads: int) -> list[Program]:
