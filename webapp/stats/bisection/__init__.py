@@ -1,0 +1,49 @@
+"""Which commit made the step? The heart of a bisect whose every measurement is noisy.
+
+    plan = Plan(weights=(1.0,) * 64, effect=log_percent(98, 100), noise=Noise(run=0.5, boot=0.5))
+    decision = decide(plan, Evidence())         # validating: boot good, boot bad …
+    decision.actions                            # (Measure(index=0, purpose=Purpose.VALIDATING), )
+    evidence = Evidence(boots=(Boot(0, 0.1, purpose=Purpose.VALIDATING), …))
+    decide(plan, evidence)                      # the same evidence, the same decision
+
+Decisions are never final before the end: each one is made from all raw evidence. Everything is
+pure; values are in log percent (`log_percent`). The method in words: docs/bisection.md.
+"""
+
+from webapp.stats.bisection.case import Decision, Measure, State
+from webapp.stats.bisection.decision import decide
+from webapp.stats.bisection.ending import Kind, Outcome, credible_set
+from webapp.stats.bisection.noise import Noise, estimate_noise
+from webapp.stats.bisection.plan import (
+    Boot,
+    Budget,
+    Costs,
+    Evidence,
+    Plan,
+    Purpose,
+    log_percent,
+)
+from webapp.stats.bisection.posterior import Posterior, posterior
+from webapp.stats.bisection.validation import Validation
+
+__all__ = [
+    "Boot",
+    "Budget",
+    "Costs",
+    "Decision",
+    "Evidence",
+    "Kind",
+    "Measure",
+    "Noise",
+    "Outcome",
+    "Plan",
+    "Posterior",
+    "Purpose",
+    "State",
+    "Validation",
+    "credible_set",
+    "decide",
+    "estimate_noise",
+    "log_percent",
+    "posterior",
+]

@@ -1,0 +1,78 @@
+"""The last state: culprit and parent are booted in turn before a commit is named."""
+
+from dataclasses import dataclass
+from math import floor
+
+from webapp.stats.bisection import ending, explain
+from webapp.stats.bisection.case import Case, Decision, Measure, State
+from webapp.stats.bisection.plan import Purpose
+
+CONFIRMING_BOOTS = 3
+"""Boots of culprit and parent in turn that a name needs after the search (design figure)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The revisions to boot on both sides of the most probable candidate."""
+
+    parent: int
+    culprit: int
+
+
+def find_pair(case: Case) -> Pair | None:
+    """The measurable revisions nearest to the candidate; None where a side has none."""
+    top = case.now.top
+    before = [index for index in case.measurable(case.place(top - 1)) if index < top]
+    after = case.measurable(top)
+    return Pair(max(before), min(after)) if before and after else None
+
+
+def confirming(case: Case, pair: Pair) -> Decision:
+    """Boots in turn, or the name. Builds that scatter as much as the step forbid the name."""
+    needed = builds_needed(case)
+    builds = {index: case.builds(case.place(index)) for index in (pair.parent, pair.culprit)}
+    short = [index for index, count in builds.items() if count < needed]
+    made = _made(case, pair)
+    if short and not case.plan.can_rebuild and min(builds.values()) >= 1:
+        return _too_noisy(case)
+    if not short and len(made) >= CONFIRMING_BOOTS:
+        words = explain.single(case.plan, case.now, len(made))
+        return case.done(ending.single(case.now, words))
+    actions = _boots(case, pair, made, short)
+    if not actions and not case.pending:
+        words = explain.unconfirmed(case.plan, case.now, case.stop)
+        wide = ending.WIDE_SET_MASS
+        return case.done(ending.stopped(case.now, words, bits=0.0, saturated=True, mass=wide))
+    return case.go_on(State.CONFIRMING, actions, explain.confirming(case.plan, case.now))
+
+
+def builds_needed(case: Case) -> int:
+    """Builds of culprit and of parent with σ_build/√n < |step|/2 (design: below that, a range)."""
+    return floor((2 * case.now.build_sd / max(abs(case.now.effect), 1e-12)) ** 2) + 1
+
+
+def _too_noisy(case: Case) -> Decision:
+    words = explain.too_noisy(case.plan, case.now)
+    wide = ending.WIDE_SET_MASS
+    return case.done(ending.stopped(case.now, words, bits=0.0, saturated=True, mass=wide))
+
+
+def _made(case: Case, pair: Pair) -> list[int]:
+    """Places of the confirming boots of this pair, in the order measured."""
+    places = [case.place(boot.index) for boot in case.boots_for(Purpose.CONFIRMING)]
+    return [
+        place for place in places if place in (case.place(pair.parent), case.place(pair.culprit))
+    ]
+
+
+def _boots(case: Case, pair: Pair, made: list[int], short: list[int]) -> list[Measure]:
+    actions = case.pins(Purpose.CONFIRMING)
+    coming = [case.place(measure.index) for measure in (*case.pending, *actions)]
+    done = [*made, *coming]
+    while len(actions) < case.wanted and (short or len(done) < CONFIRMING_BOOTS):
+        culprit_first = done.count(case.place(pair.culprit)) <= done.count(case.place(pair.parent))
+        index = pair.culprit if culprit_first else pair.parent
+        index = short[0] if short and index not in short else index
+        actions.append(Measure(index, Purpose.CONFIRMING, rebuild=index in short))
+        done.append(case.place(index))
+    return actions

@@ -1,0 +1,97 @@
+"""How a bisect can end, and which candidates the evidence cannot exclude."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from math import ceil
+
+import numpy as np
+
+from webapp.stats.bisection.posterior import Posterior
+
+SET_MASS = 0.95
+"""What a set of candidates that cannot be excluded holds of the probability of a step."""
+
+WIDE_SET_MASS = 0.995
+"""The same where one candidate alone reaches `SET_MASS` but must not be named."""
+
+STEP_MASS = 0.95
+"""Probability of a step from which a range is an answer, rather than an inconclusive search."""
+
+
+class Kind(StrEnum):
+    """The six ways in which a bisect ends."""
+
+    SINGLE = "single"
+    RANGE = "range"
+    TWO_STEPS = "two steps"
+    NOT_REPRODUCED = "not reproduced"
+    INCONCLUSIVE = "inconclusive"
+    LAB_FAILED = "lab failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The answer. ``candidates``: the one, or all that cannot be excluded, in order.
+
+    ``probability`` that this is the truth: of the candidate, of the set, of two steps or of none.
+    ``second``: for two steps the candidates of the second one. ``more_boots``: about how many
+    would be needed, None where boots alone would not tell. ``words``: why, as a sentence.
+    """
+
+    kind: Kind
+    candidates: tuple[int, ...]
+    probability: float
+    words: str
+    second: tuple[int, ...] = ()
+    more_boots: int | None = None
+
+
+def credible_set(now: Posterior, mass: float = SET_MASS) -> tuple[int, ...]:
+    """The fewest candidates that hold ``mass`` of the probability of a step, in order.
+
+    Those that no boot tells from a member (skipped revisions between them) are members too.
+    """
+    chances = now.candidates
+    total = float(chances.sum())
+    if total == 0:
+        return ()
+    order = np.argsort(-chances, kind="stable")
+    count = int(np.searchsorted(np.cumsum(chances[order]), mass * total * (1 - 1e-12))) + 1
+    gaps = np.unique(now.gap_of[order[:count]])
+    inside = np.isin(now.gap_of, gaps) & (chances > 0)
+    return tuple(int(index) + 1 for index in np.flatnonzero(inside))
+
+
+def set_probability(now: Posterior, candidates: tuple[int, ...]) -> float:
+    """Probability that one of ``candidates`` made the step."""
+    return float(now.candidates[np.array(candidates, np.intp) - 1].sum()) if candidates else 0.0
+
+
+def single(now: Posterior, words: str) -> Outcome:
+    """One commit is named."""
+    return Outcome(Kind.SINGLE, (now.top,), float(now.candidates[now.top - 1]), words)
+
+
+def two_steps(now: Posterior, words: str) -> Outcome:
+    """The interval holds two steps; each is known to lie in a range of candidates."""
+    if now.two_gaps is None:
+        raise ValueError("two steps need two gaps between measured revisions")
+    first, second = (tuple(range(low, high + 1)) for low, high in now.two_gaps)
+    return Outcome(Kind.TWO_STEPS, first, now.two, words, second)
+
+
+def stopped(
+    now: Posterior, words: str, *, bits: float, saturated: bool, mass: float = SET_MASS
+) -> Outcome:
+    """The search stops without a name: a range where a step is sure, else inconclusive.
+
+    ``bits``: what the best next boot would tell. A budget that ends before anything could be
+    excluded is inconclusive as well.
+    """
+    left = credible_set(now, mass)
+    possible = int((now.candidates > 0).sum())
+    is_step = now.none <= 1 - STEP_MASS
+    excluded_some = len(left) < possible
+    kind = Kind.RANGE if is_step and (excluded_some or saturated) else Kind.INCONCLUSIVE
+    more = None if saturated or bits <= 0 else ceil(now.entropy / bits)
+    return Outcome(kind, left, set_probability(now, left), words, more_boots=more)

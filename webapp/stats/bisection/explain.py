@@ -1,0 +1,162 @@
+"""Why a bisect does what it does: one or two sentences with the rule and its figures."""
+
+from webapp.stats.bisection.plan import Evidence, Plan
+from webapp.stats.bisection.posterior import Posterior
+from webapp.stats.bisection.validation import BOUND, ERROR, MOST_BOOTS, SHARE, Validation, Verdict
+
+
+def missing_end(end: str) -> str:
+    """Neither a boot nor a way to get one."""
+    return f"The {end} end cannot be built or booted: there is nothing to compare with."
+
+
+def validating(plan: Plan, test: Validation) -> str:
+    """The sequential test has not decided."""
+    again = (
+        " More boots of these builds would not decide it: both ends are built again."
+        if test.verdict is Verdict.LIMITED
+        else ""
+    )
+    return (
+        f"Good and bad are booted in turn ({test.boots[0]} and {test.boots[1]} so far) until the "
+        f"log likelihood ratio of a step of {SHARE * plan.effect:+.2f} % against none leaves "
+        f"±{BOUND:.1f}; it is {test.ratio:+.1f}.{again}"
+    )
+
+
+def no_step(plan: Plan, test: Validation) -> str:
+    """The sequential test says that there is no step."""
+    return (
+        f"Not reproduced: {_boots(test)} speak against a step of {SHARE * plan.effect:+.2f} %: "
+        f"log likelihood ratio {test.ratio:+.1f}, −{BOUND:.1f} suffices (errors {ERROR:.0%})."
+    )
+
+
+def undecided(test: Validation, stop: str) -> str:
+    """The sequential test ended without a decision."""
+    reason = stop or f"{MOST_BOOTS} boots a side are the most it takes"
+    more = f"; about {test.more} more boots would" if test.more else ""
+    return (
+        f"Whether there is a step stays open: {reason}, and after {_boots(test)} the log "
+        f"likelihood ratio is {test.ratio:+.1f} where ±{BOUND:.1f} decides{more}."
+    )
+
+
+def searching(plan: Plan, now: Posterior, bits: float, test: Validation | None) -> str:
+    """The next revision is the most telling one."""
+    start = ""
+    if test is not None and test.verdict is Verdict.LIMITED:
+        start = (
+            "The builds of both ends scatter too much for more boots of them to prove the step: "
+            "the search begins with the doubt. "
+        )
+    elif test is not None:
+        start = f"The step is reproduced by {_boots(test)} (log ratio {test.ratio:+.1f}). "
+    return (
+        f"{start}{_leaders(plan, now)}; {now.entropy:.1f} bits are missing, and the next boot is "
+        f"the one that tells most per hour ({bits:.2f} bits)."
+    )
+
+
+def confirming(plan: Plan, now: Posterior) -> str:
+    """Culprit and parent in turn."""
+    name = plan.name(now.top)
+    return (
+        f"{name} has {_percent(now.candidates[now.top - 1])}: it and its parent are booted in turn "
+        "before it is named."
+    )
+
+
+def single(plan: Plan, now: Posterior, boots: int) -> str:
+    """One commit is named."""
+    return (
+        f"{plan.name(now.top)} made the step of {effect(now)}: "
+        f"{_percent(now.candidates[now.top - 1])} after {boots} confirming boots."
+    )
+
+
+def unconfirmed(plan: Plan, now: Posterior, stop: str) -> str:
+    """The probability is there, the confirming boots are not."""
+    return (
+        f"{plan.name(now.top)} has {_percent(now.candidates[now.top - 1])}, but could not be "
+        f"confirmed: {stop or 'no further boot can be had'}."
+    )
+
+
+def too_noisy(plan: Plan, now: Posterior) -> str:
+    """The builds scatter as much as half the step."""
+    return (
+        f"{plan.name(now.top)} leads, but builds scatter by {now.build_sd:.2f} % and the step is "
+        f"{effect(now)}: one build of it and one of its parent cannot tell a commit from a "
+        "build's luck. Only more builds of both can."
+    )
+
+
+def step_gone(now: Posterior) -> str:
+    """The search refutes what validation took for a step."""
+    return (
+        "Not reproduced: all revisions together lie on one level "
+        f"({_percent(now.none)} for no step)."
+    )
+
+
+def two_steps(plan: Plan, now: Posterior) -> str:
+    """The interval holds two steps."""
+    if now.two_gaps is None:
+        raise ValueError("two steps need two gaps between measured revisions")
+    first, second = (_gap(plan, gap) for gap in now.two_gaps)
+    return (
+        f"Two steps explain the levels better than one ({_percent(now.two)}): one {first}, the "
+        f"other {second}. Bisect each on its own."
+    )
+
+
+def stopped(plan: Plan, now: Posterior, evidence: Evidence, stop: str) -> str:
+    """The search ends without a name."""
+    if stop:
+        return f"The search stops: {stop}. {_leaders(plan, now)}."
+    skipped = (
+        f" {len(evidence.skipped)} revisions could not be measured." if evidence.skipped else ""
+    )
+    builds = (
+        f" Builds scatter by {now.build_sd:.2f} %, the step is {effect(now)}."
+        if now.build_sd > abs(now.effect) / 4
+        else ""
+    )
+    return f"No further boot would tell the rest apart.{skipped}{builds} {_leaders(plan, now)}."
+
+
+def effect(now: Posterior) -> str:
+    """The step with its 95 % interval, log percent."""
+    reach = 1.96 * now.effect_sd
+    return f"{now.effect:+.2f} % [{now.effect - reach:+.2f}, {now.effect + reach:+.2f}]"
+
+
+def _leaders(plan: Plan, now: Posterior, most: int = 3) -> str:
+    order = (-now.candidates).argsort(kind="stable")[:most]
+    parts = [
+        f"{_percent(now.candidates[i])} {plan.name(int(i) + 1)}"
+        for i in order
+        if now.candidates[i] >= 0.005
+    ]
+    if now.none >= 0.005:
+        parts.append(f"{_percent(now.none)} no step")
+    return ", ".join(parts) or "No candidate leads"
+
+
+def _boots(test: Validation) -> str:
+    return f"{test.boots[0]} boots of good and {test.boots[1]} of bad"
+
+
+def _gap(plan: Plan, gap: tuple[int, int]) -> str:
+    first, last = gap
+    if first == last:
+        return f"at {plan.name(first)}"
+    return f"from {plan.name(first)} to {plan.name(last)}"
+
+
+def _percent(chance: float) -> str:
+    """A probability that is never rounded up to certainty."""
+    if chance > 0.995:
+        return "over 99 %"
+    return f"{100 * chance:.0f} %" if chance >= 0.005 else "under 1 %"

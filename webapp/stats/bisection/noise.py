@@ -1,0 +1,139 @@
+"""The noise of a boot and of a build, as a history knows it: with its uncertainty.
+
+An estimated variance is not a variance. With s² on f degrees of freedom the true one is believed
+to be s²·f/χ²(f) (scaled inverse χ², Box and Tiao 1973, §2.3). It is integrated over a few nodes,
+which makes the evidence Student-like instead of Gaussian.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import inf, isfinite, pi, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from webapp.stats.errors import OutOfRangeError, TooFewSamplesError
+
+Floats = NDArray[np.float64]
+
+NO_NOISE = 1e-3
+"""Percent. Nothing is believed to scatter less than this between boots: without a floor one
+rounding of a noiseless series would be infinitely strong evidence."""
+
+WITHIN_NODES, BUILD_NODES = 3, 5
+"""Gauss-Hermite nodes, over the normal score of the quantile, of each uncertain variance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Standard deviations in log percent, and how well they are known.
+
+    ``run`` lies inside a boot, ``boot`` inside a build, ``build`` between builds. ``within_df``
+    are the degrees of freedom of what is inside a build, ``build_df`` those of the scatter of
+    revisions from which ``build`` was taken, and ``history_boots`` how many boots each of these
+    revisions had: with few of them ``build`` = 0 says little. Infinite degrees of freedom: known.
+    Raises `OutOfRangeError`.
+    """
+
+    run: float
+    boot: float = 0.0
+    build: float = 0.0
+    within_df: float = inf
+    build_df: float = inf
+    history_boots: float = inf
+
+    def __post_init__(self) -> None:
+        if not all(isfinite(sd) and sd >= 0 for sd in (self.run, self.boot, self.build)):
+            raise OutOfRangeError("noise must be a finite percentage ≥ 0")
+        if not (self.within_df > 0 and self.build_df > 0):
+            raise OutOfRangeError("noise needs more than 0 degrees of freedom")
+        if not self.history_boots >= 1:
+            raise OutOfRangeError("each revision of a history has at least one boot")
+
+    def boot_variance(self, runs: int) -> float:
+        """Variance of the median of ``runs`` runs of one boot, around its build."""
+        return max(self.boot**2 + self.run**2 * median_share(runs), NO_NOISE**2)
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseNodes:
+    """The believed noise as S nodes: arrays of shape (S,).
+
+    ``within`` multiplies the variance of a boot, ``build`` is the variance between builds (log
+    percent, squared), ``weight`` adds up to 1.
+    """
+
+    within: Floats
+    build: Floats
+    weight: Floats
+
+
+def median_share(runs: int) -> float:
+    """Variance of the median of ``runs`` normal values, as a share of the variance of one.
+
+    1 and 1/2 for one and two; else π/(2n + π − 2), within 2 % (the large-sample π/2n, moved so
+    that it holds for n = 1).
+    """
+    if runs < 1:
+        raise OutOfRangeError(f"{runs} runs in a boot: at least 1 is needed")
+    return 0.5 if runs == 2 else pi / (2 * runs + pi - 2)
+
+
+@cache
+def noise_nodes(noise: Noise) -> NoiseNodes:
+    """The nodes over which evidence is to be integrated; one when everything is known.
+
+    What a history shows of builds is the scatter of revisions, σ²build + σ²within/n. That sum has
+    the scaled inverse χ²; a node's σ²build is what it leaves, and not less than 0.
+    """
+    within, within_weight = _variance_nodes(noise.within_df, WITHIN_NODES)
+    per_boot = noise.boot**2 + noise.run**2
+    shown = noise.build**2 + per_boot / noise.history_boots
+    scatter, build_weight = _variance_nodes(noise.build_df, BUILD_NODES)
+    if shown == 0:
+        scatter, build_weight = np.ones(1), np.ones(1)
+    inside = within[:, None] * per_boot / noise.history_boots
+    build = np.maximum(shown * scatter[None, :] - inside, 0.0)
+    weight = within_weight[:, None] * build_weight[None, :]
+    spread = np.broadcast_to(within[:, None], build.shape)
+    return NoiseNodes(np.array(spread.ravel()), build.ravel(), weight.ravel())
+
+
+def estimate_noise(revisions: Sequence[Sequence[float]]) -> Noise:
+    """Noise from the history of one regime: the values (log percent) of each revision's boots.
+
+    One value a boot, one build a revision, in order along the tree. Inside builds: the pooled
+    variance. Between them: half the mean squared difference of neighbours (von Neumann 1941), so
+    that a step in the history hardly counts, less what boots explain; its degrees of freedom are
+    2(n − 1)²/(3n − 4). What a boot and its runs add is not separated: it is called ``run``.
+    Raises `TooFewSamplesError` unless there are three revisions, one of them with two boots.
+    """
+    groups = [np.asarray(revision, np.float64) for revision in revisions if len(revision)]
+    if len(groups) < 3:
+        raise TooFewSamplesError(len(groups), 3)
+    within_df = sum(len(group) for group in groups) - len(groups)
+    if within_df < 1:
+        raise TooFewSamplesError(1, 2)
+    within = sum(float(((group - group.mean()) ** 2).sum()) for group in groups) / within_df
+    boots = len(groups) / sum(1 / len(group) for group in groups)
+    means = np.array([group.mean() for group in groups])
+    shown = float((np.diff(means) ** 2).mean()) / 2
+    n = len(groups)
+    return Noise(
+        run=sqrt(within),
+        build=sqrt(max(shown - within / boots, 0.0)),
+        within_df=within_df,
+        build_df=2 * (n - 1) ** 2 / (3 * n - 4),
+        history_boots=boots,
+    )
+
+
+def _variance_nodes(df: float, nodes: int) -> tuple[Floats, Floats]:
+    """Factors on an estimated variance and their weights: quantiles of f/χ²(f)."""
+    if df == inf:
+        return np.ones(1), np.ones(1)
+    scores, weights = np.polynomial.hermite_e.hermegauss(nodes)
+    quantiles = special.chdtri(df, special.ndtr(scores))
+    return np.asarray(df / quantiles, np.float64)[::-1], np.asarray(weights / weights.sum())[::-1]

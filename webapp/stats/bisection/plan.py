@@ -1,0 +1,168 @@
+"""What a bisect is told: the plan, fixed at its start, and the evidence, which grows.
+
+Every value is in *log percent*: 100·ln(value / any one reference). There a step of −2 % is −2.02,
+the sign gives the direction, and neither unit nor level matters (`log_percent`).
+
+Revision indices: 0 is the good revision, N the bad one, and candidate c_j (1 ≤ j ≤ N) is the
+commit that made revision j. A history's neighbours of the good revision have negative indices,
+those of the bad one indices above N.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from math import inf, isfinite, log
+
+from webapp.stats.bisection.noise import Noise
+from webapp.stats.errors import NotFiniteError, OutOfRangeError
+
+DEFAULT_BOOTS = 80
+DEFAULT_DOUBT = 0.1
+
+
+class Purpose(StrEnum):
+    """What a boot was measured for. ``HISTORY`` was there before: it is evidence, not effort."""
+
+    HISTORY = "history"
+    VALIDATING = "validating"
+    SEARCHING = "searching"
+    CONFIRMING = "confirming"
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Hours of machine time that a build takes, and a boot with its runs."""
+
+    build: float = 0.0
+    boot: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (isfinite(self.build) and self.build >= 0 and isfinite(self.boot) and self.boot > 0):
+            raise OutOfRangeError("costs: a build takes ≥ 0 hours and a boot more than 0")
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """When to stop: so many boots, so many machine hours, or a moment (aware)."""
+
+    boots: int = DEFAULT_BOOTS
+    hours: float = inf
+    deadline: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if self.boots < 1 or not self.hours > 0:
+            raise OutOfRangeError("a budget has at least 1 boot and more than 0 hours")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The question. ``weights[j − 1]`` is the prior weight of candidate c_j, of any sum.
+
+    Weight 0: the commit cannot matter (its build is identical to its parent's). ``effect`` is the
+    alerted step, signed. ``runs`` are in each boot to come. ``doubt`` is the chance that there is
+    no step at all, before any boot. ``cached`` are the revisions whose builds exist.
+    ``can_rebuild``: the lab can build a revision again with another layout. ``names``: what the
+    revisions 0 … N are called in words; without them "revision 12".
+    """
+
+    weights: tuple[float, ...]
+    effect: float
+    noise: Noise
+    runs: int = 1
+    doubt: float = DEFAULT_DOUBT
+    costs: Costs = field(default_factory=Costs)
+    cached: frozenset[int] = frozenset()
+    budget: Budget = field(default_factory=Budget)
+    can_rebuild: bool = False
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.weights:
+            raise OutOfRangeError("weights: a bisect needs at least one candidate")
+        if not all(isfinite(weight) and weight >= 0 for weight in self.weights):
+            raise OutOfRangeError("weights: each must be a finite number ≥ 0")
+        if not any(self.weights):
+            raise OutOfRangeError("weights: every candidate is ruled out: let at least one matter")
+        if not isfinite(self.effect) or self.effect == 0:
+            raise OutOfRangeError("effect: the alerted step must be finite and not 0")
+        if not 0 < self.doubt < 1:
+            raise OutOfRangeError("doubt: a probability between 0 and 1")
+        if self.runs < 1:
+            raise OutOfRangeError("runs: at least 1 in each boot")
+        if self.names and len(self.names) != len(self.weights) + 1:
+            raise OutOfRangeError(
+                f"names: {len(self.names)} for {len(self.weights) + 1} revisions, good to bad"
+            )
+
+    @property
+    def bad(self) -> int:
+        """The index N of the bad revision, which is the number of candidates."""
+        return len(self.weights)
+
+    def name(self, index: int) -> str:
+        """What revision ``index`` is called."""
+        known = self.names and 0 <= index <= self.bad
+        return self.names[index] if known else f"revision {index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Boot:
+    """One boot: the median (log percent) of its ``runs``, of which build of which revision.
+
+    Boots with the same ``build`` share its effect; "" is the only build of that revision.
+    """
+
+    index: int
+    value: float
+    build: str = ""
+    runs: int = 1
+    purpose: Purpose = Purpose.HISTORY
+
+    def __post_init__(self) -> None:
+        if not isfinite(self.value):
+            raise NotFiniteError(self.value)
+        if self.runs < 1:
+            raise OutOfRangeError("runs: at least 1 in each boot")
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that is known: boots in the order measured, and what people and the lab said.
+
+    ``skipped``: revisions that cannot be built or booted. ``excluded``: candidates that a person
+    rules out; ``forced``: those to which a person limits the search (empty: no limit). ``pinned``:
+    revisions to measure next, until they are measured. ``hours``: machine time used.
+    ``failure``: why the lab gave up, or "".
+    """
+
+    boots: tuple[Boot, ...] = ()
+    skipped: frozenset[int] = frozenset()
+    excluded: frozenset[int] = frozenset()
+    forced: frozenset[int] = frozenset()
+    pinned: tuple[int, ...] = ()
+    hours: float = 0.0
+    failure: str = ""
+
+    @property
+    def effort(self) -> int:
+        """How many boots this bisect has cost."""
+        return sum(boot.purpose is not Purpose.HISTORY for boot in self.boots)
+
+
+def log_percent(value: float, reference: float) -> float:
+    """``value`` in log percent of ``reference``; both must be above 0."""
+    if not (value > 0 and reference > 0 and isfinite(value) and isfinite(reference)):
+        raise OutOfRangeError("a level and its reference must be finite and above 0")
+    return 100 * log(value / reference)
+
+
+def candidate_weights(plan: Plan, evidence: Evidence) -> Sequence[float]:
+    """Prior weights of c_1 … c_N after what people said; raises `OutOfRangeError` for none."""
+    weights = [
+        0.0 if j in evidence.excluded or (evidence.forced and j not in evidence.forced) else weight
+        for j, weight in enumerate(plan.weights, start=1)
+    ]
+    if not any(weights):
+        raise OutOfRangeError("excluded: no candidate is left: give one back to the search")
+    return weights

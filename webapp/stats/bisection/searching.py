@@ -1,0 +1,98 @@
+"""The middle state: the most telling revision next, until a candidate is nearly sure."""
+
+import numpy as np
+
+from webapp.stats.bisection import ending, explain
+from webapp.stats.bisection.case import SURE, Case, Decision, Measure, State
+from webapp.stats.bisection.confirming import confirming, find_pair
+from webapp.stats.bisection.ending import Kind, Outcome
+from webapp.stats.bisection.information import Option, Outlook, expect, look_ahead, options
+from webapp.stats.bisection.plan import Purpose
+from webapp.stats.bisection.validation import BOUND, Validation
+
+LEAST_BITS = 0.005
+"""Expected loss of entropy below which one more boot is not worth having."""
+
+TWO_DOUBT = 0.5
+"""Chance of two steps from which no commit is named before a boot between them was had."""
+
+MOST_BETWEEN = 5
+"""Boots of the least measured revision between two suspected steps, after which more of them
+are not what tells one step from two."""
+
+
+def searching(case: Case, validation: Validation | None = None) -> Decision:
+    """An end that the posterior has reached, else the next revisions to boot."""
+    return _reached(case) or _measure(case, validation)
+
+
+def _reached(case: Case) -> Decision | None:
+    now = case.now
+    if _log_factor_of_none(case) >= BOUND:
+        return case.done(Outcome(Kind.NOT_REPRODUCED, (), now.none, explain.step_gone(now)))
+    if now.two >= SURE:
+        return case.done(ending.two_steps(now, explain.two_steps(case.plan, now)))
+    if now.candidates[now.top - 1] >= SURE and now.two < TWO_DOUBT:
+        pair = find_pair(case)
+        return confirming(case, pair) if pair else None
+    return None
+
+
+def _log_factor_of_none(case: Case) -> float:
+    """Log of how much better "no step" explains everything than any step does."""
+    tiny = float(np.finfo(np.float64).tiny)
+    none = max(case.now.none, tiny)
+    odds = np.log(none) - np.log(max(1 - case.now.none, tiny))
+    return float(odds - np.log(case.plan.doubt / (1 - case.plan.doubt)))
+
+
+def _measure(case: Case, validation: Validation | None) -> Decision:
+    outlook = look_ahead(case.plan, case.evidence, case.now)
+    for measure in case.pending:
+        expect(outlook, measure.index, rebuild=measure.rebuild)
+    actions, bits = _search_boots(case, outlook)
+    if actions or case.pending:
+        words = explain.searching(case.plan, case.now, bits, validation)
+        return case.go_on(State.SEARCHING, actions, words, validation)
+    words = explain.stopped(case.plan, case.now, case.evidence, case.stop)
+    outcome = ending.stopped(case.now, words, bits=bits, saturated=not case.stop)
+    return case.done(outcome, validation)
+
+
+def _search_boots(case: Case, outlook: Outlook) -> tuple[list[Measure], float]:
+    """The boots to ask for, and the bits that the best of all options would tell."""
+    actions = case.pins(Purpose.SEARCHING) or _between(case)
+    for measure in actions:
+        expect(outlook, measure.index, rebuild=measure.rebuild)
+    best = _best(case, outlook)
+    bits = best.bits if best else 0.0
+    while best and best.bits >= LEAST_BITS and len(actions) < case.wanted:
+        actions.append(Measure(best.index, Purpose.SEARCHING, best.rebuild))
+        expect(outlook, best.index, rebuild=best.rebuild)
+        best = _best(case, outlook)
+    return actions, bits
+
+
+def _best(case: Case, outlook: Outlook) -> Option | None:
+    ranked = options(case.plan, outlook, case.evidence.skipped)
+    return ranked[0] if ranked else None
+
+
+def _between(case: Case) -> list[Measure]:
+    """One step or two? A boot between both, when nothing else is open."""
+    now = case.now
+    if not case.wanted or now.two_gaps is None or now.two < TWO_DOUBT:
+        return []
+    (_, last), (first, _) = now.two_gaps
+    boots = [boot.index for boot in case.evidence.boots] + [each.index for each in case.pending]
+    counts = {
+        index: boots.count(index)
+        for index in range(last, first)
+        if index not in case.evidence.skipped
+    }
+    least = min(
+        counts, key=lambda index: (counts[index], abs(2 * index - last - first)), default=None
+    )
+    if least is None or counts[least] >= MOST_BETWEEN:
+        return []
+    return [Measure(least, Purpose.SEARCHING)]

@@ -1,0 +1,93 @@
+"""A simulated lab, and a bisect played in it to the end: for forecasts and for the tables.
+
+Values are in log percent. A lab knows the truth: the level of each revision. It draws the effect
+of each build once, that of each boot and run anew, everything from one generator.
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webapp.stats.bisection.case import Decision, Measure
+from webapp.stats.bisection.decision import decide
+from webapp.stats.bisection.noise import Noise
+from webapp.stats.bisection.plan import Boot, Evidence, Plan
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(slots=True)
+class SimulatedLab:
+    """``levels`` (N + 1,): the true level of each revision. ``noise``: the true noise.
+
+    ``builds``: effects of the builds made so far, by revision and build key; those measured before
+    the simulation began may be given.
+    """
+
+    rng: np.random.Generator
+    levels: Floats
+    noise: Noise
+    builds: dict[tuple[int, str], float] = field(default_factory=dict)
+
+    def boot(self, measure: Measure, build: str, runs: int) -> Boot:
+        """The boot that a measurement would give."""
+        values = self.runs(measure.index, runs, build)
+        value = float(np.median(values)) if runs > 1 else float(values[0])
+        return Boot(measure.index, value, build, runs, measure.purpose)
+
+    def runs(self, index: int, count: int, build: str = "") -> Floats:
+        """The runs of one more boot."""
+        level = self.levels[index] + self._build(index, build)
+        boot = level + self.noise.boot * self.rng.standard_normal()
+        return np.asarray(boot + self.noise.run * self.rng.standard_normal(count))
+
+    def _build(self, index: int, build: str) -> float:
+        if self.noise.build == 0:
+            return 0.0
+        key = (index, build)
+        if key not in self.builds:
+            self.builds[key] = self.noise.build * self.rng.standard_normal()
+        return self.builds[key]
+
+
+def step_levels(commits: int, culprit: int | None, step: float) -> Floats:
+    """Levels of the revisions 0 … N with a step at the culprit (None: without any)."""
+    levels = np.zeros(commits + 1)
+    if culprit is not None:
+        levels[culprit:] = step
+    return levels
+
+
+def play(plan: Plan, evidence: Evidence, lab: SimulatedLab) -> Decision:
+    """Measure in ``lab`` what is decided, one boot at a time, until it is done."""
+    while True:
+        decision = decide(plan, evidence)
+        if decision.outcome is not None:
+            return decision
+        boots = [
+            lab.boot(measure, _build_key(measure, evidence), plan.runs)
+            for measure in decision.actions
+        ]
+        evidence = replace(
+            evidence,
+            boots=(*evidence.boots, *boots),
+            pinned=(),
+            hours=evidence.hours + sum(_hours(plan, evidence, each) for each in decision.actions),
+        )
+
+
+def _build_key(measure: Measure, evidence: Evidence) -> str:
+    """The newest build of the revision, or a new one."""
+    keys = [boot.build for boot in evidence.boots if boot.index == measure.index]
+    if measure.rebuild:
+        return f"rebuild {len(set(keys))} of {measure.index}"
+    return keys[-1] if keys else ""
+
+
+def _hours(plan: Plan, evidence: Evidence, measure: Measure) -> float:
+    built = measure.index in plan.cached or any(
+        boot.index == measure.index for boot in evidence.boots
+    )
+    new = measure.rebuild or not built
+    return plan.costs.boot + (plan.costs.build if new else 0.0)

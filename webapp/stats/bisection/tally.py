@@ -1,0 +1,102 @@
+"""Boots reduced to what the posterior needs: one line a build, in the order of the tree."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webapp.stats.bisection.noise import NoiseNodes, noise_nodes
+from webapp.stats.bisection.plan import Evidence, Plan, candidate_weights
+from webapp.stats.errors import OutOfRangeError
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Sufficient statistics of B builds, sorted by place, for S nodes of noise.
+
+    ``place[b]``: the last candidate that can matter up to the build's revision (0: none, the
+    level is the good one). ``boots[b]``, ``precision[b]`` (Σ 1/variance of its boots at the
+    noise's estimate) and ``mean[b]``, counted from ``origin``. ``base[s]`` is the log evidence of
+    the scatter inside builds, ``weights[s, b]`` the precision of a build's mean around its level:
+    1/(σ²build + 1/precision). ``prior[j − 1]`` adds up to 1.
+    """
+
+    place: Places
+    boots: Places
+    precision: Floats
+    mean: Floats
+    origin: float
+    base: Floats
+    weights: Floats
+    nodes: NoiseNodes
+    prior: Floats
+    places: Places
+    first_bad: int
+
+
+def tally(plan: Plan, evidence: Evidence) -> Tally:
+    """Reduce ``evidence``; raises `OutOfRangeError` for a build whose revisions could differ."""
+    prior = np.asarray(candidate_weights(plan, evidence), np.float64)
+    places = _places(prior)
+    rows = _rows(plan, evidence, places)
+    place, boots, precision, mean, rss, log_variance = rows.T if len(rows) else np.zeros((6, 0))
+    nodes = noise_nodes(plan.noise)
+    scale = nodes.within[:, None]
+    origin = float(precision @ mean / precision.sum()) if len(mean) else 0.0
+    inside = scale / precision[None, :]
+    base = -0.5 * (
+        (log_variance + boots * np.log(scale)) + rss / scale + np.log(precision / scale)
+    ).sum(axis=1)
+    return Tally(
+        place=place.astype(np.intp),
+        boots=boots.astype(np.intp),
+        precision=precision,
+        mean=mean - origin,
+        origin=origin,
+        base=base,
+        weights=1 / (nodes.build[:, None] + inside),
+        nodes=nodes,
+        prior=prior / prior.sum(),
+        places=places,
+        first_bad=int(places[-1]),
+    )
+
+
+def place_of(places: Places, index: int) -> int:
+    """The place of a revision, history's neighbours included."""
+    return int(places[min(max(index, 0), len(places) - 1)])
+
+
+def _places(prior: Floats) -> Places:
+    """For revisions 0 … N: the last candidate with any weight up to there."""
+    numbers = np.arange(1, len(prior) + 1)
+    return np.concatenate(([0], np.maximum.accumulate(np.where(prior > 0, numbers, 0))))
+
+
+def _rows(plan: Plan, evidence: Evidence, places: Places) -> Floats:
+    """Place, boots, precision, mean, Σ(y − mean)²/v and Σ log v of each build, by place."""
+    sums: dict[tuple[str, int], list[float]] = {}
+    for boot in evidence.boots:
+        place = place_of(places, boot.index)
+        key = (boot.build, 0 if boot.build else boot.index)
+        row = sums.setdefault(key, [place, 0, 0, 0, 0, 0, boot.value])
+        if row[0] != place:
+            raise OutOfRangeError(
+                f"build {boot.build}: it stands for revisions between which a candidate lies: "
+                "give the candidates of identical builds the weight 0"
+            )
+        variance = plan.noise.boot_variance(boot.runs)
+        off = boot.value - row[6]
+        row[1] += 1
+        row[2] += 1 / variance
+        row[3] += off / variance
+        row[4] += off * off / variance
+        row[5] += float(np.log(variance))
+    rows = [
+        (place, n, w, shift + s / w, max(q - s * s / w, 0.0), log_v)
+        for place, n, w, s, q, log_v, shift in sums.values()
+    ]
+    return np.array(sorted(rows), np.float64).reshape(-1, 6)

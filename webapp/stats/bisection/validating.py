@@ -1,0 +1,78 @@
+"""The first state: boots of the good and the bad end, until the sequential test decides."""
+
+from webapp.stats.bisection import ending, explain
+from webapp.stats.bisection.case import Case, Decision, Measure, State
+from webapp.stats.bisection.ending import Kind, Outcome
+from webapp.stats.bisection.plan import Purpose
+from webapp.stats.bisection.validation import (
+    MOST_LEAD,
+    Validation,
+    Verdict,
+    fresh_boots,
+    validate,
+)
+
+PASSED = (Purpose.SEARCHING, Purpose.CONFIRMING)
+
+
+def is_passed(case: Case) -> bool:
+    """Whether the search has begun: the test is not taken again with what the search measures."""
+    return any(boot.purpose in PASSED for boot in case.evidence.boots)
+
+
+def validating(case: Case) -> Decision | Validation:
+    """What to do at the ends, or the validation that lets the search begin."""
+    validation = validate(case.plan, case.evidence, case.data)
+    verdict = validation.verdict
+    if verdict is Verdict.STEP or (verdict is Verdict.LIMITED and not case.plan.can_rebuild):
+        return validation
+    if verdict is Verdict.NO_STEP:
+        words = explain.no_step(case.plan, validation)
+        return case.done(Outcome(Kind.NOT_REPRODUCED, (), case.now.none, words), validation)
+    if verdict is Verdict.EXHAUSTED:
+        return _undecided(case, validation)
+    actions = _end_boots(case, validation)
+    if not actions and not case.pending:
+        return _undecided(case, validation)
+    return case.go_on(
+        State.VALIDATING, actions, explain.validating(case.plan, validation), validation
+    )
+
+
+def _undecided(case: Case, validation: Validation) -> Decision:
+    left = ending.credible_set(case.now)
+    words = explain.undecided(validation, case.stop)
+    chance = ending.set_probability(case.now, left)
+    outcome = Outcome(Kind.INCONCLUSIVE, left, chance, words, more_boots=validation.more)
+    return case.done(outcome, validation)
+
+
+def _end_boots(case: Case, validation: Validation) -> list[Measure]:
+    """Good and bad in turn; the worse known side first, and never far ahead."""
+    actions = case.pins(Purpose.VALIDATING)
+    ends = case.measurable(0), case.measurable(case.data.first_bad)
+    rebuild = validation.verdict is Verdict.LIMITED
+    weight, count = list(validation.weight), list(fresh_boots(case.evidence, case.data))
+    for measure in (*case.pending, *actions):
+        _count(case, measure.index, weight, count)
+    while len(actions) < case.wanted and any(ends):
+        side = _next_side(weight, count, ends)
+        actions.append(Measure(ends[side][0], Purpose.VALIDATING, rebuild))
+        _count(case, ends[side][0], weight, count)
+    return actions
+
+
+def _count(case: Case, index: int, weight: list[float], count: list[int]) -> None:
+    place = case.place(index)
+    if place in (0, case.data.first_bad):
+        side = int(place != 0)
+        count[side] += 1
+        weight[side] += 1 / case.plan.noise.boot_variance(case.plan.runs)
+
+
+def _next_side(weight: list[float], count: list[int], ends: tuple[list[int], list[int]]) -> int:
+    if not all(ends):
+        return 0 if ends[0] else 1
+    if abs(count[0] - count[1]) >= MOST_LEAD:
+        return int(count[0] > count[1])
+    return int(weight[0] > weight[1] * (1 + 1e-9))

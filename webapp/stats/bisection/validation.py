@@ -1,0 +1,128 @@
+"""Is there a step at all? Good and bad are booted in turn until a sequential test decides.
+
+Wald's sequential probability ratio test (1945): H1, a step of `SHARE` of the alerted one, against
+H0, none, with nominal error probabilities α = β = `ERROR`: it stops when the log likelihood ratio
+leaves ± ln((1 − β)/α). Levels and noise are integrated out (`posterior.log_ratio`), so the ratio is
+that of Student-like densities while the noise is an estimate.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from math import log
+
+import numpy as np
+
+from webapp.stats.bisection.plan import Evidence, Plan, Purpose
+from webapp.stats.bisection.posterior import log_ratio
+from webapp.stats.bisection.tally import Tally, place_of
+
+SHARE = 0.7
+"""Of the alerted effect: alerts overestimate (design figure)."""
+
+ERROR = 0.02
+"""Nominal α and β."""
+
+BOUND = log((1 - ERROR) / ERROR)
+"""The log ratio at which the test stops, either way: 3.89."""
+
+MOST_BOOTS = 20
+"""A side, before the test gives up."""
+
+LEAST_BOOTS = 3
+"""A side, before the builds rather than the boots are said to be what leaves it open."""
+
+MOST_LEAD = 2
+"""Boots by which one side may be ahead. History makes one side well known, but a lab also
+changes with time: only boots in turn show that."""
+
+
+class Verdict(StrEnum):
+    """What the test says. ``LIMITED``: endless boots of these builds would not decide it."""
+
+    STEP = "step"
+    NO_STEP = "no step"
+    OPEN = "open"
+    LIMITED = "limited"
+    EXHAUSTED = "exhausted"
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """``ratio``: log likelihood ratio, > 0 for a step. ``boots``: fresh ones, good and bad.
+
+    ``more``: about how many further boots would decide it, None where none would.
+    """
+
+    verdict: Verdict
+    ratio: float
+    boots: tuple[int, int]
+    weight: tuple[float, float]
+    more: int | None
+
+
+def validate(plan: Plan, evidence: Evidence, data: Tally) -> Validation:
+    """Where the sequential test stands."""
+    sides = data.place == 0, data.place == data.first_bad
+    weight = data.nodes.weight @ data.weights
+    fresh = fresh_boots(evidence, data)
+    ratio = log_ratio(plan, data, SHARE * plan.effect)
+    known = float(weight[sides[0]].sum()), float(weight[sides[1]].sum())
+    limit = _limit(plan, data)
+    more = _more_boots(plan, data, sum(fresh))
+    return Validation(_verdict(ratio, limit, fresh, known), ratio, fresh, known, more)
+
+
+def fresh_boots(evidence: Evidence, data: Tally) -> tuple[int, int]:
+    """Boots at the good and at the bad end that were measured by this bisect."""
+    ends = [
+        place_of(data.places, boot.index)
+        for boot in evidence.boots
+        if boot.purpose is not Purpose.HISTORY
+    ]
+    return ends.count(0), ends.count(data.first_bad)
+
+
+def _verdict(
+    ratio: float, limit: float, fresh: tuple[int, int], known: tuple[float, float]
+) -> Verdict:
+    if min(known) == 0 or sum(fresh) == 0:
+        return Verdict.OPEN
+    if abs(ratio) >= BOUND:
+        return Verdict.STEP if ratio > 0 else Verdict.NO_STEP
+    if min(fresh) >= LEAST_BOOTS and limit < BOUND:
+        return Verdict.LIMITED
+    return Verdict.EXHAUSTED if max(fresh) >= MOST_BOOTS else Verdict.OPEN
+
+
+def _limit(plan: Plan, data: Tally) -> float:
+    """|log ratio| that endless boots of the builds measured so far would reach, as it looks now."""
+    counts = [int((data.place == place).sum()) for place in (0, data.first_bad)]
+    build = float(data.nodes.weight @ data.nodes.build)
+    if build == 0 or not all(counts):
+        return np.inf
+    return abs(_score(plan, data)) / (build * sum(1 / count for count in counts))
+
+
+def _more_boots(plan: Plan, data: Tally, spent: int) -> int | None:
+    """Boots until the ratio would leave the bounds if both means stayed as they are."""
+    score = abs(_score(plan, data))
+    if _limit(plan, data) <= BOUND or score == 0:
+        return None
+    build = float(data.nodes.weight @ data.nodes.build)
+    counts = [int((data.place == place).sum()) for place in (0, data.first_bad)]
+    spare = score / BOUND - build * sum(1 / max(count, 1) for count in counts)
+    needed = 4 * plan.noise.boot_variance(plan.runs) / spare
+    return max(1, int(np.ceil(needed)) - spent)
+
+
+def _score(plan: Plan, data: Tally) -> float:
+    """x·δ1 − δ1²/2: the log ratio times the variance of the difference x."""
+    weight = data.nodes.weight @ data.weights
+    means = []
+    for place in (0, data.first_bad):
+        side = data.place == place
+        if not side.any():
+            return 0.0
+        means.append(float(weight[side] @ data.mean[side] / weight[side].sum()))
+    step = SHARE * plan.effect
+    return (means[1] - means[0]) * step - step * step / 2
