@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
-import httpx2
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
 from labagent.benchlab import read_directories
-from labagent.client import Client, Flags, Patience
+from labagent.client import Client, Flags
 from labagent.doctor import examine
 from labagent.errors import AgentError, NothingFoundError, RunsRejectedError, SettingsError
 from labagent.model import Mode, Outcome, Overrides, runs_of, skips_of
@@ -27,21 +23,9 @@ from labagent.report import reason_lines, run_lines, skip_reasons, warning_lines
 from labagent.settings import SERVER_VARIABLE, TOKEN_VARIABLE, Settings, load_settings
 from labagent.spool import Spool
 from labagent.upload import Sender, spool_runs
+from labagent.world import World
 
 INTERRUPTED = 130
-
-
-@dataclass
-class World:
-    """What the commands take from outside; tests put in their own."""
-
-    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
-    transport: httpx2.BaseTransport | None = None
-    patience: Patience = field(default_factory=Patience)
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
-
-    def connect(self, server: str, token: str) -> Client:
-        return Client(server, token, transport=self.transport, patience=self.patience)
 
 
 class ModeType(click.ParamType[Mode]):

@@ -76,7 +76,7 @@ class Client(AbstractContextManager["Client"]):
     ) -> None:
         self.server = server
         self.patience = patience or Patience()
-        headers = {"User-Agent": f"labagent/{_version()}", "Accept": "application/json"}
+        headers = {"User-Agent": f"labagent/{agent_version()}", "Accept": "application/json"}
         if token:
             headers["Authorization"] = f"Bearer {token}"
         self._http = httpx2.Client(
@@ -124,6 +124,16 @@ class Client(AbstractContextManager["Client"]):
             return Receipt({run["uuid"]: run["status"] for run in answer["runs"]})
         except (KeyError, TypeError) as error:
             raise _not_driftline(self.server) from error
+
+    def call(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """POST once and return the answer; whoever calls waits and tries again by itself."""
+        content, headers = _packed(body)
+        response = self._sent("POST", path, content=content, headers=headers)
+        return _document(self._checked(response))
+
+    def fetch(self, path: str) -> dict[str, Any]:
+        """GET once and return the answer."""
+        return _document(self._checked(self._sent("GET", path)))
 
     def _request(
         self,
@@ -261,7 +271,8 @@ def _retry_after(response: httpx2.Response) -> float | None:
     return max(0.0, (moment - datetime.now(UTC)).total_seconds())
 
 
-def _version() -> str:
+def agent_version() -> str:
+    """The version installed, `source` where it runs from a checkout."""
     try:
         return version("labagent")
     except PackageNotFoundError:

@@ -14,8 +14,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
-import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -23,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from labagent.client import Flags
+from labagent.disk import TEMPORARY, write_durably
 from labagent.errors import SettingsError
 
-_TEMPORARY = ".writing-"
 _ABANDONED_SECONDS = 24 * 3600
 
 
@@ -99,31 +97,13 @@ class Spool:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file so that after a power cut it is whole or not there."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=_TEMPORARY)
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-        _sync_directory(path.parent)
+        write_durably(path, content)
     except OSError as error:
         raise SettingsError(
             f"cannot write to the spool {path.parent}: {error.strerror}",
             "free the disk, or choose another place with --spool",
         ) from error
-
-
-def _sync_directory(directory: Path) -> None:
-    """Make a rename in `directory` last; systems that cannot open one sync it by themselves."""
-    with contextlib.suppress(PermissionError):
-        handle = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _age_key(path: Path) -> int:
@@ -136,7 +116,7 @@ def _age_key(path: Path) -> int:
 def _sweep(directory: Path) -> None:
     """Remove what a killed process left half written, long after any could still be writing it."""
     limit = time.time() - _ABANDONED_SECONDS
-    for path in directory.glob(f"{_TEMPORARY}*"):
+    for path in directory.glob(f"{TEMPORARY}*"):
         with contextlib.suppress(FileNotFoundError):
             if path.stat().st_mtime < limit:
                 path.unlink()
