@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
 from labagent.benchlab import read_directories
+from labagent.cli_work import simulate, work
 from labagent.client import Client, Flags
 from labagent.doctor import examine
 from labagent.errors import AgentError, NothingFoundError, RunsRejectedError, SettingsError
@@ -23,6 +24,7 @@ from labagent.report import reason_lines, run_lines, skip_reasons, warning_lines
 from labagent.settings import SERVER_VARIABLE, TOKEN_VARIABLE, Settings, load_settings
 from labagent.spool import Spool
 from labagent.upload import Sender, spool_runs
+from labagent.work.stops import Abandoned
 from labagent.world import World
 
 INTERRUPTED = 130
@@ -71,7 +73,7 @@ spool_option = click.option(
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="labagent")
 def cli() -> None:
-    """Read a lab's benchmark results and upload them to Driftline."""
+    """Read a lab's benchmark results and upload them to Driftline, or measure what it asks for."""
 
 
 @cli.command()
@@ -268,6 +270,10 @@ def doctor(world: World, *, server: str | None, token: str | None, spool: Path |
         raise click.exceptions.Exit(1)
 
 
+cli.add_command(work)
+cli.add_command(simulate)
+
+
 def announce_retry(details: RetryDetails) -> None:
     """Say that a request is tried again, and when."""
     reason = getattr(details.caused_by, "message", details.caused_by)
@@ -290,6 +296,9 @@ def run(arguments: Sequence[str] | None = None, world: World | None = None) -> i
     except OSError as error:
         click.echo(f"labagent: cannot read {error.filename}: {error.strerror}", err=True)
         return AgentError.exit_code
+    except Abandoned as error:
+        click.echo(f"labagent: {error}", err=True)
+        return INTERRUPTED
     except (click.Abort, KeyboardInterrupt):
         click.echo("labagent: interrupted; run it again to go on", err=True)
         return INTERRUPTED

@@ -1,0 +1,199 @@
+"""The commands `labagent work` and `labagent simulate`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+import platformdirs
+
+from labagent.errors import SettingsError
+from labagent.model import safe_name
+from labagent.settings import SERVER_VARIABLE, TOKEN_VARIABLE, load_settings
+from labagent.simulate.faulty import FaultyApi, Silence
+from labagent.simulate.lab import SimulatedLab
+from labagent.simulate.several import run_several
+from labagent.simulate.truth import Truth, load_truth
+from labagent.work.api import JobsApi
+from labagent.work.check import describe
+from labagent.work.command_lab import CommandLab
+from labagent.work.config import LONGEST_POLL, load_lab
+from labagent.work.signals import run_until_told
+from labagent.work.state import StateDirectory
+from labagent.work.worker import Worker
+from labagent.world import World
+
+Option = Callable[[Any], Any]
+
+config_path = click.Path(exists=True, dir_okay=False, path_type=Path)
+server_option = click.option("--server", metavar="URL", help=f"The server; else {SERVER_VARIABLE}.")
+token_option = click.option(
+    "--token-file", type=config_path, help=f"Holds the agent's token; else {TOKEN_VARIABLE}."
+)
+state_option = click.option(
+    "--state", type=click.Path(file_okay=False, path_type=Path), help="Where jobs wait on disk."
+)
+
+
+@dataclass(frozen=True)
+class Access:
+    """Where to ask for jobs, and as whom."""
+
+    server: str
+    token: str
+
+
+@click.command()
+@click.option("--config", required=True, type=config_path, help="The lab's own file (TOML).")
+@click.option("--check", is_flag=True, help="Say whether the file is good and what would run.")
+@click.option("--drain", is_flag=True, help="Ask the worker that runs to end after its job.")
+@click.option("--name", help="The worker's name, one for each; else that of the file.")
+@server_option
+@token_option
+@state_option
+@click.pass_obj
+def work(
+    world: World,
+    *,
+    config: Path,
+    check: bool,
+    drain: bool,
+    name: str | None,
+    server: str | None,
+    token_file: Path | None,
+    state: Path | None,
+) -> None:
+    """Measure what the server asks for, by the lab's own commands.
+
+    SIGTERM or Ctrl-C ends after the job in hand, a second one at once. Either way, and when killed,
+    the next start goes on where this one stopped.
+    """
+    lab = load_lab(config)
+    worker = name or lab.name
+    directory = StateDirectory(state or lab.state or default_state(worker))
+    if check:
+        click.echo("\n".join(describe(lab, directory.path)))
+        return
+    if drain:
+        directory.ask_to_drain()
+        click.echo(f"{worker} ends after its job")
+        return
+    access = find_access(world, server, token_file, lab.server, lab.token_file)
+    with world.connect(access.server, access.token) as client:
+        api = JobsApi(client, worker)
+        commands = CommandLab(lab, directory.builds, world.environ)
+        say(f"{worker} asks {access.server} for jobs; state in {directory.path}")
+        run_until_told(Worker(api, commands, directory, say=say, wait=lab.wait, now=world.now), say)
+
+
+@click.command()
+@click.option("--truth", "--config", "path", required=True, type=config_path, help="What is true.")
+@click.option("--check", is_flag=True, help="Say whether the file is good.")
+@click.option("--speed", default=60.0, type=click.FloatRange(min=1e-3), show_default=True)
+@click.option("--seed", type=int, help="Of all noise and faults; else that of the file.")
+@click.option("--name", default="sim-1", show_default=True, help="The worker's name.")
+@click.option("--workers", default=1, type=click.IntRange(1, 64), show_default=True)
+@click.option("--wait", default=5.0, type=click.FloatRange(0.0, LONGEST_POLL), show_default=True)
+@click.option("--parent", type=int, hidden=True, help="Leave when this process is gone.")
+@server_option
+@token_option
+@state_option
+@click.pass_obj
+def simulate(
+    world: World,
+    *,
+    path: Path,
+    check: bool,
+    speed: float,
+    seed: int | None,
+    name: str,
+    workers: int,
+    wait: float,
+    parent: int | None,
+    server: str | None,
+    token_file: Path | None,
+    state: Path | None,
+) -> None:
+    """Work as a lab that does not exist, whose answers follow from a known truth.
+
+    Durations are divided by --speed. Several --workers are a process each: NAME-1, NAME-2, …
+    """
+    truth = load_truth(path, seed)
+    if check:
+        click.echo(f"{path} is good: {', '.join(truth.machines)}; {len(truth.steps)} steps")
+        return
+    if workers > 1:
+        run_several(arguments_of_one(), name, workers, state, say)
+        return
+    access = find_access(world, server, token_file)
+    with world.connect(access.server, access.token) as client:
+        directory = StateDirectory(state or default_state(name))
+        silence = Silence()
+        worker = Worker(
+            FaultyApi(client, name, truth, silence),
+            SimulatedLab(truth, name, speed, silence),
+            directory,
+            say=say,
+            wait=wait,
+            now=shifted(world, truth),
+        )
+        say(f"{name} simulates {len(truth.machines)} machines for {access.server}, {speed:g} x")
+        run_until_told(worker, say, lambda: parent in (None, os.getppid()))
+
+
+def say(text: str) -> None:
+    """One line with its time, on standard error."""
+    click.echo(f"{World().now().astimezone():%Y-%m-%d %H:%M:%S} {text}", err=True)
+
+
+def shifted(world: World, truth: Truth) -> Callable[[], Any]:
+    """The clock of an agent that may be off."""
+    off = timedelta(seconds=truth.faults.clock_seconds)
+    return lambda: world.now() + off
+
+
+def default_state(worker: str) -> Path:
+    return platformdirs.user_state_path("labagent") / "work" / safe_name(worker)
+
+
+def arguments_of_one() -> Sequence[str]:
+    """This very command line; what `run_several` appends to it wins."""
+    return sys.argv[1:]
+
+
+def find_access(
+    world: World,
+    server: str | None,
+    token_file: Path | None,
+    filed_server: str = "",
+    filed_token: Path | None = None,
+) -> Access:
+    """Options win over the environment, that over the lab's file, that over `config.toml`."""
+    environ = world.environ
+    token = read_token(token_file) if token_file else environ.get(TOKEN_VARIABLE)
+    settings = load_settings(
+        environ,
+        server=server or environ.get(SERVER_VARIABLE) or filed_server,
+        token=token or (read_token(filed_token) if filed_token else None),
+    )
+    return Access(settings.need_server(), settings.need_token())
+
+
+def read_token(path: Path) -> str:
+    try:
+        token = path.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(
+            f"cannot read the token in {path}: {error}", "correct the path"
+        ) from error
+    if not token or not token.isascii() or not token.isprintable():
+        raise SettingsError(
+            f"{path} holds no token", "put the one line there that create_agent printed"
+        )
+    return token

@@ -1,0 +1,1 @@
+"""`labagent simulate`: a lab without machines, whose answers follow from a known truth."""

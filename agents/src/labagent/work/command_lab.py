@@ -1,0 +1,168 @@
+"""A lab whose steps are the commands of its configuration."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from labagent.benchlab.kernel import bounded
+from labagent.model import clean
+from labagent.work.builds import Builds
+from labagent.work.commands import Command
+from labagent.work.config import LabFile, Machine
+from labagent.work.job import Job, printable
+from labagent.work.lab import Task, accept_served
+from labagent.work.processes import Runner, TimedOut
+from labagent.work.readers import Measurement, Output, UnreadableError
+from labagent.work.stops import StageFailed
+
+LONGEST_IDENT = 2000
+"""Characters of an identity, as the server takes them."""
+
+_LAB_AT_FAULT = frozenset({75, 255})
+"""Exit statuses that blame the lab: EX_TEMPFAIL of sysexits(3), and an ssh that did not connect."""
+
+_NOT_CACHED = 1
+
+
+class CommandLab:
+    """Runs the commands of a `LabFile`."""
+
+    def __init__(self, lab: LabFile, builds: Builds, environ: Mapping[str, str] = os.environ):
+        self.lab = lab
+        self.builds = builds
+        self.environ = environ
+
+    def serves(self) -> list[dict[str, Any]]:
+        return [machine.serves() for machine in self.lab.machines.values()]
+
+    def accept(self, job: Job) -> None:
+        accept_served(self.serves(), job)
+
+    def build(self, task: Task) -> str:
+        build = self._command(task, "build")
+        if build is None:
+            return self._plain_build(task.job)
+        # The job's number and directory do not make another kernel.
+        identity = build.filled({**placeholders(task.job, Path()), "job": ""})
+        if not task.job.rebuild and self._has_build(task):
+            task.log.say(f"{task.job.revision} is built already")
+            return self.builds.last(identity) or self._plain_build(task.job)
+        self._must(task, "build", "build", task.directory)
+        name = bounded(f"{self._plain_build(task.job)} job {task.job.id}")
+        self.builds.record(identity, name)
+        return name
+
+    def boots_first(self, job: Job) -> bool:
+        return "boot" in self._machine(job).commands
+
+    def boot(self, task: Task, boot: int) -> None:
+        self._must(task, "boot", "boot", task.boot_directory(boot), boot=boot)
+
+    def identify(self, task: Task, boot: int) -> str:
+        directory = task.boot_directory(boot)
+        stdout = task.directory / "identify.out"
+        self._must(task, "identify", "boot", directory, stdout=stdout, boot=boot)
+        text = stdout.read_text("utf-8", "replace")
+        return printable(clean(" ".join(text.split())))[:LONGEST_IDENT]
+
+    def run(self, task: Task, boot: int) -> Measurement:
+        directory = task.boot_directory(boot)
+        printed = []
+        for iteration in range(1, task.job.iterations + 1):
+            stdout = task.directory / f"run.boot{boot}.{iteration}.out"
+            self._must(task, "run", "run", directory, stdout=stdout, boot=boot, iteration=iteration)
+            printed.append(stdout)
+        machine = self._machine(task.job)
+        try:
+            return machine.reader.read(Output(directory, printed), task.job, machine.metric)
+        except (UnreadableError, OSError) as error:
+            raise StageFailed("run", f"no result: {error}") from error
+
+    def clean(self, task: Task) -> None:
+        if self._command(task, "clean"):
+            self._must(task, "clean", "lab", task.directory)
+
+    def _machine(self, job: Job) -> Machine:
+        return self.lab.machines[job.hardware]
+
+    def _command(self, task: Task, name: str) -> Command | None:
+        return self._machine(task.job).commands.get(name)
+
+    def _plain_build(self, job: Job) -> str:
+        return bounded(f"{self.lab.name} {job.revision}")
+
+    def _has_build(self, task: Task) -> bool:
+        if self._command(task, "has_build") is None:
+            return False
+        status = self._status(task, "has_build", "lab", task.directory)
+        if status not in (0, _NOT_CACHED):
+            raise StageFailed("lab", f"has_build ended with {status}, neither 0 nor 1")
+        return status == 0
+
+    def _must(self, task: Task, name: str, stage: str, directory: Path, **more: Any) -> None:
+        """Run a command that has to end with 0."""
+        status = self._status(task, name, stage, directory, **more)
+        if status:
+            how = f"was killed by signal {-status}" if status < 0 else f"ended with {status}"
+            blamed = "lab" if status < 0 or status in _LAB_AT_FAULT else stage
+            raise StageFailed(blamed, f"{name} {how}{_last_words(task)}")
+
+    def _status(
+        self,
+        task: Task,
+        name: str,
+        stage: str,
+        directory: Path,
+        *,
+        stdout: Path | None = None,
+        **numbers: int,
+    ) -> int:
+        machine = self._machine(task.job)
+        command = machine.commands[name]
+        argv = command.filled(placeholders(task.job, directory, **numbers))
+        runner = Runner(task.log, task.watch, task.group_file, self._environment(machine))
+        try:
+            return runner.run(argv, timeout=command.timeout, directory=directory, stdout=stdout)
+        except TimedOut as error:
+            raise StageFailed(stage, f"{name} did not end in {command.timeout:g} s") from error
+        except OSError as error:
+            raise StageFailed("lab", f"{name} cannot be started: {error}") from error
+
+    def _environment(self, machine: Machine) -> dict[str, str]:
+        passed = {name: self.environ[name] for name in machine.passed if name in self.environ}
+        return {**passed, **machine.environment}
+
+
+def placeholders(job: Job, directory: Path, *, boot: int = 0, iteration: int = 1) -> dict[str, str]:
+    """What stands for each placeholder. Boots count from 0, iterations from 1."""
+    return {
+        "revision": job.revision,
+        "tree": job.tree,
+        "hardware": job.hardware,
+        "mode": str(job.mode),
+        "workload": job.mode.workload,
+        "traffic": job.mode.traffic or "",
+        "options": ",".join(job.mode.options),
+        "metric": job.metric,
+        "job": str(job.id),
+        "build": job.build_key or (f"job{job.id}" if job.rebuild else ""),
+        "boots": str(job.boots),
+        "iterations": str(job.iterations),
+        "directory": str(directory),
+        "boot": str(boot),
+        "iteration": str(iteration),
+    }
+
+
+def _last_words(task: Task) -> str:
+    """What the command said last, where it fits into one line."""
+    lines = [line.strip() for line in task.log.tail(2000).splitlines() if line.strip()]
+    return f": {printable(lines[-1])[:200]}" if lines and not _is_own(lines[-1]) else ""
+
+
+def _is_own(line: str) -> bool:
+    """Whether the log's last line is the agent's own note of the command."""
+    return line[20:22] == "$ "

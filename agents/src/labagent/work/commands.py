@@ -1,0 +1,60 @@
+"""The lab's commands: templates whose placeholders are filled in argument by argument.
+
+A value never makes two arguments of one and never meets a shell, unless the file says
+`shell = true`; then it is quoted.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+ALWAYS = frozenset(
+    [
+        *("revision", "tree", "hardware", "mode", "workload", "traffic", "options", "metric"),
+        *("job", "build", "boots", "iterations", "directory"),
+    ]
+)
+"""Placeholders that any command may use; `boot` and `iteration` only those within one."""
+
+_PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+_BRACES = {"{{": "{", "}}": "}"}
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command of the configuration. `words` are its arguments, or the one line for the shell;
+    `timeout` is in seconds, `key` its place in the file."""
+
+    words: tuple[str, ...]
+    timeout: float
+    shell: bool = False
+    key: str = ""
+
+    def problem(self, known: frozenset[str]) -> str | None:
+        """What is wrong with the placeholders, in words."""
+        for word in self.words:
+            for match in _PLACEHOLDER.finditer(word):
+                if match[0] not in _BRACES and (match[1] or "") not in known:
+                    return f"does not know {match[0]!r} in {word!r}"
+        return None
+
+    def filled(self, values: Mapping[str, str]) -> list[str]:
+        """The arguments to execute."""
+        if self.shell:
+            quoted = {name: shlex.quote(value) for name, value in values.items()}
+            return ["/bin/sh", "-c", _fill(self.words[0], quoted)]
+        return [_fill(word, values) for word in self.words]
+
+
+def _fill(template: str, values: Mapping[str, str]) -> str:
+    """`template` with the placeholders replaced in one pass: what a value holds is not looked at
+    again."""
+    return _PLACEHOLDER.sub(lambda match: _BRACES.get(match[0]) or values[match[1]], template)
+
+
+def shown(argv: list[str]) -> str:
+    """A command as one would type it."""
+    return shlex.join(argv)

@@ -1,0 +1,78 @@
+"""The result of a job as the run that is uploaded."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from labagent.benchlab.kernel import parse_uname
+from labagent.model import RUN_NAMESPACE, clean
+from labagent.work.job import Job
+from labagent.work.progress import BootRecord, Progress
+
+
+def result_document(job: Job, progress: Progress, worker: str) -> dict[str, Any]:
+    """The run: the samples of all boots, each with the index of its boot.
+
+    Its UUID follows from the job and what was measured, so a result sent twice is stored once.
+    """
+    metrics = _metrics(progress.boots)
+    build = _build(progress)
+    identity = ["job", job.id, job.tree, job.revision, job.hardware, str(job.mode), build, metrics]
+    return {
+        "uuid": str(uuid.uuid5(RUN_NAMESPACE, json.dumps(identity, sort_keys=True))),
+        "tree": job.tree,
+        "revision": job.revision,
+        "hardware": job.hardware,
+        "mode": {
+            "workload": job.mode.workload,
+            "traffic": job.mode.traffic,
+            "options": list(job.mode.options),
+        },
+        "metrics": metrics,
+        "build_id": clean(build),
+        "kernel_ident": clean(progress.boots[0].ident),
+        "measured_at": progress.started_at,
+        "facts": _facts(job, progress, worker),
+        "sources": [],
+        "warnings": sorted({clean(text) for boot in progress.boots for text in boot.warnings}),
+    }
+
+
+def _metrics(boots: Sequence[BootRecord]) -> dict[str, Any]:
+    metrics: dict[str, Any] = {}
+    for index, boot in enumerate(boots):
+        for name, found in boot.values.items():
+            start = {"unit": found["unit"], "better": found["better"], "samples": [], "boots": []}
+            metric = metrics.setdefault(name, start)
+            metric["samples"] += found["samples"]
+            metric["boots"] += [index] * len(found["samples"])
+    return metrics
+
+
+def _build(progress: Progress) -> str:
+    """The kernel's own word for its build where it carries a date, else the lab's."""
+    return parse_uname(progress.boots[0].ident).build or progress.build_id or ""
+
+
+def _facts(job: Job, progress: Progress, worker: str) -> dict[str, Any]:
+    return {
+        "job": job.id,
+        "attempt": job.attempt,
+        "worker": worker,
+        "build_seconds": round(progress.build_seconds, 1),
+        "boot_seconds": _seconds(progress.boots, "boot"),
+        "run_seconds": _seconds(progress.boots, "run"),
+    }
+
+
+def _seconds(boots: Sequence[BootRecord], stage: str) -> list[float]:
+    return [round(boot.seconds.get(stage, 0.0), 1) for boot in boots]
+
+
+def without_time(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document for a server that does not believe this machine's clock."""
+    warning = f"measured at {document['measured_at']} by a clock that the server does not believe"
+    return {**document, "measured_at": None, "warnings": [*document["warnings"], warning]}

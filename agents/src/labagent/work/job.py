@@ -1,0 +1,142 @@
+"""A job as the server gives it, believed only as far as it can do no harm.
+
+What a job says is filled into the lab's commands. So its words may hold only what neither a program
+takes for an option nor a shell, here or behind `ssh`, takes for anything but text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from labagent.errors import AgentError
+from labagent.model import Mode
+
+MOST_BOOTS = 1000
+MOST_ITERATIONS = 1000
+MAX_WORD = 200
+
+_HARMLESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+@/:-]*")
+_CLIMBING = re.compile(r"(^|/)\.\.(/|$)")
+
+
+class UnsafeJobError(AgentError):
+    """A job that is malformed, or holds what must not reach a command."""
+
+
+@dataclass(frozen=True)
+class Lease:
+    """The right to work on a job; it lasts `seconds` from each heartbeat on."""
+
+    token: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be measured: `boots` boots of one build, `iterations` samples in each."""
+
+    id: int
+    tree: str
+    revision: str
+    hardware: str
+    mode: Mode
+    aliases: tuple[str, ...] = ()
+    metric: str = ""
+    boots: int = 1
+    iterations: int = 1
+    rebuild: bool = False
+    build_key: str = ""
+    attempt: int = 1
+    reason: str = ""
+
+    @classmethod
+    def parse(cls, document: Mapping[str, Any]) -> Job:
+        """The job of the server's document; `UnsafeJobError` names what it objects to."""
+        return cls(
+            id=_count(document, "id", 2**62),
+            tree=_word(document, "tree"),
+            revision=_word(document, "revision"),
+            hardware=_word(document, "hardware"),
+            mode=_mode(document),
+            aliases=_words(document, "aliases"),
+            metric=_optional_word(document, "metric"),
+            boots=_count(document, "boots", MOST_BOOTS, 1),
+            iterations=_count(document, "iterations", MOST_ITERATIONS, 1),
+            rebuild=bool(document.get("rebuild")),
+            build_key=_optional_word(document, "build_key"),
+            attempt=_count(document, "attempt", 2**31, 1),
+            reason=printable(str(document.get("reason") or "")),
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The revision under each name the server knows."""
+        return (self.revision, *self.aliases)
+
+    def __str__(self) -> str:
+        boots = f"{self.boots} boot{'s' if self.boots > 1 else ''}"
+        return (
+            f"job {self.id}: {self.revision} of {self.tree} on {self.hardware} {self.mode}, {boots}"
+        )
+
+
+@dataclass(frozen=True)
+class Leased:
+    """A job with its lease and the document it came in, which goes to disk."""
+
+    document: Mapping[str, Any]
+    lease: Lease = field(default=Lease("", 0.0))
+
+    @property
+    def id(self) -> int:
+        return int(self.document["id"])
+
+
+def check_word(text: str, what: str) -> str:
+    """`text` where it may stand in a command; `what` names it in the error."""
+    if len(text) > MAX_WORD or not _HARMLESS.fullmatch(text) or _CLIMBING.search(text):
+        raise UnsafeJobError(
+            f"{what} {printable(text)[:80]!r} must not reach a command",
+            "letters, digits and . _ + @ / : - may, a leading - or . and a .. may not",
+        )
+    return text
+
+
+def printable(text: str) -> str:
+    """`text` without control characters: it goes to terminals and logs."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)
+
+
+def _word(document: Mapping[str, Any], key: str) -> str:
+    value = document.get(key)
+    if not isinstance(value, str) or not value:
+        raise UnsafeJobError(f"the job's {key} is {value!r}, not a name")
+    return check_word(value, f"the job's {key}")
+
+
+def _optional_word(document: Mapping[str, Any], key: str) -> str:
+    return _word(document, key) if document.get(key) else ""
+
+
+def _words(document: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    values = document.get(key) or ()
+    if not isinstance(values, Sequence) or isinstance(values, str):
+        raise UnsafeJobError(f"the job's {key} is {values!r}, not a list")
+    return tuple(_word({key: value}, key) for value in values)
+
+
+def _mode(document: Mapping[str, Any]) -> Mode:
+    mode = Mode.parse(_word(document, "mode"))
+    for name in (mode.workload, mode.traffic, *mode.options):
+        check_word(name or "none", "the job's mode")
+    return mode
+
+
+def _count(document: Mapping[str, Any], key: str, most: int, default: int | None = None) -> int:
+    value = document.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        raise UnsafeJobError(f"the job's {key} is {value!r}, not a number from 1 to {most}")
+    return value

@@ -1,0 +1,101 @@
+"""The stages of a job: build, then for each boot: boot, identify, run, identify."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from labagent.work.identity import names_revision
+from labagent.work.lab import Lab, Task
+from labagent.work.progress import BootRecord, Progress, ProgressFile
+from labagent.work.readers import Measurement
+from labagent.work.stops import StageFailed
+
+Report = Callable[[str, str], None]
+"""Takes the stage and the progress in words."""
+
+
+class Measuring:
+    """One job on its way. Every finished step is on disk before the next begins.
+
+    A boot that was interrupted is done again from its start: what a benchmark that was cut off left
+    running on the machine would otherwise be measured along.
+    """
+
+    def __init__(
+        self, task: Task, lab: Lab, progress: Progress, file: ProgressFile, report: Report
+    ) -> None:
+        self.task = task
+        self.lab = lab
+        self.progress = progress
+        self.file = file
+        self.report = report
+        self._seconds: dict[str, float] = {}
+
+    def measure_all(self) -> None:
+        """Do what is left; `StageFailed` or `Stopped` where it does not get that far."""
+        if self.progress.build_id is None:
+            self._build()
+        for boot in range(len(self.progress.boots), self.task.job.boots):
+            self.progress.finish_boot(self._measure(boot))
+            self.file.save(self.progress)
+
+    def _build(self) -> None:
+        self._stage("build", f"build of {self.task.job.revision}")
+        with self._timed("build"):
+            self.progress.build_id = self.lab.build(self.task)
+        self.progress.build_seconds = self._seconds["build"]
+        self.file.save(self.progress)
+
+    def _measure(self, boot: int) -> BootRecord:
+        of = f"{boot + 1} of {self.task.job.boots}"
+        self._seconds = {}
+        self.task.empty_boot_directory(boot)
+        if self.lab.boots_first(self.task.job):
+            self._boot(boot, of)
+        self._stage("run", f"run in boot {of}")
+        with self._timed("run"):
+            measured = self.lab.run(self.task, boot)
+        ident = self._identify(boot, "after the run")
+        self._check(measured)
+        return BootRecord.of(measured.ident or ident, measured, self._seconds)
+
+    def _boot(self, boot: int, of: str) -> None:
+        self._stage("boot", f"boot {of}")
+        with self._timed("boot"):
+            self.lab.boot(self.task, boot)
+        self._identify(boot, "after the boot")
+
+    def _identify(self, boot: int, when: str) -> str:
+        ident = self.lab.identify(self.task, boot)
+        self.task.log.note(f"kernel {when}: {ident}")
+        self._check_kernel(ident, when)
+        return ident
+
+    def _check(self, measured: Measurement) -> None:
+        if measured.ident:
+            self._check_kernel(measured.ident, "in the results")
+        if not any(measured.values.values()):
+            raise StageFailed("run", "the run left no value")
+        wanted = self.task.job.metric
+        if wanted and wanted not in {metric.name for metric in measured.values}:
+            found = ", ".join(metric.name for metric in measured.values)
+            raise StageFailed("run", f"the job asks for {wanted}, the run gave {found}")
+
+    def _check_kernel(self, ident: str, when: str) -> None:
+        job = self.task.job
+        if not names_revision(ident, job.names):
+            said = f"{ident[:300]!r} {when} does not name {' or '.join(job.names)}"
+            raise StageFailed("boot", f"wrong kernel: {said}")
+
+    def _stage(self, stage: str, words: str) -> None:
+        self.task.watch.check()
+        self.task.log.say(f"job {self.task.job.id}: {words}")
+        self.report(stage, words)
+
+    @contextmanager
+    def _timed(self, stage: str) -> Iterator[None]:
+        start = time.monotonic()
+        yield
+        self._seconds[stage] = time.monotonic() - start

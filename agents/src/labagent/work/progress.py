@@ -1,0 +1,91 @@
+"""How far a job is, on disk: what was built and measured is not done again after a restart."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from labagent.disk import write_durably
+from labagent.errors import SettingsError
+from labagent.work.job import Lease, Leased
+from labagent.work.readers import Measurement
+
+
+@dataclass
+class BootRecord:
+    """One boot that was measured. `values` maps a metric's name to its unit, direction, samples."""
+
+    ident: str
+    values: dict[str, dict[str, Any]]
+    warnings: list[str]
+    seconds: dict[str, float]
+
+    @classmethod
+    def of(cls, ident: str, measured: Measurement, seconds: Mapping[str, float]) -> BootRecord:
+        values = {
+            metric.name: {"unit": metric.unit, "better": metric.better, "samples": list(samples)}
+            for metric, samples in measured.values.items()
+        }
+        return cls(ident, values, list(measured.warnings), dict(seconds))
+
+
+@dataclass
+class Progress:
+    """The job in hand. `restarts` counts those of the worker since the last finished step."""
+
+    document: dict[str, Any]
+    token: str
+    lease_seconds: float
+    started_at: str
+    build_id: str | None = None
+    build_seconds: float = 0.0
+    restarts: int = 0
+    boots: list[BootRecord] = field(default_factory=list)
+
+    @classmethod
+    def begin(cls, leased: Leased, started_at: str) -> Progress:
+        lease = leased.lease
+        return cls(dict(leased.document), lease.token, lease.seconds, started_at)
+
+    @property
+    def leased(self) -> Leased:
+        return Leased(self.document, Lease(self.token, self.lease_seconds))
+
+    def finish_boot(self, record: BootRecord) -> None:
+        self.boots.append(record)
+        self.restarts = 0
+
+    def renew(self, leased: Leased) -> None:
+        """The same job, leased anew by a worker that was started again."""
+        self.restarts += 1
+        self.document = dict(leased.document)
+        self.token, self.lease_seconds = leased.lease.token, leased.lease.seconds
+
+
+class ProgressFile:
+    """Where the progress lies. One job at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def save(self, progress: Progress) -> None:
+        write_durably(self.path, json.dumps(asdict(progress)).encode())
+
+    def load(self) -> Progress | None:
+        try:
+            content = json.loads(self.path.read_text("utf-8"))
+            boots = [BootRecord(**boot) for boot in content.pop("boots")]
+            return Progress(**content, boots=boots)
+        except FileNotFoundError:
+            return None
+        except (ValueError, TypeError, KeyError) as error:
+            raise SettingsError(
+                f"cannot read {self.path}: {error}",
+                "remove it; the job is then done from its start",
+            ) from error
+
+    def clear(self) -> None:
+        self.path.unlink(missing_ok=True)

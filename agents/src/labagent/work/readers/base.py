@@ -1,0 +1,41 @@
+"""What a reader of results is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from labagent.errors import AgentError
+from labagent.model import Metric
+from labagent.work.job import Job
+
+
+class UnreadableError(AgentError):
+    """What the run left behind holds no result."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """What one boot left behind: its directory, and the standard output of each iteration."""
+
+    directory: Path
+    printed: Sequence[Path]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The samples of one boot by metric. `ident` is the kernel's where the files say it."""
+
+    values: Mapping[Metric, Sequence[float]]
+    ident: str = ""
+    warnings: Sequence[str] = field(default=())
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How results of one kind are read; `needs_metric` where they do not say what they measure."""
+
+    name: str
+    read: Callable[[Output, Job, Metric | None], Measurement]
+    needs_metric: bool = False

@@ -1,0 +1,30 @@
+"""`result = "bench-lab"`: the run fills `{directory}` as bench-lab's scripts do."""
+
+from __future__ import annotations
+
+from labagent.benchlab import read_directories
+from labagent.model import Metric, Overrides, Run, runs_of, skips_of
+from labagent.work.job import Job
+from labagent.work.readers.base import Measurement, Output, Reader, UnreadableError
+
+
+def read(output: Output, job: Job, _metric: Metric | None) -> Measurement:
+    """The one run of the directory. Its mode, tree and hardware are the job's."""
+    overrides = Overrides(job.tree, job.hardware, job.mode)
+    outcomes = list(read_directories([output.directory], overrides))
+    runs = runs_of(outcomes)
+    if len(runs) != 1:
+        reasons = "; ".join(f"{skip.where}: {skip.reason}" for skip in skips_of(outcomes))
+        found = f"{len(runs)} runs" if runs else "no run"
+        raise UnreadableError(
+            f"{output.directory} holds {found}" + (f" ({reasons})" * bool(reasons))
+        )
+    return _measurement(runs[0])
+
+
+def _measurement(run: Run) -> Measurement:
+    values = {samples.metric: samples.values for samples in run.samples}
+    return Measurement(values, run.kernel_ident, run.warnings)
+
+
+READER = Reader("bench-lab", read)

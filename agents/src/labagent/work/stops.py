@@ -1,0 +1,62 @@
+"""Why a job ends before its result is there, and how what waits learns of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+
+class StageFailed(Exception):
+    """A stage of a job cannot be done. `stage` is `build`, `boot`, `run`, or `lab` where the fault
+    is the lab's and not the revision's."""
+
+    def __init__(self, stage: str, reason: str) -> None:
+        super().__init__(reason)
+        self.stage = stage
+        self.reason = reason
+
+
+class Stopped(Exception):
+    """Whoever asked for the job, or runs this worker, wants it to end now."""
+
+
+class Cancelled(Stopped):
+    """The server wants this job no longer."""
+
+
+class Ended(Stopped):
+    """The server has closed this job already: there is nobody to report to."""
+
+
+class Abandoned(Stopped):
+    """This worker is to go at once; the job stays on disk to be taken up again."""
+
+
+class Watch:
+    """Lets one thread stop what another waits for. The first cause counts."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        self._lock = threading.Lock()
+        self._cause: Stopped | None = None
+
+    def stop(self, cause: Stopped) -> None:
+        with self._lock:
+            self._cause = self._cause or cause
+        self._event.set()
+
+    @property
+    def stopped(self) -> bool:
+        return self._event.is_set()
+
+    def wait(self, seconds: float) -> None:
+        """Wait, or raise the cause as soon as there is one."""
+        if self._event.wait(seconds) and self._cause is not None:
+            raise self._cause
+
+    def check(self) -> None:
+        self.wait(0)
+
+
+Say = Callable[[str], None]
+"""Takes one line for people."""

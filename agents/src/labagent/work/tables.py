@@ -1,0 +1,116 @@
+"""Reads a TOML table strictly: each complaint names file and key, and says what to write."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from labagent.errors import SettingsError
+
+
+def read_toml(path: Path) -> Table:
+    """The file's table; `SettingsError` with the line where it is no TOML."""
+    try:
+        content = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise SettingsError(f"cannot read {path}: {reason}", "correct the file") from error
+    return Table(content, path)
+
+
+class Table:
+    """A table whose keys are asked for one by one; `finish` refuses those nobody asked for."""
+
+    def __init__(self, content: Mapping[str, Any], path: Path, where: str = "") -> None:
+        self.path = path
+        self._content = content
+        self._where = where
+        self._asked: set[str] = set()
+
+    def key(self, name: str) -> str:
+        return f"{self._where}.{name}" if self._where else name
+
+    def error(self, name: str, problem: str, remedy: str) -> SettingsError:
+        return SettingsError(f"{self.path}: {self.key(name)} {problem}", remedy)
+
+    def get(self, name: str) -> Any:
+        self._asked.add(name)
+        return self._content.get(name)
+
+    def text(self, name: str, default: str = "") -> str:
+        value = self.get(name)
+        if value is None:
+            return default
+        if not isinstance(value, str) or not value.strip() or not value.isprintable():
+            raise self.error(name, f"is {value!r}", 'write one line of text: "…"')
+        return value
+
+    def need_text(self, name: str, remedy: str) -> str:
+        value = self.text(name)
+        if not value:
+            raise self.error(name, "is missing", remedy)
+        return value
+
+    def texts(self, name: str) -> tuple[str, ...] | None:
+        value = self.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            raise self.error(name, f"is {value!r}", 'write a list of texts: ["…", "…"]')
+        return tuple(value)
+
+    def number(self, name: str, default: float, low: float = 0.0, high: float = 1e12) -> float:
+        value = self.get(name)
+        if value is None:
+            return default
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not low <= value <= high
+        ):
+            raise self.error(name, f"is {value!r}", f"write a number from {low:g} to {high:g}")
+        return float(value)
+
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        value = self.get(name)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            raise self.error(name, f"is {value!r}", "write true or false")
+        return value
+
+    def table(self, name: str) -> Table | None:
+        value = self.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            raise self.error(name, f"is {value!r}", f"write a table: [{self.key(name)}]")
+        return Table(value, self.path, self.key(name))
+
+    def tables(self, name: str) -> list[Table]:
+        value = self.get(name)
+        if value is None:
+            return []
+        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+            raise self.error(name, "is no list of tables", f"write [[{self.key(name)}]]")
+        places = [f"{self.key(name)}[{number}]" for number in range(1, len(value) + 1)]
+        return [Table(one, self.path, at) for one, at in zip(value, places, strict=True)]
+
+    def mapping(self, name: str) -> dict[str, Any]:
+        """A table of which any key may be used."""
+        value = self.get(name)
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            raise self.error(name, f"is {value!r}", f"write a table: [{self.key(name)}]")
+        return value
+
+    def finish(self) -> None:
+        for name in self._content.keys() - self._asked:
+            near = difflib.get_close_matches(name, self._asked, 1)
+            known = ", ".join(sorted(self._asked))
+            remedy = f"do you mean {near[0]}?" if near else f"it may hold {known}"
+            raise self.error(name, "is not known", remedy)

@@ -1,0 +1,213 @@
+"""The loop: deliver what waits, ask for a job, do it, again."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from labagent.errors import AgentError, UnavailableError
+from labagent.work.api import JobsApi, Poll
+from labagent.work.delivery import Delivery
+from labagent.work.document import result_document
+from labagent.work.heartbeat import Heartbeat
+from labagent.work.job import Job, Leased
+from labagent.work.lab import Lab, Task
+from labagent.work.logs import FAILURE_TAIL, JobLog
+from labagent.work.measuring import Measuring
+from labagent.work.outbox import Report, failure
+from labagent.work.pauses import Pauses
+from labagent.work.processes import end_leftovers
+from labagent.work.progress import Progress
+from labagent.work.state import StateDirectory
+from labagent.work.stops import Abandoned, Cancelled, Ended, Say, StageFailed, Watch
+
+SHORTEST_ROUND = 1.0
+"""Seconds between two polls, also where the server answers at once that there is nothing."""
+
+MOST_RESTARTS = 10
+"""A step during which the agent ends so often ends it, and would do so for ever."""
+
+
+class Worker:
+    """Works on one job at a time. `drain` and `abandon` may be called from any thread."""
+
+    def __init__(
+        self,
+        api: JobsApi,
+        lab: Lab,
+        state: StateDirectory,
+        *,
+        say: Say,
+        wait: float,
+        pauses: Pauses | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.api = api
+        self.lab = lab
+        self.state = state
+        self.say = say
+        self.wait = wait
+        self.pauses = pauses or Pauses()
+        self.now = now
+        self.delivery = Delivery(api, state.outbox, say)
+        self._drained = threading.Event()
+        self._watch: Watch | None = None
+
+    def drain(self) -> None:
+        """End after the job in hand."""
+        self._drained.set()
+
+    def abandon(self) -> bool:
+        """End the job in hand at once, to be taken up again; whether there was one."""
+        self._drained.set()
+        watch = self._watch
+        if watch is not None:
+            watch.stop(Abandoned("abandoned"))
+        return watch is not None
+
+    def run(self) -> None:
+        """Work until drained. `Abandoned` where the job in hand was left unfinished."""
+        with self.state.locked():
+            if end_leftovers(self.state.group_file):
+                self.say("ended what the worker before this one had left running")
+            self._resume()
+            while not self._draining:
+                self._turn()
+            self._part()
+
+    @property
+    def _draining(self) -> bool:
+        return self._drained.is_set() or self.state.asked_to_drain
+
+    def _resume(self) -> None:
+        """Take up the job that was in hand, if the server still wants it from this worker."""
+        progress = self.state.progress.load()
+        if progress is None:
+            return
+        if self.state.outbox.holds(progress.leased.id):
+            self.state.progress.clear()
+            return
+        try:
+            leased = self._poll(wait=0).job
+        except UnavailableError as error:
+            self.say(f"{error.message}; going on with job {progress.leased.id} meanwhile")
+            leased = progress.leased
+        if leased is None or leased.id != progress.leased.id:
+            self.say(f"job {progress.leased.id} is no longer this worker's; what it had is dropped")
+            self.state.progress.clear()
+        if leased is not None:
+            self.work(leased)
+
+    def _turn(self) -> None:
+        try:
+            self.delivery.deliver_all()
+            started = time.monotonic()
+            found = self._poll(self.wait)
+        except UnavailableError as error:
+            self._stay_away(error)
+            return
+        if found.job is None:
+            self.pauses.reset()
+            left = SHORTEST_ROUND - (time.monotonic() - started)
+            self._drained.wait(max(found.pause, left, 0.0))
+        elif self.state.outbox.holds(found.job.id):
+            # The server holds a job open whose report it could not take: asking again is all.
+            self._drained.wait(self.pauses.next())
+        else:
+            self.pauses.reset()
+            self.work(found.job)
+
+    def _poll(self, wait: float) -> Poll:
+        return self.api.poll(self.lab.serves(), wait, draining=self._draining)
+
+    def _stay_away(self, error: UnavailableError) -> None:
+        pause = self.pauses.next(error.retry_after)
+        self.say(f"{error.message}; trying again in {pause:.0f} s")
+        self._drained.wait(pause)
+
+    def work(self, leased: Leased) -> None:
+        """Do one job and put what came of it into the outbox."""
+        self._watch = Watch()
+        log = JobLog(self.state.job_directory(leased.id) / "log.txt", self.say, self.now)
+        try:
+            report = self._attempt(leased, log, self._watch)
+        finally:
+            self._watch = None
+        if report is not None:
+            self.state.outbox.put(report)
+        self.state.progress.clear()
+        self.state.prune_jobs()
+
+    def _attempt(self, leased: Leased, log: JobLog, watch: Watch) -> Report | None:
+        """What the server is to be told; None where it wants to hear nothing."""
+        token = leased.lease.token
+        try:
+            return Report("result", leased.id, token, self._measure(leased, log, watch))
+        except StageFailed as error:
+            stage, reason = error.stage, error.reason
+        except Cancelled as error:
+            log.say(f"job {leased.id}: cancelled by the server: {error}")
+            stage, reason = "lab", "cancelled"
+        except Ended as error:
+            log.say(f"job {leased.id}: the server has closed it: {error}")
+            return None
+        log.say(f"job {leased.id}: failed at {stage}: {reason}")
+        body = failure(stage, reason, log.tail(FAILURE_TAIL))
+        return Report("fail", leased.id, token, dict(body))
+
+    def _measure(self, leased: Leased, log: JobLog, watch: Watch) -> dict[str, object]:
+        try:
+            job = Job.parse(leased.document)
+        except AgentError as error:
+            raise StageFailed("lab", f"this agent refuses the job: {error}") from error
+        progress = self._progress(leased, log, job)
+        task = Task(job, self.state.job_directory(job.id), self.state.group_file, log, watch)
+        with Heartbeat(self.api, leased, log, watch) as heartbeat:
+            self.lab.accept(job)
+            try:
+                Measuring(
+                    task, self.lab, progress, self.state.progress, heartbeat.report
+                ).measure_all()
+            finally:
+                self._clean(task)
+        return result_document(job, progress, self.api.worker)
+
+    def _progress(self, leased: Leased, log: JobLog, job: Job) -> Progress:
+        """The progress on disk where it is this job's, else a new one."""
+        progress = self.state.progress.load()
+        if progress is not None and progress.leased.id == leased.id:
+            progress.renew(leased)
+            log.say(f"{job}: going on, {len(progress.boots)} of {job.boots} boots are measured")
+        else:
+            progress = Progress.begin(leased, self.now().isoformat())
+            log.say(f"{job}" + (f" ({job.reason})" if job.reason else ""))
+        self.state.progress.save(progress)
+        if progress.restarts > MOST_RESTARTS:
+            raise StageFailed("lab", f"the agent was started {MOST_RESTARTS} times in one step")
+        return progress
+
+    def _clean(self, task: Task) -> None:
+        """Tidy up; that it fails is said and changes nothing about the result."""
+        if task.watch.stopped:
+            return
+        try:
+            self.lab.clean(task)
+        except StageFailed as error:
+            task.log.say(f"job {task.job.id}: {error.reason}")
+
+    def _part(self) -> None:
+        """Say goodbye; a job that a poll has fetched meanwhile is still done."""
+        try:
+            self.delivery.deliver_all()
+            found = self.api.poll(self.lab.serves(), 0, draining=True).job
+            if found is not None and not self.state.outbox.holds(found.id):
+                self.work(found)
+                self.delivery.deliver_all()
+        except UnavailableError as error:
+            self.say(
+                f"{error.message}; what was not delivered waits in {self.state.outbox.directory}"
+            )
+        self.state.forget_drain()
+        self.say("drained")
