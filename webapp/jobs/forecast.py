@@ -1,0 +1,77 @@
+"""When each queued job will begin and end, as far as can be told now."""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from webapp.jobs.capability import Capability, takes
+from webapp.jobs.models import Job, Worker
+
+LEAST_LEFT = timedelta(seconds=30)
+"""Of a job that takes longer than the last ones did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """A queued or leased job. Without a worker nobody who spoke lately can do it."""
+
+    job: Job
+    worker: Worker | None
+    starts_at: datetime | None
+    ends_at: datetime | None
+
+
+@dataclass(slots=True)
+class _Hand:
+    """A worker in the forecast, and when it is free."""
+
+    worker: Worker
+    capabilities: Sequence[Capability]
+    free_at: datetime
+
+
+def ends_about(job: Job, now: datetime) -> datetime:
+    """When a leased job is likely to end."""
+    started = job.started_at or now
+    return max(started + timedelta(seconds=job.estimate_seconds), now + LEAST_LEFT)
+
+
+def queue_forecast(
+    *, now: datetime, hardware: Collection[int] | None = None
+) -> dict[int, list[Forecast]]:
+    """By hardware (id; all, or those given): first what is measured, then what waits, in order.
+
+    Each job goes to the worker that is free first among those that can do it, as in the real
+    queue. Three statements, however long the queue is.
+    """
+    jobs = Job.objects.named()
+    hands = [
+        _Hand(each, each.capabilities, now) for each in Worker.objects.alive(now).with_agents()
+    ]
+    rows = [_running(job, hands, now) for job in jobs.leased()]
+    # All hardware is forecast: a worker that serves two is kept by the other's queue as well.
+    rows += [_waiting(job, hands, now) for job in jobs.queued()]
+    found: dict[int, list[Forecast]] = defaultdict(list)
+    for row in rows:
+        if hardware is None or row.job.hardware_id in hardware:
+            found[row.job.hardware_id].append(row)
+    return dict(found)
+
+
+def _running(job: Job, hands: Sequence[_Hand], now: datetime) -> Forecast:
+    end = ends_about(job, now)
+    for hand in hands:
+        if hand.worker.pk == job.worker_id:
+            hand.free_at = end
+    return Forecast(job, job.worker, job.started_at, end)
+
+
+def _waiting(job: Job, hands: Sequence[_Hand], now: datetime) -> Forecast:
+    able = [hand for hand in hands if takes(hand.capabilities, job)]
+    if not able:
+        return Forecast(job, None, None, None)
+    hand = min(able, key=lambda each: each.free_at)
+    starts = max(hand.free_at, job.not_before, now)
+    hand.free_at = starts + timedelta(seconds=job.estimate_seconds)
+    return Forecast(job, hand.worker, starts, hand.free_at)

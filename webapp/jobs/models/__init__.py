@@ -1,0 +1,7 @@
+"""What agents are asked to measure, who measures it, and what happened."""
+
+from webapp.jobs.models.events import JobEvent
+from webapp.jobs.models.jobs import Job
+from webapp.jobs.models.workers import Worker
+
+__all__ = ["Job", "JobEvent", "Worker"]

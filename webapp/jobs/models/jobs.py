@@ -1,0 +1,217 @@
+"""Jobs: a request to an agent to measure one revision on one hardware in one mode."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Self
+
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+from webapp.accounts.models import User
+from webapp.jobs.models.workers import Worker
+from webapp.results.models import Hardware, Metric, Mode, Revision, Run, Tree
+
+MOST_BOOTS = 200
+MOST_ITERATIONS = 1000
+LEAST_PRIORITY, MOST_PRIORITY = 0, 100
+ATTEMPTS = 5
+
+
+class JobQuerySet(models.QuerySet["Job"]):
+    def queued(self) -> Self:
+        """Those that wait for a worker, in the order in which they are handed out."""
+        return self.filter(state=Job.State.QUEUED).order_by("-priority", "created_at", "pk")
+
+    def leased(self) -> Self:
+        return self.filter(state=Job.State.LEASED).order_by("pk")
+
+    def ended(self) -> Self:
+        """Done, failed or cancelled, the last first."""
+        return self.filter(state__in=Job.ENDED).order_by("-ended_at", "-pk")
+
+    def due(self, now: datetime) -> Self:
+        """Queued ones that may be handed out now."""
+        in_time = Q(deadline__isnull=True) | Q(deadline__gt=now)
+        return self.queued().filter(in_time, not_before__lte=now)
+
+    def expired(self, now: datetime) -> Self:
+        """Leased ones whose worker fell silent."""
+        return self.filter(state=Job.State.LEASED, lease_until__lte=now)
+
+    def about(self, *, tree: str = "", hardware: str = "", mode: str = "") -> Self:
+        """Those of a tree, of hardware and in a mode, by name, where given."""
+        parts = {"tree__name": tree, "hardware__name": hardware, "mode__name": mode}
+        return self.filter(**{field: name for field, name in parts.items() if name})
+
+    def named(self) -> Self:
+        """With everything a row of a table says of a job."""
+        return self.select_related(
+            "tree",
+            "revision__tree",
+            "hardware__lab",
+            "mode",
+            "metric",
+            "worker__agent__lab",
+            "requested_by",
+        )
+
+
+class Job(models.Model):
+    """One request, and where it stands.
+
+    ``boots`` boots of one build, ``iterations`` samples in each. A worker holds a job by its
+    ``lease``, which stays readable after the job left it: a late report is told from a wrong one.
+    All times are the server's.
+    """
+
+    class Purpose(models.TextChoices):
+        BISECT = "bisect", "bisect"
+        CONFIRM = "confirm", "confirm this candidate"
+        MORE_RUNS = "more runs", "more runs of this point"
+        FILL_GAP = "fill gap", "fill this gap"
+
+    class State(models.TextChoices):
+        QUEUED = "queued", "queued"
+        LEASED = "leased", "leased"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+        CANCELLED = "cancelled", "cancelled"
+
+    ENDED = (State.DONE, State.FAILED, State.CANCELLED)
+
+    class Stage(models.TextChoices):
+        BUILD = "build", "build"
+        BOOT = "boot", "boot"
+        RUN = "run", "run"
+        UPLOAD = "upload", "upload"
+        LAB = "lab", "lab"
+
+    purpose = models.CharField(max_length=9, choices=Purpose)
+    reason = models.CharField(max_length=500, blank=True, help_text="Why it is measured, in words")
+    tree = models.ForeignKey(Tree, on_delete=models.PROTECT, related_name="jobs")
+    revision = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="jobs")
+    hardware = models.ForeignKey(
+        Hardware, on_delete=models.PROTECT, related_name="jobs", db_index=False
+    )  # jobs_ended_lately begins with it
+    mode = models.ForeignKey(Mode, on_delete=models.PROTECT, related_name="jobs")
+    metric = models.ForeignKey(
+        Metric, on_delete=models.PROTECT, null=True, blank=True, related_name="jobs"
+    )
+    boots = models.PositiveSmallIntegerField(default=1)
+    iterations = models.PositiveSmallIntegerField(default=1)
+    rebuild = models.BooleanField(
+        default=False, help_text="Build it again, with another layout, instead of a kept build."
+    )
+    build_key = models.CharField(max_length=200, blank=True)
+    priority = models.PositiveSmallIntegerField(default=50)
+    requested_by = models.ForeignKey(
+        User, on_delete=models.SET_NULL, null=True, blank=True, related_name="jobs"
+    )
+    created_at = models.DateTimeField()
+    not_before = models.DateTimeField()
+    deadline = models.DateTimeField(null=True, blank=True)
+    estimate_seconds = models.FloatField()
+
+    state = models.CharField(max_length=9, choices=State, default=State.QUEUED)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    max_attempts = models.PositiveSmallIntegerField(default=ATTEMPTS)
+    worker = models.ForeignKey(
+        Worker, on_delete=models.SET_NULL, null=True, blank=True, related_name="jobs"
+    )
+    lease = models.CharField(max_length=32, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    last_heard_at = models.DateTimeField(null=True, blank=True)
+    stage = models.CharField(max_length=6, choices=Stage, blank=True)
+    stage_since = models.DateTimeField(null=True, blank=True)
+    progress = models.CharField(max_length=200, blank=True)
+    log = models.TextField(blank=True, help_text="The end of the worker's log at its last word")
+    failure_stage = models.CharField(max_length=6, choices=Stage, blank=True)
+    failure_reason = models.CharField(max_length=500, blank=True)
+    cancel_requested = models.BooleanField(default=False)
+    cancel_reason = models.CharField(max_length=500, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    runs = models.ManyToManyField(
+        Run, related_name="jobs", blank=True, help_text="Its results; a late one may be a second."
+    )
+
+    objects = JobQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=(Q(state="leased", lease_until__isnull=False) & ~Q(lease=""))
+                | (~Q(state="leased") & Q(lease_until__isnull=True)),
+                name="job_leased_until_something",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["done", "failed", "cancelled"], ended_at__isnull=False)
+                | Q(state__in=["queued", "leased"], ended_at__isnull=True),
+                name="job_ended_at_a_moment",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="failed") | ~Q(failure_reason=""), name="job_failed_for_a_reason"
+            ),
+            models.CheckConstraint(
+                condition=Q(cancel_requested=False) | ~Q(cancel_reason=""),
+                name="job_cancelled_for_a_reason",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="cancelled") | Q(cancel_requested=True),
+                name="job_cancelled_as_requested",
+            ),
+            models.CheckConstraint(
+                condition=Q(attempts__lte=models.F("max_attempts"), max_attempts__gte=1),
+                name="job_attempts_within_bounds",
+            ),
+            models.CheckConstraint(
+                condition=Q(boots__gte=1, boots__lte=MOST_BOOTS)
+                & Q(iterations__gte=1, iterations__lte=MOST_ITERATIONS),
+                name="job_measures_something",
+            ),
+            models.CheckConstraint(
+                condition=Q(priority__lte=MOST_PRIORITY), name="job_priority_to_100"
+            ),
+            models.UniqueConstraint(
+                fields=["worker"], condition=Q(state="leased"), name="job_one_at_a_time_of_a_worker"
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["hardware", "-priority", "created_at", "id"],
+                name="jobs_to_claim",
+                condition=Q(state="queued"),
+            ),
+            models.Index(fields=["lease_until"], name="jobs_expired", condition=Q(state="leased")),
+            models.Index(
+                fields=["deadline"],
+                name="jobs_past_their_deadline",
+                condition=Q(state="queued", deadline__isnull=False),
+            ),
+            models.Index(fields=["hardware", "mode", "-ended_at"], name="jobs_ended_lately"),
+            models.Index(
+                fields=["-ended_at", "-id"],
+                name="jobs_ended_last",
+                condition=Q(ended_at__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"job {self.pk}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("job", args=[self.pk])
+
+    @property
+    def has_ended(self) -> bool:
+        return self.state in Job.ENDED
+
+    @property
+    def may_be_retried(self) -> bool:
+        return self.state in (Job.State.FAILED, Job.State.CANCELLED)
+
+    def results(self) -> Sequence[Run]:
+        """Its runs, in the order they came."""
+        return list(self.runs.order_by("pk"))

@@ -1,0 +1,36 @@
+"""Writes to jobs, one file per matter."""
+
+from webapp.jobs.services.acting import cancel_job, change_priority, retry_job
+from webapp.jobs.services.asking import Asking, Serves, capabilities_of
+from webapp.jobs.services.claiming import LEASE, claim
+from webapp.jobs.services.completing import begin_result, check_result, complete, refuse_result
+from webapp.jobs.services.expiring import cancel_overdue, expire_leases, pass_time
+from webapp.jobs.services.polling import Polled, poll
+from webapp.jobs.services.reporting import Heard, fail, hear
+from webapp.jobs.services.requesting import JobRequest, request_jobs, request_more_runs
+
+__all__ = [
+    "LEASE",
+    "Asking",
+    "Heard",
+    "JobRequest",
+    "Polled",
+    "Serves",
+    "begin_result",
+    "cancel_job",
+    "cancel_overdue",
+    "capabilities_of",
+    "change_priority",
+    "check_result",
+    "claim",
+    "complete",
+    "expire_leases",
+    "fail",
+    "hear",
+    "pass_time",
+    "poll",
+    "refuse_result",
+    "request_jobs",
+    "request_more_runs",
+    "retry_job",
+]

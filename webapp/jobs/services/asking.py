@@ -1,0 +1,104 @@
+"""What a poll says, from names to rows."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Model
+
+from webapp.jobs.capability import Capability
+from webapp.labs.models import Agent
+from webapp.results.errors import Forbidden, Problem, Unprocessable
+from webapp.results.models import Hardware, HardwareAlias, Mode, ModeAlias, Tree
+from webapp.results.services.resolving import unknown_hardware
+
+
+@dataclass(frozen=True, slots=True)
+class Serves:
+    """What a worker says it can measure, by name; None: every mode, every tree."""
+
+    hardware: str
+    modes: Sequence[str] | None = None
+    trees: Sequence[str] | None = None
+    rebuilds: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A worker that asks for a job."""
+
+    agent: Agent
+    worker: str
+    serves: Sequence[Serves]
+    version: str = ""
+    draining: bool = False
+
+
+def capabilities_of(asking: Asking) -> list[Capability]:
+    """The same by ids. Modes and trees that are not known here are of no job, and left out.
+
+    Raises:
+        Unprocessable: hardware that is not registered.
+        Forbidden: hardware of another lab.
+    """
+    hardware = _hardware(asking)
+    modes = _ids(Mode, [each.modes for each in asking.serves])
+    modes |= _alias_ids([each.modes for each in asking.serves], known=modes)
+    trees = _ids(Tree, [each.trees for each in asking.serves])
+    return [
+        Capability(
+            hardware=hardware[each.hardware].pk,
+            modes=_known(each.modes, modes),
+            trees=_known(each.trees, trees),
+            rebuilds=each.rebuilds,
+        )
+        for each in asking.serves
+    ]
+
+
+def _hardware(asking: Asking) -> dict[str, Hardware]:
+    names = {each.hardware for each in asking.serves}
+    found = {row.name: row for row in Hardware.objects.filter(name__in=names)}
+    if missing := names - found.keys():
+        former = HardwareAlias.objects.filter(name__in=missing).select_related("hardware")
+        found |= {alias.name: alias.hardware for alias in former}
+    unknown = [
+        Problem(f"serves[{i}].hardware", _not_known(each.hardware))
+        for i, each in enumerate(asking.serves)
+        if each.hardware not in found
+    ]
+    if unknown:
+        raise Unprocessable(unknown)
+    foreign = [
+        Problem(
+            f"serves[{i}].hardware", f"{each.hardware!r} belongs to another lab than this token"
+        )
+        for i, each in enumerate(asking.serves)
+        if found[each.hardware].lab_id != asking.agent.lab_id
+    ]
+    if foreign:
+        raise Forbidden(foreign)
+    return found
+
+
+def _not_known(name: str) -> str:
+    return unknown_hardware(name, list(Hardware.objects.values_list("name", flat=True)))
+
+
+def _ids(model: type[Model], names: Iterable[Sequence[str] | None]) -> dict[str, int]:
+    wanted = {name for some in names for name in some or ()}
+    if not wanted:
+        return {}
+    rows: Any = model._default_manager.filter(name__in=wanted)  # noqa: SLF001 (its objects)
+    return dict(rows.values_list("name", "pk"))
+
+
+def _alias_ids(names: Iterable[Sequence[str] | None], *, known: dict[str, int]) -> dict[str, int]:
+    wanted = {name for some in names for name in some or ()} - known.keys()
+    if not wanted:
+        return {}
+    return dict(ModeAlias.objects.filter(name__in=wanted).values_list("name", "mode_id"))
+
+
+def _known(names: Sequence[str] | None, ids: dict[str, int]) -> frozenset[int] | None:
+    return None if names is None else frozenset(ids[name] for name in names if name in ids)

@@ -1,0 +1,127 @@
+"""Take the result of a job, early, late or twice; refuse what measured something else.
+
+The runs themselves are stored by who stands above: ``begin_result``, store, ``complete``, in one
+transaction. A refusal rolls that back and is then noted by ``refuse_result``.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from webapp.jobs import kernel
+from webapp.jobs.errors import ResultRefused, WrongKernel
+from webapp.jobs.models import Job, JobEvent
+from webapp.jobs.services.locks import hold_as
+from webapp.jobs.services.log import Kind, end, end_cancelled, note
+from webapp.jobs.services.reporting import fail_held
+from webapp.labs.models import Agent
+from webapp.results.documents import RunDocument
+from webapp.results.models import HardwareAlias, ModeAlias, Revision, Run
+from webapp.results.services import begin_writing
+
+UNNAMED = (
+    "The kernel's ident names no revision that is known here: that it was the job's is the agent's "
+    "word."
+)
+
+
+def begin_result(*, number: int, agent: Agent) -> Job:
+    """The job that a result is for, held until the transaction ends. Raises NoSuchJob, ForeignJob.
+
+    A reshaping waits before it touches any row, so its lock comes before the job's.
+    """
+    begin_writing()
+    return hold_as(number, agent)
+
+
+def check_result(job: Job, runs: Sequence[RunDocument]) -> list[RunDocument]:
+    """The runs to store, with a warning where their kernel does not say what it is.
+
+    Raises:
+        ResultRefused: another hardware, mode or tree than the job's, or not its metric.
+        WrongKernel: another revision, by the run's word or by its kernel's.
+    """
+    for run in runs:
+        _refuse_another_subject(job, run)
+    return [_checked(job, run) for run in runs]
+
+
+def complete(
+    *, job: Job, lease: str, runs: Sequence[RunDocument], now: datetime | None = None
+) -> None:
+    """The runs are stored: the job is done, whoever has it now. Sent twice is as once.
+
+    A cancelled job keeps its runs and stays cancelled.
+    """
+    at = now or timezone.now()
+    stored = list(Run.objects.filter(uuid__in=[run.uuid for run in runs]).order_by("pk"))
+    known = set(job.runs.values_list("pk", flat=True))
+    fresh = [run for run in stored if run.pk not in known]
+    if not fresh and job.has_ended:
+        return
+    job.runs.add(*fresh)
+    in_time = job.state == Job.State.LEASED and job.lease == lease
+    kind = Kind.RESULT if in_time else Kind.LATE_RESULT
+    worker = job.worker if job.lease == lease else None
+    data = {"runs": [str(run.uuid) for run in stored]}
+    note(job, kind, at, worker=worker, lease=lease, data=data)
+    if job.state in (Job.State.DONE, Job.State.CANCELLED):
+        return
+    if job.cancel_requested:
+        end_cancelled(job, at)
+    else:
+        end(job, Job.State.DONE, at)
+
+
+@transaction.atomic
+def refuse_result(
+    *, number: int, agent: Agent, lease: str, refusal: ResultRefused, now: datetime | None = None
+) -> None:
+    """Note that a result was refused; the attempt failed at its boot. Sent twice is as once."""
+    at = now or timezone.now()
+    job = hold_as(number, agent)
+    said = {"job": job, "kind": Kind.REFUSED, "lease": lease, "reason": str(refusal)}
+    if JobEvent.objects.filter(**said).exists():
+        return
+    note(job, Kind.REFUSED, at, worker=job.worker, lease=lease, reason=str(refusal))
+    if job.state == Job.State.LEASED and job.lease == lease:
+        fail_held(job, stage=Job.Stage.BOOT, reason=str(refusal), at=at)
+
+
+def _refuse_another_subject(job: Job, run: RunDocument) -> None:
+    if run.tree != job.tree.name:
+        raise ResultRefused(f"tree: job {job.pk} is of {job.tree}, not {run.tree}")
+    if run.hardware != job.hardware.name and not _is_former_hardware(job, run.hardware):
+        raise ResultRefused(f"hardware: job {job.pk} is for {job.hardware}, not {run.hardware}")
+    mode = str(run.mode)
+    if mode != job.mode.name and not _is_former_mode(job, mode):
+        raise ResultRefused(f"mode: job {job.pk} is in {job.mode}, not {mode}")
+    if job.metric and job.metric.name not in {metric.name for metric in run.metrics}:
+        raise ResultRefused(f"metrics: job {job.pk} asks for {job.metric}, which the run lacks")
+
+
+def _is_former_hardware(job: Job, name: str) -> bool:
+    return HardwareAlias.objects.filter(name=name, hardware=job.hardware_id).exists()
+
+
+def _is_former_mode(job: Job, name: str) -> bool:
+    return ModeAlias.objects.filter(name=name, mode=job.mode_id).exists()
+
+
+def _checked(job: Job, run: RunDocument) -> RunDocument:
+    found = Revision.objects.named(tree=job.tree, name=run.revision)
+    if found is None or found.pk != job.revision_id:
+        raise WrongKernel(f"revision: job {job.pk} is of {job.revision}, not {run.revision}")
+    match kernel.says(run.kernel_ident, job.revision):
+        case kernel.Says.ANOTHER:
+            raise WrongKernel(
+                f"kernel_ident: job {job.pk} is of {job.revision}, and this kernel is another: "
+                f"{', '.join(kernel.ids_in(run.kernel_ident))}"
+            )
+        case kernel.Says.NOTHING:
+            return replace(run, warnings=[*run.warnings, UNNAMED])
+        case kernel.Says.THE_SAME:
+            return run

@@ -1,0 +1,49 @@
+"""The log of jobs, and how a job leaves its worker: back into the queue, or ended."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from webapp.accounts.models import User
+from webapp.jobs import listeners, wake
+from webapp.jobs.models import Job, JobEvent
+
+Kind = JobEvent.Kind
+NOW = timedelta(0)
+REASON_MAX = 500
+
+
+def note(job: Job, kind: Kind, at: datetime, *, actor: User | None = None, **fields: Any) -> None:
+    """Add to the job's log."""
+    JobEvent.objects.create(job=job, kind=kind, at=at, actor=actor, **fields)
+
+
+def fail_attempt(job: Job, *, stage: str, reason: str) -> None:
+    """Remember the failure of the present attempt. Needs ``put_back`` or ``end`` after it."""
+    job.failure_stage, job.failure_reason = stage, reason[:REASON_MAX]
+
+
+def put_back(job: Job, at: datetime, *, pause: timedelta = NOW) -> None:
+    """Queue it again; another worker may take it after ``pause``."""
+    job.state, job.lease_until, job.worker = Job.State.QUEUED, None, None
+    job.not_before = at + pause
+    _forget_progress(job)
+    job.save()
+    wake.announce_on_commit()
+
+
+def end(job: Job, state: str, at: datetime) -> None:
+    """Done, failed or cancelled. Who listens is told in this transaction."""
+    job.state, job.lease_until, job.ended_at = state, None, at
+    _forget_progress(job)
+    job.save()
+    listeners.tell_ended([job.pk])
+
+
+def end_cancelled(job: Job, at: datetime, *, actor: User | None = None) -> None:
+    """End a job whose cancellation was asked for."""
+    end(job, Job.State.CANCELLED, at)
+    note(job, Kind.CANCELLED, at, actor=actor, worker=job.worker, reason=job.cancel_reason)
+
+
+def _forget_progress(job: Job) -> None:
+    job.stage, job.stage_since, job.progress = "", None, ""

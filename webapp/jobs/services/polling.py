@@ -1,0 +1,46 @@
+"""A worker asks for a job, and may wait for one."""
+
+import random
+import time
+from dataclasses import dataclass
+
+from webapp.jobs import holding
+from webapp.jobs.models import Job
+from webapp.jobs.services.asking import Asking, capabilities_of
+from webapp.jobs.services.claiming import claim
+
+MOST_SECONDS = 60.0
+COME_BACK_SECONDS = 5.0
+"""For whom there is no place to wait. Half as much again or as little: not all at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """A job, or when to ask again (seconds; 0: at once)."""
+
+    job: Job | None
+    again_after: float
+
+
+def poll(*, asking: Asking, wait: float = 0.0) -> Polled:
+    """The next job for a worker, waiting up to ``wait`` seconds (60 at most) for one.
+
+    Raises:
+        Unprocessable, Forbidden: as ``capabilities_of``.
+    """
+    end = time.monotonic() + min(wait, MOST_SECONDS)
+    capabilities = capabilities_of(asking)
+    if wait <= 0 or asking.draining:
+        return Polled(claim(asking=asking, capabilities=capabilities), _later())
+    # The place first: a job that comes between a look and the waiting would be waited past.
+    with holding.room.place((asking.agent.pk, asking.worker), capabilities) as place:
+        job = claim(asking=asking, capabilities=capabilities)
+        if place is None:
+            return Polled(job, _later())
+        while job is None and holding.wait_for(place, end):
+            job = claim(asking=asking, capabilities=capabilities)
+    return Polled(job, 0.0)
+
+
+def _later() -> float:
+    return round(COME_BACK_SECONDS * random.uniform(0.5, 1.5), 2)  # noqa: S311 (no secret)

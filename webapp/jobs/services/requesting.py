@@ -1,0 +1,150 @@
+"""Ask for measurements."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from webapp.accounts.models import User
+from webapp.jobs import wake
+from webapp.jobs.errors import ActRefused
+from webapp.jobs.estimates import Durations
+from webapp.jobs.models import Job, JobEvent
+from webapp.jobs.models.jobs import (
+    ATTEMPTS,
+    LEAST_PRIORITY,
+    MOST_BOOTS,
+    MOST_ITERATIONS,
+    MOST_PRIORITY,
+)
+from webapp.jobs.services.log import REASON_MAX
+from webapp.results.models import Hardware, Metric, Mode, Revision
+from webapp.results.services import begin_writing
+
+PRIORITIES: dict[str, int] = {
+    Job.Purpose.BISECT: 60,
+    Job.Purpose.CONFIRM: 50,
+    Job.Purpose.MORE_RUNS: 40,
+    Job.Purpose.FILL_GAP: 30,
+}
+"""Who waits for it: a search stands still, a person may look again tomorrow."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobRequest:
+    """What is to be measured. ``metric`` is the one that matters, None: all of the mode's.
+
+    ``rebuild`` asks for a build of its own, told from others by ``build_key``. ``priority`` follows
+    from the purpose where it is None.
+    """
+
+    purpose: str
+    revision: Revision
+    hardware: Hardware
+    mode: Mode
+    metric: Metric | None = None
+    boots: int = 1
+    iterations: int = 1
+    rebuild: bool = False
+    build_key: str = ""
+    priority: int | None = None
+    reason: str = ""
+    not_before: datetime | None = None
+    deadline: datetime | None = None
+    max_attempts: int = ATTEMPTS
+
+
+@transaction.atomic
+def request_jobs(
+    *, requests: Sequence[JobRequest], requested_by: User | None, now: datetime | None = None
+) -> list[Job]:
+    """Queue jobs, in the order given; waiting workers are woken when this is committed.
+
+    Raises:
+        ActRefused: a number is out of bounds; nothing is queued then.
+    """
+    at = now or timezone.now()
+    for request in requests:
+        _check(request)
+    begin_writing()
+    durations = Durations.of({request.hardware.pk for request in requests})
+    jobs = Job.objects.bulk_create([_job(each, requested_by, at, durations) for each in requests])
+    JobEvent.objects.bulk_create(
+        JobEvent(job=job, at=at, kind=JobEvent.Kind.QUEUED, actor=requested_by, reason=job.reason)
+        for job in jobs
+    )
+    wake.announce_on_commit()
+    return jobs
+
+
+def request_more_runs(
+    *,
+    revision: Revision,
+    hardware: Hardware,
+    mode: Mode,
+    boots: int,
+    requested_by: User | None,
+    purpose: str = Job.Purpose.MORE_RUNS,
+    metric: Metric | None = None,
+    reason: str = "",
+) -> Job:
+    """One job of ``boots`` boots of a revision: more runs of a point, or a point that lacks.
+
+    Raises:
+        ActRefused: ``boots`` or ``purpose`` is none that a person can ask for.
+    """
+    if purpose not in Job.Purpose.values or purpose == Job.Purpose.BISECT:
+        raise ActRefused("purpose: choose more runs, fill gap or confirm")
+    request = JobRequest(
+        purpose=purpose,
+        revision=revision,
+        hardware=hardware,
+        mode=mode,
+        metric=metric,
+        boots=boots,
+        reason=reason,
+    )
+    return request_jobs(requests=[request], requested_by=requested_by)[0]
+
+
+def check_priority(priority: int) -> None:
+    """Raise ActRefused unless jobs can have it."""
+    if not LEAST_PRIORITY <= priority <= MOST_PRIORITY:
+        raise ActRefused(f"priority: give a number from {LEAST_PRIORITY} to {MOST_PRIORITY}")
+
+
+def _check(request: JobRequest) -> None:
+    if not 1 <= request.boots <= MOST_BOOTS:
+        raise ActRefused(f"boots: ask for 1 to {MOST_BOOTS}")
+    if not 1 <= request.iterations <= MOST_ITERATIONS:
+        raise ActRefused(f"iterations: ask for 1 to {MOST_ITERATIONS}")
+    if request.priority is not None:
+        check_priority(request.priority)
+
+
+def _job(request: JobRequest, user: User | None, at: datetime, durations: Durations) -> Job:
+    priority = PRIORITIES[request.purpose] if request.priority is None else request.priority
+    return Job(
+        purpose=request.purpose,
+        reason=request.reason[:REASON_MAX],
+        tree_id=request.revision.tree_id,
+        revision=request.revision,
+        hardware=request.hardware,
+        mode=request.mode,
+        metric=request.metric,
+        boots=request.boots,
+        iterations=request.iterations,
+        rebuild=request.rebuild,
+        build_key=request.build_key,
+        priority=priority,
+        requested_by=user,
+        created_at=at,
+        not_before=request.not_before or at,
+        deadline=request.deadline,
+        max_attempts=request.max_attempts,
+        estimate_seconds=durations.estimate(
+            hardware=request.hardware.pk, mode=request.mode.pk, boots=request.boots
+        ),
+    )
