@@ -14,6 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
+from webapp.jobs.errors import ForeignJob, LeaseLost, NoSuchJob, ResultRefused, WrongKernel
 from webapp.regressions.compare import SideError
 from webapp.results.errors import Conflict, Forbidden, Problem, Unprocessable
 
@@ -63,6 +64,17 @@ UNAVAILABLE = Kind(
     "The database cannot be reached, or gave up on this request.",
     "Nothing of it was stored. Send it again after the seconds of Retry-After.",
 )
+
+SEE_DOCS = "See /api/docs."
+SIMPLE: dict[type[Exception], Kind] = {
+    NoSuchJob: Kind(404, "not found", "", SEE_DOCS),
+    ForeignJob: Kind(403, "forbidden", "", "Use a token of the lab that owns the hardware."),
+    LeaseLost: Kind(409, "lease_lost", "", "Ask for another job."),
+    ResultRefused: Kind(409, "wrong_job", "", "Measure what the job names, or use POST /runs."),
+    WrongKernel: Kind(
+        409, "wrong_kernel", "", "Boot the kernel of the job's revision, and measure again."
+    ),
+}
 
 
 class BadBody(Exception):
@@ -147,9 +159,11 @@ def add_handlers(api: NinjaAPI) -> None:
         SideError,
         _plain(api, Kind(422, "invalid", "", "See /api/docs for how a side is written.")),
     )
-    api.add_exception_handler(Http404, _plain(api, Kind(404, "not found", "", "See /api/docs.")))
+    api.add_exception_handler(Http404, _plain(api, Kind(404, "not found", "", SEE_DOCS)))
     api.add_exception_handler(HttpError, _on_http_error(api))
     api.add_exception_handler(TooManyRequests, _on_too_many(api))
+    for raised, meaning in SIMPLE.items():
+        api.add_exception_handler(raised, _plain(api, meaning))
     for lost in (OperationalError, InterfaceError):
         api.add_exception_handler(lost, _on_database_lost(api))
 

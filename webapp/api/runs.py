@@ -66,10 +66,11 @@ def upload(request: HttpRequest, batch: BatchIn, flags: Query[Flags]) -> Any:
         replace=flags.replace,
     )
     status = 201 if recorded.stored or recorded.replaced else 200
-    return Status(status, _recorded(batch.runs, recorded))
+    return Status(status, recorded_out(batch.runs, recorded))
 
 
-def _recorded(runs: list[RunIn], recorded: Recorded) -> dict[str, Any]:
+def recorded_out(runs: list[RunIn], recorded: Recorded) -> dict[str, Any]:
+    """What became of the runs that were sent."""
     status = dict.fromkeys(recorded.stored, "stored") | dict.fromkeys(recorded.replaced, "replaced")
     return {
         "stored": len(recorded.stored),

@@ -7,7 +7,8 @@ from webapp.config import settings
 bind = settings.BIND
 worker_class = "gthread"
 workers = settings.WEB_WORKERS
-threads = settings.WEB_THREADS
+# A poll that waits for a job sleeps in its thread; there are always WEB_THREADS for the others.
+threads = settings.WEB_THREADS + settings.HELD_POLLS
 # No preloading: each worker opens its own database pool after the fork.
 preload_app = False
 # Longer than the idle time after which common proxies (60 s) drop an upstream connection.
@@ -20,6 +21,13 @@ logconfig_dict = settings.LOGGING
 control_socket_disable = True
 
 
+def post_worker_init(worker: Any) -> None:
+    """Let waiting polls go when the process is told to end, instead of after their minute."""
+    from webapp.jobs.holding import room  # noqa: PLC0415 (needs Django, set up only now)
+
+    room.closes = lambda: not worker.alive
+
+
 def pre_request(worker: Any, request: Any) -> None:
     """Close a connection after its request when this process has more to do than its share.
 
@@ -27,6 +35,12 @@ def pre_request(worker: Any, request: Any) -> None:
     the busy agents while another idles. The next request comes over a new connection, which an
     idle process is the quicker to take.
     """
-    busy = worker.nr_conns - len(worker.keepalived_conns)
+    busy = worker.nr_conns - len(worker.keepalived_conns) - _held_polls()
     if busy > settings.WEB_THREADS // 2:
         request.force_close()
+
+
+def _held_polls() -> int:
+    from webapp.jobs.holding import room  # noqa: PLC0415 (as above)
+
+    return len(room)

@@ -211,11 +211,18 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": float(MAIL_SWEEP_SECONDS),
         "options": {"expires": MAIL_SWEEP_SECONDS},
     },
+    "sweep-jobs": {
+        "task": "webapp.jobs.tasks.sweep_jobs",
+        "schedule": float(SWEEP_SECONDS),
+        "options": {"expires": SWEEP_SECONDS},
+    },
 }
 
 # Web server (webapp.config.gunicorn)
 WEB_WORKERS = _env.number("DRIFTLINE_WEB_WORKERS", default=2, least=1, most=64)
 WEB_THREADS = _env.number("DRIFTLINE_WEB_THREADS", default=4, least=1, most=64)
+# Polls of agents that wait for a job, in each process, in threads beside the above
+HELD_POLLS = _env.number("DRIFTLINE_HELD_POLLS", default=128, least=0, most=1000)
 
 # API
 UPLOAD_MAX_BYTES = _env.number(

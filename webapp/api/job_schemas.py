@@ -1,0 +1,253 @@
+"""What the API takes and gives about jobs."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
+
+from webapp.api.schemas import (
+    MOST_RUNS,
+    NUL,
+    HardwareName,
+    Name,
+    RunIn,
+    Strict,
+    Text,
+)
+from webapp.jobs import services as jobs
+from webapp.jobs.models import Job, JobEvent
+from webapp.jobs.services.polling import MOST_SECONDS
+from webapp.labs.models import Agent
+from webapp.results.modes import NAME_MAX
+
+MOST_SERVED, MOST_MODES = 50, 2000
+
+
+def _without_nul(text: str) -> str:
+    """A console's log may hold anything, and must not be lost for it."""
+    return text.replace(NUL, "\N{REPLACEMENT CHARACTER}")
+
+
+Log = Annotated[str, Field(strict=True), AfterValidator(_without_nul)]
+ModeText = Annotated[
+    str, StringConstraints(max_length=NAME_MAX, strict=True, pattern=r"^[^\x00]*$")
+]
+Lease = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$", strict=True)]
+Line = Annotated[Log, Field(max_length=2000)]
+Stage = Literal["build", "boot", "run", "upload", "lab"]
+
+
+class ServesIn(Strict):
+    """Hardware of the token's lab, and what can be measured on it; null: everything."""
+
+    hardware: HardwareName
+    modes: Annotated[list[ModeText], Field(max_length=MOST_MODES)] | None = Field(
+        None, description="Whole names of modes, as `ipfw-statefull@inet4+VIMAGE`."
+    )
+    trees: Annotated[list[Name], Field(max_length=MOST_MODES)] | None = None
+    rebuilds: bool = Field(False, description="Whether it can build again with another layout.")
+
+
+class PollIn(Strict):
+    serves: Annotated[list[ServesIn], Field(min_length=1, max_length=MOST_SERVED)]
+    worker: Annotated[Text, Field(min_length=1, max_length=100)]
+    wait: Annotated[float, Field(ge=0, le=MOST_SECONDS, allow_inf_nan=False)] = 0
+    version: Annotated[Text, Field(max_length=50)] = ""
+    draining: bool = False
+
+    def asking(self, agent: Agent) -> jobs.Asking:
+        return jobs.Asking(
+            agent=agent,
+            worker=self.worker,
+            serves=[jobs.Serves(**each.model_dump()) for each in self.serves],
+            version=self.version,
+            draining=self.draining,
+        )
+
+
+class HeartbeatIn(Strict):
+    lease: Lease
+    stage: Stage
+    progress: Line = ""
+    log: Log = Field("", description="The end of it; 4 kB are kept.")
+
+
+class FailIn(Strict):
+    lease: Lease
+    stage: Stage
+    reason: Line
+    log: Log = Field("", description="The end of it; 64 kB are kept.")
+
+
+class ResultIn(Strict):
+    """`run` or `runs`."""
+
+    lease: Lease
+    run: RunIn | None = None
+    runs: Annotated[list[RunIn], Field(min_length=1, max_length=MOST_RUNS)] | None = None
+
+    @model_validator(mode="after")
+    def has_runs(self) -> "ResultIn":
+        if (self.run is None) == (self.runs is None):
+            raise ValueError("send either run or runs")
+        return self
+
+    def all_runs(self) -> list[RunIn]:
+        return self.runs or ([self.run] if self.run else [])
+
+
+class AssignmentOut(BaseModel):
+    """What a worker is to measure. `lease` goes with everything it says about it."""
+
+    id: int
+    lease: str
+    lease_seconds: float
+    tree: str
+    revision: str
+    aliases: list[str]
+    hardware: str
+    mode: str
+    workload: str
+    traffic: str | None
+    options: list[str]
+    metric: str | None
+    boots: int
+    iterations: int
+    rebuild: bool
+    build_key: str
+    attempt: int
+    purpose: str
+    reason: str
+    deadline: datetime | None
+
+
+class PolledOut(BaseModel):
+    job: AssignmentOut | None
+    poll_again_after: float
+
+
+class HeardOut(BaseModel):
+    state: str
+    cancel: bool
+    reason: str
+    lease_seconds: float
+
+
+class FailedOut(BaseModel):
+    state: str
+
+
+class JobOut(BaseModel):
+    """A job; `failure` is that of its last attempt."""
+
+    number: int
+    url: str
+    state: str
+    purpose: str
+    reason: str
+    tree: str
+    revision: str
+    hardware: str
+    mode: str
+    metric: str | None
+    boots: int
+    iterations: int
+    rebuild: bool
+    priority: int
+    attempts: int
+    max_attempts: int
+    worker: str | None
+    stage: str
+    progress: str
+    failure_stage: str
+    failure_reason: str
+    cancel_requested: bool
+    cancel_reason: str
+    requested_by: str | None
+    estimate_seconds: float
+    created_at: datetime
+    not_before: datetime
+    deadline: datetime | None
+    started_at: datetime | None
+    ended_at: datetime | None
+
+
+class JobList(BaseModel):
+    """Newest first; ``next`` is the ``before`` of the next page, null on the last."""
+
+    jobs: list[JobOut]
+    next: int | None
+
+
+class JobEventOut(BaseModel):
+    """What happened; `actor` is null where no person did it."""
+
+    at: datetime
+    kind: str
+    actor: str | None
+    worker: str | None
+    stage: str
+    reason: str
+    log: str
+
+
+class JobDetail(JobOut):
+    runs: list[UUID]
+    events: list[JobEventOut]
+
+
+def assignment(job: Job) -> dict[str, Any]:
+    """A job that was just leased."""
+    names = job.revision.aliases.order_by("name").values_list("name", flat=True)
+    same = ("lease", "boots", "iterations", "rebuild", "build_key", "purpose", "reason", "deadline")
+    return {
+        **{field: getattr(job, field) for field in same},
+        "id": job.pk,
+        "lease_seconds": jobs.LEASE.total_seconds(),
+        "tree": job.tree.name,
+        "revision": job.revision.name,
+        "aliases": [name for name in names if name != job.revision.name],
+        "hardware": job.hardware.name,
+        "mode": job.mode.name,
+        "workload": job.mode.workload,
+        "traffic": job.mode.traffic or None,
+        "options": job.mode.options,
+        "metric": job.metric.name if job.metric else None,
+        "attempt": job.attempts,
+    }
+
+
+SAME_FIELDS = (
+    *("state", "purpose", "reason", "boots", "iterations", "rebuild", "priority", "attempts"),
+    *("max_attempts", "stage", "progress", "failure_stage", "failure_reason", "cancel_requested"),
+    *("cancel_reason", "estimate_seconds", "created_at", "not_before", "deadline", "started_at"),
+    "ended_at",
+)
+
+
+def job_out(job: Job) -> dict[str, Any]:
+    return {
+        **{field: getattr(job, field) for field in SAME_FIELDS},
+        "number": job.pk,
+        "url": job.get_absolute_url(),
+        "tree": job.tree.name,
+        "revision": job.revision.name,
+        "hardware": job.hardware.name,
+        "mode": job.mode.name,
+        "metric": job.metric.name if job.metric else None,
+        "worker": job.worker.name if job.worker else None,
+        "requested_by": job.requested_by.get_username() if job.requested_by else None,
+    }
+
+
+def job_event_out(event: JobEvent) -> dict[str, Any]:
+    return {
+        "at": event.at,
+        "kind": event.kind,
+        "actor": event.actor.get_username() if event.actor else None,
+        "worker": event.worker.name if event.worker else None,
+        "stage": event.stage,
+        "reason": event.reason,
+        "log": event.log,
+    }

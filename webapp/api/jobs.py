@@ -1,0 +1,168 @@
+"""Jobs: what agents ask for, and what they say about it."""
+
+from typing import Any, Literal
+
+from django.db import transaction
+from django.http import HttpRequest
+from ninja import Query, Router, Schema, Status
+from pydantic import Field
+
+from webapp.api.auth import AgentToken
+from webapp.api.job_schemas import (
+    FailedOut,
+    FailIn,
+    HeardOut,
+    HeartbeatIn,
+    JobDetail,
+    JobList,
+    PolledOut,
+    PollIn,
+    ResultIn,
+    assignment,
+    job_event_out,
+    job_out,
+)
+from webapp.api.runs import REFUSALS, recorded_out
+from webapp.api.schemas import Asked, ErrorOut, RecordedOut
+from webapp.api.series import ID_MAX
+from webapp.jobs import services as jobs
+from webapp.jobs.errors import NoSuchJob, ResultRefused
+from webapp.jobs.models import Job
+from webapp.labs.models import Agent
+from webapp.regressions import services as regressions
+from webapp.results.documents import Recorded, RunDocument
+
+router = Router(tags=["jobs"])
+AGENT = AgentToken()
+UNKNOWN = {400: ErrorOut, 404: ErrorOut, **REFUSALS}
+StateIn = Literal["", "queued", "leased", "done", "failed", "cancelled"]
+
+
+class Wanted(Schema):
+    """Which jobs; a part left out means all."""
+
+    state: StateIn = ""
+    tree: Asked = ""
+    hardware: Asked = ""
+    mode: Asked = ""
+    before: int = Field(ID_MAX, ge=0, le=ID_MAX, description="Only numbers smaller than this.")
+    limit: int = Field(100, ge=1, le=1000)
+
+
+def _agent(request: HttpRequest) -> Agent:
+    agent: Agent = request.auth.agent  # type: ignore[attr-defined]
+    return agent
+
+
+@router.post(
+    "/poll",
+    auth=AGENT,
+    response={200: PolledOut, 400: ErrorOut, **REFUSALS},
+    summary="Ask for a job, and wait for one",
+)
+def poll(request: HttpRequest, asked: PollIn) -> Any:
+    """A worker that holds a job gets that one again, with its lease renewed.
+
+    Without a job: ask again after `poll_again_after` seconds. It is 0 when the server waited as
+    long as it was asked to, and more when too many wait at once.
+    """
+    polled = jobs.poll(asking=asked.asking(_agent(request)), wait=asked.wait)
+    return {
+        "job": assignment(polled.job) if polled.job else None,
+        "poll_again_after": polled.again_after,
+    }
+
+
+@router.post(
+    "/{number}/heartbeat",
+    auth=AGENT,
+    response={200: HeardOut, **UNKNOWN},
+    summary="Say what the worker does, and keep the job",
+)
+def heartbeat(request: HttpRequest, number: int, word: HeartbeatIn) -> Any:
+    """`cancel`: stop, then send `fail` with the stage `lab`.
+
+    409 `lease_lost`: the job is queued again, or another's.
+    """
+    heard = jobs.hear(number=number, agent=_agent(request), **word.model_dump())
+    return {
+        "state": heard.state,
+        "cancel": heard.cancel,
+        "reason": heard.reason,
+        "lease_seconds": jobs.LEASE.total_seconds(),
+    }
+
+
+@router.post(
+    "/{number}/fail",
+    auth=AGENT,
+    response={200: FailedOut, **UNKNOWN},
+    summary="Say that the attempt failed, at which stage and why",
+)
+def fail(request: HttpRequest, number: int, failure: FailIn) -> Any:
+    """The answer says what becomes of the job. Sending it twice is as sending it once."""
+    job = jobs.fail(number=number, agent=_agent(request), **failure.model_dump())
+    return {"state": job.state}
+
+
+@router.post(
+    "/{number}/result",
+    auth=AGENT,
+    response={200: RecordedOut, 201: RecordedOut, **UNKNOWN},
+    summary="Store the runs that a job asked for",
+)
+def result(request: HttpRequest, number: int, sent: ResultIn) -> Any:
+    """Taken late, too: after the lease, or when another worker has the job. Twice is as once.
+
+    409 `wrong_kernel`, `wrong_job`: something else was measured; nothing is stored, and the
+    attempt counts as failed.
+    """
+    runs = [run.document() for run in sent.all_runs()]
+    recorded = _take(number, _agent(request), sent.lease, runs)
+    status = 201 if recorded.stored or recorded.replaced else 200
+    return Status(status, recorded_out(sent.all_runs(), recorded))
+
+
+def _take(number: int, agent: Agent, lease: str, runs: list[RunDocument]) -> Recorded:
+    """The runs and the end of the job in one transaction; a refusal is noted in another."""
+    try:
+        with transaction.atomic():
+            job = jobs.begin_result(number=number, agent=agent)
+            checked = jobs.check_result(job, runs)
+            recorded = regressions.take_in(agent=agent, runs=checked)
+            jobs.complete(job=job, lease=lease, runs=checked)
+    except ResultRefused as refusal:
+        jobs.refuse_result(number=number, agent=agent, lease=lease, refusal=refusal)
+        raise
+    return recorded
+
+
+@router.get("", response={200: JobList, 422: ErrorOut}, summary="Jobs, newest first")
+def list_jobs(request: HttpRequest, wanted: Query[Wanted]) -> Any:
+    found = Job.objects.about(tree=wanted.tree, hardware=wanted.hardware, mode=wanted.mode)
+    if wanted.state:
+        found = found.filter(state=wanted.state)
+    ordered = found.filter(pk__lt=wanted.before).named().order_by("-pk")
+    rows = list(ordered[: wanted.limit + 1])
+    shown = rows[: wanted.limit]
+    return {
+        "jobs": [job_out(row) for row in shown],
+        "next": shown[-1].pk if len(rows) > wanted.limit else None,
+    }
+
+
+@router.get(
+    "/{number}",
+    response={200: JobDetail, 404: ErrorOut, 422: ErrorOut},
+    summary="A job with its events and its runs",
+)
+def one_job(request: HttpRequest, number: int) -> Any:
+    job = Job.objects.named().filter(pk=max(-1, min(number, ID_MAX))).first()
+    if job is None:
+        raise NoSuchJob(f"there is no job {number}")
+    events = job.events.select_related("actor", "worker")
+    return {
+        **job_out(job),
+        "runs": [run.uuid for run in job.results()],
+        "events": [job_event_out(event) for event in events],
+    }
