@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 from urllib.parse import urlencode
 
+from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from webapp.regressions.compare import Side
 from webapp.results.models import Revision, Series
@@ -18,6 +20,12 @@ def with_query(path: str, pairs: Pairs) -> str:
     """``path?…`` with every pair, in order."""
     query = urlencode(list(pairs), safe=READABLE)
     return f"{path}?{query}" if query else path
+
+
+def local_page(request: HttpRequest, address: str, *, otherwise: str) -> str:
+    """``address`` when it is one of this instance's pages, else that of the page ``otherwise``."""
+    local = url_has_allowed_host_and_scheme(address, {request.get_host()}, request.is_secure())
+    return address if local else reverse(otherwise)
 
 
 def trend_link(series: Series, **more: str) -> str:

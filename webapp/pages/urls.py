@@ -5,6 +5,7 @@ from django.urls import path
 from django.views.decorators.gzip import gzip_page
 
 from webapp.pages import (
+    agents,
     alert,
     alerts,
     commit,
@@ -12,6 +13,7 @@ from webapp.pages import (
     compare,
     hardware,
     outbox,
+    job,
     overview,
     search,
     trends,
@@ -31,6 +33,10 @@ urlpatterns = [
     path("alerts/act/", alerts.act_on_many, name="alerts_act"),
     path("alerts/<int:number>/", gzip_page(alert.page), name="alert"),
     path("alerts/<int:number>/act/", alert.act_on_one, name="alert_act"),
+    path("agents/", gzip_page(agents.page), name="agents"),
+    path("jobs/request/", job.request_job, name="job_request"),
+    path("jobs/<int:number>/", gzip_page(job.page), name="job"),
+    path("jobs/<int:number>/act/", job.act_on_job, name="job_act"),
     path("compare/", gzip_page(compare.page), name="compare"),
     path("compare.txt", gzip_page(compare.text), name="compare_text"),
     path("compare.md", gzip_page(compare.markdown), name="compare_markdown"),

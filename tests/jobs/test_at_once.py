@@ -1,0 +1,173 @@
+"""Many who ask, report and act at the same moment, on a real PostgreSQL."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from tests import make
+from tests.jobs.steps import NOW, asking, fail, request, take
+from webapp.jobs import holding, services
+from webapp.jobs.models import Job
+from webapp.jobs.services import polling
+
+pytestmark = pytest.mark.django_db(transaction=True)
+WAIT = 20.0
+
+
+@pytest.fixture(autouse=True)
+def _nobody_watches_on() -> Iterator[None]:
+    """The watcher of the process goes a moment after the last poll."""
+    yield
+    if (watcher := holding.room._watcher) is not None:
+        watcher.join()
+
+
+def at_once(*calls: Callable[[], Any]) -> Sequence[Any]:
+    """What the calls give, each in a thread of its own, all begun together."""
+    barrier = threading.Barrier(len(calls))
+
+    def run(call: Callable[[], Any]) -> Any:
+        try:
+            barrier.wait()
+            return call()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(calls)) as threads:
+        return list(threads.map(run, calls))
+
+
+def _workers(count: int) -> list[str]:
+    return [f"rig-{number}" for number in range(count)]
+
+
+def test_each_job_is_taken_once_and_none_is_left() -> None:
+    jobs = [request(f"r{number}") for number in range(8)]
+    got = at_once(*[lambda name=name: take(name) for name in _workers(12)])  # type: ignore[misc]
+    numbers = Counter(job.pk for job in got if job is not None)
+    assert numbers == Counter(job.pk for job in jobs)
+
+
+def test_one_worker_that_asks_many_times_gets_one_job() -> None:
+    request("r1"), request("r2")
+    got = at_once(*[take] * 6)
+    assert len({(job.pk, job.lease) for job in got}) == 1
+    assert Job.objects.filter(state="leased").count() == 1
+
+
+def test_a_lease_that_ran_out_is_handed_on_once_while_its_failure_comes_in() -> None:
+    request()
+    job = take("rig-0")
+    assert job is not None
+    late = NOW + services.LEASE
+    calls = [lambda name=name: take(name, at=late) for name in _workers(6)[1:]]  # type: ignore[misc]
+    got = at_once(lambda: fail(job, "lab", at=late), *calls)[1:]
+    row = Job.objects.get()
+    assert sum(each is not None for each in got) == (row.state == "leased")
+    assert row.events.filter(kind__in=["expired", "failed"]).count() == 1
+
+
+def _poll(worker: str, wait: float = WAIT) -> services.Polled:
+    return services.poll(asking=asking(worker), wait=wait)
+
+
+def _queue_when_waiting(count: int, revisions: int) -> None:
+    _until_waiting(count)
+    for number in range(revisions):
+        request(f"r{number}")
+
+
+def _until_waiting(count: int) -> None:
+    while len(holding.room) < count:
+        threading.Event().wait(0.01)
+
+
+def test_a_new_job_wakes_one_who_waits_and_the_others_wait_on() -> None:
+    make.hardware()
+    polls = [lambda name=name: _poll(name, 3.0) for name in _workers(4)]  # type: ignore[misc]
+    *polled, _ = at_once(*polls, lambda: _queue_when_waiting(4, 2))
+    assert sorted(each.job is not None for each in polled) == [False, False, True, True]
+    assert all(each.again_after == 0 for each in polled)
+    assert len(holding.room) == 0
+
+
+def test_without_redis_a_job_is_found_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    make.hardware()
+    monkeypatch.setattr("django.conf.settings.REDIS_URL", "redis://127.0.0.1:1/0")
+    from webapp.jobs import wake  # noqa: PLC0415
+
+    wake._client.cache_clear()
+    try:
+        polled, _ = at_once(lambda: _poll("rig-1"), lambda: _queue_when_waiting(1, 1))
+    finally:
+        wake._client.cache_clear()
+    assert polled.job is not None
+
+
+def test_a_second_poll_of_a_worker_ends_the_first() -> None:
+    make.hardware()
+
+    def second() -> services.Polled:
+        _until_waiting(1)
+        return _poll("rig-1", 0.3)
+
+    first, again = at_once(lambda: _poll("rig-1"), second)
+    assert (first.job, again.job) == (None, None)
+
+
+def test_who_finds_no_place_is_answered_at_once_and_told_when_to_come_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    make.hardware()
+    monkeypatch.setattr("django.conf.settings.HELD_POLLS", 1)
+
+    def second() -> services.Polled:
+        _until_waiting(1)
+        try:
+            return _poll("rig-2")
+        finally:
+            request()
+
+    first, turned_away = at_once(lambda: _poll("rig-1"), second)
+    assert first.job is not None
+    assert turned_away.job is None
+    seconds = polling.COME_BACK_SECONDS
+    assert 0.5 * seconds <= turned_away.again_after <= 1.5 * seconds
+
+
+def test_a_process_that_ends_lets_waiting_polls_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    make.hardware()
+    ending = threading.Event()
+    monkeypatch.setattr(holding.room, "closes", ending.is_set)
+
+    def end() -> None:
+        _until_waiting(1)
+        ending.set()
+
+    polled, _ = at_once(lambda: _poll("rig-1"), end)
+    assert polled.job is None
+
+
+def test_who_waits_holds_no_connection_to_the_database() -> None:
+    make.hardware()
+    seen = []
+
+    def look() -> None:
+        _until_waiting(3)
+        with connection.cursor() as cursor:
+            for _ in range(200):
+                cursor.execute(
+                    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                )
+                seen.append(cursor.fetchone()[0])
+        for number in range(3):
+            request(f"r{number}")
+
+    polls = [lambda name=name: _poll(name) for name in _workers(3)]  # type: ignore[misc]
+    at_once(*polls, look)
+    assert min(seen) <= 2  # the test's own two threads

@@ -1,0 +1,95 @@
+"""`/agents/`: who measures what now, what comes next and when, and what ended lately."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from webapp.jobs.forecast import Forecast, queue_forecast
+from webapp.jobs.models import Job, Worker
+from webapp.jobs.models.workers import SILENT_AFTER
+from webapp.labs.models import Agent
+from webapp.results.models import Hardware
+
+ENDED_SHOWN = 30
+QUEUED_SHOWN = 20
+"""Of each hardware."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRow:
+    """A worker, what it does and what it will do next."""
+
+    worker: Worker
+    silent: bool
+    now: Forecast | None
+    next: Forecast | None
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What waits for one hardware."""
+
+    hardware: Hardware
+    waiting: Sequence[Forecast]
+    more: int
+
+
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    now = timezone.now()
+    forecast = queue_forecast(now=now)
+    workers = _workers(forecast, now)
+    context = {
+        "workers": workers,
+        "speaking": sum(not row.silent for row in workers),
+        "busy": sum(row.now is not None for row in workers),
+        "waiting": sum(row.job.state == Job.State.QUEUED for row in _all(forecast)),
+        "queues": _queues(forecast),
+        "ended": list(Job.objects.ended().named()[:ENDED_SHOWN]),
+        "uploaders": Agent.objects.filter(workers__isnull=True).select_related("lab"),
+        "silent_minutes": SILENT_AFTER.total_seconds() / 60,
+    }
+    return render(request, "pages/agents.html", context)
+
+
+def _all(forecast: Mapping[int, Sequence[Forecast]]) -> list[Forecast]:
+    return [row for rows in forecast.values() for row in rows]
+
+
+def _workers(forecast: Mapping[int, Sequence[Forecast]], now: datetime) -> list[WorkerRow]:
+    rows = _all(forecast)
+    doing = _first_of_each(row for row in rows if row.job.state == Job.State.LEASED)
+    waiting = sorted(
+        (row for row in rows if row.job.state == Job.State.QUEUED and row.starts_at),
+        key=lambda row: row.starts_at or now,
+    )
+    next_ones = _first_of_each(waiting)
+    workers = Worker.objects.with_agents().order_by("agent__lab__name", "agent__name", "name")
+    return [
+        WorkerRow(each, each.is_silent(now), doing.get(each.pk), next_ones.get(each.pk))
+        for each in workers
+    ]
+
+
+def _first_of_each(rows: Iterable[Forecast]) -> dict[int, Forecast]:
+    """By worker (id)."""
+    found: dict[int, Forecast] = {}
+    for row in rows:
+        if row.worker is not None:
+            found.setdefault(row.worker.pk, row)
+    return found
+
+
+def _queues(forecast: Mapping[int, Sequence[Forecast]]) -> list[Queue]:
+    queues = []
+    for rows in forecast.values():
+        waiting = [row for row in rows if row.job.state == Job.State.QUEUED]
+        if waiting:
+            shown, more = waiting[:QUEUED_SHOWN], max(0, len(waiting) - QUEUED_SHOWN)
+            queues.append(Queue(waiting[0].job.hardware, shown, more))
+    return sorted(queues, key=lambda queue: queue.hardware.name)

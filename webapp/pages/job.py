@@ -1,0 +1,75 @@
+"""`/jobs/<n>/`: one job with its log; what triagers do to it; and asking for one."""
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from webapp.accounts.roles import signed_in_user, triager_required
+from webapp.jobs.errors import ActRefused, JobsError
+from webapp.jobs.forecast import Forecast, queue_forecast
+from webapp.jobs.models import Job
+from webapp.pages.job_acts import act, request_from
+from webapp.pages.links import local_page
+
+NUMBER_MAX = 2**63 - 1
+
+
+@require_safe
+def page(request: HttpRequest, number: int) -> HttpResponse:
+    job = _job(number)
+    context = {
+        "job": job,
+        "forecast": None if job.has_ended else _forecast(job),
+        "runs": job.results(),
+        "events": list(job.events.select_related("actor", "worker")),
+    }
+    return render(request, "pages/job.html", context)
+
+
+@require_POST
+@triager_required
+def act_on_job(request: HttpRequest, number: int) -> HttpResponse:
+    """Cancel it, change its priority, queue it again."""
+    job = _job(number)
+    form = request.POST.dict()
+    try:
+        act(form.get("act", ""), form, job=job.pk, actor=signed_in_user(request))
+    except JobsError as error:
+        messages.error(request, _sentence(error))
+    return redirect(job)
+
+
+@require_POST
+@triager_required
+def request_job(request: HttpRequest) -> HttpResponse:
+    """Ask for more runs of a point, for a point that lacks, or for a candidate's confirmation."""
+    form = request.POST.dict()
+    back = local_page(request, form.get("next", ""), otherwise="agents")
+    try:
+        job = request_from(form, actor=signed_in_user(request))
+    except ActRefused as error:
+        messages.error(request, _sentence(error))
+        return redirect(back)
+    messages.success(
+        request, f"Job {job.pk} is queued: {job.revision} on {job.hardware} in {job.mode}."
+    )
+    return redirect(back)
+
+
+def _job(number: int) -> Job:
+    job = Job.objects.named().filter(pk=min(number, NUMBER_MAX)).first()
+    if job is None:
+        raise Http404(f"there is no job {number}")
+    return job
+
+
+def _forecast(job: Job) -> Forecast | None:
+    rows = queue_forecast(now=timezone.now(), hardware=[job.hardware_id]).get(job.hardware_id, [])
+    return next((row for row in rows if row.job.pk == job.pk), None)
+
+
+def _sentence(error: JobsError) -> str:
+    text = str(error)
+    return f"{text[:1].upper()}{text[1:]}."

@@ -1,0 +1,84 @@
+"""What people can do to jobs from a page: a table from the name of an act to its service."""
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from webapp.accounts.models import User
+from webapp.jobs import services
+from webapp.jobs.errors import ActRefused
+from webapp.jobs.models import Job
+from webapp.results.models import Hardware, Metric, Mode, Revision, Tree
+
+Form = Mapping[str, str]
+Row = TypeVar("Row")
+
+
+def act(name: str, form: Form, *, job: int, actor: User) -> Job:
+    """Do what the form says. Raises JobsError, with words for people."""
+    do = ACTS.get(name)
+    if do is None:
+        raise ActRefused("choose what to do")
+    return do(_plain(form), job, actor)
+
+
+def request_from(form: Form, *, actor: User) -> Job:
+    """Queue the job that a form describes by names. Raises ActRefused, naming the field."""
+    given = _plain(form)
+    tree = _named("tree", Tree.objects.filter(name=given.get("tree", "")).first(), given)
+    revision = Revision.objects.named(tree=tree, name=given.get("revision", ""))
+    hardware = Hardware.objects.filter(name=given.get("hardware", "")).first()
+    mode = Mode.objects.filter(name=given.get("mode", "")).first()
+    return services.request_more_runs(
+        revision=_named("revision", revision, given),
+        hardware=_named("hardware", hardware, given),
+        mode=_named("mode", mode, given),
+        metric=_metric(given),
+        boots=_number("boots", given.get("boots", "")),
+        purpose=given.get("purpose", Job.Purpose.MORE_RUNS),
+        reason=given.get("reason", "").strip(),
+        requested_by=actor,
+    )
+
+
+def _plain(form: Form) -> dict[str, str]:
+    """PostgreSQL holds no NUL."""
+    return {field: text.replace("\0", "")[:500] for field, text in form.items()}
+
+
+def _metric(form: Form) -> Metric | None:
+    """Left out: all metrics of the mode."""
+    if not form.get("metric"):
+        return None
+    return _named("metric", Metric.objects.filter(name=form["metric"]).first(), form)
+
+
+def _named(field: str, row: Row | None, form: Form) -> Row:
+    if row is None:
+        raise ActRefused(f"{field}: “{form.get(field, '')}” is not known here; name a known one")
+    return row
+
+
+def _number(field: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 4):
+        raise ActRefused(f"{field}: give a number")
+    return int(text)
+
+
+def _cancel(form: Form, job: int, actor: User) -> Job:
+    return services.cancel_job(job=job, reason=form.get("reason", ""), actor=actor)
+
+
+def _retry(form: Form, job: int, actor: User) -> Job:
+    return services.retry_job(job=job, actor=actor)
+
+
+def _priority(form: Form, job: int, actor: User) -> Job:
+    priority = _number("priority", form.get("priority", ""))
+    return services.change_priority(job=job, priority=priority, actor=actor)
+
+
+ACTS: dict[str, Callable[[Form, int, User], Job]] = {
+    "cancel": _cancel,
+    "retry": _retry,
+    "priority": _priority,
+}
