@@ -49,7 +49,7 @@ LINKS_OPEN_OUTSIDE = '<base target="_blank">'
 View = Callable[..., HttpResponseBase]
 
 # csp's own type knows only views without parameters.
-letter_policy: Callable[[View], View] = csp(LETTER_POLICY)  # type: ignore[assignment]
+letter_policy: Callable[[View], View] = csp(LETTER_POLICY)
 
 
 def demonstration_only(view: View) -> View:
