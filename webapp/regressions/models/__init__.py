@@ -11,7 +11,7 @@ from webapp.regressions.models.comparisons import (
     Verdict,
 )
 from webapp.regressions.models.findings import Finding, FindingEvent, FindingQuerySet
-from webapp.regressions.models.thresholds import MinEffect
+from webapp.regressions.models.thresholds import MinEffect, ThresholdChange
 
 __all__ = [
     "Alert",
@@ -29,5 +29,6 @@ __all__ = [
     "SeriesAnalysis",
     "SeriesSettings",
     "Tally",
+    "ThresholdChange",
     "Verdict",
 ]

@@ -1,9 +1,12 @@
 """The smallest effect worth an alert, where an operator set one."""
 
+from typing import Self
+
 from django.db import models
 from django.db.models import Q
 
-from webapp.results.models import Hardware, Mode, Tree
+from webapp.accounts.models import User
+from webapp.results.models import Hardware, Mode, Series, Tree
 
 
 class MinEffect(models.Model):
@@ -42,3 +45,55 @@ class MinEffect(models.Model):
 
     def __str__(self) -> str:
         return f"{self.percent:g} % for {self.tree or self.hardware or self.mode}"
+
+
+class ThresholdChangeQuerySet(models.QuerySet["ThresholdChange"]):
+    def named(self) -> Self:
+        """With everything that a line of the log names."""
+        parts = ("tree", "hardware", "mode", "metric")
+        return self.select_related(
+            "actor", "tree", "hardware", "mode", *(f"series__{part}" for part in parts)
+        )
+
+
+class ThresholdChange(models.Model):
+    """That a person set the smallest effect of a tree, a hardware, a mode or a series.
+
+    Rows are only added. ``before`` and ``after`` are in percent; null: none was set there, so that
+    the wider one held.
+    """
+
+    at = models.DateTimeField()
+    actor = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    tree = models.ForeignKey(Tree, on_delete=models.CASCADE, null=True, related_name="+")
+    hardware = models.ForeignKey(Hardware, on_delete=models.CASCADE, null=True, related_name="+")
+    mode = models.ForeignKey(Mode, on_delete=models.CASCADE, null=True, related_name="+")
+    series = models.ForeignKey(Series, on_delete=models.CASCADE, null=True, related_name="+")
+    before = models.FloatField(null=True)
+    after = models.FloatField(null=True)
+    reason = models.TextField(blank=True)
+
+    objects = ThresholdChangeQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(tree__isnull=False, hardware=None, mode=None, series=None)
+                | Q(tree=None, hardware__isnull=False, mode=None, series=None)
+                | Q(tree=None, hardware=None, mode__isnull=False, series=None)
+                | Q(tree=None, hardware=None, mode=None, series__isnull=False),
+                name="threshold_change_of_one_thing",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"smallest effect of {self.of}: {self.before} to {self.after} %"
+
+    @property
+    def of(self) -> Tree | Hardware | Mode | Series:
+        """What it was set for."""
+        found = self.tree or self.hardware or self.mode or self.series
+        if found is None:
+            raise ValueError("a change is of one thing")
+        return found

@@ -39,12 +39,18 @@ def findings_of(tree: int) -> list[Finding]:
     return list((proven | held).select_related(*parts).defer("why").order_by("pk"))
 
 
-def conclude(tree: int, findings: Iterable[Finding]) -> list[Conclusion]:
-    """The alerts that the present findings of a tree make: a function of the data alone."""
+def conclude(
+    tree: int, findings: Iterable[Finding], thresholds: Thresholds | None = None
+) -> list[Conclusion]:
+    """The alerts that the present findings of a tree make: a function of the data alone.
+
+    ``thresholds`` are those in force unless others are given, to see what they would make.
+    """
     proven = {row.pk: row for row in findings if row.state in Finding.PROVEN}
     if not proven:
         return []
-    thresholds = Thresholds.of({row.series_id for row in proven.values()}, tree=tree)
+    if thresholds is None:
+        thresholds = Thresholds.of({row.series_id for row in proven.values()}, tree=tree)
     evidence = [_evidence(row, thresholds) for row in proven.values()]
     assigned, anchors = _assigned(tree)
     groups = group(evidence, _received(proven.values()), assigned, anchors)
