@@ -1,10 +1,20 @@
 """People."""
 
+from datetime import UTC, datetime, time, timedelta
 from typing import Any, ClassVar
+from zoneinfo import ZoneInfo, available_timezones
 
 from django.contrib.auth.models import AbstractUser, UserManager
+from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
+
+
+def check_time_zone(name: str) -> None:
+    """Raise ValidationError unless it is a name of the time zone database."""
+    if name not in available_timezones():
+        raise ValidationError(f"{name!r} is no time zone: give one as Europe/Paris or UTC.")
 
 
 class PersonManager(UserManager["User"]):
@@ -27,6 +37,9 @@ class User(AbstractUser):
 
     Django's own flags are kept in line with it: an operator is a superuser, others are neither
     that nor staff. So ``createsuperuser`` makes an operator, and the admin is for operators.
+
+    ``aliases`` are the other names and addresses under which the person commits. Between
+    ``quiet_from`` and ``quiet_until``, in ``time_zone``, no mail is sent; both null: at no time.
     """
 
     class Role(models.TextChoices):
@@ -35,6 +48,10 @@ class User(AbstractUser):
         OPERATOR = "operator", "operator"
 
     role = models.CharField(max_length=8, choices=Role, default=Role.VIEWER, help_text=ROLES_HELP)
+    aliases = ArrayField(models.CharField(max_length=254), default=list, blank=True)
+    time_zone = models.CharField(max_length=64, default="UTC", validators=[check_time_zone])
+    quiet_from = models.TimeField(null=True, blank=True)
+    quiet_until = models.TimeField(null=True, blank=True)
 
     objects: ClassVar[PersonManager] = PersonManager()
 
@@ -42,7 +59,12 @@ class User(AbstractUser):
         constraints = [
             models.CheckConstraint(
                 condition=Q(role__in=["viewer", "triager", "operator"]), name="user_role_known"
-            )
+            ),
+            models.CheckConstraint(
+                condition=Q(quiet_from__isnull=True, quiet_until__isnull=True)
+                | Q(quiet_from__isnull=False, quiet_until__isnull=False),
+                name="user_quiet_from_and_until",
+            ),
         ]
 
     def save(self, *args: Any, **kwargs: Any) -> None:
@@ -64,3 +86,26 @@ class User(AbstractUser):
     @property
     def is_triager(self) -> bool:
         return self.role == User.Role.TRIAGER or self.is_operator
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.time_zone)
+
+    def after_quiet_hours(self, due: datetime) -> datetime:
+        """``due``, or the end of the quiet hours that it falls into."""
+        if self.quiet_from is None or self.quiet_until is None:
+            return due
+        local = due.astimezone(self.zone)
+        if not _is_within(local.time(), self.quiet_from, self.quiet_until):
+            return due
+        tomorrow = timedelta(days=local.time() >= self.quiet_until)
+        end = datetime.combine(local.date() + tomorrow, self.quiet_until, self.zone)
+        if end.astimezone(UTC) <= due:
+            # The clock was put back: that time comes twice, and the first is over.
+            end = end.replace(fold=1)
+        return end.astimezone(UTC)
+
+
+def _is_within(at: time, start: time, end: time) -> bool:
+    """Whether ``at`` lies in [start, end), which may reach over midnight."""
+    return start <= at < end if start <= end else at >= start or at < end

@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("regressions", "0003_alerts"),
+        ("regressions", "0006_superseded_findings"),
         ("results", "0001_trees_runs_series"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
