@@ -9,7 +9,14 @@ from typing import Any
 
 from webapp.accounts.models import User
 from webapp.labs.models import Agent, Lab
-from webapp.regressions.models import Comparison, Finding, Flag, SeriesAnalysis, Verdict
+from webapp.regressions.models import (
+    Comparison,
+    Finding,
+    Flag,
+    SeriesAnalysis,
+    Subscription,
+    Verdict,
+)
 from webapp.results.models import (
     Hardware,
     Measurement,
@@ -300,3 +307,9 @@ def _around(level: float, spread: float, index: int) -> list[float]:
     wobble = ((index * 7919) % 13 - 6) / 6
     offsets = (0, -1, 1, -0.4, 0.5)
     return [level * (1 + spread * (wobble + offset)) for offset in offsets]
+
+
+def subscription(of: User | None = None, name: str = "everything", **fields: Any) -> Subscription:
+    """One that asks for everything at once; ``fields`` say otherwise."""
+    of = of or user(email="ada@example.org")
+    return Subscription.objects.create(user=of, name=name, **{"changed_at": DAY_ONE, **fields})

@@ -190,32 +190,20 @@ ALERT_SWEEP_SECONDS = 300.0  # a snooze ends to the minutes, quiet days to the h
 # In memory: every entry repeats within minutes, and a file on disk can only go bad.
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"
 CELERY_BEAT_SCHEDULE = {
-    "sweep-dirty-series": {
-        "task": "webapp.regressions.tasks.sweep_dirty_series",
-        "schedule": float(SWEEP_SECONDS),
+    task.rpartition(".")[2].replace("_", "-"): {
+        "task": task,
+        "schedule": float(seconds),
         # Sweeps that piled up while no worker ran would only repeat one another.
-        "options": {"expires": SWEEP_SECONDS},
-    },
-    "sweep-alerts": {
-        "task": "webapp.regressions.tasks.sweep_alerts",
-        "schedule": ALERT_SWEEP_SECONDS,
-        "options": {"expires": ALERT_SWEEP_SECONDS},
-    },
-    "sweep-mails": {
-        "task": "webapp.outbox.tasks.sweep_mails",
-        "schedule": float(MAIL_SWEEP_SECONDS),
-        "options": {"expires": MAIL_SWEEP_SECONDS},
-    },
-    "sweep-deliveries": {
-        "task": "webapp.outbox.tasks.sweep_deliveries",
-        "schedule": float(MAIL_SWEEP_SECONDS),
-        "options": {"expires": MAIL_SWEEP_SECONDS},
-    },
-    "sweep-jobs": {
-        "task": "webapp.jobs.tasks.sweep_jobs",
-        "schedule": float(SWEEP_SECONDS),
-        "options": {"expires": SWEEP_SECONDS},
-    },
+        "options": {"expires": seconds},
+    }
+    for task, seconds in (
+        ("webapp.regressions.tasks.sweep_dirty_series", SWEEP_SECONDS),
+        ("webapp.regressions.tasks.sweep_alerts", ALERT_SWEEP_SECONDS),
+        ("webapp.regressions.tasks.post_digests", ALERT_SWEEP_SECONDS),
+        ("webapp.outbox.tasks.sweep_mails", MAIL_SWEEP_SECONDS),
+        ("webapp.outbox.tasks.sweep_deliveries", MAIL_SWEEP_SECONDS),
+        ("webapp.jobs.tasks.sweep_jobs", SWEEP_SECONDS),
+    )
 }
 
 # Web server (webapp.config.gunicorn)
@@ -291,6 +279,9 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = _env.text(
 
 # Webhooks reach public addresses only, and of the others those that are listed here
 WEBHOOKS_ALLOW = _env.networks("DRIFTLINE_WEBHOOKS_ALLOW")
+
+# Findings of one commit come series by series: a mail waits for the others, and tells them all.
+MAIL_SETTLE_SECONDS = _env.number("DRIFTLINE_MAIL_SETTLE_SECONDS", default=60, least=0, most=86_400)
 
 USE_TZ = True
 TIME_ZONE = "UTC"

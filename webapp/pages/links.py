@@ -1,56 +1,33 @@
-"""Addresses of pages whose state is their query."""
-
-from collections.abc import Iterable
-from urllib.parse import urlencode
+"""Addresses of pages. Those of `webapp.regressions.links` stand in mails and feeds, too."""
 
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from webapp.regressions.compare import Side
-from webapp.results.models import Revision, Series
+from webapp.regressions.links import (
+    READABLE,
+    absolute,
+    compare_link,
+    side_of,
+    sides_of,
+    trend_link,
+    with_query,
+)
 
-READABLE = "/@:"
-"""Characters that may stand in a query as they are; people read and paste these addresses."""
 
-Pairs = Iterable[tuple[str, str]]
-
-
-def with_query(path: str, pairs: Pairs) -> str:
-    """``path?…`` with every pair, in order."""
-    query = urlencode(list(pairs), safe=READABLE)
-    return f"{path}?{query}" if query else path
+__all__ = [
+    "READABLE",
+    "absolute",
+    "compare_link",
+    "local_page",
+    "side_of",
+    "sides_of",
+    "trend_link",
+    "with_query",
+]
 
 
 def local_page(request: HttpRequest, address: str, *, otherwise: str) -> str:
     """``address`` when it is one of this instance's pages, else that of the page ``otherwise``."""
     local = url_has_allowed_host_and_scheme(address, {request.get_host()}, request.is_secure())
     return address if local else reverse(otherwise)
-
-
-def trend_link(series: Series, **more: str) -> str:
-    """The trend chart of one series. Needs its parts loaded."""
-    parts = {
-        "tree": series.tree.name,
-        "metric": series.metric.name,
-        "hardware": series.hardware.name,
-        "mode": series.mode.name,
-    }
-    return with_query(reverse("trends"), [*parts.items(), *more.items()])
-
-
-def side_of(series: Series, revision: Revision) -> Side:
-    """The side of a comparison that is one point."""
-    return Side(
-        tree=series.tree.name,
-        revision=revision.name,
-        hardware=series.hardware.name,
-        mode=series.mode.name,
-        metric=series.metric.name,
-    )
-
-
-def compare_link(base: Side, *others: Side) -> str:
-    """The compare page of two or more sides."""
-    pairs = [("a", str(base)), *(("b", str(other)) for other in others)]
-    return with_query(reverse("compare"), pairs)

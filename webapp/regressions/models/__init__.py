@@ -11,6 +11,7 @@ from webapp.regressions.models.comparisons import (
     Verdict,
 )
 from webapp.regressions.models.findings import Finding, FindingEvent, FindingQuerySet
+from webapp.regressions.models.subscriptions import Match, Subscription, SubscriptionQuerySet
 from webapp.regressions.models.thresholds import MinEffect, ThresholdChange
 
 __all__ = [
@@ -25,9 +26,12 @@ __all__ = [
     "FindingEvent",
     "FindingQuerySet",
     "Flag",
+    "Match",
     "MinEffect",
     "SeriesAnalysis",
     "SeriesSettings",
+    "Subscription",
+    "SubscriptionQuerySet",
     "Tally",
     "ThresholdChange",
     "Verdict",

@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 from django.apps import apps
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Case, Count, Exists, F, Max, OuterRef, Q, Subquery, When
 from django.db.models.functions import Abs, Coalesce
@@ -132,6 +133,9 @@ class Alert(models.Model):
     history = models.BooleanField(
         default=False, help_text="Rests on runs uploaded as history: nobody is to be mailed."
     )
+    mailed = models.BooleanField(
+        default=False, help_text="Somebody was written to: it never counts as history again."
+    )
     triaged = models.BooleanField(default=False, help_text="A person acted on it.")
     resolution = models.CharField(max_length=10, choices=Resolution, blank=True)
     resolution_revision = models.ForeignKey(
@@ -206,7 +210,8 @@ class AlertEvent(models.Model):
     """What happened to an alert: who, when, what and why. Rows are only added.
 
     ``actor`` is null for the system. ``version`` is the alert's after it; ``before`` is what an
-    undo restores, empty for the system's own.
+    undo restores, empty for the system's own. ``findings`` are the ids of those that joined or
+    left: together these rows tell what the alert held at any time.
     """
 
     class Kind(models.TextChoices):
@@ -214,6 +219,7 @@ class AlertEvent(models.Model):
         JOINED = "joined", "findings joined"
         LEFT = "left", "findings left"
         MOVED = "moved", "points at another commit"
+        REFINED = "refined", "other suspects"
         TURNED = "turned", "another verdict"
         RECOVERED = "recovered", "all findings recovered"
         RETURNED = "returned", "no longer recovered"
@@ -238,6 +244,7 @@ class AlertEvent(models.Model):
     reason = models.TextField(blank=True)
     version = models.BigIntegerField()
     before: Any = models.JSONField(default=dict, blank=True)
+    findings = ArrayField(models.BigIntegerField(), default=list, blank=True)
 
     class Meta:
         ordering = ["alert", "pk"]

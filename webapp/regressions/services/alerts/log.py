@@ -1,9 +1,11 @@
 """Changes of an alert together with the events that tell them."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from webapp.regressions.models import Alert, AlertEvent
+from webapp.regressions.models import Alert, AlertEvent, Finding
+from webapp.regressions.services.alerts.notifying import notify
 
 RESTORED = (
     "state",
@@ -40,7 +42,9 @@ class Change:
             self.alert.version += 1
             self.alert.updated_at = self.now
 
-    def note(self, kind: AlertEvent.Kind, reason: str = "") -> None:
+    def note(
+        self, kind: AlertEvent.Kind, reason: str = "", findings: Iterable[Finding] = ()
+    ) -> None:
         """Change the alert by what the caller does next, and say so in its log."""
         self.touch()
         self.events.append(
@@ -50,6 +54,7 @@ class Change:
                 kind=kind,
                 reason=reason,
                 version=self.alert.version,
+                findings=[row.pk for row in findings],
             )
         )
 
@@ -70,7 +75,9 @@ class Change:
 
 
 def write(changes: list[Change]) -> None:
-    """Store changed alerts and their events."""
+    """Store changed alerts and their events, and let people know."""
     changed = [one.alert for one in changes if one.is_changed]
+    events = [event for one in changes for event in one.events]
     Alert.objects.bulk_update(changed, WRITTEN)
-    AlertEvent.objects.bulk_create(event for one in changes for event in one.events)
+    AlertEvent.objects.bulk_create(events)
+    notify(changed, events)

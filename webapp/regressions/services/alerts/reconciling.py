@@ -130,8 +130,10 @@ def _place(
     if any(getattr(alert, name) != value for name, value in fields.items()):
         names = Revision.objects.in_bulk({alert.likeliest_id, fields["likeliest_id"]})
         was, now_at = names[alert.likeliest_id], names[fields["likeliest_id"]]
-        said = f"from {was} to {now_at}" if was != now_at else "the suspects changed"
-        change.note(Kind.MOVED, said)
+        if was == now_at:
+            change.note(Kind.REFINED)
+        else:
+            change.note(Kind.MOVED, f"from {was} to {now_at}")
         for name, value in fields.items():
             setattr(alert, name, value)
     if alert.verdict != group.verdict:
@@ -189,7 +191,7 @@ def _assign(findings: Sequence[Finding], paired: Paired, changes: dict[int, Chan
                 told[target, Kind.JOINED].append(row)
             moved.append((row, target))
     for (pk, kind), rows in told.items():
-        everyone[pk].note(kind, _names(rows))
+        everyone[pk].note(kind, _names(rows), rows)
     for row, target in moved:
         row.former_alert_id, row.alert_id = row.alert_id, target  # type: ignore[attr-defined]
     Finding.objects.bulk_update([row for row, _ in moved], ["alert"])

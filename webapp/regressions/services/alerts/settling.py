@@ -4,6 +4,8 @@ While nobody triaged an alert, its state is a function of its findings: new, sno
 from history, recovered? when all of them recovered. What a person decided is changed only by news.
 """
 
+from dataclasses import replace
+
 from webapp.regressions.models import Alert, AlertEvent
 from webapp.regressions.services.alerts.evidence import Conclusion
 from webapp.regressions.services.alerts.log import Change
@@ -16,8 +18,13 @@ TAKEN_BACK = (Resolution.RETRACTED, Resolution.DUPLICATE)
 
 
 def settle(change: Change, conclusion: Conclusion) -> None:
-    """Bring the state in line with findings that back the alert."""
+    """Bring the state in line with findings that back the alert.
+
+    What somebody was written to about is no history any more, whatever became of its runs.
+    """
     alert = change.alert
+    if alert.mailed:
+        conclusion = replace(conclusion, is_history=False)
     if alert.history != conclusion.is_history:
         change.touch()
         alert.history = conclusion.is_history

@@ -1,0 +1,124 @@
+"""Let people and webhooks know what became of alerts, in the transaction that says so.
+
+One rule for the first mail: whoever an open alert concerns and who does not know of it is told. The
+outbox keeps one mail of a kind for a person and an alert, so it may be posted again and again:
+findings that join later concern others. What follows is told to those who were told of the alert.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from webapp.outbox.letters import NewMail
+from webapp.outbox.models import Endpoint, Mail
+from webapp.outbox.services import post_event, post_mails
+from webapp.regressions.models import Alert, AlertEvent, Finding, Subscription
+from webapp.regressions.news import FOLLOWING, OPENED, is_untold, news_of
+from webapp.regressions.payloads import payload_of
+
+News = Sequence[tuple[str, AlertEvent]]
+
+
+def notify(alerts: Sequence[Alert], events: Sequence[AlertEvent]) -> None:
+    """Post what the stored ``events`` of the changed ``alerts`` tell.
+
+    The number of queries depends neither on the number of alerts nor on that of subscriptions;
+    only webhooks take some for each event, where there are any.
+    """
+    news = news_of(events)
+    now = timezone.now()
+    # What follows comes before: who is told of an alert only now is told the latest.
+    follow_ups = _follow_ups([(kind, event) for kind, event in news if kind in FOLLOWING], now)
+    firsts = _firsts([alert for alert in alerts if is_untold(alert)], now)
+    post_mails([*follow_ups, *firsts])
+    _keep_from_history(alerts, {mail.data["alert"] for mail in firsts})
+    _call_webhooks(news)
+
+
+def _firsts(alerts: Sequence[Alert], now: datetime) -> list[NewMail]:
+    """One mail for each person and alert, because of the person's oldest subscription that fits."""
+    if not alerts:
+        return []
+    found = Subscription.objects.heard().immediate().matching(alert.pk for alert in alerts)
+    subscriptions = _with_people({match.subscription for match in found})
+    chosen: dict[tuple[int, int], NewMail] = {}
+    for match in found:
+        subscription = subscriptions[match.subscription]
+        key = (subscription.user_id, match.alert)
+        chosen.setdefault(key, _mail(OPENED, match.alert, subscription, now))
+    return list(chosen.values())
+
+
+def _follow_ups(news: News, now: datetime) -> list[NewMail]:
+    """Mails to those who were told of the alert, while the subscription that did it is on."""
+    if not news:
+        return []
+    told = Mail.objects.filter(
+        recipient__in=Subscription.objects.heard().immediate().values("user"),
+        kind=OPENED,
+        about__in={_about(event.alert_id) for _, event in news},
+    ).exclude(state=Mail.State.DROPPED)
+    rows = list(told.values_list("about", "data__subscription"))
+    subscriptions = _with_people({pk for _, pk in rows})
+    return [
+        _mail(kind, event.alert_id, subscriptions[pk], now)
+        for kind, event in news
+        for about, pk in rows
+        if about == _about(event.alert_id) and pk in subscriptions
+    ]
+
+
+def _with_people(subscriptions: Iterable[int]) -> Mapping[int, Subscription]:
+    heard = Subscription.objects.heard().immediate().select_related("user")
+    return heard.in_bulk(list(subscriptions))
+
+
+def _mail(kind: str, alert: int, subscription: Subscription, now: datetime) -> NewMail:
+    """Due when findings of the same commit have had time to join, and the quiet hours are over."""
+    due = now + timedelta(seconds=settings.MAIL_SETTLE_SECONDS)
+    return NewMail(
+        recipient=subscription.user_id,
+        kind=kind,
+        about=_about(alert),
+        due=subscription.user.after_quiet_hours(due),
+        thread=_about(alert),
+        data={"alert": alert, "subscription": subscription.pk, "at": now.isoformat()},
+    )
+
+
+def _about(alert: int) -> str:
+    return f"alert:{alert}"
+
+
+def _keep_from_history(alerts: Sequence[Alert], told: set[int]) -> None:
+    """People know of these now: see ``settle``."""
+    new = [alert for alert in alerts if alert.pk in told and not alert.mailed]
+    if new:
+        for alert in new:
+            alert.mailed = True
+        Alert.objects.filter(pk__in=[alert.pk for alert in new]).update(mailed=True)
+
+
+def _call_webhooks(news: News) -> None:
+    if not news or not Endpoint.objects.filter(enabled=True).exists():
+        return
+    alerts = Alert.objects.with_revisions().in_bulk({event.alert_id for _, event in news})
+    findings = _findings_of(alerts)
+    for kind, event in news:
+        alert = alerts[event.alert_id]
+        post_event(
+            kind=kind,
+            about=f"{_about(alert.pk)}:event:{event.pk}",
+            payload=payload_of(kind, event, alert, findings.get(alert.pk, ())),
+        )
+
+
+def _findings_of(alerts: Mapping[int, Any]) -> dict[int, list[Finding]]:
+    found: dict[int, list[Finding]] = {}
+    held = Finding.objects.of_alerts(alerts).with_subjects().with_revisions().defer("why")
+    for row in held:
+        found.setdefault(row.alert_id or 0, []).append(row)
+    return found
