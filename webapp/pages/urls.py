@@ -17,6 +17,7 @@ from webapp.pages import (
     overview,
     search,
     trends,
+    unsubscribe,
     webhooks,
 )
 
@@ -40,6 +41,7 @@ urlpatterns = [
     path("compare/", gzip_page(compare.page), name="compare"),
     path("compare.txt", gzip_page(compare.text), name="compare_text"),
     path("compare.md", gzip_page(compare.markdown), name="compare_markdown"),
+    path("unsubscribe/<str:token>/", unsubscribe.page, name="unsubscribe"),
     path("search/", search.page, name="search"),
     path("search/suggestions/", search.suggestions, name="search_suggestions"),
     path("outbox/", outbox.page, name="outbox"),

@@ -5,7 +5,7 @@ import time
 from celery import shared_task
 
 from webapp.regressions import queue, services
-from webapp.regressions.services import alerts
+from webapp.regressions.services import alerts, digests
 
 GATHER_SECONDS = 0.2
 """Under a stream of uploads the same series are dirty again at once. Looking at them once for
@@ -31,3 +31,9 @@ def sweep_dirty_series() -> None:
 def sweep_alerts() -> None:
     """Close what stayed recovered, wake what slept long enough (beat runs this)."""
     alerts.pass_time()
+
+
+@shared_task(ignore_result=True)
+def post_digests() -> None:
+    """Post the digests whose day or week is over (beat runs this)."""
+    digests.post_digests()

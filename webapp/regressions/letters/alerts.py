@@ -1,0 +1,182 @@
+"""Mails about one alert: opened, moved, recovered, returned, retracted.
+
+They are composed when they are sent, and tell the latest. What is no longer so is not told.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.urls import reverse
+from django.utils import timezone
+
+from webapp.outbox.letters import Letter, NothingToSay, composes
+from webapp.outbox.models import Mail
+from webapp.regressions import news
+from webapp.regressions.letters.facts import AlertFacts, gather
+from webapp.regressions.letters.rendering import render_letter, why
+from webapp.regressions.letters.rows import table_of
+from webapp.regressions.letters.words import (
+    one_line,
+    place,
+    subject_line,
+    surety_sentence,
+    verdict_sentence,
+)
+from webapp.regressions.links import absolute, compare_link, sides_of, with_query
+from webapp.regressions.models import Alert, AlertEvent, Finding, Subscription
+from webapp.regressions.unsubscribing import Target
+from webapp.results.models import Revision
+
+SUSPECTS_SHOWN = 5
+
+
+@composes(news.OPENED)
+def opened(mail: Mail) -> Letter:
+    alert = _alert(mail)
+    if not alert.standing:
+        raise NothingToSay("Later runs no longer show it, or it belongs to another alert.")
+    if alert.history or not alert.is_open:
+        raise NothingToSay(f"It is {alert.get_state_display()} already.")
+    facts = gather(alert.pk)
+    said = f"It recovered already, by {_recovered_by(facts)}." if _is_recovered(facts) else ""
+    return _letter(mail, facts, said)
+
+
+@composes(news.MOVED)
+def moved(mail: Mail) -> Letter:
+    alert = _told(mail)
+    if not alert.standing:
+        raise NothingToSay("Later runs no longer show it.")
+    last = alert.events.filter(kind=AlertEvent.Kind.MOVED).order_by("-pk").first()
+    said = f" ({last.reason})" if last else ""
+    return _letter(mail, gather(alert.pk), f"Alert {alert.pk} points at another commit now{said}.")
+
+
+@composes(news.RECOVERED)
+def recovered(mail: Mail) -> Letter:
+    alert = _told(mail)
+    facts = gather(alert.pk)
+    if not alert.standing or not _is_recovered(facts):
+        raise NothingToSay("It is no longer recovered.")
+    by = _recovered_by(facts)
+    return _letter(mail, facts, f"Alert {alert.pk} recovered: {by} took the last of it back.")
+
+
+@composes(news.RETURNED)
+def returned(mail: Mail) -> Letter:
+    alert = _told(mail)
+    if not alert.standing or alert.state == Alert.State.RECOVERED:
+        raise NothingToSay("It is recovered again, or retracted.")
+    return _letter(mail, gather(alert.pk), f"Alert {alert.pk} is back: it is not recovered.")
+
+
+@composes(news.RETRACTED)
+def retracted(mail: Mail) -> Letter:
+    alert = _told(mail)
+    if alert.standing:
+        raise NothingToSay("Its findings are back.")
+    because = "later runs no longer show the change; nothing is to be done"
+    if alert.duplicate_of_id:
+        because = f"its findings point at alert {alert.duplicate_of_id} now"
+    return _letter(mail, gather(alert.pk), f"Alert {alert.pk} is retracted: {because}.")
+
+
+def preview(alert: Alert, subscription: Subscription) -> Letter:
+    """What a mail about the alert would say now, whatever its state."""
+    data = {"alert": alert.pk, "subscription": subscription.pk}
+    mail = Mail(kind=news.OPENED, recipient=subscription.user, data=data)
+    return _written(mail, gather(alert.pk), "", subscription)
+
+
+def _alert(mail: Mail) -> Alert:
+    found = Alert.objects.filter(pk=mail.data["alert"]).first()
+    if found is None:
+        raise NothingToSay("The alert is gone.")
+    return found
+
+
+def _told(mail: Mail) -> Alert:
+    """The alert of a mail that follows the first. Nothing is to be said to who knows nothing of the
+    alert, or was told of it when this had happened already.
+    """
+    first = Mail.objects.filter(
+        recipient=mail.recipient_id, kind=news.OPENED, about=mail.about, state=Mail.State.SENT
+    ).first()
+    if first is None or first.composed_at is None:
+        raise NothingToSay("The mail that opens the conversation was not sent.")
+    if first.composed_at > datetime.fromisoformat(mail.data["at"]):
+        raise NothingToSay("The first mail tells it.")
+    return _alert(mail)
+
+
+def _letter(mail: Mail, facts: AlertFacts, said: str = "") -> Letter:
+    subscriptions = Subscription.objects.heard().select_related("tree", "hardware", "mode")
+    subscription = subscriptions.filter(pk=mail.data["subscription"]).first()
+    if subscription is None:
+        raise NothingToSay("The subscription was switched off.")
+    return _written(mail, facts, said, subscription)
+
+
+def _written(mail: Mail, facts: AlertFacts, said: str, subscription: Subscription) -> Letter:
+    context = {
+        "said": said,
+        "subject": subject_line(facts),
+        "why": why(subscription),
+        **_context(facts),
+    }
+    return render_letter(mail.kind, context, stops=Target(subscription=subscription.pk))
+
+
+def _context(facts: AlertFacts) -> Mapping[str, Any]:
+    alert, worst = facts.alert, facts.worst
+    return {
+        "facts": facts,
+        "alert": alert,
+        "verdict": verdict_sentence(facts),
+        "surety": surety_sentence(facts),
+        "table": table_of(facts),
+        "worst_place": place(worst) if worst else "",
+        "suspects": [_suspect(one) for one in facts.suspects[-SUSPECTS_SHOWN:]],
+        "suspects_more": max(0, len(facts.suspects) - SUSPECTS_SHOWN),
+        "reproduce": _reproduce(worst) if worst else {},
+        "links": _links(alert, worst),
+    }
+
+
+def _suspect(revision: Revision) -> tuple[Revision, str]:
+    """The revision and a line that names it."""
+    words = (str(revision), revision.author_name, revision.subject)
+    return revision, one_line(" ".join(filter(None, words)), 90)
+
+
+def _reproduce(worst: Finding) -> Mapping[str, str]:
+    return {
+        "base": str(worst.previous),
+        "other": str(worst.revision),
+        "mode": one_line(str(worst.series.mode), 60),
+        "hardware": one_line(str(worst.series.hardware), 60),
+        "tree": str(worst.series.tree),
+        "ministat": absolute(compare_link(*sides_of(worst), page="compare_text")),
+    }
+
+
+def _links(alert: Alert, worst: Finding | None) -> list[tuple[str, str]]:
+    """Absolute addresses, each with its name. A mail's figures are those of its time."""
+    path = alert.get_absolute_url()
+    seen = with_query(path, [("asof", f"{timezone.now():%Y-%m-%dT%H:%M:%SZ}")])
+    commit = reverse("commit", args=[alert.tree.name, alert.likeliest.name])
+    found = [("Alert", path), ("As of this mail", seen), ("Commit", commit)]
+    if worst:
+        found.append(("Compare", compare_link(*sides_of(worst))))
+    return [(name, absolute(link)) for name, link in found]
+
+
+def _is_recovered(facts: AlertFacts) -> bool:
+    return all(row.state == Finding.State.RECOVERED for row in facts.findings)
+
+
+def _recovered_by(facts: AlertFacts) -> Revision:
+    """The last of the revisions at which its findings recovered."""
+    found = (row.recovered_by for row in facts.findings if row.recovered_by)
+    return max(found, key=lambda revision: revision.position)

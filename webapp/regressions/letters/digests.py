@@ -1,0 +1,66 @@
+"""The mail once a day or once a week: a line for each alert that something happened to."""
+
+from datetime import datetime
+
+from webapp.outbox.letters import Letter, NothingToSay, composes
+from webapp.outbox.models import Mail
+from webapp.regressions.digests import DIGESTS
+from webapp.regressions.letters.rendering import render_letter
+from webapp.regressions.letters.words import commit, place, size
+from webapp.regressions.links import absolute
+from webapp.regressions.models import Alert, Finding, Subscription
+from webapp.regressions.unsubscribing import Target
+
+Cadence = Subscription.Cadence
+SHOWN = 20
+
+
+@composes(DIGESTS[Cadence.DAILY])
+def daily(mail: Mail) -> Letter:
+    return _digest(mail, "day")
+
+
+@composes(DIGESTS[Cadence.WEEKLY])
+def weekly(mail: Mail) -> Letter:
+    return _digest(mail, "week")
+
+
+def _digest(mail: Mail, length: str) -> Letter:
+    cadence = mail.data["cadence"]
+    mine = Subscription.objects.heard().filter(user=mail.recipient_id, cadence=cadence)
+    names = list(mine.values_list("name", flat=True))
+    if not names:
+        raise NothingToSay("The subscriptions were switched off.")
+    alerts = Alert.objects.with_revisions().filter(pk__in=mail.data["alerts"], history=False)
+    rows = list(alerts.order_by("-pk"))
+    if not rows:
+        raise NothingToSay("The alerts are gone.")
+    zone = mail.recipient.zone
+    since, until = (datetime.fromisoformat(mail.data[end]) for end in ("since", "until"))
+    context = {
+        "length": length,
+        "count": len(rows),
+        "since": since.astimezone(zone),
+        "until": until.astimezone(zone),
+        "names": names,
+        "lines": _lines(rows[:SHOWN]),
+        "more": max(0, len(rows) - SHOWN),
+    }
+    stops = Target(user=mail.recipient_id, cadence=cadence)
+    return render_letter(mail.kind, context, stops=stops)
+
+
+def _lines(alerts: list[Alert]) -> list[tuple[str, str]]:
+    """A sentence and an address for each alert, in two queries."""
+    worst: dict[int, Finding] = {}
+    for row in Finding.objects.of_alerts(alerts).with_subjects().defer("why"):
+        worst.setdefault(row.alert_id or 0, row)
+    return [
+        (_line(alert, worst.get(alert.pk)), absolute(alert.get_absolute_url())) for alert in alerts
+    ]
+
+
+def _line(alert: Alert, worst: Finding | None) -> str:
+    state = alert.get_resolution_display() if alert.resolution else alert.get_state_display()
+    what = f"{place(worst)} {size(worst)}, " if worst else ""
+    return f"Alert {alert.pk} ({state}): {what}{alert.verdict} since {commit(alert)}"

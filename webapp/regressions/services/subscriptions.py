@@ -1,0 +1,21 @@
+"""Change who is told of what."""
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from webapp.regressions.models import Subscription
+
+
+@transaction.atomic
+def save_subscription(*, subscription: Subscription) -> Subscription:
+    """Store a new or edited one. What happened before it was as it is now is not told."""
+    subscription.changed_at = timezone.now()
+    subscription.save()
+    return subscription
+
+
+@transaction.atomic
+def switch(subscriptions: QuerySet[Subscription], *, on: bool) -> int:
+    """Switch them on or off; how many that changed."""
+    return subscriptions.filter(enabled=not on).update(enabled=on, changed_at=timezone.now())
