@@ -6,34 +6,44 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('accounts', '0002_roles'),
+        ("accounts", "0002_roles"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='user',
-            name='aliases',
-            field=django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=254), blank=True, default=list, size=None),
+            model_name="user",
+            name="aliases",
+            field=django.contrib.postgres.fields.ArrayField(
+                base_field=models.CharField(max_length=254), blank=True, default=list, size=None
+            ),
         ),
         migrations.AddField(
-            model_name='user',
-            name='quiet_from',
+            model_name="user",
+            name="quiet_from",
             field=models.TimeField(blank=True, null=True),
         ),
         migrations.AddField(
-            model_name='user',
-            name='quiet_until',
+            model_name="user",
+            name="quiet_until",
             field=models.TimeField(blank=True, null=True),
         ),
         migrations.AddField(
-            model_name='user',
-            name='time_zone',
-            field=models.CharField(default='UTC', max_length=64, validators=[webapp.accounts.models.check_time_zone]),
+            model_name="user",
+            name="time_zone",
+            field=models.CharField(
+                default="UTC", max_length=64, validators=[webapp.accounts.models.check_time_zone]
+            ),
         ),
         migrations.AddConstraint(
-            model_name='user',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('quiet_from__isnull', True), ('quiet_until__isnull', True)), models.Q(('quiet_from__isnull', False), ('quiet_until__isnull', False)), _connector='OR'), name='user_quiet_from_and_until'),
+            model_name="user",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("quiet_from__isnull", True), ("quiet_until__isnull", True)),
+                    models.Q(("quiet_from__isnull", False), ("quiet_until__isnull", False)),
+                    _connector="OR",
+                ),
+                name="user_quiet_from_and_until",
+            ),
         ),
     ]

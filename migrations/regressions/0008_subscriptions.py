@@ -8,52 +8,172 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('regressions', '0007_threshold_changes'),
-        ('results', '0001_trees_runs_series'),
+        ("regressions", "0007_threshold_changes"),
+        ("results", "0001_trees_runs_series"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='alert',
-            name='mailed',
-            field=models.BooleanField(default=False, help_text='Somebody was written to: it never counts as history again.'),
+            model_name="alert",
+            name="mailed",
+            field=models.BooleanField(
+                default=False,
+                help_text="Somebody was written to: it never counts as history again.",
+            ),
         ),
         migrations.AddField(
-            model_name='alertevent',
-            name='findings',
-            field=django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), blank=True, default=list, size=None),
+            model_name="alertevent",
+            name="findings",
+            field=django.contrib.postgres.fields.ArrayField(
+                base_field=models.BigIntegerField(), blank=True, default=list, size=None
+            ),
         ),
         migrations.AlterField(
-            model_name='alertevent',
-            name='kind',
-            field=models.CharField(choices=[('opened', 'opened'), ('joined', 'findings joined'), ('left', 'findings left'), ('moved', 'points at another commit'), ('refined', 'other suspects'), ('turned', 'another verdict'), ('recovered', 'all findings recovered'), ('returned', 'no longer recovered'), ('retracted', 'no findings left'), ('standing', 'findings are back'), ('snoozed', 'snoozed'), ('woke', 'woke up'), ('closed', 'closed after quiet days'), ('acknowledged', 'acknowledged'), ('investigating', 'investigating'), ('resolved', 'resolved'), ('reopened', 'reopened'), ('undone', 'undone')], max_length=13),
+            model_name="alertevent",
+            name="kind",
+            field=models.CharField(
+                choices=[
+                    ("opened", "opened"),
+                    ("joined", "findings joined"),
+                    ("left", "findings left"),
+                    ("moved", "points at another commit"),
+                    ("refined", "other suspects"),
+                    ("turned", "another verdict"),
+                    ("recovered", "all findings recovered"),
+                    ("returned", "no longer recovered"),
+                    ("retracted", "no findings left"),
+                    ("standing", "findings are back"),
+                    ("snoozed", "snoozed"),
+                    ("woke", "woke up"),
+                    ("closed", "closed after quiet days"),
+                    ("acknowledged", "acknowledged"),
+                    ("investigating", "investigating"),
+                    ("resolved", "resolved"),
+                    ("reopened", "reopened"),
+                    ("undone", "undone"),
+                ],
+                max_length=13,
+            ),
         ),
         migrations.CreateModel(
-            name='Subscription',
+            name="Subscription",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100)),
-                ('severity', models.FloatField(default=0.0, help_text='Smallest size of a change, in percent.')),
-                ('direction', models.CharField(choices=[('any', 'any change'), ('regressions', 'regressions only')], default='any', max_length=11)),
-                ('author', models.CharField(blank=True, help_text="Name or address of the commit's author.", max_length=254)),
-                ('mine', models.BooleanField(default=False, help_text='Commits of mine only.')),
-                ('cadence', models.CharField(choices=[('immediate', 'at once'), ('daily', 'once a day'), ('weekly', 'once a week')], default='immediate', max_length=9)),
-                ('enabled', models.BooleanField(default=True)),
-                ('feed_token', models.CharField(default=webapp.regressions.models.subscriptions.new_feed_token, max_length=32, unique=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('changed_at', models.DateTimeField(help_text='A digest tells nothing that is older.')),
-                ('hardware', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='subscriptions', to='results.hardware')),
-                ('metric', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='subscriptions', to='results.metric')),
-                ('mode', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='subscriptions', to='results.mode')),
-                ('tree', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='subscriptions', to='results.tree')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='subscriptions', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=100)),
+                (
+                    "severity",
+                    models.FloatField(
+                        default=0.0, help_text="Smallest size of a change, in percent."
+                    ),
+                ),
+                (
+                    "direction",
+                    models.CharField(
+                        choices=[("any", "any change"), ("regressions", "regressions only")],
+                        default="any",
+                        max_length=11,
+                    ),
+                ),
+                (
+                    "author",
+                    models.CharField(
+                        blank=True,
+                        help_text="Name or address of the commit's author.",
+                        max_length=254,
+                    ),
+                ),
+                ("mine", models.BooleanField(default=False, help_text="Commits of mine only.")),
+                (
+                    "cadence",
+                    models.CharField(
+                        choices=[
+                            ("immediate", "at once"),
+                            ("daily", "once a day"),
+                            ("weekly", "once a week"),
+                        ],
+                        default="immediate",
+                        max_length=9,
+                    ),
+                ),
+                ("enabled", models.BooleanField(default=True)),
+                (
+                    "feed_token",
+                    models.CharField(
+                        default=webapp.regressions.models.subscriptions.new_feed_token,
+                        max_length=32,
+                        unique=True,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "changed_at",
+                    models.DateTimeField(help_text="A digest tells nothing that is older."),
+                ),
+                (
+                    "hardware",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="subscriptions",
+                        to="results.hardware",
+                    ),
+                ),
+                (
+                    "metric",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="subscriptions",
+                        to="results.metric",
+                    ),
+                ),
+                (
+                    "mode",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="subscriptions",
+                        to="results.mode",
+                    ),
+                ),
+                (
+                    "tree",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="subscriptions",
+                        to="results.tree",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="subscriptions",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['user', 'pk'],
-                'constraints': [models.UniqueConstraint(fields=('user', 'name'), name='subscription_name_once'), models.CheckConstraint(condition=models.Q(('severity__range', (0, 1000))), name='subscription_severity_0_to_1000')],
+                "ordering": ["user", "pk"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("user", "name"), name="subscription_name_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(("severity__range", (0, 1000))),
+                        name="subscription_severity_0_to_1000",
+                    ),
+                ],
             },
         ),
     ]

@@ -4,6 +4,8 @@ from django.db import transaction
 
 from webapp.accounts.models import User
 
+OWN = ("email", "aliases", "time_zone", "quiet_from", "quiet_until")
+
 
 class RoleError(Exception):
     """The role cannot be given; the message says why and what to do instead."""
@@ -31,3 +33,10 @@ def ensure_operator_left(*, user: User, role: str, is_active: bool = True) -> No
     stays = is_active and role == User.Role.OPERATOR
     if user.pk in names and not stays and len(names) == 1:
         raise RoleError(f"{user} is the only operator; make another one first.")
+
+
+@transaction.atomic
+def save_own_settings(*, user: User) -> User:
+    """Store what people may change about themselves, and nothing else."""
+    user.save(update_fields=OWN)
+    return user

@@ -1,15 +1,19 @@
 """`/alerts/<n>/`: what happened, where, since which commit, and what people did about it."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.dateparse import parse_datetime
+from django.utils.timezone import is_naive, make_aware
 from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.roles import signed_in_user, triager_required
 from webapp.pages.alert_acts import NUMBER_MAX, act, read_number
 from webapp.pages.alert_summaries import AlertSummary, summarise
+from webapp.regressions.as_of import held_at
 from webapp.regressions.lab_hint import lab_hint
 from webapp.regressions.models import Alert, AlertEvent, Finding
 from webapp.regressions.services.alerts import TriageError
@@ -24,11 +28,14 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
     alert = _alert(number)
     summary = summarise([alert])[0]
     events = list(alert.events.select_related("actor"))
+    asof = _moment(request.GET.get("asof", ""))
     context = {
         "alert": alert,
         "summary": summary,
         "rows": _rows(summary),
         "lab": lab_hint(alert, summary.findings),
+        "asof": asof,
+        "past": held_at(alert, asof) if asof else (),
         "suspects": _suspects(alert),
         "events": events,
         "can_undo": _can_undo(alert, events),
@@ -54,6 +61,17 @@ def act_on_one(request: HttpRequest, number: int) -> HttpResponse:
 
 def _alert(number: int) -> Alert:
     return get_object_or_404(Alert.objects.with_revisions(), pk=min(number, NUMBER_MAX))
+
+
+def _moment(text: str) -> datetime | None:
+    """When ``?asof=`` means; None where it is no time, so that the page shows now."""
+    try:
+        moment = parse_datetime(text)
+    except ValueError:
+        return None
+    if moment is None:
+        return None
+    return make_aware(moment, UTC) if is_naive(moment) else moment
 
 
 def _rows(summary: AlertSummary) -> list[tuple[Finding, Threshold]]:

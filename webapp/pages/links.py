@@ -14,7 +14,6 @@ from webapp.regressions.links import (
     with_query,
 )
 
-
 __all__ = [
     "READABLE",
     "absolute",

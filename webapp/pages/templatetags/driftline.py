@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from webapp.charts import text
 from webapp.pages import links
 from webapp.pages.commit_headline import Proven
-from webapp.regressions.models import Comparison, Finding
+from webapp.regressions.models import Comparison, Finding, FindingEvent
 from webapp.results.models import Hardware, Metric, Series, Tree
 
 register = template.Library()
@@ -85,11 +85,13 @@ def judged_sentence(cell: Proven) -> str:
 
 
 def _size(row: object) -> float | None:
-    return row.change_pct if isinstance(row, Finding) else getattr(row, "percent", None)
+    return (
+        row.change_pct if isinstance(row, Finding | FindingEvent) else getattr(row, "percent", None)
+    )
 
 
 def _ends(row: object) -> tuple[float | None, float | None]:
-    if isinstance(row, Finding):
+    if isinstance(row, Finding | FindingEvent):
         return row.low_pct, row.high_pct
     return getattr(row, "low", None), getattr(row, "high", None)
 

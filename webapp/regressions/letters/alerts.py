@@ -111,7 +111,7 @@ def _told(mail: Mail) -> Alert:
 
 
 def _letter(mail: Mail, facts: AlertFacts, said: str = "") -> Letter:
-    subscriptions = Subscription.objects.heard().select_related("tree", "hardware", "mode")
+    subscriptions = Subscription.objects.heard().with_parts()
     subscription = subscriptions.filter(pk=mail.data["subscription"]).first()
     if subscription is None:
         raise NothingToSay("The subscription was switched off.")
@@ -125,7 +125,8 @@ def _written(mail: Mail, facts: AlertFacts, said: str, subscription: Subscriptio
         "why": why(subscription),
         **_context(facts),
     }
-    return render_letter(mail.kind, context, stops=Target(subscription=subscription.pk))
+    stops = Target(subscription.pk or 0, subscription.user_id, subscription.cadence)
+    return render_letter(mail.kind, context, stops=stops)
 
 
 def _context(facts: AlertFacts) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ from webapp.outbox.letters import Letter, NothingToSay, composes
 from webapp.outbox.models import Mail
 from webapp.regressions.digests import DIGESTS
 from webapp.regressions.letters.rendering import render_letter
-from webapp.regressions.letters.words import commit, place, size
+from webapp.regressions.letters.words import alert_line
 from webapp.regressions.links import absolute
 from webapp.regressions.models import Alert, Finding, Subscription
 from webapp.regressions.unsubscribing import Target
@@ -52,15 +52,8 @@ def _digest(mail: Mail, length: str) -> Letter:
 
 def _lines(alerts: list[Alert]) -> list[tuple[str, str]]:
     """A sentence and an address for each alert, in two queries."""
-    worst: dict[int, Finding] = {}
-    for row in Finding.objects.of_alerts(alerts).with_subjects().defer("why"):
-        worst.setdefault(row.alert_id or 0, row)
+    worst = Finding.objects.worst_of(alerts)
     return [
-        (_line(alert, worst.get(alert.pk)), absolute(alert.get_absolute_url())) for alert in alerts
+        (alert_line(alert, worst.get(alert.pk)), absolute(alert.get_absolute_url()))
+        for alert in alerts
     ]
-
-
-def _line(alert: Alert, worst: Finding | None) -> str:
-    state = alert.get_resolution_display() if alert.resolution else alert.get_state_display()
-    what = f"{place(worst)} {size(worst)}, " if worst else ""
-    return f"Alert {alert.pk} ({state}): {what}{alert.verdict} since {commit(alert)}"

@@ -100,3 +100,10 @@ def surety_sentence(facts: AlertFacts) -> str:
     step = f"it began after {worst.previous} and not later than {worst.revision}"
     real, here = chance(worst.probability), chance(worst.here)
     return f"The change is real with {real}; if so, {step} with {here}."
+
+
+def alert_line(alert: Alert, worst: Finding | None) -> str:
+    """An alert in one line, where several stand together; ``worst`` is None without findings."""
+    state = alert.get_resolution_display() if alert.resolution else alert.get_state_display()
+    what = f"{place(worst)} {size(worst)}, " if worst else ""
+    return f"Alert {alert.pk} ({state}): {what}{alert.verdict} since {commit(alert)}"

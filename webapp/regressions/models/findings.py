@@ -67,6 +67,11 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         held = self.filter(alert__in=list(alerts), state__in=Finding.PROVEN)
         return held.order_by("alert_id", worst_first, size, "pk")
 
+    def worst_of(self, alerts: Iterable[Alert | int]) -> dict[int, "Finding"]:
+        """The weightiest finding, with its subjects, of each alert (by id) that has any."""
+        held = self.of_alerts(alerts).distinct("alert_id").with_subjects().defer("why")
+        return {row.alert_id: row for row in held if row.alert_id is not None}
+
     def with_revisions(self) -> Self:
         """With every revision that a sentence about a finding names."""
         return self.select_related(

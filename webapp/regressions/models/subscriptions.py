@@ -26,6 +26,10 @@ class SubscriptionQuerySet(models.QuerySet["Subscription"]):
     def immediate(self) -> Self:
         return self.filter(cadence=Subscription.Cadence.IMMEDIATE)
 
+    def with_parts(self) -> Self:
+        """With everything that its description names."""
+        return self.select_related("tree", "hardware", "mode", "metric")
+
     def matching(self, alerts: Iterable[int], *, ever: bool = False) -> list[Match]:
         """Which of these subscriptions fit which ``alerts`` (ids), in one statement.
 

@@ -19,3 +19,9 @@ def save_subscription(*, subscription: Subscription) -> Subscription:
 def switch(subscriptions: QuerySet[Subscription], *, on: bool) -> int:
     """Switch them on or off; how many that changed."""
     return subscriptions.filter(enabled=not on).update(enabled=on, changed_at=timezone.now())
+
+
+@transaction.atomic
+def delete_subscription(*, subscription: Subscription) -> None:
+    """Mails that wait because of it are not sent any more."""
+    subscription.delete()

@@ -1,0 +1,41 @@
+"""What a person says when subscribing."""
+
+from django import forms
+
+from webapp.accounts.operators import ModelForm
+from webapp.regressions.models import Subscription
+
+
+class SubscriptionForm(ModelForm):
+    """A new or edited subscription; its person is that of the instance."""
+
+    severity = forms.FloatField(
+        label="At least, %", min_value=0, max_value=1000, required=False, initial=0
+    )
+
+    class Meta:
+        model = Subscription
+        fields = [
+            "name",
+            "tree",
+            "hardware",
+            "mode",
+            "metric",
+            "severity",
+            "direction",
+            "author",
+            "mine",
+            "cadence",
+        ]
+        labels = {"mine": "Only commits of mine", "cadence": "Mails"}
+
+    def clean_name(self) -> str:
+        """One's subscriptions are told apart by their names."""
+        name: str = self.cleaned_data["name"]
+        others = Subscription.objects.filter(user=self.instance.user, name=name)
+        if others.exclude(pk=self.instance.pk).exists():
+            raise forms.ValidationError("You have a subscription of this name; choose another.")
+        return name
+
+    def clean_severity(self) -> float:
+        return self.cleaned_data["severity"] or 0.0

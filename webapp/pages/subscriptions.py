@@ -1,0 +1,148 @@
+"""`/subscriptions/`: of which alerts one is mailed, and what such a mail looks like."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+from csp.decorators import csp_replace
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from webapp.accounts.models import User
+from webapp.outbox.letters import Letter
+from webapp.pages.alert_acts import NUMBER_MAX
+from webapp.pages.alert_summaries import summarise
+from webapp.pages.subscription_form import SubscriptionForm
+from webapp.regressions.letters.alerts import preview as preview_of
+from webapp.regressions.models import Alert, Subscription, SubscriptionQuerySet
+from webapp.regressions.services import subscriptions as services
+
+DAYS = 30
+SHOWN = 20
+BAD_REQUEST = 400
+MAIL_POLICY = {
+    "default-src": ["'none'"],
+    "script-src": ["'none'"],
+    "connect-src": ["'none'"],
+    "img-src": ["'none'"],
+    "form-action": ["'none'"],
+    "style-src": ["'unsafe-inline'"],
+    "frame-ancestors": ["'self'"],
+}
+"""Mails have inline styles, because mail programs know no other; nothing else is allowed."""
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def page(request: HttpRequest) -> HttpResponse:
+    user = _user(request)
+    form = SubscriptionForm(request.POST or None, instance=Subscription(user=user))
+    if request.method == "POST" and form.is_valid():
+        services.save_subscription(subscription=form.save(commit=False))
+        messages.success(request, "Subscribed.")
+        return redirect("subscriptions")
+    own = list(_own(user))
+    fitting = _lately(user)
+    context = {
+        "form": form,
+        "rows": [(one, len(fitting.get(one.pk, ()))) for one in own],
+        "days": DAYS,
+        "alert": Alert.objects.order_by("-pk").first(),
+    }
+    return render(request, "pages/subscriptions.html", context, status=_status(request))
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def one(request: HttpRequest, number: int) -> HttpResponse:
+    subscription = _one(request, number)
+    form = SubscriptionForm(request.POST or None, instance=subscription)
+    if request.method == "POST" and form.is_valid():
+        services.save_subscription(subscription=form.save(commit=False))
+        messages.success(request, "Saved.")
+        return redirect("subscriptions")
+    found = _lately(_user(request)).get(subscription.pk, [])
+    alerts = Alert.objects.with_revisions().filter(pk__in=found[-SHOWN:]).order_by("-pk")
+    context = {
+        "subscription": subscription,
+        "form": form,
+        "alerts": summarise(list(alerts)),
+        "count": len(found),
+        "days": DAYS,
+    }
+    return render(request, "pages/subscription.html", context, status=_status(request))
+
+
+@login_required
+@require_POST
+def act(request: HttpRequest, number: int) -> HttpResponse:
+    subscription = _one(request, number)
+    wanted = request.POST.get("act", "")
+    if wanted == "delete":
+        services.delete_subscription(subscription=subscription)
+    elif wanted in ("on", "off"):
+        services.switch(Subscription.objects.filter(pk=number), on=wanted == "on")
+    else:
+        messages.error(request, "Choose what to do.")
+    return redirect("subscriptions")
+
+
+@login_required
+@require_safe
+def preview(request: HttpRequest, number: int) -> HttpResponse:
+    alert, letter = _letter(request, number)
+    form = "html" if request.GET.get("form") == "html" else "text"
+    context = {"alert": alert, "letter": letter, "form": form}
+    return render(request, "pages/subscription_preview.html", context)
+
+
+@login_required
+@require_safe
+@csp_replace(MAIL_POLICY)  # type: ignore[arg-type]  # typed for views without arguments
+def preview_html(request: HttpRequest, number: int) -> HttpResponse:
+    """The HTML of the mail alone, for a frame that may do nothing."""
+    response = HttpResponse(_letter(request, number)[1].html)
+    response["X-Frame-Options"] = "SAMEORIGIN"
+    return response
+
+
+def _letter(request: HttpRequest, number: int) -> tuple[Alert, Letter]:
+    alert = get_object_or_404(Alert, pk=min(number, NUMBER_MAX))
+    user = _user(request)
+    subscription = _own(user).first() or Subscription(user=user, name="an example")
+    return alert, preview_of(alert, subscription)
+
+
+def _lately(user: User) -> Mapping[int, Sequence[int]]:
+    """For each subscription of the person the alerts (ids) opened lately that fit."""
+    since = timezone.now() - timedelta(days=DAYS)
+    alerts = Alert.objects.filter(opened_at__gte=since, history=False)
+    found: dict[int, list[int]] = defaultdict(list)
+    matches = _own(user).matching(alerts.values_list("pk", flat=True), ever=True)
+    for match in matches:
+        found[match.subscription].append(match.alert)
+    return found
+
+
+def _own(user: User) -> SubscriptionQuerySet:
+    return Subscription.objects.filter(user=user).with_parts()
+
+
+def _one(request: HttpRequest, number: int) -> Subscription:
+    """One of one's own; another person's is not there."""
+    return get_object_or_404(_own(_user(request)), pk=min(number, NUMBER_MAX))
+
+
+def _user(request: HttpRequest) -> User:
+    if not isinstance(request.user, User):
+        raise TypeError("login_required lets nobody else in")
+    return request.user
+
+
+def _status(request: HttpRequest) -> int:
+    """A form that comes back has something to be mended."""
+    return BAD_REQUEST if request.method == "POST" else 200
