@@ -2,9 +2,10 @@
 
 import django.contrib.postgres.fields
 import django.db.models.deletion
-import webapp.regressions.models.subscriptions
 from django.conf import settings
 from django.db import migrations, models
+
+import webapp.regressions.models.subscriptions
 
 
 class Migration(migrations.Migration):
