@@ -8,5 +8,6 @@ class RegressionsConfig(AppConfig):
     label = "regressions"
 
     def ready(self) -> None:
-        """Register the composers of our mails with the outbox."""
+        """Register what layers below call: our composers of mails, our part of merging revisions."""
         import_module("webapp.regressions.letters")
+        import_module("webapp.regressions.services.merged_revisions")

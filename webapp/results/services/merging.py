@@ -4,6 +4,8 @@ Series that become one are joined: their measurements are pooled anew, and what 
 concluded anew. The name of what goes stays as an alias, so later uploads under it land right.
 """
 
+from collections.abc import Callable
+
 from django.db import transaction
 from django.db.models import Q
 
@@ -24,6 +26,18 @@ from webapp.results.services.names import forget_names
 from webapp.results.services.pooling import mark_dirty, refresh_points
 from webapp.results.services.reshaping import begin_reshaping
 from webapp.results.services.subjects import lock_series_ids
+
+Mover = Callable[[Revision, Revision], None]
+_movers: list[Mover] = []
+
+
+def before_revisions_merge(mover: Mover) -> Mover:
+    """Have ``mover(source, into)`` called before ``source`` goes, in the same transaction.
+
+    What the apps above say about a revision, they move themselves: this one does not know them.
+    """
+    _movers.append(mover)
+    return mover
 
 
 @transaction.atomic
@@ -72,7 +86,8 @@ def merge_modes(*, source: Mode, into: Mode) -> None:
 
 @transaction.atomic
 def merge_revisions(*, source: Revision, into: Revision) -> None:
-    """``source`` was the commit ``into`` under another id: its runs and names go over.
+    """``source`` was the commit ``into`` under another id: its runs and names go over, and what
+    was concluded about it.
 
     ``into`` keeps its position.
 
@@ -91,6 +106,8 @@ def merge_revisions(*, source: Revision, into: Revision) -> None:
     refresh_points({(series, into.pk) for series in measured}, {into.pk: into.position})
     mark_dirty(dict.fromkeys(measured, min(source.position, into.position)))
     RevisionAlias.objects.filter(revision=source).update(revision=into)
+    for mover in _movers:
+        mover(source, into)
     source.delete()
 
 
