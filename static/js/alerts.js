@@ -1,4 +1,5 @@
-// Triage by keyboard: j and k move, x chooses, a, e and n act on the chosen or the present alert.
+// Triage by keyboard: j and k move, x chooses, a, e and n act on the chosen or the present alert,
+// o opens it, u undoes what was done last. The / of the search belongs to base.js.
 
 const rows = [...document.querySelectorAll("tr[data-alert]")];
 const form = document.querySelector("#triage");
@@ -21,9 +22,17 @@ function choose() {
   if (box) box.checked = !box.checked;
 }
 
-function open(event) {
-  const row = rows[present()];
-  if (row && event.target === row) row.querySelector("th a").click();
+function open() {
+  rows[present()]?.querySelector("th a").click();
+}
+
+// Enter in a row that has the focus itself; on a link or a box inside it, it is theirs.
+function openRow(event) {
+  if (event.target === rows[present()]) open();
+}
+
+function undo() {
+  document.querySelector("form.undo button")?.click();
 }
 
 function act(key) {
@@ -47,8 +56,10 @@ const KEYS = {
   a: () => act("a"),
   e: () => act("e"),
   n: () => act("n"),
+  o: open,
+  u: undo,
   "?": help,
-  Enter: open,
+  Enter: openRow,
 };
 
 document.addEventListener("keydown", (event) => {

@@ -83,6 +83,23 @@ def test_help_and_an_alert_open_by_keyboard(inbox: Page, complaints: list[str]) 
     assert complaints == []
 
 
+def test_the_last_acts_are_undone_and_an_alert_opened_by_letters(
+    inbox: Page, complaints: list[str]
+) -> None:
+    inbox.keyboard.press("j")
+    inbox.keyboard.press("a")
+    expect(inbox.get_by_text("Done: alert")).to_be_visible()
+    inbox.wait_for_load_state("load")
+    inbox.keyboard.press("u")
+    expect(inbox.get_by_role("button", name="Undo")).to_have_count(0)
+    assert states() == ["new", "new"]
+    inbox.wait_for_load_state("load")
+    inbox.keyboard.press("j")
+    inbox.keyboard.press("o")
+    expect(inbox.get_by_role("heading", level=1)).to_contain_text("Alert")
+    assert complaints == []
+
+
 def test_letters_typed_into_a_field_do_nothing_else(inbox: Page) -> None:
     inbox.keyboard.press("j")
     inbox.get_by_label("Reason").fill("")
