@@ -10,7 +10,8 @@ from django.utils import timezone
 from tests import make
 from tests.pages.conftest import Counted, words
 from tests.regressions.alert_steps import arrive, log, runs_of
-from webapp.regressions.models import Alert
+from webapp.regressions.models import Alert, SeriesSettings
+from webapp.results.models import Series
 from webapp.results.services import forget_names
 
 pytestmark = pytest.mark.django_db
@@ -167,13 +168,14 @@ def test_an_alert_is_snoozed_until_a_day(ada: Client, mixed: Alert) -> None:
 
 def test_several_alerts_are_acknowledged_at_once_and_undone(ada: Client) -> None:
     both = list(Alert.objects.all())
-    form = {"act": "acknowledge", "alert": chosen(*both)}
+    form = {"act": "acknowledge", "alert": chosen(*both), "reason": "on it"}
     response = ada.post("/alerts/act/?state=all&hardware=Atom/T540", form)
     assert response["Location"].startswith("/alerts/?state=all&hardware=Atom/T540&done=")
     page = words(ada.get(response["Location"]).content.decode())
     assert "Done: alert" in page
     assert "Undo" in page
     assert {alert.state for alert in Alert.objects.all()} == {"acknowledged"}
+    assert {alert.events.last().reason for alert in both} == {"on it"}  # type: ignore[union-attr]
     form = {"act": "undo", "alert": chosen(*Alert.objects.all())}
     ada.post("/alerts/act/", form)
     assert {alert.state for alert in Alert.objects.all()} == {"new"}
@@ -197,7 +199,7 @@ def test_nothing_chosen_is_said(ada: Client) -> None:
 
 def test_the_pages_need_few_statements(queries: Counted, mixed: Alert) -> None:
     assert queries("/alerts/") <= 9
-    assert queries(f"/alerts/{mixed.pk}/") <= 9
+    assert queries(f"/alerts/{mixed.pk}/") <= 17
 
 
 def test_charts_mark_the_alerts_of_what_they_show(
@@ -237,3 +239,27 @@ def test_findings_are_moved_and_alerts_merged_from_the_page(ada: Client, mixed: 
     sent = {"act": "split", "version": mixed.version, "at": "r777", "finding": [pf.pk]}
     text = words(ada.post(f"/alerts/{mixed.pk}/act/", sent, follow=True).content.decode())
     assert "No revision “r777” is known" in text
+
+
+def test_what_is_not_confirmed_and_what_did_not_move_is_told_apart(
+    client: Client, visit: Visit, mixed: Alert
+) -> None:
+    at = Alert.objects.exclude(pk=mixed.pk).get()
+    arrive(runs_of({("Celeron/I350", "pf"): {20: 0.8}}, count=21))
+    text = visit(f"/alerts/{at.pk}/")
+    assert "Also seen, not confirmed yet" in text
+    assert "pf on Celeron/I350 ▾" in text
+    assert "Other series at this commit 2 without a finding" in text
+    told = client.get(f"/api/v1/alerts/{at.pk}").json()
+    assert [row["hardware"] for row in told["candidates"]] == ["Celeron/I350"]
+    assert {row["mode"] for row in told["unmoved"]} == {"pf", "forwarding"}
+    assert all(row["smallest_visible"] > 0 for row in told["unmoved"])
+
+
+def test_a_canary_that_moved_is_named(visit: Visit, mixed: Alert) -> None:
+    SeriesSettings.objects.create(
+        series=Series.objects.get(hardware__name=ATOM, mode__name="pf"), is_canary=True
+    )
+    assert f"lab? The canary pf on {ATOM} moved at the same commits" in visit(
+        f"/alerts/{mixed.pk}/"
+    )

@@ -9,7 +9,9 @@ from pydantic import Field
 
 from webapp.api.schemas import AlertDetail, AlertList, Asked, ErrorOut
 from webapp.api.series import ID_MAX, finding_out
+from webapp.regressions.beside_alert import Unmoved, beside
 from webapp.regressions.models import Alert, Finding
+from webapp.results.models import Series
 
 router = Router(tags=["alerts"])
 StateIn = Literal[
@@ -58,10 +60,13 @@ def list_alerts(request: HttpRequest, wanted: Query[Wanted]) -> Any:
 )
 def one_alert(request: HttpRequest, number: int) -> Any:
     alert = get_object_or_404(Alert.objects.with_revisions(), pk=max(-1, min(number, ID_MAX)))
-    findings = Finding.objects.of_alerts([alert]).with_revisions().with_subjects()
+    findings = list(Finding.objects.of_alerts([alert]).with_revisions().with_subjects())
+    around = beside(alert, findings)
     return {
         **alert_out(alert),
         "findings": [_finding_out(row) for row in findings],
+        "candidates": [_finding_out(row) for row in around.candidates],
+        "unmoved": [_unmoved_out(row) for row in around.unmoved],
         "events": [
             {
                 "at": event.at,
@@ -99,9 +104,23 @@ def alert_out(alert: Alert) -> dict[str, Any]:
 
 
 def _finding_out(finding: Finding) -> dict[str, Any]:
-    series = finding.series
+    return {**finding_out(finding), **_series_out(finding.series)}
+
+
+def _unmoved_out(row: Unmoved) -> dict[str, Any]:
+    judged = row.judged
     return {
-        **finding_out(finding),
+        **_series_out(row.series),
+        "verdict": judged.verdict,
+        "change_percent": judged.percent,
+        "low_percent": judged.low,
+        "high_percent": judged.high,
+        "smallest_visible": judged.visible,
+    }
+
+
+def _series_out(series: Series) -> dict[str, str]:
+    return {
         "hardware": series.hardware.name,
         "mode": series.mode.name,
         "metric": series.metric.name,

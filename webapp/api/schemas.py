@@ -313,8 +313,26 @@ class AlertEventOut(BaseModel):
     reason: str
 
 
+class UnmovedOut(BaseModel):
+    """A series measured at the likeliest commit that holds no finding there, and its verdict."""
+
+    hardware: str
+    mode: str
+    metric: str
+    unit: str
+    verdict: str
+    change_percent: float | None
+    low_percent: float | None
+    high_percent: float | None
+    smallest_visible: float | None
+
+
 class AlertDetail(AlertOut):
+    """``candidates`` suspect the same commits and are not confirmed yet."""
+
     findings: list[AlertFindingOut]
+    candidates: list[AlertFindingOut]
+    unmoved: list[UnmovedOut]
     events: list[AlertEventOut]
 
 

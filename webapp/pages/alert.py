@@ -14,6 +14,7 @@ from webapp.accounts.roles import signed_in_user, triager_required
 from webapp.pages.alert_acts import NUMBER_MAX, act, read_number
 from webapp.pages.alert_summaries import AlertSummary, summarise
 from webapp.regressions.as_of import held_at
+from webapp.regressions.beside_alert import beside
 from webapp.regressions.lab_hint import lab_hint
 from webapp.regressions.models import Alert, AlertEvent, Finding
 from webapp.regressions.services.alerts import TriageError
@@ -36,6 +37,7 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
         "lab": lab_hint(alert, summary.findings),
         "asof": asof,
         "past": held_at(alert, asof) if asof else (),
+        "beside": beside(alert, summary.findings),
         "suspects": _suspects(alert),
         "events": events,
         "can_undo": _can_undo(alert, events),

@@ -50,9 +50,10 @@ class FindingAdmin(ReadOnlyAdmin):
 
 @admin.register(SeriesSettings)
 class SeriesSettingsAdmin(Admin):
-    """Direction, margin and smallest effect of one series; saving has it analysed anew."""
+    """Direction, margin, smallest effect and canary of a series; saving has it analysed anew."""
 
-    list_display = ["series", "better", "margin_pct", "min_effect_pct"]
+    list_display = ["series", "better", "margin_pct", "min_effect_pct", "is_canary"]
+    list_filter = ["is_canary"]
     list_select_related = PARTS
     search_fields = ["series__hardware__name", "series__mode__name"]
     raw_id_fields = ["series"]

@@ -76,6 +76,11 @@ class SeriesSettings(models.Model):
     min_effect_pct = models.FloatField(
         null=True, blank=True, help_text="The smallest change of interest (default 2)."
     )
+    is_canary = models.BooleanField(
+        "canary",
+        default=False,
+        help_text="No commit should ever move it: where it moves, the machine changed.",
+    )
 
     class Meta:
         verbose_name_plural = "series settings"

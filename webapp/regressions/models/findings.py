@@ -72,6 +72,16 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         held = self.of_alerts(alerts).distinct("alert_id").with_subjects().defer("why")
         return {row.alert_id: row for row in held if row.alert_id is not None}
 
+    def candidates_beside(self, alert: Alert) -> Self:
+        """Candidates that suspect a commit which the alert suspects."""
+        found = self.filter(
+            state=Finding.State.CANDIDATE,
+            series__tree=alert.tree_id,
+            after__position__lt=alert.revision.position,
+            last__position__gt=alert.after.position,
+        )
+        return found.order_by("series__hardware__name", "series__mode__name", "pk")
+
     def with_revisions(self) -> Self:
         """With every revision that a sentence about a finding names."""
         return self.select_related(
