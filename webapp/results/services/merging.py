@@ -55,8 +55,7 @@ def merge_hardware(*, source: Hardware, into: Hardware) -> None:
     for series in _locked(Q(hardware__in=[source.pk, into.pk])):
         if series.hardware_id == source.pk:
             _move_series(series, hardware_id=into.pk, mode_id=series.mode_id)
-    Run.objects.filter(hardware=source).update(hardware=into)
-    HardwareAlias.objects.filter(hardware=source).update(hardware=into)
+    _hand_over(source, into)
     name = source.name
     source.delete()
     HardwareAlias.objects.create(name=name, hardware=into)
@@ -76,8 +75,7 @@ def merge_modes(*, source: Mode, into: Mode) -> None:
     for series in _locked(Q(mode__in=[source.pk, into.pk])):
         if series.mode_id == source.pk:
             _move_series(series, hardware_id=series.hardware_id, mode_id=into.pk)
-    Run.objects.filter(mode=source).update(mode=into)
-    ModeAlias.objects.filter(mode=source).update(mode=into)
+    _hand_over(source, into)
     name = source.name
     source.delete()
     ModeAlias.objects.create(name=name, mode=into)
@@ -114,6 +112,15 @@ def merge_revisions(*, source: Revision, into: Revision) -> None:
 def _refuse_self(source: int, into: int) -> None:
     if source == into:
         raise Unprocessable([Problem("into", "choose another one than itself")])
+
+
+def _hand_over(source: Hardware | Mode, into: Hardware | Mode) -> None:
+    """What names ``source`` names ``into``: runs, aliases, and what layers above refer to it."""
+    for relation in source._meta.related_objects:  # noqa: SLF001
+        if relation.one_to_many and relation.related_model is not Series:
+            rows = relation.related_model._default_manager  # noqa: SLF001
+            field = relation.field.name
+            rows.filter(**{field: source}).update(**{field: into})
 
 
 def _locked(about: Q) -> list[Series]:
