@@ -4,6 +4,8 @@ import ipaddress
 from urllib.parse import urlsplit
 
 from webapp.accounts.models import User
+from webapp.regressions.models import Subscription
+from webapp.regressions.services.subscriptions import save_subscription
 
 NAME = "demo"
 PASSWORD = "driftline-demo"  # noqa: S105 (published on purpose, see ensure_account)
@@ -14,7 +16,8 @@ def ensure_account(public_url: str) -> str:
     """Make the account unless it is there, and return the line to print about it.
 
     Only where pages are served to this machine alone: anywhere else a known password would hand
-    the instance to strangers. An account whose password was changed is left alone.
+    the instance to strangers. An account whose password was changed is left alone. A new one is
+    subscribed to everything, so that the mails of the demonstration go to it.
     """
     account = User.objects.filter(username=NAME).first()
     if account is None and not is_local(public_url):
@@ -23,7 +26,8 @@ def ensure_account(public_url: str) -> str:
             "make your own with `manage.py createsuperuser`"
         )
     if account is None:
-        account = User.objects.create_superuser(NAME, ADDRESS, PASSWORD)
+        account = User.objects.create_superuser(NAME, email=ADDRESS, password=PASSWORD)
+        save_subscription(subscription=Subscription(user=account, name="everything"))
     if not account.check_password(PASSWORD):
         return f"demonstration account: {NAME}, with the password that it was given since"
     return f"demonstration account: {NAME}, password {PASSWORD}"

@@ -45,11 +45,13 @@ class Loading:
         Raises:
             DemonstrationError: with the remedy. What was stored stays; loading again goes on.
         """
+        # First of all: what the account is subscribed to happens while the parts are loaded.
+        account = ensure_account(self.public_url)
         parts = [make() for make in self.parts]
         for part in parts:
             self._load_part(part)
         self._wait_for_analysis([part.lab for part in parts])
-        self.say(ensure_account(self.public_url))
+        self.say(account)
 
     def _load_part(self, part: Part) -> None:
         agent = _agent_of(part)

@@ -166,6 +166,9 @@ def _settings(options: Options) -> ModuleType:
     os.environ["STATE"] = str(options.state)
     os.environ["DRIFTLINE_BIND"] = f"{options.address}:{options.port}"
     os.environ["DJANGO_SETTINGS_MODULE"] = "webapp.config.settings"
+    if options.demo:
+        # Whoever tries the demonstration does not wait a minute for its mails.
+        os.environ.setdefault("DRIFTLINE_MAIL_SETTLE_SECONDS", "5")
     instance.ensure_secret_key(options.state)
     from django.core.exceptions import ImproperlyConfigured  # noqa: PLC0415 - not needed for --help
 
