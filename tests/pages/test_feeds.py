@@ -96,8 +96,11 @@ def test_awkward_subjects_are_escaped(client: Client) -> None:
     arrive(runs_of({(ATOM, "pf"): {12: 0.88}}))
     subject = "<b> & \x0b\u2028 \U0001f600 " + "x" * 300
     Revision.objects.filter(pk=Alert.objects.get().likeliest_id).update(subject=subject)
-    ((_, title),) = entries(client.get("/feeds/freebsd-head.atom"))
+    answer = client.get("/feeds/freebsd-head.atom")
+    ((_, title),) = entries(answer)
     assert "“<b> & \U0001f600 xxx" in title
+    summary = ElementTree.fromstring(answer.content).findtext(f".//{ATOM_NS}summary") or ""
+    assert "&lt;b&gt; &amp;" in summary
 
 
 def test_pages_name_their_feeds(client: Client) -> None:

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
+from django.utils.html import escape
 from django.utils.http import http_date
 from django.views.decorators.http import conditional_page, require_safe
 
@@ -74,7 +75,7 @@ def _add(feed: Atom1Feed, event: AlertEvent, worst: Finding | None) -> None:
     feed.add_item(
         title=f"{what}: {line}",
         link=absolute(event.alert.get_absolute_url()),
-        description=f"{said}. As it is now: {line}",
+        description=escape(f"{said}. As it is now: {line}"),  # readers take it as HTML
         unique_id=_tag(event),
         unique_id_is_permalink=False,
         pubdate=event.at,

@@ -10,7 +10,11 @@ class SubscriptionForm(ModelForm):
     """A new or edited subscription; its person is that of the instance."""
 
     severity = forms.FloatField(
-        label="At least, %", min_value=0, max_value=1000, required=False, initial=0
+        label="At least, %",
+        min_value=0,
+        max_value=1000,
+        required=False,
+        widget=forms.NumberInput(attrs={"step": "any"}),
     )
 
     class Meta:
@@ -27,6 +31,7 @@ class SubscriptionForm(ModelForm):
             "mine",
             "cadence",
         ]
+        help_texts = {"mine": "by the names that your account lists"}
         labels = {"mine": "Only commits of mine", "cadence": "Mails"}
 
     def clean_name(self) -> str:
