@@ -1,5 +1,6 @@
 """A real SMTP server for tests, which can be told to misbehave."""
 
+import asyncio
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -34,6 +35,8 @@ class MailServer:
         self.mode = Mode.ACCEPT
         self.refused: set[str] = set()
         self.dies_at: set[int] = set()  # the how-manieth mails whose reply never comes
+        self.holds_at: set[int] = set()  # the how-manieth mails whose reply never comes in time
+        self.delay = 0.0  # seconds that each mail takes
         self.connections = 0
         self._taken: list[tuple[str, bytes]] = []
         self._lock = threading.Lock()
@@ -54,13 +57,10 @@ class MailServer:
         return Counter(mail["Message-ID"] for mail in self.mails)
 
     @property
-    def recipients(self) -> list[str]:
+    def number(self) -> int:
+        """How many mails it took."""
         with self._lock:
-            return [recipient for recipient, _ in self._taken]
-
-    def forget(self) -> None:
-        with self._lock:
-            self._taken.clear()
+            return len(self._taken)
 
     def start(self) -> None:
         self._controller = Controller(self, hostname="127.0.0.1", port=self.port)
@@ -111,6 +111,9 @@ class MailServer:
         with self._lock:
             self._taken.append((envelope.rcpt_tos[0], bytes(content)))
             number = len(self._taken)
+        await asyncio.sleep(self.delay)
+        while number in self.holds_at:
+            await asyncio.sleep(0.02)
         if self.mode is Mode.DIE_BEFORE_REPLY or number in self.dies_at:
             transport: Any = server.transport
             transport.abort()
