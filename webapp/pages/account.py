@@ -5,13 +5,13 @@ from zoneinfo import available_timezones
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from webapp.accounts.models import User
 from webapp.accounts.operators import ModelForm
+from webapp.accounts.roles import signed_in_required
 from webapp.accounts.services import OWN, save_own_settings
 
 ALIASES_MAX = 20
@@ -61,7 +61,7 @@ class AccountForm(ModelForm):
         return given
 
 
-@login_required
+@signed_in_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest) -> HttpResponse:
     # Another object than the request's: the page's bar names the person while errors are shown.

@@ -8,12 +8,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from webapp.accounts.roles import operator_required
 from webapp.outbox import mail_settings
 from webapp.outbox.models import Mail, MailServer
 from webapp.outbox.services import operating
 from webapp.pages.alert_acts import read_number
 from webapp.pages.links import with_query
-from webapp.pages.operators import operator_required
 
 ROWS = 50
 PARTS = ("state", "to")

@@ -6,13 +6,13 @@ from datetime import timedelta
 
 from csp.decorators import csp_replace
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from webapp.accounts.models import User
+from webapp.accounts.roles import signed_in_required, signed_in_user
 from webapp.outbox.letters import Letter
 from webapp.pages.alert_acts import NUMBER_MAX
 from webapp.pages.alert_summaries import summarise
@@ -36,10 +36,10 @@ MAIL_POLICY = {
 """Mails have inline styles, because mail programs know no other; nothing else is allowed."""
 
 
-@login_required
+@signed_in_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest) -> HttpResponse:
-    user = _user(request)
+    user = signed_in_user(request)
     form = SubscriptionForm(request.POST or None, instance=Subscription(user=user))
     if request.method == "POST" and form.is_valid():
         services.save_subscription(subscription=form.save(commit=False))
@@ -56,7 +56,7 @@ def page(request: HttpRequest) -> HttpResponse:
     return render(request, "pages/subscriptions.html", context, status=_status(request))
 
 
-@login_required
+@signed_in_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def one(request: HttpRequest, number: int) -> HttpResponse:
     subscription = _one(request, number)
@@ -65,7 +65,7 @@ def one(request: HttpRequest, number: int) -> HttpResponse:
         services.save_subscription(subscription=form.save(commit=False))
         messages.success(request, "Saved.")
         return redirect("subscriptions")
-    found = _lately(_user(request)).get(subscription.pk, [])
+    found = _lately(signed_in_user(request)).get(subscription.pk, [])
     alerts = Alert.objects.with_revisions().filter(pk__in=found[-SHOWN:]).order_by("-pk")
     context = {
         "subscription": subscription,
@@ -77,7 +77,7 @@ def one(request: HttpRequest, number: int) -> HttpResponse:
     return render(request, "pages/subscription.html", context, status=_status(request))
 
 
-@login_required
+@signed_in_required
 @require_POST
 def act(request: HttpRequest, number: int) -> HttpResponse:
     subscription = _one(request, number)
@@ -91,7 +91,7 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
     return redirect("subscriptions")
 
 
-@login_required
+@signed_in_required
 @require_safe
 def preview(request: HttpRequest, number: int) -> HttpResponse:
     alert, letter = _letter(request, number)
@@ -100,7 +100,7 @@ def preview(request: HttpRequest, number: int) -> HttpResponse:
     return render(request, "pages/subscription_preview.html", context)
 
 
-@login_required
+@signed_in_required
 @require_safe
 @csp_replace(MAIL_POLICY)  # type: ignore[arg-type]  # typed for views without arguments
 def preview_html(request: HttpRequest, number: int) -> HttpResponse:
@@ -112,7 +112,7 @@ def preview_html(request: HttpRequest, number: int) -> HttpResponse:
 
 def _letter(request: HttpRequest, number: int) -> tuple[Alert, Letter]:
     alert = get_object_or_404(Alert, pk=min(number, NUMBER_MAX))
-    user = _user(request)
+    user = signed_in_user(request)
     subscription = _own(user).first() or Subscription(user=user, name="an example")
     return alert, preview_of(alert, subscription)
 
@@ -134,15 +134,4 @@ def _own(user: User) -> SubscriptionQuerySet:
 
 def _one(request: HttpRequest, number: int) -> Subscription:
     """One of one's own; another person's is not there."""
-    return get_object_or_404(_own(_user(request)), pk=min(number, NUMBER_MAX))
-
-
-def _user(request: HttpRequest) -> User:
-    if not isinstance(request.user, User):
-        raise TypeError("login_required lets nobody else in")
-    return request.user
-
-
-def _status(request: HttpRequest) -> int:
-    """A form that comes back has something to be mended."""
-    return BAD_REQUEST if request.method == "POST" else 200
+    return get_object_or_404(_own(signed_in_user(request)), pk=min(number, NUMBER_MAX))

@@ -9,11 +9,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from webapp.accounts.models import User
+from webapp.accounts.roles import operator_required
 from webapp.outbox.models import Endpoint, HookDelivery
 from webapp.outbox.services import endpoints
 from webapp.pages.alert_acts import read_number
 from webapp.pages.links import with_query
-from webapp.pages.operators import operator_required
 
 ROWS = 50
 FIELDS = ("name", "url", "kinds", "allow_private")

@@ -14,9 +14,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_safe
 
+from webapp.accounts.roles import operator_required
 from webapp.config.demo.account import is_local
 from webapp.config.demo.mailbox import Entry, Mailbox
-from webapp.pages.operators import operator_required
 
 SHOWN = 100
 HEADERS = (
