@@ -135,3 +135,8 @@ def _own(user: User) -> SubscriptionQuerySet:
 def _one(request: HttpRequest, number: int) -> Subscription:
     """One of one's own; another person's is not there."""
     return get_object_or_404(_own(signed_in_user(request)), pk=min(number, NUMBER_MAX))
+
+
+def _status(request: HttpRequest) -> int:
+    """A form that comes back has something to be mended."""
+    return BAD_REQUEST if request.method == "POST" else 200

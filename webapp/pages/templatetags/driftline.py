@@ -1,10 +1,11 @@
 """What templates need to say numbers, verdicts and times the same way everywhere."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import naturaltime
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
@@ -12,6 +13,7 @@ from webapp.charts import text
 from webapp.pages import links
 from webapp.pages.commit_headline import Proven
 from webapp.regressions.models import Comparison, Finding, FindingEvent
+from webapp.regressions.scopes import Scope
 from webapp.results.models import Hardware, Metric, Series, Tree
 
 register = template.Library()
@@ -32,6 +34,13 @@ def trees() -> Sequence[Tree]:
 @register.simple_tag
 def trend_url(series: Series, **more: str) -> str:
     return links.trend_link(series, **more)
+
+
+@register.simple_tag
+def dry_run_url(scope: Scope, percent: float | None, days: int) -> str:
+    """What ``percent`` for ``scope`` (None: nothing set there) would have raised."""
+    pairs = {"scope": str(scope), "percent": "" if percent is None else f"{percent:g}"}
+    return links.with_query(reverse("thresholds_dry_run"), {**pairs, "days": str(days)}.items())
 
 
 @register.simple_tag
@@ -123,6 +132,22 @@ def query_of(address: str) -> str:
     """What follows the path of an address, with its question mark."""
     _, mark, query = address.partition("?")
     return mark + query
+
+
+@register.filter
+def whole_percent(share: float) -> str:
+    """``87 %`` of a share from 0 to 1."""
+    return f"{100 * share:.0f} %"
+
+
+@register.filter
+def span(length: timedelta) -> str:
+    """How long something took, in its largest sensible unit: ``4.2 h``."""
+    seconds = length.total_seconds()
+    for unit, size in (("days", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.0f} s"
 
 
 @register.filter

@@ -9,6 +9,10 @@ from webapp.accounts.models import User
 from webapp.results.models import Hardware, Mode, Series, Tree
 
 
+def _said(percent: float | None) -> str:
+    return "not set" if percent is None else f"{percent:g} %"
+
+
 class MinEffect(models.Model):
     """The smallest change worth an alert, in percent, of one tree, one hardware or one mode.
 
@@ -44,7 +48,15 @@ class MinEffect(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.percent:g} % for {self.tree or self.hardware or self.mode}"
+        return f"{self.percent:g} % for {self.of}"
+
+    @property
+    def of(self) -> Tree | Hardware | Mode:
+        """What it is set for."""
+        found = self.tree or self.hardware or self.mode
+        if found is None:
+            raise ValueError("a smallest effect is of one thing")
+        return found
 
 
 class ThresholdChangeQuerySet(models.QuerySet["ThresholdChange"]):
@@ -88,7 +100,7 @@ class ThresholdChange(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"smallest effect of {self.of}: {self.before} to {self.after} %"
+        return f"smallest effect of {self.of}: {_said(self.before)}, now {_said(self.after)}"
 
     @property
     def of(self) -> Tree | Hardware | Mode | Series:

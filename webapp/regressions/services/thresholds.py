@@ -26,8 +26,8 @@ def set_threshold(
 
     Raises ThresholdError.
     """
-    if percent is not None and not 0 <= percent <= MOST_PERCENT:
-        raise ThresholdError(f"percent: {percent:g} is not from 0 to {MOST_PERCENT:g}.")
+    if percent is not None:
+        ensure_percent(percent)
     _lock(scope)
     before = scope.percent()
     if before == percent:
@@ -43,6 +43,13 @@ def set_threshold(
     )
     reconcile_trees(scope.trees())
     return change
+
+
+def ensure_percent(percent: float) -> float:
+    """The same. Raises ThresholdError for what is no threshold."""
+    if not 0 <= percent <= MOST_PERCENT:
+        raise ThresholdError(f"percent: {percent:g} is not from 0 to {MOST_PERCENT:g}.")
+    return percent
 
 
 @transaction.atomic

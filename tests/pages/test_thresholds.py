@@ -1,0 +1,128 @@
+"""The page of smallest effects, and that of a dry run."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from tests import make
+from tests.pages.conftest import Counted, words
+from tests.regressions.alert_steps import arrive, runs_of
+from webapp.regressions.models import Alert, MinEffect, ThresholdChange
+from webapp.results.models import Hardware
+from webapp.results.services import forget_names
+
+pytestmark = pytest.mark.django_db
+Visit = Callable[[str], str]
+ATOM, XEON = "Atom/T540", "Xeon/T580"
+DRY_RUN = "/thresholds/dry-run/"
+
+
+@pytest.fixture(autouse=True)
+def two_alerts() -> None:
+    forget_names()
+    arrive(runs_of({(ATOM, "pf"): {12: 0.88}, (XEON, "pf"): {20: 0.9}}))
+
+
+@pytest.fixture
+def root(client: Client) -> Client:
+    client.force_login(make.user("root", role="operator"))
+    return client
+
+
+def post(client: Client, address: str, **form: object) -> str:
+    return words(client.post(address, form, follow=True).content.decode())
+
+
+def test_it_says_what_is_in_force_and_what_that_hides(visit: Visit) -> None:
+    MinEffect.objects.create(hardware=Hardware.objects.get(name=XEON), percent=4)
+    text = visit("/thresholds/")
+    assert f"hardware {XEON} 4" in text
+    assert f"pf {XEON} freebsd-head pps 4 % by hardware instead of 2 % (default)" in text
+    assert f"pf {ATOM} freebsd-head pps 2 % by default try another" in text
+    assert f"pf {ATOM}" not in visit(f"/thresholds/?hardware={XEON}")
+    assert "No series fits" in visit("/thresholds/?mode=nothing")
+
+
+def test_a_dry_run_says_what_would_go_and_what_became_of_it(visit: Visit) -> None:
+    Alert.objects.filter(revision__name="r120").update(state="resolved", resolution="not real")
+    text = visit(f"{DRY_RUN}?scope=hardware:{XEON}&percent=20&days=30")
+    assert f"20 % for hardware {XEON}" in text
+    assert "In the last 30 days 1 alert instead of 2: 1 would not be raised, 0 would be" in text
+    assert "r120 freebsd-head Regression · pf on Xeon/T580" in text
+    assert "resolved as not real" in text
+    assert "Sign in to set it" in text
+    assert not ThresholdChange.objects.exists()
+
+
+def test_a_dry_run_without_effect_says_so(visit: Visit) -> None:
+    text = visit(f"{DRY_RUN}?scope=mode:pf&percent=3,5")
+    assert "3.5 % for mode pf" in text
+    assert "it would have made no difference: 2 alerts." in text
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("", "scope: nothing is called “”; write it as tree:NAME"),
+        ("scope=hardware:none&percent=3", "scope: nothing is called “hardware:none”"),
+        ("scope=mode:pf&percent=much", "percent: “much” is no number; write one like 2.5."),
+        ("scope=mode:pf&percent=nan", "percent: “nan” is no number"),
+        ("scope=mode:pf&percent=-1", "percent: -1 is not from 0 to 1000."),
+    ],
+)
+def test_a_dry_run_of_nonsense_names_the_field(client: Client, query: str, said: str) -> None:
+    response = client.get(f"{DRY_RUN}?{query}")
+    assert response.status_code == 400
+    assert said in words(response.content.decode())
+
+
+def test_an_operator_sets_what_was_tried_and_takes_it_back(root: Client) -> None:
+    tried = words(root.get(f"{DRY_RUN}?scope=tree:freebsd-head&percent=11").content.decode())
+    assert "Set 11 %" in tried
+    text = post(root, "/thresholds/set/", scope="tree:freebsd-head", percent="11", reason="noise")
+    assert "Set: smallest effect of freebsd-head: not set, now 11 %" in text
+    assert "root tree freebsd-head from none to 11 noise Undo" in text
+    assert Alert.objects.filter(standing=True).count() == 1
+    text = post(root, "/thresholds/undo/", change=ThresholdChange.objects.get().pk)
+    assert "Undone: smallest effect of freebsd-head: 11 %, now not set" in text
+    assert Alert.objects.filter(standing=True).count() == 2
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ({"scope": "mode:none", "percent": "3"}, "scope: nothing is called “mode:none”"),
+        ({"scope": "mode:pf", "percent": "1001"}, "percent: 1001 is not from 0 to 1000."),
+        ({"scope": "mode:pf", "percent": ""}, "nothing is set for mode pf already"),
+    ],
+)
+def test_what_cannot_be_set_is_said_and_not_done(
+    root: Client, form: dict[str, str], said: str
+) -> None:
+    assert said in post(root, "/thresholds/set/", **form)
+    assert not ThresholdChange.objects.exists()
+
+
+def test_an_undo_of_nothing_is_said(root: Client) -> None:
+    assert "there is no change 7" in post(root, "/thresholds/undo/", change=7)
+
+
+@pytest.mark.parametrize("next_page", ["https://elsewhere.example/", "//elsewhere.example/", "x"])
+def test_it_leads_to_no_other_site(root: Client, next_page: str) -> None:
+    form = {"scope": "mode:pf", "percent": "3", "next": next_page}
+    assert root.post("/thresholds/set/", form)["Location"] == "/thresholds/"
+
+
+def test_whoever_is_no_operator_sets_nothing(client: Client) -> None:
+    client.force_login(make.user(role="triager"))
+    for address in ("/thresholds/set/", "/thresholds/undo/"):
+        assert client.post(address, {"scope": "mode:pf", "percent": "3"}).status_code == 403
+    assert "takes the role operator" in words(client.get("/thresholds/").content.decode())
+    assert not MinEffect.objects.exists()
+
+
+def test_the_pages_need_few_statements(queries: Counted) -> None:
+    address = f"{DRY_RUN}?scope=tree:freebsd-head&percent=50"
+    assert queries("/thresholds/") <= 8
+    assert queries(address) <= 14

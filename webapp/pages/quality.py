@@ -1,0 +1,28 @@
+"""`/quality/`: how good the alerts were, and which series to quieten."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from webapp.pages.days import days_before, days_of
+from webapp.regressions import quality
+from webapp.regressions.noisy import noisiest
+from webapp.results.models import Tree
+
+
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    tree = request.GET.get("tree", "")[:300].replace("\0", "")
+    days, now = days_of(request), timezone.now()
+    start = days_before(now, days)
+    context = {
+        "tree": tree,
+        "trees": Tree.objects.all(),
+        "days": days,
+        "triage": quality.triage(start, tree=tree),
+        "open": quality.open_by_age(now, tree=tree),
+        "mails": quality.mails(start, now),
+        "noisy": noisiest(start, tree=tree),
+    }
+    return render(request, "pages/quality.html", context)
