@@ -5,7 +5,7 @@ PORT ?= 8000
 STATE ?= .run
 BIND ?= 127.0.0.1
 TESTS ?=
-BENCHMARKS = compare detection_speed ingest pages
+BENCHMARKS = compare detection_speed ingest jobs pages
 # Empty: versions from the system's packages, where there are no wheels (docs/running.md, FreeBSD)
 CONSTRAINTS ?= -c constraints.txt
 VENV = .venv

@@ -47,6 +47,14 @@ class Instance:
             text=True,
         ).stdout.strip()
 
+    def shell(self, program: str) -> list[str]:
+        """The command that runs a program as `manage.py shell` does."""
+        return [sys.executable, "manage.py", "shell", "--no-imports", "-c", program]
+
+    def surroundings(self) -> dict[str, Any]:
+        """Directory and environment for such a command."""
+        return {"cwd": PROJECT, "env": _environment(self.state, {})}
+
     def control(self, action: str, *programs: str) -> None:
         """Have the supervisor start, stop or restart programs."""
         command = [sys.executable, "-m", "supervisor.supervisorctl"]

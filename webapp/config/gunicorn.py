@@ -9,6 +9,9 @@ worker_class = "gthread"
 workers = settings.WEB_WORKERS
 # A poll that waits for a job sleeps in its thread; there are always WEB_THREADS for the others.
 threads = settings.WEB_THREADS + settings.HELD_POLLS
+# There are more threads than work at once, and each would keep a connection of its own.
+if not settings.DATABASE_POOL:
+    settings.use_pool(settings.WEB_THREADS)
 # No preloading: each worker opens its own database pool after the fork.
 preload_app = False
 # Longer than the idle time after which common proxies (60 s) drop an upstream connection.

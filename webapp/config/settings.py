@@ -121,11 +121,18 @@ PUBLIC = _env.flag("DRIFTLINE_PUBLIC", default=True)
 DATABASE_POOL = _env.number("DRIFTLINE_DATABASE_POOL", default=0, least=0, most=200)
 _database = _env.database("DATABASE_URL", default=_recorded.database_url)
 _database.setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
-if DATABASE_POOL:
-    _database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": DATABASE_POOL, "timeout": 10}
-else:
-    _database["CONN_MAX_AGE"] = 600
+_database["CONN_MAX_AGE"] = 600
 _database["CONN_HEALTH_CHECKS"] = True
+
+
+def use_pool(size: int) -> None:
+    """Share ``size`` connections among the threads of this process."""
+    _database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": size, "timeout": 10}
+    _database["CONN_MAX_AGE"] = 0
+
+
+if DATABASE_POOL:
+    use_pool(DATABASE_POOL)
 DATABASES = {"default": _database}
 AUTH_USER_MODEL = "accounts.User"
 LOGIN_URL = "sign_in"
@@ -210,7 +217,7 @@ CELERY_BEAT_SCHEDULE = {
 WEB_WORKERS = _env.number("DRIFTLINE_WEB_WORKERS", default=2, least=1, most=64)
 WEB_THREADS = _env.number("DRIFTLINE_WEB_THREADS", default=4, least=1, most=64)
 # Polls of agents that wait for a job, in each process, in threads beside the above
-HELD_POLLS = _env.number("DRIFTLINE_HELD_POLLS", default=128, least=0, most=1000)
+HELD_POLLS = _env.number("DRIFTLINE_HELD_POLLS", default=200, least=0, most=1000)
 
 # API
 UPLOAD_MAX_BYTES = _env.number(

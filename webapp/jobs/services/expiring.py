@@ -12,7 +12,7 @@ AT_ONCE = 100
 """Rows of one transaction; the sweep comes again."""
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def expire_leases(*, now: datetime | None = None) -> int:
     """Queue jobs again whose worker fell silent; give up those tried too often. Their number."""
     at = now or timezone.now()

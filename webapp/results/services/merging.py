@@ -22,6 +22,7 @@ from webapp.results.models import (
     Run,
     Series,
 )
+from webapp.results.services.following import move_followers
 from webapp.results.services.names import forget_names
 from webapp.results.services.pooling import mark_dirty, refresh_points
 from webapp.results.services.reshaping import begin_reshaping
@@ -106,6 +107,7 @@ def merge_revisions(*, source: Revision, into: Revision) -> None:
     RevisionAlias.objects.filter(revision=source).update(revision=into)
     for mover in _movers:
         mover(source, into)
+    move_followers(source=source, into=into)
     source.delete()
 
 
