@@ -11,6 +11,11 @@ CONFIRMING_BOOTS = 3
 """Boots of culprit and parent in turn that a name needs after the search (design figure)."""
 
 
+BUILD_MARGIN = 1.25
+"""Builds that scatter by half the step cannot tell one commit (design). What is believed of either
+is an estimate, so the name is withheld somewhat before that."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
     """The revisions to boot on both sides of the most probable candidate."""
@@ -47,8 +52,9 @@ def confirming(case: Case, pair: Pair) -> Decision:
 
 
 def builds_needed(case: Case) -> int:
-    """Builds of culprit and of parent with σ_build/√n < |step|/2 (design: below that, a range)."""
-    return floor((2 * case.now.build_sd / max(abs(case.now.effect), 1e-12)) ** 2) + 1
+    """Builds of culprit and of parent that make `BUILD_MARGIN`·σ_build/√n less than half the step."""
+    half_step = max(abs(case.now.effect), 1e-12) / 2
+    return floor((BUILD_MARGIN * case.now.build_sd / half_step) ** 2) + 1
 
 
 def _too_noisy(case: Case) -> Decision:

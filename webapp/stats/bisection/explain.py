@@ -12,15 +12,10 @@ def missing_end(end: str) -> str:
 
 def validating(plan: Plan, test: Validation) -> str:
     """The sequential test has not decided."""
-    again = (
-        " More boots of these builds would not decide it: both ends are built again."
-        if test.verdict is Verdict.LIMITED
-        else ""
-    )
     return (
         f"Good and bad are booted in turn ({test.boots[0]} and {test.boots[1]} so far) until the "
         f"log likelihood ratio of a step of {SHARE * plan.effect:+.2f} % against none leaves "
-        f"±{BOUND:.1f}; it is {test.ratio:+.1f}.{again}"
+        f"±{BOUND:.1f}; it is {test.ratio:+.1f}."
     )
 
 

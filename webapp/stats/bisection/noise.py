@@ -101,7 +101,7 @@ def noise_nodes(noise: Noise) -> NoiseNodes:
     return NoiseNodes(np.array(spread.ravel()), build.ravel(), weight.ravel())
 
 
-def estimate_noise(revisions: Sequence[Sequence[float]]) -> Noise:
+def estimate_noise(revisions: Sequence[Sequence[float] | Floats]) -> Noise:
     """Noise from the history of one regime: the values (log percent) of each revision's boots.
 
     One value a boot, one build a revision, in order along the tree. Inside builds: the pooled

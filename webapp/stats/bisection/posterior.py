@@ -24,7 +24,7 @@ from webapp.stats.bisection.tally import Tally, tally
 
 Floats = NDArray[np.float64]
 
-EFFECT_SPREAD = 0.5
+EFFECT_SPREAD = 0.25
 """Prior standard deviation of δ as a share of the alerted effect. Alerts pick large estimates
 (the winner's curse), so the true step is often smaller, seldom of the other sign."""
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.bisection.case import Decision, Measure
+from webapp.stats.bisection.case import Measure
 from webapp.stats.bisection.decision import decide
+from webapp.stats.bisection.ending import Outcome
 from webapp.stats.bisection.noise import Noise
 from webapp.stats.bisection.plan import Boot, Evidence, Plan
 
@@ -59,22 +60,24 @@ def step_levels(commits: int, culprit: int | None, step: float) -> Floats:
     return levels
 
 
-def play(plan: Plan, evidence: Evidence, lab: SimulatedLab) -> Decision:
-    """Measure in ``lab`` what is decided, one boot at a time, until it is done."""
+def play(plan: Plan, evidence: Evidence, lab: SimulatedLab) -> tuple[Evidence, Outcome]:
+    """Measure in ``lab`` what is decided, boot by boot; all evidence and the outcome."""
     while True:
         decision = decide(plan, evidence)
         if decision.outcome is not None:
-            return decision
-        boots = [
-            lab.boot(measure, _build_key(measure, evidence), plan.runs)
-            for measure in decision.actions
-        ]
+            return evidence, decision.outcome
         evidence = replace(
             evidence,
-            boots=(*evidence.boots, *boots),
+            boots=(*evidence.boots, *_measured(plan, evidence, lab, decision.actions)),
             pinned=(),
             hours=evidence.hours + sum(_hours(plan, evidence, each) for each in decision.actions),
         )
+
+
+def _measured(
+    plan: Plan, evidence: Evidence, lab: SimulatedLab, actions: tuple[Measure, ...]
+) -> list[Boot]:
+    return [lab.boot(each, _build_key(each, evidence), plan.runs) for each in actions]
 
 
 def _build_key(measure: Measure, evidence: Evidence) -> str:

@@ -24,7 +24,7 @@ def validating(case: Case) -> Decision | Validation:
     """What to do at the ends, or the validation that lets the search begin."""
     validation = validate(case.plan, case.evidence, case.data)
     verdict = validation.verdict
-    if verdict is Verdict.STEP or (verdict is Verdict.LIMITED and not case.plan.can_rebuild):
+    if verdict in (Verdict.STEP, Verdict.LIMITED):
         return validation
     if verdict is Verdict.NO_STEP:
         words = explain.no_step(case.plan, validation)
@@ -51,13 +51,12 @@ def _end_boots(case: Case, validation: Validation) -> list[Measure]:
     """Good and bad in turn; the worse known side first, and never far ahead."""
     actions = case.pins(Purpose.VALIDATING)
     ends = case.measurable(0), case.measurable(case.data.first_bad)
-    rebuild = validation.verdict is Verdict.LIMITED
     weight, count = list(validation.weight), list(fresh_boots(case.evidence, case.data))
     for measure in (*case.pending, *actions):
         _count(case, measure.index, weight, count)
     while len(actions) < case.wanted and any(ends):
         side = _next_side(weight, count, ends)
-        actions.append(Measure(ends[side][0], Purpose.VALIDATING, rebuild))
+        actions.append(Measure(ends[side][0], Purpose.VALIDATING))
         _count(case, ends[side][0], weight, count)
     return actions
 
@@ -73,6 +72,8 @@ def _count(case: Case, index: int, weight: list[float], count: list[int]) -> Non
 def _next_side(weight: list[float], count: list[int], ends: tuple[list[int], list[int]]) -> int:
     if not all(ends):
         return 0 if ends[0] else 1
+    if 0 in count and max(count) > 0:
+        return count.index(0)
     if abs(count[0] - count[1]) >= MOST_LEAD:
         return int(count[0] > count[1])
     return int(weight[0] > weight[1] * (1 + 1e-9))

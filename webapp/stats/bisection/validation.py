@@ -31,7 +31,7 @@ MOST_BOOTS = 20
 LEAST_BOOTS = 3
 """A side, before the builds rather than the boots are said to be what leaves it open."""
 
-MOST_LEAD = 2
+MOST_LEAD = 4
 """Boots by which one side may be ahead. History makes one side well known, but a lab also
 changes with time: only boots in turn show that."""
 
@@ -85,7 +85,7 @@ def fresh_boots(evidence: Evidence, data: Tally) -> tuple[int, int]:
 def _verdict(
     ratio: float, limit: float, fresh: tuple[int, int], known: tuple[float, float]
 ) -> Verdict:
-    if min(known) == 0 or sum(fresh) == 0:
+    if min(known) == 0 or 0 in fresh:
         return Verdict.OPEN
     if abs(ratio) >= BOUND:
         return Verdict.STEP if ratio > 0 else Verdict.NO_STEP

@@ -1,0 +1,115 @@
+"""`python -m webapp.stats.bisection --simulate`: how well a bisect works, in any shell, as JSON."""
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from webapp.stats.bisection import tables
+from webapp.stats.bisection.plan import DEFAULT_BOOTS
+from webapp.stats.bisection.simulation import NEIGHBOURS, POLICIES, Cell, Result, simulate
+from webapp.stats.errors import StatisticsError
+
+BAD_INPUT = 2
+"""Exit code for arguments that make no sense."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print JSON, or the tables as Markdown; return the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        if options.table:
+            for line in tables.lines(trials=options.trials, seed=options.seed):
+                sys.stdout.write(line + "\n")
+                sys.stdout.flush()
+            return 0
+        cell = _cell(options)
+        result = simulate(cell, trials=options.trials, seed=options.seed, policy=options.policy)
+    except StatisticsError as error:
+        sys.stderr.write(f"bisection: {error}\n")
+        return BAD_INPUT
+    json.dump(as_document(cell, result, options), sys.stdout, indent=1)
+    sys.stdout.write("\n")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m webapp.stats.bisection",
+        description="Bisects in a simulated lab with a known truth. Standard output: JSON.",
+    )
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--simulate", action="store_true", help="one cell, as JSON")
+    what.add_argument("--table", action="store_true", help="every cell of docs/bisection.md")
+    parser.add_argument("--commits", type=int, default=64, help="candidates between good and bad")
+    number = parser.add_argument
+    number("--step", type=float, default=-2.0, metavar="PCT", help="the true step, signed")
+    number("--run-noise", type=float, default=0.5, metavar="PCT", help="sd of runs in a boot")
+    number("--boot-noise", type=float, default=0.5, metavar="PCT", help="sd of boots in a build")
+    number("--build-noise", type=float, default=0.0, metavar="PCT", help="sd between builds")
+    number(
+        "--history",
+        type=int,
+        default=0,
+        metavar="REVISIONS",
+        help="estimate the noise from so many revisions of 5 boots (0: it is known)",
+    )
+    number(
+        "--neighbours",
+        type=int,
+        default=NEIGHBOURS,
+        help=f"revisions that history measured at the good end ({NEIGHBOURS})",
+    )
+    number("--false-alert", action="store_true", help="there is no step of that size")
+    number("--rebuilds", action="store_true", help="the lab can build a revision anew")
+    number("--budget", type=int, default=DEFAULT_BOOTS, metavar="BOOTS", help="the most boots")
+    number("--policy", choices=POLICIES, default=POLICIES[0], help="who bisects")
+    number("--trials", type=int, default=200, help="how many bisects")
+    number("--seed", type=int, default=1, help="the same seed gives the same answer")
+    return parser
+
+
+def _cell(options: argparse.Namespace) -> Cell:
+    return Cell(
+        commits=options.commits,
+        step=options.step,
+        run=options.run_noise,
+        boot=options.boot_noise,
+        build=options.build_noise,
+        history=options.history,
+        neighbours=options.neighbours,
+        false_alert=options.false_alert,
+        rebuilds=options.rebuilds,
+        budget=options.budget,
+    )
+
+
+def as_document(cell: Cell, result: Result, options: argparse.Namespace) -> dict[str, Any]:
+    """The result as plain data for JSON; shares are of 1."""
+    return {
+        "policy": options.policy,
+        "commits": cell.commits,
+        "step_pct": cell.step,
+        "noise_pct": {"run": cell.run, "boot": cell.boot, "build": cell.build},
+        "history": cell.history,
+        "neighbours": cell.neighbours,
+        "false_alert": cell.false_alert,
+        "trials": result.trials,
+        "seed": options.seed,
+        "outcomes": {kind.value: _rounded(share) for kind, share in result.outcomes.items()},
+        "right_single": _rounded(result.right_single),
+        "wrong_single": _rounded(result.wrong_single),
+        "ranges": {
+            "hold_the_culprit": _rounded(result.range_right),
+            "candidates_median": result.range_median,
+        },
+        "boots": {"median": result.boots_median, "p95": result.boots_p95},
+    }
+
+
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 6)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
