@@ -13,6 +13,7 @@ pure; values are in log percent (`log_percent`). The method in words: docs/bisec
 from webapp.stats.bisection.case import Decision, Measure, State
 from webapp.stats.bisection.decision import decide
 from webapp.stats.bisection.ending import Kind, Outcome, credible_set
+from webapp.stats.bisection.forecast import Forecast, forecast
 from webapp.stats.bisection.noise import Noise, estimate_noise
 from webapp.stats.bisection.plan import (
     Boot,
@@ -25,6 +26,7 @@ from webapp.stats.bisection.plan import (
 )
 from webapp.stats.bisection.posterior import Posterior, posterior
 from webapp.stats.bisection.validation import Validation
+from webapp.stats.bisection.words import forecast_words, headline, report
 
 __all__ = [
     "Boot",
@@ -32,6 +34,7 @@ __all__ = [
     "Costs",
     "Decision",
     "Evidence",
+    "Forecast",
     "Kind",
     "Measure",
     "Noise",
@@ -44,6 +47,10 @@ __all__ = [
     "credible_set",
     "decide",
     "estimate_noise",
+    "forecast",
+    "forecast_words",
+    "headline",
     "log_percent",
     "posterior",
+    "report",
 ]

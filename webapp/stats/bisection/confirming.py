@@ -52,7 +52,7 @@ def confirming(case: Case, pair: Pair) -> Decision:
 
 
 def builds_needed(case: Case) -> int:
-    """Builds of culprit and of parent that make `BUILD_MARGIN`·σ_build/√n less than half the step."""
+    """Builds of each of both: `BUILD_MARGIN`·σ_build/√n must be less than half the step."""
     half_step = max(abs(case.now.effect), 1e-12) / 2
     return floor((BUILD_MARGIN * case.now.build_sd / half_step) ** 2) + 1
 

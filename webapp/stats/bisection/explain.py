@@ -48,7 +48,7 @@ def searching(plan: Plan, now: Posterior, bits: float, test: Validation | None) 
     elif test is not None:
         start = f"The step is reproduced by {_boots(test)} (log ratio {test.ratio:+.1f}). "
     return (
-        f"{start}{_leaders(plan, now)}; {now.entropy:.1f} bits are missing, and the next boot is "
+        f"{start}{leaders(plan, now)}; {now.entropy:.1f} bits are missing, and the next boot is "
         f"the one that tells most per hour ({bits:.2f} bits)."
     )
 
@@ -57,7 +57,7 @@ def confirming(plan: Plan, now: Posterior) -> str:
     """Culprit and parent in turn."""
     name = plan.name(now.top)
     return (
-        f"{name} has {_percent(now.candidates[now.top - 1])}: it and its parent are booted in turn "
+        f"{name} has {percent(now.candidates[now.top - 1])}: it and its parent are booted in turn "
         "before it is named."
     )
 
@@ -66,14 +66,14 @@ def single(plan: Plan, now: Posterior, boots: int) -> str:
     """One commit is named."""
     return (
         f"{plan.name(now.top)} made the step of {effect(now)}: "
-        f"{_percent(now.candidates[now.top - 1])} after {boots} confirming boots."
+        f"{percent(now.candidates[now.top - 1])} after {boots} confirming boots."
     )
 
 
 def unconfirmed(plan: Plan, now: Posterior, stop: str) -> str:
     """The probability is there, the confirming boots are not."""
     return (
-        f"{plan.name(now.top)} has {_percent(now.candidates[now.top - 1])}, but could not be "
+        f"{plan.name(now.top)} has {percent(now.candidates[now.top - 1])}, but could not be "
         f"confirmed: {stop or 'no further boot can be had'}."
     )
 
@@ -91,7 +91,7 @@ def step_gone(now: Posterior) -> str:
     """The search refutes what validation took for a step."""
     return (
         "Not reproduced: all revisions together lie on one level "
-        f"({_percent(now.none)} for no step)."
+        f"({percent(now.none)} for no step)."
     )
 
 
@@ -101,7 +101,7 @@ def two_steps(plan: Plan, now: Posterior) -> str:
         raise ValueError("two steps need two gaps between measured revisions")
     first, second = (_gap(plan, gap) for gap in now.two_gaps)
     return (
-        f"Two steps explain the levels better than one ({_percent(now.two)}): one {first}, the "
+        f"Two steps explain the levels better than one ({percent(now.two)}): one {first}, the "
         f"other {second}. Bisect each on its own."
     )
 
@@ -109,7 +109,7 @@ def two_steps(plan: Plan, now: Posterior) -> str:
 def stopped(plan: Plan, now: Posterior, evidence: Evidence, stop: str) -> str:
     """The search ends without a name."""
     if stop:
-        return f"The search stops: {stop}. {_leaders(plan, now)}."
+        return f"The search stops: {stop}. {leaders(plan, now)}."
     skipped = (
         f" {len(evidence.skipped)} revisions could not be measured." if evidence.skipped else ""
     )
@@ -118,7 +118,7 @@ def stopped(plan: Plan, now: Posterior, evidence: Evidence, stop: str) -> str:
         if now.build_sd > abs(now.effect) / 4
         else ""
     )
-    return f"No further boot would tell the rest apart.{skipped}{builds} {_leaders(plan, now)}."
+    return f"No further boot would tell the rest apart.{skipped}{builds} {leaders(plan, now)}."
 
 
 def effect(now: Posterior) -> str:
@@ -127,15 +127,16 @@ def effect(now: Posterior) -> str:
     return f"{now.effect:+.2f} % [{now.effect - reach:+.2f}, {now.effect + reach:+.2f}]"
 
 
-def _leaders(plan: Plan, now: Posterior, most: int = 3) -> str:
+def leaders(plan: Plan, now: Posterior, most: int = 3) -> str:
+    """The most probable truths with their chances; nothing below half a percent."""
     order = (-now.candidates).argsort(kind="stable")[:most]
     parts = [
-        f"{_percent(now.candidates[i])} {plan.name(int(i) + 1)}"
+        f"{percent(now.candidates[i])} {plan.name(int(i) + 1)}"
         for i in order
         if now.candidates[i] >= 0.005
     ]
     if now.none >= 0.005:
-        parts.append(f"{_percent(now.none)} no step")
+        parts.append(f"{percent(now.none)} no step")
     return ", ".join(parts) or "No candidate leads"
 
 
@@ -150,7 +151,7 @@ def _gap(plan: Plan, gap: tuple[int, int]) -> str:
     return f"from {plan.name(first)} to {plan.name(last)}"
 
 
-def _percent(chance: float) -> str:
+def percent(chance: float) -> str:
     """A probability that is never rounded up to certainty."""
     if chance > 0.995:
         return "over 99 %"

@@ -12,7 +12,6 @@ where the expected loss is largest: Lindley 1956; for a search with noisy answer
 of the posterior when all answers are equally good (Horstein 1963; Jedynak, Frazier, Sznitman 2012).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -99,36 +98,42 @@ def expect(outlook: Outlook, index: int, *, rebuild: bool) -> None:
     outlook.built[index] = True
 
 
-def options(plan: Plan, outlook: Outlook, skipped: frozenset[int]) -> list[Option]:
-    """Every useful measurement, the best per hour first; skipped revisions are left out."""
+def best_option(plan: Plan, outlook: Outlook, skipped: frozenset[int]) -> Option | None:
+    """The measurement that tells most per hour, the earlier revision of equals; None for none."""
     places = _places(outlook, skipped)
     if not len(places):
-        return []
+        return None
     after = np.cumsum(outlook.chances[:, :-1], axis=1)
     after = np.concatenate([np.zeros((len(after), 1)), after], axis=1)[:, places]
     built = outlook.built[places]
-    cached = built | np.isin(places, list(plan.cached))
-    cost = plan.costs.boot + np.where(cached, 0.0, plan.costs.build)
-    bits = _expected_loss(outlook, after, outlook.weight[places])
-    found = _ranked(places, bits, cost, rebuild=False)
-    if plan.can_rebuild and built.any():
-        fresh = _expected_loss(outlook, after[:, built], np.zeros(int(built.sum())))
-        again = np.full(int(built.sum()), plan.costs.boot + plan.costs.build)
-        found += _ranked(places[built], fresh, again, rebuild=True)
-    return [option for _, option in sorted(found, key=lambda pair: -pair[0])]
+    new = ~built & ~np.isin(places, list(plan.cached)) if plan.cached else ~built
+    cost: Floats = plan.costs.boot + plan.costs.build * new.astype(np.float64)
+    best = _best(outlook, places, after, outlook.weight[places], cost, rebuild=False)
+    if not plan.can_rebuild or not built.any():
+        return best[1]
+    count = int(built.sum())
+    anew = np.full(count, plan.costs.boot + plan.costs.build)
+    again = _best(outlook, places[built], after[:, built], np.zeros(count), anew, rebuild=True)
+    return again[1] if again[0] > best[0] else best[1]
 
 
-def _ranked(
-    places: NDArray[np.intp], bits: Floats, cost: Floats, *, rebuild: bool
-) -> list[tuple[float, Option]]:
-    rate = np.round(bits / cost, 12)
-    return [
-        (float(rate[i]), Option(int(places[i]), rebuild, float(bits[i])))
-        for i in range(len(places))
-    ]
+def _best(
+    outlook: Outlook,
+    places: NDArray[np.intp],
+    after: Floats,
+    weight: Floats,
+    cost: Floats,
+    *,
+    rebuild: bool,
+) -> tuple[float, Option]:
+    """Bits per hour, and the option; rounded, so that equals stay equal on every machine."""
+    bits = _expected_loss(outlook, after, weight)
+    rate = np.round(bits / cost, 10)
+    first = int(np.argmax(rate))
+    return float(rate[first]), Option(int(places[first]), rebuild, float(bits[first]))
 
 
-def _places(outlook: Outlook, skipped: Sequence[int] | frozenset[int]) -> NDArray[np.intp]:
+def _places(outlook: Outlook, skipped: frozenset[int]) -> NDArray[np.intp]:
     count = outlook.chances.shape[1]
     if count <= MOST_PLACES:
         chosen = np.arange(count)

@@ -159,6 +159,8 @@ def log_percent(value: float, reference: float) -> float:
 
 def candidate_weights(plan: Plan, evidence: Evidence) -> Sequence[float]:
     """Prior weights of c_1 … c_N after what people said; raises `OutOfRangeError` for none."""
+    if not evidence.excluded and not evidence.forced:
+        return plan.weights
     weights = [
         0.0 if j in evidence.excluded or (evidence.forced and j not in evidence.forced) else weight
         for j, weight in enumerate(plan.weights, start=1)

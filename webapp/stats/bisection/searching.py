@@ -6,7 +6,7 @@ from webapp.stats.bisection import ending, explain
 from webapp.stats.bisection.case import SURE, Case, Decision, Measure, State
 from webapp.stats.bisection.confirming import confirming, find_pair
 from webapp.stats.bisection.ending import Kind, Outcome
-from webapp.stats.bisection.information import Option, Outlook, expect, look_ahead, options
+from webapp.stats.bisection.information import Outlook, best_option, expect, look_ahead
 from webapp.stats.bisection.plan import Purpose
 from webapp.stats.bisection.validation import BOUND, Validation
 
@@ -64,18 +64,13 @@ def _search_boots(case: Case, outlook: Outlook) -> tuple[list[Measure], float]:
     actions = case.pins(Purpose.SEARCHING) or _between(case)
     for measure in actions:
         expect(outlook, measure.index, rebuild=measure.rebuild)
-    best = _best(case, outlook)
-    bits = best.bits if best else 0.0
+    best = first = best_option(case.plan, outlook, case.evidence.skipped)
     while best and best.bits >= LEAST_BITS and len(actions) < case.wanted:
         actions.append(Measure(best.index, Purpose.SEARCHING, best.rebuild))
-        expect(outlook, best.index, rebuild=best.rebuild)
-        best = _best(case, outlook)
-    return actions, bits
-
-
-def _best(case: Case, outlook: Outlook) -> Option | None:
-    ranked = options(case.plan, outlook, case.evidence.skipped)
-    return ranked[0] if ranked else None
+        if len(actions) < case.wanted:
+            expect(outlook, best.index, rebuild=best.rebuild)
+            best = best_option(case.plan, outlook, case.evidence.skipped)
+    return actions, first.bits if first else 0.0
 
 
 def _between(case: Case) -> list[Measure]:

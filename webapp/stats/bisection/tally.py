@@ -1,6 +1,8 @@
 """Boots reduced to what the posterior needs: one line a build, in the order of the tree."""
 
 from dataclasses import dataclass
+from functools import cache
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +80,7 @@ def _places(prior: Floats) -> Places:
 
 def _rows(plan: Plan, evidence: Evidence, places: Places) -> Floats:
     """Place, boots, precision, mean, Σ(y − mean)²/v and Σ log v of each build, by place."""
+    variance_of = cache(plan.noise.boot_variance)
     sums: dict[tuple[str, int], list[float]] = {}
     for boot in evidence.boots:
         place = place_of(places, boot.index)
@@ -88,13 +91,13 @@ def _rows(plan: Plan, evidence: Evidence, places: Places) -> Floats:
                 f"build {boot.build}: it stands for revisions between which a candidate lies: "
                 "give the candidates of identical builds the weight 0"
             )
-        variance = plan.noise.boot_variance(boot.runs)
+        variance = variance_of(boot.runs)
         off = boot.value - row[6]
         row[1] += 1
         row[2] += 1 / variance
         row[3] += off / variance
         row[4] += off * off / variance
-        row[5] += float(np.log(variance))
+        row[5] += log(variance)
     rows = [
         (place, n, w, shift + s / w, max(q - s * s / w, 0.0), log_v)
         for place, n, w, s, q, log_v, shift in sums.values()
