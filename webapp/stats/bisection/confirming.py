@@ -40,7 +40,7 @@ def confirming(case: Case, pair: Pair) -> Decision:
     made = _made(case, pair)
     if short and not case.plan.can_rebuild and min(builds.values()) >= 1:
         return _too_noisy(case)
-    if not short and len(made) >= CONFIRMING_BOOTS:
+    if not short and len(made) >= CONFIRMING_BOOTS and len(set(made)) == 2:
         words = explain.single(case.plan, case.now, len(made))
         return case.done(ending.single(case.now, words))
     actions = _boots(case, pair, made, short)
@@ -75,10 +75,13 @@ def _boots(case: Case, pair: Pair, made: list[int], short: list[int]) -> list[Me
     actions = case.pins(Purpose.CONFIRMING)
     coming = [case.place(measure.index) for measure in (*case.pending, *actions)]
     done = [*made, *coming]
-    while len(actions) < case.wanted and (short or len(done) < CONFIRMING_BOOTS):
+    while len(actions) < case.wanted and (
+        short or len(done) < CONFIRMING_BOOTS or len(set(done)) < 2
+    ):
         culprit_first = done.count(case.place(pair.culprit)) <= done.count(case.place(pair.parent))
         index = pair.culprit if culprit_first else pair.parent
         index = short[0] if short and index not in short else index
-        actions.append(Measure(index, Purpose.CONFIRMING, rebuild=index in short))
+        rebuild = index in short and case.builds(case.place(index)) > 0
+        actions.append(Measure(index, Purpose.CONFIRMING, rebuild=rebuild))
         done.append(case.place(index))
     return actions

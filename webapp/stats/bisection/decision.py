@@ -27,10 +27,12 @@ def decide(
 ) -> Decision:
     """The next decision: up to ``agents`` measurements beside those that are ``pending``.
 
-    ``now`` (aware) is compared with the budget's deadline. Raises `OutOfRangeError` when no
-    candidate is left, a build stands for revisions between which one lies, or what is pending is
-    not between good and bad.
+    ``now`` (aware) is compared with the budget's deadline. Raises `OutOfRangeError` when a
+    build stands for revisions between which a candidate lies, what is pending is not between good
+    and bad, or no agent is free.
     """
+    if agents < 1:
+        raise OutOfRangeError("agents: ask for a decision when at least 1 is free")
     for measure in pending:
         if not 0 <= measure.index <= plan.bad:
             raise OutOfRangeError(f"pending: revision {measure.index} is not in 0 … {plan.bad}")

@@ -4,6 +4,12 @@ from webapp.stats.bisection.plan import Evidence, Plan
 from webapp.stats.bisection.posterior import Posterior
 from webapp.stats.bisection.validation import BOUND, ERROR, MOST_BOOTS, SHARE, Validation, Verdict
 
+LEAST_CHANCE = 0.005
+"""Truths less probable than this are not listed."""
+
+LEADING = 0.05
+"""A candidate less probable than this leads nothing."""
+
 
 def missing_end(end: str) -> str:
     """Neither a boot nor a way to get one."""
@@ -48,7 +54,7 @@ def searching(plan: Plan, now: Posterior, bits: float, test: Validation | None) 
     elif test is not None:
         start = f"The step is reproduced by {_boots(test)} (log ratio {test.ratio:+.1f}). "
     return (
-        f"{start}{leaders(plan, now)}; {now.entropy:.1f} bits are missing, and the next boot is "
+        f"{start}{leading(plan, now)}; {now.entropy:.1f} bits are missing, and the next boot is "
         f"the one that tells most per hour ({bits:.2f} bits)."
     )
 
@@ -109,16 +115,14 @@ def two_steps(plan: Plan, now: Posterior) -> str:
 def stopped(plan: Plan, now: Posterior, evidence: Evidence, stop: str) -> str:
     """The search ends without a name."""
     if stop:
-        return f"The search stops: {stop}. {leaders(plan, now)}."
-    skipped = (
-        f" {len(evidence.skipped)} revisions could not be measured." if evidence.skipped else ""
-    )
+        return f"The search stops: {stop}. {leading(plan, now)}."
+    skipped = f" Could not be measured: {len(evidence.skipped)}." if evidence.skipped else ""
     builds = (
         f" Builds scatter by {now.build_sd:.2f} %, the step is {effect(now)}."
         if now.build_sd > abs(now.effect) / 4
         else ""
     )
-    return f"No further boot would tell the rest apart.{skipped}{builds} {leaders(plan, now)}."
+    return f"No further boot would tell the rest apart.{skipped}{builds} {leading(plan, now)}."
 
 
 def effect(now: Posterior) -> str:
@@ -127,17 +131,25 @@ def effect(now: Posterior) -> str:
     return f"{now.effect:+.2f} % [{now.effect - reach:+.2f}, {now.effect + reach:+.2f}]"
 
 
-def leaders(plan: Plan, now: Posterior, most: int = 3) -> str:
-    """The most probable truths with their chances; nothing below half a percent."""
+def _leaders(plan: Plan, now: Posterior, most: int = 3) -> str:
     order = (-now.candidates).argsort(kind="stable")[:most]
-    parts = [
-        f"{percent(now.candidates[i])} {plan.name(int(i) + 1)}"
-        for i in order
-        if now.candidates[i] >= 0.005
-    ]
-    if now.none >= 0.005:
+    if now.candidates[order[0]] < max(LEADING, min(2 / plan.bad, 0.3)):
+        parts = [f"none of {plan.bad} candidates leads"]
+    else:
+        parts = [
+            f"{percent(float(now.candidates[i]))} {plan.name(int(i) + 1)}"
+            for i in order
+            if now.candidates[i] >= LEAST_CHANCE
+        ]
+    if now.none >= LEAST_CHANCE:
         parts.append(f"{percent(now.none)} no step")
-    return ", ".join(parts) or "No candidate leads"
+    return ", ".join(parts)
+
+
+def leading(plan: Plan, now: Posterior) -> str:
+    """The most probable truths, to begin a sentence with."""
+    words = _leaders(plan, now)
+    return words[0].upper() + words[1:]
 
 
 def _boots(test: Validation) -> str:

@@ -20,6 +20,10 @@ from webapp.stats.errors import NotFiniteError, OutOfRangeError
 DEFAULT_BOOTS = 80
 DEFAULT_DOUBT = 0.1
 
+PERSON = 1e-3
+"""Factor on the prior of a candidate that a person rules out: a thousand to one, not never. A
+person can be wrong, and a weight of 0 would turn contradicting boots into a misfit nobody sees."""
+
 
 class Purpose(StrEnum):
     """What a boot was measured for. ``HISTORY`` was there before: it is evidence, not effort."""
@@ -131,7 +135,8 @@ class Evidence:
     """All that is known: boots in the order measured, and what people and the lab said.
 
     ``skipped``: revisions that cannot be built or booted. ``excluded``: candidates that a person
-    rules out; ``forced``: those to which a person limits the search (empty: no limit). ``pinned``:
+    rules out; ``forced``: those to which a person limits the search (empty: no limit); both are
+    a prior (`PERSON`), not a verdict. ``pinned``:
     revisions to measure next, until they are measured. ``hours``: machine time used.
     ``failure``: why the lab gave up, or "".
     """
@@ -158,13 +163,15 @@ def log_percent(value: float, reference: float) -> float:
 
 
 def candidate_weights(plan: Plan, evidence: Evidence) -> Sequence[float]:
-    """Prior weights of c_1 … c_N after what people said; raises `OutOfRangeError` for none."""
+    """Prior weights of c_1 … c_N after what people said, which evidence can overrule."""
     if not evidence.excluded and not evidence.forced:
         return plan.weights
-    weights = [
-        0.0 if j in evidence.excluded or (evidence.forced and j not in evidence.forced) else weight
-        for j, weight in enumerate(plan.weights, start=1)
+    return [
+        weight * _said(evidence, candidate)
+        for candidate, weight in enumerate(plan.weights, start=1)
     ]
-    if not any(weights):
-        raise OutOfRangeError("excluded: no candidate is left: give one back to the search")
-    return weights
+
+
+def _said(evidence: Evidence, candidate: int) -> float:
+    limited = evidence.forced and candidate not in evidence.forced
+    return PERSON if limited or candidate in evidence.excluded else 1.0

@@ -67,7 +67,7 @@ class Posterior:
 def posterior(plan: Plan, evidence: Evidence) -> Posterior:
     """The posterior from the raw evidence; without any boot, the prior.
 
-    Raises `OutOfRangeError` when no candidate is left or a build stands for different revisions.
+    Raises `OutOfRangeError` for a build that stands for revisions between which a candidate lies.
     """
     return posterior_of(plan, tally(plan, evidence))
 
@@ -75,7 +75,8 @@ def posterior(plan: Plan, evidence: Evidence) -> Posterior:
 def posterior_of(plan: Plan, data: Tally) -> Posterior:
     """The same from evidence that is reduced already."""
     segments = segments_of(data)
-    log_z = log_cuts(segments, plan.effect, EFFECT_SPREAD * abs(plan.effect))
+    spread = EFFECT_SPREAD * abs(plan.effect)
+    log_z = log_cuts(segments, plan.effect, spread)
     gap_of = np.searchsorted(data.place, np.arange(1, plan.bad + 1))
     gap_prior = np.bincount(gap_of, data.prior, log_z.shape[1]).astype(np.float64)
     top = float(log_z.max())
@@ -84,7 +85,7 @@ def posterior_of(plan: Plan, data: Tally) -> Posterior:
     by_node = by_gap.sum(axis=1) + plan.doubt * z[:, -1]
     node = int(np.argmax(by_node))
     log_node = top + log(by_node[node] / data.nodes.weight[node])
-    two = two_steps(segments, node, gap_prior, plan.effect)
+    two = two_steps(segments, node, gap_prior, plan.effect, spread)
     total = float(by_node.sum())
     gaps = (1 - plan.doubt) * z.sum(axis=0)
     return Posterior(

@@ -69,7 +69,8 @@ def validate(plan: Plan, evidence: Evidence, data: Tally) -> Validation:
     known = float(weight[sides[0]].sum()), float(weight[sides[1]].sum())
     limit = _limit(plan, data)
     more = _more_boots(plan, data, sum(fresh))
-    return Validation(_verdict(ratio, limit, fresh, known), ratio, fresh, known, more)
+    owed = _owes_boots(evidence, data, fresh)
+    return Validation(_verdict(ratio, limit, fresh, owed), ratio, fresh, known, more)
 
 
 def fresh_boots(evidence: Evidence, data: Tally) -> tuple[int, int]:
@@ -82,14 +83,21 @@ def fresh_boots(evidence: Evidence, data: Tally) -> tuple[int, int]:
     return ends.count(0), ends.count(data.first_bad)
 
 
-def _verdict(
-    ratio: float, limit: float, fresh: tuple[int, int], known: tuple[float, float]
-) -> Verdict:
-    if min(known) == 0 or 0 in fresh:
+def _owes_boots(evidence: Evidence, data: Tally, fresh: tuple[int, int]) -> bool:
+    """Whether an end that can be measured was not: history alone does not decide."""
+    return any(
+        count == 0
+        and not evidence.skipped.issuperset(np.flatnonzero(data.places == place).tolist())
+        for count, place in zip(fresh, (0, data.first_bad), strict=True)
+    )
+
+
+def _verdict(ratio: float, limit: float, fresh: tuple[int, int], owed: bool) -> Verdict:
+    if owed:
         return Verdict.OPEN
     if abs(ratio) >= BOUND:
         return Verdict.STEP if ratio > 0 else Verdict.NO_STEP
-    if min(fresh) >= LEAST_BOOTS and limit < BOUND:
+    if max(fresh) >= LEAST_BOOTS and limit < BOUND:
         return Verdict.LIMITED
     return Verdict.EXHAUSTED if max(fresh) >= MOST_BOOTS else Verdict.OPEN
 

@@ -2,7 +2,7 @@
 
 from webapp.stats.bisection.case import Decision
 from webapp.stats.bisection.ending import Kind
-from webapp.stats.bisection.explain import effect, leaders, percent
+from webapp.stats.bisection.explain import LEAST_CHANCE, effect, leading, percent
 from webapp.stats.bisection.forecast import Forecast
 from webapp.stats.bisection.plan import Evidence, Plan, Purpose
 
@@ -14,26 +14,25 @@ def headline(plan: Plan, decision: Decision, coming: Forecast | None = None) -> 
     """Say "93 % r303643, 5 % r303640; 2 to 5 boots left, about 40 min"; in the end, the answer."""
     outcome = decision.outcome
     if outcome is None:
-        return "; ".join([leaders(plan, decision.posterior), *_left(coming)])
+        return "; ".join([leading(plan, decision.posterior), *_left(coming)])
+    chance = percent(outcome.probability)
     match outcome.kind:
         case Kind.SINGLE:
-            return f"{plan.name(outcome.candidates[0])}, {percent(outcome.probability)}"
+            words = f"{plan.name(outcome.candidates[0])}, {chance}"
         case Kind.RANGE:
-            return f"One of {_listed(plan, outcome.candidates)}, {percent(outcome.probability)}"
+            words = f"One of {_listed(plan, outcome.candidates)}, {chance}"
         case Kind.TWO_STEPS:
             first, second = _span(plan, outcome.candidates), _span(plan, outcome.second)
-            return f"Two steps: {first} and {second}, {percent(outcome.probability)}"
-        case Kind.NOT_REPRODUCED:
-            return "Not reproduced"
-        case Kind.INCONCLUSIVE:
-            more = f", needs about {outcome.more_boots} more boots" if outcome.more_boots else ""
-            return f"Inconclusive{more}"
-        case Kind.LAB_FAILED:
-            return "The lab failed"
+            words = f"Two steps: {first} and {second}, {chance}"
+        case Kind.INCONCLUSIVE if outcome.more_boots:
+            words = f"Inconclusive, needs about {outcome.more_boots} more boots"
+        case kind:
+            words = kind.value.capitalize()
+    return words
 
 
 def forecast_words(coming: Forecast) -> str:
-    """Say "about 15 boots, 2 h 10; 90 %: 22 boots", and how it will end if that is not one commit."""
+    """Say "about 15 boots, 2 h 10; 90 %: 22 boots", and how it is likely to end."""
     boots = f"about {coming.boots_median:.0f} boots, {duration(coming.hours_median)}"
     ends = [
         f"{percent(chance)} {kind.value}"
@@ -77,19 +76,24 @@ def _left(coming: Forecast | None) -> list[str]:
     if coming is None:
         return []
     low, high = round(coming.boots_median), round(coming.boots_p90)
-    boots = f"{low} to {high} boots" if high > low else f"{low} boots"
+    boots = f"{low} to {high} boots" if high > low else _count(low)
     return [f"{boots} left, about {duration(coming.hours_median)}"]
+
+
+def _count(boots: int) -> str:
+    return "1 boot" if boots == 1 else f"{boots} boots"
 
 
 def _table(plan: Plan, evidence: Evidence, decision: Decision) -> list[str]:
     chances = decision.posterior.candidates
     order = [int(i) + 1 for i in (-chances).argsort(kind="stable") if chances[i] > 0]
+    shown = [index for index in order[:MOST_ROWS] if chances[index - 1] >= LEAST_CHANCE]
     rows = [
         f"| {plan.name(index)} | {percent(float(chances[index - 1]))} | {_boots(evidence, index)} |"
-        for index in order[:MOST_ROWS]
+        for index in shown
     ]
     rest = len(order) - len(rows)
-    others = float(sum(chances[index - 1] for index in order[MOST_ROWS:]))
+    others = float(sum(chances[index - 1] for index in order[len(rows) :]))
     tail = [f"| {rest} others | {percent(others)} | |"] if rest > 0 else []
     return ["| candidate | chance | boots |", "|---|---|---|", *rows, *tail]
 

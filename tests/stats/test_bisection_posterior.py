@@ -1,0 +1,259 @@
+"""The posterior against slow references that share no formula with it."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from webapp.stats.bisection import Boot, Evidence, Noise, Plan, log_percent, posterior
+from webapp.stats.bisection.posterior import EFFECT_SPREAD, TWO_STEPS_PRIOR
+from webapp.stats.bisection.two_steps import DIFFERENCE_SPREAD
+from webapp.stats.errors import NotFiniteError, OutOfRangeError
+
+FLAT = 1e4
+"""Standard deviation of a level that is as good as unknown, log percent."""
+
+
+def log_density(boots, steps, run_boot, build):
+    """Normal density of all boots: ``steps`` holds (weight of each boot, mean, sd) each."""
+    y = np.array([boot.value for boot in boots])
+    label = np.array([f"{boot.build}/{'' if boot.build else boot.index}" for boot in boots])
+    covariance = np.diag(np.full(len(y), run_boot)) + FLAT**2
+    covariance = covariance + build * (label[:, None] == label[None, :])
+    off = y.copy()
+    for weight, mean, spread in steps:
+        off -= mean * weight
+        covariance += spread**2 * np.outer(weight, weight)
+    return -0.5 * (np.linalg.slogdet(covariance)[1] + off @ np.linalg.solve(covariance, off))
+
+
+def after(boots, candidate):
+    return np.array([float(boot.index >= candidate) for boot in boots])
+
+
+def log_one(boots, candidate, effect, run_boot, build):
+    step = (after(boots, candidate), effect, EFFECT_SPREAD * abs(effect))
+    return log_density(boots, [step], run_boot, build)
+
+
+def log_two(boots, a, b, effect, run_boot, build):
+    """Two steps as a sum and a difference, which are independent."""
+    first, second = after(boots, a), after(boots, b)
+    whole = ((first + second) / 2, effect, EFFECT_SPREAD * abs(effect))
+    apart = ((first - second) / 2, 0.0, DIFFERENCE_SPREAD * abs(effect))
+    return log_density(boots, [whole, apart], run_boot, build)
+
+
+def slow(plan, boots, run_boot, build):
+    """Weights of every candidate, of none and of two steps, by enumeration."""
+    prior = np.array(plan.weights) / sum(plan.weights)
+    steps = [log_one(boots, j, plan.effect, run_boot, build) for j in range(1, plan.bad + 1)]
+    none = log_density(boots, [], run_boot, build)
+    z = np.append((1 - plan.doubt) * prior * np.exp(steps), plan.doubt * np.exp(none))
+    measured = sorted({boot.index for boot in boots})
+    two = sum(
+        2 * prior[a - 1] * prior[b - 1] * np.exp(log_two(boots, a, b, plan.effect, run_boot, build))
+        for a, b in combinations(range(1, plan.bad + 1), 2)
+        if any(a <= index < b for index in measured) and measured[0] < a and b <= measured[-1]
+    )
+    share = (1 - plan.doubt) * TWO_STEPS_PRIOR
+    odds = share * two / ((1 - share) * z.sum())
+    return z / z.sum(), odds / (1 + odds)
+
+
+def boots_strategy(commits):
+    return st.lists(
+        st.builds(
+            Boot,
+            index=st.integers(-2, commits + 2),
+            value=st.floats(-4, 4),
+        ),
+        max_size=9,
+    ).map(lambda more: [Boot(0, 0.3), Boot(commits, -2.1), *more])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    boots=boots_strategy(5),
+    weights=st.lists(st.floats(0.1, 5), min_size=5, max_size=5),
+    build=st.sampled_from([0.0, 0.4, 2.0]),
+    effect=st.sampled_from([-2.0, 1.0]),
+)
+def test_it_equals_the_enumeration_of_normal_densities(boots, weights, build, effect):
+    plan = Plan(tuple(weights), effect, Noise(0.5, 0.5, build))
+
+    now = posterior(plan, Evidence(tuple(boots)))
+
+    chances, two = slow(plan, boots, 0.5, build**2)
+    assert np.append(now.candidates, now.none) == pytest.approx(chances, abs=2e-5)
+    assert now.two == pytest.approx(two, abs=1e-4)
+
+
+def test_noise_that_is_an_estimate_is_integrated_over():
+    noise = Noise(0.7, 0.0, 0.3, within_df=12, build_df=8, history_boots=5)
+    plan = Plan((1.0,) * 4, -1.0, noise)
+    values = [(0, 0.1), (0, -0.5), (4, -1.2), (4, -0.2), (2, -0.9), (2, 0.2), (1, 0.3), (3, -1.4)]
+    boots = [Boot(*each) for each in values]
+
+    now = posterior(plan, Evidence(tuple(boots)))
+
+    rng = np.random.default_rng(5)
+    total = np.zeros(5)
+    for _ in range(3000):
+        within = 0.49 * 12 / rng.chisquare(12)
+        shown = (0.09 + 0.49 / 5) * 8 / rng.chisquare(8)
+        build = max(shown - within / 5, 0.0)
+        logs = [log_one(boots, j, -1.0, within, build) for j in range(1, 5)]
+        total += np.append(
+            (1 - plan.doubt) / 4 * np.exp(logs),
+            plan.doubt * np.exp(log_density(boots, [], within, build)),
+        )
+    assert np.append(now.candidates, now.none) == pytest.approx(total / total.sum(), abs=0.02)
+
+
+def test_estimated_noise_is_less_sure_than_known_noise():
+    boots = tuple(Boot(i, v) for i, v in [(0, 0), (8, -2), (4, -2.2), (3, 0.1), (4, -1.9)])
+    known = posterior(Plan((1.0,) * 8, -2.0, Noise(0.5)), Evidence(boots))
+    estimated = Noise(0.5, within_df=4, build_df=4, history_boots=5)
+
+    unsure = posterior(Plan((1.0,) * 8, -2.0, estimated), Evidence(boots))
+
+    assert known.top == unsure.top == 4
+    assert unsure.candidates[3] < known.candidates[3]
+
+
+def test_without_any_boot_it_is_the_prior():
+    now = posterior(Plan((3.0, 1.0, 0.0), 1.0, Noise(1.0), doubt=0.2), Evidence())
+
+    assert now.candidates == pytest.approx([0.6, 0.2, 0.0])
+    assert now.none == pytest.approx(0.2)
+    assert now.two == 0
+    assert now.effect == pytest.approx(1.0)
+
+
+def test_neither_order_nor_direction_nor_level_nor_the_names_of_builds_matter():
+    rng = np.random.default_rng(2)
+    boots = [Boot(index, float(rng.normal())) for index in (0, 6, 3, 3, 4, 2, 0, 6)]
+    plan = Plan((1.0,) * 6, -2.0, Noise(0.5, 0.5, 0.3))
+    reference = posterior(plan, Evidence(tuple(boots)))
+    other = Plan((1.0,) * 6, 2.0, Noise(0.5, 0.5, 0.3))
+    moved = [Boot(b.index, 700.0 - b.value, f"build of {b.index}") for b in reversed(boots)]
+
+    now = posterior(other, Evidence(tuple(moved)))
+
+    assert now.candidates == pytest.approx(reference.candidates, abs=1e-9)
+    assert now.none == pytest.approx(reference.none, abs=1e-9)
+    assert now.effect == pytest.approx(-reference.effect, abs=1e-9)
+
+
+def test_a_skipped_revision_moves_no_probability():
+    plan = Plan((1.0,) * 6, -2.0, Noise(0.5))
+    boots = (Boot(0, 0.0), Boot(6, -2.0), Boot(2, 0.1), Boot(5, -1.8))
+
+    with_skips = posterior(plan, Evidence(boots, skipped=frozenset({3, 4})))
+
+    assert with_skips.candidates.tolist() == posterior(plan, Evidence(boots)).candidates.tolist()
+    assert with_skips.candidates[2:5] == pytest.approx(with_skips.candidates[2])
+
+
+def test_more_boots_of_one_build_never_say_more_than_the_build_does():
+    noise = Noise(0.5, 0.5, build=1.0)
+    ends = (Boot(0, 0.0), Boot(0, 0.0), Boot(2, -2.0), Boot(2, -2.0))
+
+    now = posterior(Plan((1.0, 1.0), -2.0, noise), Evidence(ends + (Boot(1, -2.0),) * 500))
+
+    assert now.candidates[0] < 0.96
+
+
+def test_rebuilds_say_what_more_boots_cannot():
+    noise = Noise(0.5, 0.5, build=1.0)
+    levels = {0: 0.0, 1: -2.0, 2: -2.0}
+    boots = tuple(Boot(i, v, f"{i}.{b}") for i, v in levels.items() for b in range(12))
+
+    now = posterior(Plan((1.0, 1.0), -2.0, noise), Evidence(boots))
+
+    assert now.candidates[0] > 0.99
+
+
+def test_identical_builds_share_their_boots():
+    plan = Plan((1.0, 0.0, 1.0), -2.0, Noise(0.5, 0.0, 0.5))
+    ends = (Boot(0, 0.0), Boot(3, -2.0))
+    apart = (Boot(1, -2.1, "same"), Boot(2, -1.9, "same"))
+    together = (Boot(1, -2.1, "same"), Boot(1, -1.9, "same"))
+
+    now = posterior(plan, Evidence(ends + apart))
+
+    assert now.candidates[1] == 0
+    assert now.candidates == pytest.approx(posterior(plan, Evidence(ends + together)).candidates)
+
+
+def test_a_build_of_revisions_that_differ_is_refused():
+    boots = (Boot(1, 0.0, "same"), Boot(2, 0.0, "same"))
+
+    with pytest.raises(OutOfRangeError, match="build same"):
+        posterior(Plan((1.0,) * 3, -2.0, Noise(0.5)), Evidence(boots))
+
+
+def test_what_people_rule_out_is_a_thousand_times_less_probable_but_can_be_true():
+    plan = Plan((1.0,) * 4, -2.0, Noise(0.5))
+    boots = tuple(Boot(i, -2.0 if i else 0.0) for i in range(5) for _ in range(5))
+
+    without = posterior(plan, Evidence(excluded=frozenset({1})))
+    only = posterior(plan, Evidence(forced=frozenset({2, 3})))
+    against = posterior(plan, Evidence(boots, excluded=frozenset({1})))
+
+    assert without.candidates == pytest.approx([0, 0.3, 0.3, 0.3], abs=1e-3)
+    assert only.candidates == pytest.approx([0, 0.45, 0.45, 0], abs=1e-3)
+    assert against.candidates[0] > 0.99
+
+
+@pytest.mark.parametrize("effect", [-2.0, -500.0])
+def test_without_noise_or_with_a_huge_step_one_boot_each_is_enough(effect):
+    boots = tuple(Boot(i, effect if i >= 3 else 0.0) for i in (0, 5, 2, 3))
+
+    now = posterior(Plan((1.0,) * 5, effect, Noise(0.0)), Evidence(boots))
+
+    assert now.candidates[2] > 0.999
+    assert np.isfinite(now.candidates).all()
+
+
+def test_two_steps_are_recognised_and_placed():
+    rng = np.random.default_rng(1)
+    level = {0: 0.0, 3: 0.0, 4: -1.0, 5: -1.0, 7: -1.0, 8: -2.0, 12: -2.0}
+    boots = tuple(
+        Boot(i, value + 0.2 * float(rng.normal())) for i, value in level.items() for _ in range(4)
+    )
+
+    now = posterior(Plan((1.0,) * 12, -2.0, Noise(0.2)), Evidence(boots))
+
+    assert now.two > 0.95
+    assert now.two_gaps == ((4, 4), (8, 8))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ({"weights": ()}, "at least one candidate"),
+        ({"weights": (0.0, 0.0)}, "every candidate is ruled out"),
+        ({"weights": (-1.0, 2.0)}, "finite number ≥ 0"),
+        ({"effect": 0.0}, "effect"),
+        ({"doubt": 1.0}, "doubt"),
+        ({"runs": 0}, "runs"),
+        ({"names": ("a",)}, "names"),
+    ],
+)
+def test_a_plan_that_makes_no_sense_names_the_field(arguments, complaint):
+    plan = {"weights": (1.0, 1.0), "effect": -2.0, "noise": Noise(0.5)}
+
+    with pytest.raises(OutOfRangeError, match=complaint):
+        Plan(**(plan | arguments))
+
+
+def test_values_are_log_percent_of_any_reference():
+    assert log_percent(98, 100) == pytest.approx(-2.0203, abs=1e-4)
+    with pytest.raises(OutOfRangeError):
+        log_percent(0, 100)
+    with pytest.raises(NotFiniteError):
+        Boot(1, float("nan"))
