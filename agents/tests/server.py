@@ -14,6 +14,8 @@ from typing import Any
 
 import httpx2
 
+from agents.tests.board import Board
+
 TOKEN = "secret-token"
 Answer = tuple[int, dict[str, Any]]
 
@@ -30,6 +32,7 @@ class FakeServer:
     """Stores runs by UUID. `script` holds answers to give first; `judge` may object to a run."""
 
     runs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    jobs: Board = field(default_factory=Board)
     hardware: list[dict[str, Any]] = field(default_factory=list)
     script: list[Answer | Exception] = field(default_factory=list)
     judge: Callable[[dict[str, Any]], tuple[str, str] | None] = lambda _run: None
@@ -57,7 +60,9 @@ class FakeServer:
                 return error(401, "No good token was sent.")
             if target.path == "/api/v1/whoami":
                 return 200, {"agent": "agent-1", "lab": "lab", "time": self.time}
-            body = json.loads(gzip.decompress(content))
+            body = json.loads(gzip.decompress(content)) if content else {}
+            if target.path.startswith("/api/v1/jobs"):
+                return self.jobs.answer(method, target.path, body)
             if target.path == "/api/v1/hardware":
                 self.hardware.append(body)
                 return 201, body

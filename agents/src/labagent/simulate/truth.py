@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from labagent.model import Metric
-from labagent.work.job import Job, check_word
+from labagent.work.job import Job
 from labagent.work.tables import Table, read_toml
 
 GIT_COUNT_OFFSET = 10**9
@@ -179,7 +179,7 @@ def _machine(one: tuple[Table, Mapping[str, Any]], shared: Mapping[str, Any]) ->
     own, content = one
     table = Table({**shared, **content}, own.path, own.key("")[:-1])
     machine = Machine(
-        name=check_word(table.need_text("name", '"HW/NIC"'), table.key("name")),
+        name=table.need_word("name", '"HW/NIC"'),
         levels=_levels(table),
         metric=_metric(table.table("metric")),
         noise=Noise(*(table.number(f"{one}_noise", 0.0, 0.0, 50.0) for one in _NOISES)),

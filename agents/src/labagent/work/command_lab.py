@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from labagent.benchlab.kernel import bounded
+from labagent.errors import AgentError
 from labagent.model import clean
 from labagent.work.builds import Builds
 from labagent.work.commands import Command
@@ -15,7 +16,7 @@ from labagent.work.config import LabFile, Machine
 from labagent.work.job import Job, printable
 from labagent.work.lab import Task, accept_served
 from labagent.work.processes import Runner, TimedOut
-from labagent.work.readers import Measurement, Output, UnreadableError
+from labagent.work.readers import Measurement, Output
 from labagent.work.stops import StageFailed
 
 LONGEST_IDENT = 2000
@@ -78,7 +79,7 @@ class CommandLab:
         machine = self._machine(task.job)
         try:
             return machine.reader.read(Output(directory, printed), task.job, machine.metric)
-        except (UnreadableError, OSError) as error:
+        except (AgentError, OSError) as error:
             raise StageFailed("run", f"no result: {error}") from error
 
     def clean(self, task: Task) -> None:

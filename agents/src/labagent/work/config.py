@@ -14,7 +14,6 @@ from typing import Any
 
 from labagent.model import Metric
 from labagent.work.commands import ALWAYS, Command
-from labagent.work.job import check_word
 from labagent.work.readers import READERS, Reader
 from labagent.work.tables import Table, read_toml
 
@@ -109,10 +108,9 @@ def _path(table: Table, key: str) -> Path | None:
 def _machines(table: Table, shared: Mapping[str, Any]) -> dict[str, Machine]:
     machines: dict[str, Machine] = {}
     for number, one in enumerate(table.tables("hardware"), 1):
-        name = one.need_text("name", 'write the name the server knows: "HW/NIC"')
+        name = one.need_word("name", 'write the name the server knows: "HW/NIC"')
         if name in machines:
             raise one.error("name", f"{name!r} is there twice", "one table for each hardware")
-        check_word(name, one.key("name"))
         own = {**shared, **table.get("hardware")[number - 1]}
         machines[name] = _machine(name, Table(own, table.path, f"hardware[{number}]"))
     if not machines:

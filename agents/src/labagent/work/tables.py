@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from labagent.errors import SettingsError
+from labagent.work.job import UnsafeJobError, check_word
 
 
 def read_toml(path: Path) -> Table:
@@ -53,6 +54,14 @@ class Table:
         if not value:
             raise self.error(name, "is missing", remedy)
         return value
+
+    def need_word(self, name: str, remedy: str) -> str:
+        """A text that may stand in a command."""
+        value = self.need_text(name, remedy)
+        try:
+            return check_word(value, self.key(name))
+        except UnsafeJobError as error:
+            raise SettingsError(f"{self.path}: {error.message}", error.remedy) from error
 
     def texts(self, name: str) -> tuple[str, ...] | None:
         value = self.get(name)

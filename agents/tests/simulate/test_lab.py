@@ -1,0 +1,163 @@
+"""The simulated lab in the loop, as it should be and with each fault."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from labagent.client import Client
+from labagent.simulate.faulty import FaultyApi, Silence
+from labagent.simulate.lab import SimulatedLab
+from labagent.simulate.truth import load_truth
+from labagent.work.pauses import Pauses
+from labagent.work.state import StateDirectory
+from labagent.work.worker import Worker
+
+from agents.tests.board import HARDWARE, job
+from agents.tests.server import TOKEN, FakeServer, listening
+from agents.tests.work.lab import wait_for
+
+SOURCES = Path(__file__).parents[2] / "src"
+TRUTH = """
+run_noise = 0.5
+boot_noise = 0.5
+build_seconds = 6
+boot_seconds = 6
+run_seconds = 6
+[[hardware]]
+name = "{hardware}"
+levels = {{ forwarding = 1e6 }}
+[faults]
+{faults}
+"""
+
+
+@pytest.fixture
+def truth(tmp_path):
+    def write(faults=""):
+        path = tmp_path / "truth.toml"
+        path.write_text(TRUTH.format(hardware=HARDWARE, faults=faults))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def simulate(server, tmp_path, truth):
+    def run(*jobs, faults="", state="state"):
+        known, silence = load_truth(truth(faults)), Silence()
+        client = Client("https://driftline.test", TOKEN, transport=server.transport)
+        server.jobs.queue = list(jobs)
+        worker = Worker(
+            FaultyApi(client, "sim-1", known, silence),
+            SimulatedLab(known, "sim-1", 600.0, silence),
+            StateDirectory(tmp_path / state),
+            say=lambda _line: None,
+            wait=0,
+            pauses=Pauses(0.01, 0.05),
+        )
+        server.jobs.idle = worker.drain
+        worker.run()
+
+    return run
+
+
+def test_jobs_are_answered_with_values_of_the_truth(simulate, server):
+    simulate(job(1, boots=3, iterations=2), job(2, "r1"))
+    (_, run), (_, other) = server.jobs.results
+    pps = run["metrics"]["pps"]
+    assert pps["boots"] == [0, 0, 1, 1, 2, 2]
+    assert all(abs(value - 1e6) < 5e4 for value in pps["samples"])
+    assert len(set(pps["samples"])) == 6
+    assert run["build_id"] != other["build_id"]
+
+
+def test_the_same_jobs_get_the_same_answers(simulate, server):
+    simulate(job(1))
+    first = server.jobs.results.pop()
+    simulate(job(1), state="another")
+    assert server.jobs.results[0][1]["uuid"] == first[1]["uuid"]
+
+
+def test_a_revision_that_does_not_build_fails_at_the_build(simulate, server):
+    simulate(job(), faults='unbuildable = ["r303643"]')
+    ((_, failed),) = server.jobs.failures
+    assert failed["stage"] == "build"
+    assert "does not build" in failed["log"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "stage", "reason"),
+    [
+        ("build_failure", "build", "build failed"),
+        ("wrong_kernel", "boot", "wrong kernel: .*r303642"),
+        ("hang", "boot", "did not come back"),
+    ],
+)
+def test_a_fault_is_reported_with_its_stage(simulate, server, fault, stage, reason):
+    simulate(job(), faults=f"{fault} = 1.0")
+    ((_, failed),) = server.jobs.failures
+    assert failed["stage"] == stage
+    assert re.search(reason, failed["reason"])
+
+
+def test_a_result_sent_twice_is_one(simulate, server):
+    simulate(job(), faults="twice = 1.0")
+    paths = [path for _, path, _ in server.requests if path.endswith("/result")]
+    assert len(paths) == 2
+    assert len(server.jobs.results) == 1
+
+
+def test_a_late_result_still_comes(simulate, server):
+    simulate(job(), faults="late = 1.0")
+    assert len(server.jobs.results) == 1
+
+
+def test_a_revision_without_a_place_is_the_labs_fault(simulate, server):
+    simulate(job(revision="deadbeef"))
+    assert server.jobs.failures[0][1]["stage"] == "lab"
+
+
+def two_workers(truth, address, state):
+    command = [sys.executable, "-m", "labagent", "simulate", "--truth", truth, "--workers", "2"]
+    return [*command, "--server", address, "--state", state, "--wait", "0"]
+
+
+def test_several_workers_crash_are_started_again_and_drain(tmp_path, truth):
+    server = FakeServer()
+    server.jobs.queue = [job(number, boots=1) for number in range(1, 5)]
+    environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCES), "DRIFTLINE_TOKEN": TOKEN}
+    with listening(server) as address:
+        process = subprocess.Popen(
+            two_workers(truth("crash = 1.0"), address, tmp_path / "s"),
+            env=environ,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        wait_for(lambda: len(server.jobs.results) == 4, 60)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert "simulated crash" in err
+    assert "starting it again" in err
+    assert {poll["worker"] for poll in server.jobs.polls} == {"sim-1-1", "sim-1-2"}
+
+
+def test_workers_leave_when_the_one_that_started_them_is_killed(tmp_path, truth):
+    server = FakeServer()
+    environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCES), "DRIFTLINE_TOKEN": TOKEN}
+    with listening(server) as address:
+        process = subprocess.Popen(
+            two_workers(truth(), address, tmp_path / "s"),
+            env=environ,
+            stderr=subprocess.PIPE,
+        )
+        wait_for(lambda: {poll["worker"] for poll in server.jobs.polls} == {"sim-1-1", "sim-1-2"})
+        process.kill()
+        # Their end closes the pipe.
+        process.communicate(timeout=30)

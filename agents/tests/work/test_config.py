@@ -1,0 +1,88 @@
+"""The lab's file: what is wrong is named with its key and the remedy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from labagent.errors import SettingsError
+from labagent.work.config import load_lab
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+GOOD = """
+[[hardware]]
+name = "A/B"
+identify = ["uname", "-a"]
+run = ["bench", "{directory}"]
+"""
+
+
+def load(tmp_path, text):
+    path = tmp_path / "lab.toml"
+    path.write_text(text)
+    return load_lab(path)
+
+
+def test_a_small_file_is_enough(tmp_path):
+    machine = load(tmp_path, GOOD).machines["A/B"]
+    assert machine.serves() == {
+        "hardware": "A/B",
+        "modes": None,
+        "trees": None,
+        "rebuilds": False,
+    }
+    assert machine.reader.name == "bench-lab"
+
+
+def test_what_all_machines_share_is_written_once(tmp_path):
+    shared = 'trees = ["t"]\nbuild = ["make"]\n'
+    machine = load(tmp_path, shared + GOOD + 'trees = ["own"]\n').machines["A/B"]
+    assert machine.trees == ("own",)
+    assert machine.commands["build"].words == ("make",)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("name = x", r"line 1"),
+        ('name = "x"', r"hardware is missing"),
+        (GOOD + 'biuld = ["make"]', r"hardware\[1\]\.biuld is not known.*build\?"),
+        ("sever = 1\n" + GOOD, r"sever is not known.*server\?"),
+        (GOOD + 'build = "make"', r"hardware\[1\]\.build is 'make'.*\[\"program\""),
+        (GOOD + 'build = { command = "make" }', r"build\.command is one text.*shell = true"),
+        (
+            GOOD + 'build = { command = ["make"], timeout = "2h" }',
+            r"build\.timeout is '2h'.*number",
+        ),
+        (GOOD + 'build = ["make", "{rev}"]', r"build does not know '\{rev\}'.*\{revision\}"),
+        (GOOD + 'build = ["make", "{boot}"]', r"build does not know '\{boot\}'"),
+        (GOOD + 'build = ["make", "{revision.x}"]', r"does not know"),
+        (GOOD + 'build = ["make", "{"]', r"does not know '\{'"),
+        (GOOD + 'has_build = ["test"]', r"build is missing"),
+        (GOOD + 'result = "values"', r"metric is missing"),
+        (GOOD + 'result = "csv"', r"result is 'csv'.*bench-lab, values, json-lines, iperf3"),
+        (GOOD + GOOD, r"hardware\[2\]\.name 'A/B' is there twice"),
+        (GOOD.replace('"A/B"', '"-A"'), r"hardware\[1\]\.name .*must not reach a command"),
+        (GOOD + "environment = { A = 1 }", r"environment\.A is 1"),
+        (GOOD + 'metric = { name = "x", unit = "y", better = "up" }', r"metric\.better is 'up'"),
+        ('[[hardware]]\nname = "A"\nidentify = ["x"]', r"hardware\[1\]\.run is missing"),
+        ("wait = 100\n" + GOOD, r"wait is 100.*0 to 60"),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path, text, named):
+    with pytest.raises(SettingsError, match=named):
+        load(tmp_path, text)
+
+
+@pytest.mark.parametrize("name", ["benchlab.toml", "ssh-iperf3.toml"])
+def test_the_examples_are_good(labagent, capsys, name):
+    assert labagent("work", "--config", EXAMPLES / name, "--check") == 0
+    out = capsys.readouterr().out
+    assert "is good" in out
+    assert "r303643" in out
+
+
+def test_the_simulated_example_is_good(labagent, capsys):
+    assert labagent("simulate", "--truth", EXAMPLES / "simulated.toml", "--check") == 0
+    assert "2 steps" in capsys.readouterr().out
