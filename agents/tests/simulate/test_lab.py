@@ -31,7 +31,7 @@ boot_seconds = 6
 run_seconds = 6
 [[hardware]]
 name = "{hardware}"
-levels = {{ forwarding = 1e6 }}
+levels = {{ "forwarding@inet4" = 1e6 }}
 [faults]
 {faults}
 """

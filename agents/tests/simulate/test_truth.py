@@ -28,7 +28,7 @@ percent = -10.0
 tree = "t"
 position = 200
 percent = 50.0
-mode = "pf"
+mode = "pf@inet4"
 [[step]]
 tree = "listed"
 revision = "new"

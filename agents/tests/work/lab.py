@@ -39,7 +39,7 @@ metric = {{ name = "pps", unit = "packets/s", better = "more" }}
 environment = {{ HERE = "{here}" }}
 [[hardware]]
 name = "{hardware}"
-modes = ["forwarding"]
+modes = ["forwarding@inet4"]
 has_build = ["sh", "{here}/lab.sh", "has_build", "{{revision}}"]
 build = ["sh", "{here}/lab.sh", "build", "{{revision}}"]
 boot = ["sh", "{here}/lab.sh", "boot", "{{revision}}", "{{boot}}"]

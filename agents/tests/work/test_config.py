@@ -67,6 +67,7 @@ def test_what_all_machines_share_is_written_once(tmp_path):
         (GOOD + "environment = { A = 1 }", r"environment\.A is 1"),
         (GOOD + 'metric = { name = "x", unit = "y", better = "up" }', r"metric\.better is 'up'"),
         ('[[hardware]]\nname = "A"\nidentify = ["x"]', r"hardware\[1\]\.run is missing"),
+        (GOOD + 'modes = ["p f"]', r"modes has a wrong one: 'p f'.*workload"),
         ("wait = 100\n" + GOOD, r"wait is 100.*0 to 60"),
     ],
 )

@@ -44,8 +44,8 @@ class Durations:
 
 @dataclass(frozen=True)
 class Machine:
-    """A simulated hardware. `levels` maps a mode, or a workload, to the metric's level before any
-    step; None as `trees` is any."""
+    """A simulated hardware. `levels` maps a mode to the metric's level before any step; None as
+    `trees` is any."""
 
     name: str
     levels: Mapping[str, float]
@@ -65,9 +65,6 @@ class Machine:
             "rebuilds": self.rebuilds,
         }
 
-    def level(self, job: Job) -> float:
-        return self.levels.get(str(job.mode), self.levels.get(job.mode.workload, 0.0))
-
 
 @dataclass(frozen=True)
 class Step:
@@ -84,7 +81,7 @@ class Step:
             self.tree == job.tree
             and self.position <= position
             and self.hardware in (None, job.hardware)
-            and self.mode in (None, str(job.mode), job.mode.workload)
+            and self.mode in (None, str(job.mode))
         )
 
 
@@ -121,7 +118,7 @@ class Truth:
         """What one iteration measures: level × steps × (1 + noise) of build, boot and run."""
         machine = self.machines[job.hardware]
         position = self.position(job.tree, job.revision) or 0
-        value = machine.level(job)
+        value = machine.levels[str(job.mode)]
         for step in self.steps:
             if step.concerns(job, position):
                 value *= 1 + step.percent / 100

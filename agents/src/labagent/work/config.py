@@ -12,7 +12,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from labagent.model import Metric
+from labagent.errors import SettingsError
+from labagent.model import Metric, Mode
 from labagent.work.commands import ALWAYS, Command
 from labagent.work.readers import READERS, Reader
 from labagent.work.tables import Table, read_toml
@@ -40,8 +41,8 @@ _MACHINE_KEYS = frozenset(
 
 @dataclass(frozen=True)
 class Machine:
-    """One hardware that the lab serves. `modes` are workloads or whole modes, None any; so are
-    `trees`. Without `boot` the run boots the machine by itself."""
+    """One hardware that the lab serves. `modes` are whole modes as the server names them, None any;
+    so are `trees`. Without `boot` the run boots the machine by itself."""
 
     name: str
     commands: Mapping[str, Command]
@@ -130,7 +131,7 @@ def _machine(name: str, table: Table) -> Machine:
         _commands(table),
         reader,
         metric,
-        modes=table.texts("modes"),
+        modes=_modes(table),
         trees=table.texts("trees"),
         rebuilds=table.flag("rebuilds"),
         environment=_environment(table),
@@ -138,6 +139,14 @@ def _machine(name: str, table: Table) -> Machine:
     )
     table.finish()
     return machine
+
+
+def _modes(table: Table) -> tuple[str, ...] | None:
+    modes = table.texts("modes")
+    try:
+        return None if modes is None else tuple(str(Mode.parse(mode)) for mode in modes)
+    except SettingsError as error:
+        raise table.error("modes", f"has a wrong one: {error.message}", error.remedy) from error
 
 
 def _reader(table: Table) -> Reader:

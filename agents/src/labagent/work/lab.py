@@ -75,7 +75,7 @@ def is_served(serves: Mapping[str, Any], job: Job) -> bool:
     modes, trees = serves["modes"], serves["trees"]
     return (
         serves["hardware"] == job.hardware
-        and (modes is None or str(job.mode) in modes or job.mode.workload in modes)
+        and (modes is None or str(job.mode) in modes)
         and (trees is None or job.tree in trees)
     )
 
