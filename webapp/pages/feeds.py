@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -38,6 +39,7 @@ def of_hardware(request: HttpRequest, name: str) -> HttpResponse:
     return _feed(request, f"Alerts on {found}", found.get_absolute_url(), events)
 
 
+@login_not_required
 @require_safe
 @conditional_page
 def of_subscription(request: HttpRequest, token: str) -> HttpResponse:

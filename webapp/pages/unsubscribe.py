@@ -4,6 +4,7 @@ Programs that look into mails follow every link, so following it changes nothing
 mail program is a POST without a session or a form token (RFC 8058).
 """
 
+from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
@@ -16,6 +17,7 @@ from webapp.regressions.unsubscribing import BadToken, Target
 NOT_FOUND = 404
 
 
+@login_not_required
 @csrf_exempt
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
