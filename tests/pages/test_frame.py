@@ -80,7 +80,7 @@ def test_one_signs_in_and_out(client: Client) -> None:
         "/sign-in/?next=/hardware/", {"username": "ada", "password": "a long password"}
     )
     assert right["Location"] == "/hardware/"
-    assert "Sign out ada" in words(client.get("/").content.decode())
+    assert "Signed in as ada" in words(client.get("/").content.decode())
     assert client.post("/sign-out/")["Location"] == "/"
     assert "Sign in" in words(client.get("/").content.decode())
 
