@@ -239,6 +239,16 @@ def test_two_steps_are_an_answer_of_their_own():
     assert decision.outcome.second == (8,)
 
 
+def test_one_boot_at_half_height_is_not_yet_two_steps():
+    quiet = plan(commits=8, noise=Noise(0.2))
+    half = boots(S, (0, 0.0), (8, -2.0), (0, 0.0), (8, -2.0), (4, -2.0), (3, -1.0))
+
+    decision = decide(quiet, Evidence(half))
+
+    assert decision.posterior.two > 0.95
+    assert decision.actions == (Measure(3, S),)
+
+
 def test_a_search_that_finds_one_level_everywhere_takes_the_step_back():
     flat = boots(S, *[(i, 0.05 * (-1) ** i) for i in range(16)], *[(16, 0.1)] * 4)
 

@@ -17,7 +17,7 @@ from math import inf, isfinite, log
 from webapp.stats.bisection.noise import Noise
 from webapp.stats.errors import NotFiniteError, OutOfRangeError
 
-DEFAULT_BOOTS = 80
+DEFAULT_BOOTS = 100
 DEFAULT_DOUBT = 0.1
 
 PERSON = 1e-3

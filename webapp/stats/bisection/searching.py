@@ -4,7 +4,7 @@ import numpy as np
 
 from webapp.stats.bisection import ending, explain
 from webapp.stats.bisection.case import SURE, Case, Decision, Measure, State
-from webapp.stats.bisection.confirming import confirming, find_pair
+from webapp.stats.bisection.confirming import CONFIRMING_BOOTS, confirming, find_pair
 from webapp.stats.bisection.ending import Kind, Outcome
 from webapp.stats.bisection.information import Outlook, best_option, expect, look_ahead
 from webapp.stats.bisection.plan import Purpose
@@ -30,7 +30,7 @@ def _reached(case: Case) -> Decision | None:
     now = case.now
     if _log_factor_of_none(case) >= BOUND:
         return case.done(Outcome(Kind.NOT_REPRODUCED, (), now.none, explain.step_gone(now)))
-    if now.two >= SURE:
+    if now.two >= SURE and sum(_boots_between(case).values()) >= CONFIRMING_BOOTS:
         return case.done(ending.two_steps(now, explain.two_steps(case.plan, now)))
     if now.candidates[now.top - 1] >= SURE and now.two < TWO_DOUBT:
         pair = find_pair(case)
@@ -74,20 +74,28 @@ def _search_boots(case: Case, outlook: Outlook) -> tuple[list[Measure], float]:
 
 
 def _between(case: Case) -> list[Measure]:
-    """One step or two? A boot between both, when nothing else is open."""
+    """One step or two? A boot between both where two are likelier."""
     now = case.now
     if not case.wanted or now.two_gaps is None or now.two < TWO_DOUBT:
         return []
     (_, last), (first, _) = now.two_gaps
-    boots = [boot.index for boot in case.evidence.boots] + [each.index for each in case.pending]
-    counts = {
-        index: boots.count(index)
-        for index in range(last, first)
-        if index not in case.evidence.skipped
-    }
+    counts = _boots_between(case)
     least = min(
         counts, key=lambda index: (counts[index], abs(2 * index - last - first)), default=None
     )
     if least is None or counts[least] >= MOST_BETWEEN:
         return []
     return [Measure(least, Purpose.SEARCHING)]
+
+
+def _boots_between(case: Case) -> dict[int, int]:
+    """Boots, also those under way, of each measurable revision between two suspected steps."""
+    if case.now.two_gaps is None:
+        return {}
+    (_, last), (first, _) = case.now.two_gaps
+    counts = dict.fromkeys(range(last, first), 0)
+    booted = [boot.index for boot in case.evidence.boots]
+    for index in [*booted, *(measure.index for measure in case.pending)]:
+        if index in counts:
+            counts[index] += 1
+    return {index: count for index, count in counts.items() if index not in case.evidence.skipped}
