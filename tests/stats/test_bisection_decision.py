@@ -148,6 +148,44 @@ def test_confirming_boots_that_disagree_send_it_back_to_the_search():
     assert decision.posterior.top != 7
 
 
+def test_one_boot_that_went_wrong_is_set_aside_and_measured_again():
+    search = boots(S, (0, 0.0), (16, -2.0), (8, -2.0), (4, -40.0))
+
+    decision = decide(plan(), Evidence(ENDS + search))
+
+    assert decision.odd == (7,)
+    assert decision.actions == (Measure(4, S),)
+    assert "Set aside as gone wrong, far from both levels and alone: revision 4" in decision.words
+
+
+def test_a_second_boot_that_agrees_brings_it_back():
+    search = boots(S, (0, 0.0), (16, -2.0), (8, -2.0), (4, -40.0), (4, -40.1))
+
+    assert decide(plan(), Evidence(ENDS + search)).odd == ()
+
+
+@pytest.mark.parametrize("wrong", [(0, -40.0), (16, 30.0)])
+def test_one_boot_of_an_end_that_went_wrong_decides_nothing(wrong):
+    first = boots(V, wrong, (16 - wrong[0], -2.0 if wrong[0] == 0 else 0.0))
+    others = boots(V, *[(0, 0.0), (16, -2.0)] * 2)
+
+    begun = decide(plan(), Evidence(first))
+    settled = decide(plan(), Evidence(first + others))
+
+    assert begun.state is State.VALIDATING
+    assert settled.state is State.SEARCHING
+    assert settled.odd == (0,)
+
+
+def test_a_step_much_larger_than_alerted_is_not_taken_for_boots_that_went_wrong():
+    large = boots(V, *[(0, 0.0), (16, -9.0)] * 3) + boots(S, (8, -9.1), (4, 0.1), (6, -8.9))
+
+    decision = decide(plan(), Evidence(large))
+
+    assert decision.odd == ()
+    assert decision.actions == (Measure(5, S),)
+
+
 def test_the_same_evidence_gives_the_same_decision():
     one, other = (decide(plan(), Evidence(NAMED[:7])) for _ in range(2))
 

@@ -41,7 +41,7 @@ def test_nothing_is_learnt_where_the_answer_is_known_or_no_answer_is_heard():
 
 
 def outlook(plan, evidence):
-    return look_ahead(plan, evidence, posterior(plan, evidence))
+    return look_ahead(plan, evidence.boots, posterior(plan, evidence))
 
 
 ENDS = (Boot(0, 0.0), Boot(0, 0.1), Boot(32, -2.0), Boot(32, -2.1))

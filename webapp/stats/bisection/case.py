@@ -5,6 +5,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from webapp.stats.bisection import explain
 from webapp.stats.bisection.ending import Outcome
 from webapp.stats.bisection.plan import Boot, Evidence, Plan, Purpose
 from webapp.stats.bisection.posterior import Posterior
@@ -41,7 +42,8 @@ class Decision:
     """The state, what to measure (nothing: wait for what is under way), and why, in words.
 
     ``outcome`` is there exactly when the state is done. ``effort``: boots that the bisect has
-    cost so far. ``validation`` where the ends decided.
+    cost so far. ``validation`` where the ends decided. ``odd``: numbers of the boots in the
+    evidence that were set aside as gone wrong.
     """
 
     state: State
@@ -51,6 +53,7 @@ class Decision:
     effort: int
     outcome: Outcome | None = None
     validation: Validation | None = None
+    odd: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +76,30 @@ class Case:
         validation: Validation | None = None,
     ) -> Decision:
         """The decision to measure, or to wait for what is under way."""
-        effort = self.evidence.effort
-        return Decision(state, tuple(actions), words, self.now, effort, None, validation)
+        return self._decision(state, words, None, validation, tuple(actions))
 
     def done(self, outcome: Outcome, validation: Validation | None = None) -> Decision:
         """The decision to stop."""
-        effort = self.evidence.effort
-        return Decision(State.DONE, (), outcome.words, self.now, effort, outcome, validation)
+        return self._decision(State.DONE, outcome.words, outcome, validation)
+
+    def _decision(
+        self,
+        state: State,
+        words: str,
+        outcome: Outcome | None,
+        validation: Validation | None,
+        actions: tuple[Measure, ...] = (),
+    ) -> Decision:
+        return Decision(
+            state=state,
+            actions=actions,
+            words=words + explain.odd(self.evidence, self.data.odd, self.plan),
+            posterior=self.now,
+            effort=self.evidence.effort,
+            outcome=outcome,
+            validation=validation,
+            odd=self.data.odd,
+        )
 
     def pins(self, purpose: Purpose) -> list[Measure]:
         """What people want measured next and is not under way."""
@@ -111,5 +131,5 @@ class Case:
         return int((self.data.place == place).sum())
 
     def boots_for(self, purpose: Purpose) -> list[Boot]:
-        """The boots that were measured for a purpose."""
-        return [boot for boot in self.evidence.boots if boot.purpose is purpose]
+        """The boots that were measured for a purpose and count."""
+        return [boot for boot in self.data.counted if boot.purpose is purpose]

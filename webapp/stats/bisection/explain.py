@@ -125,6 +125,16 @@ def stopped(plan: Plan, now: Posterior, evidence: Evidence, stop: str) -> str:
     return f"No further boot would tell the rest apart.{skipped}{builds} {leading(plan, now)}."
 
 
+def odd(evidence: Evidence, places: tuple[int, ...], plan: Plan) -> str:
+    """Which boots were set aside; nothing when there are none. Begins with a space."""
+    if not places:
+        return ""
+    boots = ", ".join(
+        f"{plan.name(evidence.boots[i].index)} at {evidence.boots[i].value:+.2f} %" for i in places
+    )
+    return f" Set aside as gone wrong, far from both levels and alone: {boots}."
+
+
 def effect(now: Posterior) -> str:
     """The step with its 95 % interval, log percent."""
     reach = 1.96 * now.effect_sd

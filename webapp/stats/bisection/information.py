@@ -12,13 +12,14 @@ where the expected loss is largest: Lindley 1956; for a search with noisy answer
 of the posterior when all answers are equally good (Horstein 1963; Jedynak, Frazier, Sznitman 2012).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.bisection.plan import Evidence, Plan
+from webapp.stats.bisection.plan import Boot, Plan
 from webapp.stats.bisection.posterior import Posterior
 
 Floats = NDArray[np.float64]
@@ -59,12 +60,12 @@ class Outlook:
     step: float
 
 
-def look_ahead(plan: Plan, evidence: Evidence, now: Posterior) -> Outlook:
-    """The outlook with nothing under way."""
+def look_ahead(plan: Plan, boots: Sequence[Boot], now: Posterior) -> Outlook:
+    """The outlook with nothing under way, after ``boots`` (those that count)."""
     chances = np.append(now.candidates, now.none)
     weight = np.zeros(plan.bad + 1)
     newest: dict[int, str] = {}
-    for boot in evidence.boots:
+    for boot in boots:
         if 0 <= boot.index <= plan.bad:
             if newest.setdefault(boot.index, boot.build) != boot.build:
                 newest[boot.index], weight[boot.index] = boot.build, 0.0

@@ -47,7 +47,7 @@ def _log_factor_of_none(case: Case) -> float:
 
 
 def _measure(case: Case, validation: Validation | None) -> Decision:
-    outlook = look_ahead(case.plan, case.evidence, case.now)
+    outlook = look_ahead(case.plan, case.data.counted, case.now)
     for measure in case.pending:
         expect(outlook, measure.index, rebuild=measure.rebuild)
     actions, bits = _search_boots(case, outlook)
@@ -94,7 +94,7 @@ def _boots_between(case: Case) -> dict[int, int]:
         return {}
     (_, last), (first, _) = case.now.two_gaps
     counts = dict.fromkeys(range(last, first), 0)
-    booted = [boot.index for boot in case.evidence.boots]
+    booted = [boot.index for boot in case.data.counted]
     for index in [*booted, *(measure.index for measure in case.pending)]:
         if index in counts:
             counts[index] += 1

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webapp.stats.bisection.noise import NoiseNodes, noise_nodes
-from webapp.stats.bisection.plan import Evidence, Plan, candidate_weights
+from webapp.stats.bisection.odd import odd_boots
+from webapp.stats.bisection.plan import Boot, Evidence, Plan, candidate_weights
 from webapp.stats.errors import OutOfRangeError
 
 Floats = NDArray[np.float64]
@@ -23,7 +24,9 @@ class Tally:
     level is the good one). ``boots[b]``, ``precision[b]`` (Σ 1/variance of its boots at the
     noise's estimate) and ``mean[b]``, counted from ``origin``. ``base[s]`` is the log evidence of
     the scatter inside builds, ``weights[s, b]`` the precision of a build's mean around its level:
-    1/(σ²build + 1/precision). ``prior[j − 1]`` adds up to 1.
+    1/(σ²build + 1/precision). ``prior[j − 1]`` adds up to 1. ``places``: the place of each
+    revision 0 … N. ``counted`` are the boots behind it all, ``odd`` the numbers of those in the
+    evidence that were set aside.
     """
 
     place: Places
@@ -37,13 +40,17 @@ class Tally:
     prior: Floats
     places: Places
     first_bad: int
+    counted: tuple[Boot, ...]
+    odd: tuple[int, ...]
 
 
 def tally(plan: Plan, evidence: Evidence) -> Tally:
     """Reduce ``evidence``; raises `OutOfRangeError` for a build whose revisions could differ."""
     prior = np.asarray(candidate_weights(plan, evidence), np.float64)
     places = _places(prior)
-    rows = _rows(plan, evidence, places)
+    odd = odd_boots(plan, evidence.boots, int(np.searchsorted(places, places[-1])))
+    counted = tuple(boot for i, boot in enumerate(evidence.boots) if i not in odd)
+    rows = _rows(plan, counted, places)
     place, boots, precision, mean, rss, log_variance = rows.T if len(rows) else np.zeros((6, 0))
     nodes = noise_nodes(plan.noise)
     scale = nodes.within[:, None]
@@ -64,6 +71,8 @@ def tally(plan: Plan, evidence: Evidence) -> Tally:
         prior=prior / prior.sum(),
         places=places,
         first_bad=int(places[-1]),
+        counted=counted,
+        odd=odd,
     )
 
 
@@ -78,11 +87,11 @@ def _places(prior: Floats) -> Places:
     return np.concatenate(([0], np.maximum.accumulate(np.where(prior > 0, numbers, 0))))
 
 
-def _rows(plan: Plan, evidence: Evidence, places: Places) -> Floats:
+def _rows(plan: Plan, boots: tuple[Boot, ...], places: Places) -> Floats:
     """Place, boots, precision, mean, Σ(y − mean)²/v and Σ log v of each build, by place."""
     variance_of = cache(plan.noise.boot_variance)
     sums: dict[tuple[str, int], list[float]] = {}
-    for boot in evidence.boots:
+    for boot in boots:
         place = place_of(places, boot.index)
         key = (boot.build, 0 if boot.build else boot.index)
         row = sums.setdefault(key, [place, 0, 0, 0, 0, 0, boot.value])

@@ -11,7 +11,9 @@ from enum import StrEnum
 from math import log
 
 import numpy as np
+from numpy.typing import NDArray
 
+from webapp.stats.bisection import odd
 from webapp.stats.bisection.plan import Evidence, Plan, Purpose
 from webapp.stats.bisection.posterior import log_ratio
 from webapp.stats.bisection.tally import Tally, place_of
@@ -69,7 +71,7 @@ def validate(plan: Plan, evidence: Evidence, data: Tally) -> Validation:
     known = float(weight[sides[0]].sum()), float(weight[sides[1]].sum())
     limit = _limit(plan, data)
     more = _more_boots(plan, data, sum(fresh))
-    owed = _owes_boots(evidence, data, fresh)
+    owed = _owes_boots(evidence, data, fresh) or _is_strange(plan, data)
     return Validation(_verdict(ratio, limit, fresh, owed), ratio, fresh, known, more)
 
 
@@ -90,6 +92,22 @@ def _owes_boots(evidence: Evidence, data: Tally, fresh: tuple[int, int]) -> bool
         and not evidence.skipped.issuperset(np.flatnonzero(data.places == place).tolist())
         for count, place in zip(fresh, (0, data.first_bad), strict=True)
     )
+
+
+def _is_strange(plan: Plan, data: Tally) -> bool:
+    """Whether the ends differ by what neither hypothesis expects, while one boot may be why."""
+    sides = [data.place == place for place in (0, data.first_bad)]
+    boots = [int(data.boots[side].sum()) for side in sides]
+    if min(boots) == 0 or min(boots) >= odd.LEAST_BOOTS:
+        return False
+    difference = _mean(data, sides[1]) - _mean(data, sides[0])
+    reach = 2 * odd.odd_reach(plan, plan.runs)
+    return not min(0.0, plan.effect) - reach <= difference <= max(0.0, plan.effect) + reach
+
+
+def _mean(data: Tally, side: NDArray[np.bool_]) -> float:
+    weight = data.nodes.weight @ data.weights
+    return float(weight[side] @ data.mean[side] / weight[side].sum())
 
 
 def _verdict(ratio: float, limit: float, fresh: tuple[int, int], owed: bool) -> Verdict:
@@ -125,12 +143,8 @@ def _more_boots(plan: Plan, data: Tally, spent: int) -> int | None:
 
 def _score(plan: Plan, data: Tally) -> float:
     """x·δ1 − δ1²/2: the log ratio times the variance of the difference x."""
-    weight = data.nodes.weight @ data.weights
-    means = []
-    for place in (0, data.first_bad):
-        side = data.place == place
-        if not side.any():
-            return 0.0
-        means.append(float(weight[side] @ data.mean[side] / weight[side].sum()))
+    sides = [data.place == place for place in (0, data.first_bad)]
+    if not all(side.any() for side in sides):
+        return 0.0
     step = SHARE * plan.effect
-    return (means[1] - means[0]) * step - step * step / 2
+    return (_mean(data, sides[1]) - _mean(data, sides[0])) * step - step * step / 2
