@@ -8,9 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webapp.stats.bisection import Boot, Evidence, Noise, Plan, log_percent, posterior
-from webapp.stats.bisection.posterior import EFFECT_SPREAD, TWO_STEPS_PRIOR
-from webapp.stats.bisection.two_steps import DIFFERENCE_SPREAD
+from webapp.stats.bisection.posterior import (
+    EFFECT_SPREAD,
+    TWO_STEPS_PRIOR,
+    WIDE_CHANCE,
+    WIDE_SPREAD,
+)
 from webapp.stats.bisection.tally import tally
+from webapp.stats.bisection.two_steps import DIFFERENCE_SPREAD
 from webapp.stats.errors import NotFiniteError, OutOfRangeError
 
 FLAT = 1e4
@@ -34,15 +39,15 @@ def after(boots, candidate):
     return np.array([float(boot.index >= candidate) for boot in boots])
 
 
-def log_one(boots, candidate, effect, run_boot, build):
-    step = (after(boots, candidate), effect, EFFECT_SPREAD * abs(effect))
+def log_one(boots, candidate, effect, run_boot, build, spread=EFFECT_SPREAD):
+    step = (after(boots, candidate), effect, spread * abs(effect))
     return log_density(boots, [step], run_boot, build)
 
 
-def log_two(boots, a, b, effect, run_boot, build):
+def log_two(boots, a, b, effect, run_boot, build, spread=EFFECT_SPREAD):
     """Two steps as a sum and a difference, which are independent."""
     first, second = after(boots, a), after(boots, b)
-    whole = ((first + second) / 2, effect, EFFECT_SPREAD * abs(effect))
+    whole = ((first + second) / 2, effect, spread * abs(effect))
     apart = ((first - second) / 2, 0.0, DIFFERENCE_SPREAD * abs(effect))
     return log_density(boots, [whole, apart], run_boot, build)
 
@@ -50,12 +55,23 @@ def log_two(boots, a, b, effect, run_boot, build):
 def slow(plan, boots, run_boot, build):
     """Weights of every candidate, of none and of two steps, by enumeration."""
     prior = np.array(plan.weights) / sum(plan.weights)
-    steps = [log_one(boots, j, plan.effect, run_boot, build) for j in range(1, plan.bad + 1)]
+    by_spread = {
+        spread: [
+            log_one(boots, j, plan.effect, run_boot, build, spread) for j in range(1, plan.bad + 1)
+        ]
+        for spread in (EFFECT_SPREAD, WIDE_SPREAD)
+    }
+    chance = {EFFECT_SPREAD: 1 - WIDE_CHANCE, WIDE_SPREAD: WIDE_CHANCE}
+    spread = max(by_spread, key=lambda each: chance[each] * (prior @ np.exp(by_spread[each])))
+    steps = by_spread[spread]
     none = log_density(boots, [], run_boot, build)
     z = np.append((1 - plan.doubt) * prior * np.exp(steps), plan.doubt * np.exp(none))
     measured = sorted({boot.index for boot in boots})
     two = sum(
-        2 * prior[a - 1] * prior[b - 1] * np.exp(log_two(boots, a, b, plan.effect, run_boot, build))
+        2
+        * prior[a - 1]
+        * prior[b - 1]
+        * np.exp(log_two(boots, a, b, plan.effect, run_boot, build, spread))
         for a, b in combinations(range(1, plan.bad + 1), 2)
         if any(a <= index < b for index in measured) and measured[0] < a and b <= measured[-1]
     )

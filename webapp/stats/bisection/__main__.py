@@ -60,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
         default=NEIGHBOURS,
         help=f"revisions that history measured at the good end ({NEIGHBOURS})",
     )
+    number("--alerted", type=float, metavar="PCT", help="the alerted step (the true one)")
     number("--false-alert", action="store_true", help="there is no step of that size")
     number("--rebuilds", action="store_true", help="the lab can build a revision anew")
     number("--budget", type=int, default=DEFAULT_BOOTS, metavar="BOOTS", help="the most boots")
@@ -81,6 +82,7 @@ def _cell(options: argparse.Namespace) -> Cell:
         false_alert=options.false_alert,
         rebuilds=options.rebuilds,
         budget=options.budget,
+        alerted=options.alerted,
     )
 
 
@@ -90,6 +92,7 @@ def as_document(cell: Cell, result: Result, options: argparse.Namespace) -> dict
         "policy": options.policy,
         "commits": cell.commits,
         "step_pct": cell.step,
+        "alerted_pct": cell.step if cell.alerted is None else cell.alerted,
         "noise_pct": {"run": cell.run, "boot": cell.boot, "build": cell.build},
         "history": cell.history,
         "neighbours": cell.neighbours,

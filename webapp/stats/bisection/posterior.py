@@ -23,6 +23,10 @@ EFFECT_SPREAD = 0.25
 estimates (the winner's curse), so the true step is often smaller; but a step far below the
 alerted one is not what the search is for, and would hide among the noise of any candidate."""
 
+WIDE_SPREAD, WIDE_CHANCE = 4.0, 0.02
+"""The same for an alert whose size says nothing, and the chance of that. Without it a step of
+four times the alerted size looks like two steps, and one of half of it is placed badly."""
+
 TWO_STEPS_PRIOR = 0.05
 """Chance that the interval holds two steps, given that there is any."""
 
@@ -75,10 +79,9 @@ def posterior(plan: Plan, evidence: Evidence) -> Posterior:
 def posterior_of(plan: Plan, data: Tally) -> Posterior:
     """The same from evidence that is reduced already."""
     segments = segments_of(data)
-    spread = EFFECT_SPREAD * abs(plan.effect)
-    log_z = log_cuts(segments, plan.effect, spread)
     gap_of = np.searchsorted(data.place, np.arange(1, plan.bad + 1))
-    gap_prior = np.bincount(gap_of, data.prior, log_z.shape[1]).astype(np.float64)
+    gap_prior = np.bincount(gap_of, data.prior, len(data.place) + 1).astype(np.float64)
+    spread, log_z = _evidence(plan, data, segments, gap_prior)
     top = float(log_z.max())
     z = data.nodes.weight[:, None] * np.exp(log_z - top)
     by_gap = (1 - plan.doubt) * z * gap_prior
@@ -94,8 +97,23 @@ def posterior_of(plan: Plan, data: Tally) -> Posterior:
         two=_chance_of_two(plan, two, log_node),
         two_gaps=_gaps(two, gap_of),
         gap_of=gap_of,
-        **_figures(plan, data, segments, by_gap),
+        **_figures(plan, data, segments, by_gap, spread),
     )
+
+
+def _evidence(
+    plan: Plan, data: Tally, segments: Segments, gap_prior: Floats
+) -> tuple[float, Floats]:
+    """The prior's width that the evidence supports more, log percent, and log Z (S, B + 1)."""
+    ranked = []
+    for share, chance in ((EFFECT_SPREAD, 1 - WIDE_CHANCE), (WIDE_SPREAD, WIDE_CHANCE)):
+        spread = share * abs(plan.effect)
+        log_z = log_cuts(segments, plan.effect, spread)
+        top = float(log_z.max())
+        total = float(data.nodes.weight @ np.exp(log_z - top) @ gap_prior)
+        ranked.append((top + log(max(chance * total, TINY)), spread, log_z))
+    _, spread, log_z = max(ranked, key=lambda each: each[0])
+    return spread, log_z
 
 
 def _chance_of_two(plan: Plan, two: TwoSteps, log_one: float) -> float:
@@ -130,13 +148,15 @@ def log_ratio(plan: Plan, data: Tally, step: float) -> float:
     return log(max(with_step, TINY)) - log(max(without, TINY))
 
 
-def _figures(plan: Plan, data: Tally, segments: Segments, by_gap: Floats) -> dict[str, float]:
+def _figures(
+    plan: Plan, data: Tally, segments: Segments, by_gap: Floats, spread: float
+) -> dict[str, float]:
     """Means over one-step hypotheses and noise nodes, ``by_gap`` of shape (S, B + 1)."""
     chance = by_gap / by_gap.sum()
     w0, w1, m0, m1 = sides(segments)
     total = np.where(w0 + w1 > 0, w0 + w1, 1.0)
     known = w0 * w1 / total
-    prior = 1 / (EFFECT_SPREAD * plan.effect) ** 2
+    prior = 1 / spread**2
     mean = (known * (m1 - m0) + prior * plan.effect) / (known + prior)
     effect = float((chance * mean).sum())
     variance = float((chance * (1 / (known + prior) + (mean - effect) ** 2)).sum())

@@ -33,7 +33,7 @@ POLICIES = ("driftline", "git-bisect", "pinpoint-like")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The truth. Percentages; ``step`` is signed and is also what was alerted.
+    """The truth. Percentages; ``step`` is signed, and what was alerted unless ``alerted`` says so.
 
     ``history``: revisions from which the noise is estimated; 0: it is known. With
     ``false_alert`` there is no step. Raises `OutOfRangeError`.
@@ -49,12 +49,14 @@ class Cell:
     false_alert: bool = False
     rebuilds: bool = False
     budget: int = DEFAULT_BOOTS
+    alerted: float | None = None
 
     def __post_init__(self) -> None:
         if self.commits < 1:
             raise OutOfRangeError("commits: at least 1")
-        if not -100 < self.step < 1e6 or self.step == 0:
-            raise OutOfRangeError("step: a percentage above -100, not 0")
+        for name, step in (("step", self.step), ("alerted", self.alerted)):
+            if step is not None and (not -100 < step < 1e6 or step == 0):
+                raise OutOfRangeError(f"{name}: a percentage above -100, not 0")
         if self.history and self.history < 3:
             raise OutOfRangeError("history: at least 3 revisions, or 0 for noise that is known")
         if self.neighbours < 0:
@@ -62,8 +64,13 @@ class Cell:
 
     @property
     def effect(self) -> float:
-        """The step in log percent."""
+        """The true step in log percent."""
         return 100 * log1p(self.step / 100)
+
+    @property
+    def alerted_effect(self) -> float:
+        """The alerted step in log percent."""
+        return 100 * log1p((self.step if self.alerted is None else self.alerted) / 100)
 
     @property
     def noise(self) -> Noise:
@@ -115,7 +122,7 @@ def _try(cell: Cell, rng: np.random.Generator, policy: str) -> Tried:
     past = _history(cell, lab)
     plan = Plan(
         weights=(1.0,) * cell.commits,
-        effect=cell.effect,
+        effect=cell.alerted_effect,
         noise=estimate_noise(past[: cell.history]) if cell.history else cell.noise,
         budget=Budget(boots=cell.budget),
         can_rebuild=cell.rebuilds,
