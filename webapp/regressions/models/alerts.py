@@ -68,7 +68,7 @@ class AlertQuerySet(models.QuerySet["Alert"]):
 
     def with_revisions(self) -> Self:
         return self.select_related(
-            "tree", "revision", "after", "likeliest", "resolution_revision", "duplicate_of"
+            "tree", "revision", "after", "likeliest", "named", "resolution_revision", "duplicate_of"
         )
 
     def of_revision(self, revision: Revision) -> Self:
@@ -127,6 +127,15 @@ class Alert(models.Model):
     revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="alerts")
     after = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
     likeliest = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    named = models.ForeignKey(
+        Revision,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="The commit that a bisect named: while it is suspected, it is the likeliest.",
+    )
+    named_probability = models.FloatField(null=True, blank=True)
     verdict = models.CharField(max_length=12, choices=Verdict)
     state = models.CharField(max_length=13, choices=State, default=State.NEW)
     standing = models.BooleanField(default=True)
@@ -190,6 +199,10 @@ class Alert(models.Model):
                 & ~Q(snoozed_until_revision=""),
                 name="alert_snoozed_until_one_thing",
             ),
+            models.CheckConstraint(
+                condition=Q(named_probability__isnull=True) | Q(named_probability__range=(0, 1)),
+                name="alert_named_probability",
+            ),
         ]
         indexes = [
             models.Index(fields=["-id"], name="alerts_not_resolved", condition=~Q(state="resolved"))
@@ -220,6 +233,7 @@ class AlertEvent(models.Model):
         LEFT = "left", "findings left"
         MOVED = "moved", "points at another commit"
         REFINED = "refined", "other suspects"
+        NAMED = "named", "a bisect ended"
         TURNED = "turned", "another verdict"
         RECOVERED = "recovered", "all findings recovered"
         RETURNED = "returned", "no longer recovered"

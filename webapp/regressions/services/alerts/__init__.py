@@ -1,6 +1,7 @@
 """Alerts: made from findings by the system, triaged by people, watched by the clock."""
 
 from webapp.regressions.services.alerts.clock import pass_time
+from webapp.regressions.services.alerts.naming import tell_bisect
 from webapp.regressions.services.alerts.reconciling import reconcile_trees
 from webapp.regressions.services.alerts.regrouping import merge, move, split
 from webapp.regressions.services.alerts.triage import (
@@ -31,5 +32,6 @@ __all__ = [
     "snooze",
     "snooze_until_revision",
     "split",
+    "tell_bisect",
     "undo",
 ]

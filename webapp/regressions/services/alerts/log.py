@@ -22,7 +22,8 @@ RESTORED = (
 
 WRITTEN = (
     *(name.removesuffix("_id") for name in RESTORED),
-    *("revision", "after", "likeliest", "verdict", "standing", "history", "updated_at", "version"),
+    *("revision", "after", "likeliest", "named", "named_probability", "verdict"),
+    *("standing", "history", "updated_at", "version"),
 )
 
 

@@ -17,6 +17,7 @@ from webapp.regressions.services.alerts.adding import add_assigned
 from webapp.regressions.services.alerts.evidence import Conclusion, conclude, findings_of
 from webapp.regressions.services.alerts.locks import lock_trees
 from webapp.regressions.services.alerts.log import Change, write
+from webapp.regressions.services.alerts.naming import is_named_among
 from webapp.regressions.services.alerts.settling import retire, settle
 from webapp.results.models import Revision
 from webapp.results.services import begin_writing
@@ -68,7 +69,7 @@ def _stored(
     suspects = {ids[one.group.suspect] for one in conclusions}
     named = {one.group.alert for one in conclusions if one.group.alert is not None}
     wanted = Q(standing=True) | Q(revision__in=suspects) | Q(pk__in=named)
-    stored = Alert.objects.filter(wanted, tree=tree).order_by("pk")
+    stored = Alert.objects.filter(wanted, tree=tree).select_related("named").order_by("pk")
     return {alert.pk: Change(alert, now) for alert in stored}
 
 
@@ -127,6 +128,8 @@ def _place(
     if change is None:
         return open_alert(tree, fields, group.verdict, is_history=one.is_history, now=now)
     alert = change.alert
+    if alert.named_id and is_named_among(alert, group.after, group.suspect):
+        fields["likeliest_id"] = alert.named_id
     if any(getattr(alert, name) != value for name, value in fields.items()):
         names = Revision.objects.in_bulk({alert.likeliest_id, fields["likeliest_id"]})
         was, now_at = names[alert.likeliest_id], names[fields["likeliest_id"]]
