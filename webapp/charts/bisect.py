@@ -1,0 +1,220 @@
+"""The chart of a bisect as a Plotly figure: boots above, probability beneath, on one axis. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from webapp.charts import theme
+from webapp.charts.scale import spread_labels, y_range
+from webapp.charts.theme import MARGINS
+from webapp.charts.trend_figure import rounded
+
+Json = dict[str, Any]
+
+LABELLED_REVISIONS = 8
+DOT_SIZE = 7
+UPPER, LOWER = (0.42, 1.0), (0.0, 0.3)
+SYMBOLS = {"history": "circle-open", "run": "circle", "pasted": "square"}
+NAMES = {"history": "measured before", "run": "measured for it", "pasted": "entered by hand"}
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """One boot: the place of its revision, its value, and the 95 % interval of that."""
+
+    place: int
+    value: float
+    low: float
+    high: float
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class BisectChart:
+    """Revisions from the good one (place 0) to the bad one.
+
+    ``chances`` is the probability of each place to be the first bad one, 0 for the good one;
+    ``skipped`` are places that cannot be measured. ``before`` and ``after`` are the levels on
+    either side of the step as far as they are known, in ``unit``.
+    """
+
+    names: Sequence[str]
+    dots: Sequence[Dot]
+    chances: Sequence[float]
+    skipped: frozenset[int]
+    unit: str
+    better: str
+    before: float | None = None
+    after: float | None = None
+
+
+def figure(chart: BisectChart) -> Json:
+    """The figure; colours are names of CSS properties, which the page fills in."""
+    sources = [source for source in SYMBOLS if any(dot.source == source for dot in chart.dots)]
+    return {
+        "data": [
+            *(_level(chart, level) for level in ("before", "after")),
+            *(_dots(chart, source) for source in sources),
+            _bars(chart),
+            _skipped(chart),
+        ],
+        "layout": _layout(chart),
+    }
+
+
+def _level(chart: BisectChart, which: str) -> Json:
+    value = getattr(chart, which)
+    x = [] if value is None else [-0.5, len(chart.names) - 0.5]
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": x,
+        "y": [rounded(value)] * len(x),
+        "line": {"color": theme.MUTED, "width": 1, "dash": "dot"},
+        "hoverinfo": "skip",
+    }
+
+
+def _dots(chart: BisectChart, source: str) -> Json:
+    """Boots of one revision stand beside one another, in the order they were measured."""
+    dots = [dot for dot in chart.dots if dot.source == source]
+    colour = theme.MUTED if source == "history" else "var(--series-4)"
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": NAMES[source],
+        "x": [_beside(chart.dots, dot) for dot in dots],
+        "y": [rounded(dot.value) for dot in dots],
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": [rounded(dot.high - dot.value) for dot in dots],
+            "arrayminus": [rounded(dot.value - dot.low) for dot in dots],
+            "color": colour,
+            "thickness": 0.9,
+            "width": 0,
+        },
+        "marker": {"color": colour, "symbol": SYMBOLS[source], "size": DOT_SIZE},
+        "text": [chart.names[dot.place] for dot in dots],
+        "hovertemplate": f"%{{text}}: %{{y:,.5~r}} {chart.unit}<extra>{NAMES[source]}</extra>",
+    }
+
+
+def _beside(dots: Sequence[Dot], dot: Dot) -> float:
+    at_place = [one for one in dots if one.place == dot.place]
+    order = next(index for index, one in enumerate(at_place) if one is dot)
+    return round(dot.place + 0.6 * ((order + 1) / (len(at_place) + 1) - 0.5), 3)
+
+
+def _bars(chart: BisectChart) -> Json:
+    places = [place for place, chance in enumerate(chart.chances) if place > 0 or chance > 0]
+    return {
+        "type": "bar",
+        "name": "probability",
+        "x": places,
+        "y": [rounded(100 * chart.chances[place]) for place in places],
+        "yaxis": "y2",
+        "width": 0.8,
+        "marker": {"color": theme.WORSE},
+        "text": [chart.names[place] for place in places],
+        "textposition": "none",
+        "hovertemplate": "%{text}: %{y:.1f} %<extra>first bad one</extra>",
+    }
+
+
+def _skipped(chart: BisectChart) -> Json:
+    """The whole height hatched: these cannot be measured, and so not be excluded by themselves."""
+    places = sorted(chart.skipped)
+    return {
+        "type": "bar",
+        "name": "skipped",
+        "x": places,
+        "y": [100] * len(places),
+        "yaxis": "y2",
+        "width": 0.8,
+        "marker": {
+            "color": "rgba(0,0,0,0)",
+            "pattern": {"shape": "/", "fgcolor": "var(--hatch)", "size": 5, "fillmode": "overlay"},
+        },
+        "text": [chart.names[place] for place in places],
+        "textposition": "none",
+        "hovertemplate": "%{text}: cannot be measured<extra>skipped</extra>",
+    }
+
+
+def _layout(chart: BisectChart) -> Json:
+    return {
+        "margin": {"l": MARGINS.left, "r": MARGINS.right, "t": MARGINS.top, "b": MARGINS.bottom},
+        "paper_bgcolor": theme.PAPER,
+        "plot_bgcolor": theme.PAPER,
+        "font": {"color": theme.MUTED, "family": "var(--sans)", "size": 11},
+        "showlegend": False,
+        "hovermode": "closest",
+        "dragmode": False,
+        "barmode": "overlay",
+        "xaxis": _axis() | _x_axis(chart),
+        "yaxis": _axis()
+        | {
+            "domain": UPPER,
+            "range": _y_range(chart),
+            "gridcolor": theme.LINE,
+            "tickformat": ",.5~r",
+        },
+        "yaxis2": _axis()
+        | {"domain": LOWER, "range": [0, 100], "tickvals": [0, 50, 100], "gridcolor": theme.LINE},
+        "annotations": [
+            _title(f"{chart.unit}, {chart.better} is better", UPPER[1]),
+            _title("probability of being the first bad one, %", LOWER[1]),
+        ],
+    }
+
+
+def _y_range(chart: BisectChart) -> list[float | None]:
+    levels = [level for level in (chart.before, chart.after) if level is not None]
+    centres = [*levels, *(dot.value for dot in chart.dots)]
+    if not centres:
+        return [0, 1]
+    lows, highs = [dot.low for dot in chart.dots], [dot.high for dot in chart.dots]
+    return [rounded(end) for end in y_range(centres, lows, highs)]
+
+
+def _x_axis(chart: BisectChart) -> Json:
+    places = spread_labels(len(chart.names), LABELLED_REVISIONS)
+    return {
+        "type": "linear",
+        "showgrid": False,
+        "anchor": "y2",
+        "range": [-0.6, len(chart.names) - 0.4],
+        "tickmode": "array",
+        "tickvals": places,
+        "ticktext": [chart.names[place] for place in places],
+    }
+
+
+def _axis() -> Json:
+    return {
+        "zeroline": False,
+        "fixedrange": True,
+        "linecolor": theme.LINE,
+        "tickcolor": theme.LINE,
+        "ticks": "outside",
+        "ticklen": 4,
+    }
+
+
+def _title(text: str, top: float) -> Json:
+    """Written across above its axis: upright text reads badly."""
+    return {
+        "text": text,
+        "showarrow": False,
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "align": "left",
+        "xref": "paper",
+        "yref": "paper",
+        "x": 0,
+        "y": top,
+        "xshift": 4 - MARGINS.left,
+        "yshift": 4,
+        "font": {"color": theme.MUTED},
+    }
