@@ -210,6 +210,7 @@ CELERY_BEAT_SCHEDULE = {
         ("webapp.outbox.tasks.sweep_mails", MAIL_SWEEP_SECONDS),
         ("webapp.outbox.tasks.sweep_deliveries", MAIL_SWEEP_SECONDS),
         ("webapp.jobs.tasks.sweep_jobs", SWEEP_SECONDS),
+        ("webapp.bisects.tasks.sweep_bisects", SWEEP_SECONDS),
     )
 }
 

@@ -1,0 +1,166 @@
+"""A simulated lab for tests of bisects: revisions with a known truth, and workers that answer."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import numpy as np
+from django.db import transaction
+from django.utils import timezone
+
+from tests import make
+from tests.documents import run_document
+from tests.results.steps import an_agent
+from webapp.api.schemas import RunIn
+from webapp.bisects import services
+from webapp.bisects.draft import Draft
+from webapp.bisects.models import Bisect
+from webapp.jobs import services as jobs
+from webapp.jobs.models import Job
+from webapp.jobs.services import Asking, Serves
+from webapp.regressions import services as regressions
+from webapp.results.models import Revision, Series
+from webapp.results.services import forget_names
+
+LEVEL = 1_000_000.0
+FIRST = 1000
+MODE, HARDWARE = "pf", "Atom/T540"
+
+
+@dataclass
+class Truth:
+    """``count`` revisions, of which ``first_bad`` (an index) moved the level by ``step_pct``."""
+
+    count: int = 16
+    first_bad: int = 9
+    step_pct: float = -2.0
+    run_pct: float = 0.3
+    seed: int = 7
+    unbuildable: frozenset[int] = frozenset()
+    unbootable: frozenset[int] = frozenset()
+    noise: np.random.Generator = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.noise = np.random.default_rng(self.seed)
+
+    def boots(self, index: int, count: int) -> list[float]:
+        level = LEVEL * (1 + self.step_pct / 100 * (index >= self.first_bad))
+        return [
+            level * float(np.exp(each)) for each in self.noise.normal(0, self.run_pct / 100, count)
+        ]
+
+
+def name(index: int) -> str:
+    return f"r{FIRST + index}"
+
+
+def index_of(revision: Revision) -> int:
+    return int(revision.name[1:]) - FIRST
+
+
+def documents(truth: Truth, indices: Iterable[int], *, boots: int = 5) -> list[dict[str, Any]]:
+    return [document(truth, index, boots=boots) for index in indices]
+
+
+def document(truth: Truth, index: int, *, boots: int = 1, uuid: UUID | None = None) -> Any:
+    return run_document(
+        uuid=str(uuid or uuid4()),
+        revision=name(index),
+        hardware=HARDWARE,
+        mode={"workload": MODE, "traffic": None, "options": []},
+        samples=truth.boots(index, boots),
+        build_id=f"build of {name(index)}",
+        kernel_ident=f"FreeBSD 12.0-CURRENT {name(index)}",
+    )
+
+
+def upload(rows: Sequence[dict[str, Any]]) -> None:
+    runs = [RunIn.model_validate(row).document() for row in rows]
+    regressions.take_in(agent=an_agent(), runs=runs, register=True)
+
+
+def measured_before(truth: Truth) -> Series:
+    """History: eight revisions up to the good one and eight from the bad one on, five boots each.
+
+    Every revision in between is known, and none of them was measured.
+    """
+    forget_names()
+    upload(documents(truth, range(-8, 1)))
+    upload(documents(truth, range(truth.count, truth.count + 8)))
+    tree = make.tree()
+    for index in range(1, truth.count):
+        make.revision(name(index), of=tree, subject=f"Change number {index}")
+    return Series.objects.get(hardware__name=HARDWARE, mode__name=MODE)
+
+
+def revision(index: int) -> Revision:
+    return Revision.objects.get(name=name(index))
+
+
+def draft(truth: Truth, **fields: Any) -> Draft:
+    series = Series.objects.named().get(hardware__name=HARDWARE, mode__name=MODE)
+    return services.draft_bisect(
+        series=series,
+        good=revision(0),
+        bad=revision(truth.count),
+        **{"effect_pct": truth.step_pct, "most_boots": 60, **fields},
+    )
+
+
+def start(truth: Truth, **fields: Any) -> Bisect:
+    measured_before(truth)
+    return services.start_bisect(draft=draft(truth, **fields), created_by=make.user("ada"))
+
+
+def asking(worker: str) -> Asking:
+    return Asking(agent=an_agent(), worker=worker, serves=[Serves(hardware=HARDWARE)])
+
+
+def poll(worker: str = "rig-1", *, now: datetime | None = None) -> Job | None:
+    who = asking(worker)
+    return jobs.claim(asking=who, capabilities=jobs.capabilities_of(who), now=now)
+
+
+def answer(
+    truth: Truth, job: Job, *, uuid: UUID | None = None, now: datetime | None = None
+) -> None:
+    """Measure what the job asks for and send the result, or say at which stage it failed."""
+    index = index_of(job.revision)
+    if index in truth.unbuildable or index in truth.unbootable:
+        stage = "build" if index in truth.unbuildable else "boot"
+        fail(job, stage, "cc: error", now=now)
+        return
+    sent = document(truth, index, boots=job.boots, uuid=uuid)
+    send_result(job, sent, now=now)
+
+
+def send_result(job: Job, sent: dict[str, Any], *, now: datetime | None = None) -> None:
+    runs = [RunIn.model_validate(sent).document()]
+    with transaction.atomic():
+        held = jobs.begin_result(number=job.pk, agent=an_agent())
+        checked = jobs.check_result(held, runs)
+        regressions.take_in(agent=an_agent(), runs=checked)
+        jobs.complete(job=held, lease=job.lease, runs=checked, now=now)
+
+
+def fail(job: Job, stage: str, reason: str, *, now: datetime | None = None) -> None:
+    jobs.fail(number=job.pk, agent=an_agent(), lease=job.lease, stage=stage, reason=reason, now=now)
+
+
+def work(
+    truth: Truth, bisect: Bisect, *, workers: Sequence[str] = ("rig-1",), most: int = 200
+) -> Bisect:
+    """Let the workers measure until the bisect has ended; every job takes ten minutes."""
+    now = timezone.now()
+    for _ in range(most):
+        services.advance_bisect(bisect=bisect.pk, now=now)
+        bisect.refresh_from_db()
+        held = [job for worker in workers if (job := poll(worker, now=now))]
+        if bisect.has_ended or bisect.state == Bisect.State.PAUSED or not held:
+            break
+        now += timedelta(minutes=10)
+        for job in held:
+            answer(truth, job, now=now)
+    return Bisect.objects.with_subjects().get(pk=bisect.pk)

@@ -1,0 +1,28 @@
+"""Numbers that people paste."""
+
+import pytest
+
+from webapp.bisects.errors import BisectError
+from webapp.bisects.pasted import read_boots
+
+
+def test_a_line_is_a_boot_and_its_words_are_runs() -> None:
+    assert read_boots("1148692.5 1.1e6\n\n# a remark\n990 # odd\n") == [[1148692.5, 1.1e6], [990.0]]
+
+
+@pytest.mark.parametrize(
+    "word", ["-", "-5", "nan", "inf", "0", "1,000", "12kpps", "1_000", "٣", "0x10"]
+)
+def test_what_is_no_number_above_0_is_refused_with_its_line(word: str) -> None:
+    with pytest.raises(BisectError, match="Line 2: “"):
+        read_boots(f"100\n{word}\n")
+
+
+def test_nothing_is_refused() -> None:
+    with pytest.raises(BisectError, match="Nothing was pasted"):
+        read_boots(" \n# nothing\n")
+
+
+def test_too_much_is_refused() -> None:
+    with pytest.raises(BisectError, match="at most 50"):
+        read_boots("1\n" * 51)

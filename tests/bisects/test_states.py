@@ -1,0 +1,228 @@
+"""What happens to a bisect besides measuring: failures, people, time."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from tests import make
+from tests.bisects import lab
+from tests.bisects.lab import Truth
+from webapp.accounts.models import User
+from webapp.bisects.errors import BisectChanged, BisectError
+from webapp.bisects.models import Bisect, BisectBoot
+from webapp.bisects.services import act_on_bisect, advance_bisect, paste_boots, start_bisect
+from webapp.bisects.standing import standing_of
+from webapp.jobs import services as jobs
+from webapp.jobs.models import Job, Worker
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def truth() -> Truth:
+    return Truth()
+
+
+@pytest.fixture
+def bisect(truth: Truth) -> Bisect:
+    return lab.start(truth)
+
+
+@pytest.fixture
+def ada(bisect: Bisect) -> User:
+    return User.objects.get(username="ada")
+
+
+def stepped(bisect: Bisect) -> Bisect:
+    advance_bisect(bisect=bisect.pk)
+    return Bisect.objects.get(pk=bisect.pk)
+
+
+def test_it_starves_while_nobody_asks_for_work_and_goes_on_when_somebody_does(
+    bisect: Bisect, truth: Truth
+) -> None:
+    assert bisect.state == "starved"
+    job = lab.poll()
+    assert job is not None
+    assert stepped(bisect).state == "validating"
+    lab.answer(truth, job)
+    assert stepped(bisect).boots.filter(source="run").count() == 1
+    Worker.objects.update(last_seen_at=timezone.now() - timedelta(hours=1))
+    assert stepped(bisect).state == "starved"
+
+
+def test_several_agents_measure_at_the_same_time(bisect: Bisect) -> None:
+    for worker in ("rig-1", "rig-2", "rig-3"):
+        lab.poll(worker)
+    stepped(bisect)
+    assert Job.objects.exclude(state__in=Job.ENDED).count() == 3
+
+
+def test_a_late_result_counts(bisect: Bisect, truth: Truth) -> None:
+    job = lab.poll()
+    assert job is not None
+    jobs.expire_leases(now=timezone.now() + timedelta(hours=1))
+    lab.answer(truth, job)
+    assert stepped(bisect).boots.filter(source="run").count() == 1
+
+
+def test_a_result_sent_twice_counts_once(bisect: Bisect, truth: Truth) -> None:
+    job = lab.poll()
+    assert job is not None
+    sent = lab.document(truth, lab.index_of(job.revision))
+    lab.send_result(job, sent)
+    lab.send_result(job, sent)
+    assert stepped(bisect).boots.filter(source="run").count() == 1
+
+
+def test_an_upload_by_somebody_else_counts_too(bisect: Bisect, truth: Truth) -> None:
+    lab.upload(lab.documents(truth, [5]))
+    assert stepped(bisect).boots.filter(source="run", index=5).count() == 5
+
+
+def test_a_withdrawn_run_no_longer_counts(bisect: Bisect, truth: Truth) -> None:
+    lab.upload(lab.documents(truth, [5]))
+    boot = stepped(bisect).boots.filter(index=5).first()
+    assert boot is not None
+    assert boot.run is not None
+    boot.run.withdrawn_at, boot.run.withdrawn_reason = timezone.now(), "wrong kernel"
+    boot.run.save()
+    stepped(bisect)
+    assert not bisect.boots.filter(index=5, dropped_at__isnull=True).exists()
+    assert bisect.boots.filter(index=5).count() == 5
+
+
+def test_after_three_failures_of_the_lab_in_a_row_it_gives_up(bisect: Bisect) -> None:
+    now = timezone.now()
+    for _ in range(40):
+        now += timedelta(hours=3)
+        job = lab.poll(now=now)
+        if job is None:
+            break
+        lab.fail(job, "lab", "switch unreachable", now=now)
+        advance_bisect(bisect=bisect.pk, now=now)
+    ended = Bisect.objects.get(pk=bisect.pk)
+    assert ended.outcome == "lab failed"
+    assert "switch unreachable" in ended.decisions.order_by("-number")[0].words
+
+
+def test_cancelling_it_cancels_its_jobs(bisect: Bisect, ada: User) -> None:
+    act_on_bisect(
+        bisect=bisect.pk, kind="cancel", actor=ada, reason="not needed", version=bisect.version
+    )
+    assert Bisect.objects.get(pk=bisect.pk).state == "cancelled"
+    assert [job.state for job in Job.objects.all()] == ["cancelled"]
+
+
+def test_what_went_on_meanwhile_is_not_cancelled_blindly(bisect: Bisect, ada: User) -> None:
+    with pytest.raises(BisectChanged, match="look again"):
+        act_on_bisect(bisect=bisect.pk, kind="cancel", actor=ada, reason="no", version=99)
+
+
+def test_paused_it_asks_for_nothing_until_it_is_resumed(bisect: Bisect, ada: User) -> None:
+    act_on_bisect(bisect=bisect.pk, kind="pause", actor=ada, reason="the lab moves")
+    assert stepped(bisect).state == "paused"
+    assert not Job.objects.exclude(state__in=Job.ENDED).exists()
+    act_on_bisect(bisect=bisect.pk, kind="resume", actor=ada, reason="moved")
+    assert Job.objects.exclude(state__in=Job.ENDED).count() == 1
+
+
+def test_a_job_that_a_person_cancelled_pauses_it(bisect: Bisect) -> None:
+    jobs.cancel_job(job=Job.objects.get().pk, reason="rig needed", actor=None)
+    assert stepped(bisect).state == "paused"
+    assert "rig needed" in bisect.acts.get().reason
+
+
+def test_an_excluded_commit_has_no_probability(bisect: Bisect, ada: User, truth: Truth) -> None:
+    act_on_bisect(
+        bisect=bisect.pk, kind="exclude", actor=ada, reason="docs", revision=lab.revision(9)
+    )
+    standing = standing_of(Bisect.objects.with_subjects().get(pk=bisect.pk))
+    assert standing.chances[9] == 0
+    assert [act.reason for act in standing.acts] == ["docs"]
+
+
+def test_a_pinned_revision_is_measured_next(bisect: Bisect, ada: User, truth: Truth) -> None:
+    job = lab.poll()
+    assert job is not None
+    act_on_bisect(bisect=bisect.pk, kind="pin", actor=ada, reason="look", revision=lab.revision(5))
+    lab.answer(truth, job)
+    stepped(bisect)
+    assert lab.revision(5) in [job.revision for job in Job.objects.queued()]
+
+
+@pytest.mark.parametrize(
+    ("kind", "index", "said"),
+    [
+        ("exclude", 0, "no suspect"),
+        ("pin", None, "name one from r1000 to r1016"),
+        ("resume", None, "not paused"),
+        ("guess", None, "Choose what to do"),
+    ],
+)
+def test_an_act_without_sense_is_refused(
+    bisect: Bisect, ada: User, kind: str, index: int | None, said: str
+) -> None:
+    revision = None if index is None else lab.revision(index)
+    with pytest.raises(BisectError, match=said):
+        act_on_bisect(bisect=bisect.pk, kind=kind, actor=ada, reason="why", revision=revision)
+
+
+def test_an_act_needs_a_reason(bisect: Bisect, ada: User) -> None:
+    with pytest.raises(BisectError, match="Reason"):
+        act_on_bisect(bisect=bisect.pk, kind="pause", actor=ada, reason=" ")
+
+
+def test_the_last_suspect_cannot_be_excluded() -> None:
+    truth = Truth(count=2, first_bad=1)
+    bisect = lab.start(truth)
+    ada = User.objects.get(username="ada")
+
+    def exclude(index: int) -> None:
+        at = lab.revision(index)
+        act_on_bisect(bisect=bisect.pk, kind="exclude", actor=ada, reason="docs", revision=at)
+
+    exclude(1)
+    with pytest.raises(BisectError, match="no candidate is left"):
+        exclude(2)
+    assert bisect.acts.count() == 1
+
+
+def test_its_budget_of_boots_ends_it() -> None:
+    truth = Truth(step_pct=-0.4, run_pct=0.6)
+    ended = lab.work(truth, lab.start(truth, most_boots=4))
+    assert ended.outcome in ("inconclusive", "range")
+    assert ended.boots.exclude(source="history").count() <= 4
+
+
+def test_its_deadline_ends_it(truth: Truth) -> None:
+    now = timezone.now()
+    bisect = lab.start(truth, deadline=now + timedelta(hours=1))
+    jobs.pass_time(now=now + timedelta(hours=2))
+    advance_bisect(bisect=bisect.pk, now=now + timedelta(hours=2))
+    ended = Bisect.objects.get(pk=bisect.pk)
+    assert ended.state == "done"
+    assert "deadline" in ended.decisions.order_by("-number")[0].words
+
+
+def test_people_measure_by_hand_and_the_posterior_moves() -> None:
+    truth = Truth()
+    bisect = lab.start(truth, manual=True)
+    ada = User.objects.get(username="ada")
+    for _ in range(40):
+        standing = standing_of(Bisect.objects.with_subjects().get(pk=bisect.pk))
+        if standing.bisect.has_ended:
+            break
+        wanted = standing.next[0]
+        values = truth.boots(lab.index_of(wanted), 1)
+        paste_boots(bisect=bisect.pk, actor=ada, revision=wanted, text=f"{values[0]}\n")
+    assert standing.bisect.culprit == lab.revision(9)
+    assert not Job.objects.exists()
+    assert not Worker.objects.exists()
+    assert BisectBoot.objects.filter(source="pasted", entered_by=ada).exists()
+
+
+def test_two_same_bisects_do_not_run_at_once(truth: Truth, bisect: Bisect) -> None:
+    with pytest.raises(BisectError, match=f"Bisect {bisect.pk} searches the same"):
+        start_bisect(draft=lab.draft(truth), created_by=make.user("bob"))

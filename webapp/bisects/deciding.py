@@ -1,0 +1,142 @@
+"""One decision: made from the evidence, and made again to see that it is the same."""
+
+from collections.abc import Sequence
+from math import exp
+from typing import Any
+
+from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision
+from webapp.bisects.question import Circumstances, evidence_of, plan_of
+from webapp.bisects.sentences import standing_sentence
+from webapp.stats import bisection
+from webapp.stats.errors import OutOfRangeError
+
+LEAST_CHANCE = 0.0005
+"""Chances below are not kept with a decision; they can be had again by making it again."""
+
+DIGITS = 6
+
+
+def decision_of(
+    bisect: Bisect,
+    names: Sequence[str],
+    boots: Sequence[BisectBoot],
+    acts: Sequence[BisectAct],
+    circumstances: Circumstances,
+) -> tuple[BisectDecision, bisection.Decision]:
+    """The row, unsaved, and what it says in the words of the statistics.
+
+    ``boots`` and ``acts`` are those known then, in their order; ``names`` those of the
+    revisions along the bisect.
+    """
+    plan = plan_of(bisect, names)
+    evidence = evidence_of(boots, acts, circumstances)
+    found = bisection.decide(
+        plan, evidence, circumstances.pending, circumstances.agents, now=circumstances.at
+    )
+    row = BisectDecision(
+        bisect=bisect,
+        number=_next_number(bisect),
+        at=circumstances.at,
+        state=found.state.value,
+        action=_action(found, names),
+        words=found.words,
+        figures=_figures(found, names),
+        boots=max((boot.number for boot in boots), default=0),
+        acts=max((act.number for act in acts), default=0),
+        pending=[[one.index, one.purpose.value, one.rebuild] for one in circumstances.pending],
+        agents=circumstances.agents,
+        hours=circumstances.hours,
+        failure=circumstances.failure,
+    )
+    return row, found
+
+
+def replay(bisect: Bisect, names: Sequence[str]) -> list[BisectDecision]:
+    """Every decision of a bisect made again, unsaved, from the rows that it rested on."""
+    boots, acts = list(bisect.boots.all()), list(bisect.acts.all())
+    again = []
+    for row in bisect.decisions.all():
+        known = [boot for boot in boots if boot.number <= row.boots and _counts(boot, row.number)]
+        done = [act for act in acts if act.number <= row.acts]
+        circumstances = Circumstances(
+            at=row.at,
+            pending=tuple(
+                bisection.Measure(index, bisection.Purpose(purpose), rebuild)
+                for index, purpose, rebuild in row.pending
+            ),
+            agents=row.agents,
+            hours=row.hours,
+            failure=row.failure,
+        )
+        made, _ = decision_of(bisect, names, known, done, circumstances)
+        made.number = row.number
+        again.append(made)
+    return again
+
+
+def check_candidates(bisect: Bisect, names: Sequence[str], acts: Sequence[BisectAct]) -> str:
+    """Why the acts make no sense together; empty when they do."""
+    try:
+        bisection.posterior(
+            plan_of(bisect, names), evidence_of((), acts, Circumstances(bisect.created_at))
+        )
+    except OutOfRangeError as error:
+        return str(error)
+    return ""
+
+
+def _counts(boot: BisectBoot, decision: int) -> bool:
+    return boot.dropped_at is None or decision < boot.dropped_at
+
+
+def _next_number(bisect: Bisect) -> int:
+    last = bisect.decisions.order_by("-number").values_list("number", flat=True).first()
+    return (last or 0) + 1
+
+
+def _action(found: bisection.Decision, names: Sequence[str]) -> str:
+    """In a few words: what happens next."""
+    if found.outcome is not None:
+        return f"ends: {found.outcome.kind.value}"
+    if not found.actions:
+        return "waits for what is measured"
+    indices = list(dict.fromkeys(one.index for one in found.actions))
+    shown = ", ".join(names[index] for index in indices[:2])
+    return f"measures {shown}" + (f" and {len(indices) - 2} more" if len(indices) > 2 else "")
+
+
+def _figures(found: bisection.Decision, names: Sequence[str]) -> dict[str, Any]:
+    now = found.posterior
+    chances = [
+        [index, round(float(chance), DIGITS)]
+        for index, chance in enumerate(now.candidates, start=1)
+        if chance >= LEAST_CHANCE
+    ]
+    outcome = found.outcome
+    return {
+        "sentence": standing_sentence(found, names),
+        "chances": chances,
+        "none": round(now.none, DIGITS),
+        "two": round(now.two, DIGITS),
+        "entropy": round(now.entropy, DIGITS),
+        "effect_pct": _percent(now.effect),
+        "effect_low_pct": _percent(now.effect - 1.96 * now.effect_sd),
+        "effect_high_pct": _percent(now.effect + 1.96 * now.effect_sd),
+        "level_before": _level(now.good_level) if found.effort or chances else None,
+        "level_after": _level(now.good_level + now.effect),
+        "measure": [one.index for one in found.actions],
+        "rebuild": [one.index for one in found.actions if one.rebuild],
+        "effort": found.effort,
+        "second": list(outcome.second) if outcome else [],
+        "more_boots": outcome.more_boots if outcome else None,
+    }
+
+
+def _percent(log: float) -> float:
+    """A difference in log percent as percent of the level before."""
+    return round(100 * (exp(log / 100) - 1), DIGITS)
+
+
+def _level(log: float) -> float:
+    """A level in log percent of 1 as a value in the metric's unit."""
+    return float(f"{exp(log / 100):.9g}")

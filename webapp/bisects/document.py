@@ -1,0 +1,92 @@
+"""A bisect as plain data, the same for the API and for the page's JSON."""
+
+from typing import Any
+
+from webapp.bisects.models import Bisect
+from webapp.bisects.standing import Standing
+
+
+def summary_document(bisect: Bisect) -> dict[str, Any]:
+    """What a list says of one. Needs ``with_subjects``."""
+    series = bisect.series
+    return {
+        "number": bisect.pk,
+        "url": bisect.get_absolute_url(),
+        "tree": series.tree.name,
+        "hardware": series.hardware.name,
+        "mode": series.mode.name,
+        "metric": series.metric.name,
+        "good": bisect.good.name,
+        "bad": bisect.bad.name,
+        "alert": bisect.alert_id,
+        "effect_percent": bisect.effect_pct,
+        "manual": bisect.manual,
+        "state": bisect.state,
+        "outcome": bisect.outcome or None,
+        "culprit": bisect.culprit.name if bisect.culprit else None,
+        "probability": bisect.probability,
+        "created_by": bisect.created_by.get_username() if bisect.created_by else None,
+        "created_at": bisect.created_at,
+        "updated_at": bisect.updated_at,
+        "ended_at": bisect.ended_at,
+        "version": bisect.version,
+    }
+
+
+def detail_document(standing: Standing) -> dict[str, Any]:
+    """The same with all its evidence, decisions and acts."""
+    names = [revision.name for revision in standing.revisions]
+    return {
+        **summary_document(standing.bisect),
+        "sentence": standing.sentence,
+        "revisions": names,
+        "suspects": [
+            {"revision": one.revision.name, "probability": one.chance} for one in standing.suspects
+        ],
+        "skipped": [revision.name for revision in standing.skipped],
+        "budget": {
+            "boots": standing.bisect.most_boots,
+            "machine_hours": standing.bisect.most_hours,
+            "deadline": standing.bisect.deadline,
+        },
+        "noise": standing.bisect.noise,
+        "boots": [
+            {
+                "number": row.number,
+                "revision": row.revision.name,
+                "build": row.build,
+                "values": row.values,
+                "source": row.source,
+                "purpose": row.purpose,
+                "run": str(row.run.uuid) if row.run else None,
+                "at": row.at,
+            }
+            for row in standing.boots
+        ],
+        "decisions": [
+            {
+                "number": row.number,
+                "at": row.at,
+                "state": row.state,
+                "action": row.action,
+                "words": row.words,
+                "boots": row.boots,
+                "chances": [
+                    {"revision": names[index], "probability": chance}
+                    for index, chance in row.figures["chances"]
+                ],
+            }
+            for row in standing.decisions
+        ],
+        "acts": [
+            {
+                "number": row.number,
+                "at": row.at,
+                "actor": row.actor.get_username() if row.actor else None,
+                "kind": row.kind,
+                "revision": row.revision.name if row.revision else None,
+                "reason": row.reason,
+            }
+            for row in standing.acts
+        ],
+    }

@@ -1,0 +1,20 @@
+"""A bisect that is not stored."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from webapp.bisects.models import Bisect, BisectBoot
+from webapp.results.models import Revision
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """It, with its revisions and the boots that history has."""
+
+    bisect: Bisect
+    revisions: Sequence[Revision]
+    boots: Sequence[BisectBoot]
+
+    @property
+    def names(self) -> list[str]:
+        return [revision.name for revision in self.revisions]

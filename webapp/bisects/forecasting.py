@@ -1,0 +1,92 @@
+"""What a bisect will still cost, and how it will probably end."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from webapp.bisects.draft import Draft
+from webapp.bisects.models import Bisect, BisectAct, BisectBoot
+from webapp.bisects.question import Circumstances, evidence_of, plan_of
+from webapp.bisects.sentences import boots_words, hours_words
+from webapp.stats import bisection
+from webapp.stats.bisection.forecast import Forecast, forecast
+
+TRIALS_BEFORE, TRIALS_WHILE = 40, 12
+"""Simulated bisects: before the start a person waits for it, later every step makes one."""
+
+ENDINGS = {
+    "single": "with one commit",
+    "range": "with a range",
+    "two steps": "with two steps",
+    "not reproduced": "as not reproduced",
+    "inconclusive": "inconclusively",
+    "lab failed": "with a failure of the lab",
+}
+HOPELESS_SHARE = 0.5
+"""Of the step: builds that scatter so much hide it (see docs/bisection.md)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """The forecast of a draft in words; the noise in percent. ``warning`` may be empty."""
+
+    sentence: str
+    warning: str
+    boot_pct: float
+    build_pct: float
+    document: Mapping[str, Any]
+
+
+def forecast_of(draft: Draft) -> Before:
+    """Before the start, by simulation with a fixed seed: the same draft, the same words."""
+    bisect = draft.bisect
+    plan = plan_of(bisect, draft.names)
+    known = evidence_of(draft.boots, (), Circumstances(bisect.created_at))
+    found = forecast(plan, known, trials=TRIALS_BEFORE)
+    return Before(
+        sentence=_sentence(found),
+        warning=_warning(plan),
+        boot_pct=plan.noise.boot_variance(plan.runs) ** 0.5,
+        build_pct=plan.noise.build,
+        document=_document(found),
+    )
+
+
+def forecast_left(
+    bisect: Bisect,
+    names: Sequence[str],
+    known: tuple[Iterable[BisectBoot], Iterable[BisectAct], Circumstances],
+    hands: int,
+) -> dict[str, Any]:
+    """What is left at a decision that rests on ``known``, with so many agents, as plain data."""
+    found = forecast(plan_of(bisect, names), evidence_of(*known), trials=TRIALS_WHILE)
+    return _document(found) | {"hands": max(hands, 1)}
+
+
+def _document(found: Forecast) -> dict[str, Any]:
+    return asdict(found) | {
+        "outcomes": {kind.value: share for kind, share in found.outcomes.items()}
+    }
+
+
+def _sentence(found: Forecast) -> str:
+    ends = ", ".join(
+        f"{share:.0%} {ENDINGS[kind.value]}".replace("%", " %")
+        for kind, share in found.outcomes.items()
+    )
+    return (
+        f"About {boots_words(round(found.boots_median))}, {hours_words(found.hours_median)}; "
+        f"90 % of the time at most {boots_words(round(found.boots_p90))}. "
+        f"Of {found.trials} simulated ones end {ends}."
+    )
+
+
+def _warning(plan: bisection.Plan) -> str:
+    if plan.noise.build < HOPELESS_SHARE * abs(plan.effect):
+        return ""
+    helps = "the lab can build again, which it will" if plan.can_rebuild else "builds are repeated"
+    return (
+        f"Builds of this series scatter by {plan.noise.build:.2g} %, which is half the step or "
+        "more: measuring a commit and its parent cannot tell the step from the luck of two builds. "
+        f"The answer will be a range unless {helps}."
+    )

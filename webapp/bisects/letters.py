@@ -1,0 +1,59 @@
+"""The mail that tells how a bisect ended."""
+
+from typing import Any
+from urllib.parse import urljoin
+
+from django.conf import settings
+from django.template.loader import render_to_string
+
+from webapp.bisects.models import Bisect
+from webapp.bisects.sentences import chance_words
+from webapp.bisects.services.ending import DONE
+from webapp.bisects.standing import Standing, standing_of
+from webapp.outbox.letters import Letter, NothingToSay, composes
+from webapp.outbox.models import Mail
+
+SUBJECT_MAX = 180
+SUSPECTS_SHOWN = 12
+
+
+@composes(DONE)
+def compose_done(mail: Mail) -> Letter:
+    """What came of the bisect that ``mail`` is about. Raises NothingToSay when it is gone."""
+    number = mail.about.removeprefix("bisect:")
+    bisect = Bisect.objects.with_subjects().filter(pk=number, state=Bisect.State.DONE).first()
+    if bisect is None:
+        raise NothingToSay(f"there is no bisect {number} that is done")
+    context = _context(standing_of(bisect))
+    subject = render_to_string("emails/bisect_done-subject.txt", context)
+    return Letter(
+        subject=_one_line(subject),
+        text=render_to_string("emails/bisect_done.txt", context).strip() + "\n",
+        html=render_to_string("emails/bisect_done.html", context),
+    )
+
+
+def _context(standing: Standing) -> dict[str, Any]:
+    bisect = standing.bisect
+    suspects = standing.suspects
+    links = [("Bisect", bisect.get_absolute_url())]
+    if bisect.culprit is not None:
+        links.append(("Commit", bisect.culprit.get_absolute_url()))
+    if bisect.alert is not None:
+        links.append(("Alert", bisect.alert.get_absolute_url()))
+    return {
+        "standing": standing,
+        "bisect": bisect,
+        "words": standing.latest.words if standing.latest else "",
+        "suspects": [(one.revision, chance_words(one.chance)) for one in suspects[:SUSPECTS_SHOWN]],
+        "more": max(len(suspects) - SUSPECTS_SHOWN, 0),
+        "skipped": standing.skipped,
+        "block": standing.ministat(),
+        "links": [(name, urljoin(settings.PUBLIC_URL, path)) for name, path in links],
+    }
+
+
+def _one_line(subject: str) -> str:
+    """One header line, cut at a sensible length."""
+    line = " ".join(subject.split())
+    return line if len(line) <= SUBJECT_MAX else f"{line[: SUBJECT_MAX - 1]}…"

@@ -1,0 +1,16 @@
+"""The search for one commit, one file per part."""
+
+from webapp.bisects.models.bisects import Bisect, BisectQuerySet
+from webapp.bisects.models.evidence import BisectBoot, BisectJob
+from webapp.bisects.models.log import BisectAct, BisectDecision
+from webapp.bisects.models.settings import BisectSettings
+
+__all__ = [
+    "Bisect",
+    "BisectAct",
+    "BisectBoot",
+    "BisectDecision",
+    "BisectJob",
+    "BisectQuerySet",
+    "BisectSettings",
+]

@@ -1,0 +1,182 @@
+"""Bisects: what is searched, with what means, and what came of it."""
+
+from typing import Any, Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+from django.urls import reverse
+
+from webapp.accounts.models import User
+from webapp.regressions.models import Alert
+from webapp.results.models import Revision, Series
+
+
+class BisectQuerySet(models.QuerySet["Bisect"]):
+    def running(self) -> Self:
+        """Those that have not ended, paused and starved ones included."""
+        return self.exclude(state__in=Bisect.ENDED)
+
+    def in_state(self, state: str) -> Self:
+        """Those in ``state``; ``running`` means every one that has not ended, ``all`` any."""
+        if state == "all":
+            return self
+        return self.running() if state == "running" else self.filter(state=state)
+
+    def about(self, *, tree: str = "", hardware: str = "", alert: int = 0) -> Self:
+        """Those of a tree, of hardware, of an alert, where given."""
+        wanted = {
+            "series__tree__name": tree,
+            "series__hardware__name": hardware,
+            "alert": alert,
+        }
+        return self.filter(**{field: value for field, value in wanted.items() if value})
+
+    def with_subjects(self) -> Self:
+        """With everything a line about a bisect names."""
+        return self.select_related(
+            "series__tree",
+            "series__hardware__lab",
+            "series__mode",
+            "series__metric",
+            "good",
+            "bad",
+            "culprit",
+            "alert",
+            "created_by",
+        )
+
+    def naming(self, revision: Revision) -> Self:
+        """Those that ended with the one commit ``revision``."""
+        return self.filter(culprit=revision, outcome=Bisect.Outcome.SINGLE)
+
+
+class Bisect(models.Model):
+    """The search for the first bad commit after ``good`` up to ``bad``, in one series.
+
+    ``along`` are the ids of the revisions from good to bad as they were known at the start, in
+    their order: the index of a revision in it is what the statistics call it, so a history that is
+    imported later changes nothing of what was decided. ``effect_pct`` is the step that was alerted
+    (signed, percent of the level before). ``noise`` is what the series' own history said at the
+    start. The present decision of an ended bisect is its answer: ``suspects`` are the ids of the
+    revisions that together hold 95 % of the probability, ``probability`` that of the likeliest.
+    Its number is its primary key. ``version`` grows with everything that changes.
+    """
+
+    class State(models.TextChoices):
+        QUEUED = "queued", "queued"
+        VALIDATING = "validating", "validating"
+        SEARCHING = "searching", "searching"
+        CONFIRMING = "confirming", "confirming"
+        DONE = "done", "done"
+        PAUSED = "paused", "paused"
+        STARVED = "starved", "starved"
+        CANCELLED = "cancelled", "cancelled"
+
+    ENDED = (State.DONE, State.CANCELLED)
+
+    class Outcome(models.TextChoices):
+        SINGLE = "single", "one commit"
+        RANGE = "range", "a range of commits"
+        TWO_STEPS = "two steps", "two steps"
+        NOT_REPRODUCED = "not reproduced", "not reproduced"
+        INCONCLUSIVE = "inconclusive", "inconclusive"
+        LAB_FAILED = "lab failed", "the lab failed"
+
+    series = models.ForeignKey(Series, on_delete=models.PROTECT, related_name="bisects")
+    good = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="+")
+    bad = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="+")
+    alert = models.ForeignKey(
+        Alert, on_delete=models.SET_NULL, null=True, blank=True, related_name="bisects"
+    )
+    along = ArrayField(models.BigIntegerField())
+    effect_pct = models.FloatField(help_text="The alerted step, percent of the level before.")
+    noise: Any = models.JSONField(help_text="As at the start; fields of webapp.stats.bisection.")
+    manual = models.BooleanField(default=False, help_text="People measure; no job is requested.")
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    outcome = models.CharField(max_length=14, choices=Outcome, blank=True)
+    culprit = models.ForeignKey(
+        Revision, on_delete=models.PROTECT, null=True, blank=True, related_name="named_by_bisects"
+    )
+    probability = models.FloatField(null=True, blank=True)
+    suspects = ArrayField(models.BigIntegerField(), default=list, blank=True)
+    weights = ArrayField(
+        models.FloatField(),
+        null=True,
+        blank=True,
+        help_text="Prior weight of each candidate; null: all are as likely.",
+    )
+    runs = models.IntegerField(default=1, help_text="In each boot that is asked for.")
+    build_hours = models.FloatField(help_text="What a build is expected to take.")
+    boot_hours = models.FloatField(help_text="What a boot with its runs is expected to take.")
+    can_rebuild = models.BooleanField(default=False)
+    most_boots = models.IntegerField(help_text="The budget: boots that may be asked for.")
+    most_hours = models.FloatField(null=True, blank=True, help_text="Machine-hours; null: any.")
+    deadline = models.DateTimeField(null=True, blank=True)
+    forecast: Any = models.JSONField(default=dict, blank=True, help_text="As at the start.")
+    created_by = models.ForeignKey(
+        User,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="bisects",
+        help_text="Null: started by Driftline itself.",
+    )
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+    version = models.BigIntegerField(default=1)
+
+    objects = BisectQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["alert", "series"],
+                condition=Q(created_by__isnull=True),
+                name="bisect_started_itself_once",
+            ),
+            models.CheckConstraint(condition=~Q(good=F("bad")), name="bisect_between_two"),
+            models.CheckConstraint(condition=~Q(effect_pct=0), name="bisect_of_a_step"),
+            models.CheckConstraint(
+                condition=Q(state="done") & ~Q(outcome="") | ~Q(state="done") & Q(outcome=""),
+                name="bisect_done_with_an_outcome",
+            ),
+            models.CheckConstraint(
+                condition=~Q(outcome="single") | Q(culprit__isnull=False),
+                name="bisect_names_its_culprit",
+            ),
+            models.CheckConstraint(
+                condition=Q(probability__isnull=True) | Q(probability__range=(0, 1)),
+                name="bisect_probability",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["done", "cancelled"], ended_at__isnull=False)
+                | ~Q(state__in=["done", "cancelled"]) & Q(ended_at__isnull=True),
+                name="bisect_ended_at_a_moment",
+            ),
+            models.CheckConstraint(condition=Q(most_boots__gte=1), name="bisect_has_a_boot"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["-id"],
+                name="bisects_running",
+                condition=~Q(state__in=["done", "cancelled"]),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"bisect {self.pk}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("bisect", args=[self.pk])
+
+    @property
+    def has_ended(self) -> bool:
+        return self.state in Bisect.ENDED
+
+    @property
+    def last_index(self) -> int:
+        """The index of ``bad``; the candidates are 1 up to it."""
+        return len(self.along) - 1

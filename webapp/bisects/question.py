@@ -1,0 +1,102 @@
+"""A bisect in the words of `webapp.stats.bisection`: its plan, and its evidence at a decision."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from math import inf, isfinite, log1p
+from statistics import median
+from typing import Any
+
+from webapp.bisects.marks import marks_of
+from webapp.bisects.models import Bisect, BisectAct, BisectBoot
+from webapp.stats import bisection
+
+LEAST_HOURS = 1e-6
+REFERENCE = 1.0
+"""In the metric's unit: any one value does, since only differences of logarithms count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What a decision depends on besides boots and acts: see `BisectDecision`."""
+
+    at: datetime
+    pending: tuple[bisection.Measure, ...] = ()
+    agents: int = 1
+    hours: float = 0.0
+    failure: str = ""
+
+
+def plan_of(bisect: Bisect, names: Sequence[str]) -> bisection.Plan:
+    """The question as it was put at the start; ``names`` of the revisions along the bisect."""
+    return bisection.Plan(
+        weights=tuple(bisect.weights or [1.0] * bisect.last_index),
+        effect=100 * log1p(bisect.effect_pct / 100),
+        noise=noise_from(bisect.noise),
+        runs=bisect.runs,
+        costs=bisection.Costs(build=bisect.build_hours, boot=max(bisect.boot_hours, LEAST_HOURS)),
+        budget=bisection.Budget(
+            boots=bisect.most_boots,
+            hours=inf if bisect.most_hours is None else bisect.most_hours,
+            deadline=bisect.deadline,
+        ),
+        can_rebuild=bisect.can_rebuild,
+        names=tuple(names),
+    )
+
+
+def evidence_of(
+    boots: Iterable[BisectBoot], acts: Iterable[BisectAct], circumstances: Circumstances
+) -> bisection.Evidence:
+    """What was known: ``boots`` and ``acts`` up to that moment, in their order."""
+    boots = list(boots)
+    marks = marks_of(acts)
+    return bisection.Evidence(
+        boots=tuple(_boot(row) for row in boots),
+        skipped=marks.skipped,
+        excluded=marks.excluded,
+        forced=frozenset() if marks.forced is None else frozenset({marks.forced}),
+        pinned=tuple(
+            index for index, after in marks.pinned if not _is_measured(boots, index, after)
+        ),
+        hours=circumstances.hours,
+        failure=circumstances.failure,
+    )
+
+
+def noise_document(noise: bisection.Noise) -> dict[str, float | None]:
+    """As JSON: what is known for certain has null degrees of freedom."""
+    return {name: value if isfinite(value) else None for name, value in asdict(noise).items()}
+
+
+def noise_from(document: dict[str, Any]) -> bisection.Noise:
+    """What ``noise_document`` wrote."""
+    return bisection.Noise(
+        **{name: inf if value is None else value for name, value in document.items()}
+    )
+
+
+def boots_of_revisions(boots: Iterable[BisectBoot]) -> Sequence[Sequence[float]]:
+    """The boots of each revision in log percent, along the tree, for an estimate of noise."""
+    of_index: dict[int, list[float]] = {}
+    for row in boots:
+        of_index.setdefault(row.index, []).append(_log_value(row))
+    return [of_index[index] for index in sorted(of_index)]
+
+
+def _boot(row: BisectBoot) -> bisection.Boot:
+    return bisection.Boot(
+        index=row.index,
+        value=_log_value(row),
+        build=f"{row.revision_id}:{row.build}",
+        runs=len(row.values),
+        purpose=bisection.Purpose(row.purpose),
+    )
+
+
+def _log_value(row: BisectBoot) -> float:
+    return bisection.log_percent(median(row.values), REFERENCE)
+
+
+def _is_measured(boots: Iterable[BisectBoot], index: int, after: int) -> bool:
+    return any(row.index == index and row.number > after for row in boots)

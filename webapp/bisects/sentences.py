@@ -1,0 +1,97 @@
+"""What a bisect says of itself in one sentence."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from webapp.stats import bisection
+
+SHOWN = 3
+LEAST_SHOWN = 0.01
+MINUTES_AN_HOUR, MINUTES_A_DAY = 60, 1440
+
+
+def standing_sentence(found: bisection.Decision, names: Sequence[str]) -> str:
+    """``93 % r303643, 5 % r303640`` while it runs; what came of it at its end.
+
+    What is left to do is said by ``with_what_is_left``.
+    """
+    if found.outcome is not None:
+        return _answer(found.outcome, names)
+    return leading(found.posterior, names)
+
+
+def with_what_is_left(figures: Mapping[str, Any]) -> str:
+    """``93 % r303643, 5 % r303640; 2 to 5 boots left, about 40 min`` from a decision's figures."""
+    said, left = str(figures["sentence"]), figures.get("left")
+    if not left:
+        return said
+    least, most = round(left["boots_median"]), round(left["boots_p90"])
+    boots = boots_words(most) if least >= most else f"{least} to {most} boots"
+    hours = left["hours_median"] / left["hands"]
+    return f"{said}; {boots} left, about {hours_words(hours)}"
+
+
+def leading(now: bisection.Posterior, names: Sequence[str]) -> str:
+    """The likeliest suspects; while none is likelier than others, how many there are."""
+    order = (-now.candidates).argsort(kind="stable")[:SHOWN]
+    shown = [
+        f"{chance_words(float(now.candidates[at]))} {names[at + 1]}"
+        for at in order
+        if now.candidates[at] >= LEAST_SHOWN and now.candidates[at] > 1.5 / len(now.candidates)
+    ]
+    if not shown:
+        possible = int((now.candidates > 0).sum())
+        shown = [f"{possible} commit{'' if possible == 1 else 's'} suspected alike"]
+    if now.none >= LEAST_SHOWN:
+        shown.append(f"{chance_words(now.none)} no step")
+    return ", ".join(shown)
+
+
+def chance_words(chance: float) -> str:
+    """A probability that is never rounded up to certainty."""
+    if chance > 0.995:
+        return "over 99 %"
+    return f"{100 * chance:.0f} %" if chance >= 0.005 else "under 1 %"
+
+
+def hours_words(hours: float) -> str:
+    """``40 min``, ``2 h 10``, ``3 days``; never less than a minute."""
+    minutes = max(round(hours * 60), 1)
+    if minutes < MINUTES_AN_HOUR:
+        return f"{minutes} min"
+    if minutes < 2 * MINUTES_A_DAY:
+        return f"{minutes // MINUTES_AN_HOUR} h {minutes % MINUTES_AN_HOUR:02d}"
+    return f"{round(minutes / MINUTES_A_DAY)} days"
+
+
+def boots_words(count: int) -> str:
+    return f"{count} boot{'' if count == 1 else 's'}"
+
+
+def _answer(outcome: bisection.Outcome, names: Sequence[str]) -> str:
+    kinds = bisection.Kind
+    chance = chance_words(outcome.probability)
+    match outcome.kind:
+        case kinds.SINGLE:
+            return f"{names[outcome.candidates[0]]} made the step ({chance})."
+        case kinds.RANGE:
+            return f"One of {_span(outcome.candidates, names)} made the step ({chance})."
+        case kinds.TWO_STEPS:
+            first, second = _span(outcome.candidates, names), _span(outcome.second, names)
+            return f"Two steps ({chance}): one at {first}, one at {second}."
+        case kinds.NOT_REPRODUCED:
+            return "Not reproduced: good and bad lie on one level."
+        case kinds.LAB_FAILED:
+            return "The lab failed: nothing can be concluded."
+    more = (
+        f", about {boots_words(outcome.more_boots)} more would be needed"
+        if outcome.more_boots
+        else ""
+    )
+    return f"Inconclusive{more}."
+
+
+def _span(indices: Sequence[int], names: Sequence[str]) -> str:
+    if len(indices) == 1:
+        return names[indices[0]]
+    return f"{len(indices)} commits, {names[indices[0]]} to {names[indices[-1]]},"

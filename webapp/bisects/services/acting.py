@@ -1,0 +1,134 @@
+"""What people do to a bisect: each act has its actor and a reason, and is kept."""
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from webapp.accounts.models import User
+from webapp.bisects.deciding import check_candidates
+from webapp.bisects.errors import BisectChanged, BisectError
+from webapp.bisects.models import Bisect, BisectAct
+from webapp.bisects.pasted import read_boots
+from webapp.bisects.services.advancing import hold, take_step
+from webapp.bisects.services.asking import cancel_jobs
+from webapp.bisects.services.collecting import append, pasted_boots, revisions_along
+from webapp.bisects.services.settling import is_paused, write_act
+from webapp.jobs.models import Job
+from webapp.results.models import Revision
+from webapp.results.services import begin_writing
+
+Kind = BisectAct.Kind
+REASON_MAX = 2000
+CANDIDATES_ONLY = (Kind.FORCE, Kind.EXCLUDE, Kind.ALLOW)
+
+
+@transaction.atomic
+def act_on_bisect(
+    *,
+    bisect: int,
+    kind: str,
+    actor: User,
+    reason: str,
+    version: int | None = None,
+    revision: Revision | None = None,
+    now: datetime | None = None,
+) -> Bisect:
+    """Do ``kind`` to a running bisect and take the step that follows from it.
+
+    ``version`` is the one that was seen: needed for what cannot be taken back, which is to cancel.
+    Raises BisectError.
+    """
+    at = now or timezone.now()
+    if kind not in Kind.values:
+        raise BisectError("Choose what to do.")
+    said = reason.strip()[:REASON_MAX]
+    if not said:
+        raise BisectError("Reason: say why, for those who read the log.")
+    row = _held(bisect)
+    act = Kind(kind)
+    _check_state(row, act, version)
+    index = _index(row, act, revision)
+    write_act(row, act, said, at, actor=actor, index=index)
+    _check_candidates(row)
+    _follow(row, act, at)
+    return row
+
+
+@transaction.atomic
+def paste_boots(
+    *, bisect: int, actor: User, revision: Revision | None, text: str, now: datetime | None = None
+) -> int:
+    """Take the values of boots that a person measured, one boot a line; how many boots.
+
+    Raises BisectError naming the line or the field.
+    """
+    at = now or timezone.now()
+    boots = read_boots(text)
+    row = _held(bisect)
+    index = _index(row, Kind.PIN, revision)
+    if index is None:
+        raise BisectError("Revision: say which one was measured.")
+    append(row, pasted_boots(row, index=index, boots=boots, actor=actor), at)
+    _step(row, at)
+    return len(boots)
+
+
+def _held(number: int) -> Bisect:
+    begin_writing()
+    row = hold(number)
+    if row is None:
+        raise BisectError(f"There is no bisect {number}.")
+    if row.has_ended:
+        raise BisectError(f"Bisect {number} is {row.state}: start another one.")
+    return row
+
+
+def _check_state(row: Bisect, kind: Kind, version: int | None) -> None:
+    if kind == Kind.CANCEL and version != row.version:
+        raise BisectChanged(f"Bisect {row.pk} went on since you looked at it; look again.")
+    if kind == Kind.PAUSE and is_paused(row):
+        raise BisectError(f"Bisect {row.pk} is paused already.")
+    if kind == Kind.RESUME and not is_paused(row):
+        raise BisectError(f"Bisect {row.pk} is not paused.")
+
+
+def _index(row: Bisect, kind: Kind, revision: Revision | None) -> int | None:
+    if kind not in BisectAct.OF_A_REVISION:
+        return None
+    if revision is None or revision.pk not in row.along:
+        raise BisectError(f"Revision: name one from {row.good} to {row.bad}.")
+    index = row.along.index(revision.pk)
+    if kind in CANDIDATES_ONLY and index == 0:
+        raise BisectError(f"Revision: {revision} is the good one; it is no suspect.")
+    return index
+
+
+def _check_candidates(row: Bisect) -> None:
+    """The act is rolled back with the transaction where it leaves nothing to search."""
+    names = [revision.name for revision in revisions_along(row)]
+    if wrong := check_candidates(row, names, list(row.acts.all())):
+        raise BisectError(f"Revision: {wrong}.")
+
+
+def _follow(row: Bisect, kind: Kind, at: datetime) -> None:
+    waiting = row.asked.filter(settled=False).select_related("job")
+    if kind == Kind.CANCEL:
+        cancel_jobs(waiting, "cancelled", at)
+        row.state, row.ended_at, row.updated_at = Bisect.State.CANCELLED, at, at
+        row.version += 1
+        row.save()
+        return
+    if kind == Kind.PAUSE:
+        cancel_jobs(waiting.filter(job__state=Job.State.QUEUED), "paused", at)
+    _step(row, at)
+
+
+def _step(row: Bisect, at: datetime) -> None:
+    """The version grows even where nothing else follows from what was done."""
+    version = row.version
+    take_step(row, at)
+    if row.version == version:
+        row.version += 1
+        row.updated_at = at
+        row.save(update_fields=["version", "updated_at"])

@@ -1,0 +1,169 @@
+"""Bring the boots of a bisect in line with the runs that are stored.
+
+Every run of the series at a revision of the bisect is evidence, whoever asked for it and whenever
+it arrives: a late result and somebody's own upload count like a job's.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Max, QuerySet
+
+from webapp.accounts.models import User
+from webapp.bisects.models import Bisect, BisectBoot
+from webapp.results.models import Measurement, Revision
+
+Source = BisectBoot.Source
+State = Bisect.State
+PURPOSES = (State.VALIDATING, State.SEARCHING, State.CONFIRMING)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One boot of a stored run."""
+
+    index: int
+    revision: int
+    run: int
+    boot: int
+    build: str
+    values: tuple[float, ...]
+
+
+def collect(bisect: Bisect, *, decision: int, now: datetime) -> int:
+    """Add the boots that are not known yet, drop those whose run is gone; how many changed.
+
+    ``decision`` is the number of the decision that is to follow. The caller holds the bisect.
+    """
+    known = {(row.run_id or 0, row.boot): row for row in _standing(bisect)}
+    places = {row.revision_id: row.index for row in known.values()} | _places(bisect)
+    stored = {(one.run, one.boot): one for one in measured_at(bisect.series_id, places)}
+    dropped = [key for key, row in known.items() if not _is_backed(row, stored.get(key))]
+    gone = [known[key].pk for key in dropped]
+    BisectBoot.objects.filter(pk__in=gone).update(dropped_at=decision)
+    kept = known.keys() - set(dropped)
+    new = [one for key, one in stored.items() if key not in kept]
+    purposes = _purposes(bisect, new)
+    rows = [_row(one, Source.RUN, purposes.get(one.run, _purpose_now(bisect))) for one in new]
+    return len(dropped) + len(append(bisect, rows, now))
+
+
+def history_boots(bisect: Bisect, *, earliest: int, latest: int, most: int) -> list[BisectBoot]:
+    """Unsaved: what was measured along the bisect before its start, and beside its ends.
+
+    At most ``most`` revisions before the good one, from position ``earliest`` on, and as many
+    after the bad one up to ``latest``.
+    """
+    neighbours = _neighbours(bisect, earliest, latest, most)
+    measured = measured_at(bisect.series_id, neighbours | _places(bisect))
+    return [_row(one, Source.HISTORY, Source.HISTORY) for one in measured]
+
+
+def pasted_boots(
+    bisect: Bisect, *, index: int, boots: Sequence[Sequence[float]], actor: User
+) -> list[BisectBoot]:
+    """Unsaved: what a person measured at one revision; all of one paste are of one build."""
+    return [
+        BisectBoot(
+            index=index,
+            revision_id=bisect.along[index],
+            build="entered by hand",
+            values=list(values),
+            purpose=_purpose_now(bisect),
+            source=Source.PASTED,
+            entered_by=actor,
+        )
+        for values in boots
+    ]
+
+
+def append(bisect: Bisect, rows: Sequence[BisectBoot], now: datetime) -> list[BisectBoot]:
+    """Number and store boots of a bisect that the caller holds."""
+    last = bisect.boots.aggregate(last=Max("number"))["last"] or 0
+    for number, row in enumerate(rows, last + 1):
+        row.bisect, row.number, row.at = bisect, number, now
+    return BisectBoot.objects.bulk_create(rows)
+
+
+def measured_at(series: int, places: Mapping[int, int]) -> list[Measured]:
+    """The boots of the counted runs of a series at revisions (id → index), in pooling order.
+
+    Samples of a run that does not tell its boots count as runs of one boot, which is the least
+    that they can be worth.
+    """
+    rows = (
+        Measurement.objects.counted()
+        .filter(series=series, run__revision__in=places)
+        .in_pooling_order()
+        .values_list("run_id", "run__revision_id", "run__build_id", "samples", "boots")
+    )
+    found = []
+    for run, revision, build, samples, boots in rows:
+        of_boot: dict[int, list[float]] = defaultdict(list)
+        for value, boot in zip(samples, boots or [0] * len(samples), strict=True):
+            of_boot[boot].append(value)
+        found += [
+            Measured(places[revision], revision, run, boot, build, tuple(values))
+            for boot, values in of_boot.items()
+        ]
+    return found
+
+
+def revisions_along(bisect: Bisect) -> list[Revision]:
+    """The revisions of the bisect by their index."""
+    found = Revision.objects.select_related("tree").in_bulk(bisect.along)
+    return [found[pk] for pk in bisect.along]
+
+
+def _standing(bisect: Bisect) -> QuerySet[BisectBoot]:
+    return bisect.boots.filter(dropped_at__isnull=True, run__isnull=False)
+
+
+def _places(bisect: Bisect) -> dict[int, int]:
+    return {revision: index for index, revision in enumerate(bisect.along)}
+
+
+def _neighbours(bisect: Bisect, earliest: int, latest: int, most: int) -> dict[int, int]:
+    """Measured revisions at the level of either end: id → index outside the bisect."""
+    points = bisect.series.points
+    before = points.filter(position__lt=bisect.good.position, position__gte=earliest)
+    after = points.filter(position__gt=bisect.bad.position, position__lte=latest)
+    earlier, later = (
+        rows.values_list("revision_id", flat=True)[:most]
+        for rows in (before.order_by("-position"), after.order_by("position"))
+    )
+    places = {revision: -1 - steps for steps, revision in enumerate(earlier)}
+    first = bisect.last_index + 1
+    return places | {revision: first + steps for steps, revision in enumerate(later)}
+
+
+def _is_backed(row: BisectBoot, measured: Measured | None) -> bool:
+    return measured is not None and list(measured.values) == row.values
+
+
+def _purpose_now(bisect: Bisect) -> str:
+    """Of boots that nobody asked for: what the bisect is busy with."""
+    last = bisect.decisions.order_by("-number").first()
+    return last.state if last and last.state in PURPOSES else PURPOSES[0]
+
+
+def _purposes(bisect: Bisect, measured: Iterable[Measured]) -> dict[int, str]:
+    """By run, the state that asked for it."""
+    runs = {one.run for one in measured}
+    asked = bisect.asked.filter(job__runs__in=runs)
+    return dict(asked.values_list("job__runs", "purpose"))
+
+
+def _row(one: Measured, source: Source, purpose: str) -> BisectBoot:
+    return BisectBoot(
+        index=one.index,
+        revision_id=one.revision,
+        build=one.build,
+        values=list(one.values),
+        purpose=purpose,
+        source=source,
+        run_id=one.run,
+        boot=one.boot,
+    )

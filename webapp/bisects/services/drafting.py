@@ -1,0 +1,135 @@
+"""What a bisect would be, before anything is stored: its checks, its noise, its history."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from math import isfinite
+from statistics import median
+
+from django.db.models import Max, Min
+from django.utils import timezone
+
+from webapp.bisects.draft import Draft
+from webapp.bisects.errors import BisectError
+from webapp.bisects.models import Bisect, BisectBoot, BisectSettings
+from webapp.bisects.question import boots_of_revisions, noise_document
+from webapp.bisects.services.collecting import history_boots
+from webapp.bisects.workers import workers_for
+from webapp.jobs.estimates import Durations
+from webapp.regressions.models import Alert, Finding
+from webapp.results.models import Revision, Series
+from webapp.stats import bisection
+from webapp.stats.errors import TooFewSamplesError
+
+MOST_REVISIONS = 5_000
+MOST_NEIGHBOURS = 30
+"""Measured revisions on either side that tell the noise and the two levels."""
+
+MOST_BOOTS, MOST_HOURS = 10_000, 10_000.0
+LARGEST_EFFECT = 10_000.0
+END_OF_THE_TREE = 2**62
+BUILD_SHARE = 0.5
+"""Of the time that a job of one boot takes; what the rest is when its build is kept."""
+
+
+def draft_bisect(
+    *,
+    series: Series,
+    good: Revision,
+    bad: Revision,
+    effect_pct: float,
+    alert: Alert | None = None,
+    manual: bool = False,
+    most_boots: int | None = None,
+    most_hours: float | None = None,
+    deadline: datetime | None = None,
+    now: datetime | None = None,
+) -> Draft:
+    """The bisect of one series between two revisions. An empty budget is that of the tree.
+
+    ``effect_pct`` is the step to be explained, signed, percent of the level before.
+    Raises BisectError, naming the field and the remedy.
+    """
+    at = now or timezone.now()
+    settings = BisectSettings.objects.filter(tree=series.tree_id).first() or BisectSettings()
+    boots = most_boots or settings.most_boots or BisectSettings.DEFAULT_BOOTS
+    hours = most_hours or settings.most_hours or BisectSettings.DEFAULT_MACHINE_HOURS
+    _check(effect_pct, boots, hours, deadline, at)
+    revisions = _along(series, good, bad)
+    seconds = Durations.of({series.hardware_id}).estimate(
+        hardware=series.hardware_id, mode=series.mode_id, boots=1
+    )
+    bisect = Bisect(
+        series=series,
+        good=good,
+        bad=bad,
+        alert=alert,
+        along=[revision.pk for revision in revisions],
+        effect_pct=effect_pct,
+        manual=manual,
+        build_hours=BUILD_SHARE * seconds / 3600,
+        boot_hours=(1 - BUILD_SHARE) * seconds / 3600,
+        can_rebuild=not manual and any(one.rebuilds for one in workers_for(series, at)),
+        most_boots=boots,
+        most_hours=hours,
+        deadline=deadline,
+        created_at=at,
+        updated_at=at,
+    )
+    history = _history(bisect)
+    bisect.noise = noise_document(_noise(history))
+    bisect.runs = max(1, round(median(len(row.values) for row in history)))
+    return Draft(bisect, revisions, history)
+
+
+def _check(
+    effect: float, boots: int, hours: float, deadline: datetime | None, now: datetime
+) -> None:
+    if not isfinite(effect) or effect == 0 or not -100 < effect <= LARGEST_EFFECT:
+        raise BisectError("Effect: give the step in percent, for example -2; not 0, above -100.")
+    if not 1 <= boots <= MOST_BOOTS:
+        raise BisectError(f"Boots: give 1 to {MOST_BOOTS:,}.")
+    if not 0 < hours <= MOST_HOURS:
+        raise BisectError(f"Machine-hours: give a number above 0, up to {MOST_HOURS:,.0f}.")
+    if deadline is not None and deadline <= now:
+        raise BisectError("Deadline: give a moment to come.")
+
+
+def _along(series: Series, good: Revision, bad: Revision) -> list[Revision]:
+    if {good.tree_id, bad.tree_id} != {series.tree_id}:
+        raise BisectError(f"Good and bad: both must be revisions of {series.tree}.")
+    if good.position >= bad.position:
+        raise BisectError(f"Good: {good} is not before {bad}; swap them.")
+    between = Revision.objects.between(good, bad)[: MOST_REVISIONS - 1]
+    along = [good, *between, bad]
+    if len(along) > MOST_REVISIONS:
+        raise BisectError(f"There are more than {MOST_REVISIONS:,} revisions: narrow the range.")
+    return along
+
+
+def _history(bisect: Bisect) -> list[BisectBoot]:
+    """What was measured, as far on either side as no other change of level is known."""
+    live = Finding.objects.live().filter(series=bisect.series)
+    before = live.filter(position__lte=bisect.good.position).aggregate(at=Max("position"))["at"]
+    after = live.filter(position__gt=bisect.bad.position).aggregate(at=Min("after__position"))["at"]
+    return history_boots(
+        bisect,
+        earliest=before or 0,
+        latest=END_OF_THE_TREE if after is None else after,
+        most=MOST_NEIGHBOURS,
+    )
+
+
+def _noise(history: Sequence[BisectBoot]) -> bisection.Noise:
+    """Of a boot with as many runs as the history has: what more runs would bring is not known."""
+    if any(min(row.values) <= 0 for row in history):
+        raise BisectError("This series has values that are not above 0; a bisect compares ratios.")
+    try:
+        found = bisection.estimate_noise(boots_of_revisions(history))
+    except TooFewSamplesError as error:
+        raise BisectError(
+            "The noise of this series is not known: at least three revisions on one level, one of "
+            "them with two boots, must be measured. Ask for more runs of the good revision and of "
+            "those before it, and see that uploads tell their boots."
+        ) from error
+    return replace(found, run=0.0, boot=found.run)

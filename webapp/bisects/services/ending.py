@@ -1,0 +1,84 @@
+"""The end of a bisect: its answer, and who is told."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from webapp.bisects.models import Bisect
+from webapp.bisects.sentences import standing_sentence
+from webapp.outbox.letters import NewMail
+from webapp.outbox.models import Mail
+from webapp.outbox.services import post_event, post_mails
+from webapp.regressions.services.alerts import tell_bisect
+from webapp.results.models import Revision
+from webapp.stats import bisection
+
+DONE = "bisect.done"
+
+
+def end_with(
+    bisect: Bisect, found: bisection.Decision, revisions: Sequence[Revision], now: datetime
+) -> None:
+    """Write the outcome, let the alert take it, and tell those who heard of the alert."""
+    outcome = found.outcome
+    if outcome is None:
+        raise ValueError("a bisect ends with an outcome")
+    is_single = outcome.kind == bisection.Kind.SINGLE
+    bisect.state, bisect.outcome = Bisect.State.DONE, outcome.kind.value
+    bisect.culprit = revisions[outcome.candidates[0]] if is_single else None
+    bisect.probability = min(max(outcome.probability, 0.0), 1.0)
+    bisect.suspects = [revisions[at].pk for at in (*outcome.candidates, *outcome.second)]
+    bisect.ended_at = bisect.updated_at = now
+    bisect.version += 1
+    bisect.save()
+    said = standing_sentence(found, [revision.name for revision in revisions])
+    if bisect.alert_id is not None:
+        tell_bisect(
+            alert=bisect.alert_id,
+            words=f"bisect {bisect.pk}: {said}",
+            named=bisect.culprit,
+            probability=bisect.probability if is_single else None,
+        )
+    _post(bisect, said, now)
+
+
+def _post(bisect: Bisect, said: str, now: datetime) -> None:
+    thread = f"alert:{bisect.alert_id}" if bisect.alert_id else f"bisect:{bisect.pk}"
+    about = f"bisect:{bisect.pk}"
+    post_mails(
+        [
+            NewMail(recipient=person, kind=DONE, about=about, due=now, thread=thread)
+            for person in sorted(_recipients(bisect))
+        ]
+    )
+    post_event(kind=DONE, about=about, payload=_payload(bisect, said))
+
+
+def _recipients(bisect: Bisect) -> set[int]:
+    """Who was mailed about the alert, and who started the bisect."""
+    people = {bisect.created_by_id} if bisect.created_by_id else set()
+    if bisect.alert_id is None:
+        return people
+    mailed = Mail.objects.filter(
+        about=f"alert:{bisect.alert_id}", kind__startswith="alert.", state=Mail.State.SENT
+    )
+    return people | set(mailed.values_list("recipient_id", flat=True))
+
+
+def _payload(bisect: Bisect, said: str) -> dict[str, Any]:
+    series = bisect.series
+    return {
+        "bisect": bisect.pk,
+        "url": bisect.get_absolute_url(),
+        "alert": bisect.alert_id,
+        "tree": series.tree.name,
+        "hardware": series.hardware.name,
+        "mode": series.mode.name,
+        "metric": series.metric.name,
+        "good": bisect.good.name,
+        "bad": bisect.bad.name,
+        "outcome": bisect.outcome,
+        "culprit": bisect.culprit.name if bisect.culprit else None,
+        "probability": bisect.probability,
+        "words": said,
+    }

@@ -1,0 +1,98 @@
+"""Read how the jobs of a bisect ended: what cannot be measured, what the lab failed at."""
+
+from datetime import datetime
+
+from django.db.models import F, Max, Sum
+
+from webapp.accounts.models import User
+from webapp.bisects.models import Bisect, BisectAct, BisectJob
+from webapp.jobs.models import Job
+
+LAB_FAILURES = 3
+"""So many jobs in a row that ended with a failure of the lab, and the bisect gives up. Each of
+them was tried several times by then."""
+
+Kind = BisectAct.Kind
+OF_THE_REVISION = (Job.Stage.BUILD, Job.Stage.BOOT)
+
+
+def settle_jobs(bisect: Bisect, now: datetime) -> int:
+    """Take note of each job that ended since; how many. The caller holds the bisect."""
+    ended = bisect.asked.filter(settled=False, job__state__in=Job.ENDED)
+    rows = list(ended.select_related("job").order_by("pk"))
+    for row in rows:
+        _settle(bisect, row, now)
+    bisect.asked.filter(pk__in=[row.pk for row in rows]).update(settled=True)
+    return len(rows)
+
+
+def _settle(bisect: Bisect, asked: BisectJob, now: datetime) -> None:
+    job = asked.job
+    if job.state == Job.State.FAILED and job.failure_stage in OF_THE_REVISION:
+        verb = "built" if job.failure_stage == Job.Stage.BUILD else "booted"
+        reason = f"cannot be {verb}: {job.failure_reason}"
+        write_act(bisect, Kind.SKIP, reason, now, index=asked.index)
+    if job.state == Job.State.CANCELLED and not _is_late(bisect, now):
+        reason = f"job {job.pk} was cancelled: {job.cancel_reason}"
+        write_act(bisect, Kind.PAUSE, reason, now)
+
+
+def _is_late(bisect: Bisect, now: datetime) -> bool:
+    """Past the deadline jobs are cancelled by the queue; the bisect then ends by its budget."""
+    return bisect.deadline is not None and bisect.deadline <= now
+
+
+def write_act(
+    bisect: Bisect,
+    kind: Kind,
+    reason: str,
+    now: datetime,
+    *,
+    actor: User | None = None,
+    index: int | None = None,
+) -> BisectAct:
+    """Add to what was done to a bisect that the caller holds."""
+    last = bisect.acts.aggregate(number=Max("number"))["number"] or 0
+    boots = bisect.boots.aggregate(number=Max("number"))["number"] or 0
+    return BisectAct.objects.create(
+        bisect=bisect,
+        number=last + 1,
+        at=now,
+        actor=actor,
+        kind=kind,
+        revision_id=None if index is None else bisect.along[index],
+        index=index,
+        after_boots=boots,
+        reason=reason,
+    )
+
+
+def is_paused(bisect: Bisect) -> bool:
+    """Whether the last that was said of it is to pause."""
+    said = bisect.acts.filter(kind__in=[Kind.PAUSE, Kind.RESUME]).order_by("-number").first()
+    return said is not None and said.kind == Kind.PAUSE
+
+
+def lab_failure(bisect: Bisect) -> str:
+    """Why the lab is given up; empty while it is not. A person's resuming tries it again."""
+    resumed = bisect.acts.filter(kind=Kind.RESUME).aggregate(at=Max("at"))["at"]
+    ended = bisect.asked.filter(settled=True, job__state__in=[Job.State.DONE, Job.State.FAILED])
+    if resumed is not None:
+        ended = ended.filter(job__ended_at__gt=resumed)
+    last = list(ended.select_related("job").order_by("-job__ended_at", "-pk")[:LAB_FAILURES])
+    if len(last) < LAB_FAILURES or not all(_is_of_the_lab(row.job) for row in last):
+        return ""
+    return (
+        f"The lab failed {LAB_FAILURES} jobs in a row, the last one: {last[0].job.failure_reason}"
+    )
+
+
+def _is_of_the_lab(job: Job) -> bool:
+    return job.state == Job.State.FAILED and job.failure_stage not in OF_THE_REVISION
+
+
+def machine_hours(bisect: Bisect) -> float:
+    """What its jobs took, from their last lease to their end."""
+    taken = bisect.asked.filter(job__started_at__isnull=False, job__ended_at__isnull=False)
+    spent = taken.aggregate(spent=Sum(F("job__ended_at") - F("job__started_at")))["spent"]
+    return round(spent.total_seconds() / 3600, 6) if spent else 0.0

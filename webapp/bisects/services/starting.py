@@ -1,0 +1,45 @@
+"""Store a bisect, and take its first step."""
+
+from django.db import IntegrityError, transaction
+
+from webapp.accounts.models import User
+from webapp.bisects.draft import Draft
+from webapp.bisects.errors import BisectError
+from webapp.bisects.forecasting import forecast_of
+from webapp.bisects.models import Bisect
+from webapp.bisects.services.advancing import take_step
+from webapp.bisects.services.collecting import append
+from webapp.results.services import begin_writing
+
+
+def start_bisect(*, draft: Draft, created_by: User | None) -> Bisect:
+    """Store the bisect with its history and decide what is measured first.
+
+    ``created_by`` None is Driftline itself, which starts one for an alert and series at most.
+    Raises BisectError.
+    """
+    try:
+        with transaction.atomic():
+            return _start(draft, created_by)
+    except IntegrityError as error:
+        if "bisect_started_itself_once" not in str(error):
+            raise
+        raise BisectError("A bisect of this alert and series was started already.") from error
+
+
+def _start(draft: Draft, created_by: User | None) -> Bisect:
+    begin_writing()
+    bisect = draft.bisect
+    if created_by is not None and (running := _same(bisect)):
+        raise BisectError(f"Bisect {running.pk} searches the same; look there.")
+    bisect.created_by = created_by
+    bisect.forecast = dict(forecast_of(draft).document)
+    bisect.save()
+    append(bisect, draft.boots, bisect.created_at)
+    take_step(bisect, bisect.created_at)
+    return bisect
+
+
+def _same(bisect: Bisect) -> Bisect | None:
+    same = Bisect.objects.running().filter(series=bisect.series, good=bisect.good, bad=bisect.bad)
+    return same.first()

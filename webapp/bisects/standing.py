@@ -1,0 +1,159 @@
+"""Where a bisect stands: everything its page, its Markdown and the API tell, read once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median
+from typing import Any
+
+from webapp.bisects.marks import Marks, marks_of
+from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision, BisectJob
+from webapp.bisects.sentences import with_what_is_left
+from webapp.bisects.services.collecting import revisions_along
+from webapp.bisects.spread import half_width_pct
+from webapp.charts.bisect import BisectChart, Dot
+from webapp.results.models import Revision
+from webapp.stats import ministat
+
+NOT_YET = "Nothing is decided yet."
+LEAST_FOR_MINISTAT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A revision with the probability that it is the first bad one."""
+
+    revision: Revision
+    chance: float
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A bisect with its rows, each in order. ``boots`` are those that count."""
+
+    bisect: Bisect
+    revisions: Sequence[Revision]
+    boots: Sequence[BisectBoot]
+    decisions: Sequence[BisectDecision]
+    acts: Sequence[BisectAct]
+    asked: Sequence[BisectJob]
+
+    @property
+    def latest(self) -> BisectDecision | None:
+        return self.decisions[-1] if self.decisions else None
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        return self.latest.figures if self.latest else {}
+
+    @property
+    def sentence(self) -> str:
+        """The answer, or how far it is: ``93 % r303643, 5 % r303640; 2 to 5 boots left``."""
+        return with_what_is_left(self.figures) if self.figures else NOT_YET
+
+    @cached_property
+    def marks(self) -> Marks:
+        return marks_of(self.acts)
+
+    @cached_property
+    def chances(self) -> list[float]:
+        """By index; all 0 while nothing is decided."""
+        chances = [0.0] * len(self.revisions)
+        for index, chance in self.figures.get("chances", []):
+            chances[index] = chance
+        return chances
+
+    @property
+    def suspects(self) -> list[Suspect]:
+        """Those that cannot be excluded at 95 %, the likeliest first."""
+        places = {revision.pk: index for index, revision in enumerate(self.revisions)}
+        indices = [places[pk] for pk in self.bisect.suspects]
+        ordered = sorted(indices, key=lambda index: (-self.chances[index], index))
+        return [Suspect(self.revisions[index], self.chances[index]) for index in ordered]
+
+    @property
+    def skipped(self) -> list[Revision]:
+        return [self.revisions[index] for index in sorted(self.marks.skipped)]
+
+    @property
+    def measured_for_it(self) -> int:
+        """How many boots came since the start."""
+        return sum(row.source != BisectBoot.Source.HISTORY for row in self.boots)
+
+    @property
+    def next(self) -> list[Revision]:
+        """What the last decision wants measured."""
+        return [self.revisions[index] for index in self.figures.get("measure", [])]
+
+    @property
+    def parent(self) -> Revision | None:
+        """The revision before the culprit along the bisect."""
+        culprit = self.bisect.culprit_id
+        if culprit is None:
+            return None
+        return self.revisions[list(self.bisect.along).index(culprit) - 1]
+
+    @property
+    def is_simulated(self) -> bool:
+        return self.bisect.series.hardware.lab.simulated
+
+    def values_at(self, revision: Revision) -> list[float]:
+        """All values of a revision of the bisect; those of the ends' neighbours are left out."""
+        return [
+            value for row in self.boots if row.revision_id == revision.pk for value in row.values
+        ]
+
+    def ministat(self) -> str:
+        """The block of parent against culprit; empty while there is no culprit or too few values.
+
+        Where either has too few of its own, all that was measured on its side of the step counts.
+        """
+        sides = self.sides
+        if any(len(values) < LEAST_FOR_MINISTAT for _, values in sides):
+            return ""
+        return ministat.render(sides, separate_bars=True) if sides else ""
+
+    @cached_property
+    def sides(self) -> list[tuple[str, list[float]]]:
+        """Parent and culprit with their values, or the two sides of the step; empty: no culprit."""
+        culprit, parent = self.bisect.culprit, self.parent
+        if culprit is None or parent is None:
+            return []
+        own = [(one.name, self.values_at(one)) for one in (parent, culprit)]
+        if all(len(values) >= LEAST_FOR_MINISTAT for _, values in own):
+            return own
+        at = list(self.bisect.along).index(culprit.pk)
+        before = [value for row in self.boots if row.index < at for value in row.values]
+        after = [value for row in self.boots if row.index >= at for value in row.values]
+        return [(f"up to {parent}", before), (f"from {culprit} on", after)]
+
+    def chart(self) -> BisectChart:
+        metric = self.bisect.series.metric
+        return BisectChart(
+            names=[revision.name for revision in self.revisions],
+            dots=[_dot(row, self.bisect.noise) for row in self.boots],
+            chances=self.chances,
+            skipped=frozenset(self.marks.skipped),
+            unit=metric.unit,
+            better=metric.better,
+            before=self.figures.get("level_before"),
+            after=self.figures.get("level_after"),
+        )
+
+
+def standing_of(bisect: Bisect) -> Standing:
+    """In a fixed number of queries. Needs ``with_subjects``."""
+    return Standing(
+        bisect=bisect,
+        revisions=revisions_along(bisect),
+        boots=list(bisect.boots.filter(dropped_at__isnull=True).select_related("revision", "run")),
+        decisions=list(bisect.decisions.all()),
+        acts=list(bisect.acts.select_related("actor", "revision")),
+        asked=list(bisect.asked.select_related("job").order_by("pk")),
+    )
+
+
+def _dot(row: BisectBoot, noise: dict[str, Any]) -> Dot:
+    centre = median(row.values)
+    half = centre * half_width_pct(noise, len(row.values)) / 100
+    return Dot(row.index, centre, centre - half, centre + half, row.source)

@@ -1,0 +1,20 @@
+"""Tasks: thin, safe to run twice."""
+
+from celery import shared_task
+
+from webapp.bisects import services
+from webapp.bisects.models import Bisect
+
+
+@shared_task(ignore_result=True)
+def advance_bisect(bisect: int) -> None:
+    """Take the step that a job's end makes due."""
+    services.advance_bisect(bisect=bisect)
+
+
+@shared_task(ignore_result=True)
+def sweep_bisects() -> None:
+    """Start what is to start by itself, and find steps whose message was lost (beat runs this)."""
+    services.start_automatic_bisects()
+    for number in Bisect.objects.running().order_by("pk").values_list("pk", flat=True):
+        services.advance_bisect(bisect=number)

@@ -1,0 +1,25 @@
+"""Which workers can measure for a bisect."""
+
+from datetime import datetime
+
+from webapp.jobs.capability import Capability
+from webapp.jobs.models import Worker
+from webapp.results.models import Series
+
+
+def workers_for(series: Series, now: datetime) -> list[Capability]:
+    """What each worker that spoke lately can do for the hardware, mode and tree of a series."""
+    return [
+        serves
+        for worker in Worker.objects.alive(now)
+        for serves in worker.capabilities
+        if _fits(serves, series)
+    ]
+
+
+def _fits(serves: Capability, series: Series) -> bool:
+    return (
+        serves.hardware == series.hardware_id
+        and (serves.modes is None or series.mode_id in serves.modes)
+        and (serves.trees is None or series.tree_id in serves.trees)
+    )
