@@ -1,0 +1,99 @@
+"""What the API says of bisects."""
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel
+
+
+class BisectOut(BaseModel):
+    """The search for the first bad commit after ``good`` up to ``bad``."""
+
+    number: int
+    url: str
+    tree: str
+    hardware: str
+    mode: str
+    metric: str
+    good: str
+    bad: str
+    alert: int | None
+    effect_percent: float
+    manual: bool
+    state: str
+    outcome: str | None
+    culprit: str | None
+    probability: float | None
+    created_by: str | None
+    created_at: datetime
+    updated_at: datetime
+    ended_at: datetime | None
+    version: int
+
+
+class BisectList(BaseModel):
+    """Newest first; ``next`` is the ``before`` of the next page, null on the last."""
+
+    bisects: list[BisectOut]
+    next: int | None
+
+
+class ChanceOut(BaseModel):
+    revision: str
+    probability: float
+
+
+class BudgetOut(BaseModel):
+    boots: int
+    machine_hours: float | None
+    deadline: datetime | None
+
+
+class BisectBootOut(BaseModel):
+    """The values of one boot, in the metric's unit. ``run`` is null where a person entered them."""
+
+    number: int
+    revision: str
+    build: str
+    values: list[float]
+    source: str
+    purpose: str
+    run: str | None
+    at: datetime
+
+
+class DecisionOut(BaseModel):
+    """One step; ``chances`` leaves out those below 0.05 %. ``boots``: the last it rests on."""
+
+    number: int
+    at: datetime
+    state: str
+    action: str
+    words: str
+    boots: int
+    chances: list[ChanceOut]
+
+
+class ActOut(BaseModel):
+    """What somebody did; ``actor`` is null where Driftline did it."""
+
+    number: int
+    at: datetime
+    actor: str | None
+    kind: str
+    revision: str | None
+    reason: str
+
+
+class BisectDetail(BisectOut):
+    """``noise``: standard deviations in log percent, null degrees of freedom meaning known."""
+
+    sentence: str
+    revisions: list[str]
+    suspects: list[ChanceOut]
+    skipped: list[str]
+    budget: BudgetOut
+    noise: dict[str, Any]
+    boots: list[BisectBootOut]
+    decisions: list[DecisionOut]
+    acts: list[ActOut]
