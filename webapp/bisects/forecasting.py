@@ -9,7 +9,6 @@ from webapp.bisects.models import Bisect, BisectAct, BisectBoot
 from webapp.bisects.question import Circumstances, evidence_of, plan_of
 from webapp.bisects.sentences import boots_words, hours_words
 from webapp.stats import bisection
-from webapp.stats.bisection.forecast import Forecast, forecast
 
 TRIALS_BEFORE, TRIALS_WHILE = 40, 12
 """Simulated bisects: before the start a person waits for it, later every step makes one."""
@@ -42,7 +41,7 @@ def forecast_of(draft: Draft) -> Before:
     bisect = draft.bisect
     plan = plan_of(bisect, draft.names)
     known = evidence_of(draft.boots, (), Circumstances(bisect.created_at))
-    found = forecast(plan, known, trials=TRIALS_BEFORE)
+    found = bisection.forecast(plan, known, trials=TRIALS_BEFORE)
     return Before(
         sentence=_sentence(found),
         warning=_warning(plan),
@@ -59,17 +58,17 @@ def forecast_left(
     hands: int,
 ) -> dict[str, Any]:
     """What is left at a decision that rests on ``known``, with so many agents, as plain data."""
-    found = forecast(plan_of(bisect, names), evidence_of(*known), trials=TRIALS_WHILE)
+    found = bisection.forecast(plan_of(bisect, names), evidence_of(*known), trials=TRIALS_WHILE)
     return _document(found) | {"hands": max(hands, 1)}
 
 
-def _document(found: Forecast) -> dict[str, Any]:
+def _document(found: bisection.Forecast) -> dict[str, Any]:
     return asdict(found) | {
         "outcomes": {kind.value: share for kind, share in found.outcomes.items()}
     }
 
 
-def _sentence(found: Forecast) -> str:
+def _sentence(found: bisection.Forecast) -> str:
     ends = ", ".join(
         f"{share:.0%} {ENDINGS[kind.value]}".replace("%", " %")
         for kind, share in found.outcomes.items()

@@ -17,6 +17,8 @@ from webapp.stats import ministat
 
 NOT_YET = "Nothing is decided yet."
 LEAST_FOR_MINISTAT = 3
+NEIGHBOURS_DRAWN = 3
+"""Revisions beside either end: all of them count, but the chart is of those in between."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +129,14 @@ class Standing:
         after = [value for row in self.boots if row.index >= at for value in row.values]
         return [(f"up to {parent}", before), (f"from {culprit} on", after)]
 
+    def _is_near(self, row: BisectBoot) -> bool:
+        return -NEIGHBOURS_DRAWN <= row.index <= self.bisect.last_index + NEIGHBOURS_DRAWN
+
     def chart(self) -> BisectChart:
         metric = self.bisect.series.metric
         return BisectChart(
             names=[revision.name for revision in self.revisions],
-            dots=[_dot(row, self.bisect.noise) for row in self.boots],
+            dots=[_dot(row, self.bisect.noise) for row in self.boots if self._is_near(row)],
             chances=self.chances,
             skipped=frozenset(self.marks.skipped),
             unit=metric.unit,
@@ -156,4 +161,4 @@ def standing_of(bisect: Bisect) -> Standing:
 def _dot(row: BisectBoot, noise: dict[str, Any]) -> Dot:
     centre = median(row.values)
     half = centre * half_width_pct(noise, len(row.values)) / 100
-    return Dot(row.index, centre, centre - half, centre + half, row.source)
+    return Dot(row.revision.name, row.index, centre, centre - half, centre + half, row.source)

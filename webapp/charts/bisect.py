@@ -20,8 +20,11 @@ NAMES = {"history": "measured before", "run": "measured for it", "pasted": "ente
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """One boot: the place of its revision, its value, and the 95 % interval of that."""
+    """One boot: its revision and the place of that (below 0 and above the last: neighbours
+    beside the ends), its value, and the 95 % interval of that.
+    """
 
+    name: str
     place: int
     value: float
     low: float
@@ -64,7 +67,8 @@ def figure(chart: BisectChart) -> Json:
 
 def _level(chart: BisectChart, which: str) -> Json:
     value = getattr(chart, which)
-    x = [] if value is None else [-0.5, len(chart.names) - 0.5]
+    first, last = _ends(chart)
+    x = [] if value is None else [first - 0.5, last + 0.5]
     return {
         "type": "scatter",
         "mode": "lines",
@@ -95,7 +99,7 @@ def _dots(chart: BisectChart, source: str) -> Json:
             "width": 0,
         },
         "marker": {"color": colour, "symbol": SYMBOLS[source], "size": DOT_SIZE},
-        "text": [chart.names[dot.place] for dot in dots],
+        "text": [dot.name for dot in dots],
         "hovertemplate": f"%{{text}}: %{{y:,.5~r}} {chart.unit}<extra>{NAMES[source]}</extra>",
     }
 
@@ -180,15 +184,22 @@ def _y_range(chart: BisectChart) -> list[float | None]:
 
 def _x_axis(chart: BisectChart) -> Json:
     places = spread_labels(len(chart.names), LABELLED_REVISIONS)
+    first, last = _ends(chart)
     return {
         "type": "linear",
         "showgrid": False,
         "anchor": "y2",
-        "range": [-0.6, len(chart.names) - 0.4],
+        "range": [first - 0.6, last + 0.6],
         "tickmode": "array",
         "tickvals": places,
         "ticktext": [chart.names[place] for place in places],
     }
+
+
+def _ends(chart: BisectChart) -> tuple[int, int]:
+    """The first and the last place that is drawn."""
+    places = [dot.place for dot in chart.dots]
+    return min(0, *places, 0), max(len(chart.names) - 1, *places, 0)
 
 
 def _axis() -> Json:

@@ -11,8 +11,10 @@ from django.utils.timezone import is_naive, make_aware
 from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.roles import signed_in_user, triager_required
+from webapp.bisects.models import Bisect
 from webapp.pages.alert_acts import NUMBER_MAX, act, read_number
 from webapp.pages.alert_summaries import AlertSummary, summarise
+from webapp.pages.bisect_lines import lines_of
 from webapp.regressions.as_of import held_at
 from webapp.regressions.beside_alert import beside
 from webapp.regressions.lab_hint import lab_hint
@@ -39,6 +41,7 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
         "past": held_at(alert, asof) if asof else (),
         "beside": beside(alert, summary.findings),
         "suspects": _suspects(alert),
+        "bisects": lines_of(list(Bisect.objects.about(alert=alert.pk).with_subjects())),
         "events": events,
         "can_undo": _can_undo(alert, events),
         "duplicates": list(alert.duplicates.order_by("pk")),

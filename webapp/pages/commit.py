@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
+from webapp.bisects.models import Bisect
 from webapp.charts.heatmap import cell_class
 from webapp.pages import alert_summaries
 from webapp.pages.commit_headline import ORDER, Proven, headline
@@ -91,6 +92,7 @@ def _context(commit: Revision) -> dict[str, object]:
         "alerts": alert_summaries.summarise(
             list(Alert.objects.of_revision(commit).with_revisions().order_by("pk"))
         ),
+        "named_by": list(Bisect.objects.naming(commit).with_subjects().order_by("-pk")),
         "tables": tables,
         "detected": detected,
         "proven": [] if detected.begun else _proven(points, judged),

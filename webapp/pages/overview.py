@@ -8,7 +8,9 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from webapp.bisects.models import Bisect
 from webapp.pages.alert_summaries import open_by_severity
+from webapp.pages.bisect_lines import lines_of
 from webapp.pages.summaries import CommitSummary, summarise
 from webapp.regressions.models import Comparison, Finding, Flag, Verdict
 from webapp.results.models import Hardware, Revision, Run, Series
@@ -20,6 +22,7 @@ YOUNG_SHOWN = 6
 """Commits flagged by ministat alone, in series too young for the detector."""
 
 TESTED_SHOWN = 15
+BISECTS_SHOWN = 20
 RUNS_LOOKED_AT = 400
 """The revisions of the runs received last are those tested lately; an index finds these runs."""
 
@@ -34,6 +37,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "alerts": open_by_severity(ALERTS_SHOWN),
         "regressions": _regressions(),
         "tested": _summaries(_tested_lately()),
+        "bisects": lines_of(list(Bisect.objects.running().with_subjects()[:BISECTS_SHOWN])),
         "hardware": _hardware(now),
         "waiting": Series.objects.dirty().count(),
     }

@@ -47,3 +47,11 @@ class BisectSettings(models.Model):
 
     def __str__(self) -> str:
         return f"bisects of {self.tree_id}"
+
+    @property
+    def budget_of_boots(self) -> int:
+        return self.most_boots or BisectSettings.DEFAULT_BOOTS
+
+    @property
+    def budget_of_hours(self) -> float:
+        return self.most_hours or BisectSettings.DEFAULT_MACHINE_HOURS

@@ -52,8 +52,8 @@ def draft_bisect(
     """
     at = now or timezone.now()
     settings = BisectSettings.objects.filter(tree=series.tree_id).first() or BisectSettings()
-    boots = most_boots or settings.most_boots or BisectSettings.DEFAULT_BOOTS
-    hours = most_hours or settings.most_hours or BisectSettings.DEFAULT_MACHINE_HOURS
+    boots = settings.budget_of_boots if most_boots is None else most_boots
+    hours = settings.budget_of_hours if most_hours is None else most_hours
     _check(effect_pct, boots, hours, deadline, at)
     revisions = _along(series, good, bad)
     seconds = Durations.of({series.hardware_id}).estimate(

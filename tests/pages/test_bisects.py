@@ -1,0 +1,177 @@
+"""The pages of bisects."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from tests import make
+from tests.bisects import lab
+from tests.bisects.lab import Truth
+from tests.pages.conftest import Counted, words
+from webapp.accounts.models import User
+from webapp.bisects.models import Bisect
+
+pytestmark = pytest.mark.django_db
+Visit = Callable[[str], str]
+PARTS = f"tree=freebsd-head&hardware={lab.HARDWARE}&mode={lab.MODE}&metric=pps&good=r1000&bad=r1016"
+
+
+@pytest.fixture
+def truth() -> Truth:
+    return Truth()
+
+
+@pytest.fixture
+def bisect(truth: Truth) -> Bisect:
+    return lab.start(truth)
+
+
+@pytest.fixture
+def triager(client: Client) -> Client:
+    client.force_login(make.user("tess", role=User.Role.TRIAGER))
+    return client
+
+
+def test_without_any_the_list_says_how_to_start_one(visit: Visit) -> None:
+    assert "None was started yet" in visit("/bisects/")
+
+
+def test_the_list_says_where_each_stands(visit: Visit, bisect: Bisect) -> None:
+    text = visit("/bisects/")
+    assert f"{bisect.pk} starved 16 commits suspected alike" in text
+    assert "boots left, about" in text
+    assert "No bisect fits" in visit("/bisects/?state=done")
+    assert f"{bisect.pk} starved" in visit("/")
+
+
+def test_a_running_one_says_what_is_next(visit: Visit, bisect: Bisect) -> None:
+    text = visit(f"/bisects/{bisect.pk}/")
+    assert "Which of the 16 commits after r1000 up to r1016 moved pps by about" in text
+    assert "No agent that serves Atom/T540 has asked for work lately" in text
+    assert "svn update -r 10" in text
+    assert "Sign in as a triager to act on it" in text
+
+
+def test_one_that_is_done_names_the_commit_everywhere(
+    visit: Visit, bisect: Bisect, truth: Truth
+) -> None:
+    lab.work(truth, bisect)
+    assert "r1009 made the step" in visit(f"/bisects/{bisect.pk}/")
+    assert f"Bisect {bisect.pk} named this commit" in visit("/commits/freebsd-head/r1009/")
+
+
+def test_its_markdown_holds_the_ministat_block(
+    client: Client, bisect: Bisect, truth: Truth
+) -> None:
+    lab.work(truth, bisect)
+    text = client.get(f"/bisects/{bisect.pk}.md").content.decode()
+    assert text.startswith(f"# Bisect {bisect.pk}: r1009 made the step")
+    assert "Difference at 95.0% confidence" in text
+    assert "## Decisions" in text
+
+
+def test_its_json_and_its_figure_agree(client: Client, bisect: Bisect, truth: Truth) -> None:
+    lab.work(truth, bisect)
+    document = client.get(f"/bisects/{bisect.pk}.json").json()
+    figure = client.get(f"/bisects/{bisect.pk}/figure.json").json()
+    bars = next(trace for trace in figure["data"] if trace.get("name") == "probability")
+    assert document["culprit"] == "r1009"
+    assert bars["text"][bars["y"].index(max(bars["y"]))] == "r1009"
+    assert "NaN" not in json.dumps(figure)
+
+
+def test_an_open_page_hears_only_of_what_is_new(
+    client: Client, bisect: Bisect, truth: Truth
+) -> None:
+    address = f"/bisects/{bisect.pk}/?version="
+    headers = {"HX-Request": "true"}
+    now = Bisect.objects.get(pk=bisect.pk).version
+    assert client.get(f"{address}{now}", headers=headers).status_code == 204
+    assert client.get(f"{address}{now - 1}", headers=headers).status_code == 200
+    lab.work(truth, bisect)
+    assert client.get(f"{address}{now}", headers=headers)["HX-Refresh"] == "true"
+
+
+def test_the_form_shows_what_it_would_cost_before_it_starts(visit: Visit, truth: Truth) -> None:
+    lab.measured_before(truth)
+    text = visit(f"/bisects/new/?{PARTS}&effect=-2")
+    assert "Forecast About" in text
+    assert "simulated ones end" in text
+    assert not Bisect.objects.exists()
+
+
+def test_builds_that_scatter_as_much_as_the_step_are_told_beforehand(
+    visit: Visit, truth: Truth
+) -> None:
+    lab.measured_before(truth)
+    assert "The answer will be a range" in visit(f"/bisects/new/?{PARTS}&effect=-0.05")
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("&effect=much", "“much” is not a number"),
+        ("&effect=0", "Effect: give the step"),
+        ("&effect=-2&good=r1016&bad=r1000", "is not before"),
+        ("&effect=-2&good=r77", "no revision “r77” is known"),
+        ("&effect=-2&boots=0", "Boots: give 1 to"),
+        ("&effect=-2&boots=1e308", "out of bounds"),
+        ("&effect=-2&deadline=2020-01-01T10:00", "Deadline: give a moment to come"),
+        ("&effect=-2&deadline=2020-99-01T10:00", "Deadline: give a day"),
+        ("&effect=-2&mode=nothing", "Nothing was measured for this"),
+    ],
+)
+def test_bad_input_is_named_with_the_remedy(
+    visit: Visit, truth: Truth, more: str, said: str
+) -> None:
+    lab.measured_before(truth)
+    base = dict(pair.split("=") for pair in PARTS.split("&"))
+    asked = base | dict(pair.split("=") for pair in more[1:].split("&"))
+    text = visit("/bisects/new/?" + "&".join(f"{key}={value}" for key, value in asked.items()))
+    assert said in text
+
+
+def test_a_triager_starts_pauses_and_measures_by_hand(triager: Client, truth: Truth) -> None:
+    lab.measured_before(truth)
+    form = dict(pair.split("=") for pair in PARTS.split("&")) | {"effect": "-2", "manual": "1"}
+    assert triager.post("/bisects/new/", form).status_code == 302
+    bisect = Bisect.objects.get()
+    address = f"/bisects/{bisect.pk}/"
+    pasted = {"revision": "r1000", "values": "1000000 1000100\n-\n"}
+    assert "Line 2: “-”" in words(
+        triager.post(f"{address}boots/", pasted, follow=True).content.decode()
+    )
+    assert not bisect.boots.filter(source="pasted").exists()
+    pasted["values"] = "1000000 1000100\n999000"
+    triager.post(f"{address}boots/", pasted)
+    assert bisect.boots.filter(source="pasted").count() == 2
+    triager.post(f"{address}act/", {"act": "pause", "reason": "lunch"})
+    assert Bisect.objects.get().state == "paused"
+    text = words(triager.get(address).content.decode())
+    assert "tess paused lunch" in text
+
+
+@pytest.mark.parametrize("path", ["act/", "boots/"])
+def test_strangers_and_viewers_cannot_act(client: Client, bisect: Bisect, path: str) -> None:
+    address = f"/bisects/{bisect.pk}/{path}"
+    form = {"act": "pause", "reason": "no", "revision": "r1000", "values": "1"}
+    assert client.post(address, form)["Location"].startswith("/sign-in/")
+    client.force_login(make.user("vera"))
+    assert client.post(address, form).status_code == 403
+    assert not bisect.acts.exists()
+
+
+def test_a_stranger_cannot_start_one(client: Client, truth: Truth) -> None:
+    lab.measured_before(truth)
+    form = dict(pair.split("=") for pair in PARTS.split("&")) | {"effect": "-2"}
+    assert client.post("/bisects/new/", form)["Location"].startswith("/sign-in/")
+    assert not Bisect.objects.exists()
+
+
+def test_the_page_needs_few_statements(queries: Counted, bisect: Bisect, truth: Truth) -> None:
+    lab.work(truth, bisect, most=3)
+    few = queries(f"/bisects/{bisect.pk}/")
+    lab.work(truth, bisect)
+    assert queries(f"/bisects/{bisect.pk}/") <= few <= 14

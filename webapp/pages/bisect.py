@@ -1,0 +1,164 @@
+"""`/bisects/<n>/`: how a search stands, what it rests on, and what people can do to it."""
+
+import json
+
+from django.contrib import messages
+from django.core.serializers.json import DjangoJSONEncoder
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from webapp.accounts.roles import is_triager, signed_in_user, triager_required
+from webapp.bisects.by_hand import command_for
+from webapp.bisects.document import detail_document
+from webapp.bisects.errors import BisectError
+from webapp.bisects.models import Bisect, BisectAct, BisectSettings
+from webapp.bisects.services import act_on_bisect, paste_boots
+from webapp.bisects.standing import Standing, standing_of
+from webapp.charts.bisect import figure
+from webapp.pages.alert_acts import NUMBER_MAX, read_number
+from webapp.pages.bisect_report import as_markdown
+from webapp.results.models import Revision
+
+Kind = BisectAct.Kind
+ACTS_ON_REVISION = (
+    (Kind.PIN, "Measure next"),
+    (Kind.SKIP, "Skip"),
+    (Kind.UNSKIP, "Do not skip"),
+    (Kind.EXCLUDE, "Exclude"),
+    (Kind.FORCE, "Force"),
+    (Kind.ALLOW, "Neither"),
+)
+NO_CONTENT = 204
+NAME_MAX = 100
+
+
+@require_safe
+def page(request: HttpRequest, number: int) -> HttpResponse:
+    standing = standing_of(_bisect(number))
+    context = _context(standing)
+    if request.headers.get("HX-Request") == "true":
+        return _news(request, standing, context)
+    context |= {"can_act": is_triager(request.user), "acts_on_revision": ACTS_ON_REVISION}
+    return render(request, "pages/bisect.html", context)
+
+
+def _news(request: HttpRequest, standing: Standing, context: dict[str, object]) -> HttpResponse:
+    """What changed since the version that the page shows; when it ended, the page whole."""
+    if read_number(request.GET.get("version", "")) == standing.bisect.version:
+        return HttpResponse(status=NO_CONTENT)
+    response = render(request, "pages/_bisect_live.html", context)
+    if standing.bisect.has_ended:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@require_safe
+def chart(request: HttpRequest, number: int) -> HttpResponse:
+    """The figure as JSON."""
+    drawn = figure(standing_of(_bisect(number)).chart())
+    body = json.dumps(drawn, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return HttpResponse(body, content_type="application/json; charset=utf-8")
+
+
+@require_safe
+def as_json(request: HttpRequest, number: int) -> HttpResponse:
+    document = detail_document(standing_of(_bisect(number)))
+    return JsonResponse(document, encoder=DjangoJSONEncoder, json_dumps_params={"indent": 1})
+
+
+@require_safe
+def as_text(request: HttpRequest, number: int) -> HttpResponse:
+    """A report in Markdown."""
+    text = as_markdown(standing_of(_bisect(number)))
+    return HttpResponse(text, content_type="text/markdown; charset=utf-8")
+
+
+@require_POST
+@triager_required
+def act(request: HttpRequest, number: int) -> HttpResponse:
+    bisect = _bisect(number)
+    form = _form(request)
+    try:
+        act_on_bisect(
+            bisect=bisect.pk,
+            kind=form.get("act", ""),
+            actor=signed_in_user(request),
+            reason=form.get("reason", ""),
+            version=read_number(form.get("version", "")),
+            revision=_revision(bisect, form),
+        )
+    except BisectError as error:
+        messages.error(request, str(error))
+    return redirect(bisect)
+
+
+@require_POST
+@triager_required
+def paste(request: HttpRequest, number: int) -> HttpResponse:
+    bisect = _bisect(number)
+    form = _form(request)
+    try:
+        count = paste_boots(
+            bisect=bisect.pk,
+            actor=signed_in_user(request),
+            revision=_revision(bisect, form),
+            text=form.get("values", ""),
+        )
+        messages.success(request, f"{count} boot{'' if count == 1 else 's'} taken in.")
+    except BisectError as error:
+        messages.error(request, str(error))
+    return redirect(bisect)
+
+
+def _bisect(number: int) -> Bisect:
+    return get_object_or_404(Bisect.objects.with_subjects(), pk=min(number, NUMBER_MAX))
+
+
+def _form(request: HttpRequest) -> dict[str, str]:
+    """PostgreSQL holds no NUL."""
+    return {key: text.replace("\0", "") for key, text in request.POST.dict().items()}
+
+
+def _revision(bisect: Bisect, form: dict[str, str]) -> Revision | None:
+    name = form.get("revision", "").strip()[:NAME_MAX]
+    return Revision.objects.named(tree=bisect.series.tree, name=name) if name else None
+
+
+def _context(standing: Standing) -> dict[str, object]:
+    bisect = standing.bisect
+    wanted = standing.next[0] if standing.next and not bisect.has_ended else None
+    settings = BisectSettings.objects.filter(tree=bisect.series.tree_id).first()
+    return {
+        "bisect": bisect,
+        "standing": standing,
+        "wanted": wanted,
+        "command": command_for(wanted, bisect.series, settings) if wanted else "",
+        "measuring": [one.job for one in standing.asked if not one.job.has_ended],
+        "log": _log(standing),
+        "block": standing.ministat(),
+    }
+
+
+def _log(standing: Standing) -> list[dict[str, object]]:
+    """Decisions and people's acts, the newest first."""
+    decisions = [
+        {"at": row.at, "who": "", "what": row.action, "why": row.words, "boots": row.boots}
+        for row in standing.decisions
+    ]
+    acts = [
+        {
+            "at": row.at,
+            "who": row.actor.get_username() if row.actor else "",
+            "what": " ".join(filter(None, [row.get_kind_display(), str(row.revision or "")])),
+            "why": row.reason,
+            "boots": row.after_boots,
+        }
+        for row in standing.acts
+    ]
+    return sorted([*acts, *decisions], key=_moment)[::-1]
+
+
+def _moment(row: dict[str, object]) -> str:
+    at = row["at"]
+    return at.isoformat() if hasattr(at, "isoformat") else ""
