@@ -1,0 +1,131 @@
+"""Alerts and bisects: started by an alert, and told to it at the end."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from tests import make
+from tests.bisects import lab
+from tests.bisects.lab import Truth
+from tests.results.steps import analyse
+from webapp.bisects.letters import compose_done
+from webapp.bisects.models import Bisect, BisectSettings
+from webapp.bisects.services import draft_bisect, start_automatic_bisects, start_bisect
+from webapp.outbox.models import Mail
+from webapp.regressions.models import Alert, Finding
+from webapp.regressions.services.alerts import reconcile_trees
+
+TRUTH = Truth(step_pct=-5.0)
+
+
+@pytest.fixture
+def alert() -> Alert:
+    """One of a loss of 5 % that any of 16 commits may have made."""
+    lab.measured_before(TRUTH)
+    analyse()
+    return Alert.objects.get()
+
+
+def automatic() -> None:
+    BisectSettings.objects.create(tree=make.tree(), automatic=True)
+
+
+def of_alert(alert: Alert) -> Bisect:
+    worst = Finding.objects.of_alerts([alert]).with_subjects()[0]
+    draft = draft_bisect(
+        series=worst.series,
+        good=alert.after,
+        bad=alert.revision,
+        effect_pct=worst.change_pct or 0,
+        alert=alert,
+    )
+    return start_bisect(draft=draft, created_by=make.user("ada", email="ada@example.org"))
+
+
+@pytest.mark.django_db
+def test_an_alert_starts_one_bisect_where_the_tree_says_so(alert: Alert) -> None:
+    assert start_automatic_bisects() == []
+    automatic()
+    assert len(start_automatic_bisects()) == 1
+    assert start_automatic_bisects() == []
+    bisect = Bisect.objects.get()
+    assert (bisect.alert, bisect.created_by, bisect.good.name) == (alert, None, "r1000")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_start_one_bisect_of_an_alert(alert: Alert) -> None:
+    automatic()
+
+    def start() -> list[int]:
+        try:
+            return start_automatic_bisects()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as threads:
+        started = [threads.submit(start) for _ in range(4)]
+        numbers = [number for each in started for number in each.result()]
+    assert len(numbers) == Bisect.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_an_alert_takes_the_commit_that_its_bisect_named(alert: Alert) -> None:
+    bisect = lab.work(TRUTH, of_alert(alert))
+    assert bisect.culprit == lab.revision(9)
+    told = Alert.objects.get()
+    assert told.likeliest == told.named == lab.revision(9)
+    assert told.events.filter(kind="named").get().reason.startswith(f"bisect {bisect.pk}: r1009")
+
+
+@pytest.mark.django_db
+def test_what_a_bisect_named_outlives_the_next_analysis(alert: Alert) -> None:
+    lab.work(TRUTH, of_alert(alert))
+    lab.upload(lab.documents(TRUTH, range(24, 27)))
+    analyse()
+    reconcile_trees([alert.tree_id])
+    told = Alert.objects.exclude(state="resolved").get()
+    assert told.likeliest == lab.revision(9)
+
+
+@pytest.mark.django_db
+def test_the_mail_at_the_end_names_the_commit(alert: Alert) -> None:
+    bisect = lab.work(TRUTH, of_alert(alert))
+    letter = compose_done(Mail.objects.get(kind="bisect.done"))
+    assert letter.subject.startswith(f"[driftline] bisect {bisect.pk}: r1009 made the step")
+    assert "\n" not in letter.subject
+    assert "Difference at 95.0% confidence" in letter.text
+    assert f"/bisects/{bisect.pk}/" in letter.text
+    assert f"/alerts/{alert.pk}/" in letter.html
+
+
+@pytest.mark.django_db
+def test_those_who_were_mailed_about_the_alert_hear_of_its_bisect(alert: Alert) -> None:
+    bob = make.user("bob", email="bob@example.org")
+    now = timezone.now()
+    for name, state in (("bob", "sent"), ("eve", "waiting")):
+        person = bob if name == "bob" else make.user(name)
+        Mail.objects.create(
+            recipient=person,
+            kind="alert.opened",
+            about=f"alert:{alert.pk}",
+            state=state,
+            due=now,
+        )
+    lab.work(TRUTH, of_alert(alert))
+    told = Mail.objects.filter(kind="bisect.done", thread=f"alert:{alert.pk}")
+    assert sorted(told.values_list("recipient__username", flat=True)) == ["ada", "bob"]
+
+
+@pytest.mark.django_db
+def test_the_page_of_an_alert_offers_a_bisect_and_shows_how_it_stands(
+    alert: Alert, client: Client
+) -> None:
+    address = f"/alerts/{alert.pk}/"
+    assert f"/bisects/new/?alert={alert.pk}" in client.get(address).content.decode()
+    form = client.get(f"/bisects/new/?alert={alert.pk}").content.decode()
+    assert "Forecast" in form
+    bisect = of_alert(alert)
+    assert f'href="/bisects/{bisect.pk}/"' in client.get(address).content.decode()

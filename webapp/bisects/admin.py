@@ -1,0 +1,28 @@
+"""Settings of bisects; bisects themselves are only looked at."""
+
+from django.contrib import admin
+
+from webapp.accounts.operators import Admin, ReadOnlyAdmin
+from webapp.bisects.models import Bisect, BisectSettings
+
+
+@admin.register(BisectSettings)
+class BisectSettingsAdmin(Admin):
+    """Automatic start, budget, and the command for measuring by hand, of one tree."""
+
+    list_display = ["tree", "automatic", "most_boots", "most_hours"]
+    list_select_related = ["tree"]
+
+
+@admin.register(Bisect)
+class BisectAdmin(ReadOnlyAdmin):
+    list_display = ["pk", "series", "good", "bad", "state", "outcome", "culprit", "probability"]
+    list_filter = ["state", "outcome", "series__tree"]
+    list_select_related = [
+        "good",
+        "bad",
+        "culprit",
+        *(f"series__{part}" for part in ("tree", "hardware", "mode", "metric")),
+    ]
+    ordering = ["-pk"]
+    show_full_result_count = False
