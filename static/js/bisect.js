@@ -22,6 +22,8 @@ async function load() {
   const wanted = document.querySelector("#live")?.dataset.version;
   if (!wanted || wanted === version) return;
   version = wanted;
+  // What cannot be taken back is done to the version that is on the screen.
+  for (const field of document.querySelectorAll("input[name=version]")) field.value = wanted;
   try {
     const response = await fetch(chart.dataset.figure, { headers: { Accept: "application/json" } });
     if (!response.ok) throw new Error(`status ${response.status}`);

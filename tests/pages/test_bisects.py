@@ -40,7 +40,7 @@ def test_without_any_the_list_says_how_to_start_one(visit: Visit) -> None:
 
 def test_the_list_says_where_each_stands(visit: Visit, bisect: Bisect) -> None:
     text = visit("/bisects/")
-    assert f"{bisect.pk} starved 16 commits suspected alike" in text
+    assert f"{bisect.pk} starved over 99 % one of 16 commits, r1001 to r1016" in text
     assert "boots left, about" in text
     assert "No bisect fits" in visit("/bisects/?state=done")
     assert f"{bisect.pk} starved" in visit("/")
@@ -58,7 +58,9 @@ def test_one_that_is_done_names_the_commit_everywhere(
     visit: Visit, bisect: Bisect, truth: Truth
 ) -> None:
     lab.work(truth, bisect)
-    assert "r1009 made the step" in visit(f"/bisects/{bisect.pk}/")
+    text = visit(f"/bisects/{bisect.pk}/")
+    assert "r1009 made the step" in text
+    assert "Difference at 95.0% confidence" in text
     assert f"Bisect {bisect.pk} named this commit" in visit("/commits/freebsd-head/r1009/")
 
 

@@ -7,6 +7,9 @@ from webapp.stats import bisection
 
 SHOWN = 3
 LEAST_SHOWN = 0.01
+LEAST_LEAD = 0.2
+"""Probability from which a suspect is worth a name of its own."""
+
 MINUTES_AN_HOUR, MINUTES_A_DAY = 60, 1440
 
 
@@ -32,16 +35,17 @@ def with_what_is_left(figures: Mapping[str, Any]) -> str:
 
 
 def leading(now: bisection.Posterior, names: Sequence[str]) -> str:
-    """The likeliest suspects; while none is likelier than others, how many there are."""
+    """The likeliest suspects; while none leads, between which of them it is."""
     order = (-now.candidates).argsort(kind="stable")[:SHOWN]
     shown = [
         f"{chance_words(float(now.candidates[at]))} {names[at + 1]}"
         for at in order
-        if now.candidates[at] >= LEAST_SHOWN and now.candidates[at] > 1.5 / len(now.candidates)
+        if now.candidates[at] >= LEAST_SHOWN and now.candidates[order[0]] >= LEAST_LEAD
     ]
     if not shown:
-        possible = int((now.candidates > 0).sum())
-        shown = [f"{possible} commit{'' if possible == 1 else 's'} suspected alike"]
+        left = bisection.credible_set(now)
+        chance = chance_words(float(now.candidates[[at - 1 for at in left]].sum()))
+        shown = [f"{chance} one of {_span(left, names)}".rstrip(",")]
     if now.none >= LEAST_SHOWN:
         shown.append(f"{chance_words(now.none)} no step")
     return ", ".join(shown)

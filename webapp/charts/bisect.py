@@ -12,6 +12,7 @@ from webapp.charts.trend_figure import rounded
 Json = dict[str, Any]
 
 LABELLED_REVISIONS = 8
+TOPS = (10, 20, 50, 100)
 DOT_SIZE = 7
 UPPER, LOWER = (0.42, 1.0), (0.0, 0.3)
 SYMBOLS = {"history": "circle-open", "run": "circle", "pasted": "square"}
@@ -133,7 +134,7 @@ def _skipped(chart: BisectChart) -> Json:
         "type": "bar",
         "name": "skipped",
         "x": places,
-        "y": [100] * len(places),
+        "y": [_top(chart)] * len(places),
         "yaxis": "y2",
         "width": 0.8,
         "marker": {
@@ -146,7 +147,14 @@ def _skipped(chart: BisectChart) -> Json:
     }
 
 
+def _top(chart: BisectChart) -> int:
+    """Where the axis of probability ends, percent: small bars are still to be told apart."""
+    highest = 100 * max(chart.chances, default=0)
+    return next(top for top in TOPS if highest <= top or top == TOPS[-1])
+
+
 def _layout(chart: BisectChart) -> Json:
+    top = _top(chart)
     return {
         "margin": {"l": MARGINS.left, "r": MARGINS.right, "t": MARGINS.top, "b": MARGINS.bottom},
         "paper_bgcolor": theme.PAPER,
@@ -165,7 +173,12 @@ def _layout(chart: BisectChart) -> Json:
             "tickformat": ",.5~r",
         },
         "yaxis2": _axis()
-        | {"domain": LOWER, "range": [0, 100], "tickvals": [0, 50, 100], "gridcolor": theme.LINE},
+        | {
+            "domain": LOWER,
+            "range": [0, top],
+            "tickvals": [0, top / 2, top],
+            "gridcolor": theme.LINE,
+        },
         "annotations": [
             _title(f"{chart.unit}, {chart.better} is better", UPPER[1]),
             _title("probability of being the first bad one, %", LOWER[1]),

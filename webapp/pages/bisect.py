@@ -47,7 +47,7 @@ def _news(request: HttpRequest, standing: Standing, context: dict[str, object]) 
     """What changed since the version that the page shows; when it ended, the page whole."""
     if read_number(request.GET.get("version", "")) == standing.bisect.version:
         return HttpResponse(status=NO_CONTENT)
-    response = render(request, "pages/_bisect_live.html", context)
+    response = render(request, "pages/_bisect_news.html", context)
     if standing.bisect.has_ended:
         response["HX-Refresh"] = "true"
     return response
@@ -136,7 +136,7 @@ def _context(standing: Standing) -> dict[str, object]:
         "command": command_for(wanted, bisect.series, settings) if wanted else "",
         "measuring": [one.job for one in standing.asked if not one.job.has_ended],
         "log": _log(standing),
-        "block": standing.ministat(),
+        "ministat": standing.ministat(),
     }
 
 

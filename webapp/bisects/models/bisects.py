@@ -173,6 +173,12 @@ class Bisect(models.Model):
         return reverse("bisect", args=[self.pk])
 
     @property
+    def state_words(self) -> str:
+        """``searching``; ``done: one commit``."""
+        state = self.get_state_display()
+        return f"{state}: {self.get_outcome_display()}" if self.outcome else state
+
+    @property
     def has_ended(self) -> bool:
         return self.state in Bisect.ENDED
 
