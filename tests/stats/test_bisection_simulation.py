@@ -25,7 +25,7 @@ def test_a_step_of_two_percent_is_found_in_about_fifteen_boots():
 
 
 def test_a_step_smaller_than_alerted_is_found_or_not_but_nobody_is_wrongly_named_for_it():
-    result = simulate(replace(EASY, step=-1.4, alerted=-2.0), trials=40, seed=11)
+    result = simulate(replace(EASY, step=-1.4, alerted=-2.0), trials=100, seed=11)
 
     assert result.right_single >= 0.7
     assert result.wrong_single <= 0.05
