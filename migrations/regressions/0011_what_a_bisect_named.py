@@ -5,30 +5,69 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('regressions', '0010_canary_series'),
-        ('results', '0001_trees_runs_series'),
+        ("regressions", "0010_canary_series"),
+        ("results", "0001_trees_runs_series"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='alert',
-            name='named',
-            field=models.ForeignKey(blank=True, help_text='The commit that a bisect named: while it is suspected, it is the likeliest.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='results.revision'),
+            model_name="alert",
+            name="named",
+            field=models.ForeignKey(
+                blank=True,
+                help_text="The commit that a bisect named: while it is suspected, it is the likeliest.",
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to="results.revision",
+            ),
         ),
         migrations.AddField(
-            model_name='alert',
-            name='named_probability',
+            model_name="alert",
+            name="named_probability",
             field=models.FloatField(blank=True, null=True),
         ),
         migrations.AlterField(
-            model_name='alertevent',
-            name='kind',
-            field=models.CharField(choices=[('opened', 'opened'), ('joined', 'findings joined'), ('left', 'findings left'), ('moved', 'points at another commit'), ('named', 'a bisect ended'), ('turned', 'another verdict'), ('recovered', 'all findings recovered'), ('returned', 'no longer recovered'), ('retracted', 'no findings left'), ('standing', 'findings are back'), ('snoozed', 'snoozed'), ('woke', 'woke up'), ('closed', 'closed after quiet days'), ('acknowledged', 'acknowledged'), ('investigating', 'investigating'), ('resolved', 'resolved'), ('reopened', 'reopened'), ('undone', 'undone')], max_length=13),
+            model_name="alertevent",
+            name="kind",
+            field=models.CharField(
+                choices=[
+                    ("opened", "opened"),
+                    ("joined", "findings joined"),
+                    ("left", "findings left"),
+                    ("moved", "points at another commit"),
+                    ("refined", "other suspects"),
+                    ("named", "a bisect ended"),
+                    ("turned", "another verdict"),
+                    ("recovered", "all findings recovered"),
+                    ("returned", "no longer recovered"),
+                    ("retracted", "no findings left"),
+                    ("standing", "findings are back"),
+                    ("snoozed", "snoozed"),
+                    ("woke", "woke up"),
+                    ("closed", "closed after quiet days"),
+                    ("acknowledged", "acknowledged"),
+                    ("investigating", "investigating"),
+                    ("resolved", "resolved"),
+                    ("reopened", "reopened"),
+                    ("merged", "merged"),
+                    ("split", "findings split off"),
+                    ("sent", "findings moved"),
+                    ("undone", "undone"),
+                ],
+                max_length=13,
+            ),
         ),
         migrations.AddConstraint(
-            model_name='alert',
-            constraint=models.CheckConstraint(condition=models.Q(('named_probability__isnull', True), ('named_probability__range', (0, 1)), _connector='OR'), name='alert_named_probability'),
+            model_name="alert",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("named_probability__isnull", True),
+                    ("named_probability__range", (0, 1)),
+                    _connector="OR",
+                ),
+                name="alert_named_probability",
+            ),
         ),
     ]
