@@ -8,7 +8,6 @@ from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision
 from webapp.bisects.question import Circumstances, evidence_of, plan_of
 from webapp.bisects.sentences import standing_sentence
 from webapp.stats import bisection
-from webapp.stats.errors import OutOfRangeError
 
 LEAST_CHANCE = 0.0005
 """Chances below are not kept with a decision; they can be had again by making it again."""
@@ -75,13 +74,17 @@ def replay(bisect: Bisect, names: Sequence[str]) -> list[BisectDecision]:
 
 
 def check_candidates(bisect: Bisect, names: Sequence[str], acts: Sequence[BisectAct]) -> str:
-    """Why the acts make no sense together; empty when they do."""
-    try:
-        bisection.posterior(
-            plan_of(bisect, names), evidence_of((), acts, Circumstances(bisect.created_at))
-        )
-    except OutOfRangeError as error:
-        return str(error)
+    """Why the acts make no sense together; empty when they do.
+
+    The statistics only doubt what a person ruled out; if that were everything, nothing were said.
+    """
+    plan, evidence = (
+        plan_of(bisect, names),
+        evidence_of((), acts, Circumstances(bisect.created_at)),
+    )
+    possible = {index for index, weight in enumerate(plan.weights, start=1) if weight}
+    if possible <= evidence.excluded:
+        return "no candidate is left: let at least one commit be possible"
     return ""
 
 

@@ -29,10 +29,10 @@ def decide(
 
     ``now`` (aware) is compared with the budget's deadline. Raises `OutOfRangeError` when a
     build stands for revisions between which a candidate lies, what is pending is not between good
-    and bad, or no agent is free.
+    and bad, or no agent is free and nothing pending. With no agent free it tells what is known.
     """
-    if agents < 1:
-        raise OutOfRangeError("agents: ask for a decision when at least 1 is free")
+    if agents < 0 or not (agents or pending):
+        raise OutOfRangeError("agents: ask for a decision when one is free, or something pending")
     for measure in pending:
         if not 0 <= measure.index <= plan.bad:
             raise OutOfRangeError(f"pending: revision {measure.index} is not in 0 … {plan.bad}")
