@@ -120,11 +120,12 @@ def test_noise_that_is_an_estimate_is_integrated_over():
     rng = np.random.default_rng(5)
     total = np.zeros(5)
     for _ in range(3000):
-        within = 0.49 * 12 / rng.chisquare(12)
-        shown = (0.09 + 0.49 / 5) * 8 / rng.chisquare(8)
-        build = max(shown - within / 5, 0.0)
+        within, sd = 0.49 * 12 / rng.chisquare(12), rng.uniform(0, 4)
+        build, shown = sd**2, 0.09 + 0.49 / 5
+        spread = build + within / 5
+        likelihood = (shown / spread) ** 4 * np.exp(-4 * shown / spread)
         logs = [log_one(boots, j, -1.0, within, build) for j in range(1, 5)]
-        total += np.append(
+        total += likelihood * np.append(
             (1 - plan.doubt) / 4 * np.exp(logs),
             plan.doubt * np.exp(log_density(boots, [], within, build)),
         )

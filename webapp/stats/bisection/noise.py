@@ -1,8 +1,11 @@
 """The noise of a boot and of a build, as a history knows it: with its uncertainty.
 
-An estimated variance is not a variance. With s² on f degrees of freedom the true one is believed
-to be s²·f/χ²(f) (scaled inverse χ², Box and Tiao 1973, §2.3). It is integrated over a few nodes,
-which makes the evidence Student-like instead of Gaussian.
+An estimated variance is not a variance. With s² on f degrees of freedom the one inside builds is
+believed to be s²·f/χ²(f) (scaled inverse χ², Box and Tiao 1973, §2.3). What a history shows of
+builds is the scatter t² of revisions, whose true value is τ² = σ²build + σ²within/n: σbuild has a
+flat prior (Gelman 2006) and the likelihood τ^-f exp(-f·t²/2τ²). So a history that shows no scatter
+of builds does not prove that there is none. Both are integrated over a few nodes, which makes the
+evidence Student-like instead of Gaussian.
 """
 
 from collections.abc import Sequence
@@ -22,8 +25,14 @@ NO_NOISE = 1e-3
 """Percent. Nothing is believed to scatter less than this between boots: without a floor one
 rounding of a noiseless series would be infinitely strong evidence."""
 
-WITHIN_NODES, BUILD_NODES = 3, 5
-"""Gauss-Hermite nodes, over the normal score of the quantile, of each uncertain variance."""
+WITHIN_NODES = 3
+"""Gauss-Hermite nodes, over the normal score of the quantile, of the variance inside builds."""
+
+BUILD_SHARES = (0.05, 0.2, 0.5, 0.2, 0.05)
+"""Shares of the belief in σbuild that one node each stands for, from low to high."""
+
+BUILD_STEPS, BUILD_REACH = 600, 10.0
+"""The belief in σbuild is taken on so many steps from 0 to so many times the scatter shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,22 +92,36 @@ def median_share(runs: int) -> float:
 
 @cache
 def noise_nodes(noise: Noise) -> NoiseNodes:
-    """The nodes over which evidence is to be integrated; one when everything is known.
-
-    What a history shows of builds is the scatter of revisions, σ²build + σ²within/n. That sum has
-    the scaled inverse χ²; a node's σ²build is what it leaves, and not less than 0.
-    """
-    within, within_weight = _variance_nodes(noise.within_df, WITHIN_NODES)
+    """The nodes over which evidence is to be integrated; one when everything is known."""
+    factors, shares = _within_nodes(noise.within_df)
     per_boot = noise.boot**2 + noise.run**2
-    shown = noise.build**2 + per_boot / noise.history_boots
-    scatter, build_weight = _variance_nodes(noise.build_df, BUILD_NODES)
-    if shown == 0:
-        scatter, build_weight = np.ones(1), np.ones(1)
-    inside = within[:, None] * per_boot / noise.history_boots
-    build = np.maximum(shown * scatter[None, :] - inside, 0.0)
-    weight = within_weight[:, None] * build_weight[None, :]
-    spread = np.broadcast_to(within[:, None], build.shape)
-    return NoiseNodes(np.array(spread.ravel()), build.ravel(), weight.ravel())
+    parts = [_build_nodes(noise, factor * per_boot / noise.history_boots) for factor in factors]
+    counts = [len(build) for build, _, _ in parts]
+    known = shares * np.array([total for _, _, total in parts])
+    return NoiseNodes(
+        within=np.repeat(factors, counts),
+        build=np.concatenate([build for build, _, _ in parts]),
+        weight=np.repeat(known / known.sum(), counts)
+        * np.concatenate([weight for _, weight, _ in parts]),
+    )
+
+
+def _build_nodes(noise: Noise, inside: float) -> tuple[Floats, Floats, float]:
+    """Variances between builds, their weights (sum 1), and the likelihood of ``inside``.
+
+    ``inside``: what the scatter inside builds adds to that of a history's revisions.
+    """
+    one = np.ones(1)
+    shown = noise.build**2 + (noise.boot**2 + noise.run**2) / noise.history_boots
+    if noise.build_df == inf or shown == 0:
+        return one * noise.build**2, one, 1.0
+    sd = np.linspace(0, BUILD_REACH * sqrt(shown), BUILD_STEPS)
+    ratio = (sd[1:] ** 2 + inside) / shown
+    likelihood = np.exp(-0.5 * noise.build_df * (np.log(ratio) + 1 / ratio - 1))
+    below = np.cumsum(likelihood) / likelihood.sum()
+    middles = np.cumsum(BUILD_SHARES) - np.array(BUILD_SHARES) / 2
+    nodes = np.interp(middles, below, sd[1:])
+    return nodes**2, np.array(BUILD_SHARES), float(likelihood.sum())
 
 
 def estimate_noise(revisions: Sequence[Sequence[float] | Floats]) -> Noise:
@@ -130,10 +153,10 @@ def estimate_noise(revisions: Sequence[Sequence[float] | Floats]) -> Noise:
     )
 
 
-def _variance_nodes(df: float, nodes: int) -> tuple[Floats, Floats]:
+def _within_nodes(df: float) -> tuple[Floats, Floats]:
     """Factors on an estimated variance and their weights: quantiles of f/χ²(f)."""
     if df == inf:
         return np.ones(1), np.ones(1)
-    scores, weights = np.polynomial.hermite_e.hermegauss(nodes)
+    scores, weights = np.polynomial.hermite_e.hermegauss(WITHIN_NODES)
     quantiles = special.chdtri(df, special.ndtr(scores))
     return np.asarray(df / quantiles, np.float64)[::-1], np.asarray(weights / weights.sum())[::-1]
