@@ -11,9 +11,11 @@ from tests import make
 from tests.bisects import lab
 from tests.bisects.lab import Truth
 from tests.results.steps import analyse
+from webapp.accounts.models import User
 from webapp.bisects.letters import compose_done
 from webapp.bisects.models import Bisect, BisectSettings
 from webapp.bisects.services import draft_bisect, start_automatic_bisects, start_bisect
+from webapp.jobs.models import Job
 from webapp.outbox.models import Mail
 from webapp.regressions.models import Alert, Finding
 from webapp.regressions.services.alerts import reconcile_trees
@@ -129,3 +131,21 @@ def test_the_page_of_an_alert_offers_a_bisect_and_shows_how_it_stands(
     assert "Forecast" in form
     bisect = of_alert(alert)
     assert f'href="/bisects/{bisect.pk}/"' in client.get(address).content.decode()
+
+
+@pytest.mark.django_db
+def test_a_triager_asks_an_agent_from_the_pages_of_an_alert_and_of_a_comparison(
+    alert: Alert, client: Client
+) -> None:
+    address = f"/alerts/{alert.pk}/"
+    assert "Confirm this candidate" not in client.get(address).content.decode()
+    client.force_login(make.user("tess", role=User.Role.TRIAGER))
+    page = client.get(address).content.decode()
+    assert "Confirm this candidate" in page
+    side = f"{lab.HARDWARE}:{lab.MODE}:pps"
+    compared = f"/compare/?a=freebsd-head:r1000:{side}&b=freebsd-head:r1016:{side}"
+    assert client.get(compared).content.decode().count("More runs of this point") == 2
+    form = {"tree": "freebsd-head", "revision": "r1000", "hardware": lab.HARDWARE}
+    asked = {"mode": lab.MODE, "boots": "5", "purpose": "more runs", "next": compared}
+    client.post("/jobs/request/", form | asked)
+    assert Job.objects.get().boots == 5

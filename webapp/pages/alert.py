@@ -10,7 +10,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, make_aware
 from django.views.decorators.http import require_POST, require_safe
 
-from webapp.accounts.roles import signed_in_user, triager_required
+from webapp.accounts.roles import is_triager, signed_in_user, triager_required
 from webapp.bisects.models import Bisect
 from webapp.pages.alert_acts import NUMBER_MAX, act, read_number
 from webapp.pages.alert_summaries import AlertSummary, summarise
@@ -43,6 +43,7 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
         "suspects": _suspects(alert),
         "bisects": lines_of(list(Bisect.objects.about(alert=alert.pk).with_subjects())),
         "events": events,
+        "can_act": is_triager(request.user),
         "can_undo": _can_undo(alert, events),
         "duplicates": list(alert.duplicates.order_by("pk")),
         "simulated": any(row.series.hardware.lab.simulated for row in summary.findings),

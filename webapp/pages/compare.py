@@ -9,10 +9,11 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from webapp.accounts.roles import is_triager
 from webapp.charts import strip
 from webapp.charts.strip import Strip
 from webapp.pages import compare_report
-from webapp.pages.compare_power import power_line
+from webapp.pages.compare_power import boots_to_ask_for, power_line
 from webapp.pages.compare_words import compared_sentence
 from webapp.pages.links import compare_link, with_query
 from webapp.regressions.compare import (
@@ -40,13 +41,17 @@ BAD_REQUEST = 400
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One set against the base; ``power`` says what it would take to prove a small change."""
+    """One set against the base; ``power`` says what it would take to prove a small change.
+
+    ``boots`` is how many to ask an agent for, 0 where that was not looked at.
+    """
 
     set: ComparedSet
     comparison: Comparison
     sentence: str
     reason: str
     power: str
+    boots: int
 
     @property
     def mean(self) -> float:
@@ -115,7 +120,7 @@ def page(request: HttpRequest) -> HttpResponse:
     except SideError as error:
         context = {"error": str(error), "sides": _form(texts)}
         return render(request, "pages/compare.html", context, status=BAD_REQUEST)
-    return render(request, "pages/compare.html", _context(table, texts))
+    return render(request, "pages/compare.html", _context(request, table, texts))
 
 
 @require_safe
@@ -148,7 +153,7 @@ def _compare(texts: Sequence[str]) -> ComparedTable:
     return compare_sides([Side.parse(text) for text in texts])
 
 
-def _context(table: ComparedTable, texts: Sequence[str]) -> dict[str, object]:
+def _context(request: HttpRequest, table: ComparedTable, texts: Sequence[str]) -> dict[str, object]:
     with_power = len(table.rows) <= ROWS_WITH_POWER
     rows = (_line(table, row, with_power=with_power) for row in table.rows)
     lines = sorted(rows, key=lambda line: -line.size)
@@ -167,6 +172,7 @@ def _context(table: ComparedTable, texts: Sequence[str]) -> dict[str, object]:
         "unproven_count": len(unproven),
         "left_out": max(len(proven), len(unproven)) > ROWS_SHOWN,
         "is_single": len(lines) == 1,
+        "can_ask": is_triager(request.user),
         "simulated": any(line.simulated for line in lines),
         "text_link": with_query(reverse("compare_text"), query),
         "markdown_link": with_query(reverse("compare_markdown"), query),
@@ -195,7 +201,9 @@ def _counts(lines: Sequence[Line]) -> dict[str, int]:
 
 def _line(table: ComparedTable, row: ComparedRow, *, with_power: bool) -> Line:
     others = [
-        _judged(row, one, comparison, reason, with_power=with_power)
+        _judged(
+            row, one, comparison, reason, with_power=with_power, with_boots=len(table.rows) == 1
+        )
         for one, comparison, reason in zip(row.sets[1:], row.judged, row.reasons, strict=True)
     ]
     return Line(row, _label(table, row), others, compare_link(*_sides_of_row(table, row)))
@@ -212,11 +220,18 @@ def _label(table: ComparedTable, row: ComparedRow) -> str:
 
 
 def _judged(
-    row: ComparedRow, one: ComparedSet, comparison: Comparison, reason: str, *, with_power: bool
+    row: ComparedRow,
+    one: ComparedSet,
+    comparison: Comparison,
+    reason: str,
+    *,
+    with_power: bool,
+    with_boots: bool,
 ) -> Judged:
     sentence = compared_sentence(comparison, better=row.metric.better, unit=row.metric.unit)
     power = power_line(row.sets[0], one, comparison) if with_power else ""
-    return Judged(one, comparison, sentence, reason, power)
+    boots = boots_to_ask_for(row.sets[0], one, comparison) if with_boots else 0
+    return Judged(one, comparison, sentence, reason, power, boots)
 
 
 def _sides_of_row(table: ComparedTable, row: ComparedRow) -> list[Side]:

@@ -9,9 +9,12 @@ from statistics import fmean, variance
 from webapp.charts.text import half_width
 from webapp.regressions.compare import ComparedSet
 from webapp.stats.compare import Comparison, Level
-from webapp.stats.power import NoiseLevels, Plan, plan_for
+from webapp.stats.power import NoiseLevels, Plan, Requirement, plan_for
 
 TARGET_PERCENT = 1.0
+A_FEW, MOST_ASKED = 5, 50
+"""Boots asked for where nothing is known of the scatter, and of one job at most."""
+
 MOST = Plan(builds=10, boots=20, runs=1)
 MOST_OF_ONE_KIND = Plan(builds=1, boots=200, runs=1)
 """More than anybody would measure for one comparison. The second is for sides that hold several
@@ -26,13 +29,10 @@ def power_line(base: ComparedSet, other: ComparedSet, judged: Comparison) -> str
     The scatter is that of the units the comparison rests on; between builds it is the history's.
     """
     unit, history = judged.change.unit, judged.change.history
-    scatter = _scatter([_units(one, unit) for one in (base, other)])
-    if scatter is None:
+    found = _needed(base, other, judged)
+    if found is None:
         return ""
-    noise, most = NoiseLevels(run=0.0, boot=scatter), MOST_OF_ONE_KIND
-    if history is not None:
-        noise, most = replace(noise, build=history.percent, build_df=history.df), MOST
-    needed = plan_for(TARGET_PERCENT, noise, most=most)
+    needed, most = found
     is_counted = history is not None or unit == Level.BUILD
     counted = "" if is_counted else ", not counting the noise between builds"
     aim = f"To prove {TARGET_PERCENT:g} % here in 80 of 100 cases{counted}"
@@ -40,6 +40,27 @@ def power_line(base: ComparedSet, other: ComparedSet, judged: Comparison) -> str
         return f"{aim}: {_measured(needed.plan, unit)}."
     provable = f"only {half_width(needed.provable)} %" if needed.provable else "nothing"
     return f"{aim}: not by {_measured(most, unit)}, which would prove {provable}."
+
+
+def boots_to_ask_for(base: ComparedSet, other: ComparedSet, judged: Comparison) -> int:
+    """How many boots of one side to ask for next: what the plan has in a build, else a few."""
+    found = _needed(base, other, judged)
+    plan = found[0].plan if found else None
+    return A_FEW if plan is None else min(max(plan.boots, 1), MOST_ASKED)
+
+
+def _needed(
+    base: ComparedSet, other: ComparedSet, judged: Comparison
+) -> tuple[Requirement, Plan] | None:
+    """What would prove `TARGET_PERCENT`, and the most that was looked at; None without scatter."""
+    unit, history = judged.change.unit, judged.change.history
+    scatter = _scatter([_units(one, unit) for one in (base, other)])
+    if scatter is None:
+        return None
+    noise, most = NoiseLevels(run=0.0, boot=scatter), MOST_OF_ONE_KIND
+    if history is not None:
+        noise, most = replace(noise, build=history.percent, build_df=history.df), MOST
+    return plan_for(TARGET_PERCENT, noise, most=most), most
 
 
 def _measured(plan: Plan, unit: Level) -> str:

@@ -149,4 +149,5 @@ def _join(series: Series, target: Series) -> None:
     places = dict(measured.values_list("run__revision_id", "run__revision__position"))
     measured.update(series=target)
     refresh_points({(target.pk, revision) for revision in places}, places)
+    move_followers(source=series, into=target)
     series.delete()
