@@ -11,6 +11,7 @@ from django.core.management.base import CommandError
 
 from webapp.config.demo.account import ensure_account
 from webapp.config.demo.errors import DemonstrationError
+from webapp.config.demo.hunting import prepare_agents
 from webapp.config.demo.parts import PARTS, History, Part
 from webapp.config.demo.uploading import upload
 from webapp.labs import services as labs
@@ -51,6 +52,7 @@ class Loading:
         for part in parts:
             self._load_part(part)
         self._wait_for_analysis([part.lab for part in parts])
+        prepare_agents(self.directory)
         self.say(account)
 
     def _load_part(self, part: Part) -> None:

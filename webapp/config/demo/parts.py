@@ -1,4 +1,4 @@
-"""The two parts of the demonstration, each as an agent of its lab would bring it."""
+"""The parts of the demonstration, each as an agent of its lab would bring it."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -7,6 +7,7 @@ from typing import Any
 
 from webapp.config.demo import published, simulated
 from webapp.config.demo.benchdirs import Written, published_files, simulated_files
+from webapp.stats import simulated_hunt
 from webapp.stats.simulated_lab import MACHINES, Lab, make_lab
 
 
@@ -46,6 +47,11 @@ This lab does not exist. Its figures are drawn at random around levels that are 
 subjects of its commits say what was planted."""
 
 
+HUNT = """\
+This lab does not exist either. It measures every 64th commit, and one commit in between costs \
+2 %: its two simulated agents find which, when a bisect asks them."""
+
+
 def published_part() -> Part:
     """The published comparisons. They are history: nobody is mailed about them."""
     return Part(
@@ -75,7 +81,22 @@ def simulated_part() -> Part:
     )
 
 
-PARTS: tuple[Callable[[], Part], ...] = (simulated_part, published_part)
+def hunt_part() -> Part:
+    """The lab whose agents answer a bisect."""
+    lab = simulated_hunt.make_hunt()
+    return Part(
+        lab=simulated.HUNT_LAB,
+        description=HUNT,
+        is_simulated=True,
+        directory="hunt",
+        options=("--tree", simulated.HUNT_TREE),
+        hardware={simulated_hunt.HARDWARE: "Simulated: there is no such machine"},
+        written=simulated_files(lab),
+        histories=(History(simulated.HUNT_TREE, _simulated_commits(lab)),),
+    )
+
+
+PARTS: tuple[Callable[[], Part], ...] = (simulated_part, published_part, hunt_part)
 """In the order of their upload: pages show first what arrived last."""
 
 

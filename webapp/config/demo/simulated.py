@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 LAB = "simulated lab"
 TREE = "simulated-head"
 
+HUNT_LAB = "simulated lab with agents"
+HUNT_TREE = "simulated-next"
+
 PLANTED = "Planted"
 BEGINS = f"{PLANTED} {{kind}}: {{says}}"
 NAMES_OF_KINDS = {"mixed": "mixed commit"}

@@ -16,6 +16,7 @@ from webapp.config import instance
 from webapp.config.stack import commands, mail, postgres, processes, redis, state
 from webapp.config.stack.errors import StackError, UsageError
 from webapp.config.stack.programs import (
+    agents_program,
     mail_program,
     our_programs,
     postgres_program,
@@ -71,6 +72,7 @@ class Plan:
     cluster: postgres.Cluster | None
     redis: redis.Redis | None
     programs: tuple[str, ...]
+    agents: tuple[str, ...]
     settings: ModuleType
     url: str
 
@@ -136,17 +138,29 @@ def _prepare(options: Options) -> Plan:
         mails = mail.MailServer.choose(options.state, recorded.mail_url)
     if mails:
         ours = [mail_program(mails, options.state), *ours]
+    agents = []
+    if options.demo:
+        speed = settings.DEMO_SPEED
+        agents = [agents_program(options.state, url=options.url, speed=speed)]
     supervisor = Supervisor(options.state, sockets)
     supervisor.configure(
         [
             *([postgres_program(cluster)] if cluster else []),
             *([redis_program(database)] if database else []),
             *ours,
+            *agents,
         ]
     )
     _record(options, sockets, cluster, mails)
-    names = tuple(program.name for program in ours)
-    return Plan(supervisor, cluster, database, names, settings, options.url)
+    return Plan(
+        supervisor=supervisor,
+        cluster=cluster,
+        redis=database,
+        programs=tuple(program.name for program in ours),
+        agents=tuple(program.name for program in agents),
+        settings=settings,
+        url=options.url,
+    )
 
 
 def _record(
@@ -238,5 +252,7 @@ def _announce(plan: Plan, options: Options) -> None:
         say("loading the demonstration data")
         for line in commands.follow(["load_demo"], plan.supervisor.logs):
             say(line)
+    for name in plan.agents:
+        plan.supervisor.launch(name)
     plan.supervisor.require_healthy()
     print(f"ready {options.url}", flush=True)  # noqa: T201

@@ -44,6 +44,22 @@ def mail_program(mail: MailServer, state: Path) -> Program:
     )
 
 
+def agents_program(state: Path, *, url: str, speed: int) -> Program:
+    """The simulated agents of a demonstration: they answer its bisects."""
+    directory = state / "demo" / "agents"
+    return Program(
+        name="agents",
+        command=[
+            *(sys.executable, "-m", "labagent", "simulate", "--name", "simulated"),
+            *("--workers", "2", "--speed", str(speed), "--truth", str(directory / "truth.toml")),
+            *("--server", url, "--token-file", str(directory / "token")),
+            *("--state", str(directory / "state")),
+        ],
+        priority=50,
+        directory=PROJECT,
+    )
+
+
 def our_programs(state: Path, *, web_threads: int) -> list[Program]:
     """The web server, the worker and its scheduler."""
     pids = state / "pids"
