@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+from webapp.bisects.models import BisectSettings
 from webapp.config.demo import simulated
 from webapp.labs import services as labs
+from webapp.results.models import Tree
 from webapp.stats import simulated_hunt
 
 AGENT = "simulated-agents"
@@ -34,7 +36,10 @@ percent = {percent}
 
 
 def prepare_agents(demo: Path) -> None:
-    """Write the truth, and a new token in place of the last one; the files are for agents alone."""
+    """Write the truth, and a new token in place of the last one; the files are for agents alone.
+
+    Bisects of the tree begin by themselves, unless somebody has set that otherwise.
+    """
     directory = demo / DIRECTORY
     directory.mkdir(parents=True, exist_ok=True)
     (directory / TRUTH).write_text(_truth())
@@ -44,6 +49,8 @@ def prepare_agents(demo: Path) -> None:
     path = directory / TOKEN
     path.touch(mode=0o600)
     path.write_text(labs.issue_token(agent=agent).text)
+    tree = Tree.objects.get(name=simulated.HUNT_TREE)
+    BisectSettings.objects.get_or_create(tree=tree, defaults={"automatic": True})
 
 
 def _truth() -> str:

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 
+from webapp.bisects.models import Bisect
 from webapp.config.demo import published, simulated
 from webapp.labs.models import Lab
 from webapp.pages.links import READABLE
@@ -81,14 +82,15 @@ def demonstration_links() -> tuple[DemonstrationLink, ...]:
 
 
 def demonstration(request: HttpRequest) -> dict[str, Any]:
-    """A context processor: `demonstration_links`, `planted_commits` and whether there is a
-    `demonstration_mailbox` in every template.
+    """A context processor: `demonstration_links`, `planted_commits`, `simulated_bisect` and
+    whether there is a `demonstration_mailbox` in every template.
 
-    The first two are functions, so that only a page that shows them asks the database.
+    All but the last are functions, so that only a page that shows them asks the database.
     """
     return {
         "demonstration_links": demonstration_links,
         "planted_commits": planted_commits,
+        "simulated_bisect": simulated_bisect,
         "demonstration_mailbox": settings.MAILBOX is not None,
     }
 
@@ -100,3 +102,9 @@ def planted_commits() -> QuerySet[Revision]:
         .select_related("tree")
         .order_by("position")
     )
+
+
+def simulated_bisect() -> Bisect | None:
+    """The first bisect in the tree whose jobs simulated agents answer (one query)."""
+    found = Bisect.objects.with_subjects().filter(series__tree__name=simulated.HUNT_TREE)
+    return found.order_by("pk").first()

@@ -52,7 +52,8 @@ class Loading:
         for part in parts:
             self._load_part(part)
         self._wait_for_analysis([part.lab for part in parts])
-        prepare_agents(self.directory)
+        if any(part.has_agents for part in parts):
+            prepare_agents(self.directory)
         self.say(account)
 
     def _load_part(self, part: Part) -> None:

@@ -25,7 +25,10 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One lab: `directory` is where its files lie, `options` those of its upload."""
+    """One lab: `directory` is where its files lie, `options` those of its upload.
+
+    `has_agents`: simulated agents answer the jobs of a bisect there.
+    """
 
     lab: str
     description: str
@@ -35,6 +38,7 @@ class Part:
     hardware: Mapping[str, str]
     written: Written
     histories: tuple[History, ...]
+    has_agents: bool = False
 
 
 PUBLISHED = """\
@@ -93,6 +97,7 @@ def hunt_part() -> Part:
         hardware={simulated_hunt.HARDWARE: "Simulated: there is no such machine"},
         written=simulated_files(lab),
         histories=(History(simulated.HUNT_TREE, _simulated_commits(lab)),),
+        has_agents=True,
     )
 
 
