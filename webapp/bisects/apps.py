@@ -6,5 +6,5 @@ class BisectsConfig(AppConfig):
     label = "bisects"
 
     def ready(self) -> None:
-        """Import for the side effect: jobs' ends and merges are heard, the mail has its words."""
-        from webapp.bisects import following, letters, queue  # noqa: F401, PLC0415
+        """Import for the side effect: jobs, merges and alerts ask, the mail has its words."""
+        from webapp.bisects import following, holding, letters, queue  # noqa: F401, PLC0415

@@ -244,7 +244,7 @@ STORAGES = {
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 
 # Demonstration: how much faster than a real lab its simulated agents build, boot and run
-DEMO_SPEED = _env.number("DRIFTLINE_DEMO_SPEED", default=120, least=1, most=100_000)
+DEMO_SPEED = _env.number("DRIFTLINE_DEMO_SPEED", default=40, least=1, most=100_000)
 
 # Security. Plotly adds two style elements: an empty one, which it then fills rule by rule (that is
 # allowed), and the styles of maps, which no page of ours draws. Allowed by their contents, because

@@ -15,6 +15,7 @@ from webapp.bisects.services.asking import cancel_jobs
 from webapp.bisects.services.collecting import append, pasted_boots, revisions_along
 from webapp.bisects.services.settling import is_paused, write_act
 from webapp.jobs.models import Job
+from webapp.regressions.services.alerts import reconcile_trees
 from webapp.results.models import Revision
 from webapp.results.services import begin_writing
 
@@ -118,6 +119,8 @@ def _follow(row: Bisect, kind: Kind, at: datetime) -> None:
         row.state, row.ended_at, row.updated_at = Bisect.State.CANCELLED, at, at
         row.version += 1
         row.save()
+        if row.alert_id is not None:
+            reconcile_trees([row.series.tree_id])
         return
     if kind == Kind.PAUSE:
         cancel_jobs(waiting.filter(job__state=Job.State.QUEUED), "paused", at)

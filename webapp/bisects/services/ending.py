@@ -9,7 +9,7 @@ from webapp.bisects.sentences import standing_sentence
 from webapp.outbox.letters import NewMail
 from webapp.outbox.models import Mail
 from webapp.outbox.services import post_event, post_mails
-from webapp.regressions.services.alerts import tell_bisect
+from webapp.regressions.services.alerts import reconcile_trees, tell_bisect
 from webapp.results.models import Revision
 from webapp.stats import bisection
 
@@ -39,6 +39,8 @@ def end_with(
             named=bisect.culprit,
             probability=bisect.probability if is_single else None,
         )
+        # What the bisect held goes by the detector's word again, where it named nothing.
+        reconcile_trees([bisect.series.tree_id])
     _post(bisect, said, now)
 
 

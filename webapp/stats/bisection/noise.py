@@ -31,6 +31,10 @@ WITHIN_NODES = 3
 BUILD_SHARES = (0.05, 0.2, 0.5, 0.2, 0.05)
 """Shares of the belief in σbuild that one node each stands for, from low to high."""
 
+HIGH = 0.7
+"""Quantile of the belief in σbuild that a name must survive: where the history happened to show
+little scatter of builds, the belief itself names the wrong neighbour too often."""
+
 BUILD_STEPS, BUILD_REACH = 600, 10.0
 """The belief in σbuild is taken on so many steps from 0 to so many times the scatter shown."""
 
@@ -111,17 +115,37 @@ def _build_nodes(noise: Noise, inside: float) -> tuple[Floats, Floats, float]:
 
     ``inside``: what the scatter inside builds adds to that of a history's revisions.
     """
-    one = np.ones(1)
-    shown = noise.build**2 + (noise.boot**2 + noise.run**2) / noise.history_boots
-    if noise.build_df == inf or shown == 0:
-        return one * noise.build**2, one, 1.0
-    sd = np.linspace(0, BUILD_REACH * sqrt(shown), BUILD_STEPS)
-    ratio = (sd[1:] ** 2 + inside) / shown
-    likelihood = np.exp(-0.5 * noise.build_df * (np.log(ratio) + 1 / ratio - 1))
-    below = np.cumsum(likelihood) / likelihood.sum()
+    if noise.build_df == inf or _shown(noise) == 0:
+        return np.array([noise.build**2]), np.ones(1), 1.0
+    sd, belief = _build_belief(noise, inside)
     middles = np.cumsum(BUILD_SHARES) - np.array(BUILD_SHARES) / 2
-    nodes = np.interp(middles, below, sd[1:])
-    return nodes**2, np.array(BUILD_SHARES), float(likelihood.sum())
+    total = float(belief.sum())
+    return _quantiles(sd, belief, middles) ** 2, np.array(BUILD_SHARES), total
+
+
+def high_build_noise(noise: Noise) -> float:
+    """What σbuild, log percent, is believed to stay below with a chance of `HIGH`."""
+    if noise.build_df == inf or _shown(noise) == 0:
+        return noise.build
+    sd, belief = _build_belief(noise, (noise.boot**2 + noise.run**2) / noise.history_boots)
+    return float(_quantiles(sd, belief, np.array([HIGH]))[0])
+
+
+def _shown(noise: Noise) -> float:
+    """Variance of a history's revisions, log percent squared."""
+    return noise.build**2 + (noise.boot**2 + noise.run**2) / noise.history_boots
+
+
+def _build_belief(noise: Noise, inside: float) -> tuple[Floats, Floats]:
+    """Standard deviations between builds, and how well each explains the history."""
+    shown = _shown(noise)
+    sd = np.linspace(0, BUILD_REACH * sqrt(shown), BUILD_STEPS)[1:]
+    ratio = (sd**2 + inside) / shown
+    return sd, np.exp(-0.5 * noise.build_df * (np.log(ratio) + 1 / ratio - 1))
+
+
+def _quantiles(sd: Floats, belief: Floats, shares: Floats) -> Floats:
+    return np.asarray(np.interp(shares, np.cumsum(belief) / belief.sum(), sd))
 
 
 def estimate_noise(revisions: Sequence[Sequence[float] | Floats]) -> Noise:

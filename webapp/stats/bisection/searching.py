@@ -1,5 +1,8 @@
 """The middle state: the most telling revision next, until a candidate is nearly sure."""
 
+from dataclasses import replace
+from math import inf, sqrt
+
 import numpy as np
 
 from webapp.stats.bisection import ending, explain
@@ -7,7 +10,9 @@ from webapp.stats.bisection.case import SURE, Case, Decision, Measure, State
 from webapp.stats.bisection.confirming import CONFIRMING_BOOTS, confirming, find_pair
 from webapp.stats.bisection.ending import Kind, Outcome
 from webapp.stats.bisection.information import Outlook, best_option, expect, look_ahead
+from webapp.stats.bisection.noise import Noise, high_build_noise
 from webapp.stats.bisection.plan import Purpose
+from webapp.stats.bisection.posterior import Posterior, posterior
 from webapp.stats.bisection.validation import BOUND, Validation
 
 LEAST_BITS = 0.005
@@ -23,7 +28,7 @@ are not what tells one step from two."""
 
 def searching(case: Case, validation: Validation | None = None) -> Decision:
     """An end that the posterior has reached, else the next revisions to boot."""
-    return _reached(case) or _measure(case, validation)
+    return _reached(case) or _measure(case, case.now, validation)
 
 
 def _reached(case: Case) -> Decision | None:
@@ -33,9 +38,28 @@ def _reached(case: Case) -> Decision | None:
     if now.two >= SURE and sum(_boots_between(case).values()) >= CONFIRMING_BOOTS:
         return case.done(ending.two_steps(now, explain.two_steps(case.plan, now)))
     if now.candidates[now.top - 1] >= SURE and now.two < TWO_DOUBT:
-        pair = find_pair(case)
-        return confirming(case, pair) if pair else None
+        return _named(case)
     return None
+
+
+def _named(case: Case) -> Decision | None:
+    """Confirm the candidate, unless builds that scatter more than believed could explain it."""
+    doubtful = _with_noisy_builds(case)
+    if doubtful.candidates[case.now.top - 1] < SURE:
+        return _measure(case, doubtful, None)
+    pair = find_pair(case)
+    return confirming(case, pair) if pair else None
+
+
+def _with_noisy_builds(case: Case) -> Posterior:
+    """The posterior if builds scattered as much as they may (`noise.HIGH`)."""
+    plan, now = case.plan, case.now
+    if plan.noise.build_df == inf:
+        return now
+    build = max(high_build_noise(plan.noise), now.build_sd)
+    scale = now.boot_sd / sqrt(plan.noise.boot_variance(plan.runs))
+    noise = Noise(plan.noise.run * scale, plan.noise.boot * scale, build)
+    return posterior(replace(plan, noise=noise), case.evidence)
 
 
 def _log_factor_of_none(case: Case) -> float:
@@ -46,16 +70,17 @@ def _log_factor_of_none(case: Case) -> float:
     return float(odds - np.log(case.plan.doubt / (1 - case.plan.doubt)))
 
 
-def _measure(case: Case, validation: Validation | None) -> Decision:
-    outlook = look_ahead(case.plan, case.data.counted, case.now)
+def _measure(case: Case, now: Posterior, validation: Validation | None) -> Decision:
+    """The boots that tell most by ``now``, or the end of a search that can tell no more."""
+    outlook = look_ahead(case.plan, case.data.counted, now)
     for measure in case.pending:
         expect(outlook, measure.index, rebuild=measure.rebuild)
     actions, bits = _search_boots(case, outlook)
     if actions or case.pending:
-        words = explain.searching(case.plan, case.now, bits, validation)
+        words = explain.searching(case.plan, now, bits, validation)
         return case.go_on(State.SEARCHING, actions, words, validation)
-    words = explain.stopped(case.plan, case.now, case.evidence, case.stop)
-    outcome = ending.stopped(case.now, words, bits=bits, saturated=not case.stop)
+    words = explain.stopped(case.plan, now, case.evidence, case.stop)
+    outcome = ending.stopped(now, words, bits=bits, saturated=not case.stop)
     return case.done(outcome, validation)
 
 

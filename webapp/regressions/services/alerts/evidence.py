@@ -8,6 +8,7 @@ from django.db.models import Count
 
 from webapp.regressions.assigned import Assigned
 from webapp.regressions.grouping import Evidence, Group, group, join
+from webapp.regressions.holding import Held
 from webapp.regressions.models import Alert, Assignment, Finding
 from webapp.regressions.thresholds import Thresholds
 from webapp.results.models import Point, Run
@@ -40,26 +41,32 @@ def findings_of(tree: int) -> list[Finding]:
 
 
 def conclude(
-    tree: int, findings: Iterable[Finding], thresholds: Thresholds | None = None
+    tree: int,
+    findings: Iterable[Finding],
+    thresholds: Thresholds | None = None,
+    *,
+    held: Sequence[Held] = (),
 ) -> list[Conclusion]:
     """The alerts that the present findings of a tree make: a function of the data alone.
 
-    ``thresholds`` are those in force unless others are given, to see what they would make.
+    ``thresholds`` are those in force unless others are given, to see what they would make. A
+    finding that is ``held`` reaches any: what opened its alert had done so.
     """
     proven = {row.pk: row for row in findings if row.state in Finding.PROVEN}
     if not proven:
         return []
     if thresholds is None:
         thresholds = Thresholds.of({row.series_id for row in proven.values()}, tree=tree)
-    evidence = [_evidence(row, thresholds) for row in proven.values()]
+    evidence = [_evidence(row, thresholds, held) for row in proven.values()]
     assigned, anchors = _assigned(tree)
     groups = group(evidence, _received(proven.values()), assigned, anchors)
     history = _history([proven[one.finding] for one_group in groups for one in one_group.openers])
     return [_conclusion(one, proven, history) for one in groups]
 
 
-def _evidence(row: Finding, thresholds: Thresholds) -> Evidence:
+def _evidence(row: Finding, thresholds: Thresholds, held: Sequence[Held]) -> Evidence:
     least = thresholds.for_series(row.series).percent
+    is_large = row.change_pct is None or abs(row.change_pct) >= least
     return Evidence(
         finding=row.pk,
         after=row.after.position,
@@ -67,7 +74,7 @@ def _evidence(row: Finding, thresholds: Thresholds) -> Evidence:
         at=row.position,
         verdict=row.verdict,
         p_value=row.p_value,
-        is_large=row.change_pct is None or abs(row.change_pct) >= least,
+        is_large=is_large or any(one.covers(row) for one in held),
         series=row.series_id,
     )
 

@@ -15,8 +15,9 @@ from django.utils import timezone
 from webapp.outbox.letters import NewMail
 from webapp.outbox.models import Endpoint, Mail
 from webapp.outbox.services import post_event, post_mails
+from webapp.regressions.holding import held_in
 from webapp.regressions.models import Alert, AlertEvent, Finding, Subscription
-from webapp.regressions.news import FOLLOWING, OPENED, is_untold, news_of
+from webapp.regressions.news import FOLLOWING, MOVED, OPENED, is_untold, news_of
 from webapp.regressions.payloads import payload_of
 
 News = Sequence[tuple[str, AlertEvent]]
@@ -31,7 +32,8 @@ def notify(alerts: Sequence[Alert], events: Sequence[AlertEvent]) -> None:
     news = news_of(events)
     now = timezone.now()
     # What follows comes before: who is told of an alert only now is told the latest.
-    follow_ups = _follow_ups([(kind, event) for kind, event in news if kind in FOLLOWING], now)
+    following = [(kind, event) for kind, event in news if kind in FOLLOWING]
+    follow_ups = _follow_ups(_without_bisected(following), now)
     firsts = _firsts([alert for alert in alerts if is_untold(alert)], now)
     post_mails([*follow_ups, *firsts])
     _keep_from_history(alerts, {mail.data["alert"] for mail in firsts})
@@ -50,6 +52,15 @@ def _firsts(alerts: Sequence[Alert], now: datetime) -> list[NewMail]:
         key = (subscription.user_id, match.alert)
         chosen.setdefault(key, _mail(OPENED, match.alert, subscription, now))
     return list(chosen.values())
+
+
+def _without_bisected(news: News) -> News:
+    """Without moves of what a bisect searches or searched: its end is told, and says where."""
+    moved = {event.alert.tree_id for kind, event in news if kind == MOVED}
+    if not moved:
+        return news
+    held = {one.alert for one in held_in(sorted(moved))}
+    return [each for each in news if each[0] != MOVED or each[1].alert_id not in held]
 
 
 def _follow_ups(news: News, now: datetime) -> list[NewMail]:

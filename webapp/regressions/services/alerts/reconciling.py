@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from webapp.regressions.holding import Held, held_in
 from webapp.regressions.models import Alert, AlertEvent, Finding
 from webapp.regressions.services.alerts.adding import add_assigned
 from webapp.regressions.services.alerts.evidence import Conclusion, conclude, findings_of
@@ -42,11 +43,12 @@ def reconcile_alerts(tree: int) -> None:
     """
     now = timezone.now()
     findings = findings_of(tree)
-    conclusions = conclude(tree, findings)
+    held = held_in([tree])
+    conclusions = conclude(tree, findings, held=held)
     ids = _revision_ids(tree, conclusions)
     changes = _stored(tree, conclusions, ids, now)
     own = [one for one in conclusions if one.group.alert is None]
-    pairs = _pair(own, ids, changes, findings)
+    pairs = _pair(own, ids, changes, _holders(findings, held))
     assigned = [one for one in conclusions if one.group.alert is not None]
     paired = [
         (one, _place(change, one, ids, tree, now))
@@ -56,8 +58,9 @@ def reconcile_alerts(tree: int) -> None:
     for conclusion, change in paired:
         settle(change, conclusion)
     backed = {change.alert.pk for _, change in paired}
+    kept = backed | {one.alert for one in held}
     for pk, change in changes.items():
-        if change.alert.standing and pk not in backed:
+        if change.alert.standing and pk not in kept:
             retire(change, _heir(pk, findings, paired))
     write([*changes.values(), *(one for _, one in paired if one.alert.pk not in changes)])
 
@@ -77,7 +80,7 @@ def _pair(
     conclusions: Sequence[Conclusion],
     ids: dict[int, int],
     changes: dict[int, Change],
-    findings: Sequence[Finding],
+    holders: dict[int, int | None],
 ) -> list[tuple[Conclusion, Change | None]]:
     """Each group with its alert: the one of its commit; else the oldest standing one that holds
     most of its findings and whose commit is no longer suspected; else none yet.
@@ -89,26 +92,32 @@ def _pair(
         for pk, change in changes.items()
         if change.alert.standing and change.alert.revision_id not in suspects
     }
-    held = _held(findings)
     return [
-        (one, at_commit.get(ids[one.group.suspect]) or _moved(one, free, held))
+        (one, at_commit.get(ids[one.group.suspect]) or _moved(one, free, holders))
         for one in conclusions
     ]
 
 
-def _held(findings: Sequence[Finding]) -> dict[int, int | None]:
-    """The alert that holds each finding; a new one is held by that of the finding it replaces."""
-    held = {row.pk: row.alert_id for row in findings}
+def _holders(findings: Sequence[Finding], held: Sequence[Held]) -> dict[int, int | None]:
+    """The alert that holds each finding; a new one is held by that of the finding it replaces, or
+    by the one whose bisect measures there.
+    """
+    holders = {row.pk: row.alert_id for row in findings}
     for row in findings:
         by = row.superseded_by_id
-        if by is not None and held.get(by) is None:
-            held[by] = row.alert_id
-    return held
+        if by is not None and holders.get(by) is None:
+            holders[by] = row.alert_id
+    for row in findings:
+        if holders[row.pk] is None and row.state in Finding.PROVEN:
+            holders[row.pk] = next((one.alert for one in held if one.covers(row)), None)
+    return holders
 
 
-def _moved(one: Conclusion, free: dict[int, Change], held: dict[int, int | None]) -> Change | None:
+def _moved(
+    one: Conclusion, free: dict[int, Change], holders: dict[int, int | None]
+) -> Change | None:
     before = Counter(
-        pk for row in one.group.openers if (pk := held[row.finding]) is not None and pk in free
+        pk for row in one.group.openers if (pk := holders[row.finding]) is not None and pk in free
     )
     if not before:
         return None

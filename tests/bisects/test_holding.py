@@ -1,0 +1,110 @@
+"""While a bisect measures boot by boot, its alert neither closes nor opens a second time."""
+
+import pytest
+
+from tests import make
+from tests.bisects import lab
+from tests.bisects.lab import Truth
+from tests.results.steps import analyse
+from webapp.accounts.models import User
+from webapp.bisects.models import Bisect
+from webapp.bisects.services import act_on_bisect, draft_bisect, start_bisect
+from webapp.outbox.models import Mail
+from webapp.regressions.models import Alert, Finding
+from webapp.regressions.services.alerts import reconcile_trees, resolve
+
+pytestmark = pytest.mark.django_db
+TRUTH = Truth(step_pct=-5.0)
+
+
+@pytest.fixture
+def ada() -> User:
+    person = make.user("ada", email="ada@example.org")
+    make.subscription(person)
+    return person
+
+
+@pytest.fixture
+def bisect(ada: User) -> Bisect:
+    """Of a loss of 5 % that any of 16 commits may have made; ada was mailed about its alert."""
+    lab.measured_before(TRUTH)
+    analyse()
+    Mail.objects.update(state=Mail.State.SENT)
+    return _bisect(Alert.objects.get(), ada)
+
+
+def _bisect(alert: Alert, by: User) -> Bisect:
+    series = Finding.objects.of_alerts([alert]).with_subjects()[0].series
+    draft = draft_bisect(
+        series=series, good=alert.after, bad=alert.revision, effect_pct=-5.0, alert=alert
+    )
+    return start_bisect(draft=draft, created_by=by)
+
+
+def reconcile() -> Alert:
+    """All alerts of the tree, of which there is to be one."""
+    reconcile_trees([make.tree().pk])
+    return Alert.objects.get()
+
+
+def end(bisect: Bisect, ada: User) -> None:
+    version = Bisect.objects.get(pk=bisect.pk).version
+    act_on_bisect(bisect=bisect.pk, kind="cancel", actor=ada, reason="enough", version=version)
+
+
+def test_an_estimate_below_the_threshold_does_not_close_it(bisect: Bisect, ada: User) -> None:
+    Finding.objects.update(change_pct=-1.9)
+    assert reconcile().standing
+    end(bisect, ada)
+    assert not Alert.objects.get().standing
+
+
+def test_a_finding_that_is_gone_for_a_while_does_not_close_it(bisect: Bisect, ada: User) -> None:
+    Finding.objects.update(state=Finding.State.RETRACTED)
+    assert reconcile().standing
+    end(bisect, ada)
+    assert Alert.objects.get().resolution == Alert.Resolution.RETRACTED
+
+
+def test_a_new_finding_in_its_interval_is_its_own(bisect: Bisect) -> None:
+    Finding.objects.update(state=Finding.State.RETRACTED)
+    reconcile()
+    make.finding(bisect.series, lab.revision(7), lab.revision(8), change_pct=-1.5)
+    alert = reconcile()
+    assert (alert.standing, alert.revision) == (True, lab.revision(8))
+    assert not Mail.objects.filter(kind="alert.moved").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "where"), [(4.0, (7, 8)), (-4.0, (17, 18))], ids=["a gain", "elsewhere"]
+)
+def test_another_change_opens_an_alert_of_its_own(
+    bisect: Bisect, change: float, where: tuple[int, int]
+) -> None:
+    Finding.objects.update(state=Finding.State.RETRACTED)
+    first, last = (lab.revision(index) for index in where)
+    make.finding(bisect.series, first, last, change_pct=change)
+    reconcile_trees([make.tree().pk])
+    assert Alert.objects.filter(standing=True).count() == 2
+
+
+def test_what_a_bisect_reproduced_stands_until_somebody_resolves_it(
+    bisect: Bisect, ada: User
+) -> None:
+    assert lab.work(TRUTH, bisect).outcome == Bisect.Outcome.SINGLE
+    Finding.objects.update(state=Finding.State.RETRACTED)
+    alert = reconcile()
+    assert alert.standing
+    resolve(alert=alert.pk, actor=ada, version=alert.version, resolution="expected", reason="")
+    assert not reconcile().standing
+
+
+def test_analyses_in_between_change_neither_the_alert_nor_its_mails(bisect: Bisect) -> None:
+    for _ in range(60):
+        if lab.work(TRUTH, bisect, most=1).has_ended:
+            break
+        analyse()
+        assert Alert.objects.get().standing
+    told = Mail.objects.values_list("kind", flat=True)
+    assert sorted(told) == ["alert.opened", "bisect.done"]
+    assert Alert.objects.get().likeliest == lab.revision(9)
