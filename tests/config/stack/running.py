@@ -35,6 +35,7 @@ class Launch:
     state: Path
     port: int = field(default_factory=free_port)
     variables: Mapping[str, str] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
     process: "subprocess.Popen[str] | None" = None
 
     @property
@@ -46,7 +47,7 @@ class Launch:
         self.process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "webapp.config.stack", "up"),
-                *("--port", str(self.port), "--state", str(self.state)),
+                *("--port", str(self.port), "--state", str(self.state), *self.options),
             ],
             cwd=PROJECT,
             env=variables(self.state) | dict(self.variables),

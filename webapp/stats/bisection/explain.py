@@ -163,7 +163,8 @@ def leading(plan: Plan, now: Posterior) -> str:
 
 
 def _boots(test: Validation) -> str:
-    return f"{test.boots[0]} boots of good and {test.boots[1]} of bad"
+    good, bad = test.boots
+    return f"{good} {'boot' if good == 1 else 'boots'} of good and {bad} of bad"
 
 
 def _gap(plan: Plan, gap: tuple[int, int]) -> str:

@@ -1,0 +1,80 @@
+"""`make demo` with a fast clock: an alert, a bisect that moves while one looks, and its mail."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.config.stack.running import Launch
+from webapp.stats.simulated_hunt import FIRST, GUILTY
+
+pytestmark = [pytest.mark.browser, pytest.mark.stack]
+
+GUILTY_REVISION = f"r{FIRST + GUILTY}"
+FAST = {
+    "DRIFTLINE_DEMO_SPEED": "200",
+    "DRIFTLINE_SWEEP_SECONDS": "2",
+    "DRIFTLINE_MAIL_SETTLE_SECONDS": "1",
+}
+PATIENCE = 180_000  # milliseconds, on a busy machine
+
+
+@pytest.fixture
+def demonstration(tmp_path: Path) -> Iterator[Launch]:
+    launch = Launch(tmp_path / "state", variables=FAST, options=("--demo",))
+    try:
+        yield launch.start()
+    finally:
+        if launch.process and launch.process.poll() is None:
+            launch.interrupt()
+
+
+def sign_in(page: Page, url: str) -> None:
+    page.goto(f"{url}sign-in/")
+    page.get_by_label("Username").fill("demo")
+    page.get_by_label("Password").fill("driftline-demo")
+    page.locator("main").get_by_role("button", name="Sign in").click()
+
+
+def test_two_simulated_agents_find_the_commit_while_one_looks(
+    page: Page, demonstration: Launch
+) -> None:
+    sign_in(page, demonstration.url)
+    page.goto(demonstration.url)
+    # The overview does not refresh itself, and the scheduler may not have come by yet.
+    for _ in range(30):
+        if page.get_by_role("link", name="Bisect 1").count():
+            break
+        page.wait_for_timeout(1000)
+        page.reload()
+    page.get_by_role("link", name="Bisect 1").click()
+    expect(page.locator("h1")).to_contain_text("forwarding on Simulated_Epyc_32Cores/25G")
+    page.evaluate("window.notReloaded = true")
+    boots = page.locator("#chart .scatterlayer .point")
+    expect(boots.first).to_be_visible()
+    measured = boots.count()
+
+    expect(boots).not_to_have_count(measured, timeout=PATIENCE)
+    assert boots.count() > measured
+    assert page.evaluate("window.notReloaded") is True
+
+    expect(page.locator("#live")).to_contain_text("done: one commit", timeout=PATIENCE)
+    expect(page.locator("#live")).to_contain_text(f"{GUILTY_REVISION} made the step")
+
+    page.goto(f"{demonstration.url}mail/")
+    subject = re.compile(rf"bisect 1: {GUILTY_REVISION} made the step")
+    for _ in range(60):
+        if page.get_by_role("link", name=subject).count():
+            break
+        page.wait_for_timeout(1000)
+        page.reload()
+    page.get_by_role("link", name=subject).click()
+    expect(page.locator("main")).to_contain_text("Difference at 95.0% confidence")
+
+    page.goto(f"{demonstration.url}commits/simulated-next/{GUILTY_REVISION}/")
+    expect(page.locator("main")).to_contain_text("Bisect 1")
+    page.goto(f"{demonstration.url}alerts/?tree=simulated-next&state=all")
+    expect(page.locator("main tbody tr")).to_have_count(1)
+    expect(page.locator("main tbody tr")).to_contain_text(GUILTY_REVISION)
