@@ -8,12 +8,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
+import hypothesis
 import pytest
 from django.core.cache import cache
 from django.db import connection
 
 from tests.system.running import System
 from webapp.config.celery import app
+
+# Examples may take as long as a busy machine needs.
+hypothesis.settings.register_profile("patient", deadline=None)
+hypothesis.settings.load_profile("patient")
 
 PROJECT = Path(__file__).resolve().parents[1]
 

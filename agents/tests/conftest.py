@@ -6,11 +6,16 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+import hypothesis
 import pytest
 import stamina
 from labagent.cli import World, run
 
 from agents.tests.server import TOKEN, FakeServer
+
+# Examples may take as long as a busy machine needs.
+hypothesis.settings.register_profile("patient", deadline=None)
+hypothesis.settings.load_profile("patient")
 
 
 @pytest.fixture

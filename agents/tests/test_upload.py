@@ -119,7 +119,7 @@ def test_a_path_beyond_the_batch_names_nobody(server, tmp_path):
     assert str(sender(server, tmp_path, count=2).send_all()) == "stored 2, known 0, rejected 0"
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.sets(st.integers(0, 19)), st.integers(1, 25))
 def test_every_run_ends_either_stored_or_rejected(tmp_path_factory, bad, most):
     server = FakeServer(judge=refuse(*bad), most=most)

@@ -9,6 +9,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests import make
 from tests.regressions.alert_steps import arrive, runs_of
+from webapp.accounts.models import User
 from webapp.regressions.models import Alert
 from webapp.results.services import forget_names
 
@@ -39,7 +40,7 @@ def inbox(live_server: LiveServer, page: Page, complaints: list[str]) -> Page:
     """The inbox with two alerts, signed in."""
     forget_names()
     arrive(runs_of(PLACES))
-    make.user("ada")
+    make.user("ada", role=User.Role.TRIAGER)
     page.goto(f"{live_server.url}/sign-in/?next=/alerts/")
     page.get_by_label("Username").fill("ada")
     page.get_by_label("Password").fill("a long password")

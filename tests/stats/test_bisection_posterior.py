@@ -91,7 +91,7 @@ def boots_strategy(commits):
     ).map(lambda more: [Boot(0, 0.3), Boot(commits, -2.1), *more])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     boots=boots_strategy(5),
     weights=st.lists(st.floats(0.1, 5), min_size=5, max_size=5),

@@ -33,7 +33,7 @@ def test_reading_one_by_one_and_all_at_once_say_exactly_the_same(name):
 
 @pytest.mark.parametrize("name", SERIES)
 @given(data=st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_batches_and_storage_between_them_change_nothing(name, data):
     points = SERIES[name]
     cuts = data.draw(st.lists(st.integers(0, len(points)), max_size=5).map(sorted))
@@ -47,7 +47,7 @@ def test_batches_and_storage_between_them_change_nothing(name, data):
 
 @pytest.mark.parametrize("name", SERIES)
 @given(data=st.data())
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_the_order_of_arrival_changes_nothing(name, data):
     points = SERIES[name]
 

@@ -41,7 +41,7 @@ rows = st.lists(st.lists(anything, min_size=1, max_size=7), min_size=1, max_size
 @example(rows=[[1e-300, 1e300]] * 10)
 @example(rows=[[0.0]] * 10)
 @example(rows=[[1.0], [2.0]])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_no_numbers_raise_or_give_anything_but_finite_figures(rows):
     analysis = detect(series_of(rows))
 
@@ -57,7 +57,7 @@ def test_no_numbers_raise_or_give_anything_but_finite_figures(rows):
 
 
 @given(factor=st.floats(min_value=1e-12, max_value=1e12))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_the_unit_does_not_matter(factor):
     scaled = [replace(p, samples=[factor * s for s in p.samples]) for p in SERIES]
 
@@ -70,7 +70,7 @@ def test_the_unit_does_not_matter(factor):
 
 
 @given(value=positive, count=st.integers(1, 30), samples=st.integers(1, 6))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_equal_values_are_no_change(value, count, samples):
     analysis = detect(series_of([[value] * samples] * count))
 
@@ -79,7 +79,7 @@ def test_equal_values_are_no_change(value, count, samples):
 
 
 @given(rows=st.lists(st.lists(positive, min_size=1, max_size=5), min_size=1, max_size=3))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_three_revisions_are_never_a_confirmed_change(rows):
     assert confirmed(detect(series_of(rows))) == []
 
