@@ -65,6 +65,20 @@ def test_history_counts_but_both_ends_are_booted_at_least_once():
     assert both.effort == 2
 
 
+def test_a_name_that_noisier_builds_could_explain_is_searched_on():
+    past = tuple(Boot(-i, 0.1 * (-1) ** j) for i in range(6) for j in range(4))
+    found = boots(S, *[(2, 0.02)] * 4, *[(3, -0.57)] * 4, *[(1, 0.0)] * 2)
+    evidence = Evidence(past + boots(V, (0, 0.0), (4, -0.55)) + found)
+    shown = Noise(0.3, build=0.1, within_df=120, build_df=18, history_boots=5)
+
+    doubted = decide(plan(4, -0.55, shown), evidence)
+    known = decide(plan(4, -0.55, Noise(0.3, build=0.1)), evidence)
+
+    assert doubted.state is State.SEARCHING
+    assert doubted.words.startswith("revision 3 has 98 %, but 95 % if builds scatter by 0.12 %")
+    assert known.state is State.CONFIRMING
+
+
 def test_a_step_that_is_not_there_is_not_reproduced():
     ends = boots(V, (0, 0.0), (16, 0.1), (0, 0.1), (16, 0.0))
 

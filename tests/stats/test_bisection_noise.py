@@ -5,7 +5,13 @@ from math import inf
 import numpy as np
 import pytest
 
-from webapp.stats.bisection.noise import Noise, estimate_noise, median_share, noise_nodes
+from webapp.stats.bisection.noise import (
+    Noise,
+    estimate_noise,
+    high_build_noise,
+    median_share,
+    noise_nodes,
+)
 from webapp.stats.errors import OutOfRangeError, TooFewSamplesError
 
 
@@ -53,6 +59,15 @@ def test_no_scatter_of_builds_in_few_boots_does_not_prove_that_there_is_none():
     nodes = noise_nodes(Noise(0.7, build=0.0, within_df=100, build_df=20, history_boots=5))
 
     assert nodes.build.max() > 0.1
+
+
+def test_the_high_scatter_of_builds_is_seldom_too_low():
+    rng = np.random.default_rng(4)
+
+    highs = [high_build_noise(estimate_noise(history(rng, 30, build=0.3))) for _ in range(200)]
+
+    assert 0.55 < np.mean(np.array(highs) >= 0.3) < 0.95
+    assert high_build_noise(Noise(0.5, build=0.3)) == 0.3
 
 
 @pytest.mark.parametrize("runs", [1, 2, 3, 5, 9])

@@ -59,6 +59,15 @@ def searching(plan: Plan, now: Posterior, bits: float, test: Validation | None) 
     )
 
 
+def doubted(plan: Plan, now: Posterior, noisier: Posterior) -> str:
+    """The probability is there as long as builds scatter no more than believed."""
+    return (
+        f"{plan.name(now.top)} has {percent(now.candidates[now.top - 1])}, but "
+        f"{percent(noisier.candidates[now.top - 1])} if builds scatter by "
+        f"{noisier.build_sd:.2f} %, as they may by what the history shows of them. "
+    )
+
+
 def confirming(plan: Plan, now: Posterior) -> str:
     """Culprit and parent in turn."""
     name = plan.name(now.top)

@@ -76,10 +76,11 @@ def _measure(case: Case, now: Posterior, validation: Validation | None) -> Decis
     for measure in case.pending:
         expect(outlook, measure.index, rebuild=measure.rebuild)
     actions, bits = _search_boots(case, outlook)
+    doubt = "" if now is case.now else explain.doubted(case.plan, case.now, now)
     if actions or case.pending:
-        words = explain.searching(case.plan, now, bits, validation)
+        words = doubt + explain.searching(case.plan, now, bits, validation)
         return case.go_on(State.SEARCHING, actions, words, validation)
-    words = explain.stopped(case.plan, now, case.evidence, case.stop)
+    words = doubt + explain.stopped(case.plan, now, case.evidence, case.stop)
     outcome = ending.stopped(now, words, bits=bits, saturated=not case.stop)
     return case.done(outcome, validation)
 
