@@ -3,7 +3,9 @@
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
+from django.utils.html import format_html
 from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.roles import signed_in_user, triager_required
@@ -44,17 +46,20 @@ def act_on_job(request: HttpRequest, number: int) -> HttpResponse:
 @require_POST
 @triager_required
 def request_job(request: HttpRequest) -> HttpResponse:
-    """Ask for more runs of a point, for a point that lacks, or for a candidate's confirmation."""
+    """Ask for more runs of a point, for a point that lacks, or for a candidate's confirmation.
+
+    ``revision`` may stand twice: a candidate and its parent are asked for together.
+    """
     form = request.POST.dict()
     back = local_page(request, form.get("next", ""), otherwise="agents")
     try:
-        job = request_from(form, actor=signed_in_user(request))
+        asked = request_from(form, request.POST.getlist("revision"), actor=signed_in_user(request))
     except ActRefused as error:
         messages.error(request, _sentence(error))
         return redirect(back)
-    messages.success(
-        request, f"Job {job.pk} is queued: {job.revision} on {job.hardware} in {job.mode}."
-    )
+    for words, jobs in (("Queued", asked.queued), ("Already asked", asked.standing)):
+        for job in jobs:
+            messages.success(request, _told(words, job))
     return redirect(back)
 
 
@@ -63,6 +68,20 @@ def _job(number: int) -> Job:
     if job is None:
         raise Http404(f"there is no job {number}")
     return job
+
+
+def _told(words: str, job: Job) -> str:
+    return format_html(
+        '{}: <a href="{}">job {}</a>, {} boot{} of {} on {} in {}.',
+        words,
+        job.get_absolute_url(),
+        job.pk,
+        job.boots,
+        pluralize(job.boots),
+        job.revision,
+        job.hardware,
+        job.mode,
+    )
 
 
 def _forecast(job: Job) -> Forecast | None:

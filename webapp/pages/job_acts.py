@@ -1,16 +1,19 @@
 """What people can do to jobs from a page: a table from the name of an act to its service."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from webapp.accounts.models import User
 from webapp.jobs import services
 from webapp.jobs.errors import ActRefused
 from webapp.jobs.models import Job
+from webapp.jobs.services import Asked
 from webapp.results.models import Hardware, Metric, Mode, Revision, Tree
 
 Form = Mapping[str, str]
 Row = TypeVar("Row")
+MOST_REVISIONS = 2
+"""In one request: a candidate and its parent."""
 
 
 def act(name: str, form: Form, *, job: int, actor: User) -> Job:
@@ -21,15 +24,17 @@ def act(name: str, form: Form, *, job: int, actor: User) -> Job:
     return do(_plain(form), job, actor)
 
 
-def request_from(form: Form, *, actor: User) -> Job:
-    """Queue the job that a form describes by names. Raises ActRefused, naming the field."""
+def request_from(form: Form, revisions: Sequence[str], *, actor: User) -> Asked:
+    """Queue a job for each of ``revisions``, the rest as ``form`` says, all described by names.
+
+    Raises ActRefused, naming the field.
+    """
     given = _plain(form)
     tree = _named("tree", Tree.objects.filter(name=given.get("tree", "")).first(), given)
-    revision = Revision.objects.named(tree=tree, name=given.get("revision", ""))
     hardware = Hardware.objects.filter(name=given.get("hardware", "")).first()
     mode = Mode.objects.filter(name=given.get("mode", "")).first()
     return services.request_more_runs(
-        revision=_named("revision", revision, given),
+        revisions=_revisions(tree, revisions),
         hardware=_named("hardware", hardware, given),
         mode=_named("mode", mode, given),
         metric=_metric(given),
@@ -38,6 +43,17 @@ def request_from(form: Form, *, actor: User) -> Job:
         reason=given.get("reason", "").strip(),
         requested_by=actor,
     )
+
+
+def _revisions(tree: Tree, names: Sequence[str]) -> list[Revision]:
+    """Each once, in the order given."""
+    found: dict[int, Revision] = {}
+    for name in names[:MOST_REVISIONS] or [""]:
+        given = _plain({"revision": name})
+        known = Revision.objects.named(tree=tree, name=given["revision"])
+        revision = _named("revision", known, given)
+        found[revision.pk] = revision
+    return list(found.values())
 
 
 def _plain(form: Form) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Jobs: a request to an agent to measure one revision on one hardware in one mode."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Self
 
@@ -34,6 +34,11 @@ class JobQuerySet(models.QuerySet["Job"]):
         """Queued ones that may be handed out now."""
         in_time = Q(deadline__isnull=True) | Q(deadline__gt=now)
         return self.queued().filter(in_time, not_before__lte=now)
+
+    def asked_for(self, revisions: Iterable[Revision | int]) -> Self:
+        """What waits or is measured of any of ``revisions``, a bisect's own jobs left out."""
+        waits = Q(state__in=[Job.State.QUEUED, Job.State.LEASED])
+        return self.filter(waits, revision__in=list(revisions)).exclude(purpose=Job.Purpose.BISECT)
 
     def expired(self, now: datetime) -> Self:
         """Leased ones whose worker fell silent."""

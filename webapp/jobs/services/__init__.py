@@ -7,10 +7,16 @@ from webapp.jobs.services.completing import begin_result, check_result, complete
 from webapp.jobs.services.expiring import cancel_overdue, expire_leases, pass_time
 from webapp.jobs.services.polling import Polled, poll
 from webapp.jobs.services.reporting import Heard, fail, hear
-from webapp.jobs.services.requesting import JobRequest, request_jobs, request_more_runs
+from webapp.jobs.services.requesting import (
+    Asked,
+    JobRequest,
+    request_jobs,
+    request_more_runs,
+)
 
 __all__ = [
     "LEASE",
+    "Asked",
     "Asking",
     "Heard",
     "JobRequest",

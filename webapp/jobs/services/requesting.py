@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from webapp.accounts.models import User
@@ -79,9 +80,18 @@ def request_jobs(
     return jobs
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What became of a request: ``queued`` are new, ``standing`` were asked for before."""
+
+    queued: Sequence[Job]
+    standing: Sequence[Job]
+
+
+@transaction.atomic
 def request_more_runs(
     *,
-    revision: Revision,
+    revisions: Sequence[Revision],
     hardware: Hardware,
     mode: Mode,
     boots: int,
@@ -89,24 +99,49 @@ def request_more_runs(
     purpose: str = Job.Purpose.MORE_RUNS,
     metric: Metric | None = None,
     reason: str = "",
-) -> Job:
-    """One job of ``boots`` boots of a revision: more runs of a point, or a point that lacks.
+) -> Asked:
+    """One job of ``boots`` boots of each revision: more runs of a point, or a point that lacks.
+
+    What waits or is measured already is not queued a second time, whatever its purpose was.
 
     Raises:
         ActRefused: ``boots`` or ``purpose`` is none that a person can ask for.
     """
     if purpose not in Job.Purpose.values or purpose == Job.Purpose.BISECT:
         raise ActRefused("purpose: choose more runs, fill gap or confirm")
-    request = JobRequest(
-        purpose=purpose,
-        revision=revision,
-        hardware=hardware,
-        mode=mode,
-        metric=metric,
-        boots=boots,
-        reason=reason,
+    begin_writing()
+    standing = _standing(revisions, hardware, mode, metric)
+    requests = [
+        JobRequest(
+            purpose=purpose,
+            revision=revision,
+            hardware=hardware,
+            mode=mode,
+            metric=metric,
+            boots=boots,
+            reason=reason,
+        )
+        for revision in revisions
+        if revision.pk not in standing
+    ]
+    queued = request_jobs(requests=requests, requested_by=requested_by)
+    return Asked(queued, list(standing.values()))
+
+
+def _standing(
+    revisions: Sequence[Revision], hardware: Hardware, mode: Mode, metric: Metric | None
+) -> dict[int, Job]:
+    """The first job of each revision (id) that measures the same already.
+
+    The revisions stay locked until the transaction ends: of two who ask at once, the second sees
+    what the first queued. Uploads go on, for they need no more than the key.
+    """
+    ids = [revision.pk for revision in revisions]
+    list(Revision.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk"))
+    same = Job.objects.asked_for(ids).filter(
+        Q(metric__isnull=True) | Q(metric=metric), hardware=hardware, mode=mode
     )
-    return request_jobs(requests=[request], requested_by=requested_by)[0]
+    return {job.revision_id: job for job in same.named().order_by("-pk")}
 
 
 def check_priority(priority: int) -> None:
