@@ -71,6 +71,7 @@ RIGHTS: Mapping[str, str | tuple[str, str]] = {
     "thresholds_set": OPERATOR,
     "thresholds_undo": OPERATOR,
     "agents": READ,
+    "job_new": TRIAGER,
     "job_request": TRIAGER,
     "job": READ,
     "job_act": TRIAGER,

@@ -142,6 +142,7 @@ def test_a_triager_asks_an_agent_from_the_pages_of_an_alert_and_of_a_comparison(
     client.force_login(make.user("tess", role=User.Role.TRIAGER))
     page = client.get(address).content.decode()
     assert "Confirm this candidate" in page
+    assert "Fill this gap" in page
     side = f"{lab.HARDWARE}:{lab.MODE}:pps"
     compared = f"/compare/?a=freebsd-head:r1000:{side}&b=freebsd-head:r1016:{side}"
     assert client.get(compared).content.decode().count("More runs of this point") == 2

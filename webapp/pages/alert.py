@@ -15,6 +15,7 @@ from webapp.bisects.models import Bisect
 from webapp.pages.alert_acts import NUMBER_MAX, act, read_number
 from webapp.pages.alert_summaries import AlertSummary, summarise
 from webapp.pages.bisect_lines import lines_of
+from webapp.pages.job_offers import Offers, offers_at_alert
 from webapp.regressions.as_of import held_at
 from webapp.regressions.beside_alert import beside
 from webapp.regressions.lab_hint import lab_hint
@@ -30,6 +31,7 @@ SUSPECTS_SHOWN = 20
 def page(request: HttpRequest, number: int) -> HttpResponse:
     alert = _alert(number)
     summary = summarise([alert])[0]
+    can_act = is_triager(request.user)
     events = list(alert.events.select_related("actor"))
     asof = _moment(request.GET.get("asof", ""))
     context = {
@@ -43,7 +45,9 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
         "suspects": _suspects(alert),
         "bisects": lines_of(list(Bisect.objects.about(alert=alert.pk).with_subjects())),
         "events": events,
-        "can_act": is_triager(request.user),
+        "can_act": can_act,
+        "offers": _offers(summary) if can_act else None,
+        "back": request.get_full_path(),
         "can_undo": _can_undo(alert, events),
         "duplicates": list(alert.duplicates.order_by("pk")),
         "simulated": any(row.series.hardware.lab.simulated for row in summary.findings),
@@ -85,6 +89,12 @@ def _rows(summary: AlertSummary) -> list[tuple[Finding, Threshold]]:
     series = [row.series_id for row in summary.findings]
     thresholds = Thresholds.of(series, tree=summary.alert.tree_id)
     return [(row, thresholds.for_series(row.series)) for row in summary.findings]
+
+
+def _offers(summary: AlertSummary) -> Offers | None:
+    """The jobs to ask for about its worst series; None where no finding is left."""
+    worst = summary.worst
+    return None if worst is None else offers_at_alert(summary.alert, worst.series)
 
 
 def _suspects(alert: Alert) -> Sequence[Revision]:

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
+from webapp.accounts.roles import is_triager
 from webapp.bisects.models import Bisect
 from webapp.charts.heatmap import cell_class
 from webapp.pages import alert_summaries
@@ -75,7 +76,8 @@ def page(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
     commit.tree = found
     if commit.name != revision:
         return redirect(commit)
-    return render(request, "pages/commit.html", _context(commit))
+    context = _context(commit) | {"can_ask": is_triager(request.user)}
+    return render(request, "pages/commit.html", context)
 
 
 def _context(commit: Revision) -> dict[str, object]:

@@ -12,9 +12,11 @@ from django.views.decorators.http import require_safe
 from webapp.accounts.roles import is_triager
 from webapp.charts import strip
 from webapp.charts.strip import Strip
+from webapp.jobs.models import Job
 from webapp.pages import compare_report
 from webapp.pages.compare_power import boots_to_ask_for, power_line
 from webapp.pages.compare_words import compared_sentence
+from webapp.pages.job_offers import Ask, Offer, offers
 from webapp.pages.links import compare_link, with_query
 from webapp.regressions.compare import (
     MOST_SIDES,
@@ -172,13 +174,26 @@ def _context(request: HttpRequest, table: ComparedTable, texts: Sequence[str]) -
         "unproven_count": len(unproven),
         "left_out": max(len(proven), len(unproven)) > ROWS_SHOWN,
         "is_single": len(lines) == 1,
-        "can_ask": is_triager(request.user),
+        "offers": _offers(lines[0]) if len(lines) == 1 and is_triager(request.user) else [],
+        "back": request.get_full_path(),
         "simulated": any(line.simulated for line in lines),
         "text_link": with_query(reverse("compare_text"), query),
         "markdown_link": with_query(reverse("compare_markdown"), query),
         "data_link": with_query(reverse("api:compare"), query),
         "swapped": compare_link(*reversed(table.sides)) if len(texts) == 2 else "",
     }
+
+
+def _offers(line: Line) -> list[Offer]:
+    """More runs of each set, as many boots as the power planner names; of the base, the most."""
+    most = max(other.boots for other in line.others)
+    boots = [most, *(other.boots for other in line.others)]
+    return offers(
+        [
+            Ask(Job.Purpose.MORE_RUNS, [one.revision], one.hardware, one.mode, number)
+            for one, number in zip(line.row.sets, boots, strict=True)
+        ]
+    )
 
 
 def _titles(sides: Sequence[Side]) -> list[str]:

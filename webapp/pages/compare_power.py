@@ -37,9 +37,9 @@ def power_line(base: ComparedSet, other: ComparedSet, judged: Comparison) -> str
     counted = "" if is_counted else ", not counting the noise between builds"
     aim = f"To prove {TARGET_PERCENT:g} % here in 80 of 100 cases{counted}"
     if needed.plan is not None:
-        return f"{aim}: {_measured(needed.plan, unit)}."
+        return f"{aim}: {measured(needed.plan, unit)}."
     provable = f"only {half_width(needed.provable)} %" if needed.provable else "nothing"
-    return f"{aim}: not by {_measured(most, unit)}, which would prove {provable}."
+    return f"{aim}: not by {measured(most, unit)}, which would prove {provable}."
 
 
 def boots_to_ask_for(base: ComparedSet, other: ComparedSet, judged: Comparison) -> int:
@@ -63,7 +63,8 @@ def _needed(
     return plan_for(TARGET_PERCENT, noise, most=most), most
 
 
-def _measured(plan: Plan, unit: Level) -> str:
+def measured(plan: Plan, unit: Level) -> str:
+    """A plan in words."""
     units = f"{plan.boots} {unit.value}{'' if plan.boots == 1 else 's'}"
     if plan.builds == 1:
         return f"{units} a side"

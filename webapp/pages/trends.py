@@ -10,6 +10,7 @@ from django.utils.cache import get_conditional_response, patch_cache_control
 from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
 
+from webapp.accounts.roles import is_triager
 from webapp.charts import trend_svg
 from webapp.charts.trend import Axis, Trend, TrendSeries, Values, Whiskers
 from webapp.charts.trend_figure import payload
@@ -61,6 +62,7 @@ def page(request: HttpRequest) -> HttpResponse:
     if selection is None:
         return render(request, "pages/trends.html", {"query": query})
     context = _context(selection, trend_data.load(selection))
+    context |= {"can_ask": is_triager(request.user), "here": request.get_full_path()}
     fragment = request.headers.get("HX-Request") == "true"
     template = "pages/_trend_change.html" if fragment else "pages/trends.html"
     return render(request, template, context)

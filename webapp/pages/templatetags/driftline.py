@@ -37,6 +37,13 @@ def trend_url(series: Series, **more: str) -> str:
 
 
 @register.simple_tag
+def job_new_url(series: int, revision: str, back: str) -> str:
+    """The jobs that can be asked for about a point of a series (by id)."""
+    pairs = {"series": str(series), "revision": revision, "next": back}
+    return links.with_query(reverse("job_new"), pairs.items())
+
+
+@register.simple_tag
 def dry_run_url(scope: Scope, percent: float | None, days: int) -> str:
     """What ``percent`` for ``scope`` (None: nothing set there) would have raised."""
     pairs = {"scope": str(scope), "percent": "" if percent is None else f"{percent:g}"}

@@ -57,6 +57,11 @@ class RevisionQuerySet(models.QuerySet["Revision"]):
         point = apps.get_model("results", "Point")
         return self.filter(models.Exists(point.objects.filter(revision=models.OuterRef("pk"))))
 
+    def unmeasured_in(self, series: int) -> Self:
+        """Those without a point in a series (by id)."""
+        point = apps.get_model("results", "Point").objects.filter(series=series)
+        return self.filter(~models.Exists(point.filter(revision=models.OuterRef("pk"))))
+
     def between(self, earlier: "Revision", later: "Revision") -> Self:
         """Those strictly between two revisions of one tree."""
         return self.filter(

@@ -1,0 +1,297 @@
+"""What can be asked for about a point, an alert and a comparison, and by whom."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from tests import make
+from tests.jobs.steps import take
+from tests.pages.conftest import Counted, words
+from webapp.accounts.models import User
+from webapp.jobs.models import Job
+from webapp.pages.compare_power import boots_to_ask_for
+from webapp.pages.series_power import boots_plan
+from webapp.regressions.compare import Side, compare_sides
+from webapp.regressions.models import Alert, MinEffect
+from webapp.results.models import Revision, Series
+from webapp.stats.power import NoiseLevels, Plan, plan_for
+
+pytestmark = pytest.mark.django_db
+Visit = Callable[[str], str]
+NOISE = {"run_pct": 3.0, "boot_pct": 4.0, "within_pct": 5.0}
+"""A boot of one run scatters by 5 %."""
+
+
+@pytest.fixture
+def along() -> list[Revision]:
+    """Ten revisions, of which the series holds the first, the seventh and the eighth."""
+    revisions = make.revisions(10)
+    make.history(make.series(), [revisions[place] for place in (0, 6, 7)], [100.0] * 3)
+    return revisions
+
+
+@pytest.fixture
+def tess(client: Client) -> Client:
+    client.force_login(make.user("tess", role=User.Role.TRIAGER))
+    return client
+
+
+def address(at: Revision, more: str = "") -> str:
+    return f"/jobs/new/?series={make.series().pk}&revision={at.name}{more}"
+
+
+def forms(html: str) -> list[dict[str, list[str]]]:
+    """The fields of each form that asks for jobs."""
+    found = []
+    for form in re.findall(r'<form class="ask".*?</form>', html, flags=re.DOTALL):
+        fields: dict[str, list[str]] = {}
+        for tag in re.findall(r"<input[^>]*>", form):
+            name = re.search(r'name="([^"]*)"', tag)
+            value = re.search(r'value="([^"]*)"', tag)
+            assert name
+            assert value
+            fields.setdefault(name[1], []).append(value[1])
+        found.append(fields)
+    return found
+
+
+def shown(client: Client, path: str) -> list[dict[str, list[str]]]:
+    return forms(client.get(path).content.decode())
+
+
+def test_the_boots_are_those_that_prove_the_smallest_effect_worth_an_alert() -> None:
+    series = make.series()
+    make.analysis(series, noise=make.noise(**NOISE))
+    MinEffect.objects.create(mode=series.mode, percent=6.0)
+    noise = NoiseLevels(run=0.0, boot=5.0)
+    needed = plan_for(6.0, noise, most=Plan(1, 200, 1)).plan
+    assert needed is not None
+    assert boots_plan(series).boots == needed.boots == 13
+    assert "a change of 6.0 %" in boots_plan(series).words
+    assert "13 boots a side." in boots_plan(series).words
+
+
+def test_noise_between_builds_is_counted_and_a_plan_of_several_builds_says_so() -> None:
+    series = make.series()
+    make.analysis(series, noise=make.noise(**NOISE, build_pct=4.0))
+    MinEffect.objects.create(mode=series.mode, percent=7.0)
+    plan = boots_plan(series)
+    assert "builds a side" in plan.words
+    assert "a job measures one build" in plan.words
+    assert f"{plan.boots} boot" in plan.words
+
+
+@pytest.mark.parametrize("noise", [None, make.noise(within_pct=0.0)])
+def test_a_series_of_unknown_noise_gets_a_few_boots_and_says_why(
+    noise: dict[str, float | None] | None,
+) -> None:
+    make.analysis(make.series(), noise=noise)
+    assert boots_plan(make.series()).boots == 5
+    assert "not known yet" in boots_plan(make.series()).words
+
+
+def test_what_no_plan_proves_is_called_that() -> None:
+    make.analysis(make.series(), noise=make.noise(**NOISE, build_pct=40.0))
+    plan = boots_plan(make.series())
+    assert plan.boots == 5
+    assert plan.words.startswith("Not even 10 builds a side, 20 boots of each would prove")
+
+
+def test_a_point_offers_more_runs_and_the_middle_of_each_gap_beside_it(
+    tess: Client, along: list[Revision]
+) -> None:
+    make.analysis(make.series(), noise=make.noise(**NOISE))
+    path = address(along[6], "&next=/trends/%3Fmode=forwarding")
+    more, gap = shown(tess, path)
+    assert (more["purpose"], more["revision"]) == (["more runs"], [along[6].name])
+    assert (gap["purpose"], gap["revision"]) == (["fill gap"], [along[3].name])
+    boots = [str(min(boots_plan(make.series()).boots, 50))]
+    assert more["boots"] == gap["boots"] == boots
+    text = words(tess.get(path).content.decode())
+    assert (
+        f"5 commits between {along[0].name} and {along[6].name} are not measured; "
+        f"{along[3].name} is the middle one." in text
+    )
+    answer = tess.post("/jobs/request/", gap)
+    assert answer.headers["Location"] == "/trends/?mode=forwarding"
+    job = Job.objects.get()
+    assert (job.revision, job.purpose, job.boots) == (along[3], "fill gap", int(boots[0]))
+    assert (job.hardware, job.mode) == (make.hardware(), make.mode())
+
+
+def test_at_the_ends_of_a_series_and_beside_neighbours_there_is_no_gap(
+    tess: Client, along: list[Revision]
+) -> None:
+    assert [form["purpose"] for form in shown(tess, address(along[7]))] == [["more runs"]]
+    assert len(shown(tess, address(along[0]))) == 2
+
+
+def test_what_was_asked_for_is_said_and_not_queued_again(
+    tess: Client, along: list[Revision]
+) -> None:
+    form = shown(tess, address(along[7]))[0]
+    said = words(tess.post("/jobs/request/", form, follow=True).content.decode())
+    job = Job.objects.get()
+    assert f"Queued: job {job.pk} , 5 boots of {along[7].name} on" in said
+    said = words(
+        tess.post("/jobs/request/", form | {"purpose": "confirm"}, follow=True).content.decode()
+    )
+    assert f"Already asked: job {job.pk} , 5 boots" in said
+    assert Job.objects.count() == 1
+    assert shown(tess, address(along[7])) == []
+    page = tess.get(address(along[7])).content.decode()
+    assert f"already asked, job {job.pk} , 5 boots of {along[7].name}, queued" in words(page)
+    assert f'href="/jobs/{job.pk}/"' in page
+
+
+def test_a_job_that_ended_or_measures_something_else_stands_in_nobodys_way(
+    tess: Client, along: list[Revision]
+) -> None:
+    form = shown(tess, address(along[7]))[0]
+    make.mode("pf")
+    tess.post("/jobs/request/", form | {"mode": "pf"})
+    tess.post("/jobs/request/", form)
+    Job.objects.update(
+        state="cancelled", ended_at=timezone.now(), cancel_requested=True, cancel_reason="no"
+    )
+    assert len(shown(tess, address(along[7]))) == 1
+    tess.post("/jobs/request/", form)
+    assert Job.objects.filter(state="queued").count() == 1
+
+
+def test_without_a_worker_the_job_would_wait_and_the_form_says_so(
+    tess: Client, along: list[Revision]
+) -> None:
+    assert "a job would wait" in words(tess.get(address(along[7])).content.decode())
+    take("rig-1", at=timezone.now())
+    assert "a job would wait" not in words(tess.get(address(along[7])).content.decode())
+
+
+def test_only_triagers_see_the_way_to_the_forms(client: Client, along: list[Revision]) -> None:
+    pages = ("/trends/", along[6].get_absolute_url())
+    viewer = make.user("vi")
+    viewer.role = User.Role.VIEWER
+    viewer.save()
+    for _ in ("stranger", "viewer"):
+        assert not any("/jobs/new/" in client.get(page).content.decode() for page in pages)
+        assert client.get(address(along[6])).status_code in (302, 403)
+        client.force_login(viewer)
+    client.force_login(make.user("tess", role=User.Role.TRIAGER))
+    for page in pages:
+        assert f"/jobs/new/?series={make.series().pk}" in client.get(page).content.decode()
+
+
+@pytest.mark.parametrize(
+    "query", ["", "series=x", "series=1", "revision=r1", "series=99999999999999999999"]
+)
+def test_what_is_no_point_of_a_series_is_not_found(tess: Client, query: str) -> None:
+    assert tess.get(f"/jobs/new/?{query}").status_code == 404
+
+
+def test_an_unmeasured_revision_of_a_series_is_no_point(
+    tess: Client, along: list[Revision]
+) -> None:
+    assert tess.get(address(along[3])).status_code == 404
+
+
+def test_the_chart_reads_the_forms_alone(tess: Client, along: list[Revision]) -> None:
+    answer = tess.get(address(along[6]), headers={"HX-Request": "true"})
+    assert "<html" not in answer.content.decode()
+    assert len(forms(answer.content.decode())) == 2
+    assert "HX-Request" in answer["Vary"]
+
+
+def test_no_page_leads_elsewhere_afterwards(tess: Client, along: list[Revision]) -> None:
+    path = address(along[7], "&next=https://elsewhere.example/")
+    assert shown(tess, path)[0]["next"] == ["/agents/"]
+
+
+def test_the_number_of_statements_does_not_depend_on_the_length_of_gap_or_series(
+    tess: Client, queries: Counted, along: list[Revision]
+) -> None:
+    few = queries(address(along[6]))
+    longer = make.revisions(60, first=400_000)
+    make.history(make.series(), longer[::20], [100.0] * 3)
+    assert queries(address(longer[20])) <= few + 2  # it has a gap on either side
+
+
+def test_signing_in_as_one_who_may_ask_costs_the_trend_chart_no_query_per_point(
+    tess: Client, queries: Counted
+) -> None:
+    make.history(make.series(), make.revisions(3), [100.0] * 3)
+    few = queries("/trends/")
+    make.history(make.series(in_mode="pf"), make.revisions(20, first=400_000), [100.0] * 20)
+    assert queries("/trends/") == few
+
+
+def _alert(along: list[Revision]) -> Alert:
+    series: Series = make.series()
+    alert = Alert.objects.create(
+        tree=make.tree(),
+        after=along[0],
+        revision=along[6],
+        likeliest=along[6],
+        verdict=Alert.Verdict.REGRESSION,
+        opened_at=timezone.now(),
+        updated_at=timezone.now(),
+    )
+    make.finding(series, along[0], along[6], after=along[0], alert=alert)
+    return alert
+
+
+def test_an_alert_confirms_its_candidate_with_the_parent_and_fills_the_middle(
+    tess: Client, along: list[Revision]
+) -> None:
+    make.analysis(make.series(), noise=make.noise(**NOISE))
+    MinEffect.objects.create(mode=make.mode(), percent=6.0)
+    confirm, gap, more = shown(tess, f"/alerts/{_alert(along).pk}/")
+    assert confirm["purpose"] == ["confirm"]
+    assert confirm["revision"] == [along[5].name, along[6].name]
+    assert (gap["purpose"], gap["revision"]) == (["fill gap"], [along[3].name])
+    assert (more["purpose"], more["revision"]) == (["more runs"], [along[0].name])
+    assert confirm["boots"] == gap["boots"] == more["boots"] == ["13"]
+    tess.post("/jobs/request/", confirm)
+    asked = Job.objects.order_by("pk").values_list("revision__name", "purpose", "boots")
+    assert list(asked) == [(along[5].name, "confirm", 13), (along[6].name, "confirm", 13)]
+
+
+def test_of_a_candidate_and_its_parent_only_what_is_not_asked_is_asked(
+    tess: Client, along: list[Revision]
+) -> None:
+    path = f"/alerts/{_alert(along).pk}/"
+    confirm = shown(tess, path)[0]
+    tess.post("/jobs/request/", confirm | {"revision": [along[5].name]})
+    assert shown(tess, path)[0]["revision"] == [along[6].name]
+    said = words(tess.post("/jobs/request/", confirm, follow=True).content.decode())
+    assert "Queued: job" in said
+    assert "Already asked: job" in said
+    assert Job.objects.count() == 2
+
+
+def test_an_alert_about_one_commit_has_no_gap(tess: Client) -> None:
+    first, second = make.revisions(2)
+    make.history(make.series(), [first, second], [100.0, 90.0])
+    alert = _alert([first, *[second] * 6])
+    purposes = [form["purpose"] for form in shown(tess, f"/alerts/{alert.pk}/")]
+    assert purposes == [["confirm"], ["more runs"]]
+
+
+def test_an_alert_offers_nothing_to_others(client: Client, along: list[Revision]) -> None:
+    alert = _alert(along)
+    assert shown(client, f"/alerts/{alert.pk}/") == []
+
+
+def test_a_comparison_of_one_row_asks_for_as_many_boots_as_its_plan_has(tess: Client) -> None:
+    before, after = make.revisions(2)
+    make.run(before, samples=[100.0, 101.0, 99.0, 100.5, 99.5])
+    make.run(after, samples=[98.0, 99.0, 97.0, 98.5, 97.5])
+    texts = [f"freebsd-head:{at.name}:{make.hardware()}:forwarding:pps" for at in (before, after)]
+    (row,) = compare_sides([Side.parse(text) for text in texts]).rows
+    boots = str(boots_to_ask_for(*row.sets, row.judged[0]))
+    asked = shown(tess, f"/compare/?a={texts[0]}&b={texts[1]}")
+    assert [form["revision"] for form in asked] == [[before.name], [after.name]]
+    assert [form["boots"] for form in asked] == [[boots], [boots]]
+    assert boots != "5"  # what stands where nothing is known

@@ -1,0 +1,62 @@
+"""How many boots of a revision to ask for, from what the history of its series tells of noise."""
+
+from dataclasses import dataclass
+from math import hypot
+from typing import Any
+
+from webapp.charts.text import half_width
+from webapp.pages.compare_power import A_FEW, MOST, MOST_ASKED, MOST_OF_ONE_KIND, measured
+from webapp.regressions.models import SeriesAnalysis
+from webapp.regressions.noise import build_noise_of
+from webapp.regressions.thresholds import Thresholds
+from webapp.results.models import Series
+from webapp.stats.compare import Level
+from webapp.stats.power import NoiseLevels, Plan, plan_for
+
+
+@dataclass(frozen=True, slots=True)
+class BootsPlan:
+    """``boots`` of one build to ask for, and in ``words`` what they are enough for."""
+
+    boots: int
+    words: str
+
+
+def boots_plan(series: Series) -> BootsPlan:
+    """What would prove the smallest effect worth an alert of ``series``: three queries.
+
+    Where nothing is known of the scatter, or no plan proves it, a few are proposed.
+    """
+    analysis = SeriesAnalysis.objects.filter(series=series).values_list("summary", flat=True)
+    summary: dict[str, Any] = analysis.first() or {}
+    least = Thresholds.of([series.pk], tree=series.tree_id).for_series(series).percent
+    aim = f"a change of {half_width(least)} %, the smallest worth an alert here"
+    noise = _noise(summary)
+    if noise is None:
+        return BootsPlan(
+            A_FEW, "How much this series scatters is not known yet: a few boots are proposed."
+        )
+    most = MOST if noise.build else MOST_OF_ONE_KIND
+    plan = plan_for(least, noise, most=most).plan
+    if plan is None:
+        words = f"Not even {measured(most, Level.BOOT)} would prove {aim}: a few are proposed."
+        return BootsPlan(A_FEW, words)
+    return BootsPlan(min(plan.boots, MOST_ASKED), _words(plan, aim))
+
+
+def _words(plan: Plan, aim: str) -> str:
+    several = "; a job measures one build" if plan.builds > 1 else ""
+    return f"To prove {aim}, in 80 of 100 cases: {measured(plan, Level.BOOT)}{several}."
+
+
+def _noise(summary: dict[str, Any]) -> NoiseLevels | None:
+    """Of boots with one run each, as jobs have them; None where the data does not tell it."""
+    noise = summary.get("noise") or {}
+    run, boot, within = (noise.get(f"{name}_pct") for name in ("run", "boot", "within"))
+    scatter = within if run is None or boot is None else hypot(run, boot)
+    if not scatter:
+        return None
+    build = build_noise_of(summary)
+    if build is None:
+        return NoiseLevels(run=0.0, boot=scatter)
+    return NoiseLevels(run=0.0, boot=scatter, build=build.percent, build_df=build.df)
