@@ -20,6 +20,7 @@ let shown = null; // the payload of /trends/figure.json
 let hovered = null; // {series, index}: positions in the payload
 let pins = []; // at most two of the same
 let lockedAt = -Infinity; // the time of the last click
+const asked = new Map(); // by pin: the box of a point's forms, kept with what was typed there
 let range = null; // [place, place] in the order of the tree
 
 // Small helpers
@@ -281,7 +282,10 @@ function cardContent(point) {
     changeLine(its),
     ...(its.found ? findingLines(its.found) : []),
   ];
-  if (!hovered) rows.push(actions(point, its));
+  if (!hovered) {
+    rows.push(actions(point, its));
+    if (chart.dataset.ask) rows.push(asks(point));
+  }
   return rows;
 }
 
@@ -334,6 +338,38 @@ function actions(point, its) {
   const close = element("button", { type: "button", class: "plain" }, "Unlock");
   close.addEventListener("click", unlock);
   return element("p", { class: "actions" }, ...links, close);
+}
+
+// The forms that ask agents to measure, for those who may: made by the server, once for each point.
+function asks(point) {
+  const pin = pinText(point);
+  if (!asked.has(pin)) {
+    const box = element("div", { class: "asks" });
+    asked.set(pin, box);
+    fillAsks(box, pin);
+  }
+  return asked.get(pin);
+}
+
+async function fillAsks(box, pin) {
+  const [series, revision] = pin.split("@");
+  const from = address(chart.dataset.ask, [["series", series], ["revision", revision]]);
+  try {
+    const response = await fetch(from, { headers: { "HX-Request": "true" } });
+    if (response.redirected) throw new Error("sign in again");
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    const made = new DOMParser().parseFromString(await response.text(), "text/html");
+    box.replaceChildren(...made.body.children);
+  } catch (error) {
+    asked.delete(pin);
+    box.textContent = `What can be measured here could not be loaded: ${error.message}.`;
+  }
+  if (box.isConnected) placeCard(pins.at(-1));
+}
+
+// Back to the chart as it is now, with what is locked.
+function onAsk({ target }) {
+  if (target.elements.next) target.elements.next.value = location.pathname + location.search;
 }
 
 function link(href, words) {
@@ -461,7 +497,7 @@ function writeAddress() {
   const query = new URLSearchParams(window.location.search);
   query.delete("pin");
   query.delete("range");
-  for (const pin of pins) query.append("pin", `${facts(pin).series.id}@${facts(pin).revision}`);
+  for (const pin of pins) query.append("pin", pinText(pin));
   if (range) query.set("range", range.map((place) => shown.revisions.name[place]).join(".."));
   const text = String(query).replaceAll("%40", "@").replaceAll("%2F", "/");
   history.replaceState(history.state, "", text ? `?${text}` : window.location.pathname);
@@ -475,6 +511,11 @@ function readAddress() {
   range = places.length === 2 && places.every((place) => place >= 0) ? places : null;
   hovered = null;
   showCard();
+}
+
+function pinText(point) {
+  const { series, revision } = facts(point);
+  return `${series.id}@${revision}`;
 }
 
 function readPin(text) {
@@ -532,6 +573,7 @@ function onFormChange(event) {
 }
 
 chart.addEventListener("keydown", onKey);
+card.addEventListener("submit", onAsk);
 document.querySelector("#controls").addEventListener("change", onFormChange);
 document.documentElement.addEventListener("themechange", () => shown && draw());
 document.body.addEventListener("htmx:afterSwap", (event) => {

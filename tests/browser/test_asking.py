@@ -1,0 +1,120 @@
+"""More runs of a point, and a gap filled, from the card of the trend chart."""
+
+import os
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from tests import make
+from tests.browser.test_journey import drawn, middle_of_point, trouble
+from webapp.accounts.models import User
+from webapp.jobs.models import Job
+from webapp.results.models import Revision
+
+__all__ = ["trouble"]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+MEASURED = (0, 3, 8, 9)
+
+
+@pytest.fixture
+def along() -> list[Revision]:
+    """Ten revisions; four of them are measured, so that two gaps lie beside the second."""
+    revisions = make.revisions(10)
+    series = make.series()
+    make.history(series, [revisions[place] for place in MEASURED], [500.0, 500.0, 450.0, 450.0])
+    make.analysis(series, noise=make.noise(run_pct=3.0, boot_pct=4.0, build_pct=2.0))
+    return revisions
+
+
+@pytest.fixture
+def chart(page: Page, live_server: LiveServer, along: list[Revision]) -> Page:
+    """The chart, of one who may ask."""
+    make.user("tess", role=User.Role.TRIAGER)
+    page.goto(f"{live_server.url}/sign-in/?next=/trends/%3Fmode=forwarding")
+    page.get_by_label("Username").fill("tess")
+    page.get_by_label("Password").fill("a long password")
+    page.get_by_role("button", name="Sign in").click()
+    drawn(page)
+    return page
+
+
+def lock(page: Page, index: int) -> None:
+    at = middle_of_point(page, index)
+    page.mouse.move(*at)
+    page.mouse.click(*at)
+    expect(page.locator("#card")).to_have_class(re.compile("locked"))
+
+
+@pytest.mark.usefixtures("trouble")
+def test_more_runs_are_asked_for_and_a_gap_filled_from_the_card(
+    chart: Page, along: list[Revision]
+) -> None:
+    lock(chart, 1)
+    card = chart.locator("#card")
+    expect(card.get_by_role("button", name="Fill this gap")).to_have_count(2)
+    expect(card).to_contain_text(f"{along[5].name} is the middle one")
+    boots = card.get_by_label(f"Boots of {along[3].name}")
+    expect(boots).not_to_have_value("")
+    boots.fill("7")
+    chart.mouse.move(*middle_of_point(chart, 3))  # what was typed outlives a look elsewhere
+    expect(card).to_contain_text(along[9].name)
+    chart.mouse.move(2, 2)
+    expect(boots).to_have_value("7")
+    card.get_by_role("button", name="More runs of this point").click()
+
+    said = chart.get_by_role("status")
+    expect(said).to_contain_text(f"7 boots of {along[3].name}")
+    drawn(chart)
+    expect(card).to_contain_text(f"{along[3].name}")  # still locked
+    expect(card).to_contain_text("already asked, job")
+    expect(card.get_by_role("button", name="More runs of this point")).to_have_count(0)
+    card.get_by_role("button", name="Fill this gap").last.click()
+    expect(said).to_contain_text(f"of {along[5].name} on")
+    jobs = Job.objects.order_by("pk").values_list("revision__name", "purpose")
+    assert list(jobs) == [(along[3].name, "more runs"), (along[5].name, "fill gap")]
+    said.get_by_role("link").click()
+    expect(chart.get_by_role("heading", level=1)).to_contain_text(along[5].name)
+
+
+@pytest.mark.usefixtures("trouble", "along")
+def test_the_card_of_others_has_no_forms(page: Page, live_server: LiveServer) -> None:
+    page.goto(f"{live_server.url}/trends/?mode=forwarding")
+    drawn(page)
+    lock(page, 1)
+    expect(page.locator("#card").get_by_role("link", name="Commit", exact=True)).to_be_visible()
+    expect(page.locator("#card form, #card .asks")).to_have_count(0)
+
+
+@pytest.mark.usefixtures("trouble", "along")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 360])
+def test_the_card_with_its_forms_fits_the_window(chart: Page, width: int, scheme: str) -> None:
+    chart.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    chart.set_viewport_size({"width": width, "height": 900})
+    chart.reload()
+    drawn(chart)
+    lock(chart, 1)
+    card = chart.locator("#card")
+    expect(card.get_by_role("button", name="Fill this gap")).to_have_count(2)
+    assert chart.evaluate("document.documentElement.scrollWidth") <= width
+    box = card.bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+    if pictures := os.environ.get("CARD_PICTURES"):
+        chart.screenshot(path=f"{pictures}/card-{width}-{scheme}.png", full_page=True)
+
+
+@pytest.mark.usefixtures("trouble")
+def test_a_card_is_asked_from_with_the_keyboard_alone(chart: Page, along: list[Revision]) -> None:
+    chart.locator("#chart").focus()
+    chart.keyboard.press("ArrowLeft")
+    chart.keyboard.press("Enter")
+    boots = chart.locator("#card").get_by_label(f"Boots of {along[9].name}")
+    expect(boots).to_be_visible()
+    boots.focus()
+    chart.keyboard.press("Enter")
+    expect(chart.get_by_role("status")).to_contain_text(f"of {along[9].name} on")
+    assert Job.objects.get().revision == along[9]
