@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from webapp.results.commit_paths import Paths
 from webapp.results.errors import Problem
 from webapp.results.revision_ids import SVN_PATTERN, position_of
 
@@ -22,7 +23,7 @@ class CommitDocument:
     """One commit. What is empty is not known, and leaves what is stored as it is.
 
     ``where`` names its place in the input (``line 3``), for messages. ``message`` is whole: its
-    first line is the subject.
+    first line is the subject. ``paths`` None is not known; a commit may well touch no file.
     """
 
     where: str
@@ -34,6 +35,7 @@ class CommitDocument:
     subject: str = ""
     message: str = ""
     aliases: tuple[str, ...] = ()
+    paths: Paths | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -119,9 +121,26 @@ def _name(value: Any) -> str:
 
 
 def _names(value: Any) -> tuple[str, ...]:
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return tuple(_name(one) for one in value)
-    return tuple(_name(one) for one in _text(value).split())
+    names = value if _is_list(value) else _text(value).split()
+    return tuple(_name(one) for one in names)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _paths(value: Any) -> Paths:
+    lines = value if _is_list(value) else _text(value).splitlines()
+    return Paths.of(_path(one) for one in lines if one != "")
+
+
+def _path(value: Any) -> str:
+    text = _text(value)
+    if text.startswith("/"):
+        raise ValueError(
+            f"{value!r} begins with /; write it from the top of the tree, sys/net/if.c"
+        )
+    return text
 
 
 def _position(value: Any) -> int:
@@ -178,5 +197,6 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "subject": _text_of(SUBJECT_MAX),
     "message": _text,
     "aliases": _names,
+    "paths": _paths,
 }
 FIELDS = tuple(READERS)

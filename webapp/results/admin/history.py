@@ -125,6 +125,8 @@ class RevisionAdmin(OperatedAdmin):
         "committed_at",
         "subject",
         "message",
+        "paths",
+        "path_count",
     ]
     inlines = [AliasesOfRevision]
     actions = ["merge"]

@@ -3,6 +3,7 @@
 from typing import Self
 
 from django.apps import apps
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
@@ -82,7 +83,11 @@ class RevisionQuerySet(models.QuerySet["Revision"]):
 
 
 class Revision(models.Model):
-    """One commit of a tree. ``position`` is its order along the tree and nothing else."""
+    """One commit of a tree. ``position`` is its order along the tree and nothing else.
+
+    ``paths`` are the files it touched, from the top of the tree: null is not known, empty is none.
+    Of a commit that touched more than are kept, ``path_count`` tells it.
+    """
 
     tree = models.ForeignKey(
         Tree, on_delete=models.PROTECT, related_name="revisions", db_index=False
@@ -94,6 +99,8 @@ class Revision(models.Model):
     committed_at = models.DateTimeField(null=True, blank=True)
     subject = models.CharField(max_length=500, blank=True)
     message = models.TextField(blank=True)
+    paths = ArrayField(models.TextField(), null=True, blank=True)
+    path_count = models.IntegerField(null=True, blank=True, help_text="Files that it touched.")
 
     objects = RevisionQuerySet.as_manager()
 
@@ -105,6 +112,11 @@ class Revision(models.Model):
             ),
             models.UniqueConstraint(fields=["tree", "name"], name="revision_name_once_in_a_tree"),
             models.CheckConstraint(condition=Q(position__gte=0), name="revision_position_from_0"),
+            models.CheckConstraint(
+                condition=Q(paths__isnull=True, path_count__isnull=True)
+                | Q(paths__isnull=False, path_count__gte=0),
+                name="revision_counts_its_paths",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -112,6 +124,11 @@ class Revision(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("commit", args=[self.tree.name, self.name])
+
+    @property
+    def has_all_paths(self) -> bool:
+        """Whether ``paths`` are known and none was left out."""
+        return self.paths is not None and len(self.paths) == self.path_count
 
 
 class RevisionAlias(models.Model):

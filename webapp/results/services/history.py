@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db import transaction
 
@@ -14,7 +15,8 @@ from webapp.results.services.matching import CHUNK, Matches, chunks, match
 from webapp.results.services.renumbering import Move, lock_series_of, mark_changed, move_revisions
 from webapp.results.services.reshaping import begin_reshaping
 
-DETAILS = ["author_name", "author_email", "committed_at", "subject", "message"]
+TEXTS = ["author_name", "author_email", "committed_at", "subject", "message"]
+DETAILS = [*TEXTS, "paths", "path_count"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,20 +135,29 @@ def _plan(tree: Tree, commits: Sequence[CommitDocument], matches: Matches) -> _P
 
 
 def _new(tree: Tree, commit: CommitDocument, position: int) -> Revision:
-    details = {name: getattr(commit, name) for name in DETAILS}
-    return Revision(tree=tree, name=commit.revision, position=position, **details)
+    texts = {name: getattr(commit, name) for name in TEXTS}
+    return Revision(
+        tree=tree, name=commit.revision, position=position, **texts, **_paths_of(commit)
+    )
 
 
 def _plan_change(plan: _Plan, revision: Revision, commit: CommitDocument) -> None:
     if commit.position is not None and commit.position != revision.position:
         plan.moves.append(Move(revision.pk, revision.position, commit.position))
         revision.position = commit.position
-    brought = {name: value for name in DETAILS if (value := getattr(commit, name))}
-    brought["name"] = commit.revision
+    brought = {name: value for name in TEXTS if (value := getattr(commit, name))}
+    brought |= {"name": commit.revision} | _paths_of(commit)
     if any(getattr(revision, name) != value for name, value in brought.items()):
         for name, value in brought.items():
             setattr(revision, name, value)
         plan.changed.append(revision)
+
+
+def _paths_of(commit: CommitDocument) -> dict[str, Any]:
+    """Nothing where they are not known: an import without paths leaves those that are stored."""
+    if commit.paths is None:
+        return {}
+    return {"paths": list(commit.paths.kept), "path_count": commit.paths.count}
 
 
 def _placeless(commit: CommitDocument) -> str:

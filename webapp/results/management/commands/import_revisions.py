@@ -23,7 +23,8 @@ class Command(BaseCommand):
             "file",
             nargs="?",
             help="CSV with a header, or JSON lines; - for standard input. Columns: revision, "
-            "position, author_name, author_email, committed_at, subject, message, aliases",
+            "position, author_name, author_email, committed_at, subject, message, aliases, "
+            "paths",
         )
         source.add_argument("--git", metavar="DIR", type=Path, help="a git checkout (not shallow)")
         parser.add_argument("--branch", help="with --git: the branch; what is checked out if none")
@@ -32,6 +33,12 @@ class Command(BaseCommand):
             choices=[one.value for one in Ids],
             help="with --git: call commits r368820 and n302145 (count), or by 12 digits of the "
             "hash (hash); without it, as the tree's revisions are called, or count for freebsd-*",
+        )
+
+        parser.add_argument(
+            "--no-paths",
+            action="store_true",
+            help="with --git: do not read which files each commit touched (it takes longest)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -47,8 +54,10 @@ class Command(BaseCommand):
         )
 
     def _from_file(self, options: dict[str, Any]) -> list[CommitDocument]:
-        if options["branch"] or options["ids"]:
-            raise CommandError("--branch and --ids go with --git; leave them out for a file")
+        if options["branch"] or options["ids"] or options["no_paths"]:
+            raise CommandError(
+                "--branch, --ids and --no-paths go with --git; leave them out for a file"
+            )
         try:
             if options["file"] == "-":
                 return read_file(sys.stdin)
@@ -65,6 +74,7 @@ class Command(BaseCommand):
             options["git"],
             branch=options["branch"] or "HEAD",
             ids=Ids(ids) if ids else history.native_ids(tree=tree),
+            with_paths=not options["no_paths"],
         )
         for warning in [*read.warnings, *_missing_svn(tree, read)]:
             self.stderr.write(self.style.WARNING(f"warning: {warning}"))
