@@ -82,6 +82,10 @@ class DirectoryLab:
     def fail(self, stage: str, status: int = 1) -> None:
         (self.directory / f"fail.{stage}").write_text(str(status))
 
+    def takes_digests(self, printed: str = "AB" * 32 + "  kernel") -> None:
+        with self.config.open("a") as file:
+            file.write(f'digest = ["echo", "{printed}"]\n')
+
     def boots_another_kernel(self, revision: str) -> None:
         (self.directory / "other").write_text(revision)
 

@@ -54,6 +54,26 @@ def test_a_job_becomes_one_run_with_its_boots(work, server, lab):
     assert lab.trace.count("identify") == 4, "before and after each run"
 
 
+def test_the_digest_of_a_kernel_goes_with_its_runs(work, server, lab):
+    lab.takes_digests()
+    work(job(1), job(2))
+    assert {run["facts"]["kernel_sha256"] for _, run in server.jobs.results} == {"ab" * 32}
+
+
+def test_a_lab_without_digests_reports_none(work, server, lab):
+    work(job())
+    ((_, run),) = server.jobs.results
+    assert "kernel_sha256" not in run["facts"]
+
+
+def test_a_digest_that_is_none_fails_the_job_as_the_labs_fault(work, server, lab):
+    lab.takes_digests("MD5 (kernel) = 12")
+    work(job())
+    ((_, failed),) = server.jobs.failures
+    assert failed["stage"] == "lab"
+    assert "digest printed 'md5' first, not the 64 digits of a SHA-256" in failed["reason"]
+
+
 def test_a_build_in_the_cache_is_not_built_again_and_keeps_its_name(work, server, lab):
     work(job(1), job(2))
     assert lab.count("build") == 1

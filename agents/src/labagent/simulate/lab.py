@@ -50,6 +50,9 @@ class SimulatedLab:
         self._built.add(build)
         return build
 
+    def digest(self, _task: Task) -> str:
+        return ""
+
     def boots_first(self, _job: Job) -> bool:
         return True
 

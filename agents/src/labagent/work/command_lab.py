@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ _LAB_AT_FAULT = frozenset({75, 255})
 """Exit statuses that blame the lab: EX_TEMPFAIL of sysexits(3), and an ssh that did not connect."""
 
 _NOT_CACHED = 1
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class CommandLab:
@@ -55,6 +57,19 @@ class CommandLab:
         name = bounded(f"{self._plain_build(task.job)} job {task.job.id}")
         self.builds.record(identity, name)
         return name
+
+    def digest(self, task: Task) -> str:
+        if self._command(task, "digest") is None:
+            return ""
+        stdout = task.directory / "digest.out"
+        self._must(task, "digest", "lab", task.directory, stdout=stdout)
+        first = next(iter(stdout.read_text("utf-8", "replace").split()), "").lower()
+        if not _SHA256.fullmatch(first):
+            said = printable(clean(first))[:80]
+            raise StageFailed(
+                "lab", f"digest printed {said!r} first, not the 64 digits of a SHA-256"
+            )
+        return first
 
     def boots_first(self, job: Job) -> bool:
         return "boot" in self._machine(job).commands

@@ -23,7 +23,15 @@ PASSED = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TMPDIR", "SSH_AU
 """What commands see of the agent's environment; never its token."""
 
 TIMEOUTS = MappingProxyType(
-    {"has_build": 60, "build": 7200, "boot": 1200, "identify": 60, "run": 7200, "clean": 600}
+    {
+        "has_build": 60,
+        "build": 7200,
+        "digest": 600,
+        "boot": 1200,
+        "identify": 60,
+        "run": 7200,
+        "clean": 600,
+    }
 )
 """Seconds a command may take where the file does not say."""
 

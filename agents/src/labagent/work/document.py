@@ -58,7 +58,9 @@ def _build(progress: Progress) -> str:
 
 
 def _facts(job: Job, progress: Progress, worker: str) -> dict[str, Any]:
+    digest = {"kernel_sha256": progress.digest} if progress.digest else {}
     return {
+        **digest,
         "job": job.id,
         "attempt": job.attempt,
         "worker": worker,

@@ -51,6 +51,10 @@ class Lab(Protocol):
         """Have a kernel of the revision; the name of that build."""
         ...
 
+    def digest(self, task: Task) -> str:
+        """The SHA-256 of the kernel that was built, in hexadecimal; empty: this lab takes none."""
+        ...
+
     def boots_first(self, job: Job) -> bool:
         """Whether `boot` is a step of its own; else the run does it."""
         ...

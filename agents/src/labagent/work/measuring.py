@@ -44,7 +44,9 @@ class Measuring:
     def _build(self) -> None:
         self._stage("build", f"build of {self.task.job.revision}")
         with self._timed("build"):
-            self.progress.build_id = self.lab.build(self.task)
+            build = self.lab.build(self.task)
+            self.progress.digest = self.lab.digest(self.task)
+        self.progress.build_id = build
         self.progress.build_seconds = self._seconds["build"]
         self.file.save(self.progress)
 

@@ -42,6 +42,7 @@ class Progress:
     started_at: str
     build_id: str | None = None
     build_seconds: float = 0.0
+    digest: str = ""
     restarts: int = 0
     boots: list[BootRecord] = field(default_factory=list)
 
