@@ -11,7 +11,9 @@ from tests.bisects import lab
 from tests.bisects.lab import Truth
 from tests.pages.conftest import Counted, words
 from webapp.accounts.models import User
-from webapp.bisects.models import Bisect
+from webapp.bisects.models import Bisect, BisectSettings
+from webapp.bisects.services import start_bisect
+from webapp.results.models import Revision
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
@@ -102,6 +104,40 @@ def test_the_form_shows_what_it_would_cost_before_it_starts(visit: Visit, truth:
     assert "Forecast About" in text
     assert "simulated ones end" in text
     assert not Bisect.objects.exists()
+
+
+def test_suspects_that_touch_only_what_cannot_matter_are_counted_and_named(
+    visit: Visit, client: Client, truth: Truth
+) -> None:
+    lab.measured_before(truth)
+    BisectSettings.objects.create(tree=make.tree(), unlikely_paths="share/man/\n")
+    touched = Revision.objects.filter(name__in=["r1003", "r1016"])
+    touched.update(paths=["share/man/man4/em.4"], path_count=1)
+    said = "2 of 16 commits touch only what cannot matter: they begin with 2 % of the weight"
+    form = visit(f"/bisects/new/?{PARTS}&effect=-2")
+    assert said in form
+    assert "r1003 only share/man/ Change number 3" in form
+    bisect = start_bisect(draft=lab.draft(truth), created_by=make.user("ada"))
+    page = visit(f"/bisects/{bisect.pk}/")
+    assert said in page
+    assert "A cross: touches only what cannot matter." in page
+    assert said in client.get(f"/bisects/{bisect.pk}.md").content.decode()
+    document = client.get(f"/api/v1/bisects/{bisect.pk}").json()
+    assert [one["revision"] for one in document["unlikely"]] == ["r1003", "r1016"]
+    figure = client.get(f"/bisects/{bisect.pk}/figure.json").json()
+    marks = next(trace for trace in figure["data"] if trace.get("name") == "unlikely")
+    assert marks["text"] == ["r1003: touches only share/man/", "r1016: touches only share/man/"]
+
+
+def test_the_form_needs_no_statement_for_each_unlikely_commit(
+    queries: Counted, truth: Truth
+) -> None:
+    lab.measured_before(truth)
+    address = f"/bisects/new/?{PARTS}&effect=-2"
+    BisectSettings.objects.create(tree=make.tree(), unlikely_paths="share/man/\n")
+    without = queries(address)
+    Revision.objects.filter(name__gt="r1003").update(paths=["share/man/a"], path_count=1)
+    assert queries(address) <= without + 1
 
 
 def test_builds_that_scatter_as_much_as_the_step_are_told_beforehand(

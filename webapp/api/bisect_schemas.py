@@ -43,6 +43,13 @@ class ChanceOut(BaseModel):
     probability: float
 
 
+class UnlikelyOut(BaseModel):
+    """A candidate that began with less weight: ``why`` says what it touches."""
+
+    revision: str
+    why: str
+
+
 class BudgetOut(BaseModel):
     boots: int
     machine_hours: float | None
@@ -91,6 +98,7 @@ class BisectDetail(BisectOut):
     sentence: str
     revisions: list[str]
     suspects: list[ChanceOut]
+    unlikely: list[UnlikelyOut]
     skipped: list[str]
     budget: BudgetOut
     noise: dict[str, Any]

@@ -8,7 +8,7 @@ from webapp.bisects.models import Bisect, BisectSettings
 
 @admin.register(BisectSettings)
 class BisectSettingsAdmin(Admin):
-    """Automatic start, budget, and the command for measuring by hand, of one tree."""
+    """Automatic start, budget, the command for measuring by hand and paths that cannot matter."""
 
     list_display = ["tree", "automatic", "most_boots", "most_hours"]
     list_select_related = ["tree"]

@@ -83,7 +83,7 @@ def check_candidates(bisect: Bisect, names: Sequence[str], acts: Sequence[Bisect
         evidence_of((), acts, Circumstances(bisect.created_at)),
     )
     possible = {index for index, weight in enumerate(plan.weights, start=1) if weight}
-    if possible <= evidence.excluded:
+    if possible <= evidence.excluded | evidence.identical:
         return "no candidate is left: let at least one commit be possible"
     return ""
 

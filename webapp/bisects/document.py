@@ -43,6 +43,7 @@ def detail_document(standing: Standing) -> dict[str, Any]:
         "suspects": [
             {"revision": one.revision.name, "probability": one.chance} for one in standing.suspects
         ],
+        "unlikely": [{"revision": one.revision.name, "why": one.why} for one in standing.unlikely],
         "skipped": [revision.name for revision in standing.skipped],
         "budget": {
             "boots": standing.bisect.most_boots,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webapp.bisects.models import Bisect, BisectBoot
+from webapp.bisects.prior import Unlikely, prior_sentence, unlikely_of
 from webapp.results.models import Revision
 
 
@@ -14,6 +15,14 @@ class Draft:
     bisect: Bisect
     revisions: Sequence[Revision]
     boots: Sequence[BisectBoot]
+
+    @property
+    def unlikely(self) -> list[Unlikely]:
+        return unlikely_of(self.bisect, self.revisions)
+
+    @property
+    def prior_sentence(self) -> str:
+        return prior_sentence(self.bisect)
 
     @property
     def names(self) -> list[str]:

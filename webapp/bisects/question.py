@@ -55,6 +55,8 @@ def evidence_of(
         boots=tuple(_boot(row) for row in boots),
         skipped=marks.skipped,
         excluded=marks.excluded,
+        allowed=marks.allowed,
+        identical=marks.identical,
         forced=frozenset() if marks.forced is None else frozenset({marks.forced}),
         pinned=tuple(
             index for index, after in marks.pinned if not _is_measured(boots, index, after)

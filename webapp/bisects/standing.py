@@ -8,6 +8,7 @@ from typing import Any
 
 from webapp.bisects.marks import Marks, marks_of
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision, BisectJob
+from webapp.bisects.prior import Unlikely, prior_sentence, unlikely_of
 from webapp.bisects.sentences import with_what_is_left
 from webapp.bisects.services.collecting import revisions_along
 from webapp.bisects.spread import half_width_pct
@@ -23,10 +24,14 @@ NEIGHBOURS_DRAWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A revision with the probability that it is the first bad one."""
+    """A revision with the probability that it is the first bad one.
+
+    ``unlikely``: why it began with less weight than others; empty: it did not.
+    """
 
     revision: Revision
     chance: float
+    unlikely: str
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,20 @@ class Standing:
         places = {revision.pk: index for index, revision in enumerate(self.revisions)}
         indices = [places[pk] for pk in self.bisect.suspects]
         ordered = sorted(indices, key=lambda index: (-self.chances[index], index))
-        return [Suspect(self.revisions[index], self.chances[index]) for index in ordered]
+        why = self.bisect.unlikely
+        return [
+            Suspect(self.revisions[index], self.chances[index], why.get(str(index), ""))
+            for index in ordered
+        ]
+
+    @property
+    def unlikely(self) -> list[Unlikely]:
+        """Those that began with less weight."""
+        return unlikely_of(self.bisect, self.revisions)
+
+    @property
+    def prior_sentence(self) -> str:
+        return prior_sentence(self.bisect)
 
     @property
     def skipped(self) -> list[Revision]:
@@ -139,6 +157,7 @@ class Standing:
             dots=[_dot(row, self.bisect.noise) for row in self.boots if self._is_near(row)],
             chances=self.chances,
             skipped=frozenset(self.marks.skipped),
+            unlikely={int(index): why for index, why in self.bisect.unlikely.items()},
             unit=metric.unit,
             better=metric.better,
             before=self.figures.get("level_before"),

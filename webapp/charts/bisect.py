@@ -1,7 +1,7 @@
 """The chart of a bisect as a Plotly figure: boots above, probability beneath, on one axis. Pure."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from webapp.charts import theme
@@ -38,7 +38,8 @@ class BisectChart:
     """Revisions from the good one (place 0) to the bad one.
 
     ``chances`` is the probability of each place to be the first bad one, 0 for the good one;
-    ``skipped`` are places that cannot be measured. ``before`` and ``after`` are the levels on
+    ``skipped`` are places that cannot be measured, ``unlikely`` those that began with less weight,
+    and why. ``before`` and ``after`` are the levels on
     either side of the step as far as they are known, in ``unit``.
     """
 
@@ -50,6 +51,7 @@ class BisectChart:
     better: str
     before: float | None = None
     after: float | None = None
+    unlikely: Mapping[int, str] = field(default_factory=dict)
 
 
 def figure(chart: BisectChart) -> Json:
@@ -61,6 +63,7 @@ def figure(chart: BisectChart) -> Json:
             *(_dots(chart, source) for source in sources),
             _bars(chart),
             _skipped(chart),
+            _unlikely(chart),
         ],
         "layout": _layout(chart),
     }
@@ -144,6 +147,27 @@ def _skipped(chart: BisectChart) -> Json:
         "text": [chart.names[place] for place in places],
         "textposition": "none",
         "hovertemplate": "%{text}: cannot be measured<extra>skipped</extra>",
+    }
+
+
+def _unlikely(chart: BisectChart) -> Json:
+    """A cross on the axis: told by its shape, and beneath a bar that grew all the same."""
+    places = sorted(chart.unlikely)
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "unlikely",
+        "x": places,
+        "y": [0] * len(places),
+        "yaxis": "y2",
+        "cliponaxis": False,
+        "marker": {
+            "symbol": "x-thin",
+            "size": DOT_SIZE,
+            "line": {"color": theme.MUTED, "width": 1},
+        },
+        "text": [f"{chart.names[place]}: touches {chart.unlikely[place]}" for place in places],
+        "hovertemplate": "%{text}<extra>unlikely</extra>",
     }
 
 

@@ -27,7 +27,7 @@ ACTS_ON_REVISION = (
     (Kind.UNSKIP, "Do not skip"),
     (Kind.EXCLUDE, "Exclude"),
     (Kind.FORCE, "Force"),
-    (Kind.ALLOW, "Neither"),
+    (Kind.ALLOW, "As likely as others"),
 )
 NO_CONTENT = 204
 NAME_MAX = 100

@@ -17,6 +17,7 @@ def as_markdown(standing: Standing) -> str:
         _facts(standing),
         _suspects(standing),
         _skipped(standing),
+        standing.prior_sentence,
         _block(standing),
         _decisions(standing),
     ]

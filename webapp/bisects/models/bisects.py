@@ -106,6 +106,9 @@ class Bisect(models.Model):
         blank=True,
         help_text="Prior weight of each candidate; null: all are as likely.",
     )
+    unlikely: Any = models.JSONField(
+        default=dict, blank=True, help_text="Index of each candidate of less weight, and why."
+    )
     runs = models.IntegerField(default=1, help_text="In each boot that is asked for.")
     build_hours = models.FloatField(help_text="What a build is expected to take.")
     boot_hours = models.FloatField(help_text="What a boot with its runs is expected to take.")

@@ -43,7 +43,8 @@ class BisectDecision(models.Model):
 
 
 class BisectAct(models.Model):
-    """What somebody did to a bisect; ``actor`` is null for Driftline itself, which only skips.
+    """What somebody did to a bisect; ``actor`` is null for Driftline itself, which skips, pauses,
+    and tells builds that are the same.
 
     ``after_boots`` is the number of the last boot that was known then.
     """
@@ -55,11 +56,13 @@ class BisectAct(models.Model):
         PIN = "pin", "measure it next"
         SKIP = "skip", "cannot be measured"
         UNSKIP = "unskip", "can be measured again"
+        SAME = "same", "built as its parent"
         PAUSE = "pause", "paused"
         RESUME = "resume", "resumed"
         CANCEL = "cancel", "cancelled"
 
     OF_A_REVISION = (Kind.FORCE, Kind.EXCLUDE, Kind.ALLOW, Kind.PIN, Kind.SKIP, Kind.UNSKIP)
+    """What a person can do to one revision. Builds that are the same are found, not said."""
 
     bisect = models.ForeignKey(Bisect, on_delete=models.CASCADE, related_name="acts")
     number = models.IntegerField()
@@ -77,7 +80,7 @@ class BisectAct(models.Model):
             models.UniqueConstraint(fields=["bisect", "number"], name="bisect_act_numbered"),
             models.CheckConstraint(
                 condition=Q(
-                    kind__in=["force", "exclude", "allow", "pin", "skip", "unskip"],
+                    kind__in=["force", "exclude", "allow", "pin", "skip", "unskip", "same"],
                     revision__isnull=False,
                     index__isnull=False,
                 )

@@ -1,9 +1,19 @@
 """What an operator set for the bisects of one tree."""
 
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 
+from webapp.bisects.path_patterns import PathPattern, PatternsError, read_patterns
 from webapp.results.models import Tree
+
+
+def validate_patterns(text: str) -> None:
+    """For forms: every line that is no pattern, by its number."""
+    try:
+        read_patterns(text)
+    except PatternsError as error:
+        raise ValidationError([*error.problems]) from error
 
 
 class BisectSettings(models.Model):
@@ -32,6 +42,13 @@ class BisectSettings(models.Model):
         "{mode} and {metric}. Empty: the checkout of the revision alone.",
     )
 
+    unlikely_paths = models.TextField(
+        blank=True,
+        validators=[validate_patterns],
+        help_text="Paths that cannot matter, a pattern a line as in .gitignore: share/man/, *.md, "
+        "/sys/arm64/. A commit that touches nothing else is an unlikely suspect.",
+    )
+
     class Meta:
         verbose_name_plural = "bisect settings"
         constraints = [
@@ -51,6 +68,11 @@ class BisectSettings(models.Model):
     @property
     def budget_of_boots(self) -> int:
         return self.most_boots or BisectSettings.DEFAULT_BOOTS
+
+    @property
+    def unlikely_patterns(self) -> list[PathPattern]:
+        """Raises PatternsError where what is stored was never validated."""
+        return read_patterns(self.unlikely_paths)
 
     @property
     def budget_of_hours(self) -> float:

@@ -21,6 +21,7 @@ from webapp.results.services import begin_writing
 
 Kind = BisectAct.Kind
 REASON_MAX = 2000
+BY_PEOPLE = frozenset(Kind.values) - {Kind.SAME}
 CANDIDATES_ONLY = (Kind.FORCE, Kind.EXCLUDE, Kind.ALLOW)
 
 
@@ -41,7 +42,7 @@ def act_on_bisect(
     Raises BisectError.
     """
     at = now or timezone.now()
-    if kind not in Kind.values:
+    if kind not in BY_PEOPLE:
         raise BisectError("Choose what to do.")
     said = reason.strip()[:REASON_MAX]
     if not said:

@@ -17,6 +17,7 @@ from webapp.bisects.question import Circumstances
 from webapp.bisects.services.asking import ask, cancel_jobs, is_of_use
 from webapp.bisects.services.collecting import collect, revisions_along
 from webapp.bisects.services.ending import end_with
+from webapp.bisects.services.identical import note_identical_builds
 from webapp.bisects.services.settling import is_paused, lab_failure, machine_hours, settle_jobs
 from webapp.bisects.workers import workers_for
 from webapp.results.models import Revision
@@ -51,6 +52,7 @@ def take_step(bisect: Bisect, now: datetime) -> None:
     number = last.number + 1 if last else 1
     settled = settle_jobs(bisect, now)
     changed = collect(bisect, decision=number, now=now)
+    note_identical_builds(bisect, now)
     if is_paused(bisect):
         _write(bisect, now, State.PAUSED, is_news=bool(settled or changed))
         return

@@ -113,7 +113,7 @@ def measured_at(series: int, places: Mapping[int, int]) -> list[Measured]:
 
 def revisions_along(bisect: Bisect) -> list[Revision]:
     """The revisions of the bisect by their index."""
-    found = Revision.objects.select_related("tree").in_bulk(bisect.along)
+    found = Revision.objects.select_related("tree").defer("paths").in_bulk(bisect.along)
     return [found[pk] for pk in bisect.along]
 
 

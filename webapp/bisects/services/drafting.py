@@ -12,6 +12,8 @@ from django.utils import timezone
 from webapp.bisects.draft import Draft
 from webapp.bisects.errors import BisectError
 from webapp.bisects.models import Bisect, BisectBoot, BisectSettings
+from webapp.bisects.path_patterns import PatternsError
+from webapp.bisects.prior import prior_of
 from webapp.bisects.question import boots_of_revisions, noise_document
 from webapp.bisects.services.collecting import history_boots
 from webapp.bisects.workers import workers_for
@@ -76,6 +78,7 @@ def draft_bisect(
         created_at=at,
         updated_at=at,
     )
+    _weigh(bisect, revisions, settings)
     history = _history(bisect)
     bisect.noise = noise_document(_noise(history))
     bisect.runs = max(1, round(median(len(row.values) for row in history)))
@@ -95,12 +98,22 @@ def _check(
         raise BisectError("Deadline: give a moment to come.")
 
 
+def _weigh(bisect: Bisect, revisions: Sequence[Revision], settings: BisectSettings) -> None:
+    try:
+        prior = prior_of(revisions, settings.unlikely_patterns)
+    except PatternsError as error:
+        raise BisectError(f"Unlikely paths in the tree's bisect settings: {error}") from error
+    bisect.weights = prior.weights
+    bisect.unlikely = {str(index): why for index, why in prior.unlikely.items()}
+
+
 def _along(series: Series, good: Revision, bad: Revision) -> list[Revision]:
     if {good.tree_id, bad.tree_id} != {series.tree_id}:
         raise BisectError(f"Good and bad: both must be revisions of {series.tree}.")
     if good.position >= bad.position:
         raise BisectError(f"Good: {good} is not before {bad}; swap them.")
-    between = Revision.objects.between(good, bad)[: MOST_REVISIONS - 1]
+    found = Revision.objects.between(good, bad).select_related("tree")
+    between = found[: MOST_REVISIONS - 1]
     along = [good, *between, bad]
     if len(along) > MOST_REVISIONS:
         raise BisectError(f"There are more than {MOST_REVISIONS:,} revisions: narrow the range.")

@@ -136,15 +136,18 @@ class Evidence:
 
     ``skipped``: revisions that cannot be built or booted. ``excluded``: candidates that a person
     rules out; ``forced``: those to which a person limits the search (empty: no limit); both are
-    a prior (`PERSON`), not a verdict. ``pinned``:
-    revisions to measure next, until they are measured. ``hours``: machine time used.
-    ``failure``: why the lab gave up, or "".
+    a prior (`PERSON`), not a verdict. ``allowed``: those that a person calls as likely as any
+    other, whatever the plan weighs them. ``identical``: candidates whose build turned out to be
+    that of their parent: weight 0. ``pinned``: revisions to measure next, until they are
+    measured. ``hours``: machine time used. ``failure``: why the lab gave up, or "".
     """
 
     boots: tuple[Boot, ...] = ()
     skipped: frozenset[int] = frozenset()
     excluded: frozenset[int] = frozenset()
     forced: frozenset[int] = frozenset()
+    allowed: frozenset[int] = frozenset()
+    identical: frozenset[int] = frozenset()
     pinned: tuple[int, ...] = ()
     hours: float = 0.0
     failure: str = ""
@@ -163,15 +166,20 @@ def log_percent(value: float, reference: float) -> float:
 
 
 def candidate_weights(plan: Plan, evidence: Evidence) -> Sequence[float]:
-    """Prior weights of c_1 … c_N after what people said, which evidence can overrule."""
-    if not evidence.excluded and not evidence.forced:
+    """Prior weights of c_1 … c_N after what people said, which evidence can overrule, and after
+    what builds told, which nothing does.
+    """
+    if not (evidence.excluded or evidence.forced or evidence.allowed or evidence.identical):
         return plan.weights
+    usual = max(plan.weights)
     return [
-        weight * _said(evidence, candidate)
+        (usual if candidate in evidence.allowed else weight) * _said(evidence, candidate)
         for candidate, weight in enumerate(plan.weights, start=1)
     ]
 
 
 def _said(evidence: Evidence, candidate: int) -> float:
+    if candidate in evidence.identical:
+        return 0.0
     limited = evidence.forced and candidate not in evidence.forced
     return PERSON if limited or candidate in evidence.excluded else 1.0

@@ -59,6 +59,7 @@ def report(plan: Plan, evidence: Evidence, decision: Decision) -> str:
     for title, indices in (
         ("Could not be measured", evidence.skipped),
         ("Ruled out by a person", evidence.excluded),
+        ("Built as their parents", evidence.identical),
         ("Limited by a person to", evidence.forced),
     ):
         if indices:
