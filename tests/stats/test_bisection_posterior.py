@@ -228,6 +228,27 @@ def test_what_people_rule_out_is_a_thousand_times_less_probable_but_can_be_true(
     assert against.candidates[0] > 0.99
 
 
+def test_a_person_can_call_an_unlikely_candidate_as_likely_as_any_other():
+    plan = Plan((1.0, 0.02, 0.02, 1.0), -2.0, Noise(0.5))
+
+    now = posterior(plan, Evidence(allowed=frozenset({2})))
+
+    assert now.candidates[1] == pytest.approx(now.candidates[0])
+    assert now.candidates[2] == pytest.approx(0.02 * now.candidates[0])
+
+
+def test_a_candidate_built_as_its_parent_is_ruled_out_as_by_the_plan():
+    boots = tuple(Boot(i, -2.0 if i > 1 else 0.0) for i in range(5) for _ in range(3))
+    known = posterior(Plan((1.0, 0.0, 1.0, 1.0), -2.0, Noise(0.5)), Evidence(boots))
+    plan = Plan((1.0,) * 4, -2.0, Noise(0.5))
+
+    learnt = posterior(plan, Evidence(boots, identical=frozenset({2})))
+    called = posterior(plan, Evidence(boots, identical=frozenset({2}), forced=frozenset({2})))
+
+    assert learnt.candidates == pytest.approx(known.candidates)
+    assert learnt.candidates[1] == called.candidates[1] == 0
+
+
 @pytest.mark.parametrize("effect", [-2.0, -500.0])
 def test_without_noise_or_with_a_huge_step_one_boot_each_is_enough(effect):
     boots = tuple(Boot(i, effect if i >= 3 else 0.0) for i in (0, 5, 2, 3))
