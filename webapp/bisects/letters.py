@@ -44,6 +44,7 @@ def _context(standing: Standing) -> dict[str, Any]:
     return {
         "standing": standing,
         "bisect": bisect,
+        "answer": standing.sentence.removesuffix("."),
         "words": standing.latest.words if standing.latest else "",
         "suspects": [(one.revision, chance_words(one.chance)) for one in suspects[:SUSPECTS_SHOWN]],
         "more": max(len(suspects) - SUSPECTS_SHOWN, 0),

@@ -99,7 +99,8 @@ def one(request: HttpRequest, name: str) -> HttpResponse:
 @letter_policy
 def html(request: HttpRequest, name: str) -> HttpResponse:
     """The HTML of a mail, for the frame in its page."""
-    return HttpResponse(LINKS_OPEN_OUTSIDE + _entry(name).html)
+    html = _entry(name).html
+    return HttpResponse(html.replace("<head>", f"<head>{LINKS_OPEN_OUTSIDE}", 1))
 
 
 def _is_private() -> bool:

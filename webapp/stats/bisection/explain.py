@@ -20,16 +20,17 @@ def validating(plan: Plan, test: Validation) -> str:
     """The sequential test has not decided."""
     return (
         f"Good and bad are booted in turn ({test.boots[0]} and {test.boots[1]} so far) until the "
-        f"log likelihood ratio of a step of {SHARE * plan.effect:+.2f} % against none leaves "
-        f"±{BOUND:.1f}; it is {test.ratio:+.1f}."
+        f"log likelihood ratio of a step of {signed(SHARE * plan.effect)} % against none leaves "
+        f"±{BOUND:.1f}; it is {signed(test.ratio, 1)}."
     )
 
 
 def no_step(plan: Plan, test: Validation) -> str:
     """The sequential test says that there is no step."""
     return (
-        f"Not reproduced: {_boots(test)} speak against a step of {SHARE * plan.effect:+.2f} %: "
-        f"log likelihood ratio {test.ratio:+.1f}, −{BOUND:.1f} suffices (errors {ERROR:.0%})."
+        f"Not reproduced: {_boots(test)} speak against a step of {signed(SHARE * plan.effect)} %: "
+        f"log likelihood ratio {signed(test.ratio, 1)}, −{BOUND:.1f} suffices "
+        f"(errors {ERROR:.0%})."
     )
 
 
@@ -39,7 +40,7 @@ def undecided(test: Validation, stop: str) -> str:
     more = f"; about {test.more} more boots would" if test.more else ""
     return (
         f"Whether there is a step stays open: {reason}, and after {_boots(test)} the log "
-        f"likelihood ratio is {test.ratio:+.1f} where ±{BOUND:.1f} decides{more}."
+        f"likelihood ratio is {signed(test.ratio, 1)} where ±{BOUND:.1f} decides{more}."
     )
 
 
@@ -52,7 +53,7 @@ def searching(plan: Plan, now: Posterior, bits: float, test: Validation | None) 
             "the search begins with the doubt. "
         )
     elif test is not None:
-        start = f"The step is reproduced by {_boots(test)} (log ratio {test.ratio:+.1f}). "
+        start = f"The step is reproduced by {_boots(test)} (log ratio {signed(test.ratio, 1)}). "
     return (
         f"{start}{leading(plan, now)}; {now.entropy:.1f} bits are missing, and the next boot is "
         f"the one that tells most per hour ({bits:.2f} bits)."
@@ -139,7 +140,8 @@ def odd(evidence: Evidence, places: tuple[int, ...], plan: Plan) -> str:
     if not places:
         return ""
     boots = ", ".join(
-        f"{plan.name(evidence.boots[i].index)} at {evidence.boots[i].value:+.2f} %" for i in places
+        f"{plan.name(evidence.boots[i].index)} at {signed(evidence.boots[i].value)} %"
+        for i in places
     )
     return f" Set aside as gone wrong, far from both levels and alone: {boots}."
 
@@ -147,7 +149,8 @@ def odd(evidence: Evidence, places: tuple[int, ...], plan: Plan) -> str:
 def effect(now: Posterior) -> str:
     """The step with its 95 % interval, log percent."""
     reach = 1.96 * now.effect_sd
-    return f"{now.effect:+.2f} % [{now.effect - reach:+.2f}, {now.effect + reach:+.2f}]"
+    low, high = signed(now.effect - reach), signed(now.effect + reach)
+    return f"{signed(now.effect)} % [{low}, {high}]"
 
 
 def _leaders(plan: Plan, now: Posterior, most: int = 3) -> str:
@@ -188,3 +191,8 @@ def percent(chance: float) -> str:
     if chance > 0.995:
         return "over 99 %"
     return f"{100 * chance:.0f} %" if chance >= 0.005 else "under 1 %"
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """With its sign, as pages and mails write it."""
+    return f"{value:+.{digits}f}".replace("-", "−")
