@@ -25,9 +25,9 @@ class MailSettings:
     sender: str
 
     @property
-    def server(self) -> str:
-        """The server in a few words."""
-        return self.way or f"{self.host}:{self.port}, {self.tls}"
+    def route(self) -> str:
+        """Which way mails leave, to end a sentence with."""
+        return self.way or f"by {self.host}:{self.port}, {self.tls}"
 
 
 def in_force() -> MailSettings:

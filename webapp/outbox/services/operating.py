@@ -77,7 +77,7 @@ def _test_mail(address: str) -> EmailMessage:
         subject="[driftline] Test mail",
         body=(
             f"This is a test. Driftline at {settings.PUBLIC_URL} sends its mails "
-            f"by {mail_settings.in_force().server}.\n"
+            f"{mail_settings.in_force().route}.\n"
         ),
         to=[address],
         headers={"Auto-Submitted": "auto-generated", "Message-ID": make_msgid("test", host)},

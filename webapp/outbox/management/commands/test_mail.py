@@ -14,7 +14,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         force = mail_settings.in_force()
-        self.stdout.write(f"from {force.sender} by {force.server}")
+        self.stdout.write(f"from {force.sender} {force.route}")
         try:
             send_test_mail(options["address"])
         except TestMailError as error:
