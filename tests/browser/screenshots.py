@@ -1,7 +1,7 @@
 """Take the pictures of docs/screenshots from a running demonstration.
 
-`make demo`, then `python -m tests.browser.screenshots [URL]`. The pages are found by following
-links from the overview, so the script knows no revision and no hardware by name.
+`make demo`, then, when its bisect has ended, `python -m tests.browser.screenshots [URL]`. The pages
+are found by following links, so the script knows no revision and no hardware by name.
 """
 
 import shutil
@@ -56,6 +56,11 @@ def _addresses(browser: Browser, base: str) -> dict[str, str]:
     commit = _link(page, "main li:has-text('mixed') a.revision")
     page.goto(base + commit)
     wall = _link(page, ".heat thead a:has-text('Atom')")
+    bisect = _link(page, "main a[href^='/bisects/']")
+    page.goto(f"{base}/alerts/")
+    alert = _link(page, "main tr:has-text('Mixed') a[href^='/alerts/']")
+    page.goto(f"{base}/mail/")
+    mail = _link(page, "main a[href^='/mail/']:has-text('Planted mixed')")
     page.close()
     machine = wall.removeprefix("/hardware/").strip("/")
     return {
@@ -64,6 +69,10 @@ def _addresses(browser: Browser, base: str) -> dict[str, str]:
         "hardware": wall,
         "trends": f"/trends/?hardware={machine}&tree={commit.split('/')[2]}",
         "compare": compare,
+        "alerts": "/alerts/",
+        "alert": alert,
+        "mail": mail,
+        "bisect": bisect,
     }
 
 
@@ -79,7 +88,7 @@ def _shots(addresses: dict[str, str]) -> Iterator[Shot]:
         yield Shot(name, address)
     for name in ("trends", "commit"):
         yield Shot(f"{name}-dark", addresses[name], theme="dark")
-    for name in ("overview", "trends", "commit"):
+    for name in ("overview", "trends", "commit", "alert", "bisect"):
         yield Shot(f"{name}-phone", addresses[name], width=NARROW)
 
 
@@ -91,6 +100,8 @@ def _take(browser: Browser, base: str, shot: Shot) -> None:
     if "/trends/" in shot.address:
         page.wait_for_selector(DRAWN)
         _hover_a_step(page)
+    if "/bisects/" in shot.address:
+        page.wait_for_selector("#chart .scatterlayer .point")
     if "/compare/" in shot.address:
         page.locator("details.compared").first.evaluate("row => row.open = true")
     page.screenshot(path=FOLDER / f"{shot.name}.png")

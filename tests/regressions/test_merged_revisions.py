@@ -53,6 +53,9 @@ def test_two_alerts_of_what_is_one_commit_become_one_with_both_logs() -> None:
     assert alert.pk == second.pk
     assert series_of(alert) == [f"{ATOM} pf worse", f"{XEON} pf worse"]
     assert AlertEvent.objects.filter(alert=alert, reason="mine").exists()
+    joined = AlertEvent.objects.filter(alert=alert, kind="joined", reason__contains="one commit")
+    moved = Finding.objects.get(alert=alert, series__hardware__name=ATOM)
+    assert joined.get().findings == [moved.pk]
 
 
 def test_a_change_between_the_two_is_gone_and_the_log_of_its_alert_stays() -> None:

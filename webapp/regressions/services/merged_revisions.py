@@ -66,6 +66,7 @@ def _move_alert(source: Revision, into: Revision) -> None:
 
 
 def _take_over(kept: Alert, gone: Alert, reason: str) -> None:
+    joining = list(gone.findings.all())
     gone.findings.update(alert=kept)
     gone.assignments.update(alert=kept)
     gone.duplicates.exclude(pk=kept.pk).update(duplicate_of=kept)
@@ -75,5 +76,5 @@ def _take_over(kept: Alert, gone: Alert, reason: str) -> None:
         kept.duplicate_of = None
     gone.delete()
     change = Change(kept, timezone.now())
-    change.note(AlertEvent.Kind.JOINED, reason)
+    change.note(AlertEvent.Kind.JOINED, reason, joining)
     write([change])
