@@ -9,6 +9,7 @@ from tests import make
 from tests.bisects import lab
 from tests.bisects.lab import Truth
 from webapp.accounts.models import User
+from webapp.bisects.deciding import replay
 from webapp.bisects.errors import BisectChanged, BisectError
 from webapp.bisects.models import Bisect, BisectBoot
 from webapp.bisects.services import act_on_bisect, advance_bisect, paste_boots, start_bisect
@@ -91,6 +92,37 @@ def test_a_withdrawn_run_no_longer_counts(bisect: Bisect, truth: Truth) -> None:
     stepped(bisect)
     assert not bisect.boots.filter(index=5, dropped_at__isnull=True).exists()
     assert bisect.boots.filter(index=5).count() == 5
+
+
+def test_what_somebody_calls_weak_is_set_aside_and_measured_again(
+    bisect: Bisect, truth: Truth, ada: User
+) -> None:
+    lab.upload(lab.documents(truth, [5]))
+    stepped(bisect)
+    names = [one.name for one in standing_of(_with_subjects(bisect)).revisions]
+    before = [row.words for row in bisect.decisions.all()]
+    act_on_bisect(
+        bisect=bisect.pk, kind="weak", actor=ada, reason="hot room", revision=lab.revision(5)
+    )
+    standing = standing_of(_with_subjects(bisect))
+    assert standing.values_at(lab.revision(5)) == []
+    assert {dot.source for dot in standing.chart().dots if dot.place == 5} == {"weak"}
+    measured = []
+    for _ in range(3):
+        job = lab.poll()
+        assert job is not None
+        measured.append(job.revision)
+        lab.answer(truth, job)
+        stepped(bisect)
+    assert lab.revision(5) in measured
+    assert len(standing_of(_with_subjects(bisect)).values_at(lab.revision(5))) == 1
+    again = [row.words for row in replay(_with_subjects(bisect), names)]
+    assert again == [row.words for row in bisect.decisions.all()]
+    assert again[: len(before)] == before
+
+
+def _with_subjects(bisect: Bisect) -> Bisect:
+    return Bisect.objects.with_subjects().get(pk=bisect.pk)
 
 
 def test_after_three_failures_of_the_lab_in_a_row_it_gives_up(bisect: Bisect) -> None:

@@ -1,9 +1,9 @@
 """What people's acts, taken together, say of the revisions."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
-from webapp.bisects.models import BisectAct
+from webapp.bisects.models import BisectAct, BisectBoot
 
 Kind = BisectAct.Kind
 
@@ -20,46 +20,74 @@ class Marks:
     skipped: frozenset[int]
     pinned: tuple[tuple[int, int], ...]
     """(index, last boot known then): a pin holds until something was measured there after it."""
+    weak: Mapping[int, int]
+    """By index the last boot known when somebody called what was measured there weak."""
+
+    def sets_aside(self, boot: BisectBoot) -> bool:
+        """Whether the boot is one that somebody called weak: it counts for nothing."""
+        after = self.weak.get(boot.index)
+        return after is not None and boot.number <= after
 
 
 def marks_of(acts: Iterable[BisectAct]) -> Marks:
     """Later acts replace earlier ones on the same revision."""
-    forced: int | None = None
-    excluded: set[int] = set()
-    allowed: set[int] = set()
-    identical: set[int] = set()
-    skipped: set[int] = set()
-    pinned: dict[int, int] = {}
+    suspects, measuring = _Suspects(), _Measuring()
     for act in acts:
-        if act.index is None:
-            continue
-        if act.kind == Kind.FORCE:
-            forced = act.index
-            excluded.discard(act.index)
-        elif act.kind == Kind.EXCLUDE:
-            excluded.add(act.index)
-            allowed.discard(act.index)
-            forced = None if forced == act.index else forced
-        elif act.kind == Kind.SAME:
-            identical.add(act.index)
-        elif act.kind == Kind.ALLOW:
-            excluded.discard(act.index)
-            identical.discard(act.index)
-            allowed.add(act.index)
-            forced = None if forced == act.index else forced
-        elif act.kind == Kind.SKIP:
-            skipped.add(act.index)
-            pinned.pop(act.index, None)
-        elif act.kind == Kind.UNSKIP:
-            skipped.discard(act.index)
-        elif act.kind == Kind.PIN:
-            pinned[act.index] = act.after_boots
-            skipped.discard(act.index)
+        if act.index is not None:
+            suspects.take_in(act.kind, act.index)
+            measuring.take_in(act.kind, act.index, act.after_boots)
     return Marks(
-        forced=forced,
-        excluded=frozenset(excluded),
-        allowed=frozenset(allowed),
-        identical=frozenset(identical),
-        skipped=frozenset(skipped),
-        pinned=tuple(pinned.items()),
+        forced=suspects.forced,
+        excluded=frozenset(suspects.excluded),
+        allowed=frozenset(suspects.allowed),
+        identical=frozenset(suspects.identical),
+        skipped=frozenset(measuring.skipped),
+        pinned=tuple(measuring.pinned.items()),
+        weak=measuring.weak,
     )
+
+
+@dataclass(slots=True)
+class _Suspects:
+    """Which commits may have made the step."""
+
+    forced: int | None = None
+    excluded: set[int] = field(default_factory=set)
+    allowed: set[int] = field(default_factory=set)
+    identical: set[int] = field(default_factory=set)
+
+    def take_in(self, kind: str, index: int) -> None:
+        if kind in (Kind.EXCLUDE, Kind.ALLOW) and self.forced == index:
+            self.forced = None
+        if kind == Kind.FORCE:
+            self.forced = index
+            self.excluded.discard(index)
+        elif kind == Kind.EXCLUDE:
+            self.excluded.add(index)
+            self.allowed.discard(index)
+        elif kind == Kind.SAME:
+            self.identical.add(index)
+        elif kind == Kind.ALLOW:
+            self.excluded.discard(index)
+            self.identical.discard(index)
+            self.allowed.add(index)
+
+
+@dataclass(slots=True)
+class _Measuring:
+    """Which revisions can be measured, are to be, and were measured badly."""
+
+    skipped: set[int] = field(default_factory=set)
+    pinned: dict[int, int] = field(default_factory=dict)
+    weak: dict[int, int] = field(default_factory=dict)
+
+    def take_in(self, kind: str, index: int, after_boots: int) -> None:
+        if kind == Kind.SKIP:
+            self.skipped.add(index)
+            self.pinned.pop(index, None)
+        elif kind in (Kind.UNSKIP, Kind.PIN, Kind.WEAK):
+            self.skipped.discard(index)
+        if kind in (Kind.PIN, Kind.WEAK):
+            self.pinned[index] = after_boots
+        if kind == Kind.WEAK:
+            self.weak[index] = after_boots

@@ -52,7 +52,7 @@ def evidence_of(
     boots = list(boots)
     marks = marks_of(acts)
     return bisection.Evidence(
-        boots=tuple(_boot(row) for row in boots),
+        boots=tuple(_boot(row) for row in boots if not marks.sets_aside(row)),
         skipped=marks.skipped,
         excluded=marks.excluded,
         allowed=marks.allowed,

@@ -95,6 +95,11 @@ class Standing:
     def skipped(self) -> list[Revision]:
         return [self.revisions[index] for index in sorted(self.marks.skipped)]
 
+    @cached_property
+    def counted(self) -> list[BisectBoot]:
+        """The boots that nobody called weak."""
+        return [row for row in self.boots if not self.marks.sets_aside(row)]
+
     @property
     def measured_for_it(self) -> int:
         """How many boots came since the start."""
@@ -120,7 +125,7 @@ class Standing:
     def values_at(self, revision: Revision) -> list[float]:
         """All values of a revision of the bisect; those of the ends' neighbours are left out."""
         return [
-            value for row in self.boots if row.revision_id == revision.pk for value in row.values
+            value for row in self.counted if row.revision_id == revision.pk for value in row.values
         ]
 
     def ministat(self) -> str:
@@ -143,18 +148,24 @@ class Standing:
         if all(len(values) >= LEAST_FOR_MINISTAT for _, values in own):
             return own
         at = list(self.bisect.along).index(culprit.pk)
-        before = [value for row in self.boots if row.index < at for value in row.values]
-        after = [value for row in self.boots if row.index >= at for value in row.values]
+        before = [value for row in self.counted if row.index < at for value in row.values]
+        after = [value for row in self.counted if row.index >= at for value in row.values]
         return [(f"up to {parent}", before), (f"from {culprit} on", after)]
 
     def _is_near(self, row: BisectBoot) -> bool:
         return -NEIGHBOURS_DRAWN <= row.index <= self.bisect.last_index + NEIGHBOURS_DRAWN
 
+    def _dot(self, row: BisectBoot) -> Dot:
+        centre = median(row.values)
+        half = centre * half_width_pct(self.bisect.noise, len(row.values)) / 100
+        source = "weak" if self.marks.sets_aside(row) else row.source
+        return Dot(row.revision.name, row.index, centre, centre - half, centre + half, source)
+
     def chart(self) -> BisectChart:
         metric = self.bisect.series.metric
         return BisectChart(
             names=[revision.name for revision in self.revisions],
-            dots=[_dot(row, self.bisect.noise) for row in self.boots if self._is_near(row)],
+            dots=[self._dot(row) for row in self.boots if self._is_near(row)],
             chances=self.chances,
             skipped=frozenset(self.marks.skipped),
             unlikely={int(index): why for index, why in self.bisect.unlikely.items()},
@@ -175,9 +186,3 @@ def standing_of(bisect: Bisect) -> Standing:
         acts=list(bisect.acts.select_related("actor", "revision")),
         asked=list(bisect.asked.select_related("job").order_by("pk")),
     )
-
-
-def _dot(row: BisectBoot, noise: dict[str, Any]) -> Dot:
-    centre = median(row.values)
-    half = centre * half_width_pct(noise, len(row.values)) / 100
-    return Dot(row.revision.name, row.index, centre, centre - half, centre + half, row.source)

@@ -15,8 +15,13 @@ LABELLED_REVISIONS = 8
 TOPS = (10, 20, 50, 100)
 DOT_SIZE = 7
 UPPER, LOWER = (0.42, 1.0), (0.0, 0.3)
-SYMBOLS = {"history": "circle-open", "run": "circle", "pasted": "square"}
-NAMES = {"history": "measured before", "run": "measured for it", "pasted": "entered by hand"}
+SYMBOLS = {"history": "circle-open", "run": "circle", "pasted": "square", "weak": "x-thin-open"}
+NAMES = {
+    "history": "measured before",
+    "run": "measured for it",
+    "pasted": "entered by hand",
+    "weak": "set aside as weak",
+}
 
 
 @dataclass(frozen=True, slots=True)

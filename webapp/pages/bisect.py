@@ -23,6 +23,7 @@ from webapp.results.models import Revision
 Kind = BisectAct.Kind
 ACTS_ON_REVISION = (
     (Kind.PIN, "Measure next"),
+    (Kind.WEAK, "Weak: measure again"),
     (Kind.SKIP, "Skip"),
     (Kind.UNSKIP, "Do not skip"),
     (Kind.EXCLUDE, "Exclude"),

@@ -56,12 +56,16 @@ class BisectAct(models.Model):
         PIN = "pin", "measure it next"
         SKIP = "skip", "cannot be measured"
         UNSKIP = "unskip", "can be measured again"
+        WEAK = "weak", "measured weakly"
         SAME = "same", "built as its parent"
         PAUSE = "pause", "paused"
         RESUME = "resume", "resumed"
         CANCEL = "cancel", "cancelled"
 
-    OF_A_REVISION = (Kind.FORCE, Kind.EXCLUDE, Kind.ALLOW, Kind.PIN, Kind.SKIP, Kind.UNSKIP)
+    OF_A_REVISION = (
+        *(Kind.FORCE, Kind.EXCLUDE, Kind.ALLOW),
+        *(Kind.PIN, Kind.SKIP, Kind.UNSKIP, Kind.WEAK),
+    )
     """What a person can do to one revision. Builds that are the same are found, not said."""
 
     bisect = models.ForeignKey(Bisect, on_delete=models.CASCADE, related_name="acts")
@@ -80,7 +84,9 @@ class BisectAct(models.Model):
             models.UniqueConstraint(fields=["bisect", "number"], name="bisect_act_numbered"),
             models.CheckConstraint(
                 condition=Q(
-                    kind__in=["force", "exclude", "allow", "pin", "skip", "unskip", "same"],
+                    kind__in=[
+                        *("force", "exclude", "allow", "pin", "skip", "unskip", "weak", "same")
+                    ],
                     revision__isnull=False,
                     index__isnull=False,
                 )
