@@ -1,5 +1,7 @@
 """What a person says when subscribing."""
 
+from typing import Any
+
 from django import forms
 
 from webapp.accounts.operators import ModelForm
@@ -33,6 +35,12 @@ class SubscriptionForm(ModelForm):
         ]
         help_texts = {"mine": "by the names that your account lists"}
         labels = {"mine": "Only commits of mine", "cadence": "Mails"}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            if isinstance(field, forms.ModelChoiceField):
+                field.empty_label = "any"
 
     def clean_name(self) -> str:
         """One's subscriptions are told apart by their names."""
