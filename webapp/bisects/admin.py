@@ -8,9 +8,9 @@ from webapp.bisects.models import Bisect, BisectSettings
 
 @admin.register(BisectSettings)
 class BisectSettingsAdmin(Admin):
-    """Automatic start, budget, the command for measuring by hand and paths that cannot matter."""
+    """What begins by itself, the budget, the command to measure by hand, unlikely paths."""
 
-    list_display = ["tree", "automatic", "most_boots", "most_hours"]
+    list_display = ["tree", "automatic", "confirm_candidates", "most_boots", "most_hours"]
     list_select_related = ["tree"]
 
 

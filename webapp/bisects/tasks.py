@@ -14,7 +14,8 @@ def advance_bisect(bisect: int) -> None:
 
 @shared_task(ignore_result=True)
 def sweep_bisects() -> None:
-    """Start what is to start by itself, and find steps whose message was lost (beat runs this)."""
+    """Begin what begins by itself, and find steps whose message was lost (beat runs this)."""
+    services.confirm_candidates()
     services.start_automatic_bisects()
     for number in Bisect.objects.running().order_by("pk").values_list("pk", flat=True):
         services.advance_bisect(bisect=number)

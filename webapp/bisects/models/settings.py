@@ -28,6 +28,10 @@ class BisectSettings(models.Model):
     automatic = models.BooleanField(
         default=False, help_text="Start one for each alert that is open and has several suspects."
     )
+    confirm_candidates = models.BooleanField(
+        default=False,
+        help_text="Have agents boot each candidate and the revision before it once more.",
+    )
     most_boots = models.IntegerField(
         null=True, blank=True, help_text=f"Boots that one may ask for (default {DEFAULT_BOOTS})."
     )

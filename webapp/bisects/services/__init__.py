@@ -3,12 +3,14 @@
 from webapp.bisects.services.acting import act_on_bisect, paste_boots
 from webapp.bisects.services.advancing import advance_bisect
 from webapp.bisects.services.automatic import start_automatic_bisects
+from webapp.bisects.services.candidates import confirm_candidates
 from webapp.bisects.services.drafting import draft_bisect
 from webapp.bisects.services.starting import start_bisect
 
 __all__ = [
     "act_on_bisect",
     "advance_bisect",
+    "confirm_candidates",
     "draft_bisect",
     "paste_boots",
     "start_automatic_bisects",
