@@ -11,7 +11,7 @@ from webapp.bisects.models import Bisect
 from webapp.bisects.services import act_on_bisect, draft_bisect, start_bisect
 from webapp.outbox.models import Mail
 from webapp.regressions.models import Alert, Finding
-from webapp.regressions.services.alerts import reconcile_trees, resolve
+from webapp.regressions.services.alerts import merge, reconcile_trees, resolve, undo
 
 pytestmark = pytest.mark.django_db
 TRUTH = Truth(step_pct=-5.0)
@@ -108,3 +108,41 @@ def test_analyses_in_between_change_neither_the_alert_nor_its_mails(bisect: Bise
     told = Mail.objects.values_list("kind", flat=True)
     assert sorted(told) == ["alert.opened", "bisect.done"]
     assert Alert.objects.get().likeliest == lab.revision(9)
+
+
+def _elsewhere(first: int, last: int) -> Finding:
+    """A loss on other hardware, which no bisect measures."""
+    other = make.series(on=make.hardware("Xeon/CX4"), in_mode=lab.MODE)
+    return make.finding(other, lab.revision(first), lab.revision(last), change_pct=-9.0)
+
+
+def test_its_finding_stays_with_it_where_another_keeps_the_alert_at_its_commit(
+    bisect: Bisect,
+) -> None:
+    _elsewhere(12, lab.index_of(bisect.bad))
+    number = reconcile().pk
+    first, last = lab.revision(4), lab.revision(6)
+    Finding.objects.filter(series=bisect.series).update(
+        change_pct=-1.8, after=first, last=last, revision=last, position=last.position
+    )
+    alert = reconcile()
+    assert (alert.pk, alert.revision) == (number, bisect.bad)
+    assert alert.findings.count() == 2
+    assert Mail.objects.filter(kind="alert.opened").count() == 1
+
+
+@pytest.mark.parametrize("has_ended", [False, True], ids=["searching", "reproduced"])
+def test_people_may_merge_it_all_the_same(bisect: Bisect, ada: User, *, has_ended: bool) -> None:
+    if has_ended:
+        lab.work(TRUTH, bisect)
+    analyse()
+    alert = Alert.objects.get()
+    elsewhere = _elsewhere(18, 19)
+    reconcile_trees([make.tree().pk])
+    other = Alert.objects.get(findings=elsewhere)
+    merged = merge(alert=alert.pk, actor=ada, version=alert.version, into=other.pk)
+    assert (merged.standing, merged.duplicate_of) == (False, other)
+    assert other.findings.count() == 2
+    reconcile_trees([make.tree().pk])
+    undone = undo(alert=merged.pk, actor=ada, version=merged.version)
+    assert (undone.standing, undone.findings.count()) == (True, 1)

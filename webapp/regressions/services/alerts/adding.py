@@ -33,6 +33,21 @@ def add_assigned(
     return added
 
 
+def take_held(pairs: Pairs, held_by: dict[int, int]) -> tuple[Pairs, list[Conclusion]]:
+    """``pairs`` without what would open an alert although another is held for all that opens it,
+    and that as assigned to the held one. ``held_by`` are those alerts by finding.
+    """
+    kept, taken = [], []
+    for one, change in pairs:
+        holders = {held_by.get(row.finding) for row in one.group.openers}
+        alert = holders.pop() if change is None and len(holders) == 1 else None
+        if alert is None:
+            kept.append((one, change))
+        else:
+            taken.append(replace(one, group=replace(one.group, alert=alert)))
+    return kept, taken
+
+
 def _alone(
     one: Conclusion,
     change: Change,

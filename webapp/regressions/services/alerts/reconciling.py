@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from webapp.regressions.holding import Held, held_in
 from webapp.regressions.models import Alert, AlertEvent, Finding
-from webapp.regressions.services.alerts.adding import add_assigned
+from webapp.regressions.services.alerts.adding import add_assigned, take_held
 from webapp.regressions.services.alerts.evidence import Conclusion, conclude, findings_of
 from webapp.regressions.services.alerts.locks import lock_trees
 from webapp.regressions.services.alerts.log import Change, write
@@ -47,18 +47,19 @@ def reconcile_alerts(tree: int) -> None:
     conclusions = conclude(tree, findings, held=held)
     ids = _revision_ids(tree, conclusions)
     changes = _stored(tree, conclusions, ids, now)
+    held_by = _held_by(findings, held, changes)
     own = [one for one in conclusions if one.group.alert is None]
-    pairs = _pair(own, ids, changes, _holders(findings, held))
-    assigned = [one for one in conclusions if one.group.alert is not None]
+    said = [one for one in conclusions if one.group.alert is not None]
+    pairs, taken = take_held(_pair(own, ids, changes, _holders(findings, held_by)), held_by)
     paired = [
         (one, _place(change, one, ids, tree, now))
-        for one, change in add_assigned(pairs, assigned, ids, changes)
+        for one, change in add_assigned(pairs, [*said, *taken], ids, changes)
     ]
     _assign(findings, paired, changes)
     for conclusion, change in paired:
         settle(change, conclusion)
     backed = {change.alert.pk for _, change in paired}
-    kept = backed | {one.alert for one in held}
+    kept = backed | {one.alert for one in held} - _given_away(findings, said)
     for pk, change in changes.items():
         if change.alert.standing and pk not in kept:
             retire(change, _heir(pk, findings, paired))
@@ -98,7 +99,27 @@ def _pair(
     ]
 
 
-def _holders(findings: Sequence[Finding], held: Sequence[Held]) -> dict[int, int | None]:
+def _held_by(
+    findings: Sequence[Finding], held: Sequence[Held], changes: dict[int, Change]
+) -> dict[int, int]:
+    """By finding, the standing alert whose bisect measures there."""
+    standing = [one for one in held if one.alert in changes and changes[one.alert].alert.standing]
+    return {
+        row.pk: one.alert
+        for row in findings
+        if row.state in Finding.PROVEN
+        for one in reversed(standing)  # the first one stays
+        if one.covers(row)
+    }
+
+
+def _given_away(findings: Sequence[Finding], said: Sequence[Conclusion]) -> set[int]:
+    """The alerts whose findings people gave to others just now: no bisect holds these."""
+    members = {row.finding for one in said for row in one.group.members}
+    return {getattr(row, "former_alert_id", None) or 0 for row in findings if row.pk in members}
+
+
+def _holders(findings: Sequence[Finding], held_by: dict[int, int]) -> dict[int, int | None]:
     """The alert that holds each finding; a new one is held by that of the finding it replaces, or
     by the one whose bisect measures there.
     """
@@ -107,9 +128,9 @@ def _holders(findings: Sequence[Finding], held: Sequence[Held]) -> dict[int, int
         by = row.superseded_by_id
         if by is not None and holders.get(by) is None:
             holders[by] = row.alert_id
-    for row in findings:
-        if holders[row.pk] is None and row.state in Finding.PROVEN:
-            holders[row.pk] = next((one.alert for one in held if one.covers(row)), None)
+    for pk, alert in held_by.items():
+        if holders[pk] is None:
+            holders[pk] = alert
     return holders
 
 
