@@ -16,9 +16,11 @@ from webapp.bisects.letters import compose_done
 from webapp.bisects.models import Bisect, BisectSettings
 from webapp.bisects.services import draft_bisect, start_automatic_bisects, start_bisect
 from webapp.jobs.models import Job
+from webapp.outbox.letters import NothingToSay
 from webapp.outbox.models import Mail
-from webapp.regressions.models import Alert, Finding
+from webapp.regressions.models import Alert, Finding, Subscription
 from webapp.regressions.services.alerts import reconcile_trees
+from webapp.regressions.unsubscribing import Target
 
 TRUTH = Truth(step_pct=-5.0)
 
@@ -103,19 +105,42 @@ def test_the_mail_at_the_end_names_the_commit(alert: Alert) -> None:
     assert f"/alerts/{alert.pk}/" in letter.html
 
 
+def _mailed(name: str, alert: Alert, *, state: str = "sent") -> Subscription:
+    """The subscription by which somebody was mailed about ``alert``."""
+    because = make.subscription(make.user(name, email=f"{name}@example.org"))
+    Mail.objects.create(
+        recipient=because.user,
+        kind="alert.opened",
+        about=f"alert:{alert.pk}",
+        state=state,
+        due=timezone.now(),
+        data={"alert": alert.pk, "subscription": because.pk},
+    )
+    return because
+
+
+@pytest.mark.django_db
+def test_who_stopped_the_mails_about_an_alert_hears_of_no_bisect(alert: Alert) -> None:
+    bisect = of_alert(alert)
+    early, late = _mailed("bob", alert), _mailed("eve", alert)
+    Subscription.objects.filter(pk=early.pk).update(enabled=False)
+    lab.work(TRUTH, bisect)
+    mail = Mail.objects.get(kind="bisect.done", recipient=late.user)
+    letter = compose_done(mail)
+    assert letter.unsubscribe_url in letter.text
+    assert letter.unsubscribe_url in letter.html
+    assert late in Target.read(letter.unsubscribe_url.split("/")[-2]).subscriptions()
+    Subscription.objects.filter(pk=late.pk).update(enabled=False)
+    with pytest.raises(NothingToSay, match="switched off"):
+        compose_done(mail)
+    told = Mail.objects.filter(kind="bisect.done").values_list("recipient__username", flat=True)
+    assert sorted(told) == ["ada", "eve"]
+
+
 @pytest.mark.django_db
 def test_those_who_were_mailed_about_the_alert_hear_of_its_bisect(alert: Alert) -> None:
-    bob = make.user("bob", email="bob@example.org")
-    now = timezone.now()
-    for name, state in (("bob", "sent"), ("eve", "waiting")):
-        person = bob if name == "bob" else make.user(name)
-        Mail.objects.create(
-            recipient=person,
-            kind="alert.opened",
-            about=f"alert:{alert.pk}",
-            state=state,
-            due=now,
-        )
+    _mailed("bob", alert)
+    _mailed("eve", alert, state="waiting")
     lab.work(TRUTH, of_alert(alert))
     told = Mail.objects.filter(kind="bisect.done", thread=f"alert:{alert.pk}")
     assert sorted(told.values_list("recipient__username", flat=True)) == ["ada", "bob"]

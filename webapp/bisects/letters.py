@@ -12,6 +12,9 @@ from webapp.bisects.services.ending import DONE
 from webapp.bisects.standing import Standing, standing_of
 from webapp.outbox.letters import Letter, NothingToSay, composes
 from webapp.outbox.models import Mail
+from webapp.regressions.letters.words import one_line
+from webapp.regressions.models import Subscription
+from webapp.regressions.unsubscribing import Target
 
 SUBJECT_MAX = 180
 SUSPECTS_SHOWN = 12
@@ -24,12 +27,14 @@ def compose_done(mail: Mail) -> Letter:
     bisect = Bisect.objects.with_subjects().filter(pk=number, state=Bisect.State.DONE).first()
     if bisect is None:
         raise NothingToSay(f"there is no bisect {number} that is done")
-    context = _context(standing_of(bisect))
+    stops = _stops(mail)
+    context = _context(standing_of(bisect)) | {"unsubscribe_url": stops}
     subject = render_to_string("emails/bisect_done-subject.txt", context)
     return Letter(
-        subject=_one_line(subject),
+        subject=one_line(subject, SUBJECT_MAX),
         text=render_to_string("emails/bisect_done.txt", context).strip() + "\n",
         html=render_to_string("emails/bisect_done.html", context),
+        unsubscribe_url=stops,
     )
 
 
@@ -54,7 +59,15 @@ def _context(standing: Standing) -> dict[str, Any]:
     }
 
 
-def _one_line(subject: str) -> str:
-    """One header line, cut at a sensible length."""
-    line = " ".join(subject.split())
-    return line if len(line) <= SUBJECT_MAX else f"{line[: SUBJECT_MAX - 1]}…"
+def _stops(mail: Mail) -> str:
+    """The address that stops such mails; empty for who started the bisect.
+
+    Raises NothingToSay when they were stopped since.
+    """
+    number = mail.data.get("subscription")
+    if number is None:
+        return ""
+    one = Subscription.objects.heard().filter(pk=number).first()
+    if one is None:
+        raise NothingToSay("The subscription was switched off.")
+    return Target(one.pk, one.user_id, one.cadence).url

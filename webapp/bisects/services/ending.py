@@ -9,6 +9,7 @@ from webapp.bisects.sentences import standing_sentence
 from webapp.outbox.letters import NewMail
 from webapp.outbox.models import Mail
 from webapp.outbox.services import post_event, post_mails
+from webapp.regressions.models import Subscription
 from webapp.regressions.services.alerts import reconcile_trees, tell_bisect
 from webapp.results.models import Revision
 from webapp.stats import bisection
@@ -49,22 +50,29 @@ def _post(bisect: Bisect, said: str, now: datetime) -> None:
     about = f"bisect:{bisect.pk}"
     post_mails(
         [
-            NewMail(recipient=person, kind=DONE, about=about, due=now, thread=thread)
-            for person in sorted(_recipients(bisect))
+            NewMail(recipient=person, kind=DONE, about=about, due=now, thread=thread, data=data)
+            for person, data in sorted(_recipients(bisect).items())
         ]
     )
     post_event(kind=DONE, about=about, payload=_payload(bisect, said))
 
 
-def _recipients(bisect: Bisect) -> set[int]:
-    """Who was mailed about the alert, and who started the bisect."""
-    people = {bisect.created_by_id} if bisect.created_by_id else set()
+def _recipients(bisect: Bisect) -> dict[int, dict[str, Any]]:
+    """Who started the bisect, and who was mailed about the alert because of a subscription that is
+    on: with the data of the mail, which name that subscription.
+    """
+    people: dict[int, dict[str, Any]] = {}
+    if bisect.created_by_id:
+        people[bisect.created_by_id] = {}
     if bisect.alert_id is None:
         return people
     mailed = Mail.objects.filter(
         about=f"alert:{bisect.alert_id}", kind__startswith="alert.", state=Mail.State.SENT
     )
-    return people | set(mailed.values_list("recipient_id", flat=True))
+    rows = list(mailed.order_by("pk").values_list("recipient_id", "data__subscription"))
+    heard = Subscription.objects.heard().in_bulk({pk for _, pk in rows if pk is not None})
+    told = {person: {"subscription": pk} for person, pk in rows if pk in heard}
+    return told | people
 
 
 def _payload(bisect: Bisect, said: str) -> dict[str, Any]:
