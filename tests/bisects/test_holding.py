@@ -1,6 +1,9 @@
 """While a bisect measures boot by boot, its alert neither closes nor opens a second time."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from tests import make
 from tests.bisects import lab
@@ -10,7 +13,9 @@ from webapp.accounts.models import User
 from webapp.bisects.models import Bisect
 from webapp.bisects.services import act_on_bisect, draft_bisect, start_bisect
 from webapp.outbox.models import Mail
+from webapp.regressions.dry_run import dry_run
 from webapp.regressions.models import Alert, Finding
+from webapp.regressions.scopes import Scope
 from webapp.regressions.services.alerts import merge, reconcile_trees, resolve, undo
 
 pytestmark = pytest.mark.django_db
@@ -57,6 +62,14 @@ def test_an_estimate_below_the_threshold_does_not_close_it(bisect: Bisect, ada: 
     assert reconcile().standing
     end(bisect, ada)
     assert not Alert.objects.get().standing
+
+
+def test_a_dry_run_knows_that_no_threshold_closes_it(bisect: Bisect) -> None:
+    scope = Scope.named(f"mode:{lab.MODE}")
+    since = timezone.now() - timedelta(days=1)
+    assert not dry_run(scope, 50, since=since).gone
+    Bisect.objects.all().delete()
+    assert len(dry_run(scope, 50, since=since).gone) == 1
 
 
 def test_a_finding_that_is_gone_for_a_while_does_not_close_it(bisect: Bisect, ada: User) -> None:

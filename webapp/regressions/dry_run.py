@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from webapp.regressions.holding import held_in
 from webapp.regressions.models import Alert, Finding
 from webapp.regressions.scopes import Scope
 from webapp.regressions.services.alerts.evidence import Conclusion, conclude, findings_of
@@ -74,10 +75,12 @@ def dry_run(scope: Scope, percent: float | None, *, since: datetime) -> DryRun:
     found = _Difference()
     for tree in scope.trees():
         findings = findings_of(tree)
-        held = Thresholds.of({row.series_id for row in findings}, tree=tree)
-        changed = held.having(scope.part, scope.of.pk, percent)
+        held = held_in([tree])
+        now = Thresholds.of({row.series_id for row in findings}, tree=tree)
+        then = now.having(scope.part, scope.of.pk, percent)
+        before, after = (conclude(tree, findings, one, held=held) for one in (now, then))
         late = {row.pk for row in findings if row.first_detected_at >= since}
-        _compare(found, conclude(tree, findings, held), conclude(tree, findings, changed), late)
+        _compare(found, before, after, late)
     rows = _rows([*found.raised, *found.gone])
     return DryRun(
         raised=[_case(one, rows) for one in found.raised],
