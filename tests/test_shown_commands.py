@@ -1,4 +1,4 @@
-"""What README.md and docs/api.md show works as it is written."""
+"""What README.md, docs/api.md and docs/mail.md show works as it is written."""
 
 import json
 import re
@@ -10,11 +10,13 @@ import pytest
 from django.test import Client
 
 from tests.api.conftest import Send, agent, send, token
+from webapp.outbox.signing import signature
 
 __all__ = ["agent", "send", "token"]  # fixtures
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+MAIL = (ROOT / "docs" / "mail.md").read_text(encoding="utf-8")
 API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 
 
@@ -66,3 +68,12 @@ def test_every_address_that_the_api_page_names_exists(send: Send, client: Client
     paths = client.get("/api/v1/openapi.json").json()["paths"]
     named = set(re.findall(r"`(?:GET|POST) (/[a-z]+(?:/\{id\}/points)?)", API))
     assert {f"/api/v1{path}".replace("{id}", "{series_id}") for path in named} <= set(paths)
+
+
+def test_a_shell_checks_the_signature_of_a_delivery(tmp_path: Path) -> None:
+    body = b'{"kind": "ping"}\n'
+    (tmp_path / "body.json").write_bytes(body)
+    (command,) = [one for one in blocks(MAIL, "sh") if "openssl" in one]
+    printed = shell(f"t=1790000000 secret=s3cret\n{command}", tmp_path)
+    sent = signature("s3cret", body, at=1_790_000_000)
+    assert sent.endswith(f",v1={printed.strip()}")
