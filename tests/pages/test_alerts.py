@@ -144,7 +144,7 @@ def test_acts_on_one_alert_are_logged_with_their_reason(ada: Client, mixed: Aler
         ({"act": "snooze", "until": "2030-01-01", "until_revision": "r900"}, "not both"),
         ({"act": "snooze", "until_revision": "soon"}, "its id does not tell its place"),
         ({"act": "snooze", "until_revision": "r129"}, "is measured already"),
-        ({"act": "duplicate", "of": "x"}, "no other alert"),
+        ({"act": "duplicate", "of": "x"}, "Duplicate of: name the other alert"),
         ({"act": "dance"}, "Choose what to do"),
         ({"act": "acknowledge", "version": "0"}, "look again"),
     ],

@@ -127,6 +127,8 @@ def test_mails_given_up_are_sent_again_and_others_dropped(operator: User, client
         row.refresh_from_db()
     assert [row.state for row in (first, second, third)] == ["waiting", "dead", "dropped"]
     assert third.reason == "Dropped by op."
+    odd = client.post("/outbox/act/", {"act": "dance", "mail": [first.pk]}, follow=True)
+    assert "Choose what to do" in odd.content.decode()
     client.post("/outbox/act/", {"act": "retry-all"})
     second.refresh_from_db()
     assert second.state == "waiting"

@@ -58,6 +58,8 @@ class AccountForm(ModelForm):
         given = super().clean() or self.cleaned_data
         if (given.get("quiet_from") is None) != (given.get("quiet_until") is None):
             self.add_error("quiet_until", "Give both ends of the quiet hours, or none.")
+        elif given.get("quiet_from") and given["quiet_from"] == given["quiet_until"]:
+            self.add_error("quiet_until", "Give another time than that of the beginning.")
         return given
 
 

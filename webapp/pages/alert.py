@@ -77,11 +77,11 @@ def _moment(text: str) -> datetime | None:
     """When ``?asof=`` means; None where it is no time, so that the page shows now."""
     try:
         moment = parse_datetime(text)
-    except ValueError:
+        if moment is None:
+            return None
+        return make_aware(moment, UTC) if is_naive(moment) else moment.astimezone(UTC)
+    except (ValueError, OverflowError):  # in UTC the year 1 may be the year 0
         return None
-    if moment is None:
-        return None
-    return make_aware(moment, UTC) if is_naive(moment) else moment
 
 
 def _rows(summary: AlertSummary) -> list[tuple[Finding, Threshold]]:

@@ -77,17 +77,17 @@ def _start_of(text: str) -> datetime:
 
 
 def _duplicate(target: Target, form: Form) -> Alert:
-    of = read_number(form.get("of", "").strip())
+    of = _other(form, "of", "Duplicate of")
     return alerts.mark_duplicate(**target, of=of, reason=_reason(form))
 
 
 def _merge(target: Target, form: Form) -> Alert:
-    into = read_number(form.get("of", "").strip())
+    into = _other(form, "of", "Merge into")
     return alerts.merge(**target, into=into, reason=_reason(form))
 
 
 def _move(target: Target, form: Form) -> Alert:
-    to = read_number(form.get("to", "").strip())
+    to = _other(form, "to", "Move to")
     return alerts.move(**target, findings=_findings(form), to=to, reason=_reason(form))
 
 
@@ -95,6 +95,13 @@ def _split(target: Target, form: Form) -> Alert:
     name = form.get("at", "").strip()
     revision = _revision(target["alert"], name) if name else None
     return alerts.split(**target, findings=_findings(form), revision=revision, reason=_reason(form))
+
+
+def _other(form: Form, field: str, label: str) -> int:
+    number = read_number(form.get(field, "").strip())
+    if not number:
+        raise alerts.TriageError(f"{label}: name the other alert by its number, such as 12.")
+    return number
 
 
 def _findings(form: Form) -> list[int]:

@@ -84,6 +84,8 @@ def act(request: HttpRequest) -> HttpResponse:
     elif name == "drop":
         dropped = operating.drop_mails(chosen, by=request.user.get_username())
         messages.success(request, f"Dropped: {dropped}.")
+    else:
+        messages.error(request, "Choose what to do.")
     return redirect(Filters.of(request).address())
 
 
