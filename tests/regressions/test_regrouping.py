@@ -81,6 +81,42 @@ def test_an_undo_of_a_merge_restores_both(ada: User) -> None:
     assert not Assignment.objects.exists()
 
 
+def _refine(row: Finding, after: int, last: int) -> None:
+    """The data say now that ``row`` lies after one position and not later than another."""
+    at = {each.position: each for each in Revision.objects.filter(position__in=(after, last))}
+    Finding.objects.filter(pk=row.pk).update(after=at[after], last=at[last])
+
+
+def test_an_undo_of_a_merge_follows_findings_that_moved_since(ada: User) -> None:
+    arrive(runs_of(TWO))
+    first, second = two()
+    row = second.findings.get()
+    _refine(row, row.after.position, row.last.position + 3)
+    alerts.reconcile_trees([second.tree_id])
+    alerts.merge(**seen(second, ada), into=first.pk)
+    _refine(row, row.after.position, row.last.position + 1)
+    alerts.reconcile_trees([second.tree_id])
+    alerts.undo(**seen(second, ada))
+    second.refresh_from_db()
+    assert (second.state, second.standing) == ("new", True)
+    assert second.revision.position == row.last.position + 1
+    assert list(Alert.objects.filter(standing=True).order_by("pk")) == [first, second]
+
+
+def test_an_undo_of_a_merge_that_would_bring_nothing_back_is_refused(ada: User) -> None:
+    arrive(runs_of(TWO))
+    first, second = two()
+    row = second.findings.get()
+    alerts.merge(**seen(second, ada), into=first.pk)
+    Finding.objects.filter(pk=row.pk).update(state=Finding.State.RETRACTED)
+    alerts.reconcile_trees([second.tree_id])
+    with pytest.raises(alerts.TriageError, match="Nothing of what alert"):
+        alerts.undo(**seen(second, ada))
+    second.refresh_from_db()
+    assert (second.state, second.duplicate_of) == ("resolved", first)
+    assert Assignment.objects.exists()
+
+
 def test_what_was_merged_goes_along_when_its_alert_is_merged_further(ada: User) -> None:
     arrive(runs_of({**TWO, (ATOM, "ipfw"): {25: 0.9}}))
     first, second, third = Alert.objects.order_by("revision__position")

@@ -5,7 +5,7 @@ commit is history: an alert keeps its number, its state and its log when its com
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -25,6 +25,7 @@ from webapp.results.services import begin_writing
 
 Kind = AlertEvent.Kind
 NAMED_IN_AN_EVENT = 6
+NOTHING_BACK: Mapping[int, int] = {}
 Paired = list[tuple[Conclusion, Change]]
 
 
@@ -36,21 +37,23 @@ def reconcile_trees(trees: Iterable[int]) -> None:
         reconcile_alerts(tree)
 
 
-def reconcile_alerts(tree: int) -> None:
+def reconcile_alerts(tree: int, *, back: Mapping[int, int] = NOTHING_BACK) -> None:
     """Open, move, merge and retract the alerts of a tree. The caller holds ``lock_trees``.
 
-    When nothing changed, nothing is written.
+    When nothing changed, nothing is written. ``back`` says to which alert (id) findings (ids) were
+    taken back, which may have moved since.
     """
     now = timezone.now()
     findings = findings_of(tree)
     held = held_in([tree])
     conclusions = conclude(tree, findings, held=held)
     ids = _revision_ids(tree, conclusions)
-    changes = _stored(tree, conclusions, ids, now)
+    changes = _stored(tree, conclusions, ids, now, back)
     held_by = _held_by(findings, held, changes)
     own = [one for one in conclusions if one.group.alert is None]
     said = [one for one in conclusions if one.group.alert is not None]
-    pairs, taken = take_held(_pair(own, ids, changes, _holders(findings, held_by)), held_by)
+    holders = {**_holders(findings, held_by), **back}
+    pairs, taken = take_held(_pair(own, ids, changes, holders, back.values()), held_by)
     paired = [
         (one, _place(change, one, ids, tree, now))
         for one, change in add_assigned(pairs, [*said, *taken], ids, changes)
@@ -67,11 +70,16 @@ def reconcile_alerts(tree: int) -> None:
 
 
 def _stored(
-    tree: int, conclusions: Sequence[Conclusion], ids: dict[int, int], now: datetime
+    tree: int,
+    conclusions: Sequence[Conclusion],
+    ids: dict[int, int],
+    now: datetime,
+    back: Mapping[int, int],
 ) -> dict[int, Change]:
     """The alerts that stand, those of commits that are suspected now, and those people named."""
     suspects = {ids[one.group.suspect] for one in conclusions}
     named = {one.group.alert for one in conclusions if one.group.alert is not None}
+    named |= set(back.values())
     wanted = Q(standing=True) | Q(revision__in=suspects) | Q(pk__in=named)
     stored = Alert.objects.filter(wanted, tree=tree).select_related("named").order_by("pk")
     return {alert.pk: Change(alert, now) for alert in stored}
@@ -81,17 +89,19 @@ def _pair(
     conclusions: Sequence[Conclusion],
     ids: dict[int, int],
     changes: dict[int, Change],
-    holders: dict[int, int | None],
+    holders: Mapping[int, int | None],
+    back: Collection[int],
 ) -> list[tuple[Conclusion, Change | None]]:
     """Each group with its alert: the one of its commit; else the oldest standing one that holds
-    most of its findings and whose commit is no longer suspected; else none yet.
+    most of its findings and whose commit is no longer suspected; else none yet. Those that get
+    something ``back`` (ids) need not stand.
     """
     at_commit = {change.alert.revision_id: change for change in changes.values()}
     suspects = {ids[one.group.suspect] for one in conclusions}
     free = {
         pk: change
         for pk, change in changes.items()
-        if change.alert.standing and change.alert.revision_id not in suspects
+        if (change.alert.standing or pk in back) and change.alert.revision_id not in suspects
     }
     return [
         (one, at_commit.get(ids[one.group.suspect]) or _moved(one, free, holders))
@@ -135,7 +145,7 @@ def _holders(findings: Sequence[Finding], held_by: dict[int, int]) -> dict[int, 
 
 
 def _moved(
-    one: Conclusion, free: dict[int, Change], holders: dict[int, int | None]
+    one: Conclusion, free: dict[int, Change], holders: Mapping[int, int | None]
 ) -> Change | None:
     before = Counter(
         pk for row in one.group.openers if (pk := holders[row.finding]) is not None and pk in free

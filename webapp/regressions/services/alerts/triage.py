@@ -177,9 +177,22 @@ def undo(*, alert: int, actor: User, version: int) -> Alert:
         for name, value in last.before.items()
     }
     if last.assignments.all().delete()[0]:
-        reconcile_alerts(row.tree_id)
+        reconcile_alerts(row.tree_id, back=_back(row, last))
         row.refresh_from_db()
+        if not row.standing:
+            raise TriageError(
+                f"Nothing of what alert {row.pk} held would come back: its findings are gone, "
+                "or in other alerts of their commits by now. Look at those."
+            )
     return _write(row, actor, Kind.UNDONE, last.get_kind_display(), before, undoable=False)
+
+
+def _back(row: Alert, given: AlertEvent) -> dict[int, int]:
+    """The findings that an act gave away from an alert that is left with none, and that alert."""
+    if row.standing:
+        return {}
+    left = row.events.filter(kind=Kind.LEFT, version=given.version - 1)
+    return {finding: row.pk for event in left for finding in event.findings}
 
 
 @transaction.atomic
