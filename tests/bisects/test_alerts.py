@@ -59,6 +59,28 @@ def test_an_alert_starts_one_bisect_where_the_tree_says_so(alert: Alert) -> None
     assert (bisect.alert, bisect.created_by, bisect.good.name) == (alert, None, "r1000")
 
 
+@pytest.mark.django_db
+def test_alerts_of_which_no_bisect_can_begin_hold_up_no_other(
+    alert: Alert, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    automatic()
+    for index in range(3):
+        revision = make.revision(f"r900{index + 1}")
+        Alert.objects.create(
+            pk=-1 - index,  # older than the other
+            tree=revision.tree,
+            revision=revision,
+            after=make.revision(f"r900{index}"),
+            likeliest=revision,
+            verdict="regression",
+            opened_at=timezone.now(),
+            updated_at=timezone.now(),
+        )
+    monkeypatch.setattr("webapp.bisects.services.automatic.AT_ONCE", 1)
+    assert len(start_automatic_bisects()) == 1
+    assert Bisect.objects.get().alert == alert
+
+
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_start_one_bisect_of_an_alert(alert: Alert) -> None:
     automatic()

@@ -5,10 +5,11 @@ import pytest
 from tests import make
 from tests.bisects import lab
 from tests.bisects.lab import Truth
-from tests.results.steps import analyse
+from tests.results.steps import an_agent, analyse
 from webapp.bisects.models import BisectSettings
 from webapp.bisects.services import confirm_candidates
 from webapp.jobs.models import Job
+from webapp.jobs.services import Asking, Serves, capabilities_of, claim
 from webapp.regressions.models import Finding
 
 pytestmark = pytest.mark.django_db
@@ -66,3 +67,18 @@ def test_candidates_too_small_for_an_alert_are_left(candidate: Finding) -> None:
     lab.poll()
     Finding.objects.update(change_pct=-1.0)
     assert confirm_candidates() == 0
+
+
+def test_candidates_that_nobody_can_measure_hold_up_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings(confirm=True)
+    monkeypatch.setattr("webapp.bisects.services.candidates.AT_ONCE", 1)
+    rows = lab.documents(Truth(step_pct=0.0), [*range(-8, 1), *range(16, 24)])
+    rows += lab.documents(Truth(first_bad=0, step_pct=-5.0), [24])
+    lab.upload([row | {"hardware": "Xeon/T540"} for row in rows])
+    analyse()
+    who = Asking(agent=an_agent(), worker="rig-2", serves=[Serves(hardware="Xeon/T540")])
+    claim(asking=who, capabilities=capabilities_of(who))
+    assert confirm_candidates() == 2
+    assert {job.hardware.name for job in Job.objects.all()} == {"Xeon/T540"}

@@ -4,6 +4,7 @@ from datetime import datetime
 
 import structlog
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from webapp.bisects.errors import BisectError
@@ -30,13 +31,20 @@ def start_automatic_bisects(*, now: datetime | None = None) -> list[int]:
 
 
 def _waiting() -> list[tuple[int, int]]:
-    """Alerts without a bisect, with their trees."""
+    """Alerts without a bisect, with their trees, the newest first: those of which none can begin
+    (the noise is not known) wait on, and must not hold up the others.
+    """
     trees = BisectSettings.objects.filter(automatic=True).values("tree")
     waiting = Alert.objects.open().filter(
         tree__in=trees, standing=True, history=False, bisects__isnull=True
     )
-    waiting = waiting.exclude(state=Alert.State.RECOVERED)
-    return list(waiting.order_by("pk").values_list("pk", "tree_id")[:AT_ONCE])
+    several = Revision.objects.filter(
+        tree=OuterRef("tree"),
+        position__gt=OuterRef("after__position"),
+        position__lt=OuterRef("revision__position"),
+    )
+    waiting = waiting.exclude(state=Alert.State.RECOVERED).filter(Exists(several))
+    return list(waiting.order_by("-pk").values_list("pk", "tree_id")[:AT_ONCE])
 
 
 @transaction.atomic

@@ -6,8 +6,9 @@ same build can say is that the build was not merely lucky, so the detector confi
 revision all the same.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import islice
 
 import structlog
 from django.db.models import Exists, OuterRef
@@ -15,6 +16,7 @@ from django.utils import timezone
 
 from webapp.bisects.models import Bisect, BisectSettings
 from webapp.bisects.workers import fits, offers
+from webapp.jobs.capability import Capability
 from webapp.jobs.models import Job
 from webapp.jobs.services import request_more_runs
 from webapp.regressions.models import Finding
@@ -31,13 +33,14 @@ def confirm_candidates(*, now: datetime | None = None) -> int:
     measures is not piled up. Safe to run twice and at once.
     """
     able = offers(now or timezone.now())
-    return sum(
-        _confirm(row) for row in _waiting() if any(fits(serves, row.series) for serves in able)
-    )
+    if not able:
+        return 0
+    waiting = (row for row in _waiting(able) if any(fits(serves, row.series) for serves in able))
+    return sum(_confirm(row) for row in islice(waiting, AT_ONCE))
 
 
-def _waiting() -> Iterable[Finding]:
-    """Candidates worth an alert that nobody has had measured again.
+def _waiting(able: Sequence[Capability]) -> Iterable[Finding]:
+    """Candidates worth an alert that nobody has had measured again, on hardware that is served.
 
     Those of history are not, nor those in a series where a bisect measures single boots.
     """
@@ -55,7 +58,8 @@ def _waiting() -> Iterable[Finding]:
         .exclude(Exists(Job.objects.filter(purpose=Job.Purpose.CONFIRM, **place)))
         .select_related("revision", "previous", "series__hardware", "series__mode")
         .select_related("series__metric")
-        .order_by("pk")[:AT_ONCE]
+        .filter(series__hardware__in={serves.hardware for serves in able})
+        .order_by("pk")
     )
 
 
