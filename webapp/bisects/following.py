@@ -1,22 +1,57 @@
 """Bisects of what an operator merges: they go on, about what is left."""
 
-from django.db.models import F, Func, Model, Value
+from django.db.models import F, Func, Model, Q, Value
+from django.utils import timezone
 
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot
+from webapp.bisects.services.identical import rule_out
+from webapp.bisects.services.settling import is_paused, write_act
+from webapp.results.errors import Problem, Unprocessable
 from webapp.results.models import Revision
 from webapp.results.services.following import goes_over, on_merged
+from webapp.results.services.merging import before_revisions_merge
 
 goes_over(Bisect, "series", "good", "bad", "culprit")
 goes_over(BisectBoot, "revision")
 goes_over(BisectAct, "revision")
 
 
+@before_revisions_merge
+def refuse_both_ends(source: Revision, into: Revision) -> None:
+    """A bisect between a commit and itself would say nothing. Raises Unprocessable."""
+    between = Q(good=source, bad=into) | Q(good=into, bad=source)
+    if bisect := Bisect.objects.filter(between).first():
+        said = f"bisect {bisect.pk} compared {source} with {into}: they stay two"
+        raise Unprocessable([Problem("into", said)])
+
+
 @on_merged
 def rename_along(source: Model, into: Model) -> None:
     """Revisions are also held by the ids along a bisect. Their indices stay, and so its words."""
-    if not isinstance(source, Revision):
+    if not isinstance(source, Revision) or not isinstance(into, Revision):
         return
+    both = list(Bisect.objects.running().filter(along__contains=[source.pk, into.pk]))
+    at = {row.pk: sorted(row.along.index(one.pk) for one in (source, into)) for row in both}
     for column in ("along", "suspects"):
         held = Bisect.objects.filter(**{f"{column}__contains": [source.pk]})
         ids = Func(F(column), Value(source.pk), Value(into.pk), function="array_replace")
         held.update(**{column: ids})
+    for row in both:
+        row.refresh_from_db()
+        _join_places(row, *at[row.pk], names=f"{source} and {into}")
+
+
+def _join_places(bisect: Bisect, first: int, last: int, *, names: str) -> None:
+    """Two places of a running bisect are one commit now: the later one cannot have made the step.
+
+    Where others lie between them, their order was wrong, and so is what was concluded.
+    """
+    now = timezone.now()
+    if last == first + 1:
+        rule_out(bisect, {last: f"{names} turned out to be one commit"}, now)
+    elif not is_paused(bisect):
+        reason = (
+            f"{names} turned out to be one commit, with others between them: the order that this "
+            "bisect went by was wrong; cancel it and start another one"
+        )
+        write_act(bisect, BisectAct.Kind.PAUSE, reason, now)

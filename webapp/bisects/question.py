@@ -15,6 +15,10 @@ LEAST_HOURS = 1e-6
 REFERENCE = 1.0
 """In the metric's unit: any one value does, since only differences of logarithms count."""
 
+LEAST_VALUE, MOST_VALUE = 1e-100, 1e100
+"""Of the median of a boot. A bisect compares ratios: 0 has none, and nothing that is measured lies
+beyond, where means and ratios would overflow."""
+
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
@@ -90,7 +94,8 @@ def _boot(row: BisectBoot) -> bisection.Boot:
     return bisection.Boot(
         index=row.index,
         value=_log_value(row),
-        build=f"{row.revision_id}:{row.build}",
+        # Not the revision's id: after a merge one may stand at two places along the bisect.
+        build=f"{row.index}:{row.build}",
         runs=len(row.values),
         purpose=bisection.Purpose(row.purpose),
     )

@@ -73,8 +73,8 @@ class Standing:
     @property
     def suspects(self) -> list[Suspect]:
         """Those that cannot be excluded at 95 %, the likeliest first."""
-        places = {revision.pk: index for index, revision in enumerate(self.revisions)}
-        indices = [places[pk] for pk in self.bisect.suspects]
+        along = list(self.bisect.along)
+        indices = [along.index(pk) for pk in dict.fromkeys(self.bisect.suspects)]
         ordered = sorted(indices, key=lambda index: (-self.chances[index], index))
         why = self.bisect.unlikely
         return [
@@ -102,8 +102,8 @@ class Standing:
 
     @property
     def measured_for_it(self) -> int:
-        """How many boots came since the start."""
-        return sum(row.source != BisectBoot.Source.HISTORY for row in self.boots)
+        """How many boots it has cost: those of the present decision's budget."""
+        return sum(row.purpose != BisectBoot.Source.HISTORY for row in self.counted)
 
     @property
     def next(self) -> list[Revision]:

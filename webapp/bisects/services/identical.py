@@ -22,8 +22,8 @@ SHOWN = 12
 """Digits of a digest that a reason shows."""
 
 ALL_THE_SAME = (
-    "every commit that is left was built as its parent, so none of them made the step: look at the "
-    "machine, or at what the lab's digest is taken of"
+    "every commit that is left is its parent or was built as it, so none of them made the step: "
+    "look at the machine, or at what the lab's digest is taken of"
 )
 
 
@@ -40,14 +40,21 @@ def note_identical_builds(bisect: Bisect, now: datetime) -> None:
         for index in sorted(digests)
         if index not in marks.identical | marks.allowed and (digest := _shared(digests, index))
     }
-    if not found:
+    said = "its kernel and that of its parent are one, SHA-256"
+    rule_out(bisect, {index: f"{said} {digest[:SHOWN]}…" for index, digest in found.items()}, now)
+
+
+def rule_out(bisect: Bisect, reasons: Mapping[int, str], now: datetime) -> None:
+    """Write down that the candidates are as their parents, each with its reason; where nothing
+    would be left, pause instead.
+    """
+    if not reasons:
         return
-    if not _possible(bisect, marks) - found.keys():
+    if not _possible(bisect, marks_of(bisect.acts.all())) - reasons.keys():
         if not is_paused(bisect):
             write_act(bisect, Kind.PAUSE, ALL_THE_SAME, now)
         return
-    for index, digest in found.items():
-        reason = f"its kernel and that of its parent are one, SHA-256 {digest[:SHOWN]}…"
+    for index, reason in reasons.items():
         write_act(bisect, Kind.SAME, reason, now, index=index)
 
 
