@@ -79,12 +79,12 @@ def _answer(outcome: bisection.Outcome, names: Sequence[str]) -> str:
         case kinds.SINGLE:
             return f"{names[outcome.candidates[0]]} made the step ({chance})."
         case kinds.RANGE:
-            return f"One of {_span(outcome.candidates, names)} made the step ({chance})."
+            return _range(outcome.candidates, names, chance)
         case kinds.TWO_STEPS:
             first, second = _span(outcome.candidates, names), _span(outcome.second, names)
             return f"Two steps ({chance}): one at {first}, one at {second}."
         case kinds.NOT_REPRODUCED:
-            return "Not reproduced: good and bad lie on one level."
+            return "Not reproduced: good and bad do not differ by the alerted step."
         case kinds.LAB_FAILED:
             return "The lab failed: nothing can be concluded."
     more = (
@@ -93,6 +93,12 @@ def _answer(outcome: bisection.Outcome, names: Sequence[str]) -> str:
         else ""
     )
     return f"Inconclusive{more}."
+
+
+def _range(candidates: Sequence[int], names: Sequence[str], chance: str) -> str:
+    if len(candidates) == 1:
+        return f"Probably {names[candidates[0]]} made the step ({chance}); not confirmed."
+    return f"One of {_span(candidates, names)} made the step ({chance})."
 
 
 def _span(indices: Sequence[int], names: Sequence[str]) -> str:
