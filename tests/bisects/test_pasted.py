@@ -26,3 +26,9 @@ def test_nothing_is_refused() -> None:
 def test_too_much_is_refused() -> None:
     with pytest.raises(BisectError, match="at most 50"):
         read_boots("1\n" * 51)
+
+
+@pytest.mark.parametrize("word", ["1e308", "5e-324"])
+def test_what_no_machine_measures_is_refused(word: str) -> None:
+    with pytest.raises(BisectError, match=r"Line 1: .* is not in"):
+        read_boots(word)

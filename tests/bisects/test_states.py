@@ -82,6 +82,39 @@ def test_an_upload_by_somebody_else_counts_too(bisect: Bisect, truth: Truth) -> 
     assert stepped(bisect).boots.filter(source="run", index=5).count() == 5
 
 
+def test_what_others_asked_for_counts_but_spends_nothing_of_its_budget(
+    bisect: Bisect, truth: Truth
+) -> None:
+    another = Job.objects.create(
+        purpose="more runs",
+        tree=bisect.series.tree,
+        revision=lab.revision(5),
+        hardware=bisect.series.hardware,
+        mode=bisect.series.mode,
+        boots=3,
+        priority=99,
+        created_at=timezone.now(),
+        not_before=timezone.now(),
+        estimate_seconds=1.0,
+    )
+    held = lab.poll()
+    assert held == another
+    lab.answer(truth, held)
+    assert stepped(bisect).boots.filter(source="run", index=5).count() == 3
+    assert standing_of(_with_subjects(bisect)).measured_for_it == 0
+
+
+def test_a_revision_on_which_nothing_is_forwarded_is_skipped(bisect: Bisect, truth: Truth) -> None:
+    job = lab.poll()
+    assert job is not None
+    sent = lab.document(truth, lab.index_of(job.revision))
+    sent["metrics"]["pps"]["samples"] = [0.0]
+    lab.send_result(job, sent)
+    skipped = stepped(bisect).acts.get(kind="skip")
+    assert skipped.revision == job.revision
+    assert "no value above 0" in skipped.reason
+
+
 def test_a_withdrawn_run_no_longer_counts(bisect: Bisect, truth: Truth) -> None:
     lab.upload(lab.documents(truth, [5]))
     boot = stepped(bisect).boots.filter(index=5).first()
@@ -226,6 +259,15 @@ def test_its_budget_of_boots_ends_it() -> None:
     ended = lab.work(truth, lab.start(truth, most_boots=4))
     assert ended.outcome in ("inconclusive", "range")
     assert ended.boots.exclude(source="history").count() <= 4
+
+
+def test_one_commit_that_the_budget_left_unconfirmed_is_no_range_in_words() -> None:
+    truth = Truth(step_pct=-5.0)
+    bisect = lab.start(truth, most_boots=13)
+    lab.upload(lab.documents(truth, [8, 9]))
+    ended = lab.work(truth, bisect)
+    assert ended.outcome == "range"
+    assert standing_of(ended).sentence == "Probably r1009 made the step (over 99 %); not confirmed."
 
 
 def test_its_deadline_ends_it(truth: Truth) -> None:

@@ -152,9 +152,12 @@ def test_builds_that_scatter_as_much_as_the_step_are_told_beforehand(
     [
         ("&effect=much", "“much” is not a number"),
         ("&effect=0", "Effect: give the step"),
+        ("&effect=1e-300", "Effect: give the step"),
         ("&effect=-2&good=r1016&bad=r1000", "is not before"),
+        ("&effect=-2&bad=r1000", "is the good one as well"),
         ("&effect=-2&good=r77", "no revision “r77” is known"),
         ("&effect=-2&boots=0", "Boots: give 1 to"),
+        ("&effect=-2&boots=2.7", "not a whole number"),
         ("&effect=-2&boots=1e308", "out of bounds"),
         ("&effect=-2&deadline=2020-01-01T10:00", "Deadline: give a moment to come"),
         ("&effect=-2&deadline=2020-99-01T10:00", "Deadline: give a day"),

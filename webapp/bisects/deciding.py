@@ -14,6 +14,9 @@ LEAST_CHANCE = 0.0005
 
 DIGITS = 6
 
+MOST_LOG = 70_000.0
+"""Log percent: a factor that a float still holds, far beyond what any two values are apart."""
+
 
 def decision_of(
     bisect: Bisect,
@@ -137,9 +140,13 @@ def _figures(found: bisection.Decision, names: Sequence[str]) -> dict[str, Any]:
 
 def _percent(log: float) -> float:
     """A difference in log percent as percent of the level before."""
-    return round(100 * (exp(log / 100) - 1), DIGITS)
+    return round(100 * (_factor(log) - 1), DIGITS)
 
 
 def _level(log: float) -> float:
     """A level in log percent of 1 as a value in the metric's unit."""
-    return float(f"{exp(log / 100):.9g}")
+    return float(f"{_factor(log):.9g}")
+
+
+def _factor(log: float) -> float:
+    return exp(min(log, MOST_LOG) / 100)

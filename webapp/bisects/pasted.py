@@ -1,9 +1,9 @@
 """Numbers that a person pastes: one boot a line, the runs of that boot side by side."""
 
 import re
-from math import isfinite
 
 from webapp.bisects.errors import BisectError
+from webapp.bisects.question import LEAST_VALUE, MOST_VALUE
 
 NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?|\.[0-9]+([eE][+-]?[0-9]+)?")
 MOST_BOOTS = 50
@@ -37,9 +37,11 @@ def _boot(line: int, words: list[str]) -> list[float]:
 
 def _value(line: int, word: str) -> float:
     value = float(word) if NUMBER.fullmatch(word) else float("nan")
-    if isfinite(value) and value > 0:
+    if LEAST_VALUE <= value <= MOST_VALUE:
         return value
     shown = word if len(word) <= SHOWN else f"{word[:SHOWN]}…"
+    if value > 0:
+        raise BisectError(f"Line {line}: “{shown}” is not in {LEAST_VALUE:g} … {MOST_VALUE:g}.")
     raise BisectError(
         f"Line {line}: “{shown}” is not a number above 0. Write values as 1148692.5, without "
         "units or thousands separators."

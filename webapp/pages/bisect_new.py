@@ -102,7 +102,7 @@ def _draft(wanted: Wanted) -> Draft:
         effect_pct=_number("Effect", wanted["effect"]),
         alert=Alert.objects.filter(pk=read_number(wanted["alert"]), tree=series.tree).first(),
         manual=bool(wanted["manual"]),
-        most_boots=int(_number("Boots", wanted["boots"])) if wanted["boots"] else None,
+        most_boots=_whole("Boots", wanted["boots"]) if wanted["boots"] else None,
         most_hours=_number("Machine-hours", wanted["hours"]) if wanted["hours"] else None,
         deadline=_moment(wanted["deadline"]),
     )
@@ -139,6 +139,13 @@ def _number(field: str, text: str) -> float:
     if not -1e9 < value < 1e9:
         raise BisectError(f"{field}: “{text}” is out of bounds.")
     return value
+
+
+def _whole(field: str, text: str) -> int:
+    value = _number(field, text)
+    if not value.is_integer():
+        raise BisectError(f"{field}: “{text}” is not a whole number.")
+    return int(value)
 
 
 def _moment(text: str) -> datetime | None:

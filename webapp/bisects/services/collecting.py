@@ -8,11 +8,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from statistics import median
 
 from django.db.models import Max, QuerySet
 
 from webapp.accounts.models import User
 from webapp.bisects.models import Bisect, BisectBoot
+from webapp.bisects.question import LEAST_VALUE, MOST_VALUE
+from webapp.jobs.models import Job
 from webapp.results.models import Measurement, Revision
 
 Source = BisectBoot.Source
@@ -31,6 +34,11 @@ class Measured:
     build: str
     values: tuple[float, ...]
 
+    @property
+    def is_comparable(self) -> bool:
+        """Whether it has a level that others can be compared with."""
+        return LEAST_VALUE <= median(self.values) <= MOST_VALUE
+
 
 def collect(bisect: Bisect, *, decision: int, now: datetime) -> int:
     """Add the boots that are not known yet, drop those whose run is gone; how many changed.
@@ -39,7 +47,8 @@ def collect(bisect: Bisect, *, decision: int, now: datetime) -> int:
     """
     known = {(row.run_id or 0, row.boot): row for row in _standing(bisect)}
     places = {row.revision_id: row.index for row in known.values()} | _places(bisect)
-    stored = {(one.run, one.boot): one for one in measured_at(bisect.series_id, places)}
+    found = measured_at(bisect.series_id, places)
+    stored = {(one.run, one.boot): one for one in found if one.is_comparable}
     dropped = [key for key, row in known.items() if not _is_backed(row, stored.get(key))]
     gone = [known[key].pk for key in dropped]
     BisectBoot.objects.filter(pk__in=gone).update(dropped_at=decision)
@@ -150,10 +159,15 @@ def _purpose_now(bisect: Bisect) -> str:
 
 
 def _purposes(bisect: Bisect, measured: Iterable[Measured]) -> dict[int, str]:
-    """By run, the state that asked for it."""
+    """By run, the state that asked for it. What a job of somebody else measured is evidence as
+    well, but none of this bisect's effort: it spends nothing of its budget.
+    """
     runs = {one.run for one in measured}
+    others = Job.objects.filter(runs__in=runs).values_list("runs", flat=True)
     asked = bisect.asked.filter(job__runs__in=runs)
-    return dict(asked.values_list("job__runs", "purpose"))
+    return dict.fromkeys(others, Source.HISTORY.value) | dict(
+        asked.values_list("job__runs", "purpose")
+    )
 
 
 def _row(one: Measured, source: Source, purpose: str) -> BisectBoot:

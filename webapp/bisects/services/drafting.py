@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from math import isfinite
 from statistics import median
 
 from django.db.models import Max, Min
@@ -28,7 +27,9 @@ MOST_NEIGHBOURS = 30
 """Measured revisions on either side that tell the noise and the two levels."""
 
 MOST_BOOTS, MOST_HOURS = 10_000, 10_000.0
-LARGEST_EFFECT = 10_000.0
+SMALLEST_EFFECT, LARGEST_EFFECT = 0.001, 10_000.0
+"""Percent. Below the first one lies what counts as no noise at all (`noise.NO_NOISE`)."""
+
 END_OF_THE_TREE = 2**62
 BUILD_SHARE = 0.5
 """Of the time that a job of one boot takes; what the rest is when its build is kept."""
@@ -88,8 +89,11 @@ def draft_bisect(
 def _check(
     effect: float, boots: int, hours: float, deadline: datetime | None, now: datetime
 ) -> None:
-    if not isfinite(effect) or effect == 0 or not -100 < effect <= LARGEST_EFFECT:
-        raise BisectError("Effect: give the step in percent, for example -2; not 0, above -100.")
+    if not (-100 < effect <= LARGEST_EFFECT and abs(effect) >= SMALLEST_EFFECT):
+        raise BisectError(
+            f"Effect: give the step in percent, for example -2; above -100, up to "
+            f"{LARGEST_EFFECT:,.0f}, and at least {SMALLEST_EFFECT:g} either way."
+        )
     if not 1 <= boots <= MOST_BOOTS:
         raise BisectError(f"Boots: give 1 to {MOST_BOOTS:,}.")
     if not 0 < hours <= MOST_HOURS:
@@ -110,6 +114,8 @@ def _weigh(bisect: Bisect, revisions: Sequence[Revision], settings: BisectSettin
 def _along(series: Series, good: Revision, bad: Revision) -> list[Revision]:
     if {good.tree_id, bad.tree_id} != {series.tree_id}:
         raise BisectError(f"Good and bad: both must be revisions of {series.tree}.")
+    if good == bad:
+        raise BisectError(f"Bad: {bad} is the good one as well; choose a later revision.")
     if good.position >= bad.position:
         raise BisectError(f"Good: {good} is not before {bad}; swap them.")
     found = Revision.objects.between(good, bad).select_related("tree")

@@ -6,6 +6,7 @@ from django.db.models import F, Max, Sum
 
 from webapp.accounts.models import User
 from webapp.bisects.models import Bisect, BisectAct, BisectJob
+from webapp.bisects.services.collecting import measured_at
 from webapp.jobs.models import Job
 
 LAB_FAILURES = 3
@@ -32,9 +33,20 @@ def _settle(bisect: Bisect, asked: BisectJob, now: datetime) -> None:
         verb = "built" if job.failure_stage == Job.Stage.BUILD else "booted"
         reason = f"cannot be {verb}: {job.failure_reason}"
         write_act(bisect, Kind.SKIP, reason, now, index=asked.index)
+    if job.state == Job.State.DONE and _measured_nothing(bisect, asked):
+        reason = f"job {job.pk} measured no value above 0, which nothing can be compared with"
+        write_act(bisect, Kind.SKIP, reason, now, index=asked.index)
     if job.state == Job.State.CANCELLED and not _is_late(bisect, now):
         reason = f"job {job.pk} was cancelled: {job.cancel_reason}"
         write_act(bisect, Kind.PAUSE, reason, now)
+
+
+def _measured_nothing(bisect: Bisect, asked: BisectJob) -> bool:
+    """Whether the job has results that count, but none of its boots does."""
+    runs = set(asked.job.runs.counted().values_list("pk", flat=True))
+    at = {asked.job.revision_id: asked.index}
+    boots = [one for one in measured_at(bisect.series_id, at) if one.run in runs]
+    return bool(boots) and not any(one.is_comparable for one in boots)
 
 
 def _is_late(bisect: Bisect, now: datetime) -> bool:
