@@ -10,7 +10,8 @@ from webapp.bisects.models import Bisect
 from webapp.bisects.services import advance_bisect
 from webapp.bisects.standing import Standing, standing_of
 from webapp.results.errors import Unprocessable
-from webapp.results.services.merging import merge_modes, merge_revisions
+from webapp.results.models import Hardware
+from webapp.results.services.merging import merge_hardware, merge_modes, merge_revisions
 
 pytestmark = pytest.mark.django_db
 
@@ -64,3 +65,17 @@ def test_the_two_ends_of_a_bisect_stay_two() -> None:
     bisect = lab.start(Truth())
     with pytest.raises(Unprocessable, match=f"bisect {bisect.pk} compared r1000 with r1016"):
         merge_revisions(source=lab.revision(0), into=lab.revision(16))
+
+
+def test_what_was_measured_before_on_merged_hardware_is_no_effort() -> None:
+    rows = lab.documents(Truth(), range(-3, 1))
+    lab.upload([row | {"hardware": "Atom/T540-2"} for row in rows])
+    into = Hardware.objects.get()
+    bisect = lab.start(Truth())
+    merge_hardware(source=bisect.series.hardware, into=into)
+    advance_bisect(bisect=bisect.pk)
+    now = standing(bisect)
+    assert now.bisect.series.hardware == into
+    assert len(now.boots) > 20
+    assert now.measured_for_it == 0
+    assert replayed_alike(bisect)

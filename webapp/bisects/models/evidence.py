@@ -16,9 +16,10 @@ class BisectBoot(models.Model):
 
     ``index`` is the place of its revision along the bisect: 0 is the good one; measured neighbours
     before it count down from −1, those after the bad one up from the last. ``build`` tells boots
-    of one build from those of another. ``purpose`` is the state that asked for it. Rows are only
-    added. Where its run was withdrawn or replaced later, decisions from ``dropped_at`` (their
-    number) on do without it.
+    of one build from those of another. ``purpose`` is the state that asked for it; "history" spends
+    nothing: it was there before, or somebody else's job brought it. Rows are only added. Where its
+    run was withdrawn or replaced later, decisions from ``dropped_at`` (their number) on do without
+    it.
     """
 
     class Source(models.TextChoices):
