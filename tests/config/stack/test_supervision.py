@@ -42,6 +42,24 @@ def test_a_program_that_cannot_run_is_named_with_the_end_of_its_log(
     assert process.returncode == 0
 
 
+def test_an_instance_outlives_agents_that_it_refuses(tmp_path: Path) -> None:
+    state.prepare(tmp_path)
+    sockets = tmp_path / "sockets"
+    sockets.mkdir()
+    supervisor = Supervisor(tmp_path, sockets)
+    refused = [sys.executable, "-c", "raise SystemExit(4)"]
+    supervisor.configure([Program("agents", refused, 1, Path("/"), start_retries=0)])
+    process = supervisor.start()
+    try:
+        supervisor.launch("agents")
+        end = time.monotonic() + 20
+        while "FATAL" not in supervisor.tail("supervisord") and time.monotonic() < end:
+            time.sleep(0.05)
+        supervisor.require_healthy()
+    finally:
+        supervisor.stop(process)
+
+
 def _until_unhealthy(supervisor: Supervisor) -> None:
     end = time.monotonic() + 20
     while time.monotonic() < end:

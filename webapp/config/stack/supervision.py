@@ -21,6 +21,8 @@ from webapp.config.stack.errors import StackError
 STOP_SECONDS = 120
 # What the other programs need until they have ended
 SERVERS = ("postgres", "redis")
+# What only asks the web server: it may be refused (a revoked token) while the instance is well
+CLIENTS = ("agents",)
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,10 @@ class Supervisor:
         self._call("startProcess", name, False)
 
     def require_healthy(self) -> None:
-        """Raise `StackError`, with the end of its log, when a program could not be kept running."""
+        """Raise `StackError`, with the end of its log, when a program could not be kept running.
+
+        Clients may end: their logs and the pages that wait for them say so.
+        """
         try:
             known = self._call("getAllProcessInfo")
         except (OSError, xmlrpc.client.Error) as error:
@@ -140,7 +145,7 @@ class Supervisor:
                 f"of {self.logs}/supervisord.log:\n{self.tail('supervisord')}"
             ) from error
         for process in known:
-            if process["state"] == ProcessStates.FATAL:
+            if process["state"] == ProcessStates.FATAL and process["name"] not in CLIENTS:
                 name = process["name"]
                 raise StackError(
                     f"`{name}` cannot be kept running. The end of {self.logs / name}.log:\n"
