@@ -12,6 +12,7 @@ from tests.bisects import lab
 from tests.bisects.lab import Truth
 from tests.results.steps import analyse
 from webapp.accounts.models import User
+from webapp.bisects.errors import BisectError
 from webapp.bisects.letters import compose_done
 from webapp.bisects.models import Bisect, BisectSettings
 from webapp.bisects.services import draft_bisect, start_automatic_bisects, start_bisect
@@ -95,6 +96,18 @@ def test_two_workers_start_one_bisect_of_an_alert(alert: Alert) -> None:
         started = [threads.submit(start) for _ in range(4)]
         numbers = [number for each in started for number in each.result()]
     assert len(numbers) == Bisect.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_a_bisect_of_other_commits_is_none_of_the_alert(alert: Alert) -> None:
+    with pytest.raises(BisectError, match=f"none of the suspects of alert {alert.pk}"):
+        draft_bisect(
+            series=Finding.objects.of_alerts([alert]).with_subjects()[0].series,
+            good=lab.revision(-5),
+            bad=lab.revision(0),
+            effect_pct=-5.0,
+            alert=alert,
+        )
 
 
 @pytest.mark.django_db

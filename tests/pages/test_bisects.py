@@ -162,6 +162,7 @@ def test_builds_that_scatter_as_much_as_the_step_are_told_beforehand(
         ("&effect=-2&deadline=2020-01-01T10:00", "Deadline: give a moment to come"),
         ("&effect=-2&deadline=2020-99-01T10:00", "Deadline: give a day"),
         ("&effect=-2&mode=nothing", "Nothing was measured for this"),
+        ("&effect=0&alert=zzz", "Effect: give the step"),
     ],
 )
 def test_bad_input_is_named_with_the_remedy(

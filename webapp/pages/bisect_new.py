@@ -75,6 +75,8 @@ def _wanted(given: QueryDict) -> Wanted:
     """What was asked; parts that are left out come from the alert's weightiest finding."""
     text = {name: given.get(name, "")[:TEXT_MAX].replace("\0", "").strip() for name in ASKED}
     alert = Alert.objects.with_revisions().filter(pk=read_number(text["alert"])).first()
+    if alert is None:
+        text["alert"] = ""
     return Wanted(_of_alert(alert) | {name: value for name, value in text.items() if value})
 
 

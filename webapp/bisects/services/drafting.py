@@ -59,6 +59,8 @@ def draft_bisect(
     hours = settings.budget_of_hours if most_hours is None else most_hours
     _check(effect_pct, boots, hours, deadline, at)
     revisions = _along(series, good, bad)
+    if alert is not None:
+        _check_alert(alert, good, bad)
     seconds = Durations.of({series.hardware_id}).estimate(
         hardware=series.hardware_id, mode=series.mode_id, boots=1
     )
@@ -100,6 +102,16 @@ def _check(
         raise BisectError(f"Machine-hours: give a number above 0, up to {MOST_HOURS:,.0f}.")
     if deadline is not None and deadline <= now:
         raise BisectError("Deadline: give a moment to come.")
+
+
+def _check_alert(alert: Alert, good: Revision, bad: Revision) -> None:
+    """A bisect holds its alert and is told to it, so it must be about the same commits."""
+    if good.position < alert.revision.position and alert.after.position < bad.position:
+        return
+    raise BisectError(
+        f"Good and bad: none of the suspects of alert {alert.pk}, after {alert.after} up to "
+        f"{alert.revision}, lies between them; begin at the trend instead, without the alert."
+    )
 
 
 def _weigh(bisect: Bisect, revisions: Sequence[Revision], settings: BisectSettings) -> None:
