@@ -98,3 +98,19 @@ def test_a_report_has_the_answer_the_reason_and_what_people_did():
 
 def test_durations_are_short():
     assert [duration(h) for h in (0.0, 0.66, 2.17)] == ["0 min", "40 min", "2 h 10"]
+
+
+def test_sizes_are_percent_of_the_level_before_and_not_logarithms():
+    level = 1600.0
+    far = tuple(
+        Boot(i, level + (-36.0 if i >= 4 else 0.0), purpose=Purpose.SEARCHING)
+        for i in (0, 8, 0, 8, 0, 8, 4, 3, 4, 3)
+    )
+    wild = Boot(2, level + 69.0, purpose=Purpose.SEARCHING)
+
+    decision = decide(replace(PLAN, effect=-36.0), Evidence((*far, wild)))
+
+    assert "r32 (+99." in decision.words
+    assert "alerted −30.23 %" in report(
+        replace(PLAN, effect=-36.0), Evidence((*far, wild)), decision
+    )

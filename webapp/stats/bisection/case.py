@@ -93,7 +93,7 @@ class Case:
         return Decision(
             state=state,
             actions=actions,
-            words=words + explain.odd(self.evidence, self.data.odd, self.plan),
+            words=words + explain.odd(self.evidence, self.data.odd, self.plan, self.now),
             posterior=self.now,
             effort=self.evidence.effort,
             outcome=outcome,

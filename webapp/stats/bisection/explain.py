@@ -1,5 +1,7 @@
 """Why a bisect does what it does: one or two sentences with the rule and its figures."""
 
+from math import expm1
+
 from webapp.stats.bisection.plan import Evidence, Plan
 from webapp.stats.bisection.posterior import Posterior
 from webapp.stats.bisection.validation import BOUND, ERROR, MOST_BOOTS, SHARE, Validation, Verdict
@@ -20,7 +22,7 @@ def validating(plan: Plan, test: Validation) -> str:
     """The sequential test has not decided."""
     return (
         f"Good and bad are booted in turn ({test.boots[0]} and {test.boots[1]} so far) until the "
-        f"log likelihood ratio of a step of {signed(SHARE * plan.effect)} % against none leaves "
+        f"log likelihood ratio of a step of {change(SHARE * plan.effect)} against none leaves "
         f"±{BOUND:.1f}; it is {signed(test.ratio, 1)}."
     )
 
@@ -28,7 +30,7 @@ def validating(plan: Plan, test: Validation) -> str:
 def no_step(plan: Plan, test: Validation) -> str:
     """The sequential test says that there is no step."""
     return (
-        f"Not reproduced: {_boots(test)} speak against a step of {signed(SHARE * plan.effect)} %: "
+        f"Not reproduced: {_boots(test)} speak against a step of {change(SHARE * plan.effect)}: "
         f"log likelihood ratio {signed(test.ratio, 1)}, −{BOUND:.1f} suffices "
         f"(errors {ERROR:.0%})."
     )
@@ -37,7 +39,7 @@ def no_step(plan: Plan, test: Validation) -> str:
 def undecided(test: Validation, stop: str) -> str:
     """The sequential test ended without a decision."""
     reason = stop or f"{MOST_BOOTS} boots a side are the most it takes"
-    more = f"; about {test.more} more boots would" if test.more else ""
+    more = f"; about {test.more} more {_boots_of(test.more)} would" if test.more else ""
     return (
         f"Whether there is a step stays open: {reason}, and after {_boots(test)} the log "
         f"likelihood ratio is {signed(test.ratio, 1)} where ±{BOUND:.1f} decides{more}."
@@ -135,22 +137,26 @@ def stopped(plan: Plan, now: Posterior, evidence: Evidence, stop: str) -> str:
     return f"No further boot would tell the rest apart.{skipped}{builds} {leading(plan, now)}."
 
 
-def odd(evidence: Evidence, places: tuple[int, ...], plan: Plan) -> str:
-    """Which boots were set aside; nothing when there are none. Begins with a space."""
+def odd(evidence: Evidence, places: tuple[int, ...], plan: Plan, now: Posterior) -> str:
+    """Which boots were set aside, and how far from the level before the step they lie.
+
+    Nothing when there are none. Begins with a space.
+    """
     if not places:
         return ""
+    far = [evidence.boots[i] for i in places]
     boots = ", ".join(
-        f"{plan.name(evidence.boots[i].index)} at {signed(evidence.boots[i].value)} %"
-        for i in places
+        f"{plan.name(boot.index)} ({change(boot.value - now.good_level)} from the level before)"
+        for boot in far
     )
     return f" Set aside as gone wrong, far from both levels and alone: {boots}."
 
 
 def effect(now: Posterior) -> str:
-    """The step with its 95 % interval, log percent."""
+    """The step with its 95 % interval."""
     reach = 1.96 * now.effect_sd
-    low, high = signed(now.effect - reach), signed(now.effect + reach)
-    return f"{signed(now.effect)} % [{low}, {high}]"
+    low, high = (change(now.effect + side * reach).removesuffix(" %") for side in (-1, 1))
+    return f"{change(now.effect)} [{low}, {high}]"
 
 
 def _leaders(plan: Plan, now: Posterior, most: int = 3) -> str:
@@ -176,7 +182,11 @@ def leading(plan: Plan, now: Posterior) -> str:
 
 def _boots(test: Validation) -> str:
     good, bad = test.boots
-    return f"{good} {'boot' if good == 1 else 'boots'} of good and {bad} of bad"
+    return f"{good} {_boots_of(good)} of good and {bad} of bad"
+
+
+def _boots_of(count: int) -> str:
+    return "boot" if count == 1 else "boots"
 
 
 def _gap(plan: Plan, gap: tuple[int, int]) -> str:
@@ -191,6 +201,11 @@ def percent(chance: float) -> str:
     if chance > 0.995:
         return "over 99 %"
     return f"{100 * chance:.0f} %" if chance >= 0.005 else "under 1 %"
+
+
+def change(log: float) -> str:
+    """A difference in log percent, as percent of what was before."""
+    return f"{signed(100 * expm1(log / 100))} %"
 
 
 def signed(value: float, digits: int = 2) -> str:

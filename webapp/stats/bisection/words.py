@@ -2,7 +2,7 @@
 
 from webapp.stats.bisection.case import Decision
 from webapp.stats.bisection.ending import Kind
-from webapp.stats.bisection.explain import LEAST_CHANCE, effect, leading, percent, signed
+from webapp.stats.bisection.explain import LEAST_CHANCE, change, effect, leading, percent
 from webapp.stats.bisection.forecast import Forecast
 from webapp.stats.bisection.plan import Evidence, Plan, Purpose
 
@@ -52,7 +52,7 @@ def report(plan: Plan, evidence: Evidence, decision: Decision) -> str:
         "",
         decision.words,
         "",
-        f"* Step: {effect(now)} (alerted {signed(plan.effect)} %, log percent)",
+        f"* Step: {effect(now)} (alerted {change(plan.effect)})",
         f"* Noise: {now.boot_sd:.2f} % between boots, {now.build_sd:.2f} % between builds",
         f"* Effort: {_effort(evidence)}",
     ]
