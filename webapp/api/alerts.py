@@ -4,11 +4,11 @@ from typing import Any, Literal
 
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
-from ninja import Query, Router, Schema
-from pydantic import Field
+from ninja import Query, Router
 
+from webapp.api.numbered import Page, bounded, newest
 from webapp.api.schemas import AlertDetail, AlertList, Asked, ErrorOut
-from webapp.api.series import ID_MAX, finding_out
+from webapp.api.series import finding_out
 from webapp.regressions.beside_alert import Unmoved, beside
 from webapp.regressions.models import Alert, Finding
 from webapp.results.models import Series
@@ -28,15 +28,13 @@ StateIn = Literal[
 ]
 
 
-class Wanted(Schema):
+class Wanted(Page):
     """Which alerts; a part left out means all. `state=open` is every state that waits."""
 
     state: StateIn = ""
     tree: Asked = ""
     hardware: Asked = ""
     mode: Asked = ""
-    before: int = Field(ID_MAX, ge=0, le=ID_MAX, description="Only numbers smaller than this.")
-    limit: int = Field(100, ge=1, le=1000)
 
 
 @router.get("/alerts", response={200: AlertList, 422: ErrorOut}, summary="Alerts, newest first")
@@ -44,12 +42,10 @@ def list_alerts(request: HttpRequest, wanted: Query[Wanted]) -> Any:
     found = Alert.objects.in_state(wanted.state or "all").about(
         tree=wanted.tree, hardware=wanted.hardware, mode=wanted.mode
     )
-    ordered = found.filter(pk__lt=wanted.before).with_revisions().order_by("-pk")
-    rows = list(ordered[: wanted.limit + 1])
-    shown = rows[: wanted.limit]
+    shown, following = newest(found.with_revisions(), wanted)
     return {
         "alerts": [alert_out(row) for row in shown],
-        "next": shown[-1].pk if len(rows) > wanted.limit else None,
+        "next": following,
     }
 
 
@@ -59,7 +55,7 @@ def list_alerts(request: HttpRequest, wanted: Query[Wanted]) -> Any:
     summary="An alert with its findings and events",
 )
 def one_alert(request: HttpRequest, number: int) -> Any:
-    alert = get_object_or_404(Alert.objects.with_revisions(), pk=max(-1, min(number, ID_MAX)))
+    alert = get_object_or_404(Alert.objects.with_revisions(), pk=bounded(number))
     findings = list(Finding.objects.of_alerts([alert]).with_revisions().with_subjects())
     around = beside(alert, findings)
     return {

@@ -4,8 +4,7 @@ from typing import Any, Literal
 
 from django.db import transaction
 from django.http import HttpRequest
-from ninja import Query, Router, Schema, Status
-from pydantic import Field
+from ninja import Query, Router, Status
 
 from webapp.api.auth import AgentToken
 from webapp.api.job_schemas import (
@@ -22,9 +21,9 @@ from webapp.api.job_schemas import (
     job_event_out,
     job_out,
 )
+from webapp.api.numbered import Page, bounded, newest
 from webapp.api.runs import REFUSALS, recorded_out
 from webapp.api.schemas import Asked, ErrorOut, RecordedOut
-from webapp.api.series import ID_MAX
 from webapp.jobs import services as jobs
 from webapp.jobs.errors import NoSuchJob, ResultRefused
 from webapp.jobs.models import Job
@@ -38,15 +37,13 @@ UNKNOWN = {400: ErrorOut, 404: ErrorOut, **REFUSALS}
 StateIn = Literal["", "queued", "leased", "done", "failed", "cancelled"]
 
 
-class Wanted(Schema):
+class Wanted(Page):
     """Which jobs; a part left out means all."""
 
     state: StateIn = ""
     tree: Asked = ""
     hardware: Asked = ""
     mode: Asked = ""
-    before: int = Field(ID_MAX, ge=0, le=ID_MAX, description="Only numbers smaller than this.")
-    limit: int = Field(100, ge=1, le=1000)
 
 
 def _agent(request: HttpRequest) -> Agent:
@@ -142,12 +139,10 @@ def list_jobs(request: HttpRequest, wanted: Query[Wanted]) -> Any:
     found = Job.objects.about(tree=wanted.tree, hardware=wanted.hardware, mode=wanted.mode)
     if wanted.state:
         found = found.filter(state=wanted.state)
-    ordered = found.filter(pk__lt=wanted.before).named().order_by("-pk")
-    rows = list(ordered[: wanted.limit + 1])
-    shown = rows[: wanted.limit]
+    shown, following = newest(found.named(), wanted)
     return {
         "jobs": [job_out(row) for row in shown],
-        "next": shown[-1].pk if len(rows) > wanted.limit else None,
+        "next": following,
     }
 
 
@@ -157,7 +152,7 @@ def list_jobs(request: HttpRequest, wanted: Query[Wanted]) -> Any:
     summary="A job with its events and its runs",
 )
 def one_job(request: HttpRequest, number: int) -> Any:
-    job = Job.objects.named().filter(pk=max(-1, min(number, ID_MAX))).first()
+    job = Job.objects.named().filter(pk=bounded(number)).first()
     if job is None:
         raise NoSuchJob(f"there is no job {number}")
     events = job.events.select_related("actor", "worker")

@@ -10,12 +10,12 @@ from django.utils.cache import get_conditional_response
 from ninja import Query, Router, Schema
 from pydantic import Field
 
+from webapp.api.numbered import bounded
 from webapp.api.schemas import Asked, ErrorOut, PointsOut, SeriesList
 from webapp.regressions.models import Comparison, Finding, SeriesAnalysis
 from webapp.results.models import Point, Series
 
 router = Router(tags=["series"])
-ID_MAX = 2**63 - 1
 COLUMNS = (
     "revision",
     "position",
@@ -183,7 +183,7 @@ def _analysis_out(summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def _series(series_id: int) -> Series:
-    return get_object_or_404(Series.objects.named(), pk=max(-1, min(series_id, ID_MAX)))
+    return get_object_or_404(Series.objects.named(), pk=bounded(series_id))
 
 
 def _json(content: dict[str, Any]) -> HttpResponse:

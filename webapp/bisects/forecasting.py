@@ -70,13 +70,13 @@ def _document(found: bisection.Forecast) -> dict[str, Any]:
 
 def _sentence(found: bisection.Forecast) -> str:
     ends = ", ".join(
-        f"{share:.0%} {ENDINGS[kind.value]}".replace("%", " %")
+        f"{share:.0%} end {ENDINGS[kind.value]}".replace("%", " %")
         for kind, share in found.outcomes.items()
     )
     return (
         f"About {boots_words(round(found.boots_median))}, {hours_words(found.hours_median)}; "
         f"90 % of the time at most {boots_words(round(found.boots_p90))}. "
-        f"Of {found.trials} simulated ones end {ends}."
+        f"Of {found.trials} simulated ones, {ends}."
     )
 
 

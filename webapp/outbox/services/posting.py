@@ -24,7 +24,6 @@ POST_MAILS = """
     RETURNING due"""
 
 
-@transaction.atomic
 def post_mails(mails: Sequence[NewMail]) -> int:
     """Post ``mails`` and say how many of them are new.
 

@@ -78,6 +78,8 @@ class Change:
 def write(changes: list[Change]) -> None:
     """Store changed alerts and their events, and let people know."""
     changed = [one.alert for one in changes if one.is_changed]
+    if not changed:
+        return
     events = [event for one in changes for event in one.events]
     Alert.objects.bulk_update(changed, WRITTEN)
     AlertEvent.objects.bulk_create(events)
