@@ -35,8 +35,10 @@ level wanders 1.4 to 4.9 % from build to build where runs scatter 0.5 to 4.7 %).
 GUESS_WEIGHT = 6.0
 """Revisions that this guess counts for at first."""
 
-GUESS_HALVES = 5.0
-"""Differences of its own after which a series lets the guess count for half of that."""
+GUESS_HALVES = 6.0
+"""Differences of its own after which a series lets the guess count for half of that; then it
+fades by their square. Where builds scatter much less than runs do, the guess is several times too
+high, and a slower end hides steps in a series of twenty revisions."""
 
 LATELY = 10.0
 """Differences that say how the series scatters now."""
@@ -180,7 +182,7 @@ class Tracker:
 
         The weight fades as the series gets differences of its own.
         """
-        fades = 1.0 + self.nears / GUESS_HALVES
+        fades = 1.0 + (self.nears / GUESS_HALVES) ** 2
         if borrowed is not None:
             share = self.share / self.shares if self.shares else 1.0
             return borrowed.build + borrowed.within * share, borrowed.weight / fades
