@@ -74,7 +74,9 @@ class SeriesSettings(models.Model):
         null=True, blank=True, help_text="Differences within ± this are equivalent (default 2)."
     )
     min_effect_pct = models.FloatField(
-        null=True, blank=True, help_text="The smallest change of interest (default 2)."
+        null=True,
+        blank=True,
+        help_text="The smallest change of interest, set at /thresholds/ (default 2).",
     )
     is_canary = models.BooleanField(
         "canary",
