@@ -122,6 +122,19 @@ def test_the_only_operator_stays_one() -> None:
     assert root.is_operator
 
 
+def test_the_only_operator_is_not_deleted() -> None:
+    client = operator()
+    root = User.objects.get(username="root")
+    chosen = {"action": "delete_selected", "_selected_action": [root.pk], "post": "yes"}
+    for page, fields in (("delete", {"post": "yes"}), ("changelist", chosen)):
+        place = url(User, page, root.pk) if page == "delete" else url(User)
+        assert "the only operators: make another one first" in text_of(client.post(place, fields))
+    assert User.objects.filter(pk=root.pk).exists()
+    make.user("ada", role="operator")
+    client.post(url(User, "delete", root.pk), {"post": "yes"})
+    assert not User.objects.filter(pk=root.pk).exists()
+
+
 @pytest.mark.parametrize(("name", "role"), [("nobody", "viewer"), ("ada", "king")])
 def test_an_unknown_name_or_role_is_refused(name: str, role: str) -> None:
     make.user()

@@ -1,11 +1,13 @@
 """Operators' pages of people: their accounts and roles."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
 from django.contrib.auth.models import Group
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from webapp.accounts.models import User
@@ -48,6 +50,7 @@ class PersonAdmin(PeopleAdmin):
     list_display = ["username", "email", "role", "is_active", "last_login"]
     list_filter = ["role", "is_active"]
     filter_horizontal = []
+
     fieldsets = [
         (None, {"fields": ["username", "password", "role", "is_active"]}),
         ("About", {"fields": ["first_name", "last_name", "email"]}),
@@ -69,3 +72,13 @@ class PersonAdmin(PeopleAdmin):
     def save_model(self, request: HttpRequest, obj: User, form: ModelForm, change: bool) -> None:
         obj.take_role(obj.role)
         super().save_model(request, obj, form, change)
+
+    def get_deleted_objects(
+        self, objs: Sequence[User] | QuerySet[User], request: HttpRequest
+    ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
+        """What would go; somebody must be left who operates the instance."""
+        found, counts, missing, protected = super().get_deleted_objects(objs, request)
+        left = User.objects.operators().exclude(pk__in=[user.pk for user in objs])
+        if not left.exists():
+            protected = [*protected, "the only operators: make another one first"]
+        return found, counts, missing, protected
