@@ -22,6 +22,7 @@ from webapp.outbox.models import Mail
 from webapp.regressions.models import Alert, Finding, Subscription
 from webapp.regressions.services.alerts import reconcile_trees
 from webapp.regressions.unsubscribing import Target
+from webapp.results.services.merging import merge_revisions
 
 TRUTH = Truth(step_pct=-5.0)
 
@@ -210,3 +211,14 @@ def test_a_triager_asks_an_agent_from_the_pages_of_an_alert_and_of_a_comparison(
     asked = {"mode": lab.MODE, "boots": "5", "purpose": "more runs", "next": compared}
     client.post("/jobs/request/", form | asked)
     assert Job.objects.get().boots == 5
+
+
+@pytest.mark.django_db
+def test_a_bisect_goes_over_to_the_alert_that_its_alert_is_joined_to(alert: Alert) -> None:
+    bisect, gone = of_alert(alert), alert.pk
+    alert.pk, alert.revision = None, make.revision("r2000", position=2000)
+    alert.save()
+    merge_revisions(source=bisect.bad, into=alert.revision)
+    bisect.refresh_from_db()
+    assert bisect.alert == alert
+    assert not Alert.objects.filter(pk=gone).exists()

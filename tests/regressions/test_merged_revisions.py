@@ -1,6 +1,7 @@
 """Merging revisions keeps what was concluded and said about them."""
 
 import pytest
+from django.test import Client
 
 from tests import make
 from tests.regressions.alert_steps import Place, Steps, arrive, log, revision_of, runs_of, series_of
@@ -54,6 +55,12 @@ def test_two_alerts_of_what_is_one_commit_become_one_with_both_logs() -> None:
     assert series_of(alert) == [f"{ATOM} pf worse", f"{XEON} pf worse"]
     assert AlertEvent.objects.filter(alert=alert, reason="mine").exists()
     joined = AlertEvent.objects.filter(alert=alert, kind="joined", reason__contains="one commit")
+    assert [Alert.objects.numbered(n).get() for n in (first.pk, second.pk)] == [alert, alert]
+    assert not Alert.objects.numbered(second.pk + 1).exists()
+    page = Client().get(f"/alerts/{first.pk}/", follow=True)
+    assert page.redirect_chain == [(f"/alerts/{second.pk}/", 302)]
+    assert f"Alert {first.pk} is part of this one" in page.content.decode()
+    assert Client().get(f"/api/v1/alerts/{first.pk}").json()["number"] == second.pk
     moved = Finding.objects.get(alert=alert, series__hardware__name=ATOM)
     assert joined.get().findings == [moved.pk]
 

@@ -55,7 +55,8 @@ def list_alerts(request: HttpRequest, wanted: Query[Wanted]) -> Any:
     summary="An alert with its findings and events",
 )
 def one_alert(request: HttpRequest, number: int) -> Any:
-    alert = get_object_or_404(Alert.objects.with_revisions(), pk=bounded(number))
+    """Asked for one that was joined to another, the answer is the other, with its own number."""
+    alert = get_object_or_404(Alert.objects.with_revisions().numbered(bounded(number)))
     findings = list(Finding.objects.of_alerts([alert]).with_revisions().with_subjects())
     around = beside(alert, findings)
     return {

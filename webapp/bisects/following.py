@@ -6,6 +6,8 @@ from django.utils import timezone
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot
 from webapp.bisects.services.identical import rule_out
 from webapp.bisects.services.settling import is_paused, write_act
+from webapp.regressions.models import Alert
+from webapp.regressions.services.merged_revisions import before_alert_goes
 from webapp.results.errors import Problem, Unprocessable
 from webapp.results.models import Revision
 from webapp.results.services.following import goes_over, on_merged
@@ -23,6 +25,14 @@ def refuse_both_ends(source: Revision, into: Revision) -> None:
     if bisect := Bisect.objects.filter(between).first():
         said = f"bisect {bisect.pk} compared {source} with {into}: they stay two"
         raise Unprocessable([Problem("into", said)])
+
+
+@before_alert_goes
+def move_to_alert(gone: Alert, kept: Alert) -> None:
+    """Of two that started by themselves for one series, the other alert's stays its own."""
+    started = Bisect.objects.filter(alert=kept, created_by=None).values("series")
+    twins = Q(created_by=None, series__in=started)
+    Bisect.objects.filter(alert=gone).exclude(twins).update(alert=kept)
 
 
 @on_merged

@@ -30,6 +30,9 @@ SUSPECTS_SHOWN = 20
 @require_safe
 def page(request: HttpRequest, number: int) -> HttpResponse:
     alert = _alert(number)
+    if alert.pk != number:
+        messages.info(request, f"Alert {number} is part of this one: their commits are one.")
+        return redirect(alert)
     summary = summarise([alert])[0]
     can_act = is_triager(request.user)
     events = list(alert.events.select_related("actor"))
@@ -70,7 +73,8 @@ def act_on_one(request: HttpRequest, number: int) -> HttpResponse:
 
 
 def _alert(number: int) -> Alert:
-    return get_object_or_404(Alert.objects.with_revisions(), pk=min(number, NUMBER_MAX))
+    found = Alert.objects.with_revisions().numbered(min(number, NUMBER_MAX))
+    return get_object_or_404(found)
 
 
 def _moment(text: str) -> datetime | None:

@@ -1,6 +1,6 @@
 """What we conclude from the measurements, one file per part."""
 
-from webapp.regressions.models.alerts import Alert, AlertEvent, AlertQuerySet
+from webapp.regressions.models.alerts import Alert, AlertEvent, AlertQuerySet, FormerAlert
 from webapp.regressions.models.analysis import Checkpoint, SeriesAnalysis, SeriesSettings
 from webapp.regressions.models.assignments import Assignment
 from webapp.regressions.models.comparisons import (
@@ -26,6 +26,7 @@ __all__ = [
     "FindingEvent",
     "FindingQuerySet",
     "Flag",
+    "FormerAlert",
     "Match",
     "MinEffect",
     "SeriesAnalysis",

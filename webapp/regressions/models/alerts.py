@@ -18,6 +18,11 @@ class AlertQuerySet(models.QuerySet["Alert"]):
         """Those that wait for somebody: neither resolved nor snoozed."""
         return self.filter(state__in=Alert.OPEN)
 
+    def numbered(self, number: int) -> Self:
+        """The one of that number, or the one that its alert was joined to (`FormerAlert`)."""
+        joined = FormerAlert.objects.filter(number=number).values("alert")
+        return self.filter(pk=Coalesce(Subquery(joined), number))
+
     def in_state(self, state: str) -> Self:
         """Those in ``state``; ``open`` means every state that waits, ``all`` any."""
         if state == "all":
@@ -217,6 +222,16 @@ class Alert(models.Model):
     @property
     def is_open(self) -> bool:
         return self.state in Alert.OPEN
+
+
+class FormerAlert(models.Model):
+    """The number of an alert that was joined to another: old mails and links still name it."""
+
+    number = models.BigIntegerField(primary_key=True)
+    alert = models.ForeignKey(Alert, on_delete=models.CASCADE, related_name="former")
+
+    def __str__(self) -> str:
+        return f"alert {self.number}, now {self.alert_id}"
 
 
 class AlertEvent(models.Model):

@@ -4,12 +4,20 @@ The analysis that follows brings all of it in line with the points; what it must
 with their numbers, their states and what people said.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from django.db.models import Q
 from django.utils import timezone
 
-from webapp.regressions.models import Alert, AlertEvent, Assignment, Finding, FindingEvent
+from webapp.regressions.models import (
+    Alert,
+    AlertEvent,
+    Assignment,
+    Finding,
+    FindingEvent,
+    FormerAlert,
+)
 from webapp.regressions.services.alerts.locks import lock_trees
 from webapp.regressions.services.alerts.log import Change, write
 from webapp.results.models import Revision
@@ -21,6 +29,19 @@ REFERENCES: tuple[tuple[Any, tuple[str, ...]], ...] = (
     (Assignment, ("after", "last")),
     (Alert, ("after", "likeliest", "resolution_revision")),
 )
+
+
+Mover = Callable[[Alert, Alert], None]
+_movers: list[Mover] = []
+
+
+def before_alert_goes(mover: Mover) -> Mover:
+    """Have ``mover(gone, kept)`` called before an alert is joined to another and goes.
+
+    What the apps above say about an alert, they move themselves.
+    """
+    _movers.append(mover)
+    return mover
 
 
 @before_revisions_merge
@@ -74,6 +95,10 @@ def _take_over(kept: Alert, gone: Alert, reason: str) -> None:
     gone.events.update(alert=kept, version=0, before={})
     if kept.duplicate_of_id == gone.pk:
         kept.duplicate_of = None
+    FormerAlert.objects.filter(alert=gone).update(alert=kept)
+    FormerAlert.objects.create(number=gone.pk, alert=kept)
+    for mover in _movers:
+        mover(gone, kept)
     gone.delete()
     change = Change(kept, timezone.now())
     change.note(AlertEvent.Kind.JOINED, reason, joining)

@@ -137,11 +137,15 @@ def resolve(
     )
 
 
+@transaction.atomic
 def mark_duplicate(*, alert: int, actor: User, version: int, of: int, reason: str = "") -> Alert:
     """Close it as a duplicate of another, which must not be a duplicate itself.
 
     Raises TriageError.
     """
+    begin_writing()
+    # Two that are called duplicates of one another at once must not both succeed.
+    lock_trees(Alert.objects.filter(pk__in=[alert, of]).values_list("tree_id", flat=True))
     other = Alert.objects.filter(pk=of).first()
     if other is None or of == alert:
         raise TriageError(f"There is no other alert {of}.")
