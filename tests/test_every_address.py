@@ -89,6 +89,7 @@ RIGHTS: Mapping[str, str | tuple[str, str]] = {
     "compare_text": READ,
     "compare_markdown": READ,
     "account": VIEWER,
+    "account_address": SECRET,
     "subscriptions": VIEWER,
     "subscription": VIEWER,
     "subscription_act": VIEWER,

@@ -1,9 +1,7 @@
 """The mail that tells how a bisect ended."""
 
 from typing import Any
-from urllib.parse import urljoin
 
-from django.conf import settings
 from django.template.loader import render_to_string
 
 from webapp.bisects.models import Bisect
@@ -11,6 +9,7 @@ from webapp.bisects.sentences import chance_words
 from webapp.bisects.services.ending import DONE
 from webapp.bisects.standing import Standing, standing_of
 from webapp.outbox.letters import Letter, NothingToSay, composes
+from webapp.outbox.links import absolute
 from webapp.outbox.models import Mail
 from webapp.regressions.letters.words import one_line
 from webapp.regressions.models import Subscription
@@ -55,7 +54,7 @@ def _context(standing: Standing) -> dict[str, Any]:
         "more": max(len(suspects) - SUSPECTS_SHOWN, 0),
         "skipped": standing.skipped,
         "block": standing.ministat(),
-        "links": [(name, urljoin(settings.PUBLIC_URL, path)) for name, path in links],
+        "links": [(name, absolute(path)) for name, path in links],
     }
 
 

@@ -5,24 +5,32 @@ from zoneinfo import available_timezones
 
 from django import forms
 from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from webapp.accounts.models import User
 from webapp.accounts.operators import ModelForm
 from webapp.accounts.roles import signed_in_required
 from webapp.accounts.services import OWN, save_own_settings
+from webapp.outbox.confirming import AddressNotTaken, NewAddress, ask_address, take_address
 
 ALIASES_MAX = 20
 ALIAS_MAX = 254
-BAD_REQUEST = 400
+BAD_REQUEST, NOT_FOUND = 400, 404
 
 
 class AccountForm(ModelForm):
     """One's own settings."""
 
-    email = forms.EmailField(label="E-mail", required=False)
+    email = forms.EmailField(
+        label="E-mail",
+        required=False,
+        help_text="A new one counts once you opened the link that is mailed to it.",
+    )
     aliases = forms.CharField(
         label="Also known as",
         required=False,
@@ -39,11 +47,19 @@ class AccountForm(ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.asked = ""
         self.initial["aliases"] = "\n".join(self.instance.aliases)
         zone: Any = self.fields["time_zone"]
         zone.choices = [(name, name) for name in sorted(available_timezones())]
         for name in ("quiet_from", "quiet_until"):
             self.fields[name].widget = forms.TimeInput(attrs={"type": "time"}, format="%H:%M")
+
+    def clean_email(self) -> str:
+        """The address to keep for now; a new one is asked first."""
+        given: str = self.cleaned_data["email"]
+        former: str = self.initial["email"]
+        self.asked = given if given and given != former else ""
+        return former if self.asked else given
 
     def clean_aliases(self) -> list[str]:
         lines = [line.strip() for line in self.cleaned_data["aliases"].splitlines()]
@@ -63,15 +79,51 @@ class AccountForm(ModelForm):
         return given
 
 
+@login_not_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def address(request: HttpRequest, token: str) -> HttpResponse:
+    """What the link in the mail opens: GET shows, POST acts, for programs follow every link."""
+    context: dict[str, Any] = {}
+    try:
+        context["new"] = new = NewAddress.read(token)
+        if request.method == "POST":
+            context["done"] = take_address(new)
+    except AddressNotTaken as error:
+        context["error"] = str(error)
+    status = NOT_FOUND if "error" in context else 200
+    return render(request, "pages/account_address.html", context, status=status)
+
+
 @signed_in_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest) -> HttpResponse:
     # Another object than the request's: the page's bar names the person while errors are shown.
     user = User.objects.get(username=request.user.get_username())
     form = AccountForm(request.POST or None, instance=user)
-    if request.method == "POST" and form.is_valid():
-        save_own_settings(user=form.save(commit=False))
-        messages.success(request, "Saved.")
+    if request.method == "POST" and form.is_valid() and _is_saved(request, form):
         return redirect("account")
     status = BAD_REQUEST if request.method == "POST" else 200
     return render(request, "pages/account.html", {"form": form}, status=status)
+
+
+@transaction.atomic
+def _is_saved(request: HttpRequest, form: AccountForm) -> bool:
+    user = form.save(commit=False)
+    try:
+        if form.asked:
+            ask_address(user=user, address=form.asked)
+    except AddressNotTaken as error:
+        form.add_error("email", str(error))
+        return False
+    save_own_settings(user=user)
+    messages.success(request, _said(form))
+    return True
+
+
+def _said(form: AccountForm) -> str:
+    if not form.asked:
+        return "Saved."
+    kept = form.instance.email
+    goes = f"till then mails go to {kept}" if kept else "till then you get no mails"
+    return f"Saved. A link was mailed to {form.asked}: open it to have mails sent there; {goes}."

@@ -13,9 +13,9 @@ from django.utils.html import escape
 from django.utils.http import http_date
 from django.views.decorators.http import conditional_page, require_safe
 
+from webapp.outbox.links import absolute
 from webapp.regressions.feed import events_of_hardware, events_of_subscription, events_of_tree
 from webapp.regressions.letters.words import alert_line, one_line
-from webapp.regressions.links import absolute
 from webapp.regressions.models import AlertEvent, Finding, Subscription
 from webapp.results.models import Hardware, Tree
 

@@ -6,7 +6,6 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from webapp.regressions.links import (
     READABLE,
-    absolute,
     compare_link,
     side_of,
     sides_of,
@@ -16,7 +15,6 @@ from webapp.regressions.links import (
 
 __all__ = [
     "READABLE",
-    "absolute",
     "compare_link",
     "local_page",
     "side_of",

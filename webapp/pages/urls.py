@@ -66,6 +66,7 @@ urlpatterns = [
     path("compare.txt", gzip_page(compare.text), name="compare_text"),
     path("compare.md", gzip_page(compare.markdown), name="compare_markdown"),
     path("account/", account.page, name="account"),
+    path("account/address/<str:token>/", account.address, name="account_address"),
     path("subscriptions/", subscriptions.page, name="subscriptions"),
     path("subscriptions/<int:number>/", subscriptions.one, name="subscription"),
     path("subscriptions/<int:number>/act/", subscriptions.act, name="subscription_act"),

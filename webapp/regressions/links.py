@@ -1,9 +1,8 @@
-"""Addresses of pages whose state is their query, and absolute ones for what leaves the house."""
+"""Addresses of pages whose state is their query."""
 
 from collections.abc import Iterable
-from urllib.parse import urlencode, urljoin
+from urllib.parse import urlencode
 
-from django.conf import settings
 from django.urls import reverse
 
 from webapp.regressions.compare import Side
@@ -20,11 +19,6 @@ def with_query(path: str, pairs: Pairs) -> str:
     """``path?…`` with every pair, in order."""
     query = urlencode(list(pairs), safe=READABLE)
     return f"{path}?{query}" if query else path
-
-
-def absolute(path: str) -> str:
-    """The address under which people outside find the page at ``path``."""
-    return urljoin(settings.PUBLIC_URL, path)
 
 
 def trend_link(series: Series, **more: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from webapp.regressions.links import absolute
+from webapp.outbox.links import absolute
 from webapp.regressions.models import Alert, AlertEvent, Finding
 
 

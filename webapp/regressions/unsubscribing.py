@@ -7,7 +7,7 @@ from django.core.signing import BadSignature, Signer
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 
-from webapp.regressions.links import absolute
+from webapp.outbox.links import absolute
 from webapp.regressions.models import Subscription
 
 _signer = Signer(salt="driftline.unsubscribe")

@@ -22,6 +22,9 @@ LEASE = timedelta(minutes=3)
 """Of one mail: some ten commands of a conversation, each of which may take EMAIL_TIMEOUT (10 s),
 and its composition. A worker that was killed holds its mails up for so long."""
 
+OTHER_ADDRESS = "to"
+"""In a mail's data: where it goes, if not to the recipient's address."""
+
 LETTER_FIELDS = (
     "address",
     "subject",
@@ -74,7 +77,7 @@ def _send(mail: Mail, line: Line) -> None:
 
 def _has_a_reader(mail: Mail) -> bool:
     """Whether somebody is there to read it; it is dropped otherwise."""
-    mail.address = mail.recipient.email
+    mail.address = mail.data.get(OTHER_ADDRESS) or mail.recipient.email
     if not mail.recipient.is_active:
         claiming.record_dropped(mail, f"The account {mail.recipient} is not active.")
     elif not mail.address:

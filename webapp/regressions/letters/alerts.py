@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from webapp.outbox.letters import Letter, NothingToSay, composes
+from webapp.outbox.links import absolute
 from webapp.outbox.models import Mail
 from webapp.regressions import news
 from webapp.regressions.letters.facts import AlertFacts, gather
@@ -23,7 +24,7 @@ from webapp.regressions.letters.words import (
     surety_sentence,
     verdict_sentence,
 )
-from webapp.regressions.links import absolute, compare_link, sides_of, with_query
+from webapp.regressions.links import compare_link, sides_of, with_query
 from webapp.regressions.models import Alert, AlertEvent, Finding, Subscription
 from webapp.regressions.unsubscribing import Target
 from webapp.results.models import Revision

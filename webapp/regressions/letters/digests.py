@@ -3,11 +3,11 @@
 from datetime import datetime
 
 from webapp.outbox.letters import Letter, NothingToSay, composes
+from webapp.outbox.links import absolute
 from webapp.outbox.models import Mail
 from webapp.regressions.digests import DIGESTS
 from webapp.regressions.letters.rendering import render_letter
 from webapp.regressions.letters.words import alert_line
-from webapp.regressions.links import absolute
 from webapp.regressions.models import Alert, Finding, Subscription
 from webapp.regressions.unsubscribing import Target
 

@@ -1,0 +1,87 @@
+"""A new address counts once the link that is mailed to it was opened and the button pressed."""
+
+import re
+import time
+
+import pytest
+from django.core.signing import TimestampSigner
+from django.test import Client
+
+from tests.pages.conftest import words
+from tests.smtp import MailServer
+from webapp.accounts.models import User
+from webapp.outbox import services
+from webapp.outbox.confirming import MOST_A_DAY, NewAddress
+
+pytestmark = pytest.mark.django_db
+NEW = "ada@lab.example.org"
+
+
+def ask(client: Client, address: str = NEW) -> str:
+    """What the page of the account says to a new address."""
+    fields = {"email": address, "time_zone": "UTC", "aliases": "", "quiet_from": ""}
+    answer = client.post("/account/", fields, follow=True)
+    return words(answer.content.decode())
+
+
+@pytest.fixture
+def client(client: Client, ada: User) -> Client:
+    client.force_login(ada)
+    return client
+
+
+def test_a_new_address_counts_once_its_link_was_used(
+    server: MailServer, client: Client, ada: User
+) -> None:
+    assert f"A link was mailed to {NEW}" in ask(client)
+    services.send_due_mails()
+    (mail,) = server.mails
+    assert mail["To"] == NEW
+    (url,) = re.findall(r"http\S+", mail.get_body(("plain",)).get_content())
+    path = "/account/" + url.partition("/account/")[2]
+    scanner, strict = Client(), Client(enforce_csrf_checks=True)
+    assert f"go to {NEW}?" in words(scanner.get(path).content.decode())
+    assert strict.post(path).status_code == 403
+    ada.refresh_from_db()
+    assert ada.email == "ada@example.org"
+    for _ in range(2):  # pressed twice
+        assert "Done: mails to ada go to" in words(scanner.post(path).content.decode())
+    ada.refresh_from_db()
+    assert ada.email == NEW
+
+
+def test_a_link_that_is_old_cut_made_up_or_overtaken_changes_nothing(
+    client: Client, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new, now = NewAddress(ada.pk, ada.email, NEW), time.time()
+    with monkeypatch.context() as then:
+        then.setattr("django.core.signing.time.time", lambda: now - 8 * 86_400)
+        old = new.token
+    made_up = TimestampSigner(salt="other").sign_object([ada.pk, ada.email, NEW])
+    gone = NewAddress(ada.pk, "before@example.org", NEW)
+    for token, said in (
+        (old, "older than 7 days"),
+        (new.token[:-2], "not complete"),
+        (made_up, "not complete"),
+        ("x", "not complete"),
+        (gone.token, "changed after this link"),
+        (NewAddress(ada.pk + 1, "", NEW).token, "changed after this link"),
+    ):
+        answer = client.post(f"/account/address/{token}/")
+        assert (answer.status_code, said in words(answer.content.decode())) == (404, True), said
+    ada.refresh_from_db()
+    assert ada.email == "ada@example.org"
+
+
+def test_nobody_is_flooded_with_links(client: Client, ada: User) -> None:
+    for i in range(MOST_A_DAY):
+        assert "A link was mailed" in ask(client, f"ada{i}@example.org")
+    assert "links were sent within a day" in ask(client, "more@example.org")
+    assert ada.mails.count() == MOST_A_DAY
+
+
+def test_no_address_is_given_up_at_once(client: Client, ada: User) -> None:
+    assert "Saved." in ask(client, "")
+    ada.refresh_from_db()
+    assert ada.email == ""
+    assert "till then you get no mails" in ask(client)
