@@ -153,6 +153,27 @@ def test_a_result_of_something_else_is_refused_and_fails_the_attempt(
     assert kinds(job) == ["queued", "leased", "refused", "failed"]
 
 
+def test_a_run_that_was_there_before_is_no_result(post: Send, send: Send, job: Job) -> None:
+    """It would end the job without a new boot, and who needs one would ask for ever."""
+    done = run_document()
+    first = _poll(post)["job"]
+    assert post(f"{first['id']}/result", lease=first["lease"], run=done).status_code == 201
+    uploaded = run_document()
+    send({"runs": [uploaded]}, "", "/api/v1/runs")
+    assert Run.objects.count() == 2
+    again = _request()
+    for old in (done, uploaded):
+        got = _poll(post)["job"]
+        refused = post(f"{again.pk}/result", lease=got["lease"], run=old)
+        assert _error(refused) == (409, "wrong_job")
+        assert old["uuid"] in refused.json()["error"]["message"]
+        Job.objects.filter(pk=again.pk).update(not_before=again.created_at)
+    spooled = run_document()
+    send({"runs": [spooled]}, "", "/api/v1/runs")
+    got = _poll(post)["job"]
+    assert post(f"{again.pk}/result", lease=got["lease"], run=spooled).status_code == 200
+
+
 def test_a_result_without_the_metric_that_matters_is_refused(post: Send, job: Job) -> None:
     metric = {"unit": "us", "better": "less", "samples": [1.0], "boots": [0]}
     refused = _result(post, _poll(post)["job"], metrics={"latency": metric})

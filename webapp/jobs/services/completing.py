@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from webapp.jobs import kernel
@@ -41,11 +42,13 @@ def check_result(job: Job, runs: Sequence[RunDocument]) -> list[RunDocument]:
     """The runs to store, with a warning where their kernel does not say what it is.
 
     Raises:
-        ResultRefused: another hardware, mode or tree than the job's, or not its metric.
+        ResultRefused: another hardware, mode or tree than the job's, or not its metric; or
+            runs that were there before the job was.
         WrongKernel: another revision, by the run's word or by its kernel's.
     """
     for run in runs:
         _refuse_another_subject(job, run)
+    _refuse_known_runs(job, runs)
     return [_checked(job, run) for run in runs]
 
 
@@ -101,6 +104,22 @@ def _refuse_another_subject(job: Job, run: RunDocument) -> None:
         raise ResultRefused(f"mode: job {job.pk} is in {job.mode}, not {mode}")
     if job.metric and job.metric.name not in {metric.name for metric in run.metrics}:
         raise ResultRefused(f"metrics: job {job.pk} asks for {job.metric}, which the run lacks")
+
+
+def _refuse_known_runs(job: Job, runs: Sequence[RunDocument]) -> None:
+    """A job asks for a new measurement. An old run would end it and bring nothing, for ever."""
+    others = Job.runs.through.objects.filter(run=OuterRef("pk")).exclude(job=job)
+    old = (
+        Run.objects.filter(Q(Exists(others)) | Q(received_at__lt=job.created_at))
+        .filter(uuid__in=[run.uuid for run in runs])
+        .exclude(jobs=job)
+        .first()
+    )
+    if old is not None:
+        raise ResultRefused(
+            f"uuid: run {old.uuid} was measured for something else before; job {job.pk} asks for "
+            "a new measurement, under a UUID of its own"
+        )
 
 
 def _is_former_hardware(job: Job, name: str) -> bool:
