@@ -198,6 +198,19 @@ def test_borrowed_noise_lets_a_young_series_speak():
     assert confirmed(detect(points, borrowed=known)) == ["r4"]
 
 
+def test_a_young_series_whose_runs_scatter_far_more_than_its_builds_trusts_itself_soon():
+    """As ipfw of the archive did: the noise expected of it is four times what it turns out to be."""
+    wide = Scatter(run=0.2, build=0.02)
+    found = 0
+    for seed in range(40):
+        made = make_series(
+            seed=seed, revisions=23, scatter=wide, samples=30, events=[Step(21, -22.0)]
+        )
+        found += confirmed(detect(points_of(made))) == ["r21"]
+
+    assert found >= 25
+
+
 def test_what_other_modes_lend_is_the_median_of_their_noise():
     assert borrow([]) is None
     lent = borrow([(1.0, 0.4), (2.0, 0.5), (9.0, 4.0)], weight=7)
