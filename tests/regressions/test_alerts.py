@@ -198,6 +198,14 @@ def test_the_threshold_in_force_is_the_most_specific_one_and_says_so() -> None:
     assert Alert.objects.count() == 1
 
 
+def test_a_change_without_a_figure_is_larger_than_any_threshold() -> None:
+    arrive(runs_of({(ATOM, "pf"): {15: 0.9}}))
+    MinEffect.objects.create(tree=make.tree(), percent=1000)
+    assert not Finding.objects.of_interest().exists()
+    Finding.objects.update(change_pct=None)
+    assert Finding.objects.of_interest().exists()
+
+
 def test_the_database_refuses_a_second_alert_for_one_commit() -> None:
     arrive(runs_of({(ATOM, "pf"): {15: 0.9}}))
     alert = Alert.objects.get()

@@ -199,7 +199,7 @@ def test_borrowed_noise_lets_a_young_series_speak():
 
 
 def test_a_young_series_whose_runs_scatter_far_more_than_its_builds_trusts_itself_soon():
-    """As ipfw of the archive did: the noise expected of it is four times what it turns out to be."""
+    """As ipfw of the archive did: the noise expected is four times that which turns out."""
     wide = Scatter(run=0.2, build=0.02)
     found = 0
     for seed in range(40):

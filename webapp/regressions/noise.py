@@ -18,7 +18,6 @@ class SeriesFacts:
 
     better: str
     margin_pct: float
-    min_effect_pct: float
     build_noise: BuildNoise | None
 
 
@@ -37,11 +36,9 @@ def facts_of(series: Iterable[Series]) -> dict[int, SeriesFacts]:
 
 def _facts(metric: Metric, settings: SeriesSettings | None, summary: dict[str, Any]) -> SeriesFacts:
     margin = settings.margin_pct if settings else None
-    least = settings.min_effect_pct if settings else None
     return SeriesFacts(
         better=(settings.better if settings else "") or metric.better,
         margin_pct=SeriesSettings.DEFAULT_MARGIN_PCT if margin is None else margin,
-        min_effect_pct=SeriesSettings.DEFAULT_MIN_EFFECT_PCT if least is None else least,
         build_noise=build_noise_of(summary),
     )
 

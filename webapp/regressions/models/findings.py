@@ -32,7 +32,10 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         return self.filter(series__in=list(series)).order_by("series_id", "position")
 
     def of_interest(self) -> Self:
-        """Those at least as large as the smallest effect in force (see regressions.thresholds)."""
+        """Those at least as large as the smallest effect in force (see regressions.thresholds).
+
+        A change beyond the double range has no figure, and is larger than any.
+        """
         least = Coalesce(
             "series__settings__min_effect_pct",
             "series__mode__min_effect__percent",
@@ -40,7 +43,9 @@ class FindingQuerySet(models.QuerySet["Finding"]):
             "series__tree__min_effect__percent",
             models.Value(SeriesSettings.DEFAULT_MIN_EFFECT_PCT),
         )
-        return self.annotate(size=Abs("change_pct"), least=least).filter(size__gte=F("least"))
+        return self.annotate(size=Abs("change_pct"), least=least).filter(
+            Q(size__gte=F("least")) | Q(size=None)
+        )
 
     def revisions_lately(self, *, state: str, verdict: str, limit: int) -> list[int]:
         """Ids of the last ``limit`` revisions with such a finding: by commit time, else place."""
