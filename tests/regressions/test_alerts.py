@@ -200,7 +200,7 @@ def test_the_threshold_in_force_is_the_most_specific_one_and_says_so() -> None:
 
 def test_a_change_without_a_figure_is_larger_than_any_threshold() -> None:
     arrive(runs_of({(ATOM, "pf"): {15: 0.9}}))
-    MinEffect.objects.create(tree=make.tree(), percent=1000)
+    MinEffect.objects.create(tree=Series.objects.get().tree, percent=1000)
     assert not Finding.objects.of_interest().exists()
     Finding.objects.update(change_pct=None)
     assert Finding.objects.of_interest().exists()
