@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Exists, F, Func, JSONField, OuterRef, Value
 from django.utils import timezone
 
 from webapp.outbox.letters import NewMail
@@ -38,6 +39,18 @@ def notify(alerts: Sequence[Alert], events: Sequence[AlertEvent]) -> None:
     post_mails([*follow_ups, *firsts])
     _keep_from_history(alerts, {mail.data["alert"] for mail in firsts})
     _call_webhooks(news)
+
+
+def join_mails(*, gone: Alert, kept: Alert) -> None:
+    """Count what was mailed about ``gone`` as about ``kept``: who knows of it is not told again,
+    and hears what follows. The outbox keeps one mail of a kind for a person.
+    """
+    twins = Mail.objects.filter(
+        about=_about(kept.pk), recipient=OuterRef("recipient"), kind=OuterRef("kind")
+    )
+    data = Func(F("data"), Value(["alert"]), Value(kept.pk, JSONField()), function="jsonb_set")
+    mails = Mail.objects.filter(about=_about(gone.pk)).exclude(Exists(twins))
+    mails.update(about=_about(kept.pk), data=data)
 
 
 def _firsts(alerts: Sequence[Alert], now: datetime) -> list[NewMail]:
