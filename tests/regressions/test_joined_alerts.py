@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from tests import make
@@ -121,6 +122,49 @@ def test_an_undo_restores_the_revision_that_stays(pair: tuple[Alert, Alert], ada
     alerts.undo(**seen(pair[0], ada))
     pair[0].refresh_from_db()
     assert (pair[0].resolution, pair[0].resolution_revision) == ("fixed", into)
+
+
+def test_the_number_of_the_one_that_went_names_the_other_in_acts(
+    pair: tuple[Alert, Alert], ada: User
+) -> None:
+    other = Alert.objects.create(
+        tree=pair[0].tree,
+        revision=Revision.objects.get(name="r120"),
+        after=Revision.objects.get(name="r119"),
+        likeliest=Revision.objects.get(name="r120"),
+        verdict="regression",
+        opened_at=pair[0].opened_at,
+        updated_at=pair[0].opened_at,
+    )
+    kept = join()
+    alerts.reopen(**seen(other, ada))
+    alerts.mark_duplicate(**seen(other, ada), of=pair[0].pk)
+    other.refresh_from_db()
+    assert other.duplicate_of == kept
+    with pytest.raises(alerts.TriageError, match="no other alert"):
+        alerts.mark_duplicate(**seen(kept, ada), of=pair[0].pk)
+    with pytest.raises(alerts.TriageError, match="no other alert"):
+        alerts.merge(**seen(kept, ada), into=pair[0].pk)
+
+
+def test_a_page_of_the_one_that_went_acts_on_nothing(
+    pair: tuple[Alert, Alert], client: Client, ada: User
+) -> None:
+    kept = join()
+    client.force_login(make.user("grace", role="triager"))
+    form = {"act": "acknowledge", "version": kept.version}
+    answer = client.post(f"/alerts/{pair[0].pk}/act/", form, follow=True)
+    kept.refresh_from_db()
+    assert kept.state == "new"
+    assert "look again" in answer.content.decode()
+
+
+def test_a_link_of_a_mail_leads_on_with_its_moment(
+    pair: tuple[Alert, Alert], client: Client
+) -> None:
+    kept = join()
+    answer = client.get(f"/alerts/{pair[0].pk}/?asof=2026-01-02T03:04:05Z")
+    assert answer["Location"] == f"/alerts/{kept.pk}/?asof=2026-01-02T03:04:05Z"
 
 
 def test_who_was_told_of_one_is_not_told_of_the_other(pair: tuple[Alert, Alert]) -> None:

@@ -16,6 +16,7 @@ from webapp.pages.alert_acts import NUMBER_MAX, act, read_number
 from webapp.pages.alert_summaries import AlertSummary, summarise
 from webapp.pages.bisect_lines import lines_of
 from webapp.pages.job_offers import Offers, offers_at_alert
+from webapp.pages.links import with_query
 from webapp.regressions.as_of import held_at
 from webapp.regressions.beside_alert import beside
 from webapp.regressions.lab_hint import lab_hint
@@ -32,7 +33,7 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
     alert = _alert(number)
     if alert.pk != number:
         messages.info(request, f"Alert {number} is part of this one: their commits are one.")
-        return redirect(alert)
+        return redirect(_with_moment(alert, request.GET.get("asof", "")))
     summary = summarise([alert])[0]
     can_act = is_triager(request.user)
     events = list(alert.events.select_related("actor"))
@@ -62,6 +63,9 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
 @triager_required
 def act_on_one(request: HttpRequest, number: int) -> HttpResponse:
     alert = _alert(number)
+    if alert.pk != number:
+        messages.error(request, f"Alert {number} is part of this one now; look again.")
+        return redirect(alert)
     actor = signed_in_user(request)
     form = request.POST.dict() | {"findings": " ".join(request.POST.getlist("finding"))}
     seen = read_number(form.get("version", ""))
@@ -75,6 +79,11 @@ def act_on_one(request: HttpRequest, number: int) -> HttpResponse:
 def _alert(number: int) -> Alert:
     found = Alert.objects.with_revisions().numbered(min(number, NUMBER_MAX))
     return get_object_or_404(found)
+
+
+def _with_moment(alert: Alert, asof: str) -> str:
+    """The page of ``alert``, as of the moment that a mail's link names, if it names one."""
+    return with_query(alert.get_absolute_url(), [("asof", asof)] if _moment(asof) else [])
 
 
 def _moment(text: str) -> datetime | None:

@@ -74,7 +74,7 @@ def _start(request: HttpRequest) -> HttpResponse:
 def _wanted(given: QueryDict) -> Wanted:
     """What was asked; parts that are left out come from the alert's weightiest finding."""
     text = {name: given.get(name, "")[:TEXT_MAX].replace("\0", "").strip() for name in ASKED}
-    alert = Alert.objects.with_revisions().filter(pk=read_number(text["alert"])).first()
+    alert = Alert.objects.with_revisions().numbered(read_number(text["alert"])).first()
     if alert is None:
         text["alert"] = ""
     return Wanted(_of_alert(alert) | {name: value for name, value in text.items() if value})
@@ -102,7 +102,7 @@ def _draft(wanted: Wanted) -> Draft:
         good=_revision(series, "Good", wanted["good"]),
         bad=_revision(series, "Bad", wanted["bad"]),
         effect_pct=_number("Effect", wanted["effect"]),
-        alert=Alert.objects.filter(pk=read_number(wanted["alert"]), tree=series.tree).first(),
+        alert=Alert.objects.numbered(read_number(wanted["alert"])).filter(tree=series.tree).first(),
         manual=bool(wanted["manual"]),
         most_boots=_whole("Boots", wanted["boots"]) if wanted["boots"] else None,
         most_hours=_number("Machine-hours", wanted["hours"]) if wanted["hours"] else None,

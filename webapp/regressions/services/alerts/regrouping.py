@@ -89,11 +89,11 @@ def _held(alert: int, version: int) -> Alert:
 
 
 def _other(row: Alert, number: int) -> Alert:
-    other = Alert.objects.filter(pk=number, tree=row.tree_id).exclude(pk=row.pk).first()
+    other = Alert.objects.numbered(number).filter(tree=row.tree_id).exclude(pk=row.pk).first()
     if other is None:
         raise TriageError(f"There is no other alert {number} in {row.tree}.")
     if not other.standing:
-        raise TriageError(f"Alert {number} has no findings now; choose one that has.")
+        raise TriageError(f"Alert {other.pk} has no findings now; choose one that has.")
     return other
 
 

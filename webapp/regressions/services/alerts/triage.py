@@ -145,13 +145,14 @@ def mark_duplicate(*, alert: int, actor: User, version: int, of: int, reason: st
     """
     begin_writing()
     # Two that are called duplicates of one another at once must not both succeed.
-    lock_trees(Alert.objects.filter(pk__in=[alert, of]).values_list("tree_id", flat=True))
-    other = Alert.objects.filter(pk=of).first()
-    if other is None or of == alert:
+    both = Alert.objects.filter(pk=alert) | Alert.objects.numbered(of)
+    lock_trees(both.values_list("tree_id", flat=True))
+    other = Alert.objects.numbered(of).first()
+    if other is None or other.pk == alert:
         raise TriageError(f"There is no other alert {of}.")
     if other.duplicate_of_id is not None:
-        raise TriageError(f"Alert {of} is a duplicate of {other.duplicate_of_id} itself.")
-    said = f"duplicate of {of}" + (f": {reason}" if reason else "")
+        raise TriageError(f"Alert {other.pk} is a duplicate of {other.duplicate_of_id} itself.")
+    said = f"duplicate of {other.pk}" + (f": {reason}" if reason else "")
     return _act(
         alert,
         actor,
@@ -160,7 +161,7 @@ def mark_duplicate(*, alert: int, actor: User, version: int, of: int, reason: st
         said,
         state=State.RESOLVED,
         resolution=Resolution.DUPLICATE,
-        duplicate_of_id=of,
+        duplicate_of_id=other.pk,
     )
 
 
