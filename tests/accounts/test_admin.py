@@ -9,6 +9,8 @@ from django.test import Client
 from tests.operators import list_statements, operator, signed_in, text_of, url
 from tests.results.steps import analyse, measured, mode, upload
 from webapp.accounts.models import User
+from webapp.regressions.models import SeriesSettings
+from webapp.results.models import Series
 
 pytestmark = pytest.mark.django_db
 MODELS = sorted(admin.site._registry, key=lambda model: model._meta.label)
@@ -107,3 +109,14 @@ def test_an_operator_is_made_by_a_command(monkeypatch: pytest.MonkeyPatch) -> No
     client = Client()
     assert client.login(username="ada", password="a long password")
     assert client.get("/admin/").status_code == 200
+
+
+def test_settings_of_a_series_stay_with_it_and_are_not_deleted() -> None:
+    fill(1, 2)
+    one, other = Series.objects.order_by("pk")[:2]
+    SeriesSettings.objects.create(series=one, min_effect_pct=5)
+    form = {"series": other.pk, "better": "less", "margin_pct": "", "is_canary": "on"}
+    assert operator().post(url(SeriesSettings, "change", one.pk), form).status_code == 302
+    held = SeriesSettings.objects.values_list("series", "better", "min_effect_pct", "is_canary")
+    assert list(held) == [(one.pk, "less", 5, True)]
+    assert operator().get(url(SeriesSettings, "delete", one.pk)).status_code == 403

@@ -56,7 +56,14 @@ class SeriesSettingsAdmin(Admin):
     list_select_related = PARTS
     search_fields = ["series__hardware__name", "series__mode__name"]
     raw_id_fields = ["series"]
-    readonly_fields = ["min_effect_pct"]
+
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: SeriesSettings | None = None
+    ) -> list[str]:
+        """Settings stay with their series: under another one, its smallest effect would go along
+        without a line in the log.
+        """
+        return ["min_effect_pct"] if obj is None else ["min_effect_pct", "series"]
 
     def has_delete_permission(
         self, request: HttpRequest, obj: SeriesSettings | None = None
