@@ -1,4 +1,5 @@
-// What every page has: the theme button, the key to the search box, menus that close again.
+// What every page has: the theme button, forms that are sent once, the key to the search box, menus
+// that close again.
 
 const root = document.documentElement;
 const systemDark = matchMedia("(prefers-color-scheme: dark)");
@@ -75,6 +76,21 @@ function startMenus() {
   });
 }
 
+// A double click, or a key held down, sends a form once: the second answer would be that things
+// changed since, in place of what was done. A second later it is meant.
+const AGAIN_MS = 1000;
+
+function startForms() {
+  const sent = new WeakMap();
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (form.method !== "post" || event.defaultPrevented) return;
+    if (event.timeStamp - (sent.get(form) ?? -AGAIN_MS) < AGAIN_MS) event.preventDefault();
+    else sent.set(form, event.timeStamp);
+  });
+}
+
 startTheme();
+startForms();
 startSearch();
 startMenus();

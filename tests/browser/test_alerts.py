@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
 from tests import make
@@ -73,6 +73,23 @@ def test_an_inbox_is_triaged_without_a_mouse(inbox: Page, complaints: list[str])
     expect(inbox.get_by_text("No alert fits")).to_be_visible()
     assert states() == ["resolved", "resolved"]
     assert complaints == []
+
+
+def test_a_key_that_is_held_acts_once_and_what_it_did_can_be_undone(inbox: Page) -> None:
+    sent: list[str] = []
+
+    def hold(route: Route) -> None:
+        sent.append(route.request.url)
+        if len(sent) == 1:
+            inbox.keyboard.press("e")
+        route.continue_()
+
+    inbox.route("**/alerts/act/**", hold)
+    inbox.keyboard.press("j")
+    inbox.keyboard.press("e")
+    expect(inbox.get_by_text("Done: alert")).to_be_visible()
+    expect(inbox.get_by_role("button", name="Undo")).to_be_visible()
+    assert len(sent) == 1
 
 
 def test_help_and_an_alert_open_by_keyboard(inbox: Page, complaints: list[str]) -> None:
