@@ -11,7 +11,7 @@ from tests import make
 from tests.pages.conftest import Counted, words
 from tests.regressions.alert_steps import arrive, log, runs_of
 from webapp.regressions.models import Alert, SeriesSettings
-from webapp.results.models import Series
+from webapp.results.models import Revision, Series
 from webapp.results.services import forget_names
 
 pytestmark = pytest.mark.django_db
@@ -76,6 +76,22 @@ def test_an_alert_says_where_how_much_and_since_which_commit(visit: Visit, mixed
     assert "2 % (default)" in text
     assert "r112 likeliest" in text
     assert "Driftline opened" in text
+
+
+def test_of_many_suspects_the_likeliest_and_the_number_of_the_others_are_told(
+    visit: Visit,
+) -> None:
+    alert = Alert.objects.get(revision__name="r120")
+    places = {"after": "r102", "revision": "r129", "likeliest": "r127"}
+    for field, name in places.items():
+        setattr(alert, field, Revision.objects.get(name=name))
+    alert.save()
+    text = visit(f"/alerts/{alert.pk}/").partition("Suspects The commits")[2]
+    assert [name for name in ("r103", "r122", "r123", "r126", "r128") if f" {name} " in text] == [
+        "r103",
+        "r122",
+    ]
+    assert "r127 likeliest r129 And 5 more between these." in text
 
 
 def test_an_alert_that_smells_of_the_lab_says_so(visit: Visit) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -26,6 +27,15 @@ from webapp.regressions.thresholds import Threshold, Thresholds
 from webapp.results.models import Revision
 
 SUSPECTS_SHOWN = 20
+
+
+class Suspects(NamedTuple):
+    """The commits that may be the cause, in order: the first ones, the likeliest and the last; and
+    how many ``more`` lie between.
+    """
+
+    shown: Sequence[Revision]
+    more: int
 
 
 @require_safe
@@ -110,13 +120,16 @@ def _offers(summary: AlertSummary) -> Offers | None:
     return None if worst is None else offers_at_alert(summary.alert, worst.series)
 
 
-def _suspects(alert: Alert) -> Sequence[Revision]:
-    """The commits that may be the cause, in order; one more than are shown."""
-    found = list(Revision.objects.between(alert.after, alert.revision)[:SUSPECTS_SHOWN])
-    suspects = [*found, alert.revision]
-    for revision in suspects:
+def _suspects(alert: Alert) -> Suspects:
+    between = Revision.objects.between(alert.after, alert.revision)
+    first = list(between[: SUSPECTS_SHOWN + 1])
+    found = [*first[:SUSPECTS_SHOWN], alert.revision]
+    if alert.likeliest not in found:
+        found.insert(-1, alert.likeliest)
+    for revision in found:
         revision.tree = alert.tree
-    return suspects
+    are_all = len(first) <= SUSPECTS_SHOWN
+    return Suspects(found, 0 if are_all else between.count() - len(found) + 1)
 
 
 def _can_undo(alert: Alert, events: Sequence[AlertEvent]) -> bool:
