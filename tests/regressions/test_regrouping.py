@@ -68,6 +68,34 @@ def test_a_merged_alert_gives_its_findings_and_those_to_come(ada: User) -> None:
     assert "joined" in log(first)[2:]
 
 
+@pytest.mark.parametrize("state", ["new", "acknowledged"])
+def test_what_waits_is_not_hidden_in_a_duplicate_of_itself(ada: User, state: str) -> None:
+    arrive(runs_of(TWO))
+    first, second = two()
+    if state == "acknowledged":
+        alerts.acknowledge(**seen(second, ada))
+    alerts.mark_duplicate(**seen(first, ada), of=second.pk)
+    alerts.merge(**seen(second, ada), into=first.pk)
+    again()
+    first.refresh_from_db()
+    second.refresh_from_db()
+    assert (first.state, first.triaged, first.duplicate_of) == (state, state != "new", None)
+    assert (second.state, second.duplicate_of) == ("resolved", first)
+    assert log(first)[-1] == "reopened"
+    assert series_of(first) == [f"{ATOM} pf worse", f"{XEON} pf worse"]
+
+
+def test_what_a_duplicate_repeats_stays_closed_where_it_was(ada: User) -> None:
+    arrive(runs_of(TWO))
+    first, second = two()
+    alerts.mark_duplicate(**seen(first, ada), of=second.pk)
+    alerts.resolve(**seen(second, ada), resolution="expected")
+    alerts.merge(**seen(second, ada), into=first.pk)
+    first.refresh_from_db()
+    second.refresh_from_db()
+    assert (first.resolution, second.resolution) == ("duplicate", "expected")
+
+
 def test_an_undo_of_a_merge_restores_both(ada: User) -> None:
     arrive(runs_of(TWO))
     first, second = two()

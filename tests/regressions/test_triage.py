@@ -108,6 +108,18 @@ def test_a_duplicate_names_the_alert_it_repeats(ada: User) -> None:
         alerts.mark_duplicate(**seen(first, ada), of=second.pk)
 
 
+def test_an_undo_makes_no_two_duplicates_of_one_another(ada: User) -> None:
+    arrive(runs_of({("Atom/T540", "pf"): {10: 0.9, 20: 0.9}}))
+    first, second = Alert.objects.order_by("pk")
+    alerts.mark_duplicate(**seen(first, ada), of=second.pk)
+    alerts.reopen(**seen(first, ada))
+    alerts.mark_duplicate(**seen(second, ada), of=first.pk)
+    with pytest.raises(alerts.TriageError, match=f"is a duplicate of {first.pk} itself"):
+        alerts.undo(**seen(first, ada))
+    first.refresh_from_db()
+    assert first.state == "reopened"
+
+
 def test_what_a_person_resolved_stays_so_when_its_findings_go(alert: Alert, ada: User) -> None:
     alerts.resolve(**seen(alert, ada), resolution="won't fix")
     for run in Run.objects.filter(revision__position__gte=115):

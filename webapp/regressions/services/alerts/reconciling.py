@@ -19,7 +19,7 @@ from webapp.regressions.services.alerts.evidence import Conclusion, conclude, fi
 from webapp.regressions.services.alerts.locks import lock_trees
 from webapp.regressions.services.alerts.log import Change, write
 from webapp.regressions.services.alerts.naming import is_named_among
-from webapp.regressions.services.alerts.settling import retire, settle
+from webapp.regressions.services.alerts.settling import retire, settle, take_up
 from webapp.results.models import Revision
 from webapp.results.services import begin_writing
 
@@ -59,13 +59,20 @@ def reconcile_alerts(tree: int, *, back: Mapping[int, int] = NOTHING_BACK) -> No
         for one, change in add_assigned(pairs, [*said, *taken], ids, changes)
     ]
     _assign(findings, paired, changes)
-    for conclusion, change in paired:
-        settle(change, conclusion)
     backed = {change.alert.pk for _, change in paired}
     kept = backed | {one.alert for one in held} - _given_away(findings, said)
-    for pk, change in changes.items():
-        if change.alert.standing and pk not in kept:
-            retire(change, _heir(pk, findings, paired))
+    leaving = [
+        (change, _heir(pk, findings, paired))
+        for pk, change in changes.items()
+        if change.alert.standing and pk not in kept
+    ]
+    for change, heir in leaving:
+        if heir is not None:
+            take_up(heir, change.alert)
+    for conclusion, change in paired:
+        settle(change, conclusion)
+    for change, heir in leaving:
+        retire(change, heir.alert if heir else None)
     write([*changes.values(), *(one for _, one in paired if one.alert.pk not in changes)])
 
 
@@ -246,7 +253,7 @@ def _names(rows: Sequence[Finding]) -> str:
     return ", ".join(named) + (f" and {more} more" if more > 0 else "")
 
 
-def _heir(pk: int, findings: Sequence[Finding], paired: Paired) -> Alert | None:
+def _heir(pk: int, findings: Sequence[Finding], paired: Paired) -> Change | None:
     """The alert that took over most findings of one that is left without."""
     now = {row.pk: row.alert_id for row in findings}
     went = Counter(
@@ -258,4 +265,4 @@ def _heir(pk: int, findings: Sequence[Finding], paired: Paired) -> Alert | None:
     if not went:
         return None
     heir = min(went, key=lambda heir: (-went[heir], heir))
-    return next(change.alert for _, change in paired if change.alert.pk == heir)
+    return next(change for _, change in paired if change.alert.pk == heir)

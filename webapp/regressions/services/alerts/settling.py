@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from webapp.regressions.models import Alert, AlertEvent
 from webapp.regressions.services.alerts.evidence import Conclusion
-from webapp.regressions.services.alerts.log import Change
+from webapp.regressions.services.alerts.log import RESTORED, Change
 
 State = Alert.State
 Resolution = Alert.Resolution
@@ -50,6 +50,19 @@ def retire(change: Change, heir: Alert | None) -> None:
         change.enter(State.RESOLVED, resolution=Resolution.RETRACTED)
     else:
         change.enter(State.RESOLVED, resolution=Resolution.DUPLICATE, duplicate_of=heir)
+
+
+def take_up(change: Change, other: Alert) -> None:
+    """Let a duplicate of ``other``, which waits or sleeps, do that in its place: it gets the
+    findings, and both closed would hide them.
+    """
+    if change.alert.duplicate_of_id != other.pk or other.state == State.RESOLVED:
+        return
+    kind = Kind.SNOOZED if other.state == State.SNOOZED else Kind.REOPENED
+    change.note(kind, f"alert {other.pk}, which it was a duplicate of, is part of it now")
+    fields = {name: getattr(other, name) for name in RESTORED if name not in ("state", "triaged")}
+    change.enter(State(other.state), **fields)
+    change.alert.triaged = other.triaged
 
 
 def _stand_again(change: Change) -> None:

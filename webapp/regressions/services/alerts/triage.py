@@ -150,8 +150,7 @@ def mark_duplicate(*, alert: int, actor: User, version: int, of: int, reason: st
     other = Alert.objects.numbered(of).first()
     if other is None or other.pk == alert:
         raise TriageError(f"There is no other alert {of}.")
-    if other.duplicate_of_id is not None:
-        raise TriageError(f"Alert {other.pk} is a duplicate of {other.duplicate_of_id} itself.")
+    _refuse_duplicate(other)
     said = f"duplicate of {other.pk}" + (f": {reason}" if reason else "")
     return _act(
         alert,
@@ -163,6 +162,12 @@ def mark_duplicate(*, alert: int, actor: User, version: int, of: int, reason: st
         resolution=Resolution.DUPLICATE,
         duplicate_of_id=other.pk,
     )
+
+
+def _refuse_duplicate(other: Alert) -> None:
+    """Two that are duplicates of one another would both be closed, and what they tell lost."""
+    if other.duplicate_of_id is not None:
+        raise TriageError(f"Alert {other.pk} is a duplicate of {other.duplicate_of_id} itself.")
 
 
 @transaction.atomic
@@ -177,10 +182,12 @@ def undo(*, alert: int, actor: User, version: int) -> Alert:
     if last is None or not last.before or last.version != row.version:
         raise TriageError("There is nothing to undo: the last change was not a person's act.")
     moments = ("snoozed_until", "recovered_since")
-    before = {
+    before: dict[str, Any] = {
         name: datetime.fromisoformat(value) if name in moments and value else value
         for name, value in last.before.items()
     }
+    if (of := before.get("duplicate_of_id")) is not None:
+        _refuse_duplicate(Alert.objects.get(pk=of))
     if last.assignments.all().delete()[0]:
         reconcile_alerts(row.tree_id, back=_back(row, last))
         row.refresh_from_db()
