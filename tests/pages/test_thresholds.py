@@ -34,6 +34,10 @@ def post(client: Client, address: str, **form: object) -> str:
     return words(client.post(address, form, follow=True).content.decode())
 
 
+def read(client: Client, address: str) -> str:
+    return words(client.get(address).content.decode())
+
+
 def test_it_says_what_is_in_force_and_what_that_hides(visit: Visit) -> None:
     MinEffect.objects.create(hardware=Hardware.objects.get(name=XEON), percent=4)
     text = visit("/thresholds/")
@@ -53,6 +57,17 @@ def test_a_dry_run_says_what_would_go_and_what_became_of_it(visit: Visit) -> Non
     assert "resolved as not real" in text
     assert "Sign in to set it" in text
     assert not ThresholdChange.objects.exists()
+
+
+def test_a_percentage_is_told_as_it_was_set(root: Client) -> None:
+    assert "2.26 % for mode pf" in read(root, f"{DRY_RUN}?scope=mode:pf&percent=2.26")
+    post(root, "/thresholds/set/", scope="mode:pf", percent="2.26")
+    text = read(root, "/thresholds/")
+    assert "mode pf 2.26 dry run" in text
+    assert "2.26 % by mode instead of 2 % (default)" in text
+    assert "from none to 2.26" in text
+    alert = Alert.objects.get(revision__name="r112")
+    assert "2.26 % (mode)" in read(root, f"/alerts/{alert.pk}/")
 
 
 def test_a_dry_run_without_effect_says_so(visit: Visit) -> None:

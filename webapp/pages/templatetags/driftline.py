@@ -142,6 +142,12 @@ def query_of(address: str) -> str:
 
 
 @register.filter
+def as_set(percent: float | None) -> str:
+    """A smallest effect as it was set: rounded, it would not be the one in force."""
+    return "" if percent is None else f"{percent:g}"
+
+
+@register.filter
 def whole_percent(share: float) -> str:
     """``87 %`` of a share from 0 to 1."""
     return f"{100 * share:.0f} %"
