@@ -33,8 +33,10 @@ def test_an_alert_keeps_its_number_its_state_and_its_log_when_its_revision_is_me
     alerts.acknowledge(alert=alert.pk, actor=make.user(), version=alert.version, reason="mine")
     finding = Finding.objects.get()
     make.revision("r116")
+    Alert.objects.update(named=alert.revision, named_probability=0.99)
     merge("r115", "r116")
     alert.refresh_from_db()
+    assert alert.named == alert.revision
     finding.refresh_from_db()
     assert (alert.revision.name, alert.state, alert.standing) == ("r116", "acknowledged", True)
     assert (finding.state, finding.revision.name, finding.alert) == ("confirmed", "r116", alert)

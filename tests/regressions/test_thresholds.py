@@ -10,12 +10,13 @@ from tests import make
 from tests.regressions.alert_steps import arrive, open_alerts, runs_of
 from webapp.accounts.models import User
 from webapp.regressions.dry_run import dry_run
-from webapp.regressions.models import Alert, ThresholdChange
+from webapp.regressions.models import Alert, Assignment, ThresholdChange
 from webapp.regressions.scopes import Scope, ScopeError
 from webapp.regressions.services.thresholds import ThresholdError, set_threshold, undo_threshold
 from webapp.regressions.thresholds import Threshold, Thresholds
-from webapp.results.models import Series
+from webapp.results.models import Hardware, Mode, Series
 from webapp.results.services import forget_names
+from webapp.results.services.merging import merge_hardware, merge_modes
 
 pytestmark = pytest.mark.django_db
 ATOM, XEON = "Atom/T540", "Xeon/T580"
@@ -128,3 +129,27 @@ def test_each_threshold_says_what_it_hides(ada: User) -> None:
         Threshold(3, "tree"),
         Threshold(2, "default"),
     ]
+
+
+def test_what_was_set_outlives_a_merge_of_what_it_was_set_for(ada: User) -> None:
+    """Of two values that of what stays holds; the log of both is kept."""
+    here = Series.objects.named().get(hardware__name=ATOM, mode__name="pf")
+    there = Series.objects.named().get(hardware__name=XEON)
+    Hardware.objects.update(lab=there.hardware.lab)
+    for scope, percent in ((f"hardware:{ATOM}", 30), (f"series:{here.pk}", 7), ("mode:pf", 4)):
+        set_threshold(scope=Scope.named(scope), percent=percent, actor=ada)
+    set_threshold(scope=Scope.named("mode:forwarding"), percent=9, actor=ada)
+    alert = Alert.objects.first()
+    said = Assignment.objects.create(alert=alert, series=here, after=alert.after, last=alert.after)
+    merge_hardware(source=here.hardware, into=there.hardware)
+    merge_modes(source=here.mode, into=Mode.objects.get(name="forwarding"))
+    left = Series.objects.named().get()
+    assert Thresholds.of([left.pk]).chain(left) == [
+        Threshold(7, "series"),
+        Threshold(9, "mode"),
+        Threshold(30, "hardware"),
+        Threshold(2, "default"),
+    ]
+    assert ThresholdChange.objects.count() == 4
+    said.refresh_from_db()
+    assert said.series == left

@@ -8,6 +8,7 @@ class RegressionsConfig(AppConfig):
     label = "regressions"
 
     def ready(self) -> None:
-        """Register what layers below call: our letters, and our part of merging revisions."""
+        """Register what layers below call: our letters, and our part of merging."""
         import_module("webapp.regressions.letters")
         import_module("webapp.regressions.services.merged_revisions")
+        import_module("webapp.regressions.services.merged_series")

@@ -28,7 +28,7 @@ REFERENCES: tuple[tuple[Any, tuple[str, ...]], ...] = (
     (Finding, ("after", "first", "last", "confirmed_by", "recovered_by")),
     (FindingEvent, ("revision", "after", "last")),
     (Assignment, ("after", "last")),
-    (Alert, ("after", "likeliest", "resolution_revision")),
+    (Alert, ("after", "likeliest", "named", "resolution_revision")),
 )
 
 

@@ -7,7 +7,7 @@ concluded anew. The name of what goes stays as an alias, so later uploads under 
 from collections.abc import Callable
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import ForeignObjectRel, Q
 
 from webapp.results.errors import Problem, Unprocessable
 from webapp.results.models import (
@@ -117,11 +117,16 @@ def _refuse_self(source: int, into: int) -> None:
 
 
 def _hand_over(source: Hardware | Mode, into: Hardware | Mode) -> None:
-    """What names ``source`` names ``into``: runs, aliases, and what layers above refer to it."""
-    for relation in source._meta.related_objects:  # noqa: SLF001
-        if relation.one_to_many and relation.related_model is not Series:
-            rows = relation.related_model._default_manager  # noqa: SLF001
-            field = relation.field.name
+    """What names ``source`` names ``into``: runs, aliases, and what layers above refer to it.
+
+    Of what each can have but one, that of ``into`` stays.
+    """
+    for relation in source._meta.get_fields(include_hidden=True):  # noqa: SLF001
+        if not isinstance(relation, ForeignObjectRel) or relation.related_model is Series:
+            continue
+        rows = relation.related_model._default_manager  # noqa: SLF001
+        field = relation.field.name
+        if relation.one_to_many or not rows.filter(**{field: into}).exists():
             rows.filter(**{field: source}).update(**{field: into})
 
 
