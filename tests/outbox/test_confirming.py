@@ -85,3 +85,11 @@ def test_no_address_is_given_up_at_once(client: Client, ada: User) -> None:
     ada.refresh_from_db()
     assert ada.email == ""
     assert "till then you get no mails" in ask(client)
+
+
+def test_an_address_that_no_account_can_hold_is_refused_by_its_field(
+    client: Client, ada: User
+) -> None:
+    long = "a" * 60 + "@" + ".".join(["b" * 60] * 4) + ".example.org"
+    assert "at most 254 characters" in ask(client, long)
+    assert not ada.mails.exists()

@@ -20,6 +20,8 @@ from webapp.outbox.confirming import AddressNotTaken, NewAddress, ask_address, t
 
 ALIASES_MAX = 20
 ALIAS_MAX = 254
+ADDRESS_MAX = 254
+"""As long as the account holds one; a form's own limit is more."""
 BAD_REQUEST, NOT_FOUND = 400, 404
 
 
@@ -29,6 +31,7 @@ class AccountForm(ModelForm):
     email = forms.EmailField(
         label="E-mail",
         required=False,
+        max_length=ADDRESS_MAX,
         help_text="A new one counts once you opened the link that is mailed to it.",
     )
     aliases = forms.CharField(
