@@ -12,6 +12,7 @@ from tests import make
 from webapp.outbox import services
 from webapp.outbox.letters import NewMail
 from webapp.outbox.models import Endpoint, HookDelivery, Mail
+from webapp.outbox.services.operating import drop_mails
 
 pytestmark = pytest.mark.django_db
 
@@ -79,3 +80,27 @@ def test_an_event_goes_once_to_each_enabled_endpoint_that_listens_to_its_kind() 
     for _ in range(2):
         services.post_event(kind="alert.opened", about="alert:17", payload={"alert": 17})
     assert sorted(d.endpoint.name for d in HookDelivery.objects.all()) == ["all", "these"]
+
+
+def test_what_was_dropped_unsent_waits_again_when_it_is_posted_again(
+    django_assert_num_queries,
+) -> None:
+    to = make.user().pk
+    services.post_mails([new_mail(to), new_mail(to, "alert:18"), new_mail(to, "alert:19")])
+    fields = {"ended_at": timezone.now(), "reason": "No longer so.", "attempts": 2, "data": {}}
+    Mail.objects.filter(about="alert:17").update(state="dropped", **fields)
+    Mail.objects.filter(about="alert:18").update(state="sent", **fields)
+    with transaction.atomic(), django_assert_num_queries(1):
+        assert services.post_mails([new_mail(to, f"alert:{n}") for n in (17, 18, 19)]) == 1
+    mail = Mail.objects.get(about="alert:17")
+    assert (mail.state, mail.attempts, mail.reason, mail.ended_at) == ("waiting", 0, "", None)
+    assert mail.data == {"n": 1}
+    assert Mail.objects.get(about="alert:18").state == "sent"
+
+
+def test_what_an_operator_dropped_stays_so() -> None:
+    to = make.user().pk
+    services.post_mails([new_mail(to)])
+    assert drop_mails([Mail.objects.get().pk], by="op") == 1
+    assert services.post_mails([new_mail(to)]) == 0
+    assert Mail.objects.get().state == "dropped"

@@ -128,6 +128,19 @@ def test_a_recovery_and_its_end_are_told() -> None:
     assert [kind for _, kind, name in posted() if name == about][-1] == "alert.returned"
 
 
+def test_a_recovery_is_told_that_came_for_good_after_one_that_went_before_its_mail() -> None:
+    make.subscription()
+    documents = runs_of({(ATOM, "pf"): {10: 0.9, 20: 1.11}})
+    arrive([document for document in documents if revision_of(document) < 120])
+    arrive([document for document in documents if revision_of(document) >= 120])
+    withdraw(revision__position__gte=120)
+    recovered = Mail.objects.filter(kind="alert.recovered")
+    recovered.update(state="dropped", reason="It is no longer recovered.")
+    again = runs_of({(ATOM, "pf"): {10: 0.9, 20: 1.11}}, seed=6)
+    arrive([document for document in again if revision_of(document) >= 120])
+    assert recovered.get().state == "waiting"
+
+
 def test_who_unsubscribed_hears_nothing_more() -> None:
     subscription = make.subscription()
     arrive(runs_of({(ATOM, "pf"): {15: 0.9}}, count=18))

@@ -15,20 +15,40 @@ from webapp.outbox import queue
 from webapp.outbox.letters import NewMail
 from webapp.outbox.models import Endpoint, HookDelivery
 
+DROPPED_BY = "dropped_by"
+"""In a mail's data: the operator who dropped it. It stays so, whatever is posted."""
+
 POST_MAILS = """
-    INSERT INTO outbox_mail (recipient_id, kind, about, thread, data, due)
+      WITH given AS (
     SELECT recipient, kind, about, thread, data, due
       FROM json_to_recordset(%s::json) AS mail (
            recipient bigint, kind text, about text, thread text, data jsonb, due timestamptz)
+           ), dropped AS (
+    SELECT mail.id, given.data, given.due
+      FROM outbox_mail AS mail JOIN given USING (kind, about)
+     WHERE mail.recipient_id = given.recipient AND mail.state = 'dropped'
+       AND NOT jsonb_exists(mail.data, 'dropped_by')
+     ORDER BY mail.id FOR UPDATE OF mail SKIP LOCKED
+           ), again AS (
+    UPDATE outbox_mail AS mail
+       SET state = 'waiting', data = dropped.data, due = dropped.due,
+           attempts = 0, reason = '', ended_at = NULL, composed_at = NULL
+      FROM dropped WHERE mail.id = dropped.id
+ RETURNING mail.due
+           ), new AS (
+    INSERT INTO outbox_mail (recipient_id, kind, about, thread, data, due)
+    SELECT recipient, kind, about, thread, data, due FROM given
         ON CONFLICT (recipient_id, kind, about) DO NOTHING
-    RETURNING due"""
+ RETURNING due)
+    SELECT due FROM new UNION ALL SELECT due FROM again"""
 
 
 def post_mails(mails: Sequence[NewMail]) -> int:
-    """Post ``mails`` and say how many of them are new.
+    """Post ``mails`` and say how many of them are to be sent because of that.
 
-    One person gets one mail of a kind about a thing: what was posted before stays as it is. They
-    are sent when this transaction is committed and they are due.
+    One person gets one mail of a kind about a thing: what waits or was sent stays as it is. What
+    was dropped because nothing was left to say, or nobody was there to read it, was no mail: there
+    is something to say again. They are sent when this transaction is committed and they are due.
     """
     if not mails:
         return 0
