@@ -15,6 +15,7 @@ from webapp.outbox.letters import Letter, NothingToSay
 from webapp.outbox.models import Mail
 from webapp.outbox.models import MailServer as ServerRow
 from webapp.outbox.services import claiming, mailing
+from webapp.outbox.services.operating import retry_mails
 
 pytestmark = pytest.mark.django_db
 Post = Callable[..., Mail]
@@ -218,6 +219,18 @@ def test_every_try_sends_the_same_letter(
         assert first[header] == second[header]
     assert first.get_body(("plain",)).get_content() == second.get_body(("plain",)).get_content()
     assert composer.calls == 1
+
+
+def test_what_is_sent_again_after_it_was_given_up_tells_the_latest(
+    server: MailServer, post: Post, composer: Composer
+) -> None:
+    server.mode = Mode.REFUSE
+    mail = post()
+    send()
+    server.mode, composer.letter = Mode.ACCEPT, Letter("What is so now", "Other.", "")
+    assert retry_mails([mail.pk]) == 1
+    send()
+    assert [mail["Subject"] for mail in server.mails] == ["What is so now"]
 
 
 def test_a_server_that_is_away_costs_no_mail_a_try(server: MailServer, post: Post) -> None:

@@ -29,7 +29,10 @@ class TestMailError(Exception):
 
 @transaction.atomic
 def retry_mails(numbers: Sequence[int]) -> int:
-    """Send mails that were given up again, with all their tries before them; say how many."""
+    """Send mails that were given up again, with all their tries before them; say how many.
+
+    They are composed anew: what they told may be days old.
+    """
     queue.mails_on_commit()
     return _retry(Mail.objects.filter(pk__in=numbers))
 
@@ -75,7 +78,7 @@ def send_test_mail(address: str) -> None:
 
 def _retry(mails: ParcelQuerySet) -> int:
     return mails.filter(state=State.DEAD).update(
-        state=State.WAITING, due=timezone.now(), attempts=0, ended_at=None
+        state=State.WAITING, due=timezone.now(), attempts=0, ended_at=None, composed_at=None
     )
 
 
