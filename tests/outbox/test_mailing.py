@@ -11,7 +11,7 @@ from tests.outbox.conftest import Composer
 from tests.smtp import MailServer, Mode
 from webapp.accounts.models import User
 from webapp.outbox import backoff, envelopes, services
-from webapp.outbox.letters import Letter, NothingToSay
+from webapp.outbox.letters import Letter, NothingToSay, NotYet
 from webapp.outbox.models import Mail
 from webapp.outbox.models import MailServer as ServerRow
 from webapp.outbox.services import claiming, mailing
@@ -120,6 +120,22 @@ def test_what_is_no_longer_so_is_dropped_with_the_reason(
     mail.refresh_from_db()
     assert (mail.state, mail.reason) == ("dropped", "The alert was retracted.")
     assert not server.mails
+
+
+def test_a_mail_whose_time_has_not_come_waits_and_that_is_no_try(
+    server: MailServer, post: Post, composer: Composer
+) -> None:
+    until = timezone.now() + timedelta(minutes=5)
+    composer.error = NotYet("It follows another.", until)
+    mail = post()
+    send()
+    mail.refresh_from_db()
+    assert (mail.state, mail.attempts, mail.due) == ("waiting", 0, until)
+    assert mail.reason == "It follows another."
+    composer.error = None
+    wait_over()
+    send()
+    assert len(server.mails) == 1
 
 
 @pytest.mark.parametrize(

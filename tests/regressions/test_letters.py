@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from tests import make
 from tests.regressions.alert_steps import arrive, runs_of
-from webapp.outbox.letters import Letter, NothingToSay, compose
+from webapp.outbox.letters import Letter, NothingToSay, NotYet, compose
 from webapp.outbox.models import Mail
 from webapp.regressions.models import Alert, AlertEvent, Finding, Subscription
 from webapp.regressions.services.alerts import resolve
@@ -170,12 +170,11 @@ def test_who_switched_the_subscription_off_is_not_mailed(backoff: Alert) -> None
         letter_of(backoff)
 
 
-def follow_up(alert: Alert, kind: str, *, opened_sent: bool = True) -> Letter:
+def follow_up(alert: Alert, kind: str, *, opened: str = "sent") -> Letter:
     first = mail_of(alert)
-    if opened_sent:
-        first.state = Mail.State.SENT
-        first.composed_at = timezone.now() - timedelta(hours=1)
-        first.save()
+    first.state = opened
+    first.composed_at = timezone.now() - timedelta(hours=1)
+    first.save()
     data = {**first.data, "at": timezone.now().isoformat()}
     return compose(
         Mail.objects.create(
@@ -202,7 +201,34 @@ def test_nothing_follows_a_mail_that_was_never_sent(backoff: Alert) -> None:
     with pytest.raises(NothingToSay, match="no longer show"):
         letter_of(backoff)
     with pytest.raises(NothingToSay, match="was not sent"):
-        follow_up(backoff, "alert.retracted", opened_sent=False)
+        follow_up(backoff, "alert.retracted", opened="dropped")
+
+
+def test_what_follows_waits_for_a_first_mail_that_was_composed_and_refused_for_now(
+    backoff: Alert,
+) -> None:
+    """It will be sent as it was composed, so the retraction must not be left out."""
+    due = timezone.now() + timedelta(minutes=30)
+    Mail.objects.update(due=due)
+    Alert.objects.update(standing=False, state="resolved", resolution="retracted")
+    with pytest.raises(NotYet, match="which waits") as waits:
+        follow_up(backoff, "alert.retracted", opened="waiting")
+    assert waits.value.until == due
+
+
+def test_a_second_move_is_told_though_the_first_was_in_the_first_mail(backoff: Alert) -> None:
+    first, now = mail_of(backoff), timezone.now()
+    Mail.objects.update(state="sent", composed_at=now - timedelta(minutes=5))
+    data = {**first.data, "at": (now - timedelta(minutes=9)).isoformat()}
+    moved = Mail(
+        recipient=first.recipient, kind="alert.moved", about=first.about, data=data, due=now
+    )
+    move = {"alert": backoff, "kind": "moved", "version": 2}
+    AlertEvent.objects.create(at=now - timedelta(minutes=9), **move)
+    with pytest.raises(NothingToSay, match="first mail tells it"):
+        compose(moved)
+    AlertEvent.objects.create(at=now, reason="from r303640 to r303643", **move)
+    assert "from r303640 to r303643" in compose(moved).text
 
 
 def test_a_move_says_from_where_to_where(backoff: Alert) -> None:

@@ -45,6 +45,14 @@ class NothingToSay(Exception):
     """What the mail was to tell is no longer so; the message says why. It is not sent."""
 
 
+class NotYet(Exception):
+    """The mail is to be composed at ``until``, not now; the message says what it waits for."""
+
+    def __init__(self, reason: str, until: datetime) -> None:
+        super().__init__(reason)
+        self.until = until
+
+
 Compose = Callable[["Mail"], Letter]
 _composers: dict[str, Compose] = {}
 
@@ -62,5 +70,7 @@ def composes(kind: str) -> Callable[[Compose], Compose]:
 
 
 def compose(mail: "Mail") -> Letter:
-    """The letter of ``mail``. Raises NothingToSay; LookupError when nobody composes its kind."""
+    """The letter of ``mail``. Raises NothingToSay, NotYet; LookupError when nobody composes its
+    kind.
+    """
     return _composers[mail.kind](mail)

@@ -43,6 +43,11 @@ def release(parcels: ParcelQuerySet, token: uuid.UUID) -> None:
     parcels.filter(claim=token).update(state=Parcel.State.WAITING, claim=None, due=timezone.now())
 
 
+def put_off(parcel: Parcel, reason: str, *, until: datetime) -> bool:
+    """Its time has not come yet; this was no try."""
+    return _write(parcel, state=Parcel.State.WAITING, claim=None, due=until, reason=_plain(reason))
+
+
 def record_sent(parcel: Parcel, **fields: Any) -> bool:
     """It arrived."""
     return _end(parcel, Parcel.State.SENT, "", attempts=F("attempts") + 1, **fields)

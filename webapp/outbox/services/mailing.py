@@ -97,6 +97,9 @@ def _is_composed(mail: Mail) -> bool:
     except letters.NothingToSay as nothing:
         claiming.record_dropped(mail, str(nothing))
         return False
+    except letters.NotYet as early:
+        claiming.put_off(mail, str(early), until=early.until)
+        return False
     except Exception as error:
         # One mail that cannot be composed must not hold up the others; it is tried again, as a
         # later version may compose it, and the operator sees why it waits.

@@ -4,13 +4,13 @@ They are composed when they are sent, and tell the latest. What is no longer so 
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.urls import reverse
 from django.utils import timezone
 
-from webapp.outbox.letters import Letter, NothingToSay, composes
+from webapp.outbox.letters import Letter, NothingToSay, NotYet, composes
 from webapp.outbox.links import absolute
 from webapp.outbox.models import Mail
 from webapp.regressions import news
@@ -30,6 +30,8 @@ from webapp.regressions.unsubscribing import Target
 from webapp.results.models import Revision
 
 SUSPECTS_SHOWN = 5
+AFTER_THE_FIRST = timedelta(minutes=1)
+"""A mail that follows another looks again so much later, at the earliest."""
 
 
 @composes(news.OPENED)
@@ -99,16 +101,29 @@ def _alert(mail: Mail) -> Alert:
 
 def _told(mail: Mail) -> Alert:
     """The alert of a mail that follows the first. Nothing is to be said to who knows nothing of the
-    alert, or was told of it when this had happened already.
+    alert, or was told of it when this had happened already. While the first may still be sent, as
+    it was composed then, nothing can be said yet.
     """
     first = Mail.objects.filter(
-        recipient=mail.recipient_id, kind=news.OPENED, about=mail.about, state=Mail.State.SENT
+        recipient=mail.recipient_id, kind=news.OPENED, about=mail.about
     ).first()
-    if first is None or first.composed_at is None:
+    if first is not None and first.is_waiting:
+        until = max(first.due, timezone.now() + AFTER_THE_FIRST)
+        raise NotYet("It follows the mail that opens the conversation, which waits.", until)
+    if first is None or first.state != Mail.State.SENT or first.composed_at is None:
         raise NothingToSay("The mail that opens the conversation was not sent.")
-    if first.composed_at > datetime.fromisoformat(mail.data["at"]):
+    alert = _alert(mail)
+    if first.composed_at > _last_happened(alert, mail):
         raise NothingToSay("The first mail tells it.")
-    return _alert(mail)
+    return alert
+
+
+def _last_happened(alert: Alert, mail: Mail) -> datetime:
+    """When what the mail tells happened last; it was posted when it did so first."""
+    kinds = [kind for kind, told in news.NEWS.items() if told == mail.kind]
+    last = alert.events.filter(kind__in=kinds, actor=None).order_by("-pk").first()
+    posted = datetime.fromisoformat(mail.data["at"])
+    return max(posted, last.at) if last else posted
 
 
 def _letter(mail: Mail, facts: AlertFacts, said: str = "") -> Letter:
