@@ -138,6 +138,22 @@ def test_a_mail_whose_time_has_not_come_waits_and_that_is_no_try(
     assert len(server.mails) == 1
 
 
+def test_what_was_held_up_until_the_quiet_hours_waits_for_their_end(
+    server: MailServer, post: Post, ada: User
+) -> None:
+    mail, now = post(), timezone.now()
+    ends = (now + timedelta(hours=2)).replace(second=0, microsecond=0)
+    hours = {"quiet_from": (now - timedelta(hours=1)).time(), "quiet_until": ends.time()}
+    User.objects.filter(pk=ada.pk).update(**hours)
+    send()
+    mail.refresh_from_db()
+    assert (mail.state, mail.attempts, mail.due) == ("waiting", 0, ends)
+    assert "quiet hours" in mail.reason
+    Mail.objects.update(due=now, data={"to": "new@example.org"})
+    send()  # the person waits for that one
+    assert [mail["To"] for mail in server.mails] == ["new@example.org"]
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

@@ -66,7 +66,7 @@ def _send_claimed(token: uuid.UUID) -> bool:
 
 
 def _send(mail: Mail, line: Line) -> None:
-    if not _has_a_reader(mail) or not _is_composed(mail):
+    if not _has_a_reader(mail) or not _is_wanted_now(mail) or not _is_composed(mail):
         return
     line.open()
     # What is sent is kept before it is sent, and only by who holds the claim.
@@ -84,6 +84,18 @@ def _has_a_reader(mail: Mail) -> bool:
         claiming.record_dropped(mail, f"{mail.recipient} has no e-mail address.")
     else:
         return True
+    return False
+
+
+def _is_wanted_now(mail: Mail) -> bool:
+    """Whether it is not quiet there: what failed before, or waited for the server, may be due at
+    any time. Only the mail that a person asks for on the page of the account comes at once.
+    """
+    now = timezone.now()
+    until = mail.recipient.after_quiet_hours(now)
+    if until <= now or OTHER_ADDRESS in mail.data:
+        return True
+    claiming.put_off(mail, "It waits for the end of the quiet hours.", until=until)
     return False
 
 
