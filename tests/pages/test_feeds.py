@@ -10,6 +10,7 @@ from django.test import Client
 from tests import make
 from tests.regressions.alert_steps import arrive, runs_of
 from tests.results.steps import analyse
+from webapp.accounts.models import User
 from webapp.regressions.feed import ENTRIES
 from webapp.regressions.models import Alert, AlertEvent
 from webapp.results.models import Revision, Run
@@ -63,6 +64,14 @@ def test_a_retracted_alert_stays_in_the_feeds(client: Client) -> None:
         found = entries(client.get(f"/feeds/{address}.atom"))
         assert [title.partition(":")[0] for _, title in found] == ["No findings left", "Opened"]
         assert found[1][0] == first[0][0]
+
+
+def test_the_feed_of_somebody_who_left_is_closed(client: Client) -> None:
+    subscription = make.subscription()
+    address = f"/feeds/subscription/{subscription.feed_token}.atom"
+    assert client.get(address).status_code == 200
+    User.objects.update(is_active=False)
+    assert client.get(address).status_code == 404
 
 
 def test_history_is_in_no_feed(client: Client) -> None:
