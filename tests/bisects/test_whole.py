@@ -9,7 +9,8 @@ from webapp.bisects.models import Bisect
 from webapp.bisects.services import advance_bisect
 from webapp.bisects.standing import standing_of
 from webapp.jobs.models import Job
-from webapp.outbox.models import Mail
+from webapp.outbox.links import absolute
+from webapp.outbox.models import Endpoint, HookDelivery, Mail
 
 pytestmark = pytest.mark.django_db
 COMPARED = ("number", "state", "action", "words", "boots", "acts", "hours", "failure")
@@ -27,6 +28,14 @@ def test_a_bisect_ends_with_the_commit_that_made_the_step() -> None:
     assert "x up to r1008" in standing.ministat()
     assert not Job.objects.exclude(state__in=Job.ENDED).exists()
     assert [mail.kind for mail in Mail.objects.all()] == ["bisect.done"]
+
+
+def test_webhooks_are_told_the_end_with_an_address_that_leads_there() -> None:
+    Endpoint.objects.create(name="chat", url="https://chat.example.org/hook")
+    bisect = lab.work(Truth(), lab.start(Truth()))
+    payload = HookDelivery.objects.get().payload
+    assert payload["culprit"] == "r1009"
+    assert payload["url"] == absolute(bisect.get_absolute_url()) != bisect.get_absolute_url()
 
 
 def test_every_decision_can_be_made_again_from_the_database() -> None:

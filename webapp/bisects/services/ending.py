@@ -7,6 +7,7 @@ from typing import Any
 from webapp.bisects.models import Bisect
 from webapp.bisects.sentences import standing_sentence
 from webapp.outbox.letters import NewMail
+from webapp.outbox.links import absolute
 from webapp.outbox.models import Mail
 from webapp.outbox.services import post_event, post_mails
 from webapp.regressions.models import Subscription
@@ -79,7 +80,7 @@ def _payload(bisect: Bisect, said: str) -> dict[str, Any]:
     series = bisect.series
     return {
         "bisect": bisect.pk,
-        "url": bisect.get_absolute_url(),
+        "url": absolute(bisect.get_absolute_url()),
         "alert": bisect.alert_id,
         "tree": series.tree.name,
         "hardware": series.hardware.name,
