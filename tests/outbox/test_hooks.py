@@ -18,7 +18,7 @@ from webapp.accounts.models import User
 from webapp.outbox import addresses, http_post, services
 from webapp.outbox.addresses import Target
 from webapp.outbox.models import Endpoint, HookDelivery
-from webapp.outbox.services import endpoints
+from webapp.outbox.services import claiming, endpoints
 
 pytestmark = pytest.mark.django_db
 
@@ -130,6 +130,32 @@ def test_an_endpoint_that_fails_for_days_is_disabled_and_says_so(
         == "Every delivery failed for 5 days, the last so: It answered 500."
     )
     assert set(HookDelivery.objects.values_list("state", flat=True)) == {"dropped"}
+
+
+def test_what_fails_while_its_endpoint_is_disabled_waits_no_more(
+    receiver: Receiver, endpoint: Endpoint
+) -> None:
+    post()
+    token = claiming.claim(HookDelivery.objects.all(), limit=1, lease=timedelta(minutes=2))
+    endpoints.disable_endpoint(endpoint=endpoint, reason="By op.")
+    delivery = HookDelivery.objects.get(claim=token)
+    claiming.record_failed(delivery, "It answered 500.")
+    endpoints.note_failure(endpoint=endpoint, reason="It answered 500.")
+    delivery.refresh_from_db()
+    assert delivery.state == "dropped"
+
+
+def test_nothing_is_said_to_be_sent_to_a_disabled_endpoint(
+    endpoint: Endpoint, operator: User
+) -> None:
+    post()
+    endpoints.disable_endpoint(endpoint=endpoint, reason="By op.")
+    with pytest.raises(endpoints.EndpointError, match="enable it first"):
+        endpoints.ping_endpoint(endpoint=endpoint, by=operator)
+    HookDelivery.objects.update(state="dead")
+    with pytest.raises(endpoints.EndpointError, match="enable it first"):
+        endpoints.retry_deliveries(endpoint=endpoint, numbers=[HookDelivery.objects.get().pk])
+    assert HookDelivery.objects.get().state == "dead"
 
 
 def test_a_redirect_is_not_followed(receiver: Receiver, endpoint: Endpoint) -> None:

@@ -207,5 +207,7 @@ def test_an_endpoint_is_disabled_and_enabled_and_its_log_says_what_was_sent(
     text = visit(f"/webhooks/{hook.pk}/")
     assert "disabled By op." in text
     assert "The endpoint was disabled." in text
+    late = client.post(act, {"act": "ping"}, follow=True)  # another tab
+    assert "is disabled; enable it first." in late.content.decode()
     client.post(act, {"act": "enable"})
     assert "enabled" in visit(f"/webhooks/{hook.pk}/")

@@ -56,7 +56,10 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
         return render(request, "pages/webhook.html", _log(request, endpoint) | {"secret": secret})
     do = ACTS.get(request.POST.get("act", ""))
     if do and isinstance(request.user, User):
-        messages.success(request, do(request, endpoint, request.user))
+        try:
+            messages.success(request, do(request, endpoint, request.user))
+        except endpoints.EndpointError as error:
+            messages.error(request, str(error))
     return redirect(endpoint)
 
 

@@ -56,10 +56,7 @@ def enable_endpoint(*, endpoint: Endpoint) -> None:
 def disable_endpoint(*, endpoint: Endpoint, reason: str) -> None:
     """Let it hear of nothing more; what waits for it is dropped."""
     Endpoint.objects.filter(pk=endpoint.pk).update(enabled=False, disabled_reason=reason)
-    waiting = HookDelivery.objects.filter(endpoint=endpoint, state=Parcel.State.WAITING)
-    waiting.update(
-        state=Parcel.State.DROPPED, ended_at=timezone.now(), reason="The endpoint was disabled."
-    )
+    _drop_waiting(endpoint)
 
 
 def renew_secret(*, endpoint: Endpoint) -> str:
@@ -71,9 +68,12 @@ def renew_secret(*, endpoint: Endpoint) -> str:
 
 @transaction.atomic
 def ping_endpoint(*, endpoint: Endpoint, by: User) -> HookDelivery:
-    """Post a test delivery to it alone, whatever it listens to; not held up by failures before."""
+    """Post a test delivery to it alone, whatever it listens to; not held up by failures before.
+
+    Raises EndpointError while it is disabled.
+    """
     now = timezone.now()
-    Endpoint.objects.filter(pk=endpoint.pk).update(next_try=None)
+    _reach_now(endpoint)
     uid = uuid.uuid4()
     queue.deliveries_on_commit()
     return HookDelivery.objects.create(
@@ -88,11 +88,14 @@ def ping_endpoint(*, endpoint: Endpoint, by: User) -> HookDelivery:
 
 @transaction.atomic
 def retry_deliveries(*, endpoint: Endpoint, numbers: Sequence[int]) -> int:
-    """Send deliveries again that were given up or wait for a pause; say how many."""
+    """Send deliveries again that were given up or wait for a pause; say how many.
+
+    Raises EndpointError while it is disabled.
+    """
+    _reach_now(endpoint)
     again = endpoint.deliveries.filter(
         pk__in=numbers, state__in=[Parcel.State.DEAD, Parcel.State.WAITING]
     )
-    Endpoint.objects.filter(pk=endpoint.pk).update(next_try=None)
     queue.deliveries_on_commit()
     return again.update(state=Parcel.State.WAITING, due=timezone.now(), attempts=0, ended_at=None)
 
@@ -116,12 +119,28 @@ def note_failure(*, endpoint: Endpoint, reason: str) -> None:
         disable_endpoint(
             endpoint=row, reason=f"Every delivery failed for {days} days, the last so: {reason}"
         )
+    elif not row.enabled:
+        # Somebody disabled it while this one was under way.
+        _drop_waiting(row)
 
 
 def note_success(*, endpoint: Endpoint) -> None:
     """It answers again."""
     Endpoint.objects.filter(pk=endpoint.pk, failures__gt=0).update(
         failures=0, failing_since=None, next_try=None
+    )
+
+
+def _reach_now(endpoint: Endpoint) -> None:
+    """Do not wait for the end of its pause. Raises EndpointError while it is disabled."""
+    if not Endpoint.objects.filter(pk=endpoint.pk, enabled=True).update(next_try=None):
+        raise EndpointError("endpoint", f"{endpoint} is disabled; enable it first.")
+
+
+def _drop_waiting(endpoint: Endpoint) -> None:
+    waiting = HookDelivery.objects.filter(endpoint=endpoint, state=Parcel.State.WAITING)
+    waiting.update(
+        state=Parcel.State.DROPPED, ended_at=timezone.now(), reason="The endpoint was disabled."
     )
 
 
