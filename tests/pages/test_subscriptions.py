@@ -10,6 +10,7 @@ from tests import make
 from tests.pages.conftest import words
 from tests.regressions.alert_steps import arrive, runs_of
 from webapp.accounts.models import User
+from webapp.pages.subscription_form import SubscriptionForm
 from webapp.regressions.models import Alert, AlertEvent, Finding, FindingEvent, Subscription
 from webapp.results.services import forget_names
 
@@ -78,6 +79,18 @@ def test_a_mistake_is_said_beside_its_field(client: Client, ada: User) -> None:
         answer = client.post("/subscriptions/", fields)
         assert answer.status_code == 400
         assert said in words(answer.content.decode())
+    assert Subscription.objects.count() == 1
+
+
+def test_who_presses_twice_subscribes_once_and_is_told_why(
+    client: Client, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make.subscription(ada, "mine")
+    # The other request stored it after this one asked whether the name is free.
+    monkeypatch.setattr(SubscriptionForm, "clean_name", lambda form: form.cleaned_data["name"])
+    answer = client.post("/subscriptions/", wanted())
+    assert answer.status_code == 400
+    assert "choose another" in words(answer.content.decode())
     assert Subscription.objects.count() == 1
 
 

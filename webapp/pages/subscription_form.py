@@ -6,6 +6,9 @@ from django import forms
 
 from webapp.accounts.operators import ModelForm
 from webapp.regressions.models import Subscription
+from webapp.regressions.services.subscriptions import NameTaken, save_subscription
+
+NAME_TAKEN = "You have a subscription of this name; choose another."
 
 
 class SubscriptionForm(ModelForm):
@@ -47,8 +50,19 @@ class SubscriptionForm(ModelForm):
         name: str = self.cleaned_data["name"]
         others = Subscription.objects.filter(user=self.instance.user, name=name)
         if others.exclude(pk=self.instance.pk).exists():
-            raise forms.ValidationError("You have a subscription of this name; choose another.")
+            raise forms.ValidationError(NAME_TAKEN)
         return name
+
+    def is_saved(self) -> bool:
+        """Store what was given; otherwise the form says what is to be mended."""
+        if not self.is_valid():
+            return False
+        try:
+            save_subscription(subscription=self.save(commit=False))
+        except NameTaken:
+            self.add_error("name", NAME_TAKEN)
+            return False
+        return True
 
     def clean_severity(self) -> float:
         return self.cleaned_data["severity"] or 0.0

@@ -41,8 +41,7 @@ MAIL_POLICY = {
 def page(request: HttpRequest) -> HttpResponse:
     user = signed_in_user(request)
     form = SubscriptionForm(request.POST or None, instance=Subscription(user=user))
-    if request.method == "POST" and form.is_valid():
-        services.save_subscription(subscription=form.save(commit=False))
+    if request.method == "POST" and form.is_saved():
         messages.success(request, "Subscribed.")
         return redirect("subscriptions")
     own = list(_own(user))
@@ -61,8 +60,7 @@ def page(request: HttpRequest) -> HttpResponse:
 def one(request: HttpRequest, number: int) -> HttpResponse:
     subscription = _one(request, number)
     form = SubscriptionForm(request.POST or None, instance=subscription)
-    if request.method == "POST" and form.is_valid():
-        services.save_subscription(subscription=form.save(commit=False))
+    if request.method == "POST" and form.is_saved():
         messages.success(request, "Saved.")
         return redirect("subscriptions")
     found = _lately(signed_in_user(request)).get(subscription.pk, [])

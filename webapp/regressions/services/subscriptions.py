@@ -1,17 +1,27 @@
 """Change who is told of what."""
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from webapp.regressions.models import Subscription
 
 
-@transaction.atomic
+class NameTaken(ValueError):
+    """The person has another subscription of that name."""
+
+
 def save_subscription(*, subscription: Subscription) -> Subscription:
-    """Store a new or edited one. What happened before it was as it is now is not told."""
+    """Store a new or edited one. What happened before it was as it is now is not told.
+
+    Raises NameTaken: who presses twice sends twice, and both ask before either is stored.
+    """
     subscription.changed_at = timezone.now()
-    subscription.save()
+    try:
+        with transaction.atomic():
+            subscription.save()
+    except IntegrityError as error:
+        raise NameTaken(subscription.name) from error
     return subscription
 
 
