@@ -80,6 +80,17 @@ def test_nobody_is_flooded_with_links(client: Client, ada: User) -> None:
     assert ada.mails.count() == MOST_A_DAY
 
 
+def test_a_page_older_than_the_new_address_asks_for_none(client: Client, ada: User) -> None:
+    page = client.get("/account/").content.decode()
+    assert 'name="initial-email" value="ada@example.org"' in page
+    User.objects.filter(pk=ada.pk).update(email=NEW)
+    fields = {"initial-email": "ada@example.org", "email": "ada@example.org", "time_zone": "UTC"}
+    answer = client.post("/account/", fields, follow=True)
+    assert "Saved." in words(answer.content.decode())
+    ada.refresh_from_db()
+    assert (ada.email, ada.mails.count()) == (NEW, 0)
+
+
 def test_no_address_is_given_up_at_once(client: Client, ada: User) -> None:
     assert "Saved." in ask(client, "")
     ada.refresh_from_db()

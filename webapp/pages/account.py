@@ -32,6 +32,7 @@ class AccountForm(ModelForm):
         label="E-mail",
         required=False,
         max_length=ADDRESS_MAX,
+        show_hidden_initial=True,
         help_text="A new one counts once you opened the link that is mailed to it.",
     )
     aliases = forms.CharField(
@@ -61,6 +62,9 @@ class AccountForm(ModelForm):
         """The address to keep for now; a new one is asked first."""
         given: str = self.cleaned_data["email"]
         former: str = self.initial["email"]
+        if given == self.data.get(self["email"].html_initial_name):
+            # As the page showed it, which may be older than a link that was opened since.
+            return former
         self.asked = given if given and given != former else ""
         return former if self.asked else given
 
