@@ -75,6 +75,7 @@ def test_a_mistake_is_said_beside_its_field(client: Client, ada: User) -> None:
         (wanted(name=""), "required"),
         (wanted(name="x", severity="-1"), "greater than or equal"),
         (wanted(name="x", cadence="hourly"), "Select a valid choice"),
+        (wanted(name="x", author="Ada <ada@example.org>"), "give the address alone"),
     ):
         answer = client.post("/subscriptions/", fields)
         assert answer.status_code == 400
@@ -145,6 +146,7 @@ def test_people_set_their_names_quiet_hours_and_address(client: Client, ada: Use
         ({"quiet_from": "07:30"}, "Give another time"),
         ({"time_zone": "Mars/Olympus"}, "Select a valid choice"),
         ({"aliases": "x" * 300}, "at most 254 characters"),
+        ({"aliases": "mjg\r\nmjg@FreeBSD.org, mjg"}, "“mjg@FreeBSD.org, mjg” is more than"),
         ({"email": "nobody"}, "valid email"),
     ):
         answer = client.post("/account/", settings | change)

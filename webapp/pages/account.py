@@ -17,6 +17,7 @@ from webapp.accounts.operators import ModelForm
 from webapp.accounts.roles import signed_in_required
 from webapp.accounts.services import OWN, save_own_settings
 from webapp.outbox.confirming import AddressNotTaken, NewAddress, ask_address, take_address
+from webapp.pages.subscription_form import check_author
 
 ALIASES_MAX = 20
 ALIAS_MAX = 254
@@ -39,7 +40,7 @@ class AccountForm(ModelForm):
         label="Also known as",
         required=False,
         widget=forms.Textarea(attrs={"rows": 4, "cols": 40}),
-        help_text="Other addresses and committer names of yours, one a line: mjg@FreeBSD.org, mjg",
+        help_text="Other addresses and committer names of yours, one a line.",
     )
     time_zone = forms.ChoiceField(label="Time zone")
     quiet_from = forms.TimeField(label="Quiet from", required=False, widget=forms.TimeInput)
@@ -75,6 +76,8 @@ class AccountForm(ModelForm):
             raise forms.ValidationError(
                 f"Give at most {ALIASES_MAX} names of at most {ALIAS_MAX} characters."
             )
+        for name in names:
+            check_author(name)
         return names
 
     def clean(self) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What a person says when subscribing."""
 
+import re
 from typing import Any
 
 from django import forms
@@ -8,7 +9,18 @@ from webapp.accounts.operators import ModelForm
 from webapp.regressions.models import Subscription
 from webapp.regressions.services.subscriptions import NameTaken, save_subscription
 
+TOGETHER = re.compile(r"[\s,;<>]")
+"""As in `Ada <ada@example.org>`: commits are compared with names and with addresses."""
+
 NAME_TAKEN = "You have a subscription of this name; choose another."
+
+
+def check_author(text: str) -> None:
+    """Raise ValidationError for an address that does not stand alone: it would match no commit."""
+    if "@" in text and TOGETHER.search(text):
+        raise forms.ValidationError(
+            f"“{text}” is more than an address: give the address alone, or the name alone."
+        )
 
 
 class SubscriptionForm(ModelForm):
@@ -63,6 +75,11 @@ class SubscriptionForm(ModelForm):
             self.add_error("name", NAME_TAKEN)
             return False
         return True
+
+    def clean_author(self) -> str:
+        author: str = self.cleaned_data["author"]
+        check_author(author)
+        return author
 
     def clean_severity(self) -> float:
         return self.cleaned_data["severity"] or 0.0
