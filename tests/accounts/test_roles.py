@@ -16,6 +16,7 @@ from webapp.accounts.roles import (
     signed_in_required,
     triager_required,
 )
+from webapp.accounts.services import RoleError, delete_people
 
 pytestmark = pytest.mark.django_db
 NAMES = ["viewer", "triager", "operator"]
@@ -133,6 +134,15 @@ def test_the_only_operator_is_not_deleted() -> None:
     make.user("ada", role="operator")
     client.post(url(User, "delete", root.pk), {"post": "yes"})
     assert not User.objects.filter(pk=root.pk).exists()
+
+
+def test_operators_who_delete_one_another_do_not_both_succeed() -> None:
+    """Both were asked whether to, before either was deleted."""
+    people = [make.user(name, role="operator") for name in ("ada", "bob")]
+    delete_people(people=User.objects.filter(pk=people[0].pk))
+    with pytest.raises(RoleError, match="make another one first"):
+        delete_people(people=User.objects.filter(pk=people[1].pk))
+    assert list(User.objects.all()) == [people[1]]
 
 
 @pytest.mark.parametrize(("name", "role"), [("nobody", "viewer"), ("ada", "king")])

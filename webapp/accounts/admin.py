@@ -7,12 +7,13 @@ from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
 from django.contrib.auth.models import Group
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from webapp.accounts.models import User
 from webapp.accounts.operators import ModelForm
-from webapp.accounts.services import RoleError, ensure_operator_left
+from webapp.accounts.services import RoleError, delete_people, ensure_operator_left
 
 if TYPE_CHECKING:
     # The types take parameters, the classes do not.
@@ -72,6 +73,16 @@ class PersonAdmin(PeopleAdmin):
     def save_model(self, request: HttpRequest, obj: User, form: ModelForm, change: bool) -> None:
         obj.take_role(obj.role)
         super().save_model(request, obj, form, change)
+
+    def delete_model(self, request: HttpRequest, obj: User) -> None:
+        self.delete_queryset(request, User.objects.filter(pk=obj.pk))
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        """Somebody else may have deleted an operator since the page asked whether to."""
+        try:
+            delete_people(people=queryset)
+        except RoleError as error:
+            raise PermissionDenied(str(error)) from error
 
     def get_deleted_objects(
         self, objs: Sequence[User] | QuerySet[User], request: HttpRequest
