@@ -170,6 +170,14 @@ def test_who_switched_the_subscription_off_is_not_mailed(backoff: Alert) -> None
         letter_of(backoff)
 
 
+def test_another_subscription_that_fits_stands_in_for_one_that_is_gone(backoff: Alert) -> None:
+    gone = Subscription.objects.get()
+    make.subscription(gone.user, "pf of Xeon", hardware=make.hardware(XEON))
+    make.subscription(gone.user, "losses", direction="regressions")
+    gone.delete()
+    assert "subscription “losses” (regressions only)" in letter_of(backoff).text
+
+
 def follow_up(alert: Alert, kind: str, *, opened: str = "sent") -> Letter:
     first = mail_of(alert)
     first.state = opened

@@ -150,6 +150,17 @@ def test_who_unsubscribed_hears_nothing_more() -> None:
     assert [kind for _, kind, _ in posted()] == ["alert.opened"]
 
 
+def test_who_has_another_subscription_that_fits_hears_what_follows() -> None:
+    first = make.subscription()
+    second = make.subscription(first.user, "losses", direction="regressions")
+    make.subscription(first.user, "huge", severity=500)
+    arrive(runs_of({(ATOM, "pf"): {15: 0.9}}, count=18))
+    first.delete()
+    withdraw(revision__position__gte=115)
+    assert [kind for _, kind, _ in posted()] == ["alert.opened", "alert.retracted"]
+    assert Mail.objects.get(kind="alert.retracted").data["subscription"] == second.pk
+
+
 def test_what_people_do_is_not_mailed() -> None:
     subscription = make.subscription(make.user("eve", email="eve@example.org"), severity=1000)
     arrive(runs_of({(ATOM, "pf"): {15: 0.9}}))

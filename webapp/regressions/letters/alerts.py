@@ -127,11 +127,22 @@ def _last_happened(alert: Alert, mail: Mail) -> datetime:
 
 
 def _letter(mail: Mail, facts: AlertFacts, said: str = "") -> Letter:
-    subscriptions = Subscription.objects.heard().with_parts()
-    subscription = subscriptions.filter(pk=mail.data["subscription"]).first()
-    if subscription is None:
+    return _written(mail, facts, said, _subscription(mail))
+
+
+def _subscription(mail: Mail) -> Subscription:
+    """Why the person gets the mail: the subscription that it was posted for, or when that is off
+    another of theirs that fits. Raises NothingToSay.
+    """
+    heard = Subscription.objects.heard().with_parts()
+    found = heard.filter(pk=mail.data["subscription"]).first()
+    if found is not None:
+        return found
+    own = heard.immediate().filter(user=mail.recipient_id)
+    others = own.matching([mail.data["alert"]], ever=True)
+    if not others:
         raise NothingToSay("The subscription was switched off.")
-    return _written(mail, facts, said, subscription)
+    return own.get(pk=others[0].subscription)
 
 
 def _written(mail: Mail, facts: AlertFacts, said: str, subscription: Subscription) -> Letter:

@@ -17,7 +17,13 @@ from webapp.outbox.letters import NewMail
 from webapp.outbox.models import Endpoint, Mail
 from webapp.outbox.services import post_event, post_mails
 from webapp.regressions.holding import held_in
-from webapp.regressions.models import Alert, AlertEvent, Finding, Subscription
+from webapp.regressions.models import (
+    Alert,
+    AlertEvent,
+    Finding,
+    Subscription,
+    SubscriptionQuerySet,
+)
 from webapp.regressions.news import FOLLOWING, MOVED, OPENED, is_untold, news_of
 from webapp.regressions.payloads import payload_of
 
@@ -57,14 +63,22 @@ def _firsts(alerts: Sequence[Alert], now: datetime) -> list[NewMail]:
     """One mail for each person and alert, because of the person's oldest subscription that fits."""
     if not alerts:
         return []
-    found = Subscription.objects.heard().immediate().matching(alert.pk for alert in alerts)
-    subscriptions = _with_people({match.subscription for match in found})
-    chosen: dict[tuple[int, int], NewMail] = {}
+    heard = Subscription.objects.heard().immediate()
+    chosen = _first_that_fit(heard, [alert.pk for alert in alerts])
+    return [_mail(OPENED, alert, one, now) for (_, alert), one in chosen.items()]
+
+
+def _first_that_fit(
+    subscriptions: SubscriptionQuerySet, alerts: Iterable[int], *, ever: bool = False
+) -> Mapping[tuple[int, int], Subscription]:
+    """The oldest of the subscriptions that fits, for each person and alert (ids)."""
+    found = subscriptions.matching(alerts, ever=ever)
+    known = _with_people({match.subscription for match in found})
+    chosen: dict[tuple[int, int], Subscription] = {}
     for match in found:
-        subscription = subscriptions[match.subscription]
-        key = (subscription.user_id, match.alert)
-        chosen.setdefault(key, _mail(OPENED, match.alert, subscription, now))
-    return list(chosen.values())
+        one = known[match.subscription]
+        chosen.setdefault((one.user_id, match.alert), one)
+    return chosen
 
 
 def _without_bisected(news: News) -> News:
@@ -77,22 +91,36 @@ def _without_bisected(news: News) -> News:
 
 
 def _follow_ups(news: News, now: datetime) -> list[NewMail]:
-    """Mails to those who were told of the alert, while the subscription that did it is on."""
+    """Mails to those who were told of the alert, while the subscription that did it is on, or
+    another of theirs that fits.
+    """
     if not news:
         return []
+    heard = Subscription.objects.heard().immediate()
     told = Mail.objects.filter(
-        recipient__in=Subscription.objects.heard().immediate().values("user"),
+        recipient__in=heard.values("user"),
         kind=OPENED,
         about__in={_about(event.alert_id) for _, event in news},
     ).exclude(state=Mail.State.DROPPED)
-    rows = list(told.values_list("about", "data__subscription"))
-    subscriptions = _with_people({pk for _, pk in rows})
+    rows = list(told.values_list("about", "recipient", "data__subscription"))
+    known = _with_people({pk for _, _, pk in rows})
+    without = {person for _, person, pk in rows if pk not in known}
+    instead = _instead(without, {event.alert_id for _, event in news}) if without else {}
     return [
-        _mail(kind, event.alert_id, subscriptions[pk], now)
+        _mail(kind, event.alert_id, one, now)
         for kind, event in news
-        for about, pk in rows
-        if about == _about(event.alert_id) and pk in subscriptions
+        for about, person, pk in rows
+        if about == _about(event.alert_id)
+        if (one := known.get(pk) or instead.get((person, event.alert_id)))
     ]
+
+
+def _instead(
+    people: Iterable[int], alerts: Iterable[int]
+) -> Mapping[tuple[int, int], Subscription]:
+    """For those whose subscription is gone; a retracted alert holds nothing that would fit."""
+    heard = Subscription.objects.heard().immediate().filter(user__in=people)
+    return _first_that_fit(heard, alerts, ever=True)
 
 
 def _with_people(subscriptions: Iterable[int]) -> Mapping[int, Subscription]:
