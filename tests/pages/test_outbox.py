@@ -197,6 +197,17 @@ def test_an_endpoint_that_cannot_be_is_refused_with_what_was_typed(
     assert 'value="chat"' in answer.content.decode()
 
 
+def test_a_kind_that_nothing_is_told_of_is_refused_with_those_that_there_are(
+    operator: User, client: Client
+) -> None:
+    for kinds in ("alert.opened, alert.recoverd", "alert.opened alert.moved"):
+        form = {"name": "chat", "url": "https://1.1.1.1/", "kinds": kinds}
+        answer = client.post("/webhooks/", form)
+        assert answer.status_code == 400
+        assert "alert.recovered, alert.returned" in words(answer.content.decode())
+    assert not Endpoint.objects.exists()
+
+
 def test_an_endpoint_is_disabled_and_enabled_and_its_log_says_what_was_sent(
     operator: User, client: Client, hook: Endpoint, visit: Visit
 ) -> None:

@@ -10,13 +10,17 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from webapp.accounts.models import User
 from webapp.accounts.roles import operator_required
+from webapp.bisects.services.ending import DONE
 from webapp.outbox.models import Endpoint, HookDelivery
 from webapp.outbox.services import endpoints
 from webapp.pages.alert_acts import read_number
 from webapp.pages.links import with_query
+from webapp.regressions.news import NEWS
 
 ROWS = 50
 FIELDS = ("name", "url", "kinds", "allow_private")
+KINDS = (*dict.fromkeys(NEWS.values()), DONE)
+"""Everything that is told: an endpoint that listens to a misspelt kind would hear of nothing."""
 
 
 @operator_required
@@ -31,6 +35,7 @@ def page(request: HttpRequest) -> HttpResponse:
             context = {"added": _add(given, request.user), "given": dict.fromkeys(FIELDS, "")}
         except endpoints.EndpointError as error:
             context["error"] = {"field": error.field, "text": str(error)}
+    context["kinds"] = KINDS
     context["endpoints"] = Endpoint.objects.select_related("created_by")
     return render(
         request, "pages/webhooks.html", context, status=400 if "error" in context else 200
@@ -93,6 +98,11 @@ ACTS: dict[str, Callable[[HttpRequest, Endpoint, User], str]] = {
 
 def _add(given: dict[str, str], by: User) -> Endpoint:
     kinds = [kind.strip() for kind in given["kinds"].split(",") if kind.strip()]
+    for kind in kinds:
+        if kind not in KINDS:
+            raise endpoints.EndpointError(
+                "kinds", f"“{kind}” is no kind of event; there are {', '.join(KINDS)}."
+            )
     return endpoints.add_endpoint(
         name=given["name"],
         url=given["url"],
