@@ -53,22 +53,33 @@ def test_a_new_address_counts_once_its_link_was_used(
 def test_a_link_that_is_old_cut_made_up_or_overtaken_changes_nothing(
     client: Client, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    new, now = NewAddress(ada.pk, ada.email, NEW), time.time()
+    new, now = NewAddress(ada.pk, ada.email, NEW, 0), time.time()
     with monkeypatch.context() as then:
         then.setattr("django.core.signing.time.time", lambda: now - 8 * 86_400)
         old = new.token
-    made_up = TimestampSigner(salt="other").sign_object([ada.pk, ada.email, NEW])
-    gone = NewAddress(ada.pk, "before@example.org", NEW)
+    made_up = TimestampSigner(salt="other").sign_object([ada.pk, ada.email, NEW, 0])
+    gone = NewAddress(ada.pk, "before@example.org", NEW, 0)
     for token, said in (
         (old, "older than 7 days"),
         (new.token[:-2], "not complete"),
         (made_up, "not complete"),
         ("x", "not complete"),
         (gone.token, "changed after this link"),
-        (NewAddress(ada.pk + 1, "", NEW).token, "changed after this link"),
+        (NewAddress(ada.pk + 1, "", NEW, 0).token, "changed after this link"),
     ):
         answer = client.post(f"/account/address/{token}/")
         assert (answer.status_code, said in words(answer.content.decode())) == (404, True), said
+    ada.refresh_from_db()
+    assert ada.email == "ada@example.org"
+
+
+def test_a_link_that_was_used_does_not_change_the_address_again(client: Client, ada: User) -> None:
+    ask(client)
+    path = f"/account/address/{NewAddress(ada.pk, ada.email, NEW, ada.mails.get().pk).token}/"
+    assert [Client().post(path).status_code for _ in range(2)] == [200, 200]
+    User.objects.filter(pk=ada.pk).update(email="ada@example.org")
+    answer = Client().post(path)
+    assert (answer.status_code, "was used" in words(answer.content.decode())) == (404, True)
     ada.refresh_from_db()
     assert ada.email == "ada@example.org"
 

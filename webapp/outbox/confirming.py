@@ -20,10 +20,14 @@ from webapp.accounts.models import User
 from webapp.outbox.letters import Letter, NewMail, composes
 from webapp.outbox.links import absolute
 from webapp.outbox.models import Mail
+from webapp.outbox.models.mails import data_with
 from webapp.outbox.services.mailing import OTHER_ADDRESS
 from webapp.outbox.services.posting import post_mails
 
 KIND = "account.address"
+TAKEN = "taken"
+"""In the mail's data: its link was used."""
+
 LASTS = timedelta(days=7)
 MOST_A_DAY = 5
 """Links for one person: an address that somebody else reads is not to be flooded."""
@@ -37,11 +41,12 @@ class AddressNotTaken(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class NewAddress:
-    """That a person's mails are to go to ``address`` instead of ``former``."""
+    """That a person's mails are to go to ``address`` instead of ``former``, as ``mail`` asks."""
 
     user: int
     former: str
     address: str
+    mail: int
 
     @classmethod
     def read(cls, token: str) -> Self:
@@ -58,7 +63,9 @@ class NewAddress:
     @property
     def token(self) -> str:
         # A colon is allowed in a path, but some mail programs end the link there.
-        return _signer.sign_object([self.user, self.former, self.address]).replace(":", "~")
+        return _signer.sign_object([self.user, self.former, self.address, self.mail]).replace(
+            ":", "~"
+        )
 
     @property
     def url(self) -> str:
@@ -86,10 +93,16 @@ def ask_address(*, user: User, address: str) -> None:
 
 @transaction.atomic
 def take_address(new: NewAddress) -> User:
-    """Have mails go there. Raises AddressNotTaken if the address was changed since the link."""
+    """Have mails go there. Raises AddressNotTaken if the address was changed since the link, also
+    when it was changed by it and back: who holds the link of a wrong address has it for days.
+    """
     user = User.objects.select_for_update(no_key=True).filter(pk=new.user, is_active=True).first()
     if user is None or user.email not in {new.former, new.address}:
         raise AddressNotTaken("The address was changed after this link was sent.")
+    asked = Mail.objects.filter(pk=new.mail, recipient=user)
+    if user.email != new.address and asked.filter(data__has_key=TAKEN).exists():
+        raise AddressNotTaken("This link was used, and the address was changed after that.")
+    asked.update(data=data_with(**{TAKEN: True}))
     user.email = new.address
     user.save(update_fields=["email"])
     return user
@@ -98,7 +111,7 @@ def take_address(new: NewAddress) -> User:
 @composes(KIND)
 def compose_address(mail: Mail) -> Letter:
     """The letter with the link."""
-    new = NewAddress(mail.recipient_id, mail.data["former"], mail.data[OTHER_ADDRESS])
+    new = NewAddress(mail.recipient_id, mail.data["former"], mail.data[OTHER_ADDRESS], mail.pk)
     context = {"person": mail.recipient, "new": new, "days": LASTS.days}
     return Letter(
         subject="[driftline] Is this your address?",

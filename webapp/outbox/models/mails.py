@@ -1,9 +1,9 @@
 """Mails, and the server that takes them."""
 
-from typing import Self
+from typing import Any, Self
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Func, Q, Value
 
 from webapp.accounts.models import User
 from webapp.outbox.models.parcels import Parcel, ParcelQuerySet
@@ -25,6 +25,12 @@ class MailQuerySet(ParcelQuerySet):
     def with_recipients(self) -> Self:
         """With the people they go to, in the same query; without the bodies, which lists leave."""
         return self.select_related("recipient").defer("text", "html", "data")
+
+
+def data_with(**more: Any) -> Func:
+    """The data of mails with ``more`` in it, for an update."""
+    mark = Value(more, models.JSONField())
+    return Func(F("data"), mark, arg_joiner=" || ", template="%(expressions)s")
 
 
 class Mail(Parcel):

@@ -7,12 +7,12 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.core.validators import validate_email
-from django.db import models, transaction
-from django.db.models import F, Func, Value
+from django.db import transaction
 from django.utils import timezone
 
 from webapp.outbox import mail_settings, queue
 from webapp.outbox.models import Mail, ParcelQuerySet
+from webapp.outbox.models.mails import data_with
 from webapp.outbox.services import mail_server
 from webapp.outbox.services.posting import DROPPED_BY
 from webapp.outbox.smtp import Line, MailError
@@ -52,12 +52,11 @@ def retry_all_mails() -> int:
 def drop_mails(numbers: Sequence[int], *, by: str) -> int:
     """Do not send mails that wait or were given up; say how many those were."""
     stopped = Mail.objects.filter(pk__in=numbers, state__in=[State.WAITING, State.DEAD])
-    mark = Value({DROPPED_BY: by}, models.JSONField())
     return stopped.update(
         state=State.DROPPED,
         ended_at=timezone.now(),
         reason=f"Dropped by {by}.",
-        data=Func(F("data"), mark, arg_joiner=" || ", template="%(expressions)s"),
+        data=data_with(**{DROPPED_BY: by}),
     )
 
 
