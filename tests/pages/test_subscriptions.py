@@ -127,6 +127,18 @@ def test_the_mail_is_shown_in_the_browser_before_anything_is_sent(
     assert client.get("/subscriptions/preview/999999/").status_code == 404
 
 
+def test_the_mail_that_is_shown_names_a_subscription_that_asks_for_the_alert(
+    client: Client, ada: User, alert: Alert
+) -> None:
+    def shown() -> str:
+        return words(client.get(f"/subscriptions/preview/{alert.pk}/").content.decode())
+
+    make.subscription(ada, "huge", severity=500)
+    assert "subscription “an example” (everything)" in shown()
+    make.subscription(ada, "losses", direction="regressions")
+    assert "subscription “losses” (regressions only)" in shown()
+
+
 def test_people_set_their_names_quiet_hours_and_address(client: Client, ada: User) -> None:
     settings = {
         "email": "",

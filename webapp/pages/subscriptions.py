@@ -111,8 +111,15 @@ def preview_html(request: HttpRequest, number: int) -> HttpResponse:
 def _letter(request: HttpRequest, number: int) -> tuple[Alert, Letter]:
     alert = get_object_or_404(Alert, pk=min(number, NUMBER_MAX))
     user = signed_in_user(request)
-    subscription = _own(user).first() or Subscription(user=user, name="an example")
-    return alert, preview_of(alert, subscription)
+    return alert, preview_of(alert, _that_fits(user, alert))
+
+
+def _that_fits(user: User, alert: Alert) -> Subscription:
+    """The oldest of the person's that asks for the alert; where none does, one as an example."""
+    fitting = _own(user).matching([alert.pk], ever=True)
+    if not fitting:
+        return Subscription(user=user, name="an example")
+    return _own(user).get(pk=fitting[0].subscription)
 
 
 def _lately(user: User) -> Mapping[int, Sequence[int]]:
