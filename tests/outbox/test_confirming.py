@@ -2,6 +2,7 @@
 
 import re
 import time
+from typing import Any
 
 import pytest
 from django.core.signing import TimestampSigner
@@ -10,7 +11,7 @@ from django.test import Client
 from tests.pages.conftest import words
 from tests.smtp import MailServer
 from webapp.accounts.models import User
-from webapp.outbox import services
+from webapp.outbox import mail_settings, services
 from webapp.outbox.confirming import MOST_A_DAY, NewAddress
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +26,8 @@ def ask(client: Client, address: str = NEW) -> str:
 
 
 @pytest.fixture
-def client(client: Client, ada: User) -> Client:
+def client(client: Client, ada: User, settings: Any) -> Client:
+    settings.EMAIL_BACKEND = mail_settings.SMTP
     client.force_login(ada)
     return client
 
@@ -48,6 +50,13 @@ def test_a_new_address_counts_once_its_link_was_used(
         assert "Done: mails to ada go to" in words(scanner.post(path).content.decode())
     ada.refresh_from_db()
     assert ada.email == NEW
+
+
+def test_where_no_mail_can_be_sent_nobody_is_said_to_get_a_link(
+    client: Client, settings: Any
+) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    assert "go into the log, to nobody, so no link arrives" in ask(client)
 
 
 def test_a_link_that_is_old_cut_made_up_or_overtaken_changes_nothing(

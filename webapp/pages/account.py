@@ -16,6 +16,7 @@ from webapp.accounts.models import User
 from webapp.accounts.operators import ModelForm
 from webapp.accounts.roles import signed_in_required
 from webapp.accounts.services import OWN, save_own_settings
+from webapp.outbox import mail_settings
 from webapp.outbox.confirming import AddressNotTaken, NewAddress, ask_address, take_address
 from webapp.pages.subscription_form import check_author
 
@@ -134,6 +135,12 @@ def _is_saved(request: HttpRequest, form: AccountForm) -> bool:
 def _said(form: AccountForm) -> str:
     if not form.asked:
         return "Saved."
+    way = mail_settings.in_force().way
+    if way:
+        return (
+            f"Saved, but for {form.asked}: mails of this instance go {way}, so no link arrives "
+            "there. An operator can set your address."
+        )
     kept = form.instance.email
     goes = f"till then mails go to {kept}" if kept else "till then you get no mails"
     return f"Saved. A link was mailed to {form.asked}: open it to have mails sent there; {goes}."
