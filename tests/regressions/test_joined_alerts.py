@@ -167,12 +167,18 @@ def test_a_link_of_a_mail_leads_on_with_its_moment(
     assert answer["Location"] == f"/alerts/{kept.pk}/?asof=2026-01-02T03:04:05Z"
 
 
-def test_who_was_told_of_one_is_not_told_of_the_other(pair: tuple[Alert, Alert]) -> None:
+@pytest.mark.parametrize("dropped", [False, True])
+def test_who_was_told_of_one_is_not_told_of_the_other(
+    pair: tuple[Alert, Alert], dropped: bool
+) -> None:
     Mail.objects.all().delete()
     subscription = make.subscription()
     mails = {"recipient": subscription.user, "kind": "alert.opened", "due": timezone.now()}
     data = {"subscription": subscription.pk, "alert": pair[0].pk}
     Mail.objects.create(**mails, about=f"alert:{pair[0].pk}", data=data)
+    if dropped:
+        ended = {"state": "dropped", "ended_at": timezone.now()}
+        Mail.objects.create(**mails, about=f"alert:{pair[1].pk}", **ended)
     kept = join()
     mail = Mail.objects.get()
     assert (mail.about, mail.data) == (f"alert:{kept.pk}", data | {"alert": kept.pk})

@@ -6,6 +6,8 @@ from django.utils import timezone
 
 from webapp.regressions.models import Subscription
 
+NAME_ONCE = "subscription_name_once"
+
 
 class NameTaken(ValueError):
     """The person has another subscription of that name."""
@@ -21,6 +23,8 @@ def save_subscription(*, subscription: Subscription) -> Subscription:
         with transaction.atomic():
             subscription.save()
     except IntegrityError as error:
+        if NAME_ONCE not in str(error):
+            raise
         raise NameTaken(subscription.name) from error
     return subscription
 

@@ -51,9 +51,13 @@ def join_mails(*, gone: Alert, kept: Alert) -> None:
     """Count what was mailed about ``gone`` as about ``kept``: who knows of it is not told again,
     and hears what follows. The outbox keeps one mail of a kind for a person.
     """
-    twins = Mail.objects.filter(
-        about=_about(kept.pk), recipient=OuterRef("recipient"), kind=OuterRef("kind")
+    beside = {"recipient": OuterRef("recipient"), "kind": OuterRef("kind")}
+    gone_too = Mail.objects.filter(about=_about(gone.pk), **beside).exclude(
+        state=Mail.State.DROPPED
     )
+    # One that was dropped told nothing: it is not to hide one that did.
+    Mail.objects.filter(Exists(gone_too), about=_about(kept.pk), state=Mail.State.DROPPED).delete()
+    twins = Mail.objects.filter(about=_about(kept.pk), **beside)
     data = Func(F("data"), Value(["alert"]), Value(kept.pk, JSONField()), function="jsonb_set")
     mails = Mail.objects.filter(about=_about(gone.pk)).exclude(Exists(twins))
     mails.update(about=_about(kept.pk), data=data)
