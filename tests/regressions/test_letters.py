@@ -152,8 +152,24 @@ def test_a_large_alert_stays_under_sixty_lines() -> None:
     Revision.objects.filter(pk=alert.revision_id).update(position=10**9 + 50)
     text = letter_of(Alert.objects.get()).text
     assert "more: see the alert" in text
-    assert "earlier ones" in text
+    assert "others before the last of these" in text
     assert len(text.splitlines()) < LINES_MAX
+
+
+def test_of_very_many_suspects_all_are_counted_and_the_likeliest_is_named(backoff: Alert) -> None:
+    tree, place = backoff.tree, backoff.after.position
+    Revision.objects.filter(tree=tree, position__gt=place).update(position=F("position") + 10**6)
+    Revision.objects.bulk_create(
+        Revision(tree=tree, name=f"h{number}", position=place + number) for number in range(1, 301)
+    )
+    Alert.objects.update(likeliest=Revision.objects.get(name="h7"))
+    letter = letter_of(Alert.objects.get())
+    suspects = Revision.objects.between(backoff.after, backoff.revision).count() + 1
+    assert f"one of {suspects} commits up to h7" in letter.subject
+    listed = letter.text.partition("Suspects, ")[2].splitlines()
+    assert listed[1] == f"  … {suspects - 6} others before the last of these"
+    assert listed[2].strip() == "* h7"
+    assert len(listed[2:8]) == 6
 
 
 def test_what_is_settled_already_is_not_mailed(backoff: Alert) -> None:

@@ -158,6 +158,7 @@ def _written(mail: Mail, facts: AlertFacts, said: str, subscription: Subscriptio
 
 def _context(facts: AlertFacts) -> Mapping[str, Any]:
     alert, worst = facts.alert, facts.worst
+    shown = _suspects_shown(facts)
     return {
         "facts": facts,
         "alert": alert,
@@ -165,11 +166,17 @@ def _context(facts: AlertFacts) -> Mapping[str, Any]:
         "surety": surety_sentence(facts),
         "table": table_of(facts),
         "worst_place": place(worst) if worst else "",
-        "suspects": [_suspect(one) for one in facts.suspects[-SUSPECTS_SHOWN:]],
-        "suspects_more": max(0, len(facts.suspects) - SUSPECTS_SHOWN),
+        "suspects": [_suspect(one) for one in shown],
+        "suspects_more": facts.earlier + len(facts.suspects) - len(shown),
         "reproduce": _reproduce(worst) if worst else {},
         "links": _links(alert, worst),
     }
+
+
+def _suspects_shown(facts: AlertFacts) -> list[Revision]:
+    """The last ones, and the likeliest wherever it is."""
+    shown = list(facts.suspects[-SUSPECTS_SHOWN:])
+    return shown if facts.alert.likeliest in shown else [facts.alert.likeliest, *shown]
 
 
 def _suspect(revision: Revision) -> tuple[Revision, str]:

@@ -1,7 +1,9 @@
 """Read what a mail about an alert tells."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from django.db.models import Count, Q
 
 from webapp.regressions.compare import SideError, compare_sides
 from webapp.regressions.links import sides_of
@@ -30,14 +32,17 @@ class Other:
 @dataclass(frozen=True, slots=True)
 class AlertFacts:
     """An alert, its ``findings`` (the weightiest first; of a retracted one those that left), the
-    ``suspects`` in order as far as known here, and ``block``: what ministat prints for the worst.
+    ``suspects`` in order as far as known here, the ``earlier`` ones of which are only counted, and
+    ``block``: what ministat prints for the worst.
     """
 
     alert: Alert
     findings: Sequence[Finding]
     others: Sequence[Other]
     suspects: Sequence[Revision]
-    block: str
+    earlier: int = 0
+    earlier_in_step: int = 0
+    block: str = ""
 
     @property
     def worst(self) -> Finding | None:
@@ -46,12 +51,17 @@ class AlertFacts:
         return next(naming, self.findings[0] if self.findings else None)
 
     @property
-    def in_step(self) -> int:
-        """How many of the suspects share the step between two measured revisions."""
+    def step(self) -> tuple[int, int]:
+        """The step between two measured revisions: the position after which, and up to which."""
         if self.worst is None:
-            return len(self.suspects)
-        low, high = self.worst.previous.position, self.worst.revision.position
-        return sum(low < one.position <= high for one in self.suspects)
+            return self.alert.after.position, self.alert.revision.position
+        return self.worst.previous.position, self.worst.revision.position
+
+    @property
+    def in_step(self) -> int:
+        """How many of the suspects share that step."""
+        low, high = self.step
+        return self.earlier_in_step + sum(low < one.position <= high for one in self.suspects)
 
 
 def gather(number: int) -> AlertFacts:
@@ -61,9 +71,10 @@ def gather(number: int) -> AlertFacts:
     """
     alert = Alert.objects.with_revisions().get(pk=number)
     findings = _findings(alert)
-    facts = AlertFacts(alert, findings, _others(alert, findings), _suspects(alert), "")
+    facts = AlertFacts(alert, findings, _others(alert, findings), _suspects(alert))
     block = ministat_block(facts.worst) if facts.worst else ""
-    return AlertFacts(alert, findings, facts.others, facts.suspects, block)
+    earlier, in_step = _earlier(facts)
+    return replace(facts, block=block, earlier=earlier, earlier_in_step=in_step)
 
 
 def ministat_block(finding: Finding) -> str:
@@ -105,6 +116,18 @@ def _others(alert: Alert, findings: Sequence[Finding]) -> list[Other]:
         for point in found
         if point.series_id in judged
     ]
+
+
+def _earlier(facts: AlertFacts) -> tuple[int, int]:
+    """How many suspects there are before those that were read, and how many of them in the step."""
+    if len(facts.suspects) <= SUSPECTS_READ:
+        return 0, 0
+    alert, (low, high) = facts.alert, facts.step
+    first = facts.suspects[0].position
+    before = Revision.objects.between(alert.after, alert.revision).filter(position__lt=first)
+    is_in_step = Q(position__gt=low, position__lte=high)
+    found = before.aggregate(all=Count("pk"), in_step=Count("pk", filter=is_in_step))
+    return found["all"], found["in_step"]
 
 
 def _suspects(alert: Alert) -> list[Revision]:
