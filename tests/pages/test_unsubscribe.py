@@ -2,9 +2,11 @@
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from tests import make
 from tests.pages.conftest import words
+from webapp.outbox.models import Mail
 from webapp.regressions.models import Subscription
 from webapp.regressions.unsubscribing import Target
 
@@ -35,6 +37,21 @@ def test_one_click_of_a_mail_program_stops_it_and_it_can_be_undone() -> None:
         assert not Subscription.objects.get().enabled
     strict.post(path, {"act": "on"})
     assert Subscription.objects.get().enabled
+
+
+def test_a_mail_that_waits_for_another_try_is_composed_anew_and_finds_that_it_was_stopped() -> None:
+    subscription = make.subscription()
+    mail = Mail.objects.create(
+        recipient=subscription.user,
+        kind="alert.opened",
+        about="alert:1",
+        due=timezone.now(),
+        data={"subscription": subscription.pk, "alert": 1},
+        composed_at=timezone.now(),
+    )
+    Client().post(path_of(Target(subscription=subscription.pk)))
+    mail.refresh_from_db()
+    assert mail.composed_at is None
 
 
 def test_the_link_of_a_digest_stops_all_of_its_kind_and_no_other_persons(client: Client) -> None:

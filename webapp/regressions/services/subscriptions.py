@@ -4,6 +4,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from webapp.outbox.models import Mail
 from webapp.regressions.models import Subscription
 
 NAME_ONCE = "subscription_name_once"
@@ -31,11 +32,20 @@ def save_subscription(*, subscription: Subscription) -> Subscription:
 
 @transaction.atomic
 def switch(subscriptions: QuerySet[Subscription], *, on: bool) -> int:
-    """Switch them on or off; how many that changed."""
+    """Switch them on or off; how many that changed.
+
+    Mails that were composed and wait for another try are composed anew, which finds out whether
+    anything still asks for them.
+    """
+    if not on:
+        waiting = Mail.objects.filter(state=Mail.State.WAITING)
+        ids = subscriptions.values_list("pk", flat=True)
+        waiting.filter(data__subscription__in=list(ids)).update(composed_at=None)
     return subscriptions.filter(enabled=not on).update(enabled=on, changed_at=timezone.now())
 
 
 @transaction.atomic
 def delete_subscription(*, subscription: Subscription) -> None:
-    """Mails that wait because of it are not sent any more."""
+    """Mails that wait because of it alone are not sent any more."""
+    switch(Subscription.objects.filter(pk=subscription.pk), on=False)
     subscription.delete()
