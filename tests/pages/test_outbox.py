@@ -222,3 +222,37 @@ def test_an_endpoint_is_disabled_and_enabled_and_its_log_says_what_was_sent(
     assert "is disabled; enable it first." in late.content.decode()
     client.post(act, {"act": "enable"})
     assert "enabled" in visit(f"/webhooks/{hook.pk}/")
+
+
+def test_an_endpoint_is_changed_and_what_is_wrong_with_the_change_is_said(
+    operator: User, client: Client, hook: Endpoint
+) -> None:
+    page = f"/webhooks/{hook.pk}/"
+    Endpoint.objects.update(failures=3, next_try=timezone.now() + timedelta(hours=1))
+    form = {"name": "renamed", "url": "https://1.1.1.1/in", "kinds": "alert.moved"}
+    refused = client.post(page, form | {"url": "http://127.0.0.1/"})
+    assert refused.status_code == 400
+    assert "url: 127.0.0.1 is 127.0.0.1, which is not" in words(refused.content.decode())
+    assert Endpoint.objects.get().name == hook.name
+    assert client.post(page, form).status_code == 302
+    changed = Endpoint.objects.get()
+    assert (changed.name, changed.url, changed.kinds) == (
+        "renamed",
+        "https://1.1.1.1/in",
+        ["alert.moved"],
+    )
+    assert (changed.secret, changed.failures, changed.next_try) == (hook.secret, 0, None)
+    assert 'value="https://1.1.1.1/in"' in client.get(page).content.decode()
+
+
+def test_an_endpoint_is_deleted_once_it_is_disabled(
+    operator: User, client: Client, hook: Endpoint
+) -> None:
+    act = f"/webhooks/{hook.pk}/act/"
+    client.post(act, {"act": "ping"})
+    early = client.post(act, {"act": "delete"}, follow=True)
+    assert "is enabled; disable it first." in words(early.content.decode())
+    client.post(act, {"act": "disable"})
+    gone = client.post(act, {"act": "delete"}, follow=True)
+    assert "is deleted." in words(gone.content.decode())
+    assert not Endpoint.objects.exists()

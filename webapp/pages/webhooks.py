@@ -1,12 +1,13 @@
 """`/webhooks/`: who hears of events, and what was sent there."""
 
 from collections.abc import Callable
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
 from webapp.accounts.models import User
 from webapp.accounts.roles import operator_required
@@ -18,6 +19,7 @@ from webapp.pages.links import with_query
 from webapp.regressions.news import NEWS
 
 ROWS = 50
+BAD_REQUEST = 400
 FIELDS = ("name", "url", "kinds", "allow_private")
 KINDS = (*dict.fromkeys(NEWS.values()), DONE)
 """Everything that is told: an endpoint that listens to a misspelt kind would hear of nothing."""
@@ -28,26 +30,39 @@ KINDS = (*dict.fromkeys(NEWS.values()), DONE)
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest) -> HttpResponse:
     """All endpoints; a POST adds one, and its answer is where the secret is shown."""
-    given = {name: request.POST.get(name, "")[:600] for name in FIELDS}
+    given = _given(request)
     context: dict[str, object] = {"given": given}
     if request.method == "POST" and isinstance(request.user, User):
         try:
-            context = {"added": _add(given, request.user), "given": dict.fromkeys(FIELDS, "")}
+            added = endpoints.add_endpoint(**_typed(given), by=request.user)
+            context = {"added": added, "given": dict.fromkeys(FIELDS, "")}
         except endpoints.EndpointError as error:
             context["error"] = {"field": error.field, "text": str(error)}
     context["kinds"] = KINDS
     context["endpoints"] = Endpoint.objects.select_related("created_by")
     return render(
-        request, "pages/webhooks.html", context, status=400 if "error" in context else 200
+        request, "pages/webhooks.html", context, status=BAD_REQUEST if "error" in context else 200
     )
 
 
 @operator_required
 @never_cache
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def one(request: HttpRequest, number: int) -> HttpResponse:
+    """An endpoint with its log; a POST changes what was typed."""
     endpoint = get_object_or_404(Endpoint.objects.select_related("created_by"), pk=number)
-    return render(request, "pages/webhook.html", _log(request, endpoint))
+    context = _log(request, endpoint)
+    if request.method == "POST":
+        context["given"] = given = _given(request)
+        try:
+            endpoints.change_endpoint(endpoint=endpoint, **_typed(given))
+        except endpoints.EndpointError as error:
+            endpoint.refresh_from_db()
+            context["error"] = {"field": error.field, "text": str(error)}
+            return render(request, "pages/webhook.html", context, status=BAD_REQUEST)
+        messages.success(request, "Saved.")
+        return redirect(endpoint)
+    return render(request, "pages/webhook.html", context)
 
 
 @operator_required
@@ -59,6 +74,8 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
     if request.POST.get("act") == "renew-secret":
         secret = endpoints.renew_secret(endpoint=endpoint)
         return render(request, "pages/webhook.html", _log(request, endpoint) | {"secret": secret})
+    if request.POST.get("act") == "delete":
+        return _delete(request, endpoint)
     do = ACTS.get(request.POST.get("act", ""))
     if do and isinstance(request.user, User):
         try:
@@ -66,6 +83,16 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
         except endpoints.EndpointError as error:
             messages.error(request, str(error))
     return redirect(endpoint)
+
+
+def _delete(request: HttpRequest, endpoint: Endpoint) -> HttpResponse:
+    try:
+        endpoints.delete_endpoint(endpoint=endpoint)
+    except endpoints.EndpointError as error:
+        messages.error(request, str(error))
+        return redirect(endpoint)
+    messages.success(request, f"{endpoint} is deleted.")
+    return redirect("webhooks")
 
 
 def _ping(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
@@ -96,20 +123,24 @@ ACTS: dict[str, Callable[[HttpRequest, Endpoint, User], str]] = {
 }
 
 
-def _add(given: dict[str, str], by: User) -> Endpoint:
+def _given(request: HttpRequest) -> dict[str, str]:
+    return {name: request.POST.get(name, "")[:600] for name in FIELDS}
+
+
+def _typed(given: dict[str, str]) -> dict[str, Any]:
+    """What a form says of an endpoint. Raises EndpointError."""
     kinds = [kind.strip() for kind in given["kinds"].split(",") if kind.strip()]
     for kind in kinds:
         if kind not in KINDS:
             raise endpoints.EndpointError(
                 "kinds", f"“{kind}” is no kind of event; there are {', '.join(KINDS)}."
             )
-    return endpoints.add_endpoint(
-        name=given["name"],
-        url=given["url"],
-        kinds=kinds,
-        allow_private=bool(given["allow_private"]),
-        by=by,
-    )
+    return {
+        "name": given["name"],
+        "url": given["url"],
+        "kinds": kinds,
+        "allow_private": bool(given["allow_private"]),
+    }
 
 
 def _log(request: HttpRequest, endpoint: Endpoint) -> dict[str, object]:
@@ -120,4 +151,16 @@ def _log(request: HttpRequest, endpoint: Endpoint) -> dict[str, object]:
     older = ""
     if len(rows) > ROWS:
         older = with_query(endpoint.get_absolute_url(), [("before", str(rows[ROWS - 1].pk))])
-    return {"endpoint": endpoint, "deliveries": rows[:ROWS], "older": older}
+    given = {
+        "name": endpoint.name,
+        "url": endpoint.url,
+        "kinds": ", ".join(endpoint.kinds),
+        "allow_private": "yes" if endpoint.allow_private else "",
+    }
+    return {
+        "endpoint": endpoint,
+        "deliveries": rows[:ROWS],
+        "older": older,
+        "given": given,
+        "kinds": KINDS,
+    }

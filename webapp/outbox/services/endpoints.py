@@ -36,10 +36,32 @@ def add_endpoint(
         name=name.strip(), url=url.strip(), kinds=list(kinds), allow_private=allow_private
     )
     endpoint.created_by = by
+    return _stored(endpoint)
+
+
+def change_endpoint(
+    *, endpoint: Endpoint, name: str, url: str, kinds: Sequence[str], allow_private: bool
+) -> Endpoint:
+    """Change what was typed; what waits goes to the new URL, at once. Raises EndpointError."""
+    endpoint.name, endpoint.url = name.strip(), url.strip()
+    endpoint.kinds, endpoint.allow_private = list(kinds), allow_private
+    endpoint.failures, endpoint.failing_since, endpoint.next_try = 0, None, None
+    changed = ("name", "url", "kinds", "allow_private", "failures", "failing_since", "next_try")
+    queue.deliveries_on_commit()
+    return _stored(endpoint, only=changed)
+
+
+def delete_endpoint(*, endpoint: Endpoint) -> None:
+    """With its log. Raises EndpointError while it is enabled: what waits for it would be lost."""
+    if not Endpoint.objects.filter(pk=endpoint.pk, enabled=False).delete()[0]:
+        raise EndpointError("endpoint", f"{endpoint} is enabled; disable it first.")
+
+
+def _stored(endpoint: Endpoint, only: Sequence[str] | None = None) -> Endpoint:
     _require_good(endpoint)
     try:
         with transaction.atomic():
-            endpoint.save()
+            endpoint.save(update_fields=only)
     except IntegrityError as error:
         raise EndpointError("name", f"There is an endpoint {endpoint} already.") from error
     return endpoint
