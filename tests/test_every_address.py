@@ -90,6 +90,7 @@ RIGHTS: Mapping[str, str | tuple[str, str]] = {
     "compare_markdown": READ,
     "account": VIEWER,
     "account_address": SECRET,
+    "account_password": VIEWER,
     "subscriptions": VIEWER,
     "subscription": VIEWER,
     "subscription_act": VIEWER,

@@ -150,3 +150,16 @@ def test_an_unknown_name_or_role_is_refused(name: str, role: str) -> None:
     make.user()
     with pytest.raises(CommandError, match=name if name == "nobody" else role):
         call_command("set_role", name, role)
+
+
+def test_people_change_their_own_password(client: Client) -> None:
+    ada = User.objects.create_user("ada", password="a rather long word")
+    client.force_login(ada)
+    fields = {"old_password": "a rather long word", "new_password1": "another rather long word"}
+    wrong = client.post("/account/password/", fields | {"new_password2": "something else"})
+    assert "didn’t match" in text_of(wrong)
+    done = client.post(
+        "/account/password/", fields | {"new_password2": "another rather long word"}, follow=True
+    )
+    assert "Your password is changed." in text_of(done)
+    assert client.login(username="ada", password="another rather long word")

@@ -6,9 +6,12 @@ from zoneinfo import available_timezones
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.views import PasswordChangeView
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
+from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -88,6 +91,18 @@ class AccountForm(ModelForm):
         elif given.get("quiet_from") and given["quiet_from"] == given["quiet_until"]:
             self.add_error("quiet_until", "Give another time than that of the beginning.")
         return given
+
+
+@method_decorator(signed_in_required, name="dispatch")
+class Password(PasswordChangeView):
+    """Changes one's own password; other sessions of the person end by that."""
+
+    template_name = "pages/account_password.html"
+    success_url = reverse_lazy("account")
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        messages.success(self.request, "Your password is changed.")
+        return super().form_valid(form)
 
 
 @login_not_required

@@ -66,6 +66,7 @@ urlpatterns = [
     path("compare.txt", gzip_page(compare.text), name="compare_text"),
     path("compare.md", gzip_page(compare.markdown), name="compare_markdown"),
     path("account/", account.page, name="account"),
+    path("account/password/", account.Password.as_view(), name="account_password"),
     path("account/address/<str:token>/", account.address, name="account_address"),
     path("subscriptions/", subscriptions.page, name="subscriptions"),
     path("subscriptions/<int:number>/", subscriptions.one, name="subscription"),
