@@ -152,12 +152,17 @@ def test_an_unknown_name_or_role_is_refused(name: str, role: str) -> None:
         call_command("set_role", name, role)
 
 
+NEW_PASSWORD = ("new_password1", "new_password2")
+
+
 def test_people_change_their_own_password(client: Client) -> None:
     ada = User.objects.create_user("ada", password="a rather long word")
     client.force_login(ada)
     fields = {"old_password": "a rather long word", "new_password1": "another rather long word"}
     wrong = client.post("/account/password/", fields | {"new_password2": "something else"})
     assert "didn’t match" in text_of(wrong)
+    weak = client.post("/account/password/", fields | dict.fromkeys(NEW_PASSWORD, "12345"))
+    assert "too short" in text_of(weak)
     done = client.post(
         "/account/password/", fields | {"new_password2": "another rather long word"}, follow=True
     )

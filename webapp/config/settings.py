@@ -136,6 +136,15 @@ if DATABASE_POOL:
     use_pool(DATABASE_POOL)
 DATABASES = {"default": _database}
 AUTH_USER_MODEL = "accounts.User"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "overview"
 MIGRATION_MODULES = {
