@@ -36,6 +36,8 @@ def test_a_new_address_counts_once_its_link_was_used(
     server: MailServer, client: Client, ada: User
 ) -> None:
     assert f"A link was mailed to {NEW}" in ask(client)
+    waits = f"{NEW} was asked and has not answered yet"
+    assert waits in words(client.get("/account/").content.decode())
     services.send_due_mails()
     (mail,) = server.mails
     assert mail["To"] == NEW
@@ -50,6 +52,7 @@ def test_a_new_address_counts_once_its_link_was_used(
         assert "Done: mails to ada go to" in words(scanner.post(path).content.decode())
     ada.refresh_from_db()
     assert ada.email == NEW
+    assert waits not in words(client.get("/account/").content.decode())
 
 
 def test_where_no_mail_can_be_sent_nobody_is_said_to_get_a_link(

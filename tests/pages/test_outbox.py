@@ -127,6 +127,9 @@ def test_mails_given_up_are_sent_again_and_others_dropped(operator: User, client
         row.refresh_from_db()
     assert [row.state for row in (first, second, third)] == ["waiting", "dead", "dropped"]
     assert third.reason == "Dropped by op."
+    client.post("/outbox/act/", {"act": "retry", "mail": [third.pk]})
+    third.refresh_from_db()
+    assert (third.state, third.data) == ("waiting", {})
     odd = client.post("/outbox/act/", {"act": "dance", "mail": [first.pk]}, follow=True)
     assert "Choose what to do" in odd.content.decode()
     client.post("/outbox/act/", {"act": "retry-all"})

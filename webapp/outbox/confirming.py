@@ -91,6 +91,16 @@ def ask_address(*, user: User, address: str) -> None:
     post_mails([new])
 
 
+def asked_address(user: User) -> str:
+    """The address that was asked last and has not answered yet; empty when none is."""
+    asked = Mail.objects.filter(recipient=user, kind=KIND, due__gt=timezone.now() - LASTS)
+    last = asked.order_by("-pk").first()
+    if last is None or TAKEN in last.data or last.data["former"] != user.email:
+        return ""
+    address: str = last.data[OTHER_ADDRESS]
+    return address
+
+
 @transaction.atomic
 def take_address(new: NewAddress) -> User:
     """Have mails go there. Raises AddressNotTaken if the address was changed since the link, also

@@ -20,7 +20,13 @@ from webapp.accounts.operators import ModelForm
 from webapp.accounts.roles import signed_in_required
 from webapp.accounts.services import OWN, save_own_settings
 from webapp.outbox import mail_settings
-from webapp.outbox.confirming import AddressNotTaken, NewAddress, ask_address, take_address
+from webapp.outbox.confirming import (
+    AddressNotTaken,
+    NewAddress,
+    ask_address,
+    asked_address,
+    take_address,
+)
 from webapp.pages.subscription_form import check_author
 
 ALIASES_MAX = 20
@@ -130,7 +136,8 @@ def page(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid() and _is_saved(request, form):
         return redirect("account")
     status = BAD_REQUEST if request.method == "POST" else 200
-    return render(request, "pages/account.html", {"form": form}, status=status)
+    context = {"form": form, "asked": asked_address(user)}
+    return render(request, "pages/account.html", context, status=status)
 
 
 @transaction.atomic

@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.core.validators import validate_email
 from django.db import transaction
+from django.db.models import F, Func, Value
 from django.utils import timezone
 
 from webapp.outbox import mail_settings, queue
@@ -29,12 +30,17 @@ class TestMailError(Exception):
 
 @transaction.atomic
 def retry_mails(numbers: Sequence[int]) -> int:
-    """Send mails that were given up again, with all their tries before them; say how many.
+    """Send mails again that were given up or that an operator dropped, with all their tries before
+    them; say how many.
 
     They are composed anew: what they told may be days old.
     """
     queue.mails_on_commit()
-    return _retry(Mail.objects.filter(pk__in=numbers))
+    chosen = Mail.objects.filter(pk__in=numbers)
+    taken_back = chosen.filter(state=State.DROPPED, data__has_key=DROPPED_BY)
+    without = Func(F("data"), Value(DROPPED_BY), arg_joiner=" - ", template="%(expressions)s")
+    taken_back.update(state=State.DEAD, data=without)
+    return _retry(chosen)
 
 
 @transaction.atomic
