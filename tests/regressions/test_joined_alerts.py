@@ -50,6 +50,20 @@ def join() -> Alert:
     return Alert.objects.get(revision__name="r117")
 
 
+def third(beside: Alert, **fields: Any) -> Alert:
+    """An alert of a later commit of the same tree."""
+    return Alert.objects.create(
+        tree=beside.tree,
+        revision=Revision.objects.get(name="r120"),
+        after=Revision.objects.get(name="r119"),
+        likeliest=Revision.objects.get(name="r120"),
+        verdict="regression",
+        opened_at=beside.opened_at,
+        updated_at=beside.opened_at,
+        **fields,
+    )
+
+
 def test_what_a_person_said_of_one_holds_for_both(pair: tuple[Alert, Alert], ada: User) -> None:
     alerts.investigate(**seen(pair[0], ada))
     alert = join()
@@ -95,16 +109,7 @@ def test_it_was_opened_when_the_first_of_the_two_was(pair: tuple[Alert, Alert], 
 def test_an_undo_restores_a_duplicate_of_the_one_that_stays(
     pair: tuple[Alert, Alert], ada: User
 ) -> None:
-    other = Alert.objects.create(
-        tree=pair[0].tree,
-        revision=Revision.objects.get(name="r120"),
-        after=Revision.objects.get(name="r119"),
-        likeliest=Revision.objects.get(name="r120"),
-        verdict="regression",
-        standing=False,
-        opened_at=pair[0].opened_at,
-        updated_at=pair[0].opened_at,
-    )
+    other = third(pair[0], standing=False)
     alerts.mark_duplicate(**seen(other, ada), of=pair[0].pk)
     alerts.reopen(**seen(other, ada))
     kept = join()
@@ -127,15 +132,7 @@ def test_an_undo_restores_the_revision_that_stays(pair: tuple[Alert, Alert], ada
 def test_the_number_of_the_one_that_went_names_the_other_in_acts(
     pair: tuple[Alert, Alert], ada: User
 ) -> None:
-    other = Alert.objects.create(
-        tree=pair[0].tree,
-        revision=Revision.objects.get(name="r120"),
-        after=Revision.objects.get(name="r119"),
-        likeliest=Revision.objects.get(name="r120"),
-        verdict="regression",
-        opened_at=pair[0].opened_at,
-        updated_at=pair[0].opened_at,
-    )
+    other = third(pair[0])
     kept = join()
     alerts.reopen(**seen(other, ada))
     alerts.mark_duplicate(**seen(other, ada), of=pair[0].pk)

@@ -74,25 +74,18 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
     if request.POST.get("act") == "renew-secret":
         secret = endpoints.renew_secret(endpoint=endpoint)
         return render(request, "pages/webhook.html", _log(request, endpoint) | {"secret": secret})
-    if request.POST.get("act") == "delete":
-        return _delete(request, endpoint)
     do = ACTS.get(request.POST.get("act", ""))
     if do and isinstance(request.user, User):
         try:
             messages.success(request, do(request, endpoint, request.user))
         except endpoints.EndpointError as error:
             messages.error(request, str(error))
-    return redirect(endpoint)
+    return redirect(endpoint if endpoint.pk else "webhooks")
 
 
-def _delete(request: HttpRequest, endpoint: Endpoint) -> HttpResponse:
-    try:
-        endpoints.delete_endpoint(endpoint=endpoint)
-    except endpoints.EndpointError as error:
-        messages.error(request, str(error))
-        return redirect(endpoint)
-    messages.success(request, f"{endpoint} is deleted.")
-    return redirect("webhooks")
+def _delete(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
+    endpoints.delete_endpoint(endpoint=endpoint)
+    return f"{endpoint} is deleted."
 
 
 def _ping(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
@@ -120,6 +113,7 @@ ACTS: dict[str, Callable[[HttpRequest, Endpoint, User], str]] = {
     "enable": _enable,
     "disable": _disable,
     "retry": _retry,
+    "delete": _delete,
 }
 
 

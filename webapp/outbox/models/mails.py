@@ -33,6 +33,11 @@ def data_with(**more: Any) -> Func:
     return Func(F("data"), mark, arg_joiner=" || ", template="%(expressions)s")
 
 
+def data_without(name: str) -> Func:
+    """The data of mails without ``name`` in it, for an update."""
+    return Func(F("data"), Value(name), arg_joiner=" - ", template="%(expressions)s")
+
+
 class Mail(Parcel):
     """One mail to one person.
 

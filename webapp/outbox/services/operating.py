@@ -8,12 +8,11 @@ from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.core.validators import validate_email
 from django.db import transaction
-from django.db.models import F, Func, Value
 from django.utils import timezone
 
 from webapp.outbox import mail_settings, queue
 from webapp.outbox.models import Mail, ParcelQuerySet
-from webapp.outbox.models.mails import data_with
+from webapp.outbox.models.mails import data_with, data_without
 from webapp.outbox.services import mail_server
 from webapp.outbox.services.posting import DROPPED_BY
 from webapp.outbox.smtp import Line, MailError
@@ -38,8 +37,7 @@ def retry_mails(numbers: Sequence[int]) -> int:
     queue.mails_on_commit()
     chosen = Mail.objects.filter(pk__in=numbers)
     taken_back = chosen.filter(state=State.DROPPED, data__has_key=DROPPED_BY)
-    without = Func(F("data"), Value(DROPPED_BY), arg_joiner=" - ", template="%(expressions)s")
-    taken_back.update(state=State.DEAD, data=without)
+    taken_back.update(state=State.DEAD, data=data_without(DROPPED_BY))
     return _retry(chosen)
 
 

@@ -27,7 +27,7 @@ POST_MAILS = """
     SELECT mail.id, given.data, given.due
       FROM outbox_mail AS mail JOIN given USING (kind, about)
      WHERE mail.recipient_id = given.recipient AND mail.state = 'dropped'
-       AND NOT jsonb_exists(mail.data, 'dropped_by')
+       AND NOT jsonb_exists(mail.data, %s)
      ORDER BY mail.id FOR UPDATE OF mail SKIP LOCKED
            ), again AS (
     UPDATE outbox_mail AS mail
@@ -55,7 +55,8 @@ def post_mails(mails: Sequence[NewMail]) -> int:
     # In one order, so that two that post the same never wait for one another in a circle.
     rows = sorted((asdict(mail) for mail in mails), key=_identity)
     with connection.cursor() as cursor:
-        cursor.execute(POST_MAILS, [json.dumps(rows, cls=DjangoJSONEncoder, allow_nan=False)])
+        given = json.dumps(rows, cls=DjangoJSONEncoder, allow_nan=False)
+        cursor.execute(POST_MAILS, [given, DROPPED_BY])
         dues: list[datetime] = [row[0] for row in cursor.fetchall()]
     if dues and min(dues) <= timezone.now():
         queue.mails_on_commit()

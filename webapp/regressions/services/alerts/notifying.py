@@ -10,11 +10,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Exists, F, Func, JSONField, OuterRef, Value
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from webapp.outbox.letters import NewMail
 from webapp.outbox.models import Endpoint, Mail
+from webapp.outbox.models.mails import data_with
 from webapp.outbox.services import post_event, post_mails
 from webapp.regressions.holding import held_in
 from webapp.regressions.models import (
@@ -58,9 +59,8 @@ def join_mails(*, gone: Alert, kept: Alert) -> None:
     # One that was dropped told nothing: it is not to hide one that did.
     Mail.objects.filter(Exists(gone_too), about=_about(kept.pk), state=Mail.State.DROPPED).delete()
     twins = Mail.objects.filter(about=_about(kept.pk), **beside)
-    data = Func(F("data"), Value(["alert"]), Value(kept.pk, JSONField()), function="jsonb_set")
     mails = Mail.objects.filter(about=_about(gone.pk)).exclude(Exists(twins))
-    mails.update(about=_about(kept.pk), data=data)
+    mails.update(about=_about(kept.pk), data=data_with(alert=kept.pk))
 
 
 def _firsts(alerts: Sequence[Alert], now: datetime) -> list[NewMail]:
