@@ -125,7 +125,9 @@ def _revision(alert: int, name: str) -> Revision:
     found = Alert.objects.filter(pk=alert).select_related("tree").first()
     revision = Revision.objects.named(tree=found.tree, name=name) if found and name else None
     if revision is None:
-        raise alerts.TriageError(f"No revision “{name}” is known in this tree; name the one.")
+        raise alerts.TriageError(
+            f"No revision “{name}” is known in this tree; give the id of one that is."
+        )
     return revision
 
 
