@@ -11,7 +11,7 @@ import pytest
 
 from webapp.config.stack import processes
 
-SLEEP = "import sys, time; time.sleep(60)"
+SLEEP = "import time; print(flush=True); time.sleep(60)"
 STUBBORN = (
     "import signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
     "print(flush=True); time.sleep(60)"
@@ -20,12 +20,13 @@ STUBBORN = (
 
 @pytest.fixture
 def sleeper(tmp_path: Path) -> Iterator["subprocess.Popen[bytes]"]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", SLEEP, f"{tmp_path}/pids/web.pid"], start_new_session=True
-    )
-    yield process
-    process.kill()
-    process.wait()
+    command = [sys.executable, "-c", SLEEP, f"{tmp_path}/pids/web.pid"]
+    with subprocess.Popen(command, start_new_session=True, stdout=subprocess.PIPE) as process:
+        # For a moment after Popen returned, the system knows no command line of the process yet.
+        assert process.stdout
+        process.stdout.readline()
+        yield process
+        process.kill()
 
 
 def test_a_recorded_process_that_names_the_state_is_ours(
