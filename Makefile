@@ -5,24 +5,31 @@ PORT ?= 8000
 STATE ?= .run
 BIND ?= 127.0.0.1
 TESTS ?=
+ROUNDS ?= 50
+WRITE ?=
 BENCHMARKS = compare detection_speed ingest jobs pages
 # Empty: versions from the system's packages, where there are no wheels (docs/running.md, FreeBSD)
 CONSTRAINTS ?= -c constraints.txt
 VENV = .venv
 STAMP = $(VENV)/.stamp
 BIN = $(VENV)/bin
-STACK = $(BIN)/python -m webapp.config.stack up --port "$(PORT)" --bind "$(BIND)" --state "$(STATE)"
+LAUNCHER = $(BIN)/python -m webapp.launcher
+WHERE = --port "$(PORT)" --bind "$(BIND)" --state "$(STATE)"
+STACK = $(LAUNCHER) up $(WHERE)
 
-.PHONY: help setup demo up test browser check format bench oracles lock clean
+.PHONY: help setup demo up service faults test fuzz browser check format bench oracles lock clean
 
 help:
 	@echo 'make demo    start everything with demonstration data   (PORT=8000 STATE=.run)'
 	@echo 'make up      start everything with the data in STATE    (PORT=8000 STATE=.run)'
+	@echo 'make service print the file by which systemd or rc.d starts it, and starts it again'
 	@echo 'make setup   only make the environment: .venv'
 	@echo 'make test    run every test                             (TESTS="path -k word")'
+	@echo 'make fuzz    10,000 generated cases for each parser      (TESTS="path -k word")'
 	@echo 'make check   linters, types, layers, missing migrations'
 	@echo 'make format  format the code'
 	@echo 'make bench   run the benchmarks: one JSON object a line'
+	@echo 'make faults  kill and starve an instance, ROUNDS=50: one JSON object a line'
 	@echo 'make oracles the environment of Otava, which benchmarks.detection compares with'
 	@echo 'make lock    write constraints.txt anew from pyproject.toml'
 	@echo 'make clean   remove .venv and caches; data in STATE stay'
@@ -47,8 +54,16 @@ demo: $(STAMP)
 up: $(STAMP)
 	@exec $(STACK)
 
+service: $(STAMP)
+	@case `uname` in Linux) kind=systemd;; *) kind=rc.d;; esac; \
+	$(LAUNCHER) service $$kind $(WHERE)
+
 test: $(STAMP) browser
-	@$(BIN)/python -m pytest -n 2 $(TESTS)
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(TESTS)
+
+# The tests marked `fuzz`, which `make test` runs with 200 cases a parser.
+fuzz: $(STAMP)
+	@HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n 2 -m fuzz $(TESTS)
 
 # The browser tests drive the system's Chromium. Without it they fail, and say so.
 browser:
@@ -75,6 +90,11 @@ format: $(STAMP)
 
 bench: $(STAMP)
 	@for name in $(BENCHMARKS); do $(BIN)/python -m "benchmarks.$$name" || exit; done
+
+# About half a minute a round, two minutes where everything starts again.
+# WRITE=--write puts the counts into docs/reliability.md.
+faults: $(STAMP)
+	@$(BIN)/python -m tests.faults.rounds --rounds $(ROUNDS) $(WRITE)
 
 # Otava pins older NumPy and SciPy: the benchmark of detection runs it in an environment of its own.
 oracles: .venv-oracles/.stamp

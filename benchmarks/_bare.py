@@ -8,7 +8,7 @@ import psycopg
 
 from benchmarks._instance import Instance
 from webapp.config import instance as records
-from webapp.config.stack.postgres import DATABASE, OWNER
+from webapp.launcher.postgres import DATABASE, OWNER
 
 SERIES, TRANSACTIONS = 20, 500
 TABLES = """

@@ -6,17 +6,17 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
 from webapp.config import instance
-from webapp.config.stack import processes
-from webapp.config.stack.postgres import ADMINISTRATOR, DATABASE, OWNER
+from webapp.launcher import processes
+from webapp.launcher.postgres import ADMINISTRATOR, DATABASE, OWNER
 
 PROJECT = Path(__file__).resolve().parents[1]
 # Collected once: compressing plotly.js takes longer than a benchmark.
@@ -31,6 +31,8 @@ class Instance:
 
     state: Path
     port: int
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Variables that it was started with."""
 
     def variables(self) -> dict[str, str]:
         """What a process of our own needs in its environment to belong to the instance."""
@@ -41,7 +43,7 @@ class Instance:
         return subprocess.run(
             [sys.executable, "manage.py", *arguments],
             cwd=PROJECT,
-            env=_environment(self.state, {}),
+            env=_environment(self.state, self.settings),
             check=True,
             capture_output=True,
             text=True,
@@ -53,7 +55,7 @@ class Instance:
 
     def surroundings(self) -> dict[str, Any]:
         """Directory and environment for such a command."""
-        return {"cwd": PROJECT, "env": _environment(self.state, {})}
+        return {"cwd": PROJECT, "env": _environment(self.state, self.settings)}
 
     def control(self, action: str, *programs: str) -> None:
         """Have the supervisor start, stop or restart programs."""
@@ -76,18 +78,27 @@ class Instance:
 
     def cpu_seconds(self) -> dict[str, float]:
         """Processor time of each program with its processes; empty where /proc does not tell."""
+        return self._sum(_cpu_seconds)
+
+    def memory_mb(self) -> dict[str, float]:
+        """Memory of each program with its processes, pages that are shared by n counted as 1/n;
+        empty where /proc does not tell.
+        """
+        return self._sum(_memory_mb)
+
+    def _sum(self, figure: Callable[[int], float]) -> dict[str, float]:
         if not (processes.PROC / "self" / "stat").exists():
             return {}
         roots = processes.recorded_ids(self.state / "pids")
         postmaster = processes.read_id(self.state / "postgres" / "postmaster.pid")
         names = {pid: name for name, pid in roots.items()}
         names |= {postmaster: "postgres"} if postmaster else {}
-        spent: dict[str, float] = dict.fromkeys(names.values(), 0.0)
+        summed: dict[str, float] = dict.fromkeys(names.values(), 0.0)
         for process in processes.running():
             name = names.get(process.pid) or names.get(process.group) or _parents(process, names)
             if name:
-                spent[name] += _cpu_seconds(process.pid)
-        return spent
+                summed[name] += figure(process.pid)
+        return summed
 
 
 def _parents(process: processes.Process, names: Mapping[int, str]) -> str | None:
@@ -99,6 +110,15 @@ def _cpu_seconds(pid: int) -> float:
     """Its own time, and that of its children that have ended."""
     found = _stat(pid)
     return sum(map(int, found[11:15])) / os.sysconf("SC_CLK_TCK") if found else 0.0
+
+
+def _memory_mb(pid: int) -> float:
+    """Its proportional set size; 0 when the process is gone."""
+    try:
+        lines = (processes.PROC / str(pid) / "smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
 
 
 def _stat(pid: int) -> list[str]:
@@ -118,7 +138,7 @@ def running(**variables: str) -> Iterator[Instance]:
     with (state / "launcher.log").open("w") as log:
         process = subprocess.Popen(
             [
-                *(sys.executable, "-m", "webapp.config.stack", "up"),
+                *(sys.executable, "-m", "webapp.launcher", "up"),
                 *("--port", str(port), "--state", str(state)),
             ],
             cwd=PROJECT,
@@ -130,7 +150,7 @@ def running(**variables: str) -> Iterator[Instance]:
     try:
         if not process.stdout or not process.stdout.readline().startswith("ready "):
             raise SystemExit(f"No instance:\n{(state / 'launcher.log').read_text()}")
-        yield Instance(state, port)
+        yield Instance(state, port, variables)
     finally:
         process.terminate()
         process.wait()

@@ -23,7 +23,7 @@ from uuid import UUID, uuid5
 
 from benchmarks._bare import TRANSACTIONS, measure_limit
 from benchmarks._instance import Instance, running
-from webapp.config.stack.postgres import OWNER
+from webapp.launcher.postgres import OWNER
 
 MODES, SAMPLES = 20, 5
 REQUESTS, BATCHES, RUNS_A_BATCH = 2_000, 40, 500
@@ -157,7 +157,7 @@ class Bench:
                 if found != self.runs:
                     raise SystemExit(f"{found} rows of {table}, not {self.runs}")
             series = count(connection, "results_series")
-            compared = count(connection, "regressions_comparison")
+            compared = count(connection, "analysis_comparison")
             if compared != self.runs - series:
                 raise SystemExit(f"{compared} comparisons, not {self.runs - series}")
 

@@ -38,21 +38,21 @@ WAIT_SECONDS = 120
 READER = "lived"
 SUBSCRIBE = f"""
 from webapp.accounts.models import User
-from webapp.regressions.models import Subscription
-from webapp.regressions.services.subscriptions import save_subscription
+from webapp.notifications.models import Subscription
+from webapp.notifications.services.subscriptions import save_subscription
 user = User.objects.create_user({READER!r}, "{READER}@example.org", "a long password")
 save_subscription(subscription=Subscription(user=user, name="everything"))
 """
 PRESENT = """
     SELECT tree.name, suspect.name, alert.verdict, alert.state, alert.history
-      FROM regressions_alert AS alert
+      FROM alerts_alert AS alert
       JOIN results_tree AS tree ON tree.id = alert.tree_id
       JOIN results_revision AS suspect ON suspect.id = alert.revision_id
      WHERE alert.standing ORDER BY 1, suspect.position"""
 FINDINGS = """
     SELECT hardware.name, mode.name, revision.name, finding.state, finding.verdict,
            round(finding.change_pct::numeric, 6)
-      FROM regressions_finding AS finding
+      FROM analysis_finding AS finding
       JOIN results_series AS series ON series.id = finding.series_id
       JOIN results_hardware AS hardware ON hardware.id = series.hardware_id
       JOIN results_mode AS mode ON mode.id = series.mode_id
@@ -61,17 +61,17 @@ FINDINGS = """
      ORDER BY 1, 2, revision.position"""
 EVENTS = """
     SELECT event.alert_id, suspect.name, likeliest.name, alert.verdict, alert.state
-      FROM regressions_alertevent AS event
-      JOIN regressions_alert AS alert ON alert.id = event.alert_id
+      FROM alerts_alertevent AS event
+      JOIN alerts_alert AS alert ON alert.id = event.alert_id
       JOIN results_revision AS suspect ON suspect.id = alert.revision_id
       JOIN results_revision AS likeliest ON likeliest.id = alert.likeliest_id
      WHERE event.id > %s ORDER BY event.id"""
 SEEN = """
-    SELECT finding.alert_id, min(event.at) FILTER (WHERE event.kind = 'detected'),
+    SELECT member.alert_id, min(event.at) FILTER (WHERE event.kind = 'detected'),
            min(event.at) FILTER (WHERE event.state = 'confirmed')
-      FROM regressions_findingevent AS event
-      JOIN regressions_finding AS finding ON finding.id = event.finding_id
-     WHERE finding.alert_id IS NOT NULL GROUP BY 1"""
+      FROM analysis_findingevent AS event
+      JOIN alerts_alertfinding AS member ON member.finding_id = event.finding_id
+     GROUP BY 1"""
 MAILS = "SELECT about, kind, message_id FROM outbox_mail"
 Document = dict[str, Any]
 
@@ -221,7 +221,7 @@ class Site:
             alert = told.setdefault(pk, Told(index))
             alert.suspect, alert.likeliest = suspect, likeliest
             alert.verdict, alert.state = verdict, state
-        return int(self.rows("SELECT coalesce(max(id), 0) FROM regressions_alertevent")[0][0])
+        return int(self.rows("SELECT coalesce(max(id), 0) FROM alerts_alertevent")[0][0])
 
 
 def table(told: dict[int, Told], names: Sequence[str], labels: Sequence[Any]) -> None:

@@ -13,14 +13,14 @@ import pytest
 from django.core.cache import cache
 from django.db import connection
 
+from tests.places import PROJECT
 from tests.system.running import System
 from webapp.config.celery import app
 
-# Examples may take as long as a busy machine needs.
+# Examples may take as long as a busy machine needs. `make fuzz` asks for the second profile.
 hypothesis.settings.register_profile("patient", deadline=None)
-hypothesis.settings.load_profile("patient")
-
-PROJECT = Path(__file__).resolve().parents[1]
+hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=10_000, database=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "patient"))
 
 
 @pytest.fixture

@@ -8,15 +8,10 @@ from statistics import fmean, median, variance
 from typing import Any
 
 from webapp.accounts.models import User
+from webapp.alerts.models import AlertFinding
+from webapp.analysis.models import Comparison, Finding, Flag, SeriesAnalysis, Verdict
 from webapp.labs.models import Agent, Lab
-from webapp.regressions.models import (
-    Comparison,
-    Finding,
-    Flag,
-    SeriesAnalysis,
-    Subscription,
-    Verdict,
-)
+from webapp.notifications.models import Subscription
 from webapp.results.models import (
     Hardware,
     Measurement,
@@ -185,7 +180,10 @@ def _flag(percent: float, verdict: str) -> Flag:
 
 
 def finding(of: Series, previous: Revision, at: Revision, **fields: Any) -> Finding:
-    """A confirmed loss of 11.4 % at ``at`` that cannot be elsewhere; ``fields`` say otherwise."""
+    """A confirmed loss of 11.4 % at ``at`` that cannot be elsewhere; ``fields`` say otherwise, and
+    ``alert`` is who holds it.
+    """
+    alert = fields.pop("alert", None)
     percent = fields.setdefault("change_pct", -11.4)
     defaults = {
         "state": Finding.State.CONFIRMED,
@@ -210,9 +208,12 @@ def finding(of: Series, previous: Revision, at: Revision, **fields: Any) -> Find
         "first_detected_at": DAY_ONE,
         "updated_at": DAY_ONE,
     }
-    return Finding.objects.create(
+    made = Finding.objects.create(
         series=of, previous=previous, revision=at, **{**defaults, **fields}
     )
+    if alert is not None:
+        AlertFinding.objects.create(finding=made, alert=alert)
+    return made
 
 
 def analysis(of: Series, **summary: Any) -> SeriesAnalysis:

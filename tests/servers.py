@@ -21,14 +21,12 @@ from typing import IO
 
 import pytest
 
+from tests.places import PROJECT, STATIC
 from webapp.config import instance
-from webapp.config.stack import processes
-from webapp.config.stack.postgres import Cluster
-from webapp.config.stack.redis import Redis
+from webapp.launcher import processes
+from webapp.launcher.postgres import Cluster
+from webapp.launcher.redis import Redis
 
-PROJECT = Path(__file__).resolve().parents[1]
-# Compressing plotly.js takes many seconds, so collected static files outlive a run.
-STATIC = PROJECT / ".run-tests" / "static"
 PREFIX = "driftline-tests-"
 REDIS_DATABASES = 64
 # Speed instead of durability: these data live as long as the run. A vacuum between two tests would
@@ -109,11 +107,19 @@ def _lock(state: Path) -> IO[str]:
 def _clear_left_behind() -> None:
     """End the servers of runs that were killed, and remove their data."""
     for state in Path("/tmp").glob(f"{PREFIX}*"):
-        if state.stat().st_uid == os.geteuid() and _is_abandoned(state):
+        if _is_ours(state) and _is_abandoned(state):
             found = processes.left_behind(state, processes.recorded_ids(state / "pids"))
             for name, left in found.items():
                 processes.end(name, left, seconds=5)
             shutil.rmtree(state, ignore_errors=True)
+
+
+def _is_ours(state: Path) -> bool:
+    try:
+        return state.stat().st_uid == os.geteuid()
+    except FileNotFoundError:
+        # Another run ended, and cleared its own away.
+        return False
 
 
 def _is_abandoned(state: Path) -> bool:

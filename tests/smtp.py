@@ -13,7 +13,7 @@ from typing import Any
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
-from tests.config.stack.running import free_port
+from tests.launcher.running import free_port
 
 
 class Mode(Enum):
@@ -61,6 +61,11 @@ class MailServer:
         """How many mails it took."""
         with self._lock:
             return len(self._taken)
+
+    def forget(self) -> None:
+        """Throw away what it took."""
+        with self._lock:
+            self._taken.clear()
 
     def start(self) -> None:
         self._controller = Controller(self, hostname="127.0.0.1", port=self.port)

@@ -35,7 +35,7 @@ def test_every_command_of_the_page_works_as_it_is_written(
     for arguments in (["init", "-q", "-b", "main"], ["commit", "-q", "--allow-empty", "-m", "x"]):
         subprocess.run(["git", *identity, *arguments], check=True)
     written = commands()
-    assert len(written) == 6
+    assert len(written) == 8
     for command in written:
         program, script, *arguments = shlex.split(command)
         assert (program, script) == ("python", "manage.py")

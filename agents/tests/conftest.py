@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,9 +14,10 @@ from labagent.cli import World, run
 
 from agents.tests.server import TOKEN, FakeServer
 
-# Examples may take as long as a busy machine needs.
+# Examples may take as long as a busy machine needs. `make fuzz` asks for the second profile.
 hypothesis.settings.register_profile("patient", deadline=None)
-hypothesis.settings.load_profile("patient")
+hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=10_000, database=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "patient"))
 
 
 @pytest.fixture

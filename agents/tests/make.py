@@ -21,34 +21,52 @@ REPRODUCIBLE_16 = "FreeBSD apu2 16.0-CURRENT FreeBSD 16.0-CURRENT BSDRP-AMD64 am
 FIVE = (1000.0, 1001.5, 1002.0, 1003.0, 1004.0)
 TOPIC = "Atom_C2558_4Cores/Intel_i350/firewalls"
 
-OLD_HEADER = ["CMD: pkt-gen -f rx -i igb3 -w 4", *["692.3 main [1753] starting"] * 8]
-NEW_HEADER = ["CMD on 192.168.1.3: pkt-gen -N -f rx -i vcxl1 -w 4", *["362.0 main [2921] up"] * 13]
+OLD_HEADER = [
+    "CMD: pkt-gen -f rx -i igb3 -w 4",
+    *(f"692.30000{at} main [1753] up" for at in range(8)),
+]
+NEW_HEADER = [
+    "CMD on 192.168.1.3: pkt-gen -N -f rx -i vcxl1 -w 4",
+    *(f"692.3000{at:02} main [2921] up" for at in range(13)),
+]
 
 
-def second(pps: float, *, new: bool = False) -> str:
+def second(pps: float, *, new: bool = False, at: int = 693) -> str:
+    """The line of one second, which ended at `at`."""
     if new:
-        bits = f"{pps:.0f} pkts 480 bps in 1001510 usec"
+        bits = f"{pps:.0f} pkts 480 bps in 1000000 usec"
         return (
-            f"697.355458 main_thread [2687] {pps:.0f} pps ({bits}) 16.00 avg_batch 99999 min_space"
+            f"{at % 1000:03}.300000 main_thread [2687] {pps:.0f} pps ({bits})"
+            " 16.00 avg_batch 99999 min_space"
         )
-    return f"697.355458 main_thread [1550] {pps:.0f} pps ({pps:.0f} pkts in 1001510 usec)"
+    stamp = f"{at % 1000:03}.300000 main_thread [1550]"
+    return f"{stamp} {pps:.0f} pps ({pps:.0f} pkts in 1000000 usec)"
+
+
+def seconds_of(values: Sequence[float], *, new: bool = False) -> list[str]:
+    """The lines of one second after the other."""
+    return [second(value, new=new, at=693 + at) for at, value in enumerate(values)]
 
 
 def receiver_log(value: float, *, new: bool = False, seconds: int = 6) -> str:
     """A receiver log whose median is `value`, a whole number or one that ends in .5."""
     header = NEW_HEADER if new else OLD_HEADER
-    warm_up = [second(9_000_000 + i, new=new) for i in range(15 - len(header))]
+    warm_up = [9_000_000 + i for i in range(15 - len(header))]
     low, high = (value - 0.5, value + 0.5) if value % 1 else (value, value)
     half = seconds // 2
-    middle = [second(v, new=new) for v in [low] * half + [high] * (seconds - half)]
-    cool_down = [second(8_000_000 + i, new=new) for i in range(9)]
-    return "\n".join([*header, *warm_up, *middle, *cool_down, "Terminated"]) + "\n"
+    middle = [low] * half + [high] * (seconds - half)
+    cool_down = [8_000_000 + i for i in range(9)]
+    lines = seconds_of([*warm_up, *middle, *cool_down], new=new)
+    return "\n".join([*header, *lines, "Terminated"]) + "\n"
 
 
 def equilibrium_log(value: int, maximum: int) -> str:
     return (
         "CMD: equilibrium -4 -l 100 -u -t igb2 -r igb3\nIteration 1\n"
-        "  - Measured forwarding rate = 50 Mb/s\n"
+        "  - Offering load = 90 Mb/s\n"
+        f"  - Measured forwarding rate = {maximum} Mb/s\nIteration 2\n"
+        "  - Offering load = 70 Mb/s\n"
+        f"  - Measured forwarding rate = {value} Mb/s\n"
         f"Estimated Equilibrium Ethernet throughput= {value} Mb/s"
         f" (maximum value seen: {maximum} Mb/s)\n"
     )

@@ -15,7 +15,7 @@ import httpx2
 import pytest
 
 from agents.tests.make import bench, label_dir, values_file
-from agents.tests.server import TOKEN, FakeServer, error, listening
+from agents.tests.server import TOKEN, FakeServer, listening
 
 
 @pytest.fixture
@@ -233,7 +233,7 @@ def test_the_doctor_compares_the_clocks(labagent, world, capsys, minutes, code):
 
 
 def test_the_doctor_says_what_waits(labagent, server, archive, capsys):
-    server.script = [error(500)]
+    server.judge, server.refusal = lambda _run: ("tree", "no"), 500
     assert labagent("upload", archive) == 5
     capsys.readouterr()
     assert labagent("doctor") == 0
@@ -285,3 +285,35 @@ def read_terminal(main: int) -> str:
             shown += data
     os.close(main)
     return shown.decode()
+
+
+# what no server takes
+
+
+@pytest.fixture
+def beyond(tmp_path):
+    """Two runs; the samples of the second are smaller than what any server takes."""
+    label = label_dir(tmp_path / "archive", "fbsd12-head.r317849")
+    bench(label / "RAW", "pf", cfg="pf")
+    values_file(label / "ipfw.pps", [1e-20] * 5)
+    return tmp_path / "archive"
+
+
+def test_a_run_out_of_limits_is_kept_aside_and_named_and_the_others_are_sent(
+    labagent, server, beyond, environ, capsys
+):
+    assert labagent("upload", beyond) == 1
+    out, err = capsys.readouterr()
+    assert out.startswith("stored 1, known 0, rejected 1")
+    assert "metrics.pps.samples[0]: 1e-20 is not 0 or from 1e-15 to 1e+15" in err
+    assert "ipfw" in err
+    assert [run["mode"]["workload"] for run in server.runs.values()] == ["pf"]
+    (kept,) = Path(environ["DRIFTLINE_SPOOL"]).glob("*/rejected/*.json")
+    assert json.loads(kept.read_text())["run"]["mode"]["workload"] == "ipfw"
+    assert not list(Path(environ["DRIFTLINE_SPOOL"]).glob("*/pending/*"))
+
+
+@pytest.mark.parametrize("command", [("parse",), ("upload", "--dry-run")])
+def test_a_run_out_of_limits_is_named_before_it_is_sent(labagent, beyond, capsys, command):
+    assert labagent(*command, beyond) == 0
+    assert "out of limits 1: metrics.pps.samples[0]" in capsys.readouterr().err

@@ -47,6 +47,16 @@ def test_a_batch_that_was_taken_leaves_the_spool(server, tmp_path):
     assert sending.spool.pending() == []
 
 
+def test_what_the_server_warns_of_is_said_of_the_run(server, tmp_path):
+    warned = {"uuid": "u000", "status": "stored", "warnings": ["r0 waits for its place"]}
+    plain = {"uuid": "u001", "status": "stored"}  # an older server's answer
+    server.script.append((201, {"runs": [warned, plain]}))
+    tally = sender(server, tmp_path, count=2).send_all()
+    assert [(one.where, one.reason) for one in tally.warned] == [
+        ("A/B r0 pf@inet4+a (fbsd0)", "r0 waits for its place")
+    ]
+
+
 @pytest.mark.parametrize("status", [404, 409, 422])
 def test_named_runs_are_set_aside_and_the_others_stored(server, tmp_path, status):
     server.judge, server.refusal = refuse(2, 5), status
@@ -106,6 +116,27 @@ def test_trouble_on_the_way_keeps_what_was_not_answered_for(server, tmp_path, no
         sending.send_all()
     assert sending.spool.count(sending.spool.pending()) == 11
     assert str(sending.send_all()) == "stored 11, known 0, rejected 0"
+
+
+def test_a_run_on_which_the_server_fails_holds_up_no_other_and_waits(server, tmp_path):
+    server.judge, server.refusal = refuse(7), 500
+    sending = sender(server, tmp_path)
+    sending.spool.add([document(100)], Flags())
+    with pytest.raises(UnavailableError, match=r"failed on 1 runs: A/B r7 .*\(fbsd7\)"):
+        sending.send_all()
+    assert len(server.runs) == 10
+    assert sending.spool.count(sending.spool.pending()) == 1
+    server.judge = refuse()
+    assert str(Sender(sending.client, sending.spool).send_all()).startswith("stored 1, known 0")
+
+
+def test_a_server_that_fails_on_everything_is_soon_left_alone(server, tmp_path):
+    server.judge, server.refusal = refuse(*range(100)), 500
+    sending = sender(server, tmp_path, count=100)
+    with pytest.raises(UnavailableError):
+        sending.send_all()
+    assert server.posts() == 20
+    assert sending.spool.count(sending.spool.pending()) == 100
 
 
 def test_a_conflict_says_how_to_let_the_new_content_in(server, tmp_path):

@@ -7,11 +7,14 @@ const chart = document.querySelector("#chart");
 let figure = null;
 let version = null;
 
-function themed(value) {
-  if (typeof value === "string") return value.startsWith("var(") ? colour(value) : value;
-  if (Array.isArray(value)) return value.map(themed);
+// Colours are names of CSS properties. Texts are left alone: one may look like such a name.
+function themed(value, key = "") {
+  if (typeof value === "string") {
+    return key.endsWith("color") && value.startsWith("var(") ? colour(value) : value;
+  }
+  if (Array.isArray(value)) return value.map((each) => themed(each, key));
   if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, themed(each)]));
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, themed(each, name)]));
 }
 
 function colour(name) {

@@ -32,11 +32,14 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-function themed(value) {
-  if (typeof value === "string") return value.startsWith("var(") ? colour(value) : value;
-  if (Array.isArray(value)) return value.map(themed);
+// Colours are names of CSS properties. Texts are left alone: one may look like such a name.
+function themed(value, key = "") {
+  if (typeof value === "string") {
+    return key.endsWith("color") && value.startsWith("var(") ? colour(value) : value;
+  }
+  if (Array.isArray(value)) return value.map((each) => themed(each, key));
   if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, themed(each)]));
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, themed(each, name)]));
 }
 
 function colour(name) {
@@ -127,8 +130,10 @@ function comparePage(points) {
 // Called for every swap htmx makes; only another figure is fetched.
 async function load() {
   const wanted = document.querySelector("[data-figure]").dataset.figure;
+  chart.hidden = !wanted; // nothing to draw: the notice above says why
   if (wanted === source) return;
   source = wanted;
+  if (!wanted) return;
   const payload = await fetchJson(wanted);
   if (!payload || wanted !== source) return;
   shown = payload;

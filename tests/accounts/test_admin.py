@@ -9,7 +9,7 @@ from django.test import Client
 from tests.operators import list_statements, operator, signed_in, text_of, url
 from tests.results.steps import analyse, measured, mode, upload
 from webapp.accounts.models import User
-from webapp.regressions.models import SeriesSettings
+from webapp.analysis.models import SeriesSettings
 from webapp.results.models import Series
 
 pytestmark = pytest.mark.django_db
@@ -89,7 +89,7 @@ def test_no_page_needs_a_script_in_its_text(model: type[Model]) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["Comparison", "Measurement", "Metric", "Point", "Run", "Series", "SeriesAnalysis", "Token"],
+    ["Comparison", "Measurement", "Point", "Run", "SeriesAnalysis", "Token"],
 )
 def test_what_is_measured_or_concluded_is_only_looked_at(name: str) -> None:
     fill(1, 1)
@@ -115,8 +115,22 @@ def test_settings_of_a_series_stay_with_it_and_are_not_deleted() -> None:
     fill(1, 2)
     one, other = Series.objects.order_by("pk")[:2]
     SeriesSettings.objects.create(series=one, min_effect_pct=5)
-    form = {"series": other.pk, "better": "less", "margin_pct": "", "is_canary": "on"}
+    form = {"series": other.pk, "margin_pct": "", "is_canary": "on"}
     assert operator().post(url(SeriesSettings, "change", one.pk), form).status_code == 302
-    held = SeriesSettings.objects.values_list("series", "better", "min_effect_pct", "is_canary")
-    assert list(held) == [(one.pk, "less", 5, True)]
+    held = SeriesSettings.objects.values_list("series", "min_effect_pct", "is_canary")
+    assert list(held) == [(one.pk, 5, True)]
     assert operator().get(url(SeriesSettings, "delete", one.pk)).status_code == 403
+
+
+def test_which_way_is_better_in_a_series_is_an_operators_to_say_and_analyses_it_anew() -> None:
+    fill(1, 2)
+    series = Series.objects.order_by("pk")[0]
+    Series.objects.update(dirty_from=None, dirty_since=None)
+    page = url(Series, "change", series.pk)
+    someone = operator()
+    assert someone.post(page, {"own_better": "less"}).status_code == 302
+    series.refresh_from_db()
+    assert (series.own_better, series.dirty_from) == ("less", 0)
+    answer = someone.post(page, {"own_better": "sideways"})
+    assert "sideways is not one of the available choices" in answer.content.decode()
+    assert Series.objects.get(pk=series.pk).own_better == "less"

@@ -6,9 +6,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from tests import make
-from tests.regressions.alert_steps import arrive, runs_of
-from webapp.regressions.models import Alert
-from webapp.regressions.services import alerts
+from tests.alerts.steps import arrive, runs_of
+from webapp.alerts import services as alerts
+from webapp.alerts.models import Alert
 from webapp.results.services import forget_names
 
 pytestmark = pytest.mark.django_db
@@ -85,7 +85,7 @@ def test_an_unknown_alert_is_not_found() -> None:
     assert Client().get(f"/api/v1/alerts/{10**30}").status_code == 404
 
 
-@pytest.mark.parametrize(("path", "most"), [("/api/v1/alerts", 4), ("/api/v1/alerts/{}", 10)])
+@pytest.mark.parametrize(("path", "most"), [("/api/v1/alerts", 6), ("/api/v1/alerts/{}", 12)])
 def test_it_takes_few_statements(path: str, most: int) -> None:
     with CaptureQueriesContext(connection) as captured:
         Client().get(path.format(Alert.objects.get(verdict="mixed").pk))

@@ -1,6 +1,7 @@
 """Errors that no field of the request is to blame for."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -8,7 +9,10 @@ from django.db import InterfaceError, OperationalError
 
 from tests.api.conftest import Send
 from tests.documents import run_document
-from webapp.regressions import services
+from tests.places import PROJECT
+from webapp.analysis import services
+from webapp.api.errors import CODES
+from webapp.config.serving.reading import CODES as FRONT_CODES
 
 pytestmark = pytest.mark.django_db
 
@@ -20,8 +24,21 @@ def test_a_lost_database_is_answered_as_something_to_wait_for(
     def lose(**_: Any) -> None:
         raise error("server closed the connection unexpectedly")
 
-    monkeypatch.setattr(services, "take_in", lose)
+    monkeypatch.setattr(services, "store_runs", lose)
     response = send(run_document())
     assert response.status_code == 503
     assert int(response["Retry-After"]) > 0
     assert json.loads(response.content)["error"]["code"] == "unavailable"
+
+
+def test_the_guide_lists_every_code_and_no_other() -> None:
+    guide = (PROJECT / "docs" / "api.md").read_text()
+    table = guide.partition("## Errors")[2].partition("\n## ")[0]
+    rows = [line.split("|")[2] for line in table.splitlines() if line.startswith("| ")][1:]
+    listed = {code for cell in rows for code in re.findall(r"`(\w+)`", cell)}
+    assert listed == CODES | set(FRONT_CODES.values()) | {"error"}
+
+
+@pytest.mark.parametrize("code", sorted({*CODES, *FRONT_CODES.values()}))
+def test_a_code_is_one_word(code: str) -> None:
+    assert re.fullmatch(r"[a-z]+(_[a-z]+)*", code)

@@ -1,32 +1,52 @@
 """healthz, readyz, metrics, the API's description."""
 
+from collections.abc import Iterator
+
 import pytest
-from django.core.cache import cache
 from django.test import Client
 
 from tests.api.conftest import Send
 from tests.documents import run_document
-from webapp.api import health
+from webapp.api.health import reporter
+from webapp.readiness import noting
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def no_earlier_report() -> Iterator[None]:
+    reporter.cache_clear()
+    yield
+    reporter.cache_clear()
 
 
 def test_healthz_answers(client: Client) -> None:
     assert client.get("/healthz").json() == {"status": "ok"}
 
 
-def test_readyz_names_the_part_that_does_not_answer(client: Client) -> None:
-    cache.delete(health.WORKER_SEEN)
+def test_readyz_names_the_parts_that_do_nothing_and_what_to_do(client: Client) -> None:
     response = client.get("/readyz")
     assert response.status_code == 503
-    assert response.json()["database"] == response.json()["broker"] == "ok"
-    assert "no worker answers" in response.json()["worker"]
+    answer = response.json()
+    assert answer["database"] == answer["broker"] == "ok"
+    assert answer["worker"] == "worker was never seen at work"
+    by_part = {each["part"]: each for each in answer["problems"]}
+    assert set(by_part) == {"worker", "deliveries", "beat"}
+    assert "restart worker" in by_part["worker"]["remedy"]
+    assert by_part["worker"]["since"]
 
 
-def test_readyz_is_ready_when_a_worker_was_seen(client: Client) -> None:
-    cache.set(health.WORKER_SEEN, 1, 5)
-    assert client.get("/readyz").status_code == 200
-    cache.delete(health.WORKER_SEEN)
+@pytest.mark.django_db(transaction=True)
+def test_readyz_is_ready_when_every_part_was_seen_at_work(client: Client) -> None:
+    noting.note("worker", "deliveries", "beat")
+    response = client.get("/readyz")
+    assert (response.status_code, response.json()["problems"]) == (200, [])
+
+
+def test_metrics_say_which_parts_are_ready(client: Client) -> None:
+    text = client.get("/metrics").content.decode()
+    assert 'driftline_part_ready{part="database"} 1.0' in text
+    assert 'driftline_part_ready{part="beat"} 0.0' in text
 
 
 def test_metrics_count_the_waiting_series(send: Send, client: Client) -> None:

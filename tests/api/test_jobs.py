@@ -61,6 +61,32 @@ def _result(post: Send, got: dict[str, Any], **changes: Any) -> HttpResponse:
     return post(f"{got['id']}/result", lease=got["lease"], run=run_document(**changes))
 
 
+def test_the_result_of_a_job_may_be_replaced_and_stays_its_result(
+    post: Send, send: Send, job: Job
+) -> None:
+    run = run_document()
+    got = _poll(post)["job"]
+    assert _result(post, got, uuid=run["uuid"]).status_code == 201
+    assert send(run | {"build_id": "r303643 #1"}, "?replace=true").status_code == 201
+    assert Client().get(f"/api/v1/jobs/{job.pk}").json()["runs"] == [run["uuid"]]
+    assert [one.build_id for one in job.results()] == ["r303643 #1"]
+    assert job.runs.count() == 2
+
+
+def test_a_result_takes_no_run_of_another_lab_nor_one_that_is_stored_otherwise(
+    post: Send, send: Send, job: Job
+) -> None:
+    theirs = make.run(make.revision("r303642"), on=make.hardware("their/nic", of=make.lab("evil")))
+    own = run_document()
+    send(own)
+    got = _poll(post)["job"]
+    for stored, code in ((str(theirs.uuid), "wrong_job"), (own["uuid"], "conflict")):
+        response = _result(post, got, uuid=stored, samples=[1.0])
+        assert _error(response) == (409, code)
+    assert Run.objects.count() == 2
+    assert not job.results()
+
+
 def test_a_poll_gives_everything_that_a_worker_needs(post: Send, job: Job) -> None:
     got = _poll(post)["job"]
     assert len(got.pop("lease")) == 32

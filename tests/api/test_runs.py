@@ -16,6 +16,7 @@ from tests.documents import run_document
 from webapp.labs import services as labs
 from webapp.labs.models import Agent
 from webapp.results.models import Hardware, Measurement, Mode, Point, Revision, Run, Series
+from webapp.results.services import withdraw_run
 
 pytestmark = pytest.mark.django_db
 
@@ -44,7 +45,7 @@ def test_sending_a_run_twice_stores_it_once(send: Send) -> None:
         "stored": 0,
         "replaced": 0,
         "known": 1,
-        "runs": [{"uuid": run["uuid"], "status": "known"}],
+        "runs": [{"uuid": run["uuid"], "status": "known", "warnings": []}],
     }
     assert Run.objects.count() == Measurement.objects.count() == Point.objects.count() == 1
 
@@ -74,6 +75,15 @@ def test_replace_lets_the_new_content_take_the_place_of_the_old(send: Send) -> N
     assert (point.n, point.revision.name) == (3, "r303644")
 
 
+def test_a_run_taken_otherwise_than_it_was_sent_comes_with_a_warning(send: Send) -> None:
+    run = run_document()
+    send(run)
+    withdraw_run(run=Run.objects.get(), by=None, reason="fan failed")
+    other = send(run_document(uuid=run["uuid"], samples=[1.0]), query="?replace=true").json()
+    assert other["runs"][0]["status"] == "replaced"
+    assert "fan failed" in other["runs"][0]["warnings"][0]
+
+
 def test_facts_and_warnings_may_be_put_otherwise_later(send: Send) -> None:
     run = run_document()
     send(run)
@@ -93,6 +103,17 @@ def test_a_batch_with_one_bad_run_stores_nothing_and_lists_every_fault(send: Sen
         "runs[3].measured_at",
         "runs[4].surplus",
     }
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "field",
+    ["id", "pk", "withdrawn_at", "superseded_by", "lab", "agent", "agent_id", "is_history", "job"],
+)
+def test_no_field_of_a_run_that_is_not_described_is_set(send: Send, field: str) -> None:
+    response = send(run_document() | {field: 1})
+    assert response.status_code == 422
+    assert set(problems(response)) == {f"runs[0].{field}"}
     assert not Run.objects.exists()
 
 
@@ -256,14 +277,20 @@ def test_a_short_hash_finds_the_revision_with_the_long_one(send: Send) -> None:
     assert Revision.objects.count() == 1
 
 
-def test_a_metric_keeps_its_unit_and_direction(send: Send) -> None:
+def test_a_metric_keeps_its_unit(send: Send) -> None:
     send(run_document())
     run = run_document()
     run["metrics"]["pps"] |= {"unit": "Mpps", "better": "less"}
-    assert set(problems(send(run))) == {
-        "runs[0].metrics.pps.unit",
-        "runs[0].metrics.pps.better",
-    }
+    assert set(problems(send(run))) == {"runs[0].metrics.pps.unit"}
+
+
+def test_a_metric_keeps_its_direction_and_the_sender_is_warned(send: Send) -> None:
+    send(run_document())
+    run = run_document()
+    run["metrics"]["pps"]["better"] = "less"
+    response = send(run)
+    assert response.status_code == 201
+    assert "more is better here, not less" in response.json()["runs"][0]["warnings"][0]
 
 
 def test_one_batch_that_disagrees_with_itself_about_a_metric_is_refused(send: Send) -> None:

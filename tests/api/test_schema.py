@@ -1,8 +1,15 @@
 """The API keeps what its description promises, for requests nobody would think of."""
 
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote, urlencode
+
 import pytest
 import schemathesis
+from django.test import Client
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pytest_django.live_server_helper import LiveServer
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -11,10 +18,19 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from tests.api.conftest import agent, token
+from tests.fuzzing import NASTY, is_whole
+from webapp.api.urls import api
 
 __all__ = ["agent", "token"]  # fixtures
 
 pytestmark = pytest.mark.django_db(transaction=True)
+HOSTILE = (
+    *NASTY,
+    *(1e300, -1e300, 5e-324, float("inf"), float("nan"), 2**63, -(2**63) - 1, 10**400, True, None),
+    *([], {}, [[[[[[[[[[]]]]]]]]]], {"\x00": "\ud800"}),
+)
+ANSWERS_IN_THE_SUITE = 12
+"""For each of the operations: requests whose answer is checked against the description."""
 CHECKS = [
     schemathesis.checks.not_a_server_error,
     status_code_conformance,
@@ -23,6 +39,7 @@ CHECKS = [
 ]
 
 
+@pytest.mark.fuzz
 def test_every_answer_is_one_that_the_description_knows(
     live_server: LiveServer, token: str
 ) -> None:
@@ -33,7 +50,7 @@ def test_every_answer_is_one_that_the_description_knows(
 
         @given(operation.as_strategy())
         @settings(
-            max_examples=40,
+            max_examples=200 if is_whole() else ANSWERS_IN_THE_SUITE,
             deadline=None,
             derandomize=True,
             database=None,
@@ -43,3 +60,67 @@ def test_every_answer_is_one_that_the_description_knows(
             case.call_and_validate(checks=CHECKS, headers={"Authorization": f"Bearer {token}"})
 
         answers()
+
+
+IN_THE_SUITE = 8
+"""For each of the operations, in each of its parameters and fields."""
+
+
+def _spoiled(value: Any, hostile: Any) -> Iterator[Any]:
+    """``value`` with ``hostile`` in the place of each of its leaves, and of itself."""
+    yield hostile
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from ({**value, key: each} for each in _spoiled(inner, hostile))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            rest = value[index + 1 :]
+            yield from ([*value[:index], each, *rest] for each in _spoiled(inner, hostile))
+
+
+@pytest.mark.fuzz
+def test_no_operation_fails_on_hostile_strings_and_numbers(token: str) -> None:
+    """Cases of schemathesis with a hostile value in one of their leaves."""
+    described = schemathesis.openapi.from_dict(json.loads(json.dumps(api.get_openapi_schema())))
+    for operation in (found.ok() for found in described.get_all_operations()):
+
+        @given(operation.as_strategy(), st.sampled_from(HOSTILE), st.data())
+        @settings(
+            max_examples=IN_THE_SUITE if not is_whole() else 1000,
+            deadline=None,
+            derandomize=True,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        )
+        def answers(case: schemathesis.Case, hostile: Any, data: st.DataObject) -> None:
+            for part in ("query", "path_parameters", "body"):
+                held = getattr(case, part)
+                if isinstance(held, dict) and held:
+                    choices = [
+                        one for one in _spoiled(dict(held), hostile) if isinstance(one, dict)
+                    ]
+                    if choices:
+                        setattr(case, part, data.draw(st.sampled_from(choices)))
+            assert _status(case, token) < 500
+
+        answers()
+
+
+def _status(case: schemathesis.Case, token: str) -> int:
+    """What the server answers. Not sent by schemathesis: half of a surrogate stops its client."""
+    path = case.operation.full_path
+    for name, value in (case.path_parameters or {}).items():
+        path = path.replace(f"{{{name}}}", quote(str(value), safe="", errors="surrogatepass"))
+    query = urlencode(case.query or {}, doseq=True, errors="surrogatepass")
+    body = case.body if isinstance(case.body, dict | list) else {}
+    if isinstance(body, dict) and isinstance(body.get("wait"), int | float):
+        body = {**body, "wait": 0}
+    client = Client(raise_request_exception=False)
+    answer = client.generic(
+        case.method,
+        f"{path}?{query}",
+        json.dumps(body) if case.method == "POST" else "",
+        content_type="application/json",
+        headers={"Authorization": f"Bearer {token}"},
+    )
+    return answer.status_code

@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.api.conftest import Send
 from tests.documents import run_document
-from webapp.regressions import services
-from webapp.results.models import Series
+from webapp.alerts.services import analyse_dirty_series
+from webapp.results.models import Revision, Series
 
 pytestmark = pytest.mark.django_db
 
@@ -26,7 +26,7 @@ def series(send: Send) -> Series:
         for i, factor in ((1, 1.0), (2, 0.9), (3, 0.9))
     ]
     assert send({"runs": runs}).status_code == 201
-    services.analyse_dirty_series()
+    analyse_dirty_series()
     return Series.objects.get()
 
 
@@ -57,6 +57,18 @@ def test_points_as_csv(series: Series) -> None:
     assert rows[0]["verdict"] == ""
 
 
+@pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r"])
+def test_no_name_is_a_formula_to_a_spreadsheet_and_numbers_stay_numbers(
+    series: Series, first: str
+) -> None:
+    name = f'{first}HYPERLINK("http://e/")'
+    Revision.objects.filter(name="r2").update(name=name)
+    text = Client().get(f"/api/v1/series/{series.pk}/points.csv").content.decode()
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert [row["revision"] for row in rows] == ["r1", f"'{name}", "r3"]
+    assert float(rows[1]["change_percent"]) == pytest.approx(-10)
+
+
 @pytest.mark.parametrize("suffix", ["", ".csv"])
 def test_the_etag_saves_sending_the_same_again(series: Series, send: Send, suffix: str) -> None:
     path = f"/api/v1/series/{series.pk}/points{suffix}"
@@ -64,7 +76,7 @@ def test_the_etag_saves_sending_the_same_again(series: Series, send: Send, suffi
     assert Client().get(path, headers={"If-None-Match": etag}).status_code == 304
     send(run_document(revision="r4"))
     assert Client().get(path, headers={"If-None-Match": etag}).status_code == 200
-    services.analyse_dirty_series()
+    analyse_dirty_series()
     assert Client().get(path)["ETag"] != etag
 
 
@@ -79,7 +91,7 @@ def test_one_sample_has_no_deviation_and_json_no_nan(send: Send) -> None:
 def test_an_unknown_series_is_not_found(db: None, series_id: str) -> None:
     response = Client().get(f"/api/v1/series/{series_id}/points")
     assert response.status_code == 404
-    assert response.json()["error"]["code"] == "not found"
+    assert response.json()["error"]["code"] == "not_found"
 
 
 def test_the_statements_do_not_grow_with_the_points(series: Series, send: Send) -> None:

@@ -153,9 +153,7 @@ def test_every_point_but_the_first_of_its_series_is_compared_with_the_one_before
     ):
         revisions[series].append(revision)
     expected = {(series, *pair) for series, found in revisions.items() for pair in pairwise(found)}
-    compared = imported.rows(
-        "SELECT series_id, previous_id, revision_id FROM regressions_comparison"
-    )
+    compared = imported.rows("SELECT series_id, previous_id, revision_id FROM analysis_comparison")
     assert set(compared) == expected
     assert len(compared) == len(expected)
 
@@ -166,7 +164,7 @@ def test_the_commit_page_of_r303643_says_forwarding_rose_and_pf_fell(imported: S
         for mode, percent, flag in imported.rows(
             """
             SELECT mode.name, percent, flag
-              FROM regressions_comparison AS comparison
+              FROM analysis_comparison AS comparison
               JOIN results_revision AS revision ON revision.id = comparison.revision_id
               JOIN results_series AS series ON series.id = comparison.series_id
               JOIN results_mode AS mode ON mode.id = series.mode_id

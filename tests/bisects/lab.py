@@ -13,6 +13,7 @@ from django.utils import timezone
 from tests import make
 from tests.documents import run_document
 from tests.results.steps import an_agent
+from webapp.analysis import services as analysis
 from webapp.api.schemas import RunIn
 from webapp.bisects import services
 from webapp.bisects.draft import Draft
@@ -20,7 +21,6 @@ from webapp.bisects.models import Bisect
 from webapp.jobs import services as jobs
 from webapp.jobs.models import Job
 from webapp.jobs.services import Asking, Serves
-from webapp.regressions import services as regressions
 from webapp.results.models import Revision, Series
 from webapp.results.services import forget_names
 
@@ -76,9 +76,9 @@ def document(truth: Truth, index: int, *, boots: int = 1, uuid: UUID | None = No
     )
 
 
-def upload(rows: Sequence[dict[str, Any]]) -> None:
+def upload(rows: Sequence[dict[str, Any]], *, replace: bool = False) -> None:
     runs = [RunIn.model_validate(row).document() for row in rows]
-    regressions.take_in(agent=an_agent(), runs=runs, register=True)
+    analysis.store_runs(agent=an_agent(), runs=runs, register=True, replace=replace)
 
 
 def measured_before(truth: Truth) -> Series:
@@ -141,7 +141,7 @@ def send_result(job: Job, sent: dict[str, Any], *, now: datetime | None = None) 
     with transaction.atomic():
         held = jobs.begin_result(number=job.pk, agent=an_agent())
         checked = jobs.check_result(held, runs)
-        regressions.take_in(agent=an_agent(), runs=checked)
+        analysis.store_runs(agent=an_agent(), runs=checked)
         jobs.complete(job=held, lease=job.lease, runs=checked, now=now)
 
 

@@ -12,16 +12,18 @@ from tests.bisects import lab
 from tests.bisects.lab import Truth
 from tests.results.steps import analyse
 from webapp.accounts.models import User
+from webapp.alerts.models import Alert
+from webapp.alerts.queries.findings import findings_of
+from webapp.alerts.services import reconcile_trees
 from webapp.bisects.errors import BisectError
 from webapp.bisects.letters import compose_done
 from webapp.bisects.models import Bisect, BisectSettings
 from webapp.bisects.services import draft_bisect, start_automatic_bisects, start_bisect
 from webapp.jobs.models import Job
+from webapp.notifications.models import Subscription
+from webapp.notifications.queries.unsubscribing import Target
 from webapp.outbox.letters import NothingToSay
 from webapp.outbox.models import Mail
-from webapp.regressions.models import Alert, Finding, Subscription
-from webapp.regressions.services.alerts import reconcile_trees
-from webapp.regressions.unsubscribing import Target
 from webapp.results.services.merging import merge_revisions
 
 TRUTH = Truth(step_pct=-5.0)
@@ -40,7 +42,7 @@ def automatic() -> None:
 
 
 def of_alert(alert: Alert) -> Bisect:
-    worst = Finding.objects.of_alerts([alert]).with_subjects()[0]
+    worst = findings_of([alert]).with_subjects()[0]
     draft = draft_bisect(
         series=worst.series,
         good=alert.after,
@@ -103,7 +105,7 @@ def test_two_workers_start_one_bisect_of_an_alert(alert: Alert) -> None:
 def test_a_bisect_of_other_commits_is_none_of_the_alert(alert: Alert) -> None:
     with pytest.raises(BisectError, match=f"none of the suspects of alert {alert.pk}"):
         draft_bisect(
-            series=Finding.objects.of_alerts([alert]).with_subjects()[0].series,
+            series=findings_of([alert]).with_subjects()[0].series,
             good=lab.revision(-5),
             bad=lab.revision(0),
             effect_pct=-5.0,

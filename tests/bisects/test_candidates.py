@@ -6,11 +6,11 @@ from tests import make
 from tests.bisects import lab
 from tests.bisects.lab import Truth
 from tests.results.steps import an_agent, analyse
+from webapp.analysis.models import Finding
 from webapp.bisects.models import BisectSettings
 from webapp.bisects.services import confirm_candidates
 from webapp.jobs.models import Job
 from webapp.jobs.services import Asking, Serves, capabilities_of, claim
-from webapp.regressions.models import Finding
 
 pytestmark = pytest.mark.django_db
 

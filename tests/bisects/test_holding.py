@@ -10,13 +10,15 @@ from tests.bisects import lab
 from tests.bisects.lab import Truth
 from tests.results.steps import analyse
 from webapp.accounts.models import User
+from webapp.alerts.models import Alert
+from webapp.alerts.queries.dry_run import dry_run
+from webapp.alerts.queries.findings import findings_of
+from webapp.alerts.queries.scopes import Scope
+from webapp.alerts.services import merge, reconcile_trees, resolve, undo
+from webapp.analysis.models import Finding
 from webapp.bisects.models import Bisect
 from webapp.bisects.services import act_on_bisect, draft_bisect, start_bisect
 from webapp.outbox.models import Mail
-from webapp.regressions.dry_run import dry_run
-from webapp.regressions.models import Alert, Finding
-from webapp.regressions.scopes import Scope
-from webapp.regressions.services.alerts import merge, reconcile_trees, resolve, undo
 
 pytestmark = pytest.mark.django_db
 TRUTH = Truth(step_pct=-5.0)
@@ -39,7 +41,7 @@ def bisect(ada: User) -> Bisect:
 
 
 def _bisect(alert: Alert, by: User) -> Bisect:
-    series = Finding.objects.of_alerts([alert]).with_subjects()[0].series
+    series = findings_of([alert]).with_subjects()[0].series
     draft = draft_bisect(
         series=series, good=alert.after, bad=alert.revision, effect_pct=-5.0, alert=alert
     )
@@ -152,7 +154,7 @@ def test_people_may_merge_it_all_the_same(bisect: Bisect, ada: User, *, has_ende
     alert = Alert.objects.get()
     elsewhere = _elsewhere(18, 19)
     reconcile_trees([make.tree().pk])
-    other = Alert.objects.get(findings=elsewhere)
+    other = Alert.objects.get(memberships__finding=elsewhere)
     merged = merge(alert=alert.pk, actor=ada, version=alert.version, into=other.pk)
     assert (merged.standing, merged.duplicate_of) == (False, other)
     assert other.findings.count() == 2

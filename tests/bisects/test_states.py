@@ -127,6 +127,19 @@ def test_a_withdrawn_run_no_longer_counts(bisect: Bisect, truth: Truth) -> None:
     assert bisect.boots.filter(index=5).count() == 5
 
 
+def test_a_replaced_run_counts_with_its_new_content_and_spends_nothing_more(
+    bisect: Bisect, truth: Truth
+) -> None:
+    """What was measured before the bisect began is not this bisect's effort, sent anew or not."""
+    first = bisect.boots.get(index=0, boot=0)
+    assert first.run is not None
+    lab.upload([lab.document(truth, 0, boots=5, uuid=first.run.uuid)], replace=True)
+    stepped(bisect)
+    rows = bisect.boots.filter(index=0, run__uuid=first.run.uuid)
+    assert rows.filter(run=first.run, dropped_at__isnull=True).count() == 0
+    assert {row.purpose for row in rows.filter(dropped_at__isnull=True)} == {"history"}
+
+
 def test_what_somebody_calls_weak_is_set_aside_and_measured_again(
     bisect: Bisect, truth: Truth, ada: User
 ) -> None:

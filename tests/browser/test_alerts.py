@@ -4,13 +4,14 @@ import os
 from typing import Any
 
 import pytest
+from django.conf import settings
 from playwright.sync_api import Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
 from tests import make
-from tests.regressions.alert_steps import arrive, runs_of
+from tests.alerts.steps import arrive, runs_of
 from webapp.accounts.models import User
-from webapp.regressions.models import Alert
+from webapp.alerts.models import Alert
 from webapp.results.services import forget_names
 
 pytestmark = pytest.mark.browser
@@ -65,12 +66,12 @@ def test_an_inbox_is_triaged_without_a_mouse(inbox: Page, complaints: list[str])
     inbox.get_by_role("button", name="Undo").click()
     expect(inbox.get_by_role("button", name="Undo")).to_have_count(0)
     assert states() == ["new", "new"]
-    inbox.keyboard.press("j")
+    expect(inbox.locator("tr[data-alert]").first).to_be_focused()  # the one that was undone
     inbox.keyboard.press("x")
     inbox.keyboard.press("j")
     inbox.keyboard.press("x")
     inbox.keyboard.press("n")
-    expect(inbox.get_by_text("No alert fits")).to_be_visible()
+    expect(inbox.get_by_text("resolved as not real")).to_have_count(2)
     assert states() == ["resolved", "resolved"]
     assert complaints == []
 
@@ -90,6 +91,128 @@ def test_a_key_that_is_held_acts_once_and_what_it_did_can_be_undone(inbox: Page)
     expect(inbox.get_by_text("Done: alert")).to_be_visible()
     expect(inbox.get_by_role("button", name="Undo")).to_be_visible()
     assert len(sent) == 1
+
+
+def test_an_act_moves_the_focus_on_and_the_row_shows_its_state(
+    inbox: Page, complaints: list[str]
+) -> None:
+    rows = inbox.locator("tr[data-alert]")
+    inbox.keyboard.press("j")
+    inbox.keyboard.press("a")
+    expect(rows.nth(1)).to_be_focused()
+    expect(rows.nth(0)).to_contain_text("acknowledged")
+    inbox.keyboard.press("n")
+    expect(rows.nth(1)).to_contain_text("resolved as not real")
+    assert states() == ["acknowledged", "resolved"]
+    assert complaints == []
+
+
+def test_what_was_the_habit_after_an_act_hits_no_alert_twice(inbox: Page) -> None:
+    """``a``, then ``j`` for the next one, then ``n``: at the last row nothing is left to act on."""
+    inbox.keyboard.press("j")
+    inbox.keyboard.press("a")
+    inbox.keyboard.press("j")
+    expect(inbox.get_by_text("Done: alert")).to_be_visible()
+    inbox.keyboard.press("n")
+    expect(inbox.locator("#inbox-end")).to_be_focused()
+    for key in ("n", "e", "j", "n"):
+        inbox.keyboard.press(key)
+    assert states() == ["acknowledged", "resolved"]
+    assert Alert.objects.order_by("pk")[0].resolution == "not real"
+    inbox.keyboard.press("k")
+    expect(inbox.locator("tr[data-alert]").last).to_be_focused()
+
+
+def test_a_row_that_the_filter_leaves_out_stays_with_its_state_until_the_next_act(
+    inbox: Page,
+) -> None:
+    inbox.goto(f"{inbox.url.partition('/alerts/')[0]}/alerts/?state=new")
+    rows = inbox.locator("tr[data-alert]")
+    first, second = (rows.nth(index).get_attribute("data-alert") for index in (0, 1))
+    inbox.keyboard.press("j")
+    inbox.keyboard.press("a")
+    expect(inbox.locator(f"tr[data-alert='{first}']")).to_contain_text("acknowledged")
+    expect(inbox.locator(f"tr[data-alert='{second}']")).to_be_focused()
+    inbox.keyboard.press("e")
+    expect(inbox.locator(f"tr[data-alert='{second}']")).to_contain_text("expected")
+    expect(inbox.locator(f"tr[data-alert='{first}']")).to_have_count(0)
+    inbox.reload()
+    expect(inbox.locator("tr[data-alert]")).to_have_count(1)
+    expect(inbox.locator("button[data-undo]")).to_be_visible()
+
+
+def test_after_a_bulk_act_the_focus_is_behind_it_and_one_undo_takes_all_back(inbox: Page) -> None:
+    for key in ("j", "x", "j", "x", "e"):
+        inbox.keyboard.press(key)
+    expect(inbox.locator("#inbox-end")).to_be_focused()
+    assert states() == ["resolved", "resolved"]
+    inbox.keyboard.press("u")
+    expect(inbox.locator("button[data-undo]")).to_have_count(0)
+    assert states() == ["new", "new"]
+
+
+def test_without_htmx_the_page_is_loaded_anew_and_the_focus_goes_on_all_the_same(
+    inbox: Page,
+) -> None:
+    inbox.route("**/htmx*.js", lambda route: route.abort())
+    inbox.reload()
+    inbox.keyboard.press("j")
+    inbox.keyboard.press("a")
+    expect(inbox.get_by_text("Done: alert")).to_be_visible()
+    expect(inbox.locator("tr[data-alert]").nth(1)).to_be_focused()
+    assert states() == ["acknowledged", "new"]
+
+
+def test_what_was_done_is_announced_in_a_region_that_stays(inbox: Page) -> None:
+    inbox.evaluate("window.region = document.querySelector('#toast')")
+    inbox.keyboard.press("j")
+    inbox.keyboard.press("a")
+    expect(inbox.locator("#toast")).to_contain_text("Done: alert")
+    assert inbox.evaluate("window.region.isConnected && window.region.ariaLive") == "polite"
+
+
+def test_a_server_that_does_not_answer_loses_neither_the_row_nor_the_focus(inbox: Page) -> None:
+    inbox.route("**/alerts/act/**", lambda route: route.abort())
+    inbox.keyboard.press("j")
+    inbox.keyboard.press("a")
+    expect(inbox.locator("#toast")).to_contain_text("Not done")
+    expect(inbox.locator("tr[data-alert]").first).to_be_focused()
+    assert states() == ["new", "new"]
+    inbox.unroute("**/alerts/act/**")
+    inbox.keyboard.press("a")
+    expect(inbox.get_by_text("Done: alert")).to_be_visible()
+    assert states() == ["acknowledged", "new"]
+
+
+def test_a_triager_who_was_signed_out_is_asked_to_sign_in(inbox: Page) -> None:
+    inbox.context.clear_cookies(name=settings.SESSION_COOKIE_NAME)
+    inbox.keyboard.press("j")
+    inbox.keyboard.press("a")
+    expect(inbox.get_by_label("Password")).to_be_visible()
+    assert states() == ["new", "new"]
+
+
+def test_the_same_keys_act_on_an_alerts_page(inbox: Page, complaints: list[str]) -> None:
+    inbox.keyboard.press("j")
+    inbox.keyboard.press("o")
+    newest, oldest = Alert.objects.order_by("-pk")
+    expect(inbox.get_by_role("heading", level=1)).to_contain_text(f"Alert {newest.pk}")
+    inbox.wait_for_load_state("load")
+    inbox.keyboard.press("a")
+    expect(inbox.locator("#toast")).to_contain_text(f"Alert {newest.pk} is acknowledged")
+    inbox.wait_for_load_state("load")
+    inbox.get_by_label("Reason").first.press_sequentially("nena")
+    inbox.locator("h1").click()
+    inbox.keyboard.press("u")
+    expect(inbox.locator("#toast")).to_contain_text(f"Alert {newest.pk} is new")
+    assert states() == ["new", "new"]
+    inbox.wait_for_load_state("load")
+    inbox.keyboard.press("j")
+    expect(inbox.get_by_role("heading", level=1)).to_contain_text(f"Alert {oldest.pk}")
+    inbox.wait_for_load_state("load")
+    inbox.keyboard.press("k")
+    expect(inbox.get_by_role("heading", level=1)).to_contain_text(f"Alert {newest.pk}")
+    assert complaints == []
 
 
 def test_help_and_an_alert_open_by_keyboard(inbox: Page, complaints: list[str]) -> None:

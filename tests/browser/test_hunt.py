@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.config.stack.running import Launch
-from webapp.stats.simulated_hunt import FIRST, GUILTY
+from tests.launcher.running import Launch
+from webapp.stats.simulate.hunt import FIRST, GUILTY
 
 pytestmark = [pytest.mark.browser, pytest.mark.stack]
 

@@ -83,3 +83,10 @@ def test_only_a_proven_change_is_coloured_and_by_its_size(
 def test_svg_text_and_attributes_are_escaped() -> None:
     assert svg.label("a<b", x=1.0, y=2.0) == '<text x="1" y="2">a&lt;b</text>'
     assert svg.element("g", class_='"x"') == '<g class="&quot;x&quot;"/>'
+
+
+def test_strips_whose_labels_differ_at_the_end_can_be_told_apart() -> None:
+    labels = ["r317849 forwarding@inet4", "r317849 forwarding@inet4+VIMAGE"]
+    image = strip.draw([Strip(one, [1.0, 2.0, 3.0], 2.0, None) for one in labels], unit="packets/s")
+    assert "inet4+VIMAGE</text>" in image
+    assert "rding@inet4</text>" in image

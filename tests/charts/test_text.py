@@ -109,3 +109,16 @@ def test_no_text_ever_shows_nan_or_infinity(value: float) -> None:
     ):
         assert "nan" not in written.lower()
         assert "inf" not in written.lower()
+
+
+@pytest.mark.parametrize(
+    ("stored", "shown"),
+    [
+        ("5 revisions lie -9.0 % [-9.3, -8.8]", "5 revisions lie −9.0 % [−9.3, −8.8]"),
+        ("Xeon_E5-2650/T540-CR on 2026-11-22", "Xeon_E5-2650/T540-CR on 2026-11-22"),
+    ],
+)
+def test_a_stored_sentence_has_a_minus_sign_and_names_keep_their_hyphens(
+    stored: str, shown: str
+) -> None:
+    assert text.with_minus(stored) == shown

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-PROJECT = Path(__file__).resolve().parents[2]
+from tests.places import PROJECT
+
 MAKES = [name for name in ("make", "gmake", "bmake") if shutil.which(name)]
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 

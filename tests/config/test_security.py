@@ -3,11 +3,15 @@
 import base64
 import hashlib
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from django.core import checks
 from django.test import Client
 
+from tests.places import PROJECT
 from webapp.config.settings import PLOTLY_STYLES
 from webapp.config.staticfiles import PlotlyFinder
 
@@ -46,3 +50,25 @@ def test_deploy_checks_know_an_unwise_address(
 
 def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def test_compose_as_documented_passes_every_deployment_check(tmp_path: Path) -> None:
+    """With the variables of docs/running.md, in a process of its own."""
+    run = subprocess.run(
+        [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"],
+        cwd=PROJECT,
+        env={
+            "PATH": "/usr/bin:/bin",
+            "STATE": str(tmp_path),
+            "SECRET_KEY": base64.b64encode(bytes(range(48))).decode(),
+            "DATABASE_URL": "postgresql://driftline:secret@postgres/driftline",
+            "REDIS_URL": "redis://redis:6379/0",
+            "DRIFTLINE_PUBLIC_URL": "https://perf.example.org/",
+            "DRIFTLINE_TRUSTED_PROXIES": "1",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert "no issues" in run.stdout + run.stderr

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-PROJECT = Path(__file__).resolve().parents[2]
+from tests.places import PROJECT
+
 PRINT = (
     "import json; from webapp.config import settings as s;"
     "print(json.dumps({n: getattr(s, n) for n in dir(s) if n.isupper()}, default=str))"

@@ -9,7 +9,7 @@ from django.utils import timezone
 from tests import make
 from tests.smtp import MailServer, mail_server
 from webapp.accounts.models import User
-from webapp.outbox import letters, services
+from webapp.outbox import letters, mail_settings, services
 from webapp.outbox.letters import Letter, NewMail
 from webapp.outbox.models import Mail
 
@@ -18,7 +18,7 @@ from webapp.outbox.models import Mail
 def server(settings: Any) -> Iterator[MailServer]:
     """The mail server that Driftline is set to use."""
     with mail_server() as running:
-        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_BACKEND = mail_settings.SMTP
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", running.port
         yield running
 

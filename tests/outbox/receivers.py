@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -18,6 +18,8 @@ class Receiver(ThreadingHTTPServer):
         self.status, self.answer = 200, b"thanks"
         self.headers: dict[str, str] = {}
         self.drips = False
+        self.on_request: Callable[[], object] = lambda: None
+        self.at_once = 0
 
     @property
     def port(self) -> int:
@@ -33,6 +35,14 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.requests.append((dict(self.headers), body))
+        self.server.at_once += 1
+        self.server.on_request()
+        try:
+            self._answer()
+        finally:
+            self.server.at_once -= 1
+
+    def _answer(self) -> None:
         if self.server.drips:
             self._drip()
             return

@@ -17,6 +17,7 @@ from tests.outbox.receivers import Receiver, receiving
 from webapp.accounts.models import User
 from webapp.outbox import addresses, http_post, services
 from webapp.outbox.addresses import Target
+from webapp.outbox.deadlines import Deadline
 from webapp.outbox.models import Endpoint, HookDelivery
 from webapp.outbox.services import claiming, endpoints
 
@@ -48,8 +49,7 @@ def post(about: str = "alert:17") -> None:
 
 
 def send() -> None:
-    while services.send_due_delivery():
-        pass
+    services.send_due_deliveries()
 
 
 def wait_over() -> None:
@@ -121,7 +121,7 @@ def test_an_endpoint_that_fails_for_days_is_disabled_and_says_so(
     post("alert:1")
     post("alert:2")
     past = timezone.now() - endpoints.DISABLED_AFTER - timedelta(minutes=1)
-    Endpoint.objects.update(failures=9, failing_since=past)
+    Endpoint.objects.update(failures=endpoints.LEAST_FAILURES - 1, failing_since=past)
     send()
     endpoint.refresh_from_db()
     assert not endpoint.enabled
@@ -130,6 +130,18 @@ def test_an_endpoint_that_fails_for_days_is_disabled_and_says_so(
         == "Every delivery failed for 5 days, the last so: It answered 500."
     )
     assert set(HookDelivery.objects.values_list("state", flat=True)) == {"dropped"}
+
+
+def test_a_clock_that_is_set_forward_disables_nothing(
+    receiver: Receiver, endpoint: Endpoint
+) -> None:
+    receiver.status = 500
+    past = timezone.now() - timedelta(days=30)
+    Endpoint.objects.update(failures=2, failing_since=past)
+    post()
+    send()
+    endpoint.refresh_from_db()
+    assert (endpoint.enabled, endpoint.failures) == (True, 3)
 
 
 def test_what_fails_while_its_endpoint_is_disabled_waits_no_more(
@@ -184,7 +196,7 @@ def test_an_answer_that_never_ends_is_given_up(receiver: Receiver) -> None:
     receiver.drips = True
     target = Target("http", "x.example", receiver.port, "/", "127.0.0.1")
     with pytest.raises(http_post.PostError, match=r"No whole answer within 0\.3 s"):
-        http_post.post(target, b"{}", {}, total_seconds=0.3)
+        http_post.post(target, b"{}", {}, deadline=Deadline(0.3))
 
 
 def test_nobody_listening_is_a_failure_with_its_reason(

@@ -1,6 +1,7 @@
 """What is due is sent over a real conversation, and every end of it is recorded."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -48,6 +49,20 @@ def test_a_due_mail_arrives_and_is_recorded(server: MailServer, post: Post) -> N
     assert arrived["To"] == "ada@example.org"
     assert arrived.get_body(("plain",)).get_content().strip() == "The text."
     assert arrived.get_body(("html",)).get_content().strip() == "<p>The text.</p>"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\x0b", "\x0c", "\x85", "\u2028"])
+def test_no_end_of_a_line_in_a_subject_adds_a_header(
+    server: MailServer, post: Post, composer: Composer, end: str
+) -> None:
+    subject = f"r1 of a lab{end}Bcc: eve@example.org{end}{end}A body"
+    composer.letter = replace(composer.letter, subject=subject)
+    post()
+    send()
+    (arrived,) = server.mails
+    assert arrived["Subject"] == "r1 of a lab Bcc: eve@example.org A body"
+    assert arrived["Bcc"] is None
+    assert arrived.get_body(("plain",)).get_content().strip() == "The text."
 
 
 def test_a_mail_says_to_machines_what_they_need(server: MailServer, post: Post) -> None:

@@ -8,9 +8,10 @@ from django.test import Client
 from django.utils import timezone
 
 from tests import make
+from tests.alerts.steps import arrive, log, runs_of
 from tests.pages.conftest import Counted, words
-from tests.regressions.alert_steps import arrive, log, runs_of
-from webapp.regressions.models import Alert, SeriesSettings
+from webapp.alerts.models import Alert
+from webapp.analysis.models import SeriesSettings
 from webapp.results.models import Revision, Series
 from webapp.results.services import forget_names
 
@@ -91,7 +92,7 @@ def test_of_many_suspects_the_likeliest_and_the_number_of_the_others_are_told(
         "r103",
         "r122",
     ]
-    assert "r127 likeliest r129 And 5 more between these." in text
+    assert "r127 r129 And 5 more between these." in text
 
 
 def test_an_alert_that_smells_of_the_lab_says_so(visit: Visit) -> None:
@@ -103,7 +104,7 @@ def test_an_alert_that_smells_of_the_lab_says_so(visit: Visit) -> None:
 
 
 def test_the_commit_page_links_the_alert_that_suspects_it(visit: Visit, mixed: Alert) -> None:
-    assert f"Alert {mixed.pk} ( new ) suspects this commit" in visit("/commits/freebsd-head/r112/")
+    assert f"Alert {mixed.pk} · new · suspects this commit" in visit("/commits/freebsd-head/r112/")
     assert "suspects this commit" not in visit("/commits/freebsd-head/r113/")
 
 
@@ -214,8 +215,8 @@ def test_nothing_chosen_is_said(ada: Client) -> None:
 
 
 def test_the_pages_need_few_statements(queries: Counted, mixed: Alert) -> None:
-    assert queries("/alerts/") <= 9
-    assert queries(f"/alerts/{mixed.pk}/") <= 17
+    assert queries("/alerts/") <= 11
+    assert queries(f"/alerts/{mixed.pk}/") <= 20
 
 
 def test_charts_mark_the_alerts_of_what_they_show(
@@ -279,3 +280,13 @@ def test_a_canary_that_moved_is_named(visit: Visit, mixed: Alert) -> None:
     assert f"lab? The canary pf on {ATOM} moved at the same commits" in visit(
         f"/alerts/{mixed.pk}/"
     )
+
+
+def test_the_page_of_a_machine_begins_with_its_own_loss(visit: Visit) -> None:
+    """Of one alert on two machines, the larger loss is the other machine's."""
+    arrive(
+        runs_of({("Celeron/I350", "pf"): {15: 0.95}, ("Opteron/T520", "pf"): {15: 0.7}}, first=500)
+    )
+    assert "pf on Celeron/I350 5" in visit("/hardware/Celeron/I350/")
+    assert "pf on Opteron/T520 30" in visit("/hardware/Opteron/T520/")
+    assert "pf on Opteron/T520 30" in visit("/")

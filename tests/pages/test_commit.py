@@ -66,7 +66,7 @@ def test_a_finding_shows_its_suspects_its_probability_and_why(
     make.finding(make.series(in_mode="pf"), *pair, probability=0.97, here=0.6)
     text = visit(page(pair[1]))
     assert "confirmed , 97 % sure to be real" in text
-    assert "after r303642 up to r303643 , most likely r303643 (60 %)" in text
+    assert "Seen first at r303643 (60 %). Suspects (95 %): after r303642 up to r303643 ." in text
     assert "Confirmed: 5 revisions lie lower." in text
 
 
@@ -230,6 +230,22 @@ def test_an_unknown_revision_is_not_found(client: Client) -> None:
     assert client.get("/commits/freebsd-head/r9/").status_code == 404
 
 
+def test_a_replaced_run_stays_visible_with_who_replaced_it(
+    visit: Visit, pair: tuple[Revision, Revision]
+) -> None:
+    before, after = pair
+    by = make.run(before, agent=make.agent("bench-2"))
+    make.run(
+        after,
+        withdrawn_at=make.DAY_ONE,
+        withdrawn_reason="Other content was uploaded.",
+        superseded_by=by,
+    )
+    text = visit(page(after))
+    assert "Other content was uploaded" not in text
+    assert "ago by orange-lab/bench-2 with a run of r303642" in text
+
+
 def test_a_withdrawn_run_stays_visible_with_its_reason(visit: Visit) -> None:
     at = make.revision("r1")
     make.run(
@@ -254,6 +270,7 @@ def test_two_metrics_have_a_table_each(client: Client) -> None:
 def test_the_number_of_queries_does_not_grow_with_cells(
     queries: Counted, pair: tuple[Revision, Revision]
 ) -> None:
+    make.finding(make.series(in_mode="pf"), *pair)
     few = queries(page(pair[1]))
     for number in range(6):
         machine = make.hardware(f"Machine-{number}/em0")

@@ -3,8 +3,8 @@
 import pytest
 
 from tests import make
+from webapp.analysis.queries.compare import ComparedSet
 from webapp.pages.compare_power import power_line
-from webapp.regressions.compare import ComparedSet
 from webapp.stats.compare import BuildNoise, compare
 
 SAMPLES = (100.0, 101.0, 99.0, 100.5, 99.5)

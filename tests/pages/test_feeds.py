@@ -8,11 +8,11 @@ import pytest
 from django.test import Client
 
 from tests import make
-from tests.regressions.alert_steps import arrive, runs_of
+from tests.alerts.steps import arrive, runs_of
 from tests.results.steps import analyse
 from webapp.accounts.models import User
-from webapp.regressions.feed import ENTRIES
-from webapp.regressions.models import Alert, AlertEvent
+from webapp.alerts.models import Alert, AlertEvent
+from webapp.notifications.queries.feed import ENTRIES
 from webapp.results.models import Revision, Run
 from webapp.results.services import forget_names, withdraw_run
 

@@ -51,6 +51,7 @@ def test_a_tile_has_its_levels_its_confirmed_changes_and_what_it_could_prove(
     make.finding(series, along[0], along[1])
     make.analysis(
         series,
+        count=5,
         segments=[make.segment(along[1], along[2], 90.0)],
         noise=make.noise(run_pct=0.8, build_pct=2.4),
         smallest={"pct": 5.2, "later_pct": 3.0, "more_runs_pct": 5.0, "helps": "revisions"},

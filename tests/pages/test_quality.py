@@ -10,8 +10,9 @@ from django.utils import timezone
 from tests import make
 from tests.pages.conftest import Counted, words
 from webapp.accounts.models import User
+from webapp.alerts.models import Alert, AlertEvent, AlertFinding, ThresholdChange
+from webapp.analysis.models import Finding, SeriesSettings
 from webapp.outbox.models import Mail
-from webapp.regressions.models import Alert, AlertEvent, Finding, SeriesSettings, ThresholdChange
 from webapp.results.models import Hardware, Series
 
 pytestmark = pytest.mark.django_db
@@ -121,7 +122,8 @@ def test_the_noisiest_series_get_a_threshold_above_what_came_to_nothing(
     alert(2, on="Atom", percent=-5)
     alert(3, on="Atom", percent=-30)
     alert(4, on="Xeon", percent=-3)
-    Finding.objects.filter(series__hardware__name="Xeon").update(state="retracted", alert=None)
+    AlertFinding.objects.filter(finding__series__hardware__name="Xeon").delete()
+    Finding.objects.filter(series__hardware__name="Xeon").update(state="retracted")
     text = visit("/quality/")
     assert "Atom freebsd-head 2 not real 0 retracted 2 others in force 2 % (default)" in text
     assert "proposed 7 %: silences 2, and 1 other." in text

@@ -7,11 +7,13 @@ from django.test import Client
 from django.utils import timezone
 
 from tests import make
+from tests.alerts.steps import arrive, runs_of
 from tests.pages.conftest import words
-from tests.regressions.alert_steps import arrive, runs_of
 from webapp.accounts.models import User
+from webapp.alerts.models import Alert, AlertEvent
+from webapp.analysis.models import Finding, FindingEvent
+from webapp.notifications.models import Subscription
 from webapp.pages.subscription_form import SubscriptionForm
-from webapp.regressions.models import Alert, AlertEvent, Finding, FindingEvent, Subscription
 from webapp.results.services import forget_names
 
 pytestmark = pytest.mark.django_db

@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 
 from tests import make
+from tests.alerts.steps import arrive, runs_of
 from tests.pages.conftest import Counted, words
-from tests.regressions.alert_steps import arrive, runs_of
-from webapp.regressions.models import Alert, MinEffect, ThresholdChange
+from webapp.alerts.models import Alert, MinEffect, ThresholdChange
 from webapp.results.models import Hardware
 from webapp.results.services import forget_names
 

@@ -105,6 +105,7 @@ def test_a_finding_outside_of_what_is_shown_is_not_told(
 def test_levels_are_drawn_as_far_as_they_show(client: Client, along: list[Revision]) -> None:
     make.analysis(
         make.series(in_mode="pf"),
+        count=5,
         segments=[
             make.segment(along[0], along[1], 500.0),
             make.segment(along[2], along[3], 450.0),
@@ -115,6 +116,19 @@ def test_levels_are_drawn_as_far_as_they_show(client: Client, along: list[Revisi
     assert level["y"] == [500, 500, None, 450, 450, None]
     page = client.get("/trends/?mode=pf").content.decode()
     assert page.count('class="level"') == 1
+
+
+def test_a_series_too_young_for_the_detector_has_no_level_drawn_across_its_points(
+    client: Client,
+) -> None:
+    """Three points at 495 k, 697 k and 832 k share a segment only because nothing is known yet."""
+    along = make.revisions(3)
+    series = make.series(in_mode="forwarding@inet4")
+    for at, value in zip(along, (495_000.0, 697_000.0, 832_000.0), strict=True):
+        make.point(series, at, [value] * 3)
+    make.analysis(series, count=3, segments=[make.segment(along[0], along[2], 495_000.0)])
+    page = client.get("/trends/?mode=forwarding@inet4").content.decode()
+    assert 'class="level"' not in page
 
 
 def test_what_a_series_can_prove_is_said_and_what_is_unknown_is_called_so(
@@ -193,14 +207,56 @@ def test_a_setting_that_means_nothing_falls_back_to_the_default(visit: Visit, qu
 
 @pytest.mark.usefixtures("along")
 def test_a_mode_that_is_not_measured_here_is_named_not_silently_dropped(visit: Visit) -> None:
-    assert "Not measured here, so left out: nope" in visit("/trends/?mode=pf&mode=nope")
+    text = visit("/trends/?mode=pf&mode=nope")
+    assert "No mode is called nope in pps along freebsd-head." in text
+    assert text.index("called nope") < text.index("What can be proven")
+
+
+def test_of_a_machine_that_is_not_there_nothing_is_drawn_and_the_nearest_are_offered(
+    client: Client,
+) -> None:
+    at = make.revision("r1")
+    for name in ("Atom_C2758/T540", "Atom_C2558/T540", "Xeon/T580"):
+        make.point(make.series(on=make.hardware(name)), at)
+    page = client.get("/trends/?hardware=atom_c2757/T540&y=indexed").content.decode()
+    assert "<svg" not in page.partition("<main")[2]
+    assert 'data-figure=""' in page
+    notice = page.partition('id="notice"')[2]
+    assert words(notice).startswith(
+        'aria-live="polite"> No hardware is called atom_c2757/T540 in pps along freebsd-head. '
+        "Did you mean Atom_C2758/T540"
+    )
+    assert 'href="/trends/?tree=freebsd-head&amp;metric=pps&amp;hardware=Atom_C2758/T540' in notice
+    assert notice.index("Did you mean") < notice.index('id="chart"')
+    assert "There is, for example," in client.get("/trends/?hardware=foo").content.decode()
+    figure = client.get("/trends/figure.json?hardware=foo").json()
+    assert figure["series"] == []
+
+
+def test_a_machine_that_is_there_is_drawn_beside_one_that_is_not(client: Client) -> None:
+    make.point(make.series(on=make.hardware("Xeon/T580")), make.revision("r1"))
+    page = client.get("/trends/?hardware=Xeon/T580&hardware=foo").content.decode()
+    assert "No hardware is called <strong>foo</strong>" in page
+    assert "<svg" in page.partition("<main")[2]
+
+
+@pytest.mark.parametrize(
+    ("query", "nearest"),
+    [("tree=freebsd-haed", "/trends/?tree=freebsd-head"), ("metric=ppp", "/trends/?metric=pps")],
+)
+def test_a_tree_or_metric_that_is_not_there_offers_the_nearest(
+    client: Client, along: list[Revision], query: str, nearest: str
+) -> None:
+    answer = client.get(f"/trends/?{query}")
+    assert answer.status_code == 404
+    assert f'href="{nearest}' in answer.content.decode()
 
 
 def test_hardware_and_modes_that_never_met_give_no_series_but_a_word(visit: Visit) -> None:
     at = make.revision("r1")
     make.point(make.series(on=make.hardware("A/x"), in_mode="pf"), at)
     make.point(make.series(on=make.hardware("B/y"), in_mode="ipfw"), at)
-    assert "matches this choice" in visit("/trends/?hardware=A/x&mode=ipfw")
+    assert "has a point in this choice" in visit("/trends/?hardware=A/x&mode=ipfw")
 
 
 def test_more_series_than_fit_are_counted(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,7 +269,18 @@ def test_more_series_than_fit_are_counted(visit: Visit, monkeypatch: pytest.Monk
 
 def test_on_the_time_axis_undated_commits_are_counted(visit: Visit) -> None:
     make.point(make.series(), make.revision("r1"))
-    assert "1 of 1 revisions have no known time" in visit("/trends/?x=time")
+    dated = make.revisions(1)[0]
+    make.point(make.series(), dated)
+    assert "1 of 2 revisions has no known time" in visit("/trends/?x=time")
+
+
+def test_without_any_date_there_is_no_time_axis_and_the_other_is_offered(client: Client) -> None:
+    make.point(make.series(), make.revision("r1"))
+    page = client.get("/trends/?x=time&y=indexed").content.decode()
+    assert "No time axis: none of the 1 revision shown has a known time" in " ".join(page.split())
+    assert 'y=indexed">Draw them along the commits' in page
+    assert "<svg" not in page.partition("<main")[2]
+    assert 'data-figure=""' in page
 
 
 def test_simulated_series_are_marked(visit: Visit) -> None:

@@ -6,9 +6,9 @@ from django.utils import timezone
 
 from tests import make
 from tests.pages.conftest import words
+from webapp.notifications.models import Subscription
+from webapp.notifications.queries.unsubscribing import Target
 from webapp.outbox.models import Mail
-from webapp.regressions.models import Subscription
-from webapp.regressions.unsubscribing import Target
 
 pytestmark = pytest.mark.django_db
 

@@ -3,11 +3,13 @@
 from typing import Any
 
 from tests.documents import run_document
+from webapp.alerts.services import analyse_dirty_series
+from webapp.analysis import services
+from webapp.analysis.models import Comparison
 from webapp.api.schemas import RunIn
 from webapp.labs import services as labs
 from webapp.labs.models import Agent
-from webapp.regressions import services
-from webapp.regressions.models import Comparison
+from webapp.notifications.services import notify_events
 from webapp.results.documents import Recorded
 from webapp.results.models import Point, RevisionAlias
 
@@ -18,9 +20,11 @@ def an_agent(lab: str = "netlab") -> Agent:
     return labs.create_agent(name="control", lab_name=lab)
 
 
-def upload(*documents: dict[str, Any], lab: str = "netlab", register: bool = True) -> Recorded:
+def upload(
+    *documents: dict[str, Any], lab: str = "netlab", register: bool = True, **flags: bool
+) -> Recorded:
     runs = [RunIn.model_validate(document).document() for document in documents]
-    return services.take_in(agent=an_agent(lab), runs=runs, register=register)
+    return services.store_runs(agent=an_agent(lab), runs=runs, register=register, **flags)
 
 
 def measured(revision: str, factor: float = 1.0, **changes: Any) -> dict[str, Any]:
@@ -34,8 +38,10 @@ def mode(workload: str, *options: str) -> dict[str, Any]:
 
 
 def analyse() -> None:
-    while services.analyse_dirty_series().finished:
+    """As the worker does it: analyse what is dirty, and tell who is to be told."""
+    while analyse_dirty_series().finished:
         pass
+    notify_events()
 
 
 def flags() -> dict[str, str]:

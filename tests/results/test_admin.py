@@ -145,6 +145,16 @@ def test_runs_are_withdrawn_with_a_reason_and_taken_back() -> None:
     assert Point.objects.count() == 2
 
 
+def test_a_replaced_run_is_shown_as_such_and_not_taken_back() -> None:
+    upload(document := measured("r20"))
+    upload(measured("r20", 2, uuid=document["uuid"]), replace=True)
+    old = Run.objects.get(superseded_by__isnull=False)
+    assert str(old.superseded_by) in text_of(operator().get(url(Run) + "?replaced=yes"))
+    done = text_of(act(Run, "restore", [old], confirmed="yes"))
+    assert "was replaced by netlab/control" in done
+    assert "Taken back: 0" in done
+
+
 def test_a_run_that_is_withdrawn_already_keeps_its_reason() -> None:
     upload(measured("r10"))
     act(Run, "withdraw", [Run.objects.get()], confirmed="yes", reason="first")

@@ -105,7 +105,7 @@ def test_a_bad_row_is_named_with_its_field_and_remedy(row: str, path: str, remed
         ('{"revision": "r5", "position": true}', "line 1, position", "write a whole number"),
         ('{"revision": "x5", "position": 1.5}', "line 1, position", "write a whole number"),
         ('{"revision": "r5", "message": "a\\u0000b"}', "line 1, message", "remove it"),
-        ('{"revision": "r5", "message": "\\ud800"}', "line 1, message", "whole characters"),
+        ('{"revision": "r5", "message": "\\ud800"}', "line 1, message", "half a surrogate pair"),
         ('{"revision": "r5", "aliases": [7]}', "line 1, aliases", "put it in quotes"),
         ('{"revision": "r5", "sha": "x"}', "line 1, sha", "use revision, position"),
     ],

@@ -93,7 +93,7 @@ def test_a_commit_brings_its_author_its_committers_time_and_its_whole_message(
     assert commit.committed_at is not None
     assert commit.committed_at.isoformat() == "2020-12-23T09:00:00+00:00"
     assert commit.subject == "subject, with “quotes”"
-    assert commit.message.endswith("\n\nbody\n\n\x1f|%x00|\tend")
+    assert commit.message.endswith("\n\nbody\n\n\ufffd|%x00|\tend")
 
 
 def test_long_or_missing_text_is_taken_as_far_as_it_fits(checkout: Checkout) -> None:

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.results.steps import analyse, flags, measured, names_of, places, upload
-from webapp.regressions.models import Comparison
+from webapp.analysis.models import Comparison
 from webapp.results.commit_documents import CommitDocument
 from webapp.results.errors import Unprocessable
 from webapp.results.git_history import Ids

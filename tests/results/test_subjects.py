@@ -8,8 +8,8 @@ from django.db import connection, connections, transaction
 
 from tests.documents import run_document
 from tests.results.steps import FLAT, an_agent, analyse, flags, measured, mode, names_of, upload
-from webapp.regressions.models import Comparison, SeriesAnalysis
-from webapp.regressions.services import analyse_dirty_series
+from webapp.alerts.services import analyse_dirty_series
+from webapp.analysis.models import Comparison, SeriesAnalysis
 from webapp.results.errors import Forbidden, Unprocessable
 from webapp.results.models import (
     Hardware,

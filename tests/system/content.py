@@ -38,7 +38,7 @@ QUERIES = {
     "comparisons": f"""
         SELECT {NAMES}, previous.name, comparison.position, delta, error, percent, percent_error,
                verdict, flag
-          FROM regressions_comparison AS comparison
+          FROM analysis_comparison AS comparison
           JOIN results_revision AS revision ON revision.id = comparison.revision_id
           JOIN results_revision AS previous ON previous.id = comparison.previous_id
           JOIN results_series AS series ON series.id = comparison.series_id {SERIES}
@@ -46,7 +46,7 @@ QUERIES = {
     "findings": f"""
         SELECT {NAMES}, finding.position, state, finding.verdict, here, change_pct, low_pct,
                high_pct, level, score, probability, why
-          FROM regressions_finding AS finding
+          FROM analysis_finding AS finding
           JOIN results_revision AS revision ON revision.id = finding.revision_id
           JOIN results_series AS series ON series.id = finding.series_id {SERIES}
          WHERE state <> 'retracted'

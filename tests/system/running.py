@@ -13,10 +13,8 @@ from urllib.request import urlopen
 
 import psycopg
 
-from tests.config.stack.running import PROJECT, Launch
-from webapp.config import instance
-from webapp.config.stack import processes
-from webapp.config.stack.postgres import DATABASE, OWNER
+from tests.launcher.running import PROJECT, Launch, connected
+from webapp.launcher import processes
 
 # The sweep finds what Redis lost; tests that wait for it do not wait half a minute.
 SWEEP_SECONDS = 2
@@ -24,7 +22,7 @@ UPLOAD_SECONDS = 90
 ANALYSIS_SECONDS = 30
 SUPERVISORCTL = (sys.executable, "-m", "supervisor.supervisorctl")
 RECORDS = """
-    regressions_comparison, regressions_seriesanalysis, results_point, results_measurement,
+    analysis_comparison, analysis_seriesanalysis, results_point, results_measurement,
     results_run, results_series, results_revisionalias, results_revision, results_tree,
     results_hardwarealias, results_hardware, results_modealias, results_mode, results_metric
 """
@@ -110,8 +108,7 @@ class System:
 
     def connected(self) -> psycopg.Connection[tuple[Any, ...]]:
         """A connection to the database."""
-        sockets = instance.read(self.launch.state).sockets
-        return psycopg.connect(host=sockets, user=OWNER, dbname=DATABASE, connect_timeout=5)
+        return connected(self.launch)
 
     def control(self, action: str, *programs: str) -> None:
         """Have the supervisor start, stop or restart programs."""

@@ -1,11 +1,17 @@
 """What the admin pages of all apps share: read-only pages, and actions that ask first."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.widgets import (
+    AutocompleteMixin,
+    AutocompleteSelect,
+    AutocompleteSelectMultiple,
+)
 from django.db.models import Count, IntegerField, Model, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
@@ -24,6 +30,7 @@ else:
     InlineFormSet = forms.BaseInlineFormSet
 
 SHOWN = 20
+LIKE_A_KEY = re.compile(r"[0-9]{1,18}")
 ALL = Q()
 
 
@@ -56,8 +63,34 @@ def whether(field: str, title: str) -> type[admin.SimpleListFilter]:
     return Whether
 
 
+class KeyOrNothing(AutocompleteMixin):
+    """Of what was sent only what can be the key of a row: Django's widget fails on the rest."""
+
+    def optgroups(self, name: str, value: Sequence[str], attr: Any = None) -> Any:
+        keys = [each for each in value if LIKE_A_KEY.fullmatch(each)]
+        return super().optgroups(name, keys, attr)
+
+
+class OneFound(KeyOrNothing, AutocompleteSelect):
+    """One row, found by typing."""
+
+
+class SomeFound(KeyOrNothing, AutocompleteSelectMultiple):
+    """Several rows, found by typing."""
+
+
 class OperatedAdmin(Admin):
     """Actions with ``permissions=["operate"]`` are for who may change the model."""
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name in self.get_autocomplete_fields(request):
+            kwargs["widget"] = OneFound(db_field, self.admin_site)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name in self.get_autocomplete_fields(request):
+            kwargs["widget"] = SomeFound(db_field, self.admin_site)
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(f"{self.opts.app_label}.change_{self.opts.model_name}")

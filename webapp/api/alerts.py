@@ -6,11 +6,14 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Query, Router
 
+from webapp.alerts.models import Alert
+from webapp.alerts.queries.beside import Unmoved, beside
+from webapp.alerts.queries.findings import findings_of
+from webapp.alerts.queries.suspicion import Suspicion, suspicion_of, suspicions_of
+from webapp.analysis.models import Finding
 from webapp.api.numbered import Page, bounded, newest
 from webapp.api.schemas import AlertDetail, AlertList, Asked, ErrorOut
 from webapp.api.series import finding_out
-from webapp.regressions.beside_alert import Unmoved, beside
-from webapp.regressions.models import Alert, Finding
 from webapp.results.models import Series
 
 router = Router(tags=["alerts"])
@@ -43,8 +46,9 @@ def list_alerts(request: HttpRequest, wanted: Query[Wanted]) -> Any:
         tree=wanted.tree, hardware=wanted.hardware, mode=wanted.mode
     )
     shown, following = newest(found.with_revisions(), wanted)
+    suspicions = suspicions_of(shown)
     return {
-        "alerts": [alert_out(row) for row in shown],
+        "alerts": [alert_out(row, suspicions[row.pk]) for row in shown],
         "next": following,
     }
 
@@ -57,10 +61,10 @@ def list_alerts(request: HttpRequest, wanted: Query[Wanted]) -> Any:
 def one_alert(request: HttpRequest, number: int) -> Any:
     """Asked for one that was joined to another, the answer is the other, with its own number."""
     alert = get_object_or_404(Alert.objects.with_revisions().numbered(bounded(number)))
-    findings = list(Finding.objects.of_alerts([alert]).with_revisions().with_subjects())
+    findings = list(findings_of([alert]).with_revisions().with_subjects())
     around = beside(alert, findings)
     return {
-        **alert_out(alert),
+        **alert_out(alert, suspicion_of(alert)),
         "findings": [_finding_out(row) for row in findings],
         "candidates": [_finding_out(row) for row in around.candidates],
         "unmoved": [_unmoved_out(row) for row in around.unmoved],
@@ -76,7 +80,7 @@ def one_alert(request: HttpRequest, number: int) -> Any:
     }
 
 
-def alert_out(alert: Alert) -> dict[str, Any]:
+def alert_out(alert: Alert, suspicion: Suspicion) -> dict[str, Any]:
     fixed_by = alert.resolution_revision
     return {
         "number": alert.pk,
@@ -85,6 +89,9 @@ def alert_out(alert: Alert) -> dict[str, Any]:
         "revision": alert.revision.name,
         "after": alert.after.name,
         "likeliest": alert.likeliest.name,
+        "commit": suspicion.commit.name if suspicion.commit else None,
+        "commits": suspicion.commits,
+        "chance": suspicion.chance,
         "verdict": alert.verdict,
         "state": alert.state,
         "resolution": alert.resolution or None,

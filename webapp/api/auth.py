@@ -37,6 +37,12 @@ def _sign_in(request: HttpRequest, token: str) -> Token | None:
     return found
 
 
+def sent_by_an_agent(request: HttpRequest) -> bool:
+    """Whether it carries a good token; that is neither counted nor noted."""
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    return scheme.lower() == HttpBearer.openapi_scheme and bool(Token.objects.matching(token))
+
+
 def spend(token: Token) -> None:
     """Count a request of ``token``. Raises TooManyRequests past its rate.
 

@@ -69,6 +69,8 @@ def _decode(body: bytes) -> Any:
         ) from error
     except RecursionError as error:
         raise BadBody("the body is nested too deeply") from error
+    except ValueError as error:  # Python reads no whole number of more than 4,300 digits
+        raise BadBody("the body holds a whole number of too many digits") from error
 
 
 def _refuse_constant(name: str) -> None:

@@ -7,8 +7,8 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
+from webapp.analysis.queries.compare import ComparedRow, ComparedSet, Side, compare_sides
 from webapp.api.schemas import CompareOut, ErrorOut
-from webapp.regressions.compare import ComparedRow, ComparedSet, Side, compare_sides
 from webapp.stats import ministat
 from webapp.stats.compare import Comparison
 
@@ -43,7 +43,7 @@ def _row(row: ComparedRow) -> dict[str, Any]:
         "key": row.key_label,
         "metric": row.metric.name,
         "unit": row.metric.unit,
-        "better": row.metric.better,
+        "better": row.better,
         "sets": [_set(one) for one in row.sets],
         "differences": [one and _difference(one) for one in row.differences],
         "judged": [

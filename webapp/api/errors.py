@@ -9,17 +9,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import structlog
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
+from psycopg.errors import QueryCanceled
 
+from webapp.analysis.queries.compare import SideError
+from webapp.api.facts import INSIDE
 from webapp.jobs.errors import ForeignJob, LeaseLost, NoSuchJob, ResultRefused, WrongKernel
-from webapp.regressions.compare import SideError
 from webapp.results.errors import Conflict, Forbidden, Problem, Unprocessable
 
 MOST_DETAILS = 1000
+LONGEST_PATH = 500
 DATABASE_BACK_SECONDS = 2
+LOAD_PASSES_SECONDS = 30
 log = structlog.get_logger()
 
 
@@ -64,17 +70,15 @@ UNAVAILABLE = Kind(
     "The database cannot be reached, or gave up on this request.",
     "Nothing of it was stored. Send it again after the seconds of Retry-After.",
 )
+TOOK_TOO_LONG = Kind(
+    503,
+    "took_too_long",
+    "This took too long, and the database was told to stop.",
+    "Nothing of it was stored. Ask for less at once, or again after the seconds of Retry-After.",
+)
 
-SEE_DOCS = "See /api/docs."
-SIMPLE: dict[type[Exception], Kind] = {
-    NoSuchJob: Kind(404, "not found", "", SEE_DOCS),
-    ForeignJob: Kind(403, "forbidden", "", "Use a token of the lab that owns the hardware."),
-    LeaseLost: Kind(409, "lease_lost", "", "Ask for another job."),
-    ResultRefused: Kind(409, "wrong_job", "", "Measure what the job names, or use POST /runs."),
-    WrongKernel: Kind(
-        409, "wrong_kernel", "", "Boot the kernel of the job's revision, and measure again."
-    ),
-}
+NOT_FOUND = Kind(404, "not_found", "", "See /api/docs.")
+TOO_MANY = Kind(429, "too_many_requests", "", "Wait as long as Retry-After says.")
 
 
 class BadBody(Exception):
@@ -94,6 +98,35 @@ class TooManyRequests(Exception):
     def __init__(self, retry_after: float) -> None:
         super().__init__("too many requests with this token")
         self.retry_after = retry_after
+
+
+SIMPLE: dict[type[Exception], Kind] = {
+    BadBody: Kind(400, "bad_body", "", "Send one JSON object, UTF-8."),
+    BodyTooLarge: Kind(413, "too_large", "", "Send fewer runs at once."),
+    SideError: Kind(422, "invalid", "", "See /api/docs for how a side is written."),
+    Http404: NOT_FOUND,
+    NoSuchJob: NOT_FOUND,
+    ForeignJob: Kind(403, "forbidden", "", "Use a token of the lab that owns the hardware."),
+    LeaseLost: Kind(409, "lease_lost", "", "Ask for another job."),
+    ResultRefused: Kind(409, "wrong_job", "", "Measure what the job names, or use POST /runs."),
+    WrongKernel: Kind(
+        409, "wrong_kernel", "", "Boot the kernel of the job's revision, and measure again."
+    ),
+}
+
+
+CODES = frozenset(
+    kind.code
+    for kind in (
+        *KINDS.values(),
+        *SIMPLE.values(),
+        UNAUTHENTICATED,
+        UNAVAILABLE,
+        TOOK_TOO_LONG,
+        TOO_MANY,
+    )
+)
+"""Every code but ``error``, which goes with a status that the framework gives."""
 
 
 def answer(
@@ -129,8 +162,11 @@ def path_of(location: Sequence[Any]) -> str:
 
 def validation_problems(error: ValidationError) -> list[Problem]:
     return [
-        Problem(path_of(_inner(one["loc"])), str(one["msg"]).removeprefix("Value error, "))
-        for one in error.errors
+        Problem(
+            path_of([*_inner(one["loc"]), *one.get("ctx", {}).get(INSIDE, ())])[:LONGEST_PATH],
+            str(one["msg"]).removeprefix("Value error, "),
+        )
+        for one in error.errors[:MOST_DETAILS]
     ]
 
 
@@ -149,17 +185,7 @@ def add_handlers(api: NinjaAPI) -> None:
         api.add_exception_handler(kind, results_error)
     api.add_exception_handler(ValidationError, _on_validation(api))
     api.add_exception_handler(AuthenticationError, _plain(api, UNAUTHENTICATED, own_message=False))
-    api.add_exception_handler(
-        BadBody, _plain(api, Kind(400, "bad body", "", "Send one JSON object, UTF-8."))
-    )
-    api.add_exception_handler(
-        BodyTooLarge, _plain(api, Kind(413, "too large", "", "Send fewer runs at once."))
-    )
-    api.add_exception_handler(
-        SideError,
-        _plain(api, Kind(422, "invalid", "", "See /api/docs for how a side is written.")),
-    )
-    api.add_exception_handler(Http404, _plain(api, Kind(404, "not found", "", SEE_DOCS)))
+    api.add_exception_handler(RequestDataTooBig, _on_too_big(api))
     api.add_exception_handler(HttpError, _on_http_error(api))
     api.add_exception_handler(TooManyRequests, _on_too_many(api))
     for raised, meaning in SIMPLE.items():
@@ -172,6 +198,15 @@ def _plain(api: NinjaAPI, kind: Kind, *, own_message: bool = True) -> Any:
     def handler(request: HttpRequest, error: Exception) -> HttpResponse:
         message = str(error) if own_message and str(error) else kind.message or kind.code
         return answer(api, request, kind, message=message)
+
+    return handler
+
+
+def _on_too_big(api: NinjaAPI) -> Any:
+    """Django refused it before our parser could."""
+
+    def handler(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
+        return api.on_exception(request, BodyTooLarge(settings.UPLOAD_MAX_BYTES))
 
     return handler
 
@@ -194,10 +229,8 @@ def _on_http_error(api: NinjaAPI) -> Any:
 
 
 def _on_too_many(api: NinjaAPI) -> Any:
-    kind = Kind(429, "too many requests", "", "Wait as long as Retry-After says.")
-
     def handler(request: HttpRequest, error: TooManyRequests) -> HttpResponse:
-        response = answer(api, request, kind, message=str(error))
+        response = answer(api, request, TOO_MANY, message=str(error))
         response["Retry-After"] = str(max(1, math.ceil(error.retry_after)))
         return response
 
@@ -208,9 +241,17 @@ def _on_database_lost(api: NinjaAPI) -> Any:
     """A restart or a deadlock passes: the sender is to wait, not to give up."""
 
     def handler(request: HttpRequest, error: Exception) -> HttpResponse:
-        log.warning("request ended by the database", path=request.path, error=str(error))
-        response = answer(api, request, UNAVAILABLE)
-        response["Retry-After"] = str(DATABASE_BACK_SECONDS)
+        kind, retry_after = explain_loss(request, error)
+        response = answer(api, request, kind)
+        response["Retry-After"] = str(retry_after)
         return response
 
     return handler
+
+
+def explain_loss(request: HttpRequest, error: Exception) -> tuple[Kind, int]:
+    """What an error of the database means to the sender, and when to come again; it is logged."""
+    log.warning("request ended by the database", path=request.path, error=str(error))
+    if isinstance(error.__cause__, QueryCanceled):
+        return TOOK_TOO_LONG, LOAD_PASSES_SECONDS
+    return UNAVAILABLE, DATABASE_BACK_SECONDS

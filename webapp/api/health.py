@@ -4,28 +4,35 @@ They do not sign in, so these stay open on a private instance: they name parts a
 nothing of what was measured.
 """
 
-from collections.abc import Callable
+from functools import cache
 
 import prometheus_client
-from celery import current_app
+import structlog
+from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
-from django.core.cache import cache
-from django.db import DatabaseError, connection
+from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
+from webapp.readiness import heartbeats, parts
+from webapp.readiness.report import Reporter
+from webapp.readiness.tasks import heartbeat
 from webapp.results.models import Series
 
-WORKER_ANSWERS_WITHIN_SECONDS = 1.0
-WORKER_SEEN_SECONDS = 15
-WORKER_SEEN = "worker-seen"
+log = structlog.get_logger()
 DIRTY = prometheus_client.Gauge(
     "driftline_series_dirty", "Series whose points changed since they were analysed"
 )
 OLDEST = prometheus_client.Gauge(
     "driftline_series_dirty_oldest_seconds", "Age of the longest wait for an analysis"
+)
+READY = prometheus_client.Gauge(
+    "driftline_part_ready", "1 when a part does its work, as /readyz says it", ["part"]
+)
+HEARTBEAT = prometheus_client.Gauge(
+    "driftline_heartbeat_age_seconds", "Seconds since a part was seen at work", ["part"]
 )
 
 
@@ -39,12 +46,22 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @login_not_required
 @never_cache
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Database, broker and a worker can be reached; 503 says which can't, and why."""
-    parts = {name: _state(check) for name, check in CHECKS.items()}
-    ready = all(state == "ok" for state in parts.values())
-    return JsonResponse(
-        {"status": "ok" if ready else "not ready", **parts}, status=200 if ready else 503
-    )
+    """Every part does its work; 503 says which does not, since when, and what to do."""
+    report = reporter().report()
+    answer = {
+        "status": "ok" if report.is_ready else "not ready",
+        **{part: report.state_of(part) for part in parts.NAMES},
+        "problems": [
+            {
+                "part": each.part,
+                "reason": each.reason,
+                "since": each.since,
+                "remedy": each.remedy,
+            }
+            for each in report.problems
+        ],
+    }
+    return JsonResponse(answer, status=200 if report.is_ready else 503)
 
 
 @login_not_required
@@ -54,44 +71,27 @@ def metrics(request: HttpRequest) -> HttpResponse:
     waiting = Series.objects.waiting()
     DIRTY.set(waiting.count)
     OLDEST.set(waiting.oldest_seconds)
+    report = reporter().report()
+    for part in parts.NAMES:
+        READY.labels(part).set(report.state_of(part) == "ok")
+    HEARTBEAT.clear()
+    for part in heartbeats.PARTS:
+        if part in report.ages:
+            HEARTBEAT.labels(part).set(report.ages[part])
     return HttpResponse(
         prometheus_client.generate_latest(), content_type=prometheus_client.CONTENT_TYPE_LATEST
     )
 
 
-class NotReachable(Exception):
-    """A part of the system does not answer."""
+@cache
+def reporter() -> Reporter:
+    """That of this process."""
+    return Reporter(connection.settings_dict, settings.REDIS_URL, _ask_for_heartbeat)
 
 
-def _state(check: Callable[[], None]) -> str:
+def _ask_for_heartbeat(part: str) -> None:
+    queue = heartbeats.QUEUES[part]
     try:
-        check()
-    except (DatabaseError, RedisError, OperationalError, OSError, NotReachable) as error:
-        return str(error).strip() or type(error).__name__
-    return "ok"
-
-
-def _database() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
-
-
-def _broker() -> None:
-    with current_app.connection_for_read(connect_timeout=1) as broker:
-        broker.ensure_connection(max_retries=1, timeout=1)
-
-
-def _worker() -> None:
-    """A worker answered a ping. Remembered for a while: a ping waits its full second."""
-    if cache.get(WORKER_SEEN):
-        return
-    if not current_app.control.ping(timeout=WORKER_ANSWERS_WITHIN_SECONDS, limit=1):
-        raise NotReachable("no worker answers; start one with `celery -A webapp.config worker`")
-    cache.set(WORKER_SEEN, 1, WORKER_SEEN_SECONDS)
-
-
-CHECKS: dict[str, Callable[[], None]] = {
-    "database": _database,
-    "broker": _broker,
-    "worker": _worker,
-}
+        heartbeat.apply_async((part,), queue=queue, expires=heartbeats.EVERY_SECONDS)
+    except (OperationalError, RedisError) as error:
+        log.warning("no heartbeat asked for, the next look will", part=part, error=str(error))

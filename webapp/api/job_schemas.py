@@ -6,32 +6,23 @@ from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
-from webapp.api.schemas import (
-    MOST_RUNS,
-    NUL,
-    HardwareName,
-    Name,
-    RunIn,
-    Strict,
-    Text,
-)
+from webapp.api.schemas import MOST_RUNS, HardwareName, Name, RunIn, Strict
+from webapp.api.schemas import Line as SoundLine
 from webapp.jobs import services as jobs
 from webapp.jobs.models import Job, JobEvent
 from webapp.jobs.services.polling import MOST_SECONDS
 from webapp.labs.models import Agent
+from webapp.results.bounds import INVISIBLE, storable
 from webapp.results.modes import NAME_MAX
 
 MOST_SERVED, MOST_MODES = 50, 2000
 
 
-def _without_nul(text: str) -> str:
-    """A console's log may hold anything, and must not be lost for it."""
-    return text.replace(NUL, "\N{REPLACEMENT CHARACTER}")
+Log = Annotated[str, Field(strict=True), AfterValidator(storable)]
+"""A console's log may hold anything, and must not be lost for it."""
 
-
-Log = Annotated[str, Field(strict=True), AfterValidator(_without_nul)]
 ModeText = Annotated[
-    str, StringConstraints(max_length=NAME_MAX, strict=True, pattern=r"^[^\x00]*$")
+    str, StringConstraints(max_length=NAME_MAX, strict=True, pattern=rf"^[^{INVISIBLE}]*$")
 ]
 Lease = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$", strict=True)]
 Line = Annotated[Log, Field(max_length=2000)]
@@ -51,9 +42,9 @@ class ServesIn(Strict):
 
 class PollIn(Strict):
     serves: Annotated[list[ServesIn], Field(min_length=1, max_length=MOST_SERVED)]
-    worker: Annotated[Text, Field(min_length=1, max_length=100)]
+    worker: Annotated[SoundLine, Field(min_length=1, max_length=100)]
     wait: Annotated[float, Field(ge=0, le=MOST_SECONDS, allow_inf_nan=False)] = 0
-    version: Annotated[Text, Field(max_length=50)] = ""
+    version: Annotated[SoundLine, Field(max_length=50)] = ""
     draining: bool = False
 
     def asking(self, agent: Agent) -> jobs.Asking:

@@ -6,6 +6,7 @@ from django.db import transaction
 from django.http import HttpRequest
 from ninja import Query, Router, Status
 
+from webapp.analysis import services as analysis
 from webapp.api.auth import AgentToken
 from webapp.api.job_schemas import (
     FailedOut,
@@ -28,7 +29,6 @@ from webapp.jobs import services as jobs
 from webapp.jobs.errors import NoSuchJob, ResultRefused
 from webapp.jobs.models import Job
 from webapp.labs.models import Agent
-from webapp.regressions import services as regressions
 from webapp.results.documents import Recorded, RunDocument
 
 router = Router(tags=["jobs"])
@@ -126,7 +126,7 @@ def _take(number: int, agent: Agent, lease: str, runs: list[RunDocument]) -> Rec
         with transaction.atomic():
             job = jobs.begin_result(number=number, agent=agent)
             checked = jobs.check_result(job, runs)
-            recorded = regressions.take_in(agent=agent, runs=checked)
+            recorded = analysis.store_runs(agent=agent, runs=checked)
             jobs.complete(job=job, lease=lease, runs=checked)
     except ResultRefused as refusal:
         jobs.refuse_result(number=number, agent=agent, lease=lease, refusal=refusal)

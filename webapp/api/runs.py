@@ -6,9 +6,9 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
+from webapp.analysis import services
 from webapp.api.schemas import BatchIn, ErrorOut, RecordedOut, RunIn
 from webapp.labs.models import Token
-from webapp.regressions import services
 from webapp.results.documents import Recorded
 
 router = Router(tags=["runs"])
@@ -58,7 +58,7 @@ def upload(request: HttpRequest, batch: BatchIn, flags: Query[Flags]) -> Any:
     """
     token: Token = request.auth  # type: ignore[attr-defined]
     runs = [run.document() for run in batch.runs]
-    recorded = services.take_in(
+    recorded = services.store_runs(
         agent=token.agent,
         runs=runs,
         register=flags.register_hardware,
@@ -76,5 +76,12 @@ def recorded_out(runs: list[RunIn], recorded: Recorded) -> dict[str, Any]:
         "stored": len(recorded.stored),
         "replaced": len(recorded.replaced),
         "known": len(recorded.known),
-        "runs": [{"uuid": run.uuid, "status": status.get(run.uuid, "known")} for run in runs],
+        "runs": [
+            {
+                "uuid": run.uuid,
+                "status": status.get(run.uuid, "known"),
+                "warnings": recorded.warnings.get(run.uuid, []),
+            }
+            for run in runs
+        ],
     }

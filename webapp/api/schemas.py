@@ -1,7 +1,8 @@
 """What the API takes and gives. Types are strict: a number is not a string, and never NaN."""
 
+import re
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 from django.utils import timezone
@@ -16,70 +17,95 @@ from pydantic import (
     StringConstraints,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
 
+from webapp.api.facts import Facts
+from webapp.results.bounds import (
+    EARLIEST,
+    HARDWARE_MAX,
+    INVISIBLE,
+    searchable,
+    wrong_with_line,
+    wrong_with_text,
+)
 from webapp.results.documents import MetricDocument, RunDocument
-from webapp.results.modes import PART, PART_MAX, ModeName
+from webapp.results.modes import NAME_MAX, PART_MAX, PART_PATTERN, ModeName
+from webapp.stats.limits import LARGEST_SAMPLE, RANGE, is_sample
 
 MOST_RUNS = 500
 MOST_SAMPLES = 10_000
 MOST_METRICS = 50
-LARGEST_VALUE = 1e300
+MOST_OPTIONS = 20
 CLOCK_TOLERANCE = timedelta(days=1)
+ISO_8601 = re.compile(
+    r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:?\d\d)", re.ASCII
+)
 
-NUL = "\x00"
 
-
-def _no_nul(text: str) -> str:
-    if NUL in text:
-        raise ValueError("holds a NUL character")
+def _sound(text: str) -> str:
+    if fault := wrong_with_text(text):
+        raise ValueError(fault)
     return text
 
 
-def _no_nul_inside(value: Any) -> Any:
-    """PostgreSQL's JSON holds no NUL; say so here rather than fail there."""
-    if NUL in str(value) or "\\x00" in repr(value):
-        raise ValueError("holds a NUL character")
-    return value
+def _sound_line(text: str) -> str:
+    if fault := wrong_with_line(text):
+        raise ValueError(fault)
+    return text
 
 
-def _not_from_the_future(moment: datetime) -> datetime:
+def _within_the_calendar(moment: datetime) -> datetime:
+    if moment < EARLIEST:
+        raise ValueError(f"lies before {EARLIEST:%Y-%m-%d}; send null where it is not known")
     if moment > timezone.now() + CLOCK_TOLERANCE:
         raise ValueError("lies in the future; check the clock and the time zone")
     return moment
 
 
 def _text_of_a_moment(value: Any) -> Any:
-    if not isinstance(value, str):
-        raise ValueError("must be an ISO 8601 time with its zone")  # noqa: TRY004 (see below)
+    """Not what else a parser of times may take, a bare number of seconds above all."""
+    if not isinstance(value, str) or not ISO_8601.fullmatch(value):
+        raise ValueError("must be an ISO 8601 time with its zone, as 2016-08-02T10:00:00Z, or null")
     return value
 
 
-def _real_number(value: Any) -> Any:
+def _sample(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError("must be a number")  # noqa: TRY004 (pydantic reports ValueError)
+    if not is_sample(value):
+        raise ValueError(f"must be {RANGE}; choose another unit, or leave the sample out")
     return value
 
 
-Asked = Annotated[str, AfterValidator(_no_nul)]
+Asked = Annotated[str, AfterValidator(searchable)]
 """What a query looks for; a name that is not known finds nothing."""
 
-Name = Annotated[str, StringConstraints(pattern=r"^[^\s:/?#&\x00]+$", max_length=100, strict=True)]
+Name = Annotated[
+    str, StringConstraints(pattern=rf"^[^\s:/?#&{INVISIBLE}]+$", max_length=100, strict=True)
+]
 HardwareName = Annotated[
     str,
-    StringConstraints(pattern=r"^[^\s:?#&\x00]+(/[^\s:?#&\x00]+)*$", max_length=200, strict=True),
+    StringConstraints(
+        pattern=rf"^[^\s:/?#&{INVISIBLE}]+(/[^\s:/?#&{INVISIBLE}]+)*$",
+        max_length=HARDWARE_MAX,
+        strict=True,
+    ),
 ]
 ModePart = Annotated[
-    str, StringConstraints(pattern=f"^{PART.pattern}$", max_length=PART_MAX, strict=True)
+    str, StringConstraints(pattern=f"^{PART_PATTERN}$", max_length=PART_MAX, strict=True)
 ]
 RevisionName = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64, strict=True)
 ]
-Text = Annotated[str, Field(strict=True), AfterValidator(_no_nul)]
+Text = Annotated[str, Field(strict=True), AfterValidator(_sound)]
+Line = Annotated[str, Field(strict=True), AfterValidator(_sound_line)]
+"""Text without a line end."""
+
 Sample = Annotated[
     float,
-    BeforeValidator(_real_number),
-    Field(allow_inf_nan=False, ge=-LARGEST_VALUE, le=LARGEST_VALUE),
+    Field(allow_inf_nan=False, ge=-LARGEST_SAMPLE, le=LARGEST_SAMPLE),
+    BeforeValidator(_sample),
 ]
 Boot = Annotated[int, Field(strict=True, ge=0, le=1_000_000)]
 
@@ -93,11 +119,24 @@ class Strict(BaseModel):
 class ModeIn(Strict):
     workload: ModePart
     traffic: ModePart | None = None
-    options: Annotated[list[ModePart], Field(max_length=20)] = []
+    options: Annotated[list[ModePart], Field(max_length=MOST_OPTIONS)] = []
+
+    @model_validator(mode="after")
+    def fits_when_written(self) -> Self:
+        written = len(str(self.name()))
+        if written > NAME_MAX:
+            raise ValueError(
+                f"is {written} characters long when written workload[@traffic][+option…]; "
+                f"shorten its parts to {NAME_MAX} in all"
+            )
+        return self
+
+    def name(self) -> ModeName:
+        return ModeName.of(self.workload, self.traffic, self.options)
 
 
 class MetricIn(Strict):
-    unit: Annotated[Text, Field(min_length=1, max_length=50)]
+    unit: Annotated[Line, Field(min_length=1, max_length=50)]
     better: Literal["more", "less"]
     samples: Annotated[list[Sample], Field(min_length=1, max_length=MOST_SAMPLES)]
     boots: Annotated[list[Boot], Field(max_length=MOST_SAMPLES)] | None = Field(
@@ -133,17 +172,17 @@ class RunIn(Strict):
     hardware: HardwareName
     mode: ModeIn
     metrics: Annotated[dict[Name, MetricIn], Field(min_length=1, max_length=MOST_METRICS)]
-    build_id: Annotated[Text, Field(min_length=1, max_length=300)]
+    build_id: Annotated[Line, Field(min_length=1, max_length=300)]
     kernel_ident: Annotated[Text, Field(max_length=2000)] = ""
     measured_at: (
         Annotated[
             AwareDatetime,
             BeforeValidator(_text_of_a_moment),
-            AfterValidator(_not_from_the_future),
+            AfterValidator(_within_the_calendar),
         ]
         | None
     ) = None
-    facts: Annotated[dict[str, Any], AfterValidator(_no_nul_inside)] = {}
+    facts: Facts = {}
     sources: Annotated[list[SourceIn], Field(max_length=10_000)] = []
     warnings: Annotated[list[Annotated[Text, Field(max_length=2000)]], Field(max_length=1000)] = []
 
@@ -153,7 +192,7 @@ class RunIn(Strict):
             tree=self.tree,
             revision=self.revision,
             hardware=self.hardware,
-            mode=ModeName.of(self.mode.workload, self.mode.traffic, self.mode.options),
+            mode=self.mode.name(),
             metrics=[
                 MetricDocument(name, one.unit, one.better, one.samples, one.boots)
                 for name, one in self.metrics.items()
@@ -175,8 +214,11 @@ class BatchIn(Strict):
 
 
 class RunOut(BaseModel):
+    """What became of a run. ``warnings``: it was taken, and not quite as it was sent."""
+
     uuid: UUID
     status: Literal["stored", "replaced", "known"]
+    warnings: list[str]
 
 
 class RecordedOut(BaseModel):
@@ -205,7 +247,7 @@ class ErrorOut(Schema):
 class HardwareIn(Strict):
     name: HardwareName
     description: Annotated[Text, Field(max_length=2000)] = ""
-    facts: Annotated[dict[str, Any], AfterValidator(_no_nul_inside)] = {}
+    facts: Facts = {}
 
 
 class HardwareOut(Schema):
@@ -266,7 +308,9 @@ class FindingOut(BaseModel):
 
 class AlertOut(BaseModel):
     """All findings that point at one commit. The suspects are those after ``after`` up to
-    ``revision``; ``likeliest`` is the one that most findings name."""
+    ``revision``; ``likeliest`` is the one that most findings name, the first measured at the new
+    level. ``commit`` is the cause: null while no commit holds 80 % of the chance alone. Until then
+    ``commits`` share ``chance``; null where only one of them is known, and others may be."""
 
     number: int
     url: str
@@ -274,6 +318,9 @@ class AlertOut(BaseModel):
     revision: str
     after: str
     likeliest: str
+    commit: str | None
+    commits: int | None
+    chance: float
     verdict: str
     state: str
     resolution: str | None

@@ -10,9 +10,9 @@ from django.utils.cache import get_conditional_response
 from ninja import Query, Router, Schema
 from pydantic import Field
 
+from webapp.analysis.models import Comparison, Finding, SeriesAnalysis
 from webapp.api.numbered import bounded
 from webapp.api.schemas import Asked, ErrorOut, PointsOut, SeriesList
-from webapp.regressions.models import Comparison, Finding, SeriesAnalysis
 from webapp.results.models import Point, Series
 
 router = Router(tags=["series"])
@@ -33,6 +33,9 @@ COLUMNS = (
     "verdict",
     "flag",
 )
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a cell begins that a spreadsheet computes instead of showing it (OWASP, CSV injection)."""
 
 
 class Chosen(Schema):
@@ -86,7 +89,8 @@ def points_csv(request: HttpRequest, series_id: int) -> HttpResponse:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows(zip(*(table[name] for name in COLUMNS), strict=True))
+    rows = zip(*(table[name] for name in COLUMNS), strict=True)
+    writer.writerows([_cell(value) for value in row] for row in rows)
     response = HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8")
     response["ETag"] = etag(series)
     response["Content-Disposition"] = f'inline; filename="series-{series.pk}.csv"'
@@ -106,7 +110,7 @@ def series_out(series: Series) -> dict[str, Any]:
         "mode": series.mode.name,
         "metric": series.metric.name,
         "unit": series.metric.unit,
-        "better": series.metric.better,
+        "better": series.better,
         "version": series.version,
         "analysed": series.dirty_from is None,
     }
@@ -184,6 +188,11 @@ def _analysis_out(summary: dict[str, Any]) -> dict[str, Any]:
 
 def _series(series_id: int) -> Series:
     return get_object_or_404(Series.objects.named(), pk=bounded(series_id))
+
+
+def _cell(value: Any) -> Any:
+    """Text that would be a formula is marked as text; a number stays one, with its sign."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def _json(content: dict[str, Any]) -> HttpResponse:

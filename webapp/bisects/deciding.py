@@ -8,6 +8,7 @@ from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision
 from webapp.bisects.question import Circumstances, evidence_of, plan_of
 from webapp.bisects.sentences import standing_sentence
 from webapp.stats import bisection
+from webapp.stats.normal import TWO_SIDED_95
 
 LEAST_CHANCE = 0.0005
 """Chances below are not kept with a decision; they can be had again by making it again."""
@@ -126,8 +127,8 @@ def _figures(found: bisection.Decision, names: Sequence[str]) -> dict[str, Any]:
         "two": round(now.two, DIGITS),
         "entropy": round(now.entropy, DIGITS),
         "effect_pct": _percent(now.effect),
-        "effect_low_pct": _percent(now.effect - 1.96 * now.effect_sd),
-        "effect_high_pct": _percent(now.effect + 1.96 * now.effect_sd),
+        "effect_low_pct": _percent(now.effect - TWO_SIDED_95 * now.effect_sd),
+        "effect_high_pct": _percent(now.effect + TWO_SIDED_95 * now.effect_sd),
         "level_before": _level(now.good_level) if found.effort or chances else None,
         "level_after": _level(now.good_level + now.effect),
         "measure": [one.index for one in found.actions],

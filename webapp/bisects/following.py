@@ -3,11 +3,11 @@
 from django.db.models import F, Func, Model, Q, Value
 from django.utils import timezone
 
+from webapp.alerts.models import Alert
+from webapp.alerts.services.joining import before_alert_goes
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot
 from webapp.bisects.services.identical import rule_out
 from webapp.bisects.services.settling import is_paused, write_act
-from webapp.regressions.models import Alert
-from webapp.regressions.services.alerts.joining import before_alert_goes
 from webapp.results.errors import Problem, Unprocessable
 from webapp.results.models import Revision
 from webapp.results.services.following import goes_over, on_merged

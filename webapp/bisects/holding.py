@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from django.db.models import Q
 
+from webapp.alerts.holding import Held, on_holding
+from webapp.alerts.models import Alert
 from webapp.bisects.models import Bisect
-from webapp.regressions.holding import Held, on_holding
-from webapp.regressions.models import Alert
 
 Outcome = Bisect.Outcome
 REPRODUCED = (Outcome.SINGLE, Outcome.RANGE, Outcome.TWO_STEPS)

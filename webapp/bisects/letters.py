@@ -8,12 +8,12 @@ from webapp.bisects.models import Bisect
 from webapp.bisects.sentences import chance_words
 from webapp.bisects.services.ending import DONE
 from webapp.bisects.standing import Standing, standing_of
+from webapp.notifications.mails.words import one_line
+from webapp.notifications.models import Subscription
+from webapp.notifications.queries.unsubscribing import Target
 from webapp.outbox.letters import Letter, NothingToSay, composes
 from webapp.outbox.links import absolute
 from webapp.outbox.models import Mail
-from webapp.regressions.letters.words import one_line
-from webapp.regressions.models import Subscription
-from webapp.regressions.unsubscribing import Target
 
 SUBJECT_MAX = 180
 SUSPECTS_SHOWN = 12
@@ -53,7 +53,7 @@ def _context(standing: Standing) -> dict[str, Any]:
         "suspects": [(one.revision, chance_words(one.chance)) for one in suspects[:SUSPECTS_SHOWN]],
         "more": max(len(suspects) - SUSPECTS_SHOWN, 0),
         "skipped": standing.skipped,
-        "block": standing.ministat(),
+        "ministat": standing.ministat(),
         "links": [(name, absolute(path)) for name, path in links],
     }
 

@@ -36,13 +36,15 @@ def with_what_is_left(figures: Mapping[str, Any]) -> str:
 
 def leading(now: bisection.Posterior, names: Sequence[str]) -> str:
     """The likeliest suspects; while none leads, between which of them it is."""
-    order = (-now.candidates).argsort(kind="stable")[:SHOWN]
-    shown = [
-        f"{chance_words(float(now.candidates[at]))} {names[at + 1]}"
-        for at in order
-        if now.candidates[at] >= LEAST_SHOWN and now.candidates[order[0]] >= LEAST_LEAD
-    ]
-    if not shown:
+    if now.candidates.max() >= LEAST_LEAD:
+        shown = bisection.leaders(
+            now.candidates,
+            say=chance_words,
+            name=lambda index: names[index + 1],
+            most=SHOWN,
+            least=LEAST_SHOWN,
+        )
+    else:
         left = bisection.credible_set(now)
         chance = chance_words(float(now.candidates[[at - 1 for at in left]].sum()))
         shown = [f"{chance} one of {_span(left, names)}".rstrip(",")]

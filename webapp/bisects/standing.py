@@ -162,15 +162,15 @@ class Standing:
         return Dot(row.revision.name, row.index, centre, centre - half, centre + half, source)
 
     def chart(self) -> BisectChart:
-        metric = self.bisect.series.metric
+        series = self.bisect.series
         return BisectChart(
             names=[revision.name for revision in self.revisions],
             dots=[self._dot(row) for row in self.boots if self._is_near(row)],
             chances=self.chances,
             skipped=frozenset(self.marks.skipped),
             unlikely={int(index): why for index, why in self.bisect.unlikely.items()},
-            unit=metric.unit,
-            better=metric.better,
+            unit=series.metric.unit,
+            better=series.better,
             before=self.figures.get("level_before"),
             after=self.figures.get("level_after"),
         )

@@ -9,18 +9,9 @@ from webapp.results.models import Series
 
 def workers_for(series: Series, now: datetime) -> list[Capability]:
     """What each worker that spoke lately can do for the hardware, mode and tree of a series."""
-    return [serves for serves in offers(now) if fits(serves, series)]
+    return [serves for serves in offers(now) if serves.covers(series)]
 
 
 def offers(now: datetime) -> list[Capability]:
     """What the workers that spoke lately can do, in one query."""
     return [serves for worker in Worker.objects.alive(now) for serves in worker.capabilities]
-
-
-def fits(serves: Capability, series: Series) -> bool:
-    """Whether this covers the hardware, mode and tree of the series."""
-    return (
-        serves.hardware == series.hardware_id
-        and (serves.modes is None or series.mode_id in serves.modes)
-        and (serves.trees is None or series.tree_id in serves.trees)
-    )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from webapp.charts import theme
+from webapp.charts.plotly_text import literal
 from webapp.charts.scale import spread_labels, y_range
 from webapp.charts.theme import MARGINS
 from webapp.charts.trend_figure import rounded
@@ -108,8 +109,9 @@ def _dots(chart: BisectChart, source: str) -> Json:
             "width": 0,
         },
         "marker": {"color": colour, "symbol": SYMBOLS[source], "size": DOT_SIZE},
-        "text": [dot.name for dot in dots],
-        "hovertemplate": f"%{{text}}: %{{y:,.5~r}} {chart.unit}<extra>{NAMES[source]}</extra>",
+        "text": [literal(dot.name) for dot in dots],
+        "hovertemplate": f"%{{text}}: %{{y:,.5~r}} {literal(chart.unit)}"
+        f"<extra>{NAMES[source]}</extra>",
     }
 
 
@@ -129,7 +131,7 @@ def _bars(chart: BisectChart) -> Json:
         "yaxis": "y2",
         "width": 0.8,
         "marker": {"color": theme.WORSE},
-        "text": [chart.names[place] for place in places],
+        "text": [literal(chart.names[place]) for place in places],
         "textposition": "none",
         "hovertemplate": "%{text}: %{y:.1f} %<extra>first bad one</extra>",
     }
@@ -149,7 +151,7 @@ def _skipped(chart: BisectChart) -> Json:
             "color": "rgba(0,0,0,0)",
             "pattern": {"shape": "/", "fgcolor": "var(--hatch)", "size": 5, "fillmode": "overlay"},
         },
-        "text": [chart.names[place] for place in places],
+        "text": [literal(chart.names[place]) for place in places],
         "textposition": "none",
         "hovertemplate": "%{text}: cannot be measured<extra>skipped</extra>",
     }
@@ -171,7 +173,9 @@ def _unlikely(chart: BisectChart) -> Json:
             "size": DOT_SIZE,
             "line": {"color": theme.MUTED, "width": 1},
         },
-        "text": [f"{chart.names[place]}: touches {chart.unlikely[place]}" for place in places],
+        "text": [
+            literal(f"{chart.names[place]}: touches {chart.unlikely[place]}") for place in places
+        ],
         "hovertemplate": "%{text}<extra>unlikely</extra>",
     }
 
@@ -234,7 +238,7 @@ def _x_axis(chart: BisectChart) -> Json:
         "range": [first - 0.6, last + 0.6],
         "tickmode": "array",
         "tickvals": places,
-        "ticktext": [chart.names[place] for place in places],
+        "ticktext": [literal(chart.names[place]) for place in places],
     }
 
 
@@ -258,7 +262,7 @@ def _axis() -> Json:
 def _title(text: str, top: float) -> Json:
     """Written across above its axis: upright text reads badly."""
     return {
-        "text": text,
+        "text": literal(text),
         "showarrow": False,
         "xanchor": "left",
         "yanchor": "bottom",

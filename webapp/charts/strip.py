@@ -14,6 +14,9 @@ LABEL_ROOM = 150.0
 RIGHT = 18.0
 RADIUS = 3.0
 LABEL_LENGTH = 22
+LABEL_HEAD = 8
+"""Characters of a longer label that stand before the cut: a revision."""
+
 LANES = (0.0, -6.0, 6.0)
 """Where dots that would cover one another go, in user units from the middle of their row."""
 
@@ -94,4 +97,7 @@ def _thinned(ordered: list[float]) -> list[float]:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= LABEL_LENGTH else text[: LABEL_LENGTH - 1] + "…"
+    """Cut in the middle: sets of one comparison begin alike and differ at the end (``+VIMAGE``)."""
+    if len(text) <= LABEL_LENGTH:
+        return text
+    return f"{text[:LABEL_HEAD]}…{text[LABEL_HEAD + 1 - LABEL_LENGTH :]}"

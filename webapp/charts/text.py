@@ -1,8 +1,11 @@
 """Numbers and verdicts as people read them. Pure: plain values in, text out."""
 
+import re
+from collections.abc import Iterable
 from math import isfinite
 
 MINUS = "\N{MINUS SIGN}"
+HYPHEN_AS_MINUS = re.compile(r"(?<![\w/.-])-(?=\d)")
 PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 UNKNOWN = "\N{EN DASH}"
 
@@ -96,12 +99,15 @@ def _decimals(value: float) -> int:
 def direction(*, percent: float, better: str, unit: str) -> str:
     """The metric's own word for a change: slower or faster where that fits, else lower or higher.
 
-    ``better`` is ``more`` or ``less``. Packets a second fall: slower. Seconds fall: faster.
+    ``better`` is ``more`` or ``less``. Packets a second fall: slower. Seconds fall: faster. Of
+    drops a second, where less is better, a fall is neither: lower.
     """
-    gained = (percent > 0) == (better == "more")
-    if unit.endswith(RATE_MARK) or unit in TIME_UNITS:
-        return "faster" if gained else "slower"
-    return "higher" if percent > 0 else "lower"
+    grown = percent > 0
+    if unit.endswith(RATE_MARK) and better == "more":
+        return "faster" if grown else "slower"
+    if unit in TIME_UNITS and better == "less":
+        return "slower" if grown else "faster"
+    return "higher" if grown else "lower"
 
 
 def finding_sentence(
@@ -115,6 +121,20 @@ def finding_sentence(
     return f"{words} {interval(low, high)}".rstrip()
 
 
+def with_minus(sentence: str) -> str:
+    """A stored sentence with the minus sign that pages use before its numbers; a hyphen within a
+    word or a name stays.
+    """
+    return HYPHEN_AS_MINUS.sub(MINUS, sentence)
+
+
 def better_words(better: str) -> str:
-    """The direction of a metric, said in full."""
-    return "more is better" if better == "more" else "less is better"
+    """The direction of a series, said in full; empty: several are shown, and they differ."""
+    words = {"more": "more is better", "less": "less is better"}
+    return words.get(better, "which way is better differs between these series")
+
+
+def common(ways: Iterable[str]) -> str:
+    """The direction that all of them share, empty where they differ."""
+    found = set(ways)
+    return found.pop() if len(found) == 1 else ""

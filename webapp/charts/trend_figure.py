@@ -10,6 +10,7 @@ from math import isfinite
 from typing import Any
 
 from webapp.charts import theme
+from webapp.charts.plotly_text import literal
 from webapp.charts.scale import spread_labels
 from webapp.charts.theme import MARGINS
 from webapp.charts.trend import Axis, Trend, TrendSeries, Values, Whiskers, x_values
@@ -95,7 +96,7 @@ def _line(trend: Trend, series: TrendSeries) -> Json:
     trace: Json = {
         "type": "scatter",
         "mode": "lines+markers",
-        "name": series.label,
+        "name": literal(series.label),
         "meta": series.id,
         "x": x_values(trend, series.places),
         "y": [rounded(value) for value in series.centres],
@@ -236,7 +237,7 @@ def _labels(trend: Trend) -> list[Json]:
 
 
 def _note(text: str) -> Json:
-    return {"text": text, "showarrow": False, "xanchor": "left", "align": "left"}
+    return {"text": literal(text), "showarrow": False, "xanchor": "left", "align": "left"}
 
 
 def _axis() -> Json:
@@ -261,7 +262,7 @@ def _x_axis(trend: Trend) -> Json:
         "range": [-0.5, max(len(names), 1) - 0.5],
         "tickmode": "array",
         "tickvals": places,
-        "ticktext": [names[place] for place in places],
+        "ticktext": [literal(names[place]) for place in places],
     }
 
 

@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging
+from celery.signals import setup_logging, worker_init
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.config.settings")
 
@@ -16,3 +16,17 @@ app.autodiscover_tasks()
 @setup_logging.connect
 def keep_our_logging(**_: Any) -> None:
     """Keep Celery from replacing the handlers that Django's settings installed."""
+
+
+@worker_init.connect
+def limit_statements(**_: Any) -> None:
+    """Before the processes of the worker are forked: a task computes inside its transaction, so
+    the database waits for it as long as a task may run."""
+    from webapp.config import settings  # noqa: PLC0415 (reads the environment)
+
+    settings.limit_statements(
+        seconds=settings.WORKER_STATEMENT_SECONDS,
+        idle_seconds=max(settings.IDLE_TRANSACTION_SECONDS, settings.TASK_SECONDS)
+        if settings.IDLE_TRANSACTION_SECONDS
+        else 0,
+    )

@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register  # noqa: A004
+from django.db import connection
+from django.utils.module_loading import autodiscover_modules
 
 from webapp.config.staticfiles import PlotlyFinder
 
@@ -22,6 +24,26 @@ def plotly_is_installed(app_configs: Apps, **_: Any) -> list[CheckMessage]:
     if Path(path).is_file():
         return []
     return [Error(f"{path} is missing.", hint="Run `make setup`.", id="driftline.E001")]
+
+
+@register()
+def no_message_comes_back_while_its_task_runs(app_configs: Apps, **_: Any) -> list[CheckMessage]:
+    """Redis hands a message out again that is not acknowledged for the visibility timeout."""
+    from webapp.config.celery import app  # noqa: PLC0415 (Celery reads the settings)
+
+    autodiscover_modules("tasks")  # Celery's own loader runs all checks: this one too
+    own = [task for name, task in app.tasks.items() if name.startswith("webapp.")]
+    longest = max(task.time_limit or settings.CELERY_TASK_TIME_LIMIT for task in own)
+    visibility = settings.CELERY_BROKER_TRANSPORT_OPTIONS["visibility_timeout"]
+    if longest < visibility:
+        return []
+    return [
+        Error(
+            f"A task may run for {longest} s, but after {visibility} s it would be started again.",
+            hint="Raise CELERY_BROKER_TRANSPORT_OPTIONS['visibility_timeout'].",
+            id="driftline.E002",
+        )
+    ]
 
 
 @register(Tags.security, deploy=True)
@@ -51,6 +73,30 @@ def proxy_is_trusted_when_tls_ends_there(app_configs: Apps, **_: Any) -> list[Ch
             id="driftline.W002",
         )
     ]
+
+
+@register(Tags.database)
+def database_is_of_this_layout(
+    app_configs: Apps, databases: Sequence[str] | None = None, **_: Any
+) -> list[CheckMessage]:
+    """Before the first release one schema became another: `migrate` refuses it untouched."""
+    if not databases or "default" not in databases or not _has_former_tables():
+        return []
+    return [
+        Error(
+            "This database was made by an unreleased version whose tables cannot be upgraded.",
+            hint="Start with an empty database (another STATE) and upload its runs again: agents "
+            "send a directory twice without harm. Nothing was changed.",
+            id="driftline.E003",
+        )
+    ]
+
+
+def _has_former_tables() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regclass('regressions_finding') IS NOT NULL")
+        row = cursor.fetchone()
+    return bool(row and row[0])
 
 
 def _is_local(host: str) -> bool:

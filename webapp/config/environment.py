@@ -4,10 +4,12 @@ Only `webapp.config.settings` makes an `Environment`; nothing else in the projec
 """
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
+from urllib.parse import SplitResult, urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -15,6 +17,15 @@ from environ.fileaware_mapping import FileAwareMapping
 
 PREFIX = "DRIFTLINE_"
 FILE_SUFFIX = "_FILE"
+SMTP_BACKEND = "webapp.outbox.smtp_backend.EmailBackend"
+DIGITS_MAX = 20
+LONGEST_NAME = "x" * 64
+"""Of what is kept in a directory, about."""
+
+NO_URL = (
+    "not a URL. Write / ? # [ ] @ and : in a name or a password as %2F %3F %23 %5B %5D %40 and %3A."
+)
+SMTP_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
 TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
@@ -52,7 +63,9 @@ class Environment:
     def number(self, name: str, *, default: int, least: int, most: int) -> int:
         """A whole number in [least, most]."""
         value = self.text(name, str(default))
-        if not value.isdecimal() or not least <= int(value) <= most:
+        # No number of ours has more digits, and Python converts no more than 4,300.
+        plain = value.isascii() and value.isdecimal() and len(value) < DIGITS_MAX
+        if not plain or not least <= int(value) <= most:
             raise self._refusal(name, value, f"a whole number from {least} to {most}", default)
         return int(value)
 
@@ -79,7 +92,14 @@ class Environment:
 
     def path(self, name: str, *, default: Path) -> Path:
         """An absolute path; a relative one counts from the working directory."""
-        return Path(self.text(name, str(default))).expanduser().resolve()
+        value = self.text(name, str(default))
+        try:
+            path = Path(value).expanduser().resolve()
+            with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+                (path / LONGEST_NAME).lstat()  # too long a name is told here
+        except (OSError, ValueError, RuntimeError) as error:
+            raise ImproperlyConfigured(f"{name}: not a path ({error}).") from error
+        return path
 
     def url(self, name: str, *, default: str, schemes: Sequence[str]) -> str:
         """A URL of one of `schemes`. The message hides the value: it may hold a password."""
@@ -87,22 +107,54 @@ class Environment:
         if value.partition("://")[0] not in schemes:
             wanted = " or ".join(f"{scheme}://…" for scheme in schemes)
             raise ImproperlyConfigured(f"{name}: a URL is needed that begins with {wanted}.")
+        self._split(name, value)
+        return value
+
+    def page_url(self, name: str, *, default: str) -> str:
+        """The address of pages: http or https, with a host."""
+        value = self.url(name, default=default, schemes=("http", "https"))
+        if not self._split(name, value).hostname:
+            raise ImproperlyConfigured(f"{name}: the URL names no host (https://HOST/).")
         return value
 
     def database(self, name: str, *, default: str) -> dict[str, Any]:
         """A Django database from a PostgreSQL URL, e.g. `postgresql://user:password@host/name`."""
         url = self.url(name, default=default, schemes=("postgresql", "postgres"))
-        database: dict[str, Any] = environ.Env.db_url_config(url)
+        database = self._configured(name, url, environ.Env.db_url_config)
         if not database["NAME"]:
             raise ImproperlyConfigured(f"{name}: the URL names no database (…/NAME).")
         return database
 
     def email(self, name: str, *, default: str) -> dict[str, Any]:
         """Django's e-mail settings from a URL such as `smtp+tls://user:password@host:587`."""
-        schemes = ("smtp", "smtp+tls", "smtp+ssl", "consolemail", "filemail", "dummymail")
+        schemes = (*SMTP_PORTS, "consolemail", "filemail", "dummymail")
         url = self.url(name, default=default, schemes=schemes)
-        email: dict[str, Any] = environ.Env.email_url_config(url)
+        email = self._configured(name, url, environ.Env.email_url_config)
+        scheme = url.partition("://")[0]
+        if scheme in SMTP_PORTS:
+            if not email["EMAIL_HOST"]:
+                raise ImproperlyConfigured(f"{name}: the URL names no mail server (…://HOST).")
+            email["EMAIL_BACKEND"] = SMTP_BACKEND
+            email["EMAIL_PORT"] = email["EMAIL_PORT"] or SMTP_PORTS[scheme]
         return email
+
+    @staticmethod
+    def _configured(name: str, url: str, read: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+        """What the library makes of a URL, which it splits in its own way ('#' is no fragment)."""
+        try:
+            return read(url)
+        except ValueError:
+            raise ImproperlyConfigured(f"{name}: {NO_URL}") from None
+
+    @staticmethod
+    def _split(name: str, value: str) -> SplitResult:
+        """The parts of a URL, its port tried. The error of Python would show the password."""
+        try:
+            parts = urlsplit(value)
+            _ = parts.port
+        except ValueError:
+            raise ImproperlyConfigured(f"{name}: {NO_URL}") from None
+        return parts
 
     def refuse_unknown(self, *, others: Sequence[str]) -> None:
         """Refuse variables with our prefix that nothing has read, except `others`.

@@ -5,10 +5,12 @@ from typing import Any
 from webapp.config import settings
 
 bind = settings.BIND
-worker_class = "gthread"
+worker_class = "webapp.config.serving.worker.BufferingWorker"
 workers = settings.WEB_WORKERS
-# A poll that waits for a job sleeps in its thread; there are always WEB_THREADS for the others.
+# WEB_THREADS requests run at once; a poll that waits for a job sleeps in a thread beside them.
 threads = settings.WEB_THREADS + settings.HELD_POLLS
+# The connections of a process, those of polls not counted
+worker_connections = 1000 + settings.HELD_POLLS
 # There are more threads than work at once, and each would keep a connection of its own.
 if not settings.DATABASE_POOL:
     settings.use_pool(settings.WEB_THREADS)
@@ -25,25 +27,18 @@ control_socket_disable = True
 
 
 def post_worker_init(worker: Any) -> None:
-    """Let waiting polls go when the process is told to end, instead of after their minute."""
+    """Let waiting polls go when the process is told to end, and leave their turns to others."""
     from webapp.jobs.holding import room  # noqa: PLC0415 (needs Django, set up only now)
 
-    room.closes = lambda: not worker.alive
+    room.closes = lambda: worker.is_ending
+    room.resting = worker.resting
+    settings.limit_statements(
+        seconds=settings.STATEMENT_SECONDS, idle_seconds=settings.IDLE_TRANSACTION_SECONDS
+    )
 
 
-def pre_request(worker: Any, request: Any) -> None:
-    """Close a connection after its request when this process has more to do than its share.
+def worker_exit(_server: Any, _worker: Any) -> None:
+    """Close the database pool: left to the interpreter's end, its threads delay that."""
+    from django.db import connection  # noqa: PLC0415 (as above)
 
-    Processes take new connections as they come, and keep them: one process may hold those of all
-    the busy agents while another idles. The next request comes over a new connection, which an
-    idle process is the quicker to take.
-    """
-    busy = worker.nr_conns - len(worker.keepalived_conns) - _held_polls()
-    if busy > settings.WEB_THREADS // 2:
-        request.force_close()
-
-
-def _held_polls() -> int:
-    from webapp.jobs.holding import room  # noqa: PLC0415 (as above)
-
-    return len(room)
+    connection.close_pool()  # type: ignore[attr-defined]  # of PostgreSQL only

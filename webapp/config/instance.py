@@ -13,6 +13,8 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 FILE_NAME = "instance.json"
 KEY_NAME = "secret_key"
+# What is shorter was cut off: `ensure_secret_key` writes 67 characters.
+KEY_LEAST = 32
 # Raised by every change of STATE's contents that an older or newer checkout cannot live with
 LAYOUT = 1
 
@@ -88,19 +90,35 @@ def write(state: Path, instance: Instance) -> None:
 
 
 def read_secret_key(state: Path) -> str:
-    """The key that signs sessions, or nothing when `state` has none."""
+    """The key that signs sessions, or nothing when `state` has none.
+
+    Raises `BadState` for a file that holds less than a key: every process would make up its own.
+    """
+    path = state / KEY_NAME
     try:
-        return (state / KEY_NAME).read_text().strip()
+        key = path.read_text().strip()
     except FileNotFoundError:
         return ""
+    if len(key) < KEY_LEAST:
+        raise BadState(
+            f"{path} holds {len(key)} characters, and a key has {KEY_LEAST} or more: a full disk "
+            "may have cut it off. Remove this one file: the next start makes a new key, and "
+            "everybody signs in again."
+        )
+    return key
 
 
 def ensure_secret_key(state: Path) -> None:
-    """Make a key for `state` that only its owner can read, unless it has one."""
-    path = state / KEY_NAME
-    if not path.exists():
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(50) + "\n")
+    """Make a key for `state` that only its owner can read, unless it has one.
+
+    Whole or not at all: a disk that is full must leave no empty key behind.
+    """
+    if not read_secret_key(state):
+        draft = state / f"{KEY_NAME}.new"
+        draft.unlink(missing_ok=True)
+        draft.touch(mode=0o600)
+        draft.write_text(secrets.token_urlsafe(50) + "\n")
+        draft.replace(state / KEY_NAME)
 
 
 def broker_url(redis_url: str) -> str:

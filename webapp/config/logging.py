@@ -4,9 +4,12 @@ Library code logs through `logging`, ours through `structlog`; both end in the s
 """
 
 import logging.config
+import sys
 from typing import Any
 
 import structlog
+
+from webapp.config.repeats import OncePerKind, with_traceback
 
 Config = dict[str, Any]
 
@@ -19,12 +22,27 @@ _SHARED: list[structlog.typing.Processor] = [
 ]
 _OTHERS = ("django", "django.server", "gunicorn.error")
 _RENDERERS: dict[str, list[structlog.typing.Processor]] = {
-    "console": [structlog.dev.ConsoleRenderer(colors=False)],
-    "json": [
-        structlog.processors.format_exc_info,
-        structlog.processors.JSONRenderer(),
+    # Where `rich` is installed, the default would print the locals of every frame.
+    "console": [
+        structlog.dev.ConsoleRenderer(
+            colors=False, exception_formatter=structlog.dev.plain_traceback
+        )
     ],
+    "json": [structlog.processors.JSONRenderer()],
 }
+
+
+class StandardError(logging.Handler):
+    """Writes to what standard error is at that moment: who replaced it may have closed the old."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            sys.stderr.write(self.format(record) + "\n")
+            sys.stderr.flush()
+        except RecursionError:
+            raise
+        except Exception:  # noqa: BLE001 (as `logging.StreamHandler`)
+            self.handleError(record)
 
 
 def logging_config(*, level: str, style: str, access: bool) -> Config:
@@ -40,12 +58,20 @@ def logging_config(*, level: str, style: str, access: bool) -> Config:
                 "()": structlog.stdlib.ProcessorFormatter,
                 "foreign_pre_chain": _SHARED,
                 "processors": [
+                    with_traceback,
                     structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                     *_RENDERERS[style],
                 ],
             }
         },
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines"}},
+        "filters": {"repeats": {"()": OncePerKind}},
+        "handlers": {
+            "stderr": {
+                "()": StandardError,
+                "formatter": "lines",
+                "filters": ["repeats"],
+            }
+        },
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             # Gunicorn and Django attach handlers of their own, which would print lines twice.

@@ -1,20 +1,25 @@
 """Settings. The only module that reads the environment; docs/running.md lists every variable.
 
 Without any variable they describe the system that `make up` starts from this checkout: its
-servers, its address and its key are recorded in STATE (see `webapp.config.stack`).
+servers, its address and its key are recorded in STATE (see `webapp.launcher`).
 """
 
 import os
 import secrets
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from celery.schedules import schedule
 from django.core.exceptions import ImproperlyConfigured
+from kombu import Exchange, Queue
 
 from webapp.config import instance
 from webapp.config.environment import Environment
 from webapp.config.logging import logging_config
+from webapp.config.steady import SteadyClock
+from webapp.readiness import heartbeats
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 _env = Environment(os.environ)
@@ -23,13 +28,14 @@ _env = Environment(os.environ)
 STATE = _env.path("STATE", default=BASE_DIR / ".run")
 try:
     _recorded = instance.read(STATE)
+    _recorded_key = "" if _env.text("SECRET_KEY") else instance.read_secret_key(STATE)
 except instance.BadState as error:
     raise ImproperlyConfigured(str(error)) from error
 DATABASE_URL_GIVEN = bool(_env.text("DATABASE_URL"))
 REDIS_URL_GIVEN = bool(_env.text("REDIS_URL"))
 
 DEBUG = _env.flag("DRIFTLINE_DEBUG", default=False)
-SECRET_KEY = _env.text("SECRET_KEY") or instance.read_secret_key(STATE)
+SECRET_KEY = _env.text("SECRET_KEY") or _recorded_key
 if not SECRET_KEY:
     if DATABASE_URL_GIVEN and not DEBUG:
         raise ImproperlyConfigured(
@@ -40,10 +46,8 @@ if not SECRET_KEY:
     SECRET_KEY = secrets.token_urlsafe(50)
 
 # Address
-PUBLIC_URL = _env.url(
-    "DRIFTLINE_PUBLIC_URL",
-    default=_recorded.url or "http://127.0.0.1:8000/",
-    schemes=("http", "https"),
+PUBLIC_URL = _env.page_url(
+    "DRIFTLINE_PUBLIC_URL", default=_recorded.url or "http://127.0.0.1:8000/"
 )
 BIND = _env.text("DRIFTLINE_BIND", "127.0.0.1:8000")
 TRUSTED_PROXIES = _env.number("DRIFTLINE_TRUSTED_PROXIES", default=0, least=0, most=10)
@@ -61,16 +65,20 @@ CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
 
 INSTALLED_APPS = [
     "webapp.config",
+    "webapp.readiness",
+    "webapp.demo",
     "webapp.accounts",
     "webapp.outbox",
     "webapp.labs",
     "webapp.results",
     "webapp.jobs",
-    "webapp.regressions",
+    "webapp.analysis",
+    "webapp.alerts",
+    "webapp.notifications",
     "webapp.bisects",
     "webapp.api",
     "webapp.pages",
-    "django.contrib.admin",
+    "webapp.config.admin_site.SiteConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -84,17 +92,20 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "webapp.config.bodies.RefuseLargeBodies",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "webapp.accounts.signing_in.middleware.SignIn",
     "webapp.config.privacy.PrivateInstance",
     "webapp.config.addresses.NothingNamedNul",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "webapp.config.database_lost.DatabaseLost",
 ]
 ROOT_URLCONF = "webapp.config.urls"
 WSGI_APPLICATION = "webapp.config.wsgi.application"
@@ -109,7 +120,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "webapp.config.privacy.reading",
-                "webapp.config.demo.links.demonstration",
+                "webapp.demo.links.demonstration",
             ]
         },
     }
@@ -134,6 +145,25 @@ def use_pool(size: int) -> None:
 
 if DATABASE_POOL:
     use_pool(DATABASE_POOL)
+# How long the database works on one statement, and waits for the next one of a transaction, in
+# seconds; 0: for ever. In force in the web server and in the worker; migrations and commands may
+# need hours.
+STATEMENT_SECONDS = _env.number("DRIFTLINE_STATEMENT_SECONDS", default=30, least=0, most=3600)
+IDLE_TRANSACTION_SECONDS = _env.number(
+    "DRIFTLINE_IDLE_TRANSACTION_SECONDS", default=60, least=0, most=3600
+)
+
+
+def limit_statements(*, seconds: int, idle_seconds: int) -> None:
+    """Have new connections of this process give up on what takes longer. A pooler that refuses
+    the start-up parameter ``options`` needs 0 for both, and limits of its own."""
+    limits = {"statement_timeout": seconds, "idle_in_transaction_session_timeout": idle_seconds}
+    options = [f"-c {name}={limit}s" for name, limit in limits.items() if limit]
+    if options:
+        given = _database["OPTIONS"].get("options", "")
+        _database["OPTIONS"]["options"] = " ".join([given, *options]).strip()
+
+
 DATABASES = {"default": _database}
 AUTH_USER_MODEL = "accounts.User"
 AUTH_PASSWORD_VALIDATORS = [
@@ -145,11 +175,16 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+AUTHENTICATION_BACKENDS = ["webapp.accounts.signing_in.backend.LimitedBackend"]
+PASSWORD_HASHERS = ["webapp.accounts.signing_in.hashing.BoundedHasher"]
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "overview"
 MIGRATION_MODULES = {
     app: f"migrations.{app}"
-    for app in ("accounts", "outbox", "labs", "results", "jobs", "regressions", "bisects")
+    for app in (
+        *("readiness", "accounts", "outbox", "labs", "results", "jobs"),
+        *("analysis", "alerts", "notifications", "bisects"),
+    )
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -167,6 +202,9 @@ CACHES = {
 # Celery
 SWEEP_SECONDS = _env.number("DRIFTLINE_SWEEP_SECONDS", default=30, least=1, most=3600)
 TASK_SECONDS = _env.number("DRIFTLINE_TASK_SECONDS", default=300, least=10, most=3600)
+WORKER_STATEMENT_SECONDS = _env.number(
+    "DRIFTLINE_WORKER_STATEMENT_SECONDS", default=TASK_SECONDS, least=0, most=86_400
+)
 MAIL_SWEEP_SECONDS = _env.number("DRIFTLINE_MAIL_SWEEP_SECONDS", default=15, least=1, most=3600)
 CELERY_BROKER_URL = instance.broker_url(REDIS_URL)
 CELERY_RESULT_BACKEND = None
@@ -174,11 +212,23 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TIMEZONE = "UTC"
-# Acknowledged when done: a killed worker's task runs again, so every task may run twice.
+# Endpoints and mail servers are as slow as they like, so what leaves has a queue and a worker of
+# its own. A worker that is not told which queues to take from takes from all.
+_exchange = Exchange("driftline")
+CELERY_TASK_QUEUES = [Queue(name, _exchange, name) for name in ("analysis", "deliveries")]
+CELERY_TASK_DEFAULT_QUEUE = CELERY_TASK_DEFAULT_ROUTING_KEY = "analysis"
+CELERY_TASK_DEFAULT_EXCHANGE = _exchange.name
+CELERY_TASK_ROUTES = {"webapp.outbox.tasks.*": {"queue": "deliveries"}}
+# Acknowledged when done, so every task may run twice. One that kills its process is not queued
+# again: it would kill the next one at once, for ever. Messages only wake workers; the sweeps find
+# what a killed one left.
 CELERY_TASK_ACKS_LATE = True
-CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = False
 CELERY_TASK_TIME_LIMIT = TASK_SECONDS
 CELERY_TASK_SOFT_TIME_LIMIT = TASK_SECONDS * 9 // 10
+# Of a task that sends: it takes up nothing new after the first of them, and what is under way has
+# deadlines of its own.
+SENDING_SECONDS, SENDING_SOFT_LIMIT, SENDING_TIME_LIMIT = 60, 110, 120
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_CONCURRENCY = _env.number("DRIFTLINE_WORKER_PROCESSES", default=2, least=1, most=256)
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
@@ -186,9 +236,10 @@ CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_TIMEOUT = 2
 # A request that queues a task gives up after about 5 s even when Redis hangs; the sweep finds the
-# work later. The visibility timeout exceeds the longest task, or that would run twice at once.
+# work later. The visibility timeout exceeds the longest task, or that would run twice at once
+# (webapp.config.checks).
 CELERY_BROKER_TRANSPORT_OPTIONS = {
-    "visibility_timeout": 2 * TASK_SECONDS + 60,
+    "visibility_timeout": 2 * max(TASK_SECONDS, SENDING_TIME_LIMIT) + 60,
     "socket_timeout": 5,
     "socket_connect_timeout": 2,
     "socket_keepalive": True,
@@ -206,22 +257,45 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {
 ALERT_SWEEP_SECONDS = 300.0  # a snooze ends to the minutes, quiet days to the hour
 # In memory: every entry repeats within minutes, and a file on disk can only go bad.
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"
-CELERY_BEAT_SCHEDULE = {
-    task.rpartition(".")[2].replace("_", "-"): {
+
+_steady_clock = SteadyClock()
+
+
+def _every(seconds: float, task: str, *arguments: str, **options: Any) -> dict[str, Any]:
+    """An entry of beat's schedule that is sent when beat starts, and every ``seconds`` then."""
+    interval = timedelta(seconds=seconds)
+    return {
         "task": task,
-        "schedule": float(seconds),
-        # Sweeps that piled up while no worker ran would only repeat one another.
+        "args": arguments,
+        "schedule": schedule(interval, nowfun=_steady_clock),
+        "last_run_at": _steady_clock() - interval,
+        # What piled up while no worker ran would only repeat itself.
         "options": {"expires": seconds},
+        **options,
     }
+
+
+CELERY_BEAT_SCHEDULE = {
+    task.rpartition(".")[2].replace("_", "-"): _every(seconds, task)
     for task, seconds in (
-        ("webapp.regressions.tasks.sweep_dirty_series", SWEEP_SECONDS),
-        ("webapp.regressions.tasks.sweep_alerts", ALERT_SWEEP_SECONDS),
-        ("webapp.regressions.tasks.post_digests", ALERT_SWEEP_SECONDS),
+        ("webapp.alerts.tasks.sweep_dirty_series", SWEEP_SECONDS),
+        ("webapp.alerts.tasks.sweep_alerts", ALERT_SWEEP_SECONDS),
+        ("webapp.notifications.tasks.sweep_events", MAIL_SWEEP_SECONDS),
+        ("webapp.notifications.tasks.post_digests", ALERT_SWEEP_SECONDS),
         ("webapp.outbox.tasks.sweep_mails", MAIL_SWEEP_SECONDS),
         ("webapp.outbox.tasks.sweep_deliveries", MAIL_SWEEP_SECONDS),
         ("webapp.jobs.tasks.sweep_jobs", SWEEP_SECONDS),
         ("webapp.bisects.tasks.sweep_bisects", SWEEP_SECONDS),
     )
+} | {
+    f"heartbeat-{part}": _every(
+        heartbeats.EVERY_SECONDS,
+        "webapp.readiness.tasks.heartbeat",
+        part,
+        kwargs={"by_beat": True},
+        options={"queue": queue, "expires": heartbeats.EVERY_SECONDS},
+    )
+    for part, queue in heartbeats.QUEUES.items()
 }
 
 # Web server (webapp.config.gunicorn)
@@ -229,11 +303,20 @@ WEB_WORKERS = _env.number("DRIFTLINE_WEB_WORKERS", default=2, least=1, most=64)
 WEB_THREADS = _env.number("DRIFTLINE_WEB_THREADS", default=4, least=1, most=64)
 # Polls of agents that wait for a job, in each process, in threads beside the above
 HELD_POLLS = _env.number("DRIFTLINE_HELD_POLLS", default=200, least=0, most=1000)
+# What a client may take (webapp.config.serving): connections in each process, seconds
+CONNECTIONS_PER_ADDRESS = _env.number(
+    "DRIFTLINE_CONNECTIONS_PER_ADDRESS", default=256, least=1, most=10_000
+)
+HEAD_SECONDS = _env.number("DRIFTLINE_HEAD_SECONDS", default=10, least=1, most=600)
+BODY_SECONDS = _env.number("DRIFTLINE_BODY_SECONDS", default=20, least=1, most=600)
+ANSWER_SECONDS = _env.number("DRIFTLINE_ANSWER_SECONDS", default=30, least=1, most=600)
 
 # API
 UPLOAD_MAX_BYTES = _env.number(
     "DRIFTLINE_UPLOAD_MAX_BYTES", default=16 * 2**20, least=2**10, most=2**30
 )
+# Django's own limit, which it checks before ours; strangers may send less (webapp.config.serving).
+DATA_UPLOAD_MAX_MEMORY_SIZE = UPLOAD_MAX_BYTES
 API_REQUESTS_A_MINUTE = _env.number(
     "DRIFTLINE_API_REQUESTS_A_MINUTE", default=30_000, least=1, most=10_000_000
 )
@@ -282,11 +365,14 @@ SECURE_SSL_REDIRECT = _over_tls and TRUSTED_PROXIES > 0
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
 SECURE_HSTS_SECONDS = 31_536_000 if _over_tls else 0
+# Whether other hosts of the domain speak TLS, and whether to preload that, is its owner's to say.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _over_tls
 # Two instances on one host name differ only by their port, which cookies do not see.
 _cookie_suffix = f"-{_public.port}" if _public.port else ""
 SESSION_COOKIE_NAME = f"driftline-session{_cookie_suffix}"
 CSRF_COOKIE_NAME = f"driftline-csrf{_cookie_suffix}"
+BROWSER_COOKIE_NAME = f"driftline-browser{_cookie_suffix}"
 
 # E-mail. A demonstration has a mail server of its own, whose mails it shows.
 EMAIL_URL_GIVEN = bool(_env.text("DRIFTLINE_EMAIL_URL"))

@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from webapp.config.demo import mail_pages
+from webapp.demo import mail_pages
 
 urlpatterns = [
     path("", include("webapp.api.urls")),

@@ -1,3 +1,5 @@
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -9,4 +11,5 @@ class JobsConfig(AppConfig):
         from webapp.jobs.models import Job  # noqa: PLC0415 (models are not ready before)
         from webapp.results.services.following import goes_over  # noqa: PLC0415
 
+        import_module("webapp.jobs.superseded")
         goes_over(Job, "revision")

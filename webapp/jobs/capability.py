@@ -19,12 +19,17 @@ EXISTS (SELECT FROM json_to_recordset(%(serves)s::json)
 """
 
 
-class Measurable(Protocol):
-    """What of a job matters to a worker; a job, or anything that reads like one."""
+class Place(Protocol):
+    """Where something is measured: a series, a job, or anything that reads like one."""
 
     hardware_id: int
     mode_id: int
     tree_id: int
+
+
+class Measurable(Place, Protocol):
+    """What of a job matters to a worker."""
+
     rebuild: bool
 
 
@@ -56,13 +61,17 @@ class Capability:
             "rebuilds": self.rebuilds,
         }
 
-    def takes(self, job: Measurable) -> bool:
+    def covers(self, place: Place) -> bool:
+        """Whether it can measure there at all."""
         return (
-            job.hardware_id == self.hardware
-            and (self.modes is None or job.mode_id in self.modes)
-            and (self.trees is None or job.tree_id in self.trees)
-            and (self.rebuilds or not job.rebuild)
+            place.hardware_id == self.hardware
+            and (self.modes is None or place.mode_id in self.modes)
+            and (self.trees is None or place.tree_id in self.trees)
         )
+
+    def takes(self, job: Measurable) -> bool:
+        """Whether it can do the job. ``TAKES`` says the same in SQL; a test holds them together."""
+        return self.covers(job) and (self.rebuilds or not job.rebuild)
 
 
 def takes(capabilities: Iterable[Capability], job: Measurable) -> bool:

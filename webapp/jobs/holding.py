@@ -8,7 +8,7 @@ more polls than there are jobs for them; who wakes claims, and who comes too lat
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import structlog
 from django.conf import settings
@@ -57,6 +57,8 @@ class Room:
 
     def __init__(self) -> None:
         self.closes: Callable[[], bool] = lambda: False
+        self.resting: Callable[[], AbstractContextManager[None]] = nullcontext
+        """Held while a poll sleeps: its thread then counts as idle."""
         self._lock = threading.Lock()
         self._places: list[Place] = []
         self._watcher: threading.Thread | None = None
@@ -148,7 +150,8 @@ def wait_for(place: Place, end: float) -> bool:
     """Wait in ``place`` until ``end`` (monotonic), without a connection to the database."""
     if not connection.in_atomic_block:
         connection.close()
-    return place.wait(end - time.monotonic())
+    with room.resting():
+        return place.wait(end - time.monotonic())
 
 
 room = Room()

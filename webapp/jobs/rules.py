@@ -5,6 +5,9 @@ from datetime import timedelta
 
 from webapp.jobs.models import Job
 
+LEASE = timedelta(minutes=5)
+"""How long a worker holds a job from its last word on."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -23,6 +26,7 @@ RULES: dict[str, Rule] = {
     Job.Stage.UPLOAD: Rule(tries=5, pause=timedelta(minutes=1)),
     Job.Stage.LAB: Rule(tries=5, pause=timedelta(minutes=5)),
 }
+LONGEST_PAUSE = max(rule.pause for rule in RULES.values())
 
 
 def may_be_tried_again(job: Job, *, stage: str, failures: int) -> bool:

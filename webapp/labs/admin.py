@@ -28,6 +28,7 @@ class LabAdmin(OperatedAdmin):
     list_filter = ["simulated"]
     search_fields = ["name", "description"]
     readonly_fields = ["created_at"]
+    autocomplete_fields = ["contacts"]
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).annotate(_agents=count_of(Agent, "lab"))

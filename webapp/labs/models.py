@@ -8,6 +8,8 @@ from typing import Self
 from django.db import models
 from django.db.models import Q
 
+from webapp.accounts.models import User
+
 MARK = "dl"
 PREFIX_BYTES = 6
 SECRET_BYTES = 32
@@ -22,6 +24,13 @@ class Lab(models.Model):
     simulated = models.BooleanField(
         default=False, help_text="Its figures come from a simulation; pages say so."
     )
+    contacts = models.ManyToManyField(
+        User,
+        blank=True,
+        related_name="labs",
+        help_text="Who hears when another lab tries to replace its runs; nobody here: every "
+        "operator of the instance.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -29,6 +38,11 @@ class Lab(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def listeners(self) -> models.QuerySet[User]:
+        """Who operates the lab: its contacts, else every operator of the instance."""
+        contacts = self.contacts.filter(is_active=True)
+        return contacts if contacts.exists() else User.objects.operators()
 
 
 class Agent(models.Model):
@@ -101,5 +115,7 @@ class Token(models.Model):
         return secrets.compare_digest(self.digest, self.digest_of(text))
 
     def use_is_stale(self, now: datetime) -> bool:
-        """Whether the last noted use is old enough to write a new one (not on every request)."""
-        return self.last_used_at is None or now - self.last_used_at > USE_IS_NOTED_EVERY
+        """Whether the last noted use is old enough to write a new one (not on every request), or
+        from before the clock was set back.
+        """
+        return self.last_used_at is None or abs(now - self.last_used_at) > USE_IS_NOTED_EVERY

@@ -48,7 +48,7 @@ class Target:
 
 def check(url: str, *, allowed: Sequence[Network] = ()) -> Target:
     """Where ``url`` leads. Raises AddressError unless all its addresses are public or allowed."""
-    parts = _parsed(url)
+    parts = parsed(url)
     host = parts.hostname or ""
     port = parts.port or PORTS[parts.scheme]
     addresses = resolve(host, port)
@@ -96,7 +96,8 @@ def _is_in(address: Address, networks: Iterable[Network]) -> bool:
     return any((inner or address) in network for network in networks)
 
 
-def _parsed(url: str) -> SplitResult:
+def parsed(url: str) -> SplitResult:
+    """The parts of a URL that a webhook may have. Raises AddressError."""
     try:
         parts = urlsplit(url)
         usable = parts.scheme in PORTS and parts.hostname and parts.port != 0

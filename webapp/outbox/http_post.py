@@ -1,14 +1,21 @@
-"""One HTTP request to a checked address: no redirects, no proxy, bounded in time and size."""
+"""One HTTP request to a checked address: no redirects, no proxy, bounded in time and size.
+
+An answer counts when its header is complete, and its body as far as it is read: to EXCERPT_BYTES
+or its end, which has to be where the header says.
+"""
 
 import http.client
+import io
 import socket
 import ssl
-import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from webapp.outbox.addresses import Target
+from webapp.outbox.deadlines import Deadline, DeadlineReader
 
 CONNECT_SECONDS = 5.0
 TOTAL_SECONDS = 15.0
@@ -16,7 +23,11 @@ EXCERPT_BYTES = 2048
 
 
 class PostError(Exception):
-    """No answer came; the message says why."""
+    """No whole answer came; the message says why."""
+
+
+class BrokenOff(http.client.HTTPException):
+    """The connection ended before the answer did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +43,63 @@ class Answer:
 class PinnedConnection(http.client.HTTPConnection):
     """Connects to the target's address; the name only appears in the request and in TLS."""
 
-    def __init__(self, target: Target, *, tls: ssl.SSLContext | None) -> None:
-        super().__init__(target.host, target.port, timeout=CONNECT_SECONDS)
-        self._target, self._tls = target, tls
+    def __init__(
+        self, target: Target, *, deadline: Deadline, tls: ssl.SSLContext | None = None
+    ) -> None:
+        super().__init__(target.host, target.port)
+        self._target, self._deadline, self._tls = target, deadline, tls
+        self.response_class = partial(Response, deadline=deadline)  # type: ignore[assignment]
 
     def connect(self) -> None:
-        plain = socket.create_connection((self._target.address, self.port), self.timeout)
+        address = (self._target.address, self.port)
         # Kept first, so that it is closed whatever TLS says.
-        self.sock = plain
+        self.sock = socket.create_connection(address, self._deadline.left(CONNECT_SECONDS))
+        self.sock.settimeout(self._deadline.left())
         if self._tls:
-            self.sock = self._tls.wrap_socket(plain, server_hostname=self._target.host)
-        self.sock.settimeout(TOTAL_SECONDS)
+            self.sock = self._tls.wrap_socket(self.sock, server_hostname=self._target.host)
+
+    def send(self, data: Any) -> None:
+        if self.sock is None:
+            self.connect()
+        # `sendall` counts this for the whole of the data.
+        self.sock.settimeout(self._deadline.left())
+        super().send(data)
+
+
+class Response(http.client.HTTPResponse):
+    """Read until the deadline. `http.client` takes the end of the connection for the header's."""
+
+    def __init__(self, sock: socket.socket, *, deadline: Deadline, **options: Any) -> None:
+        super().__init__(sock, **options)
+        self.fp.close()
+        self._reader = HeadReader(sock, deadline)
+        self.fp = io.BufferedReader(self._reader)
+
+    def begin(self) -> None:
+        super().begin()
+        self._reader.is_head = False
+
+    def excerpt(self) -> bytes:
+        """The first EXCERPT_BYTES of the body. Raises BrokenOff where it ends too early."""
+        try:
+            read = self.read(EXCERPT_BYTES)
+        except http.client.IncompleteRead as error:
+            raise BrokenOff("The answer broke off in its body.") from error
+        if len(read) < EXCERPT_BYTES and self.length:
+            raise BrokenOff(f"The answer broke off {self.length} bytes before its end.")
+        return read
+
+
+class HeadReader(DeadlineReader):
+    """Notices the end of a connection in the middle of a header."""
+
+    is_head = True
+
+    def readinto(self, buffer: Any) -> int:
+        count = super().readinto(buffer)
+        if not count and self.is_head:
+            raise BrokenOff("The answer broke off in its header.")
+        return count
 
 
 def post(
@@ -51,24 +108,20 @@ def post(
     headers: Mapping[str, str],
     *,
     tls: ssl.SSLContext | None = None,
-    total_seconds: float = TOTAL_SECONDS,
+    deadline: Deadline | None = None,
 ) -> Answer:
-    """POST ``body``. Raises PostError when no answer came within ``total_seconds``."""
+    """POST ``body``. Raises PostError when no whole answer came before the deadline."""
+    deadline = deadline or Deadline(TOTAL_SECONDS)
     context = (tls or ssl.create_default_context()) if target.scheme == "https" else None
-    connection = PinnedConnection(target, tls=context)
+    connection = PinnedConnection(target, tls=context, deadline=deadline)
     start = time.monotonic()
-    # The socket's own timeout is for each piece; who answers a byte a second would never end.
-    watchdog = threading.Timer(total_seconds, _hang_up, [connection])
-    watchdog.daemon = True
-    watchdog.start()
     try:
         return _exchange(connection, target, body, headers, start)
     except (OSError, http.client.HTTPException) as error:
-        if time.monotonic() - start >= total_seconds:
-            raise PostError(f"No whole answer within {total_seconds:g} s.") from error
+        if deadline.is_over:
+            raise PostError(f"No whole answer within {deadline.seconds:g} s.") from error
         raise PostError(_words(error)) from error
     finally:
-        watchdog.cancel()
         connection.close()
 
 
@@ -81,29 +134,21 @@ def _exchange(
 ) -> Answer:
     given = {"Host": target.host_header, "Connection": "close", **headers}
     connection.request("POST", target.path, body, given)
-    response = connection.getresponse()
-    excerpt = response.read(EXCERPT_BYTES)
-    return Answer(
-        status=response.status,
-        excerpt=excerpt.decode(errors="replace").replace("\0", ""),
-        location=(response.getheader("Location") or "").replace("\0", "")[:500],
-        milliseconds=round(1000 * (time.monotonic() - start)),
-    )
-
-
-def _hang_up(connection: PinnedConnection) -> None:
-    sock = connection.sock
-    if sock is None:
-        return
-    try:
-        sock.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        return  # it is closed already, which is what is wanted
+    with connection.getresponse() as response:
+        assert isinstance(response, Response)
+        return Answer(
+            status=response.status,
+            excerpt=response.excerpt().decode(errors="replace").replace("\0", ""),
+            location=(response.getheader("Location") or "").replace("\0", "")[:500],
+            milliseconds=round(1000 * (time.monotonic() - start)),
+        )
 
 
 def _words(error: Exception) -> str:
     if isinstance(error, TimeoutError):
         return "The connection timed out."
+    if isinstance(error, BrokenOff):
+        return str(error)
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}."
     return f"{type(error).__name__}: {error}"

@@ -69,6 +69,11 @@ def composes(kind: str) -> Callable[[Compose], Compose]:
     return register
 
 
+def composed_kinds() -> frozenset[str]:
+    """The kinds of mail that somebody composes."""
+    return frozenset(_composers)
+
+
 def compose(mail: "Mail") -> Letter:
     """The letter of ``mail``. Raises NothingToSay, NotYet; LookupError when nobody composes its
     kind.

@@ -1,38 +1,66 @@
-"""Tasks: thin, safe to run twice."""
+"""Tasks: thin, safe to run twice. Each kind is sent by one process at a time."""
+
+from collections.abc import Callable
 
 from celery import shared_task
+from django.conf import settings
 
 from webapp.outbox import queue, services
+from webapp.outbox.alone import alone
+from webapp.outbox.deadlines import Deadline
+from webapp.outbox.models import HookDelivery, Mail
 
-MOST_BATCHES, MOST_DELIVERIES = 20, 20
-"""Of one task, which has a time limit; the sweep goes on with the rest."""
+SOFT, HARD = settings.SENDING_SOFT_LIMIT, settings.SENDING_TIME_LIMIT
 
 
-@shared_task(ignore_result=True)
+@shared_task(ignore_result=True, soft_time_limit=SOFT, time_limit=HARD)
 def send_mails() -> None:
     """Send the mails that are due."""
     queue.begins("mails")
-    for _ in range(MOST_BATCHES):
-        if not services.send_due_mails():
-            return
+    _send("mails", _send_mails, services.are_mails_due)
 
 
-@shared_task(ignore_result=True)
+@shared_task(ignore_result=True, soft_time_limit=SOFT, time_limit=HARD)
 def sweep_mails() -> None:
     """Send what became due, and what a lost message or a killed worker left (beat runs this)."""
+    services.correct_times(Mail.objects.all())
+    services.correct_pauses()
     send_mails()
 
 
-@shared_task(ignore_result=True)
+@shared_task(ignore_result=True, soft_time_limit=SOFT, time_limit=HARD)
 def send_deliveries() -> None:
     """Send the deliveries that are due."""
     queue.begins("deliveries")
-    for _ in range(MOST_DELIVERIES):
-        if not services.send_due_delivery():
-            return
+    _send("deliveries", _send_deliveries, services.are_deliveries_due)
 
 
-@shared_task(ignore_result=True)
+@shared_task(ignore_result=True, soft_time_limit=SOFT, time_limit=HARD)
 def sweep_deliveries() -> None:
     """Send what became due, and what a lost message or a killed worker left (beat runs this)."""
+    services.correct_times(HookDelivery.objects.all())
+    services.correct_pauses()
     send_deliveries()
+
+
+def _send(what: str, send: Callable[[Deadline], None], is_due: Callable[[], bool]) -> None:
+    """Who finds another process at it leaves the rest to that one, which therefore looks once more
+    when it has let go: something may have become due in between.
+    """
+    until = Deadline(settings.SENDING_SECONDS)
+    is_left = True
+    while is_left and not until.is_over:
+        with alone(what) as is_mine:
+            if not is_mine:
+                return
+            send(until)
+        is_left = is_due()
+
+
+def _send_mails(until: Deadline) -> None:
+    while not until.is_over and services.send_due_mails(until=until):
+        pass
+
+
+def _send_deliveries(until: Deadline) -> None:
+    services.send_due_deliveries(seconds=until.left())

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods
 from webapp.accounts.models import User
 from webapp.accounts.roles import signed_in_required
 from webapp.accounts.services import save_own_settings
+from webapp.accounts.signing_in.forms import LimitedPasswordChange
 from webapp.outbox import mail_settings
 from webapp.outbox.confirming import (
     AddressNotTaken,
@@ -34,7 +35,11 @@ class Password(PasswordChangeView):
     """Changes one's own password; other sessions of the person end by that."""
 
     template_name = "pages/account_password.html"
+    form_class = LimitedPasswordChange
     success_url = reverse_lazy("account")
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return {**super().get_form_kwargs(), "request": self.request}
 
     def form_valid(self, form: Any) -> HttpResponse:
         messages.success(self.request, "Your password is changed.")

@@ -1,10 +1,11 @@
 """`/alerts/<n>/`: what happened, where, since which commit, and what people did about it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from django.contrib import messages
+from django.db.models import Max, Min, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.dateparse import parse_datetime
@@ -12,18 +13,19 @@ from django.utils.timezone import is_naive, make_aware
 from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.roles import is_triager, signed_in_user, triager_required
+from webapp.alerts.models import Alert, AlertEvent
+from webapp.alerts.queries.as_of import held_at
+from webapp.alerts.queries.beside import beside
+from webapp.alerts.queries.lab_hint import lab_hint
+from webapp.alerts.queries.thresholds import Threshold, Thresholds
+from webapp.alerts.services import TriageError
+from webapp.analysis.models import Finding
 from webapp.bisects.models import Bisect
 from webapp.pages.alert_acts import NUMBER_MAX, act, read_number
 from webapp.pages.alert_summaries import AlertSummary, summarise
 from webapp.pages.bisect_lines import lines_of
 from webapp.pages.job_offers import Offers, offers_at_alert
 from webapp.pages.links import with_query
-from webapp.regressions.as_of import held_at
-from webapp.regressions.beside_alert import beside
-from webapp.regressions.lab_hint import lab_hint
-from webapp.regressions.models import Alert, AlertEvent, Finding
-from webapp.regressions.services.alerts import TriageError
-from webapp.regressions.thresholds import Threshold, Thresholds
 from webapp.results.models import Revision
 
 SUSPECTS_SHOWN = 20
@@ -59,6 +61,7 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
         "suspects": _suspects(alert),
         "bisects": lines_of(list(Bisect.objects.about(alert=alert.pk).with_subjects())),
         "events": events,
+        "neighbours": _neighbours(alert),
         "can_act": can_act,
         "offers": _offers(summary) if can_act else None,
         "back": request.get_full_path(),
@@ -80,7 +83,8 @@ def act_on_one(request: HttpRequest, number: int) -> HttpResponse:
     form = request.POST.dict() | {"findings": " ".join(request.POST.getlist("finding"))}
     seen = read_number(form.get("version", ""))
     try:
-        act(form.get("act", ""), form, alert=alert.pk, version=seen, actor=actor)
+        done = act(form.get("act", ""), form, alert=alert.pk, version=seen, actor=actor)
+        messages.success(request, f"Alert {done.pk} is {done.get_state_display()}.")
     except TriageError as error:
         messages.error(request, str(error))
     return redirect(alert)
@@ -94,6 +98,14 @@ def _alert(number: int) -> Alert:
 def _with_moment(alert: Alert, asof: str) -> str:
     """The page of ``alert``, as of the moment that a mail's link names, if it names one."""
     return with_query(alert.get_absolute_url(), [("asof", asof)] if _moment(asof) else [])
+
+
+def _neighbours(alert: Alert) -> Mapping[str, int | None]:
+    """The open alerts around it in the order of the inbox, the newest first."""
+    waiting = Alert.objects.open().exclude(pk=alert.pk)
+    return waiting.aggregate(
+        previous=Min("pk", filter=Q(pk__gt=alert.pk)), next=Max("pk", filter=Q(pk__lt=alert.pk))
+    )
 
 
 def _moment(text: str) -> datetime | None:

@@ -8,8 +8,8 @@ from django.utils import timezone
 from django.utils.dateparse import parse_date
 
 from webapp.accounts.models import User
-from webapp.regressions.models import Alert
-from webapp.regressions.services import alerts
+from webapp.alerts import services as alerts
+from webapp.alerts.models import Alert
 from webapp.results.models import Revision
 
 Form = Mapping[str, str]
@@ -123,7 +123,9 @@ def _resolve_as(resolution: Alert.Resolution) -> Callable[[Target, Form], Alert]
 
 def _revision(alert: int, name: str) -> Revision:
     found = Alert.objects.filter(pk=alert).select_related("tree").first()
-    revision = Revision.objects.named(tree=found.tree, name=name) if found and name else None
+    revision = (
+        Revision.objects.placed().named(tree=found.tree, name=name) if found and name else None
+    )
     if revision is None:
         raise alerts.TriageError(
             f"No revision “{name}” is known in this tree; give the id of one that is."

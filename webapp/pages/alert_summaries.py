@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
+from webapp.alerts.models import Alert
+from webapp.alerts.queries.findings import by_alert, findings_of
+from webapp.alerts.queries.suspicion import Suspicion, suspicions_of
+from webapp.analysis.models import Finding
 from webapp.charts.text import MARKS
-from webapp.regressions.models import Alert, Finding
 
 MARKS_OF = {
     Alert.Verdict.REGRESSION: MARKS["worse"],
@@ -21,10 +23,13 @@ CLASSES = {
 
 @dataclass(frozen=True, slots=True)
 class AlertSummary:
-    """An alert with its findings, the weightiest first: regressions before improvements."""
+    """An alert with its findings, the weightiest first (regressions before improvements), and the
+    commits that it suspects.
+    """
 
     alert: Alert
     findings: Sequence[Finding]
+    suspicion: Suspicion
 
     @property
     def worst(self) -> Finding | None:
@@ -46,15 +51,21 @@ class AlertSummary:
 
 
 def open_by_severity(limit: int, *, hardware: str = "") -> list[AlertSummary]:
-    """The open regressions, the largest loss first, in two queries."""
-    found = Alert.objects.open().about(hardware=hardware).by_severity()
-    return summarise(list(found.with_revisions()[:limit]))
+    """The open regressions, the largest loss first, in four queries."""
+    found = Alert.objects.open().about(hardware=hardware).by_severity(hardware=hardware)
+    return summarise(list(found.with_revisions()[:limit]), on=hardware)
 
 
-def summarise(alerts: Sequence[Alert]) -> list[AlertSummary]:
-    """The summaries of ``alerts`` in their order, in one query."""
+def summarise(alerts: Sequence[Alert], *, on: str = "") -> list[AlertSummary]:
+    """The summaries of ``alerts`` in their order, in three queries; on the page of one
+    hardware what was found ``on`` it comes first: its page is about its own losses.
+    """
     if not alerts:
         return []
-    rows = Finding.objects.of_alerts(alerts).with_subjects().with_revisions().defer("why")
-    held = {pk: list(group) for pk, group in groupby(rows, key=lambda row: row.alert_id)}
-    return [AlertSummary(alert, held.get(alert.pk, [])) for alert in alerts]
+    rows = findings_of(alerts).with_subjects().with_revisions().defer("why")
+    held = {
+        pk: sorted(found, key=lambda row: bool(on) and row.series.hardware.name != on)
+        for pk, found in by_alert(rows).items()
+    }
+    suspicions = suspicions_of(alerts)
+    return [AlertSummary(row, held.get(row.pk, []), suspicions[row.pk]) for row in alerts]

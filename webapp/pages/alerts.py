@@ -11,11 +11,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.models import User
 from webapp.accounts.roles import signed_in_user, triager_required
+from webapp.alerts.models import Alert
+from webapp.alerts.services import TriageError
 from webapp.pages.alert_acts import act, read_number
 from webapp.pages.alert_summaries import summarise
 from webapp.pages.links import with_query
-from webapp.regressions.models import Alert
-from webapp.regressions.services.alerts import TriageError
 from webapp.results.models import Hardware, Mode, Tree
 
 ROWS = 50
@@ -54,18 +54,21 @@ PARTS_DEFAULT = ("state", "open")
 def page(request: HttpRequest) -> HttpResponse:
     filters = Filters.of(request)
     before = read_number(request.GET.get("before", ""))
+    done = _seen(request.GET.getlist("done")[:MOST_AT_ONCE])
     rows = _rows(filters, before)
+    acted = _acted(done)
     context = {
         "filters": filters,
         "here": filters.address(),
         "states": STATES,
         "trees": Tree.objects.all(),
-        "hardware": Hardware.objects.filter(series__findings__alert__isnull=False).distinct(),
-        "modes": Mode.objects.filter(series__findings__alert__isnull=False).distinct(),
-        "alerts": summarise(rows[:ROWS]),
+        "hardware": Hardware.objects.filter(series__findings__membership__isnull=False).distinct(),
+        "modes": Mode.objects.filter(series__findings__membership__isnull=False).distinct(),
+        "alerts": summarise(_with(rows[:ROWS], acted)),
+        "acted": {alert.pk for alert in acted},
         "any": bool(rows) or Alert.objects.exists(),
         "older": filters.address(before=str(rows[ROWS - 1].pk)) if len(rows) > ROWS else "",
-        "done": _seen(request.GET.getlist("done")[:MOST_AT_ONCE]),
+        "done": [(alert.pk, alert.version) for alert in acted],
     }
     return render(request, "pages/alerts.html", context)
 
@@ -78,6 +81,21 @@ def _rows(filters: Filters, before: int) -> list[Alert]:
     if before:
         found = found.filter(pk__lt=before)
     return list(found.with_revisions().order_by("-pk")[: ROWS + 1])
+
+
+def _acted(done: Sequence[tuple[int, int]]) -> list[Alert]:
+    """The alerts that were just acted on, unless something happened to them since."""
+    versions = dict(done)
+    found = Alert.objects.with_revisions().filter(pk__in=versions).order_by("-pk")
+    return [alert for alert in found if alert.version == versions[alert.pk]] if versions else []
+
+
+def _with(rows: Sequence[Alert], acted: Sequence[Alert]) -> list[Alert]:
+    """Also those that were just acted on, where they stood, though the filters leave them out now:
+    who did it sees what became of them.
+    """
+    found = {alert.pk: alert for alert in (*rows, *acted)}
+    return [found[pk] for pk in sorted(found, reverse=True)]
 
 
 @require_POST

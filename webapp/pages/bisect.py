@@ -123,7 +123,7 @@ def _form(request: HttpRequest) -> dict[str, str]:
 
 def _revision(bisect: Bisect, form: dict[str, str]) -> Revision | None:
     name = form.get("revision", "").strip()[:NAME_MAX]
-    return Revision.objects.named(tree=bisect.series.tree, name=name) if name else None
+    return Revision.objects.placed().named(tree=bisect.series.tree, name=name) if name else None
 
 
 def _context(standing: Standing) -> dict[str, object]:

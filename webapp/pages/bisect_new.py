@@ -12,6 +12,8 @@ from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_http_methods
 
 from webapp.accounts.roles import is_triager, signed_in_user, triager_required
+from webapp.alerts.models import Alert
+from webapp.alerts.queries.findings import findings_of
 from webapp.bisects.draft import Draft
 from webapp.bisects.errors import BisectError
 from webapp.bisects.forecasting import forecast_of
@@ -19,7 +21,6 @@ from webapp.bisects.models import BisectSettings
 from webapp.bisects.services import draft_bisect, start_bisect
 from webapp.bisects.workers import workers_for
 from webapp.pages.alert_acts import read_number
-from webapp.regressions.models import Alert, Finding
 from webapp.results.models import Revision, Series
 
 FIELDS = ("tree", "hardware", "mode", "metric", "good", "bad", "effect", "boots", "hours")
@@ -84,7 +85,7 @@ def _of_alert(alert: Alert | None) -> dict[str, str]:
     if alert is None:
         return {}
     ends = {"tree": alert.tree.name, "good": alert.after.name, "bad": alert.revision.name}
-    worst = Finding.objects.of_alerts([alert]).with_subjects().first()
+    worst = findings_of([alert]).with_subjects().first()
     if worst is None:
         return ends
     return ends | {
@@ -127,7 +128,7 @@ def _series(wanted: Wanted) -> Series:
 
 
 def _revision(series: Series, field: str, name: str) -> Revision:
-    revision = Revision.objects.named(tree=series.tree, name=name)
+    revision = Revision.objects.placed().named(tree=series.tree, name=name)
     if revision is None:
         raise BisectError(f"{field}: no revision “{name}” is known in {series.tree}.")
     return revision

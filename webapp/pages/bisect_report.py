@@ -3,6 +3,7 @@
 from webapp.bisects.sentences import chance_words
 from webapp.bisects.standing import Standing
 from webapp.charts.text import better_words
+from webapp.stats.markdown import block, inline
 
 SUSPECTS_SHOWN = 20
 
@@ -11,13 +12,13 @@ def as_markdown(standing: Standing) -> str:
     """The answer, the suspects, the ministat block of parent and culprit, and every decision."""
     bisect = standing.bisect
     parts = [
-        f"# Bisect {bisect.pk}: {_plain(standing.sentence)}",
-        _plain(standing.latest.words) if standing.latest else "",
+        f"# Bisect {bisect.pk}: {inline(standing.sentence)}",
+        inline(standing.latest.words) if standing.latest else "",
         "These figures come from a simulation." if standing.is_simulated else "",
         _facts(standing),
         _suspects(standing),
         _skipped(standing),
-        standing.prior_sentence,
+        inline(standing.prior_sentence),
         _block(standing),
         _decisions(standing),
     ]
@@ -27,14 +28,14 @@ def as_markdown(standing: Standing) -> str:
 def _facts(standing: Standing) -> str:
     bisect = standing.bisect
     metric = bisect.series.metric
-    better = better_words(metric.better)
+    better = better_words(bisect.series.better)
     span = f"{bisect.good} (good) to {bisect.bad} (bad), {bisect.last_index} commits"
     facts = (
         f"{bisect.series.mode} on {bisect.series.hardware}, {metric} ({metric.unit}, {better})",
         f"{bisect.series.tree}: {span}",
         f"state: {_state(standing)}; {standing.measured_for_it} boots measured for it",
     )
-    return "\n".join(f"- {fact}" for fact in facts)
+    return "\n".join(f"- {inline(fact)}" for fact in facts)
 
 
 def _state(standing: Standing) -> str:
@@ -47,7 +48,7 @@ def _suspects(standing: Standing) -> str:
     if not suspects:
         return ""
     rows = [
-        f"| {one.revision} | {chance_words(one.chance)} | {_plain(one.revision.subject)} |"
+        f"| {inline(one.revision)} | {chance_words(one.chance)} | {inline(one.revision.subject)} |"
         for one in suspects[:SUSPECTS_SHOWN]
     ]
     head = "## Not excluded\n\n| revision | probability | subject |\n|---|--:|---|"
@@ -58,25 +59,21 @@ def _suspects(standing: Standing) -> str:
 def _skipped(standing: Standing) -> str:
     if not standing.skipped:
         return ""
-    return f"Could not be measured: {', '.join(one.name for one in standing.skipped)}."
+    names = ", ".join(one.name for one in standing.skipped)
+    return f"Could not be measured: {inline(names)}."
 
 
 def _block(standing: Standing) -> str:
-    block = standing.ministat()
-    if not block:
+    figures = standing.ministat()
+    if not figures:
         return ""
     title = " and ".join(label for label, _ in standing.sides)
-    return f"## {title}\n\n```\n{block}```"
+    return f"## {inline(title)}\n\n{block(figures)}"
 
 
 def _decisions(standing: Standing) -> str:
     rows = [
-        f"{row.number}. {row.at:%Y-%m-%d %H:%M} {row.state}, {row.action}: {_plain(row.words)}"
+        f"{row.number}. {row.at:%Y-%m-%d %H:%M} {row.state}, {row.action}: {inline(row.words)}"
         for row in standing.decisions
     ]
     return "\n".join(["## Decisions\n", *rows]) if rows else ""
-
-
-def _plain(text: str) -> str:
-    """One line, with nothing that a table or a heading would read as its own."""
-    return " ".join(text.replace("|", "\\|").split())

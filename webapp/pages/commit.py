@@ -9,15 +9,17 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
 from webapp.accounts.roles import is_triager
+from webapp.alerts.models import Alert
+from webapp.alerts.queries.at_commit import detected_at, why_not
+from webapp.analysis.models import Comparison, Finding
+from webapp.analysis.queries.compare import Side
+from webapp.analysis.queries.verdicts import PointVerdict, judge_points
 from webapp.bisects.models import Bisect
 from webapp.charts.heatmap import cell_class
+from webapp.charts.text import common
 from webapp.pages import alert_summaries
 from webapp.pages.commit_headline import ORDER, Proven, headline
 from webapp.pages.links import compare_link
-from webapp.regressions.at_commit import detected_at, why_not
-from webapp.regressions.compare import Side
-from webapp.regressions.models import Alert, Comparison, Finding
-from webapp.regressions.verdicts import PointVerdict, judge_points
 from webapp.results.models import Hardware, Metric, Mode, Point, Revision, Run, Series, Tree
 
 SUSPECTS_SHOWN = 20
@@ -55,6 +57,7 @@ class Table:
     metric: Metric
     hardware: Sequence[Hardware]
     rows: Sequence[Row]
+    better: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,9 @@ def page(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
     commit.tree = found
     if commit.name != revision:
         return redirect(commit)
+    if commit.is_waiting:
+        waiting = {"commit": commit, "runs": Run.objects.of_revision(commit)}
+        return render(request, "pages/commit_waiting.html", waiting)
     context = _context(commit) | {"can_ask": is_triager(request.user)}
     return render(request, "pages/commit.html", context)
 
@@ -127,7 +133,8 @@ def _table(metric: Metric, cells: dict[tuple[Mode, Hardware], Cell]) -> Table:
     modes = sorted({mode for mode, _ in cells}, key=lambda mode: mode.name)
     hardware = sorted({machine for _, machine in cells}, key=lambda machine: machine.name)
     rows = [Row(mode, [cells.get((mode, machine)) for machine in hardware]) for mode in modes]
-    return Table(metric, hardware, rows)
+    better = common(cell.point.series.better for cell in cells.values())
+    return Table(metric, hardware, rows, better)
 
 
 def _proven(points: Iterable[Point], judged: Mapping[int, PointVerdict]) -> list[Proven]:

@@ -32,7 +32,7 @@ def page(request: HttpRequest, tree: str) -> HttpResponse:
 
 def _rows(tree: Tree, *, untested_too: bool, before: int | None) -> list[Revision]:
     """One more than a page holds, to know whether there are older ones."""
-    rows = Revision.objects.of_tree(tree).select_related("tree").order_by("-position")
+    rows = Revision.objects.of_tree(tree).placed().select_related("tree").order_by("-position")
     if not untested_too:
         rows = rows.tested()
     if before is not None:

@@ -10,15 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from webapp.accounts.roles import is_triager
-from webapp.charts import strip
-from webapp.charts.strip import Strip
-from webapp.jobs.models import Job
-from webapp.pages import compare_report
-from webapp.pages.compare_power import boots_to_ask_for, power_line
-from webapp.pages.compare_words import compared_sentence
-from webapp.pages.job_offers import Ask, Offer, offers
-from webapp.pages.links import compare_link, with_query
-from webapp.regressions.compare import (
+from webapp.analysis.queries.compare import (
     MOST_SIDES,
     PARTS,
     ComparedRow,
@@ -28,6 +20,14 @@ from webapp.regressions.compare import (
     SideError,
     compare_sides,
 )
+from webapp.charts import strip
+from webapp.charts.strip import Strip
+from webapp.jobs.models import Job
+from webapp.pages import compare_report
+from webapp.pages.compare_power import boots_to_ask_for, power_line
+from webapp.pages.compare_words import compared_sentence
+from webapp.pages.job_offers import Ask, Offer, offers
+from webapp.pages.links import compare_link, with_query
 from webapp.results.models import Revision
 from webapp.stats.compare import Comparison
 from webapp.stats.student import critical_value
@@ -243,7 +243,7 @@ def _judged(
     with_power: bool,
     with_boots: bool,
 ) -> Judged:
-    sentence = compared_sentence(comparison, better=row.metric.better, unit=row.metric.unit)
+    sentence = compared_sentence(comparison, better=row.better, unit=row.metric.unit)
     power = power_line(row.sets[0], one, comparison) if with_power else ""
     boots = boots_to_ask_for(row.sets[0], one, comparison) if with_boots else 0
     return Judged(one, comparison, sentence, reason, power, boots)

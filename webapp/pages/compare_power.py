@@ -6,9 +6,10 @@ from dataclasses import replace
 from math import inf, sqrt
 from statistics import fmean, variance
 
+from webapp.analysis.queries.compare import ComparedSet
 from webapp.charts.text import half_width
-from webapp.regressions.compare import ComparedSet
 from webapp.stats.compare import Comparison, Level
+from webapp.stats.limits import is_sample
 from webapp.stats.power import NoiseLevels, Plan, Requirement, plan_for
 
 TARGET_PERCENT = 1.0
@@ -85,8 +86,12 @@ def _units(one: ComparedSet, unit: Level) -> list[float]:
 
 
 def _scatter(sides: Sequence[Sequence[float]]) -> float | None:
-    """Pooled standard deviation of units in percent of their means; None when there is none."""
-    usable = [side for side in sides if len(side) > 1 and fmean(side) > 0]
+    """Pooled standard deviation of units in percent of their means; None when there is none.
+
+    What was stored before samples had bounds is left out: its squares leave the range of a double.
+    """
+    bounded = [side for side in sides if len(side) > 1 and all(map(is_sample, side))]
+    usable = [side for side in bounded if fmean(side) > 0]
     freedom = sum(len(side) - 1 for side in usable)
     if not freedom:
         return None

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
+from webapp.analysis.queries.compare import ComparedRow, ComparedTable
 from webapp.charts.text import better_words, change_within, number
 from webapp.pages.compare_words import compared_sentence
-from webapp.regressions.compare import ComparedRow, ComparedTable
+from webapp.stats.markdown import block, inline
 
 Writer = Callable[[ComparedTable], str]
 TOO_FEW = "A set has fewer than 3 samples: ministat refuses it."
@@ -24,26 +25,30 @@ def as_markdown(table: ComparedTable) -> str:
     """Title, hardware, a table of all rows, then the ministat block of each."""
     base, *others = table.sides
     parts = [
-        f"# {base} against {', '.join(map(str, others))}",
+        f"# {inline(base)} against {inline(', '.join(map(str, others)))}",
         *([SIMULATED] if _is_simulated(table) else []),
-        "\n".join(f"- {name}" for name in _hardware(table)),
+        "\n".join(f"- {inline(name)}" for name in _hardware(table)),
         _table(table.rows),
-        *(f"## {_title(row)}\n\n{_reasons(row)}\n\n```\n{_block(row)}```" for row in table.rows),
+        *(_section(row) for row in table.rows),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def _section(row: ComparedRow) -> str:
+    return "\n\n".join([f"## {inline(_title(row))}", _reasons(row, inline), block(_block(row))])
+
+
 def _title(row: ComparedRow) -> str:
     named = row.key_label or row.sets[0].label
-    return f"{named} ({row.metric.name}, {row.metric.unit}, {better_words(row.metric.better)})"
+    return f"{named} ({row.metric.name}, {row.metric.unit}, {better_words(row.better)})"
 
 
-def _reasons(row: ComparedRow) -> str:
-    """A line for each set after the first: why its verdict came out so."""
+def _reasons(row: ComparedRow, shown: Callable[[str], str] = str) -> str:
+    """A line for each set after the first, ``shown`` by its label: why its verdict came out so."""
     if len(row.reasons) == 1:
         return row.reasons[0]
     named = zip(row.sets[1:], row.reasons, strict=True)
-    return "\n".join(f"- {one.label}: {reason}" for one, reason in named)
+    return "\n".join(f"- {shown(one.label)}: {reason}" for one, reason in named)
 
 
 def _block(row: ComparedRow) -> str:
@@ -75,9 +80,7 @@ def _cells(row: ComparedRow) -> list[str]:
         mean = number(one.summary.mean if one.summary else None)
         change = judged.change
         delta = change_within(change.percent, change.low, change.high)
-        verdict = compared_sentence(judged, better=row.metric.better, unit=row.metric.unit)
-        what = row.key_label or base.label
-        cells.append(
-            f"| {what} | {one.label} | {mean} | {number(base_mean)} | {delta} | {verdict} |"
-        )
+        verdict = compared_sentence(judged, better=row.better, unit=row.metric.unit)
+        what, label = inline(row.key_label or base.label), inline(one.label)
+        cells.append(f"| {what} | {label} | {mean} | {number(base_mean)} | {delta} | {verdict} |")
     return cells

@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 
 from django.urls import reverse
 
-from webapp.charts.text import half_width
+from webapp.alerts.models import Alert
+from webapp.analysis.models import Finding, SeriesAnalysis
+from webapp.analysis.services.findings import FEWEST_REVISIONS
+from webapp.charts.text import half_width, with_minus
 from webapp.charts.trend_alerts import AlertMark
 from webapp.charts.trend_levels import Found, Level
-from webapp.regressions.models import Alert, Finding, SeriesAnalysis
 from webapp.results.models import Series
 
 NOT_KNOWN = "not known"
@@ -33,9 +35,9 @@ class FindingRow(NamedTuple):
     last__name: str
     last__position: int
     why: str
-    alert_id: int | None
-    alert__state: str | None
-    alert__likeliest__position: int | None
+    membership__alert_id: int | None
+    membership__alert__state: str | None
+    membership__alert__likeliest__position: int | None
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,12 @@ class Conclusion:
     findings: Sequence[FindingRow]
 
     def levels(self, positions: Sequence[int]) -> list[Level]:
-        """The levels on an axis of revisions at ``positions``, as far as they show."""
+        """The levels on an axis of revisions at ``positions``, as far as they show. A series too
+        young for the detector has none: its points share a segment only because nothing can be
+        told of them yet, and the line would run flat below or above them.
+        """
+        if self.summary.get("count", 0) < FEWEST_REVISIONS:
+            return []
         drawn = (
             Level.within(
                 positions,
@@ -102,11 +109,11 @@ class SeriesWords:
 
     @property
     def what_helps(self) -> str:
-        return str(self.summary.get("what_helps", ""))
+        return with_minus(str(self.summary.get("what_helps", "")))
 
     @property
     def why_not(self) -> str:
-        return str(self.summary.get("why_not", "Not analysed yet."))
+        return with_minus(str(self.summary.get("why_not", "Not analysed yet.")))
 
     @property
     def is_bimodal(self) -> bool:
@@ -157,28 +164,30 @@ def _found(row: FindingRow, at: int, positions: Sequence[int]) -> Found:
         high=row.high_pct,
         probability=row.probability,
         suspects=(row.after__name, row.last__name),
-        why=row.why,
-        alert=None if row.alert_id is None else (row.alert_id, _state_words(row)),
+        why=with_minus(row.why),
+        alert=None
+        if row.membership__alert_id is None
+        else (row.membership__alert_id, _state_words(row)),
     )
 
 
 def _alert_mark(row: FindingRow, positions: Sequence[int]) -> AlertMark | None:
-    if row.alert_id is None or row.alert__likeliest__position is None:
+    if row.membership__alert_id is None or row.membership__alert__likeliest__position is None:
         return None
-    place = bisect_left(positions, row.alert__likeliest__position)
+    place = bisect_left(positions, row.membership__alert__likeliest__position)
     if place == len(positions):
         return None
     return AlertMark(
-        number=row.alert_id,
+        number=row.membership__alert_id,
         state=_state_words(row),
-        is_open=row.alert__state in Alert.OPEN,
+        is_open=row.membership__alert__state in Alert.OPEN,
         place=place,
-        href=reverse("alert", args=[row.alert_id]),
+        href=reverse("alert", args=[row.membership__alert_id]),
     )
 
 
 def _state_words(row: FindingRow) -> str:
-    return str(Alert.State(row.alert__state or "").label)
+    return str(Alert.State(row.membership__alert__state or "").label)
 
 
 def _figure(percent: float | None) -> str:

@@ -13,10 +13,17 @@ from django.utils.html import escape
 from django.utils.http import http_date
 from django.views.decorators.http import conditional_page, require_safe
 
+from webapp.alerts.models import AlertEvent
+from webapp.alerts.queries.findings import worst_of
+from webapp.alerts.queries.suspicion import suspicions_of
+from webapp.notifications.mails.words import alert_line, one_line
+from webapp.notifications.models import Subscription
+from webapp.notifications.queries.feed import (
+    events_of_hardware,
+    events_of_subscription,
+    events_of_tree,
+)
 from webapp.outbox.links import absolute
-from webapp.regressions.feed import events_of_hardware, events_of_subscription, events_of_tree
-from webapp.regressions.letters.words import alert_line, one_line
-from webapp.regressions.models import AlertEvent, Finding, Subscription
 from webapp.results.models import Hardware, Tree
 
 TITLE_MAX = 300
@@ -61,9 +68,14 @@ def _feed(
         feed_guid=absolute(request.path),
         language="en",
     )
-    worst = Finding.objects.worst_of({event.alert_id for event in events})
+    worst = worst_of({event.alert_id for event in events})
+    suspicions = suspicions_of({event.alert_id: event.alert for event in events}.values())
     for event in events:
-        _add(feed, event, worst.get(event.alert_id))
+        _add(
+            feed,
+            event,
+            alert_line(event.alert, worst.get(event.alert_id), suspicions[event.alert_id]),
+        )
     response = HttpResponse(content_type=feed.content_type)
     feed.write(response, "utf-8")
     if events:
@@ -71,10 +83,11 @@ def _feed(
     return response
 
 
-def _add(feed: Atom1Feed, event: AlertEvent, worst: Finding | None) -> None:
+def _add(feed: Atom1Feed, event: AlertEvent, about: str) -> None:
+    """``about`` is what there is to say of the alert now."""
     what = event.get_kind_display().capitalize()
     said = one_line(f"{what}: {event.reason}" if event.reason else what, TITLE_MAX)
-    line = one_line(alert_line(event.alert, worst), TITLE_MAX)
+    line = one_line(about, TITLE_MAX)
     feed.add_item(
         title=f"{what}: {line}",
         link=absolute(event.alert.get_absolute_url()),

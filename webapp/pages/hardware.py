@@ -11,15 +11,15 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from webapp.analysis.models import Comparison, Flag
 from webapp.charts import sparkline
 from webapp.charts.sparkline import Spark
-from webapp.charts.text import number
+from webapp.charts.text import common, number
 from webapp.charts.theme import style_of
 from webapp.charts.trend_alerts import AlertMark, distinct
 from webapp.pages.alert_summaries import open_by_severity
 from webapp.pages.conclusions import Conclusion, SeriesWords, conclusions_of
 from webapp.pages.links import with_query
-from webapp.regressions.models import Comparison, Flag
 from webapp.results.models import Hardware, Metric, Point, Series, Tree
 
 REVISIONS_SHOWN = 200
@@ -59,6 +59,11 @@ class Wall:
     metric: Metric
     revisions: int
     tiles: Sequence[Tile]
+
+    @property
+    def better(self) -> str:
+        """Which way is better, empty where its series differ."""
+        return common(tile.series.better for tile in self.tiles)
 
     @property
     def all_modes(self) -> str:

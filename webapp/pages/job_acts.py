@@ -50,7 +50,7 @@ def _revisions(tree: Tree, names: Sequence[str]) -> list[Revision]:
     found: dict[int, Revision] = {}
     for name in names[:MOST_REVISIONS] or [""]:
         given = _plain({"revision": name})
-        known = Revision.objects.named(tree=tree, name=given["revision"])
+        known = Revision.objects.placed().named(tree=tree, name=given["revision"])
         revision = _named("revision", known, given)
         found[revision.pk] = revision
     return list(found.values())

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
+from webapp.alerts.models import Alert
 from webapp.jobs.capability import Capability, takes
 from webapp.jobs.models import Job, Worker
 from webapp.pages.series_power import BootsPlan, boots_plan
-from webapp.regressions.models import Alert
 from webapp.results.models import Hardware, Mode, Point, Revision, Series
 
 MORE_RUNS, FILL_GAP, CONFIRM = (

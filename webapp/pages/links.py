@@ -1,10 +1,10 @@
-"""Addresses of pages. Those of `webapp.regressions.links` stand in mails and feeds, too."""
+"""Addresses of pages. Those of `webapp.analysis.queries.links` stand in mails and feeds, too."""
 
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from webapp.regressions.links import (
+from webapp.analysis.queries.links import (
     READABLE,
     compare_link,
     side_of,

@@ -8,11 +8,12 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from webapp.alerts.queries.findings import of_interest
+from webapp.analysis.models import Comparison, Finding, Flag, Verdict
 from webapp.bisects.models import Bisect
 from webapp.pages.alert_summaries import open_by_severity
 from webapp.pages.bisect_lines import lines_of
 from webapp.pages.summaries import CommitSummary, summarise
-from webapp.regressions.models import Comparison, Finding, Flag, Verdict
 from webapp.results.models import Hardware, Revision, Run, Series
 
 ALERTS_SHOWN = 12
@@ -52,7 +53,7 @@ def progress(request: HttpRequest) -> HttpResponse:
 
 def _regressions() -> list[CommitSummary]:
     """Commits that made something worse: confirmed, then candidates, then ministat's alone."""
-    live = Finding.objects.live().of_interest()
+    live = of_interest(Finding.objects.live())
     confirmed, candidates = (
         live.revisions_lately(state=state, verdict=Verdict.WORSE, limit=limit)
         for state, limit in (
@@ -65,7 +66,7 @@ def _regressions() -> list[CommitSummary]:
 
 
 def _tested_lately() -> list[int]:
-    runs = Run.objects.lately(RUNS_LOOKED_AT).values_list("revision_id", flat=True)
+    runs = Run.objects.placed().lately(RUNS_LOOKED_AT).values_list("revision_id", flat=True)
     return list(dict.fromkeys(runs))[:TESTED_SHOWN]
 
 

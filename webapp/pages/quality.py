@@ -5,9 +5,9 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from webapp.alerts.queries import quality
+from webapp.alerts.queries.noisy import noisiest
 from webapp.pages.days import days_before, days_of
-from webapp.regressions import quality
-from webapp.regressions.noisy import noisiest
 from webapp.results.models import Tree
 
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from math import hypot
 from typing import Any
 
+from webapp.alerts.queries.thresholds import Thresholds
+from webapp.analysis.models import SeriesAnalysis
+from webapp.analysis.queries.noise import build_noise_of
 from webapp.charts.text import half_width
 from webapp.pages.compare_power import A_FEW, MOST, MOST_ASKED, MOST_OF_ONE_KIND, measured
-from webapp.regressions.models import SeriesAnalysis
-from webapp.regressions.noise import build_noise_of
-from webapp.regressions.thresholds import Thresholds
 from webapp.results.models import Series
 from webapp.stats.compare import Level
 from webapp.stats.power import NoiseLevels, Plan, plan_for

@@ -6,8 +6,8 @@ from typing import Any
 from django import forms
 
 from webapp.accounts.operators import ModelForm
-from webapp.regressions.models import Subscription
-from webapp.regressions.services.subscriptions import NameTaken, save_subscription
+from webapp.notifications.models import Subscription
+from webapp.notifications.services.subscriptions import NameTaken, save_subscription
 
 TOGETHER = re.compile(r"[\s,;<>]")
 """As in `Ada <ada@example.org>`: commits are compared with names and with addresses."""

@@ -13,13 +13,15 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from webapp.accounts.models import User
 from webapp.accounts.roles import signed_in_required, signed_in_user
+from webapp.alerts.models import Alert
+from webapp.notifications.mails.alerts import preview as preview_of
+from webapp.notifications.models import Subscription, SubscriptionQuerySet
+from webapp.notifications.queries.matching import matches
+from webapp.notifications.services import subscriptions as services
 from webapp.outbox.letters import Letter
 from webapp.pages.alert_acts import NUMBER_MAX
 from webapp.pages.alert_summaries import summarise
 from webapp.pages.subscription_form import SubscriptionForm
-from webapp.regressions.letters.alerts import preview as preview_of
-from webapp.regressions.models import Alert, Subscription, SubscriptionQuerySet
-from webapp.regressions.services import subscriptions as services
 
 DAYS = 30
 SHOWN = 20
@@ -116,7 +118,7 @@ def _letter(request: HttpRequest, number: int) -> tuple[Alert, Letter]:
 
 def _that_fits(user: User, alert: Alert) -> Subscription:
     """The oldest of the person's that asks for the alert; where none does, one as an example."""
-    fitting = _own(user).matching([alert.pk], ever=True)
+    fitting = matches(_own(user), [alert.pk], ever=True)
     if not fitting:
         return Subscription(user=user, name="an example")
     return _own(user).get(pk=fitting[0].subscription)
@@ -127,8 +129,7 @@ def _lately(user: User) -> Mapping[int, Sequence[int]]:
     since = timezone.now() - timedelta(days=DAYS)
     alerts = Alert.objects.filter(opened_at__gte=since, history=False)
     found: dict[int, list[int]] = defaultdict(list)
-    matches = _own(user).matching(alerts.values_list("pk", flat=True), ever=True)
-    for match in matches:
+    for match in matches(_own(user), alerts.values_list("pk", flat=True), ever=True):
         found[match.subscription].append(match.alert)
     return found
 

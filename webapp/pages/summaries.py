@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from webapp.alerts.queries.suspicion import Suspicion, suspicions_of_findings
+from webapp.analysis.models import Comparison, Finding, Tally, Verdict
 from webapp.charts.text import MARKS
-from webapp.regressions.models import Comparison, Finding, Tally, Verdict
 from webapp.results.models import Revision, Series
 
 BY_MINISTAT = "ministat"
@@ -30,11 +31,19 @@ class Largest:
 
 @dataclass(frozen=True, slots=True)
 class CommitSummary:
-    """What is flagged at one revision, over all series, and the largest change among it."""
+    """What is flagged at one revision, over all series, the largest change among it, and which
+    commits that may have begun at.
+    """
 
     revision: Revision
     tally: Tally
     largest: Largest | None = None
+    suspicion: Suspicion | None = None
+
+    @property
+    def is_cause(self) -> bool:
+        """Whether the change may be called this commit's: no other shares the suspicion."""
+        return self.suspicion is None or self.suspicion.commit is not None
 
     @property
     def words(self) -> str:
@@ -70,19 +79,23 @@ class CommitSummary:
 
 
 def summarise(revisions: Sequence[Revision]) -> list[CommitSummary]:
-    """The summaries of ``revisions`` in their order, in three queries."""
+    """The summaries of ``revisions`` in their order, in five queries."""
     ids = [revision.pk for revision in revisions]
     of_these = Comparison.objects.filter(revision__in=ids)
     tallies = of_these.tallies()
     flagged = of_these.flagged().with_subjects().largest_of_each_revision()
     live = Finding.objects.live().filter(revision__in=ids).with_subjects()
-    found = {row.revision_id: _of_finding(row) for row in live.largest_of_each_revision()}
+    rows = list(live.largest_of_each_revision().with_revisions())
+    found = {row.revision_id: _of_finding(row) for row in rows}
+    suspicions = suspicions_of_findings(rows)
+    shared = {row.revision_id: suspicions[row.pk] for row in rows}
     young = {row.revision_id: _of_comparison(row) for row in flagged}
     return [
         CommitSummary(
             revision,
             tallies.get(revision.pk, Tally()),
             _larger(found.get(revision.pk), young.get(revision.pk)),
+            shared.get(revision.pk),
         )
         for revision in revisions
     ]

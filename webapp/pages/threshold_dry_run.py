@@ -8,10 +8,10 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from webapp.alerts.queries.dry_run import DryRun, dry_run
+from webapp.alerts.queries.scopes import Scope, ScopeError
+from webapp.alerts.services.thresholds import ThresholdError, ensure_percent
 from webapp.pages.days import days_before, days_of
-from webapp.regressions.dry_run import DryRun, dry_run
-from webapp.regressions.scopes import Scope, ScopeError
-from webapp.regressions.services.thresholds import ThresholdError, ensure_percent
 
 
 @dataclass(frozen=True, slots=True)

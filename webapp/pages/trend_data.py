@@ -9,18 +9,22 @@ from typing import NamedTuple
 
 from django.http import Http404
 
+from webapp.analysis.models import Comparison
+from webapp.charts.text import common
 from webapp.charts.theme import style_of
 from webapp.charts.trend import Revisions, Trend, TrendSeries, Whiskers
 from webapp.charts.trend_alerts import distinct
 from webapp.pages.conclusions import Conclusion, conclusions_of
 from webapp.pages.trend_query import TrendQuery
-from webapp.regressions.models import Comparison
+from webapp.pages.trend_unknown import NotOffered, Part, Unknown, unknown
 from webapp.results.models import Metric, Point, Revision, Series, Tree
 from webapp.stats.student import critical_value
 
 CONFIDENCE = 95.0
 MOST_SERIES = 24
 SUBJECT_LENGTH = 80
+MOST_UNKNOWN = 3
+"""Names that are not offered are looked at so far: each costs a look at all that are."""
 
 
 class Offer(NamedTuple):
@@ -44,7 +48,12 @@ class Selection:
     series: Sequence[Series]
     matching: int
     offer: Offer
-    unknown: Sequence[str]
+    unknown: Sequence[Unknown]
+
+    @property
+    def better(self) -> str:
+        """Which way is better, empty where the chosen series differ."""
+        return common(one.better for one in self.series) if self.series else self.metric.better
 
 
 def select(query: TrendQuery) -> Selection | None:
@@ -52,11 +61,11 @@ def select(query: TrendQuery) -> Selection | None:
 
     Raises Http404 for a tree or a metric that does not exist.
     """
-    tree = _tree(query.tree)
+    tree = _tree(query)
     if tree is None:
         return None
     metrics = list(Metric.objects.filter(series__tree=tree).distinct())
-    metric = _metric(query.metric, metrics)
+    metric = _metric(query, metrics)
     if metric is None:
         return None
     places = list(
@@ -69,23 +78,38 @@ def select(query: TrendQuery) -> Selection | None:
         modes=sorted({mode for _, _, mode in places}),
         metrics=metrics,
     )
-    unknown = [
-        *(name for name in query.hardware if name not in offer.hardware),
-        *(name for name in query.modes if name not in offer.modes),
-    ]
-    query = _known(replace(query, tree=tree.name, metric=metric.name), offer)
+    query = replace(query, tree=tree.name, metric=metric.name)
+    missing = _unknown(query, offer)
+    query = _known(query, offer)
     chosen = [pk for pk, hardware, mode in places if query.takes(hardware, mode)]
     series = _windows(chosen, query.last)
-    return Selection(query, tree, metric, series, len(chosen), offer, unknown)
+    return Selection(query, tree, metric, series, len(chosen), offer, missing)
 
 
 def _known(query: TrendQuery, offer: Offer) -> TrendQuery:
-    """``query`` with the names that are offered; with none at all, the first hardware's series."""
+    """``query`` with the names that are offered; where none is given, the first hardware. Where all
+    that are given are unknown they stay, and so nothing is drawn: never another machine instead.
+    """
     hardware = tuple(name for name in query.hardware if name in offer.hardware)
     modes = tuple(name for name in query.modes if name in offer.modes)
-    if not hardware and not modes:
+    if not query.hardware and not query.modes:
         hardware = tuple(offer.hardware[:1])
-    return replace(query, hardware=hardware, modes=modes)
+    return replace(query, hardware=hardware or query.hardware, modes=modes or query.modes)
+
+
+def _unknown(query: TrendQuery, offer: Offer) -> list[Unknown]:
+    """The names in ``query`` that are not offered, the first ones with those that are near."""
+    parts: list[tuple[Part, Sequence[str], list[str]]] = [
+        ("hardware", query.hardware, offer.hardware),
+        ("mode", query.modes, offer.modes),
+    ]
+    missing = [
+        (part, name, offered)
+        for part, given, offered in parts
+        for name in given
+        if name not in offered
+    ]
+    return [unknown(query, *one) for one in missing[:MOST_UNKNOWN]]
 
 
 def _windows(ids: Sequence[int], last: int) -> list[Series]:
@@ -95,22 +119,25 @@ def _windows(ids: Sequence[int], last: int) -> list[Series]:
     return [found[pk] for pk in shown]
 
 
-def _tree(name: str) -> Tree | None:
+def _tree(query: TrendQuery) -> Tree | None:
+    name = query.tree
     if not name:
         return Tree.objects.filter(series__isnull=False).first()
     found = Tree.objects.filter(name=name).first()
     if found is None:
-        raise Http404(f"There is no tree {name}.")
+        names = list(Tree.objects.values_list("name", flat=True))
+        raise NotOffered(query, unknown(query, "tree", name, names))
     return found
 
 
-def _metric(name: str, offered: Sequence[Metric]) -> Metric | None:
+def _metric(query: TrendQuery, offered: Sequence[Metric]) -> Metric | None:
+    name = query.metric
     if not name:
         return offered[0] if offered else None
     for metric in offered:
         if metric.name == name:
             return metric
-    raise Http404(f"The metric {name} is not measured in this tree.")
+    raise NotOffered(query, unknown(query, "metric", name, [one.name for one in offered]))
 
 
 class PointRow(NamedTuple):
@@ -180,7 +207,7 @@ def _trend(
         tree=selection.tree.name,
         metric=selection.metric.name,
         unit=selection.metric.unit,
-        better=selection.metric.better,
+        better=selection.better,
         revisions=_columns(rows),
         series=[
             replace(
@@ -210,7 +237,7 @@ def _points(selection: Selection) -> list[PointRow]:
 
 
 def _position(selection: Selection, name: str) -> int:
-    revision = Revision.objects.named(tree=selection.tree, name=name)
+    revision = Revision.objects.placed().named(tree=selection.tree, name=name)
     if revision is None:
         raise Http404(f"There is no revision {name} in {selection.tree}.")
     return revision.position

@@ -42,6 +42,7 @@ class TrendQuery:
     @classmethod
     def parse(cls, query: QueryDict) -> Self:
         """From an address. What means nothing there falls back to the default."""
+        query = _without_nul(query)
         return cls(
             tree=query.get("tree", ""),
             metric=query.get("metric", ""),
@@ -73,8 +74,7 @@ class TrendQuery:
             "to": (self.end, ""),
         }
         return [
-            ("tree", self.tree),
-            ("metric", self.metric),
+            *((key, name) for key, name in (("tree", self.tree), ("metric", self.metric)) if name),
             *(("hardware", name) for name in self.hardware),
             *(("mode", name) for name in self.modes),
             *((key, value) for key, (value, default) in optional.items() if value != default),
@@ -90,6 +90,14 @@ class TrendQuery:
     @property
     def whole_link(self) -> str:
         return self.link(last=MOST_LAST, start="", end="")
+
+
+def _without_nul(query: QueryDict) -> QueryDict:
+    """PostgreSQL looks for no NUL."""
+    kept = QueryDict(mutable=True)
+    for key, values in query.lists():
+        kept.setlist(key, [value.replace("\0", "") for value in values])
+    return kept
 
 
 def _names(query: QueryDict, key: str) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from webapp.charts.trend_levels import Found
 from webapp.pages import trend_data
 from webapp.pages.trend_data import Loaded, Selection
 from webapp.pages.trend_query import TrendQuery
+from webapp.pages.trend_unknown import NotOffered
 from webapp.results.models import Tree
 
 FLAGGED_SHOWN = 25
@@ -58,7 +59,11 @@ class FindingLine:
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
     query = TrendQuery.parse(request.GET)
-    selection = trend_data.select(query)
+    try:
+        selection = trend_data.select(query)
+    except NotOffered as error:
+        context = {"query": query, "unknown": [error.unknown]}
+        return render(request, "pages/trends.html", context, status=404)
     if selection is None:
         return render(request, "pages/trends.html", {"query": query})
     context = _context(selection, trend_data.load(selection))
@@ -92,7 +97,10 @@ def _context(selection: Selection, loaded: Loaded) -> dict[str, object]:
         "selection": selection,
         "trees": Tree.objects.all(),
         "trend": trend,
-        "image": trend_svg.draw(trend),
+        "unknown": selection.unknown,
+        "drawable": _is_drawable(trend),
+        "by_commit": selection.query.link(axis=Axis.COMMIT),
+        "image": trend_svg.draw(trend) if _is_drawable(trend) else "",
         "latest": [_line(trend, series, len(series.places) - 1) for series in trend.series],
         "findings": _findings(trend),
         "words": [(series, loaded.conclusions[series.id].words) for series in trend.series],
@@ -105,6 +113,12 @@ def _context(selection: Selection, loaded: Loaded) -> dict[str, object]:
         "values": VALUES,
         "whiskers": WHISKERS,
     }
+
+
+def _is_drawable(trend: Trend) -> bool:
+    """Whether any point has a place on the axis."""
+    has_times = any(time is not None for time in trend.revisions.times)
+    return bool(trend.series) and (trend.axis == Axis.COMMIT or has_times)
 
 
 def _line(trend: Trend, series: TrendSeries, index: int) -> PointLine:

@@ -12,11 +12,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 from webapp.accounts.models import User
 from webapp.accounts.roles import operator_required
 from webapp.bisects.services.ending import DONE
+from webapp.notifications.news import NEWS
 from webapp.outbox.models import Endpoint, HookDelivery
 from webapp.outbox.services import endpoints
 from webapp.pages.alert_acts import read_number
 from webapp.pages.links import with_query
-from webapp.regressions.news import NEWS
 
 ROWS = 50
 BAD_REQUEST = 400

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from webapp.results.bounds import EARLIEST, LATEST_COMMIT, wrong_with_text
 from webapp.results.commit_paths import Paths
 from webapp.results.errors import Problem
 from webapp.results.revision_ids import SVN_PATTERN, position_of
@@ -16,6 +17,7 @@ AUTHOR_MAX = 200
 EMAIL_MAX = 254
 SUBJECT_MAX = 500
 POSITION_END = 2**62
+SHOWN_MAX = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ def _name(value: Any) -> str:
     text = _text(value).strip()
     if not NAME.fullmatch(text):
         raise ValueError(
-            f"{value!r} is no revision id; write 1 to 64 letters, digits, '.', '_' or '-', "
+            f"{shown(value)} is no revision id; write 1 to 64 letters, digits, '.', '_' or '-', "
             "a letter or digit first"
         )
     return text
@@ -138,13 +140,13 @@ def _path(value: Any) -> str:
     text = _text(value)
     if text.startswith("/"):
         raise ValueError(
-            f"{value!r} begins with /; write it from the top of the tree, sys/net/if.c"
+            f"{shown(value)} begins with /; write it from the top of the tree, sys/net/if.c"
         )
     return text
 
 
 def _position(value: Any) -> int:
-    remedy = f"{value!r} is no position; write a whole number from 0 to 2^62 - 1"
+    remedy = f"{shown(value)} is no position; write a whole number from 0 to 2^62 - 1"
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError(remedy)  # noqa: TRY004 (one kind of error for a bad field)
     if isinstance(value, str) and not re.fullmatch(r"\s*[0-9]{1,19}\s*", value):
@@ -155,27 +157,33 @@ def _position(value: Any) -> int:
 
 
 def _moment(value: Any) -> datetime:
-    remedy = f"{value!r} is no time; write ISO 8601 with its zone, as 2016-08-01T19:25:37Z"
+    remedy = f"{shown(value)} is no time; write ISO 8601 with its zone, as 2016-08-01T19:25:37Z"
     try:
         moment = datetime.fromisoformat(_text(value).strip())
     except ValueError as error:
         raise ValueError(remedy) from error
     if moment.tzinfo is None:
         raise ValueError(remedy)
+    if not EARLIEST <= moment < LATEST_COMMIT:
+        raise ValueError(
+            f"{shown(value)} is not from {EARLIEST:%Y} to {LATEST_COMMIT.year - 1}; "
+            "leave it empty where it is not known"
+        )
     return moment
 
 
 def _text(value: Any) -> str:
-    """Text that PostgreSQL can hold."""
+    """Text that PostgreSQL and every page can hold."""
     if not isinstance(value, str):
-        raise ValueError(f"{value!r} is no text; put it in quotes")  # noqa: TRY004
-    if "\x00" in value:
-        raise ValueError("holds a NUL character; remove it")
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError("holds half a surrogate pair; write whole characters") from error
+        raise ValueError(f"{shown(value)} is no text; put it in quotes")  # noqa: TRY004
+    if fault := wrong_with_text(value):
+        raise ValueError(fault)
     return value
+
+
+def shown(value: Any) -> str:
+    """``value`` for a message: it may be as long as the file."""
+    return clipped(repr(value), SHOWN_MAX)
 
 
 def _text_of(most: int) -> Callable[[Any], str]:

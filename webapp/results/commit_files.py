@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TextIO
 
-from webapp.results.commit_documents import FIELDS, CommitDocument, read_commit
+from webapp.results.commit_documents import FIELDS, SHOWN_MAX, CommitDocument, clipped, read_commit
 from webapp.results.errors import Problem, Unprocessable
 
 LONGEST_FIELD = 2**24
@@ -45,7 +45,7 @@ def _json_lines(text: str, problems: list[Problem]) -> Iterator[tuple[str, Mappi
             continue
         try:
             record = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # also a number of more than 4,300 digits
             problems.append(Problem(where, f"is no JSON ({error}); write one object a line"))
             continue
         if not isinstance(record, dict):
@@ -86,7 +86,8 @@ def _good_header(header: list[str], problems: list[Problem]) -> bool:
 def _known_fields(where: str, fields: Iterable[str], problems: list[Problem]) -> bool:
     unknown = [field for field in fields if field not in FIELDS]
     problems += [
-        Problem(f"{where}, {field}", f"is no field of a commit; use {COLUMNS}") for field in unknown
+        Problem(f"{where}, {clipped(field, SHOWN_MAX)}", f"is no field of a commit; use {COLUMNS}")
+        for field in unknown
     ]
     return not unknown
 

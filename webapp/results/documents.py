@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -63,8 +64,12 @@ class RunDocument:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What became of a batch: the new, the replaced and the known runs, by UUID."""
+    """What became of a batch: the new, the replaced and the known runs, by UUID.
+
+    ``warnings``: of runs that were taken, and not quite as they were sent.
+    """
 
     stored: tuple[UUID, ...]
     replaced: tuple[UUID, ...]
     known: tuple[UUID, ...]
+    warnings: Mapping[UUID, list[str]] = field(default_factory=dict)

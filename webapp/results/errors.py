@@ -25,7 +25,14 @@ class Unprocessable(ResultsError):
 
 
 class Forbidden(ResultsError):
-    """The document is about things of another lab."""
+    """The document is about things of another lab.
+
+    ``attempted``: the stored runs (ids) that it was to take the place of, for the record.
+    """
+
+    def __init__(self, problems: Sequence[Problem], *, attempted: Sequence[int] = ()) -> None:
+        super().__init__(problems)
+        self.attempted = tuple(attempted)
 
 
 class Conflict(ResultsError):

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from webapp.results.bounds import EARLIEST, LATEST_COMMIT, sound
 from webapp.results.commit_documents import AUTHOR_MAX, EMAIL_MAX, clipped
 from webapp.results.commit_paths import Paths
 from webapp.results.errors import Problem, Unprocessable
@@ -29,14 +30,15 @@ SVN_NOTE = re.compile(r"^svn path=\S+; revision=(\d{1,9})", re.MULTILINE)
 class LoggedCommit(NamedTuple):
     """``number`` is the first-parent count, 1 for the first; ``svn`` the Subversion number.
 
-    ``paths`` are against the first parent; None when they were not asked for.
+    ``committed_at`` is None where no calendar holds it: git stores any 64 bits. ``paths`` are
+    against the first parent; None when they were not asked for.
     """
 
     number: int
     hash: str
     author_name: str
     author_email: str
-    committed_at: datetime
+    committed_at: datetime | None
     message: str
     svn: int | None
     paths: Paths | None
@@ -56,7 +58,7 @@ def read_log(directory: Path, commit: str, *, with_paths: bool) -> Iterator[Logg
     )
     for number, tokens in enumerate(_commits(_tokens(directory, arguments)), start=1):
         paths = _paths(tokens[FIELDS:]) if with_paths else None
-        yield _logged(number, tokens[:FIELDS], paths)
+        yield logged(number, tokens[:FIELDS], paths)
 
 
 def run_git(directory: Path, *arguments: str) -> str:
@@ -82,15 +84,16 @@ def _commits(tokens: Iterator[str]) -> Iterator[list[str]]:
         yield commit
 
 
-def _logged(number: int, fields: list[str], paths: Paths | None) -> LoggedCommit:
+def logged(number: int, fields: list[str], paths: Paths | None) -> LoggedCommit:
+    """A commit of the fields of ``LOG_FORMAT`` after the first."""
     digest, name, email, seconds, message, notes = fields
     return LoggedCommit(
         number=number,
         hash=digest,
-        author_name=clipped(name, AUTHOR_MAX),
-        author_email=clipped(email, EMAIL_MAX),
-        committed_at=datetime.fromtimestamp(int(seconds), UTC),
-        message=message.strip(),
+        author_name=clipped(sound(name), AUTHOR_MAX),
+        author_email=clipped(sound(email), EMAIL_MAX),
+        committed_at=_moment(int(seconds)),
+        message=sound(message).strip(),
         svn=_svn_number(message, notes),
         paths=paths,
     )
@@ -101,6 +104,12 @@ def _paths(tokens: list[str]) -> Paths:
     if tokens:
         tokens[0] = tokens[0].removeprefix("\n")
     return Paths.of(token for token in tokens if token)
+
+
+def _moment(seconds: int) -> datetime | None:
+    if not EARLIEST.timestamp() <= seconds < LATEST_COMMIT.timestamp():
+        return None
+    return datetime.fromtimestamp(seconds, UTC)
 
 
 def _svn_number(message: str, notes: str) -> int | None:

@@ -4,7 +4,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-PART = re.compile(r"[^\s@+/?#&]+")
+from webapp.results.bounds import HALVES, INVISIBLE
+
+PART_PATTERN = rf"[^\s@+/?#&{INVISIBLE}]+"
+PART = re.compile(rf"[^\s@+/?#&{INVISIBLE}{HALVES}]+")
 PART_MAX = 100
 NAME_MAX = 400
 
@@ -27,9 +30,9 @@ class ModeName:
         head, *options = text.split("+")
         workload, _, traffic = head.partition("@")
         for part in [workload, *options, *([traffic] if "@" in head else [])]:
-            if not PART.fullmatch(part) or len(part) > PART_MAX:
+            if len(part) > PART_MAX or not PART.fullmatch(part):
                 raise ValueError(
-                    f"{text!r} is not a mode: write workload[@traffic][+option…], "
+                    f"{text[:NAME_MAX]!r} is not a mode: write workload[@traffic][+option…], "
                     f"each part 1 to {PART_MAX} characters without spaces, @, +, /, ?, #, &"
                 )
         return cls.of(workload, traffic, options)

@@ -4,21 +4,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import isfinite, sqrt
-from typing import Literal
 
 import numpy as np
 from scipy import special
 
+from webapp.stats.better import Better, is_gain
+from webapp.stats.defaults import MARGIN_PCT
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.levels import BuildNoise, Floats, Level, Samples
-from webapp.stats.ministat_numbers import LEAST_POINTS, Difference, difference
+from webapp.stats.ministat.numbers import LEAST_POINTS, Difference, difference
 from webapp.stats.ranks import RankTest, rank_test
 from webapp.stats.relative import NO_SCATTER, Change, estimate_change, satterthwaite
 from webapp.stats.sensitivity import DEFAULT_CONFIDENCE, critical_t, require_confidence
 
 __all__ = [
-    "DEFAULT_MARGIN",
-    "Better",
     "BuildNoise",
     "Change",
     "Comparison",
@@ -29,11 +28,6 @@ __all__ = [
     "compare",
     "decide",
 ]
-
-DEFAULT_MARGIN = 2.0
-"""Percent: changes that surely lie within it to both sides are equivalent."""
-
-Better = Literal["more", "less"]
 
 
 class Verdict(StrEnum):
@@ -104,7 +98,7 @@ def compare(
     b: Samples | Sequence[float],
     *,
     better: Better = "more",
-    margin: float = DEFAULT_MARGIN,
+    margin: float = MARGIN_PCT,
     confidence: float = DEFAULT_CONFIDENCE,
     build_noise: BuildNoise | None = None,
 ) -> Comparison:
@@ -144,7 +138,7 @@ def decide(change: Change, *, better: Better, margin: float) -> Decision:
     if low is not None and high is not None and -margin <= low and high <= margin:
         return Decision(Verdict.EQUIVALENT, Rule.INSIDE_MARGIN, negligible=change.proven != 0)
     if change.proven:
-        improved = (change.proven > 0) == (better == "more")
+        improved = is_gain(change.proven, better)
         verdict = Verdict.BETTER if improved else Verdict.WORSE
         return Decision(verdict, Rule.EXCLUDES_ZERO, negligible=False)
     return Decision(Verdict.CANNOT_TELL, Rule.INCLUDES_ZERO, negligible=False)

@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from webapp.stats.compare import DEFAULT_MARGIN, Better, Verdict, require_margin
+from webapp.stats.better import Better
+from webapp.stats.compare import Verdict, require_margin
+from webapp.stats.defaults import MARGIN_PCT
 from webapp.stats.errors import NotFiniteError, OutOfRangeError
 from webapp.stats.relative import NO_SCATTER
 from webapp.stats.sensitivity import (
@@ -112,7 +114,7 @@ def compare_many(
     b: Moments,
     *,
     better: Better | Sequence[Better] = "more",
-    margin: float = DEFAULT_MARGIN,
+    margin: float = MARGIN_PCT,
     confidence: float = DEFAULT_CONFIDENCE,
     build_percent: ArrayLike = 0.0,
     build_df: ArrayLike = 1.0,

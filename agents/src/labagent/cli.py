@@ -18,12 +18,18 @@ from labagent.benchlab import read_directories
 from labagent.cli_work import simulate, work
 from labagent.client import Client, Flags
 from labagent.doctor import examine
-from labagent.errors import AgentError, NothingFoundError, RunsRejectedError, SettingsError
-from labagent.model import Mode, Outcome, Overrides, runs_of, skips_of
+from labagent.errors import (
+    AgentError,
+    IncompleteError,
+    NothingFoundError,
+    RunsRejectedError,
+    SettingsError,
+)
+from labagent.model import Mode, Outcome, Overrides, Skip, runs_of, skips_of
 from labagent.report import reason_lines, run_lines, skip_reasons, warning_lines
 from labagent.settings import SERVER_VARIABLE, TOKEN_VARIABLE, Settings, load_settings
 from labagent.spool import Spool
-from labagent.upload import Sender, spool_runs
+from labagent.upload import Sender, out_of_limits, spool_runs
 from labagent.work.stops import Abandoned
 from labagent.world import World
 
@@ -95,6 +101,8 @@ def parse(
     for line in lines:
         click.echo(line)
     complain(outcomes)
+    name_out_of_limits(outcomes)
+    admit_unread(outcomes)
 
 
 @cli.command()
@@ -137,9 +145,10 @@ def upload(
     complain(outcomes)
     kept = Spool(settings.server_spool)
     announce_leftovers(kept)
-    spool_runs(kept, runs_of(outcomes), Flags(register, history, replace))
+    aside = spool_runs(kept, runs_of(outcomes), Flags(register, history, replace))
     with world.connect(url, secret) as client:
-        send(client, kept, outcomes)
+        send(client, kept, outcomes, aside)
+    admit_unread(outcomes)
 
 
 def read(directories: Sequence[Path], overrides: Overrides) -> list[Outcome]:
@@ -159,6 +168,22 @@ def complain(outcomes: Sequence[Outcome]) -> None:
         click.echo(line, err=True)
 
 
+def name_out_of_limits(outcomes: Sequence[Outcome]) -> None:
+    """What an upload would set aside because no server takes it, on standard error."""
+    for line in reason_lines("out of limits", out_of_limits(runs_of(outcomes))):
+        click.echo(line, err=True)
+
+
+def admit_unread(outcomes: Sequence[Outcome]) -> None:
+    """End with an error where something could not be read; the others are done by now."""
+    unread = [skip for skip in skips_of(outcomes) if skip.unread]
+    if unread:
+        raise IncompleteError(
+            f"{len(unread)} left out, as said above: could not be read",
+            "mend them, then call it again: what is there already is not doubled",
+        )
+
+
 def rehearse(settings: Settings, directories: Sequence[Path], overrides: Overrides) -> None:
     """Say what an upload would send."""
     outcomes = read(directories, overrides) if directories else []
@@ -166,8 +191,10 @@ def rehearse(settings: Settings, directories: Sequence[Path], overrides: Overrid
     for line in run_lines(runs):
         click.echo(line)
     complain(outcomes)
+    name_out_of_limits(outcomes)
     where = f"to {settings.server}" if settings.server else "(no server given yet)"
     click.echo(f"would send {len(runs)} runs {where}; skipped {len(outcomes) - len(runs)}")
+    admit_unread(outcomes)
 
 
 def announce_leftovers(spool: Spool) -> None:
@@ -175,10 +202,11 @@ def announce_leftovers(spool: Spool) -> None:
         click.echo(f"sending {left} runs that wait from an earlier upload as well", err=True)
 
 
-def send(client: Client, spool: Spool, outcomes: Sequence[Outcome]) -> None:
-    """Send what the spool holds and close with one line of figures."""
+def send(client: Client, spool: Spool, outcomes: Sequence[Outcome], aside: Sequence[Skip]) -> None:
+    """Send what the spool holds and close with one line of figures, `aside` among the rejected."""
     with progress_bar(spool.count(spool.pending())) as advance:
         sender = Sender(client, spool, advance)
+        sender.tally.rejected.extend(aside)
         try:
             tally = sender.send_all()
         except AgentError:
@@ -187,11 +215,14 @@ def send(client: Client, spool: Spool, outcomes: Sequence[Outcome]) -> None:
     skips = skips_of(outcomes)
     reasons = f" ({skip_reasons(skips)})" if skips else ""
     click.echo(f"{tally}, skipped {len(skips)}{reasons}")
-    for line in reason_lines("rejected", tally.rejected):
+    for line in (
+        *reason_lines("warned of", tally.warned),
+        *reason_lines("rejected", tally.rejected),
+    ):
         click.echo(line, err=True)
     if tally.rejected:
         raise RunsRejectedError(
-            f"the server refused {len(tally.rejected)} runs, now in {spool.directory}/rejected",
+            f"{len(tally.rejected)} runs are refused, now in {spool.directory}/rejected",
             "mend what is said above, then upload their directories again",
         )
 

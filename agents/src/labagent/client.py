@@ -10,7 +10,7 @@ import gzip
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -47,9 +47,11 @@ class Flags:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What the server did with a batch: the UUIDs by `stored`, `replaced` or `known`."""
+    """What the server did with a batch: the UUIDs by `stored`, `replaced` or `known`, and what it
+    took otherwise than it was sent (`warnings`, by UUID)."""
 
     status: Mapping[str, str]
+    warnings: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def count(self, status: str) -> int:
         return sum(found == status for found in self.status.values())
@@ -121,7 +123,10 @@ class Client(AbstractContextManager["Client"]):
         body = {"runs": list(runs)}
         answer = self._request("POST", "/api/v1/runs", body=body, params=flags.params())
         try:
-            return Receipt({run["uuid"]: run["status"] for run in answer["runs"]})
+            return Receipt(
+                {run["uuid"]: run["status"] for run in answer["runs"]},
+                {run["uuid"]: [*run.get("warnings", [])] for run in answer["runs"]},
+            )
         except (KeyError, TypeError) as error:
             raise _not_driftline(self.server) from error
 

@@ -2,6 +2,7 @@
 
 AgentError
 ├── NothingFoundError    1  the directories hold no benchmark
+├── IncompleteError      1  some files could not be read; the others are done
 ├── RunsRejectedError    1  the server took part of it
 ├── SettingsError        3  no server, no token, an unreadable configuration, a malformed option
 ├── RefusedError         4  the server understood and said no (401, 403, 404, 409, 413, 422)
@@ -22,6 +23,9 @@ class Detail:
     path: str
     message: str
 
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
 
 class AgentError(Exception):
     """Anything the agent reports to its user instead of a traceback."""
@@ -39,6 +43,10 @@ class AgentError(Exception):
 
 class NothingFoundError(AgentError):
     """No benchmark result below the given directories."""
+
+
+class IncompleteError(AgentError):
+    """Some files or directories could not be read, and their runs were left out."""
 
 
 class RunsRejectedError(AgentError):

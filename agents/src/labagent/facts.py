@@ -9,6 +9,7 @@ from typing import Any
 from labagent.benchlab.groups import Group
 from labagent.benchlab.kernel import Kernel
 from labagent.benchlab.names import Names
+from labagent.reading import read_head
 
 _COMMAND_BYTES = 2048
 _USED_LINES = 2
@@ -60,15 +61,13 @@ def count_senders(logs: Mapping[str, Mapping[str, Path]]) -> int:
 
 
 def _was_used(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(_COMMAND_BYTES).count(b"\n") > _USED_LINES
+    return read_head(path, _COMMAND_BYTES).count(b"\n") > _USED_LINES
 
 
 def _first_command(logs: Mapping[str, Path]) -> str | None:
     """The command line of the first iteration's log: `pkt-gen -f rx -i igb3 -w 4`."""
     if not logs:
         return None
-    with logs[min(logs)].open("rb") as file:
-        head = file.read(_COMMAND_BYTES).decode("utf-8", "replace")
+    head = read_head(logs[min(logs)], _COMMAND_BYTES).decode("utf-8", "replace")
     command = next((line for line in head.splitlines() if line.startswith("CMD")), "")
     return command.partition(": ")[2][:_MAX_TEXT]

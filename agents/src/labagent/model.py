@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from labagent.errors import SettingsError
+from labagent.limits import NOT_TEXT, WARNING
 
 RUN_NAMESPACE = uuid.UUID("6f0f5c8e-3f0b-5d0e-9a57-6d1c2f6a4b11")
 """Namespace of run identities (RFC 9562, version 5). Changing it makes every stored run new."""
@@ -31,7 +32,7 @@ def safe_name(text: str) -> str:
     name = _UNSAFE.sub(lambda match: f"_{ord(match.group()):02x}", text)
     if len(name) <= MAX_NAME:
         return name
-    digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_LENGTH]
+    digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGEST_LENGTH]
     return f"{name[: MAX_NAME - _DIGEST_LENGTH - 1]}-{digest}"
 
 
@@ -127,7 +128,7 @@ class Run:
             "uuid": str(self.uuid),
             "tree": self.tree,
             "revision": self.revision,
-            "hardware": self.hardware,
+            "hardware": clean(self.hardware),
             "mode": {
                 "workload": self.mode.workload,
                 "traffic": self.mode.traffic,
@@ -139,13 +140,14 @@ class Run:
             "measured_at": self.measured_at,
             "facts": {name: _clean_fact(fact) for name, fact in self.facts.items()},
             "sources": [{"path": clean(s.path), "sha256": s.sha256} for s in self.sources],
-            "warnings": [clean(warning) for warning in self.warnings],
+            "warnings": [clean(warning)[: WARNING.most] for warning in self.warnings],
         }
 
 
 def clean(text: str) -> str:
-    """`text` without what no database holds: NUL, and bytes of file names that are no UTF-8."""
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    """`text` without what no server takes: control characters but tab and line ends, and bytes of
+    file names that are no UTF-8."""
+    return NOT_TEXT.sub("\ufffd", text.encode("utf-8", "replace").decode())
 
 
 def _clean_fact(fact: Any) -> Any:
@@ -165,10 +167,12 @@ def _metric(samples: Samples) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Skip:
-    """Something that looked like a run and is not sent: where it lies and why."""
+    """Something that looked like a run and is not sent: where it lies and why. `unread` where it
+    may well be a run, but a file or directory could not be read."""
 
     where: str
     reason: str
+    unread: bool = False
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,11 @@ from labagent.model import Run, Samples, Skip
 _NAMED = 3
 
 
+def one_line(text: str) -> str:
+    """`text` on one line of a terminal: what would move the cursor, or is no character, escaped."""
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+
+
 def run_lines(runs: Sequence[Run]) -> Iterator[str]:
     """The runs as aligned lines: hardware, tree, revision, mode, metrics."""
     if not runs:
@@ -18,7 +23,7 @@ def run_lines(runs: Sequence[Run]) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for run, row in zip(runs, rows, strict=True):
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        yield "  ".join([*cells, ", ".join(map(_metric, run.samples))])
+        yield one_line("  ".join([*cells, ", ".join(map(_metric, run.samples))]))
 
 
 def _metric(samples: Samples) -> str:
@@ -30,12 +35,13 @@ def reason_lines(what: str, skips: Iterable[Skip]) -> Iterator[str]:
     """One line for each reason for which runs were `what` (skipped, rejected): how many, where."""
     for reason, places in _by_reason(skips).items():
         more = f", … {len(places) - _NAMED} more" if len(places) > _NAMED else ""
-        yield f"{what} {len(places)}: {reason} ({', '.join(places[:_NAMED])}{more})"
+        yield one_line(f"{what} {len(places)}: {reason} ({', '.join(places[:_NAMED])}{more})")
 
 
 def skip_reasons(skips: Iterable[Skip]) -> str:
     """The reasons in one line: `2 no usable sample; 4 profiled, so not a measurement`."""
-    return "; ".join(f"{len(places)} {reason}" for reason, places in _by_reason(skips).items())
+    reasons = (f"{len(places)} {reason}" for reason, places in _by_reason(skips).items())
+    return one_line("; ".join(reasons))
 
 
 def _by_reason(skips: Iterable[Skip]) -> dict[str, list[str]]:
@@ -53,4 +59,4 @@ def warning_lines(runs: Iterable[Run]) -> Iterator[str]:
             key = (f"{run.hardware} {run.facts.get('label', '')}", warning)
             counted[key] = counted.get(key, 0) + 1
     for (where, warning), count in counted.items():
-        yield f"warning: {where}: {warning}" + (f" ({count} runs)" if count > 1 else "")
+        yield one_line(f"warning: {where}: {warning}" + f" ({count} runs)" * (count > 1))

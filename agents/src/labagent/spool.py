@@ -1,7 +1,7 @@
 """Where runs wait on disk until a server has them.
 
     <spool>/<server>/pending/<digest>.jsonl   a batch: a header line, then one run a line
-    <spool>/<server>/rejected/<uuid>.json     a run the server refused, and why
+    <spool>/<server>/rejected/<uuid>.json     a run that was refused, and why
 
 A batch is written beside, synced and renamed into place, and removed only after the server has
 answered for it. So a process killed anywhere leaves each run in a batch, in the server, or in both;

@@ -10,10 +10,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from labagent.client import Client, Flags
-from labagent.errors import Detail, RefusedError
+from labagent.client import KEPT, Client, Flags
+from labagent.errors import Detail, RefusedError, UnavailableError
+from labagent.limits import faults
 from labagent.model import Run, Skip
 from labagent.spool import Batch, Spool
+
+FAULTS_TOLD = 3
+PATIENT_FAILURES = 20
+"""To find two bad runs among a hundred takes 16."""
 
 BATCH_RUNS = 100
 """Runs in a request: enough that round trips do not count, few enough to be answered in seconds."""
@@ -26,37 +31,69 @@ Progress = Callable[[int], None]
 
 @dataclass
 class Tally:
-    """What became of the runs sent; `rejected` says which the server refused, and why."""
+    """What became of the runs; `rejected` says which were refused, and why, `warned` which the
+    server took otherwise than they were sent."""
 
     stored: int = 0
     replaced: int = 0
     known: int = 0
     rejected: list[Skip] = field(default_factory=list)
+    warned: list[Skip] = field(default_factory=list)
 
     def __str__(self) -> str:
         replaced = f", replaced {self.replaced}" if self.replaced else ""
         return f"stored {self.stored}{replaced}, known {self.known}, rejected {len(self.rejected)}"
 
 
-def spool_runs(spool: Spool, runs: Iterable[Run], flags: Flags) -> int:
-    """Put the runs to disk in batches; how many there were."""
-    count = 0
-    documents = (run.document() for run in runs)
+def spool_runs(spool: Spool, runs: Iterable[Run], flags: Flags) -> list[Skip]:
+    """Put the runs to disk in batches. Those that no server takes are set aside and returned."""
+    aside: list[Skip] = []
+    documents = _within_limits(spool, (run.document() for run in runs), aside)
     while batch := list(islice(documents, BATCH_RUNS)):
         spool.add(batch, flags)
-        count += len(batch)
-    return count
+    return aside
+
+
+def _within_limits(
+    spool: Spool, documents: Iterable[dict[str, Any]], aside: list[Skip]
+) -> Iterator[dict[str, Any]]:
+    for document in documents:
+        if found := faults(document):
+            reason = told(found)
+            spool.reject(document, reason)
+            aside.append(Skip(describe(document), reason))
+        else:
+            yield document
+
+
+def told(found: Sequence[Detail]) -> str:
+    """Faults of one run in a line."""
+    more = f"; and {len(found) - FAULTS_TOLD} more" if len(found) > FAULTS_TOLD else ""
+    return "; ".join(map(str, found[:FAULTS_TOLD])) + more
+
+
+def out_of_limits(runs: Iterable[Run]) -> list[Skip]:
+    """The runs that no server would take, and why."""
+    documents = (run.document() for run in runs)
+    checked = ((document, faults(document)) for document in documents)
+    return [Skip(describe(document), told(found)) for document, found in checked if found]
 
 
 class Sender:
     """Sends what the spool holds. Any error but a refusal of single runs stops it; what was not
-    answered for stays in the spool."""
+    answered for stays in the spool.
+
+    A run on which the server itself fails (500) holds up no others: its batch is halved until it
+    is alone, and waits. A server that fails `PATIENT_FAILURES` times is left alone.
+    """
 
     def __init__(self, client: Client, spool: Spool, progress: Progress = lambda _runs: None):
         self.client = client
         self.spool = spool
         self.progress = progress
         self.tally = Tally()
+        self._failures = 0
+        self._failed: list[str] = []
 
     def send_all(self) -> Tally:
         waiting = deque(self.spool.pending())
@@ -64,6 +101,12 @@ class Sender:
             batch = self.spool.load(waiting.popleft())
             if batch is not None:
                 waiting.extendleft(self._send(batch))
+        if self._failed:
+            raise UnavailableError(
+                f"the server failed on {len(self._failed)} runs: {', '.join(self._failed)}",
+                f"see the server's log; {KEPT}",
+                passing=False,
+            )
         return self.tally
 
     def _send(self, batch: Batch) -> list[Path]:
@@ -72,9 +115,16 @@ class Sender:
             receipt = self.client.send_runs(batch.runs, batch.flags)
         except RefusedError as error:
             return self._isolate(batch, error)
+        except UnavailableError as error:
+            return self._work_around(batch, error)
         self.tally.stored += receipt.count("stored")
         self.tally.replaced += receipt.count("replaced")
         self.tally.known += receipt.count("known")
+        self.tally.warned += [
+            Skip(describe(run), warning)
+            for run in batch.runs
+            for warning in receipt.warnings.get(run["uuid"], ())
+        ]
         self.spool.done(batch)
         self.progress(len(batch.runs))
         return []
@@ -90,6 +140,18 @@ class Sender:
             self._reject(batch.runs[index], "; ".join(_reasons(details, error)))
         parts = list(_parts(batch.runs, named))
         paths = [self.spool.add(part, batch.flags) for part in parts]
+        self.spool.drop(batch)
+        return paths
+
+    def _work_around(self, batch: Batch, error: UnavailableError) -> list[Path]:
+        """The halves of a batch on which the server itself fails; a run alone waits."""
+        self._failures += 1
+        if error.passing or self._failures >= PATIENT_FAILURES:
+            raise error
+        if len(batch.runs) == 1:
+            self._failed.append(describe(batch.runs[0]))
+            return []
+        paths = [self.spool.add(part, batch.flags) for part in _parts(batch.runs, {})]
         self.spool.drop(batch)
         return paths
 
@@ -120,8 +182,7 @@ def _named_runs(details: Iterable[Detail], count: int) -> dict[int, list[Detail]
 
 
 def _reasons(details: Sequence[Detail], error: RefusedError) -> Iterator[str]:
-    for detail in details:
-        yield f"{detail.path}: {detail.message}" if detail.path else detail.message
+    yield from map(str, details)
     if error.status == 409:
         yield "--replace lets the new content take its place"
 

@@ -22,5 +22,7 @@ def test_an_older_info_may_lack_an_image_and_its_times():
     assert info == Info(cfg="8", uname=HEAD_12, old=True)
 
 
-def test_an_empty_info_says_nothing():
-    assert parse_info("") == Info(old=True)
+def test_an_empty_info_says_nothing_but_what_it_lacks():
+    info = parse_info("")
+    assert info == Info(old=True, doubts=info.doubts)
+    assert info.doubts == (".info: no Image", ".info: no CFG")

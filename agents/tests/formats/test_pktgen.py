@@ -3,18 +3,19 @@
 import pytest
 from labagent.formats.pktgen import read
 
-from agents.tests.make import NEW_HEADER, OLD_HEADER, receiver_log, second
+from agents.tests.make import NEW_HEADER, OLD_HEADER, receiver_log, second, seconds_of
 
 
 def log(values: list[float], *, header: list[str] = OLD_HEADER) -> bytes:
-    warm_up = [second(7) for _ in range(15 - len(header))]
-    cool_down = [second(9_999_999) for _ in range(10)]
-    return "\n".join([*header, *warm_up, *map(second, values), *cool_down, ""]).encode()
+    lines = seconds_of([*[7] * (15 - len(header)), *values, *[9_999_999] * 10])
+    return "\n".join([*header, *lines, ""]).encode()
 
 
 @pytest.mark.parametrize("new", [False, True])
 def test_the_value_is_the_median_of_the_seconds_between_warm_up_and_cool_down(new):
-    assert read(receiver_log(883374.5, new=new).encode()).values == {"pps": 883374.5}
+    reading = read(receiver_log(883374.5, new=new).encode())
+    assert reading.values == {"pps": 883374.5}
+    assert reading.doubts == ()
 
 
 def test_an_even_number_of_seconds_averages_the_two_middle_ones():
@@ -67,4 +68,4 @@ def test_bytes_that_are_no_text_do_no_harm():
 
 def test_a_garbled_second_gives_no_value_rather_than_a_wrong_one():
     garbled = log([10, 20, 30]).replace(b" 20 pps (20", b" 2O pps (20")
-    assert read(garbled).problem == "garbled line"
+    assert read(garbled).problem == "line 17 is garbled, or not in plain packets/s"

@@ -8,7 +8,7 @@ from django.db.models import F, Q
 from django.urls import reverse
 
 from webapp.accounts.models import User
-from webapp.regressions.models import Alert
+from webapp.alerts.models import Alert
 from webapp.results.models import Revision, Series
 
 

@@ -6,6 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from webapp.accounts.models import User
+from webapp.alerts.services import reconcile_trees
 from webapp.bisects.deciding import check_candidates
 from webapp.bisects.errors import BisectChanged, BisectError
 from webapp.bisects.models import Bisect, BisectAct
@@ -15,7 +16,6 @@ from webapp.bisects.services.asking import cancel_jobs
 from webapp.bisects.services.collecting import append, pasted_boots, revisions_along
 from webapp.bisects.services.settling import is_paused, write_act
 from webapp.jobs.models import Job
-from webapp.regressions.services.alerts import reconcile_trees
 from webapp.results.models import Revision
 from webapp.results.services import begin_writing
 

@@ -7,14 +7,16 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
+from webapp.alerts.models import Alert
+from webapp.alerts.queries.findings import findings_of
+from webapp.analysis.models import Finding
 from webapp.bisects.errors import BisectError
 from webapp.bisects.models import Bisect, BisectSettings
 from webapp.bisects.services.drafting import draft_bisect
 from webapp.bisects.services.starting import start_bisect
-from webapp.regressions.models import Alert, Finding
-from webapp.regressions.services.alerts.locks import lock_trees
 from webapp.results.models import Revision
 from webapp.results.services import begin_writing
+from webapp.results.services.tree_locks import lock_trees
 
 AT_ONCE = 20
 log = structlog.get_logger()
@@ -52,7 +54,7 @@ def _start(alert: int, tree: int, now: datetime) -> int | None:
     begin_writing()
     lock_trees([tree])
     row = Alert.objects.with_revisions().filter(pk=alert, bisects__isnull=True).first()
-    worst = Finding.objects.of_alerts([alert]).with_subjects().first()
+    worst = findings_of([alert]).with_subjects().first()
     if row is None or worst is None or not worst.change_pct or not _has_several(row):
         return None
     try:

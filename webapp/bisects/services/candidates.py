@@ -14,12 +14,13 @@ import structlog
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
+from webapp.alerts.queries.findings import of_interest
+from webapp.analysis.models import Finding
 from webapp.bisects.models import Bisect, BisectSettings
-from webapp.bisects.workers import fits, offers
+from webapp.bisects.workers import offers
 from webapp.jobs.capability import Capability
 from webapp.jobs.models import Job
 from webapp.jobs.services import request_more_runs
-from webapp.regressions.models import Finding
 from webapp.results.models import Run
 
 AT_ONCE = 20
@@ -35,7 +36,7 @@ def confirm_candidates(*, now: datetime | None = None) -> int:
     able = offers(now or timezone.now())
     if not able:
         return 0
-    waiting = (row for row in _waiting(able) if any(fits(serves, row.series) for serves in able))
+    waiting = (row for row in _waiting(able) if any(serves.covers(row.series) for serves in able))
     return sum(_confirm(row) for row in islice(waiting, AT_ONCE))
 
 
@@ -52,7 +53,7 @@ def _waiting(able: Sequence[Capability]) -> Iterable[Finding]:
     trees = BisectSettings.objects.filter(confirm_candidates=True).values("tree")
     candidates = Finding.objects.filter(state=Finding.State.CANDIDATE, series__tree__in=trees)
     return (
-        candidates.of_interest()
+        of_interest(candidates)
         .filter(Exists(Run.objects.counted().filter(history=False, **place)))
         .exclude(series__in=Bisect.objects.running().values("series"))
         .exclude(Exists(Job.objects.filter(purpose=Job.Purpose.CONFIRM, **place)))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
 
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from webapp.accounts.models import User
 from webapp.bisects.models import Bisect, BisectBoot
@@ -160,14 +160,16 @@ def _purpose_now(bisect: Bisect) -> str:
 
 def _purposes(bisect: Bisect, measured: Iterable[Measured]) -> dict[int, str]:
     """By run, the state that asked for it. What a job of somebody else measured, or what was there
-    before (on what was merged into this), is evidence as well, but none of this bisect's effort:
-    it spends nothing of its budget.
+    before (on what was merged into this, or replaced since), is evidence as well, but none of this
+    bisect's effort: it spends nothing of its budget.
     """
     runs = {one.run for one in measured}
     others = Job.objects.filter(runs__in=runs).values_list("runs", flat=True)
-    before = Run.objects.filter(
-        Q(received_at__lt=bisect.created_at) | Q(history=True), pk__in=runs
-    ).values_list("pk", flat=True)
+    early = Q(received_at__lt=bisect.created_at)
+    former = Run.objects.filter(early, superseded_by__isnull=False, uuid=OuterRef("uuid"))
+    before = Run.objects.filter(early | Q(history=True) | Exists(former), pk__in=runs).values_list(
+        "pk", flat=True
+    )
     asked = bisect.asked.filter(job__runs__in=runs)
     return dict.fromkeys([*others, *before], Source.HISTORY.value) | dict(
         asked.values_list("job__runs", "purpose")

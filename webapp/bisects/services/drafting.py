@@ -8,6 +8,8 @@ from statistics import median
 from django.db.models import Max, Min
 from django.utils import timezone
 
+from webapp.alerts.models import Alert
+from webapp.analysis.models import Finding
 from webapp.bisects.draft import Draft
 from webapp.bisects.errors import BisectError
 from webapp.bisects.models import Bisect, BisectBoot, BisectSettings
@@ -17,7 +19,6 @@ from webapp.bisects.question import boots_of_revisions, noise_document
 from webapp.bisects.services.collecting import history_boots
 from webapp.bisects.workers import workers_for
 from webapp.jobs.estimates import Durations
-from webapp.regressions.models import Alert, Finding
 from webapp.results.models import Revision, Series
 from webapp.stats import bisection
 from webapp.stats.errors import TooFewSamplesError

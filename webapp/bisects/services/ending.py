@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from webapp.alerts.services import reconcile_trees, tell_bisect
 from webapp.bisects.models import Bisect
 from webapp.bisects.sentences import standing_sentence
+from webapp.notifications.models import Subscription
 from webapp.outbox.letters import NewMail
 from webapp.outbox.links import absolute
 from webapp.outbox.models import Mail
 from webapp.outbox.services import post_event, post_mails
-from webapp.regressions.models import Subscription
-from webapp.regressions.services.alerts import reconcile_trees, tell_bisect
 from webapp.results.models import Revision
 from webapp.stats import bisection
 

@@ -105,6 +105,7 @@ def _is_of_the_lab(job: Job) -> bool:
 
 def machine_hours(bisect: Bisect) -> float:
     """What its jobs took, from their last lease to their end."""
-    taken = bisect.asked.filter(job__started_at__isnull=False, job__ended_at__isnull=False)
+    # A clock that was set back meanwhile is no time won.
+    taken = bisect.asked.filter(job__ended_at__gt=F("job__started_at"))
     spent = taken.aggregate(spent=Sum(F("job__ended_at") - F("job__started_at")))["spent"]
     return round(spent.total_seconds() / 3600, 6) if spent else 0.0

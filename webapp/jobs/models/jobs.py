@@ -218,5 +218,5 @@ class Job(models.Model):
         return self.state in (Job.State.FAILED, Job.State.CANCELLED)
 
     def results(self) -> Sequence[Run]:
-        """Its runs, in the order they came."""
-        return list(self.runs.order_by("pk"))
+        """Its runs, in the order they came; of one that was replaced, the current one."""
+        return list(self.runs.current().order_by("pk"))

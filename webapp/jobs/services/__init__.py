@@ -1,10 +1,16 @@
 """Writes to jobs, one file per matter."""
 
+from webapp.jobs.rules import LEASE
 from webapp.jobs.services.acting import cancel_job, change_priority, retry_job
 from webapp.jobs.services.asking import Asking, Serves, capabilities_of
-from webapp.jobs.services.claiming import LEASE, claim
+from webapp.jobs.services.claiming import claim
 from webapp.jobs.services.completing import begin_result, check_result, complete, refuse_result
-from webapp.jobs.services.expiring import cancel_overdue, expire_leases, pass_time
+from webapp.jobs.services.expiring import (
+    cancel_overdue,
+    correct_times,
+    expire_leases,
+    pass_time,
+)
 from webapp.jobs.services.polling import Polled, poll
 from webapp.jobs.services.reporting import Heard, fail, hear
 from webapp.jobs.services.requesting import (
@@ -30,6 +36,7 @@ __all__ = [
     "check_result",
     "claim",
     "complete",
+    "correct_times",
     "expire_leases",
     "fail",
     "hear",

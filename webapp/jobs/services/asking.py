@@ -8,9 +8,13 @@ from django.db.models import Model
 
 from webapp.jobs.capability import Capability
 from webapp.labs.models import Agent
-from webapp.results.errors import Forbidden, Problem, Unprocessable
-from webapp.results.models import Hardware, HardwareAlias, Mode, ModeAlias, Tree
-from webapp.results.services.resolving import unknown_hardware
+from webapp.results.errors import Forbidden, Unprocessable
+from webapp.results.models import Hardware, Mode, ModeAlias, Tree
+from webapp.results.services.hardware_names import (
+    foreign_hardware,
+    hardware_named,
+    unknown_hardware,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,32 +61,13 @@ def capabilities_of(asking: Asking) -> list[Capability]:
 
 
 def _hardware(asking: Asking) -> dict[str, Hardware]:
-    names = {each.hardware for each in asking.serves}
-    found = {row.name: row for row in Hardware.objects.filter(name__in=names)}
-    if missing := names - found.keys():
-        former = HardwareAlias.objects.filter(name__in=missing).select_related("hardware")
-        found |= {alias.name: alias.hardware for alias in former}
-    unknown = [
-        Problem(f"serves[{i}].hardware", _not_known(each.hardware))
-        for i, each in enumerate(asking.serves)
-        if each.hardware not in found
-    ]
-    if unknown:
+    named = [(f"serves[{i}].hardware", each.hardware) for i, each in enumerate(asking.serves)]
+    found = hardware_named(name for _, name in named)
+    if unknown := unknown_hardware(named, found):
         raise Unprocessable(unknown)
-    foreign = [
-        Problem(
-            f"serves[{i}].hardware", f"{each.hardware!r} belongs to another lab than this token"
-        )
-        for i, each in enumerate(asking.serves)
-        if found[each.hardware].lab_id != asking.agent.lab_id
-    ]
-    if foreign:
+    if foreign := foreign_hardware(named, found, asking.agent.lab_id):
         raise Forbidden(foreign)
     return found
-
-
-def _not_known(name: str) -> str:
-    return unknown_hardware(name, list(Hardware.objects.values_list("name", flat=True)))
 
 
 def _ids(model: type[Model], names: Iterable[Sequence[str] | None]) -> dict[str, int]:

@@ -2,18 +2,18 @@
 
 import secrets
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db import connection, transaction
 from django.utils import timezone
 
 from webapp.jobs.capability import TAKES, Capability, as_json
 from webapp.jobs.models import Job, JobEvent, Worker
+from webapp.jobs.rules import LEASE
 from webapp.jobs.services.asking import Asking
 from webapp.jobs.services.expiring import expire_leases
-from webapp.jobs.services.log import Kind, note
+from webapp.jobs.services.log import HEARD, Kind, extend_lease, note
 
-LEASE = timedelta(minutes=5)
 LEASE_BYTES = 16
 
 SEE_WORKER = """
@@ -87,10 +87,12 @@ def _see(asking: Asking, capabilities: Sequence[Capability], at: datetime) -> in
 
 def _renew(worker: int, at: datetime) -> Job | None:
     """Also of a lease that ran out unnoticed: this is its worker."""
-    renewed = Job.objects.filter(worker=worker, state=Job.State.LEASED)
-    if not renewed.update(lease_until=at + LEASE, last_heard_at=at):
-        return None
-    return Job.objects.named().get(worker=worker, state=Job.State.LEASED)
+    held = Job.objects.named().filter(worker=worker, state=Job.State.LEASED)
+    job = held.select_for_update(of=["self"], no_key=True).first()
+    if job is not None:
+        extend_lease(job, at)
+        job.save(update_fields=HEARD)
+    return job
 
 
 def _take(worker: int, capabilities: Sequence[Capability], at: datetime) -> Job | None:

@@ -60,7 +60,8 @@ def complete(
     A cancelled job keeps its runs and stays cancelled.
     """
     at = now or timezone.now()
-    stored = list(Run.objects.filter(uuid__in=[run.uuid for run in runs]).order_by("pk"))
+    uuids = [run.uuid for run in runs]
+    stored = list(Run.objects.current().filter(uuid__in=uuids).order_by("pk"))
     known = set(job.runs.values_list("pk", flat=True))
     fresh = [run for run in stored if run.pk not in known]
     if not fresh and job.has_ended:
@@ -110,7 +111,8 @@ def _refuse_known_runs(job: Job, runs: Sequence[RunDocument]) -> None:
     """A job asks for a new measurement. An old run would end it and bring nothing, for ever."""
     others = Job.runs.through.objects.filter(run=OuterRef("pk")).exclude(job=job)
     old = (
-        Run.objects.filter(Q(Exists(others)) | Q(received_at__lt=job.created_at))
+        Run.objects.current()
+        .filter(Q(Exists(others)) | Q(received_at__lt=job.created_at))
         .filter(uuid__in=[run.uuid for run in runs])
         .exclude(jobs=job)
         .first()

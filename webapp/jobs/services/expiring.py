@@ -1,12 +1,18 @@
-"""What time does to jobs: leases run out, deadlines pass."""
+"""What time does to jobs: leases run out, deadlines pass, and the clock is set back."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import Q
+from django.db.models.functions import Least
 from django.utils import timezone
 
-from webapp.jobs.models import Job
+from webapp.jobs.models import Job, Worker
+from webapp.jobs.rules import LEASE, LONGEST_PAUSE
 from webapp.jobs.services.log import Kind, end, end_cancelled, fail_attempt, note, put_back
+
+CLOCKS_DIFFER_BY = timedelta(minutes=1)
+"""Those of two machines of one instance, without anything being wrong."""
 
 AT_ONCE = 100
 """Rows of one transaction; the sweep comes again."""
@@ -49,8 +55,29 @@ def cancel_overdue(*, now: datetime | None = None) -> int:
     return len(jobs)
 
 
+@transaction.atomic
+def correct_times(*, now: datetime | None = None) -> int:
+    """Take back what lies further ahead than anything we write: the clock was set back. How many.
+
+    Otherwise jobs would wait, and silent workers count as alive, until it is there again.
+    """
+    at = now or timezone.now()
+    ahead = at + CLOCKS_DIFFER_BY
+    times = ("started_at", "last_heard_at", "stage_since")
+    leased = Job.objects.leased().filter(lease_until__gt=ahead + LEASE)
+    queued = Job.objects.queued().filter(
+        Q(not_before__gt=ahead + LONGEST_PAUSE) | Q(created_at__gt=ahead)
+    )
+    return (
+        leased.update(lease_until=at + LEASE, **{name: Least(name, at) for name in times})
+        + queued.update(not_before=Least("not_before", at), created_at=Least("created_at", at))
+        + Worker.objects.filter(last_seen_at__gt=ahead).update(last_seen_at=at)
+    )
+
+
 def pass_time(*, now: datetime | None = None) -> None:
-    """Both, until nothing is left."""
+    """All of it, until nothing is left."""
+    correct_times(now=now)
     while expire_leases(now=now) == AT_ONCE:
         pass
     while cancel_overdue(now=now) == AT_ONCE:

@@ -6,10 +6,13 @@ from typing import Any
 from webapp.accounts.models import User
 from webapp.jobs import listeners, wake
 from webapp.jobs.models import Job, JobEvent
+from webapp.jobs.rules import LEASE
 
 Kind = JobEvent.Kind
 NOW = timedelta(0)
 REASON_MAX = 500
+HEARD = ("lease_until", "last_heard_at", "started_at")
+"""What a word of the worker changes."""
 
 
 def note(job: Job, kind: Kind, at: datetime, *, actor: User | None = None, **fields: Any) -> None:
@@ -31,8 +34,15 @@ def put_back(job: Job, at: datetime, *, pause: timedelta = NOW) -> None:
     wake.announce_on_commit()
 
 
+def extend_lease(job: Job, at: datetime) -> None:
+    """Its worker spoke: the lease begins anew. Needs the ``HEARD`` saved after it."""
+    _shorten_silence(job, at)
+    job.lease_until, job.last_heard_at = at + LEASE, at
+
+
 def end(job: Job, state: str, at: datetime) -> None:
     """Done, failed or cancelled. Who listens is told in this transaction."""
+    _shorten_silence(job, at)
     job.state, job.lease_until, job.ended_at = state, None, at
     _forget_progress(job)
     job.save()
@@ -43,6 +53,14 @@ def end_cancelled(job: Job, at: datetime, *, actor: User | None = None) -> None:
     """End a job whose cancellation was asked for."""
     end(job, Job.State.CANCELLED, at)
     note(job, Kind.CANCELLED, at, actor=actor, worker=job.worker, reason=job.cancel_reason)
+
+
+def _shorten_silence(job: Job, at: datetime) -> None:
+    """Count a silence as work for no longer than a lease: a clock that was set forward by days, or
+    a server that was down, must not use up the hours of a bisect.
+    """
+    if job.started_at and job.last_heard_at:
+        job.started_at += max(at - job.last_heard_at - LEASE, NOW)
 
 
 def _forget_progress(job: Job) -> None:

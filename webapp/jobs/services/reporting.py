@@ -9,13 +9,15 @@ from django.utils import timezone
 from webapp.jobs.errors import LeaseLost
 from webapp.jobs.models import Job, Worker
 from webapp.jobs.rules import RULES, may_be_tried_again
-from webapp.jobs.services.claiming import LEASE, was_leased
+from webapp.jobs.services.claiming import was_leased
 from webapp.jobs.services.locks import hold_as
 from webapp.jobs.services.log import (
+    HEARD,
     REASON_MAX,
     Kind,
     end,
     end_cancelled,
+    extend_lease,
     fail_attempt,
     note,
     put_back,
@@ -75,10 +77,8 @@ def _note_progress(job: Job, at: datetime, *, stage: str, progress: str, log: st
     if job.stage != stage:
         job.stage, job.stage_since = stage, at
     job.progress, job.log = progress[:PROGRESS_MAX], log[-HEARTBEAT_LOG:] or job.log
-    job.lease_until, job.last_heard_at = at + LEASE, at
-    job.save(
-        update_fields=["stage", "stage_since", "progress", "log", "lease_until", "last_heard_at"]
-    )
+    extend_lease(job, at)
+    job.save(update_fields=["stage", "stage_since", "progress", "log", *HEARD])
 
 
 @transaction.atomic

@@ -1,12 +1,13 @@
 """Webhooks: who wants to hear of events, and what was sent there."""
 
 import secrets
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 
 from webapp.accounts.models import User
@@ -26,6 +27,15 @@ class EndpointQuerySet(models.QuerySet["Endpoint"]):
     def listening_to(self, kind: str) -> Self:
         """The enabled ones that want events of ``kind``. Without kinds, an endpoint wants all."""
         return self.filter(Q(kinds__contains=[kind]) | Q(kinds=[]), enabled=True)
+
+    def in_reach(self, now: datetime) -> Self:
+        """The enabled ones that are not in the pause after a failure."""
+        return self.filter(enabled=True).exclude(next_try__gt=now)
+
+    def with_due_deliveries(self, now: datetime) -> Self:
+        """Those to which something is to be sent, and nothing is on its way."""
+        own = HookDelivery.objects.filter(endpoint=OuterRef("pk"))
+        return self.filter(Exists(own.claimable(now)), ~Exists(own.under_way(now)))
 
 
 class Endpoint(models.Model):
@@ -68,9 +78,17 @@ class Endpoint(models.Model):
 class HookDeliveryQuerySet(ParcelQuerySet):
     """Works on deliveries."""
 
-    def to_endpoints_in_reach(self, now: datetime) -> Self:
-        """Those to enabled endpoints that are not in the pause after a failure."""
-        return self.filter(endpoint__enabled=True).exclude(endpoint__next_try__gt=now)
+    def under_way(self, now: datetime) -> Self:
+        """Those that a process sends just now."""
+        return self.filter(state=Parcel.State.CLAIMED, due__gt=now)
+
+    def first_due_of(self, endpoints: Sequence[Endpoint], now: datetime) -> Self:
+        """The one due first to each of ``endpoints`` to which nothing is on its way."""
+        due = self.filter(endpoint__in=endpoints).claimable(now)
+        busy = self.filter(endpoint=OuterRef("endpoint")).under_way(now)
+        return (
+            due.filter(~Exists(busy)).order_by("endpoint_id", "due", "pk").distinct("endpoint_id")
+        )
 
 
 class HookDelivery(Parcel):

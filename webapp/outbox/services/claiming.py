@@ -22,13 +22,18 @@ def claim(parcels: ParcelQuerySet, *, limit: int, lease: timedelta) -> uuid.UUID
     Two workers never claim the same one: each skips the rows that the other holds, and sees
     afterwards that they are not due any more.
     """
-    now, token = timezone.now(), uuid.uuid4()
+    now = timezone.now()
     with transaction.atomic():
         due = parcels.claimable(now).select_for_update(skip_locked=True, of=("self",))
-        chosen = list(due.values_list("pk", flat=True)[:limit])
-        parcels.model._default_manager.filter(pk__in=chosen).update(  # noqa: SLF001
-            state=Parcel.State.CLAIMED, claim=token, due=now + lease
-        )
+        return claim_these(due[:limit], lease=lease)
+
+
+def claim_these(parcels: ParcelQuerySet, *, lease: timedelta) -> uuid.UUID | None:
+    """Claim ``parcels``, which are due and which nobody else claims now; None without any."""
+    token = uuid.uuid4()
+    chosen = list(parcels.values_list("pk", flat=True))
+    free = parcels.model._default_manager.filter(pk__in=chosen, state__in=Parcel.UNFINISHED)  # noqa: SLF001
+    free.update(state=Parcel.State.CLAIMED, claim=token, due=timezone.now() + lease)
     return token if chosen else None
 
 

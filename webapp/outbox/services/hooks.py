@@ -1,19 +1,15 @@
-"""Send the deliveries that are due, one at a time: endpoints are slow, and do not slow others."""
+"""One delivery to its endpoint: what is sent, and whether it arrived."""
 
 import json
 import time
-from datetime import timedelta
 
 from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
-from django.utils import timezone
 
 from webapp.outbox import addresses, http_post, signing
+from webapp.outbox.deadlines import Deadline
 from webapp.outbox.models import HookDelivery
-from webapp.outbox.services import claiming, endpoints
-
-LEASE = timedelta(minutes=2)
-"""Of one delivery: TOTAL_SECONDS of the request, and the time that a resolver may take."""
+from webapp.outbox.services import endpoints
 
 
 class DeliveryError(Exception):
@@ -22,26 +18,6 @@ class DeliveryError(Exception):
     def __init__(self, reason: str, answer: http_post.Answer | None = None) -> None:
         super().__init__(reason)
         self.answer = answer
-
-
-def send_due_delivery() -> bool:
-    """Send one delivery that is due; False when there is none."""
-    reachable = HookDelivery.objects.to_endpoints_in_reach(timezone.now())
-    token = claiming.claim(reachable, limit=1, lease=LEASE)
-    if token is None:
-        return False
-    delivery = HookDelivery.objects.select_related("endpoint").get(claim=token)
-    claiming.keep(delivery, lease=LEASE)
-    try:
-        answer = _post(delivery)
-    except DeliveryError as error:
-        # First the delivery: when the endpoint is disabled for this, all that wait are dropped.
-        claiming.record_failed(delivery, str(error), **_answer_fields(error.answer))
-        endpoints.note_failure(endpoint=delivery.endpoint, reason=str(error))
-    else:
-        claiming.record_sent(delivery, **_answer_fields(answer))
-        endpoints.note_success(endpoint=delivery.endpoint)
-    return True
 
 
 def body_of(delivery: HookDelivery) -> bytes:
@@ -56,13 +32,13 @@ def body_of(delivery: HookDelivery) -> bytes:
     return json.dumps(content, cls=DjangoJSONEncoder, sort_keys=True).encode()
 
 
-def _post(delivery: HookDelivery) -> http_post.Answer:
-    """Post it. Raises DeliveryError unless the endpoint says 2xx."""
+def post_delivery(delivery: HookDelivery, deadline: Deadline) -> http_post.Answer:
+    """Post it. Raises DeliveryError unless the endpoint says 2xx. Touches no database."""
     body = body_of(delivery)
     endpoint = delivery.endpoint
     try:
         target = addresses.check(endpoint.url, allowed=endpoints.allowed_networks(endpoint))
-        answer = http_post.post(target, body, _headers(delivery, body))
+        answer = http_post.post(target, body, _headers(delivery, body), deadline=deadline)
     except (addresses.AddressError, http_post.PostError) as error:
         raise DeliveryError(str(error)) from error
     if 300 <= answer.status < 400:
@@ -83,7 +59,8 @@ def _headers(delivery: HookDelivery, body: bytes) -> dict[str, str]:
     }
 
 
-def _answer_fields(answer: http_post.Answer | None) -> dict[str, object]:
+def answer_fields(answer: http_post.Answer | None) -> dict[str, object]:
+    """What is kept of an answer."""
     if answer is None:
         return {"status": None, "response": "", "milliseconds": None}
     return {

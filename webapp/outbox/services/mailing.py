@@ -12,15 +12,18 @@ from django.db import transaction
 from django.utils import timezone
 
 from webapp.outbox import envelopes, letters
+from webapp.outbox.deadlines import Deadline
 from webapp.outbox.models import Mail
 from webapp.outbox.services import claiming, mail_server
 from webapp.outbox.smtp import Line, NotNow, Refused, ServerAway
 from webapp.outbox.smtp_help import explain
+from webapp.readiness import heartbeats
+from webapp.readiness.noting import still_works
 
 BATCH = 50
 LEASE = timedelta(minutes=3)
-"""Of one mail: some ten commands of a conversation, each of which may take EMAIL_TIMEOUT (10 s),
-and its composition. A worker that was killed holds its mails up for so long."""
+"""Of one mail: its composition, and a conversation whose deadlines are those of
+`webapp.outbox.smtp_backend`. A worker that was killed holds its mails up for so long."""
 
 OTHER_ADDRESS = "to"
 """In a mail's data: where it goes, if not to the recipient's address."""
@@ -40,18 +43,31 @@ LETTER_FIELDS = (
 log = structlog.get_logger()
 
 
-def send_due_mails() -> bool:
-    """Send one batch of due mails; whether it is worth looking for another at once."""
+def send_due_mails(*, until: Deadline | None = None) -> bool:
+    """Send one batch of due mails; whether it is worth looking for another at once.
+
+    What has not begun at ``until`` is given back.
+    """
     if mail_server.is_left_alone(timezone.now()):
         return False
     token = claiming.claim(Mail.objects.all(), limit=BATCH, lease=LEASE)
-    return token is not None and _send_claimed(token)
+    return token is not None and _send_claimed(token, until)
 
 
-def _send_claimed(token: uuid.UUID) -> bool:
+def are_mails_due() -> bool:
+    """Whether one could be sent now."""
+    now = timezone.now()
+    return not mail_server.is_left_alone(now) and Mail.objects.claimable(now).exists()
+
+
+def _send_claimed(token: uuid.UUID, until: Deadline | None = None) -> bool:
     line = Line()
     try:
         for mail in Mail.objects.filter(claim=token).select_related("recipient").order_by("pk"):
+            if until is not None and until.is_over:
+                claiming.release(Mail.objects.all(), token)
+                break
+            still_works(heartbeats.DELIVERIES)
             _send(mail, line)
     except ServerAway as error:
         log.warning("the mail server takes no mails, all wait", reason=str(error))

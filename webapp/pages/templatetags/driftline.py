@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import naturaltime
@@ -9,20 +10,29 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from webapp.alerts.queries.scopes import Scope
+from webapp.analysis.models import Comparison, Finding, FindingEvent
 from webapp.charts import text
 from webapp.pages import links
 from webapp.pages.commit_headline import Proven
-from webapp.regressions.models import Comparison, Finding, FindingEvent
-from webapp.regressions.scopes import Scope
-from webapp.results.models import Hardware, Metric, Series, Tree
+from webapp.results.models import Hardware, Series, Tree
 
 register = template.Library()
+
+
+class Directed(Protocol):
+    """Anything with a direction: ``more``, ``less``, or empty where its series differ."""
+
+    @property
+    def better(self) -> str: ...
+
 
 register.filter("number", text.number)
 register.filter("percent", text.percent)
 register.filter("half_width", text.half_width)
 register.filter("chance", text.chance)
 register.filter("small_share", text.small_share)
+register.filter("with_minus", text.with_minus)
 
 
 @register.simple_tag
@@ -80,23 +90,23 @@ def change_within(row: object) -> str:
 @register.simple_tag
 def finding_sentence(finding: Finding) -> str:
     """``11.4 % slower [−12.3, −10.5]``. Needs the series' metric loaded."""
-    metric = finding.series.metric
+    series = finding.series
     low, high = _ends(finding)
     return text.finding_sentence(
-        percent=_size(finding), low=low, high=high, better=metric.better, unit=metric.unit
+        percent=_size(finding), low=low, high=high, better=series.better, unit=series.metric.unit
     )
 
 
 @register.simple_tag
 def judged_sentence(cell: Proven) -> str:
     """The same of a cell of a commit's table. Needs the series' metric loaded."""
-    judged, metric = cell.judged, cell.series.metric
+    judged, series = cell.judged, cell.series
     return text.finding_sentence(
         percent=judged.percent,
         low=judged.low,
         high=judged.high,
-        better=metric.better,
-        unit=metric.unit,
+        better=series.better,
+        unit=series.metric.unit,
     )
 
 
@@ -130,8 +140,9 @@ def css_class(verdict: str) -> str:
 
 
 @register.filter
-def better_words(metric: Metric) -> str:
-    return text.better_words(metric.better)
+def better_words(of: Directed) -> str:
+    """``more is better``, of a series or of what shows several."""
+    return text.better_words(of.better)
 
 
 @register.filter
@@ -172,8 +183,16 @@ def when(moment: datetime | None) -> str:
         '<time datetime="{}" title="{}">{}</time>',
         moment.isoformat(),
         moment.strftime("%Y-%m-%d %H:%M %Z"),
-        _roughly(naturaltime(moment)),
+        _relative(moment),
     )
+
+
+def _relative(moment: datetime) -> str:
+    """The year alone where no calendar reaches: what was stored before times had bounds."""
+    try:
+        return _roughly(naturaltime(moment))
+    except (OverflowError, ValueError):
+        return f"in the year {moment.year}"
 
 
 def _roughly(words: str) -> str:

@@ -3,21 +3,26 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
 from webapp.accounts.operators import (
+    Confirmation,
     Inline,
     InlineFormSet,
     ModelForm,
     OperatedAdmin,
+    ask,
     bind,
     count_of,
 )
 from webapp.results.admin.merge_forms import merge_chosen
+from webapp.results.errors import Unprocessable
 from webapp.results.models import Revision, RevisionAlias, Series, Tree
+from webapp.results.services.deciding import displace_revision, place_revision
 from webapp.results.services.merging import merge_revisions
 
 
@@ -106,20 +111,87 @@ class IntoRevisionForm(forms.Form):
         return found
 
 
+class WaitingForPlace(admin.SimpleListFilter):
+    title = "waiting for a place"
+    parameter_name = "waiting"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("yes", "Yes"), ("no", "No")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any] | None:
+        found: dict[str | None, Any] = {"yes": "waiting", "no": "placed"}
+        name = found.get(self.value())
+        return getattr(queryset, name)() if name else None
+
+
+class Disputed(admin.SimpleListFilter):
+    """Uploads gave other places than the one that the revision has."""
+
+    title = "other places proposed"
+    parameter_name = "disputed"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("yes", "Yes, and nobody decided")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any] | None:
+        if self.value() != "yes":
+            return None
+        return queryset.filter(decided=False, proposals__isnull=False).distinct()
+
+
+class PlaceForm(Confirmation):
+    position = forms.IntegerField(
+        required=False,
+        help_text="Empty: where they are, or where they were first proposed to be.",
+    )
+
+    def __init__(self, *args: Any, several: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.several = several
+
+    def clean_position(self) -> int | None:
+        position: int | None = self.cleaned_data["position"]
+        if position is not None and self.several:
+            raise forms.ValidationError("Choose one revision to give it a place")
+        return position
+
+
+def _proposed(revision: Revision) -> str:
+    where = "waits" if revision.is_waiting else f"at {revision.position}"
+    return ", ".join([f"{revision} of {revision.tree} {where}", *_proposals(revision)])
+
+
+def _proposals(revision: Revision) -> list[str]:
+    rows = revision.proposals.select_related("agent__lab")
+    return [f"{one.position} by {one.agent}" for one in rows]
+
+
 @admin.register(Revision)
 class RevisionAdmin(OperatedAdmin):
     """What is known of a commit comes from imports; only its aliases are edited here."""
 
-    list_display = ["name", "tree", "position", "author_name", "committed_at", "subject"]
-    list_filter = ["tree"]
-    list_select_related = ["tree"]
+    list_display = [
+        "name",
+        "tree",
+        "place",
+        "decided",
+        "proposed_by",
+        "author_name",
+        "committed_at",
+        "subject",
+    ]
+    list_filter = [WaitingForPlace, Disputed, "decided", "tree"]
+    list_select_related = ["tree", "proposed_by__lab"]
     search_fields = ["aliases__name__startswith", "author_name__istartswith"]
     search_help_text = "The start of an id, a hash or an author's name"
     show_full_result_count = False
     readonly_fields = [
         "name",
         "tree",
-        "position",
+        "place",
+        "decided",
+        "proposed_by",
+        "other_places",
         "author_name",
         "author_email",
         "committed_at",
@@ -128,8 +200,70 @@ class RevisionAdmin(OperatedAdmin):
         "paths",
         "path_count",
     ]
+    exclude = ["position"]
     inlines = [AliasesOfRevision]
-    actions = ["merge"]
+    actions = ["place_on_tree", "displace", "merge"]
+
+    @admin.display(ordering="position")
+    def place(self, revision: Revision) -> str:
+        return "waits" if revision.is_waiting else str(revision.position)
+
+    @admin.display(description="proposed and not taken")
+    def other_places(self, revision: Revision) -> str:
+        return ", ".join(_proposals(revision)) or "-"
+
+    @admin.action(description="Decide the place on the tree", permissions=["operate"])
+    def place_on_tree(
+        self, request: HttpRequest, queryset: QuerySet[Revision]
+    ) -> TemplateResponse | None:
+        form = bind(PlaceForm, request, several=queryset.count() > 1)
+        title = "Decide the place"
+        text = (
+            "These revisions have their place for good: the one they have, or the first that was "
+            "proposed. Runs that waited are pooled there and analysed."
+        )
+        if form.is_valid():
+            try:
+                self._place(request, list(queryset), form.cleaned_data["position"])
+            except Unprocessable as error:
+                for problem in error.problems:
+                    form.add_error(None, problem.message)
+            else:
+                return None
+        return ask(self, request, queryset, form, title=title, text=text, describe=_proposed)
+
+    @transaction.atomic
+    def _place(self, request: Any, rows: list[Revision], position: int | None) -> None:
+        for row in rows:
+            place = place_revision(revision=row, position=position)
+            self.log_change(request, row, f"Decided its place: {place}")
+        self.message_user(request, f"Decided: {len(rows)}", messages.SUCCESS)
+
+    @admin.action(description="Take off the place", permissions=["operate"])
+    def displace(
+        self, request: HttpRequest, queryset: QuerySet[Revision]
+    ) -> TemplateResponse | None:
+        form = bind(Confirmation, request)
+        if form.is_valid():
+            try:
+                self._displace(request, list(queryset))
+            except Unprocessable as error:
+                for problem in error.problems:
+                    form.add_error(None, problem.message)
+            else:
+                return None
+        text = (
+            "An upload gave these revisions their place. They wait for another one, and their runs "
+            "leave the statistics until they have it."
+        )
+        return ask(self, request, queryset, form, title="Take off the place", text=text)
+
+    @transaction.atomic
+    def _displace(self, request: Any, rows: list[Revision]) -> None:
+        for row in rows:
+            displace_revision(revision=row)
+            self.log_change(request, row, f"Took it off its place {row.position}")
+        self.message_user(request, f"Waiting for a place: {len(rows)}", messages.SUCCESS)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """A revision needs its place and its alias: uploads and imports give both."""

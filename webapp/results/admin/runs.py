@@ -8,8 +8,16 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
-from webapp.accounts.operators import ReadOnlyAdmin, ReadOnlyInline, ask, bind, confirmed, whether
-from webapp.results.models import Measurement, Run
+from webapp.accounts.operators import (
+    Confirmation,
+    ReadOnlyAdmin,
+    ReadOnlyInline,
+    ask,
+    bind,
+    whether,
+)
+from webapp.results.errors import Unprocessable
+from webapp.results.models import Measurement, RefusedReplacement, Run
 from webapp.results.services import restore_run, withdraw_run
 
 
@@ -24,6 +32,15 @@ class SamplesOfRun(ReadOnlyInline):
     @admin.display
     def metric(self, measurement: Measurement) -> str:
         return measurement.series.metric.name
+
+
+class RefusedReplacementsOfRun(ReadOnlyInline):
+    model = RefusedReplacement
+    fields = ["agent", "tries", "first_at", "last_at"]
+    readonly_fields = ["first_at", "last_at"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[RefusedReplacement]:
+        return super().get_queryset(request).select_related("agent__lab")
 
 
 class ReasonForm(forms.Form):
@@ -48,18 +65,20 @@ class RunAdmin(ReadOnlyAdmin):
         "agent",
         "received_at",
         "withdrawn_at",
+        "superseded_by",
     ]
     list_filter = [
         whether("withdrawn_at", "withdrawn"),
+        whether("superseded_by", "replaced"),
         "history",
         "revision__tree",
         "agent__lab",
     ]
-    list_select_related = ["revision", "hardware", "mode", "agent__lab"]
+    list_select_related = ["revision", "hardware", "mode", "agent__lab", "superseded_by"]
     search_fields = ["=uuid", "=revision__name", "hardware__name", "mode__name"]
     search_help_text = "A whole UUID or revision, or a part of hardware or mode"
     show_full_result_count = False
-    inlines = [SamplesOfRun]
+    inlines = [SamplesOfRun, RefusedReplacementsOfRun]
     actions = ["withdraw", "restore"]
 
     @admin.display(description="UUID", ordering="uuid")
@@ -87,17 +106,37 @@ class RunAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Take a withdrawal back", permissions=["operate"])
     def restore(self, request: HttpRequest, queryset: QuerySet[Run]) -> TemplateResponse | None:
-        def do(run: Run) -> None:
-            restore_run(run=run)
-            self.log_change(request, run, "Took its withdrawal back")
+        withdrawn = queryset.filter(withdrawn_at__isnull=False)
+        form = bind(Confirmation, request)
+        if not form.is_valid():
+            title = "Take the withdrawal back"
+            text = "These withdrawn runs count again, and their series are analysed anew."
+            return ask(self, request, withdrawn, form, title=title, text=text, describe=_named)
+        done = sum(self._restore(request, run) for run in withdrawn)
+        self.message_user(request, f"Taken back: {done}", messages.SUCCESS)
+        return None
 
-        return confirmed(
-            self,
-            request,
-            queryset.filter(withdrawn_at__isnull=False),
-            do,
-            title="Take the withdrawal back",
-            text="These withdrawn runs count again, and their series are analysed anew.",
-            done="Taken back",
-            describe=_named,
-        )
+    def _restore(self, request: HttpRequest, run: Run) -> bool:
+        try:
+            restore_run(run=run)
+        except Unprocessable as error:
+            for problem in error.problems:
+                self.message_user(request, problem.message, messages.ERROR)
+            return False
+        self.log_change(request, run, "Took its withdrawal back")
+        return True
+
+
+@admin.register(RefusedReplacement)
+class RefusedReplacementAdmin(ReadOnlyAdmin):
+    """Who tried to replace another lab's runs. Nothing was changed by it."""
+
+    list_display = ["last_at", "agent", "run", "lab", "tries", "first_at"]
+    list_filter = ["agent__lab", "run__hardware__lab"]
+    list_select_related = ["agent__lab", "run__hardware__lab"]
+    search_fields = ["=run__uuid", "agent__name"]
+    show_full_result_count = False
+
+    @admin.display(description="lab of the run")
+    def lab(self, line: RefusedReplacement) -> str:
+        return line.run.hardware.lab.name

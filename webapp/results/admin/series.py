@@ -7,16 +7,27 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
-from webapp.accounts.operators import Confirmation, ReadOnlyAdmin, ask, bind, count_of, whether
+from webapp.accounts.operators import (
+    Confirmation,
+    ModelForm,
+    ReadOnlyAdmin,
+    ask,
+    bind,
+    count_of,
+    whether,
+)
 from webapp.results.models import Point, Series
-from webapp.results.services.series import analyse_again
+from webapp.results.services.series import analyse_again, set_direction
 
 PARTS = ["tree", "hardware", "mode", "metric"]
 
 
 @admin.register(Series)
 class SeriesAdmin(ReadOnlyAdmin):
-    list_display = [*PARTS, "points", "version", "dirty_from", "dirty_since"]
+    """To look at; what an operator sets is which way is better, and it is analysed anew then."""
+
+    list_display = [*PARTS, "own_better", "points", "version", "dirty_from", "dirty_since"]
+    readonly_fields = [*PARTS, "version", "dirty_from", "dirty_since"]
     list_display_links = ["tree", "hardware"]
     list_filter = [whether("dirty_from", "waiting for analysis"), "tree", "metric", "hardware__lab"]
     list_select_related = PARTS
@@ -26,6 +37,13 @@ class SeriesAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).annotate(_points=count_of(Point, "series"))
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.has_operate_permission(request)
+
+    def save_model(self, request: HttpRequest, obj: Series, form: ModelForm, change: bool) -> None:
+        if "own_better" in form.changed_data:
+            set_direction(series=obj, better=obj.own_better)
 
     @admin.display
     def points(self, series: Any) -> int:

@@ -13,7 +13,6 @@ from webapp.accounts.operators import (
     Inline,
     ModelForm,
     OperatedAdmin,
-    ReadOnlyAdmin,
     ReadOnlyInline,
     bind,
     count_of,
@@ -22,6 +21,7 @@ from webapp.results.admin.merge_forms import IntoForm, merge_chosen
 from webapp.results.errors import Unprocessable
 from webapp.results.models import Hardware, HardwareAlias, Metric, Mode, ModeAlias, Series
 from webapp.results.services import forget_names
+from webapp.results.services.deciding import change_metric
 from webapp.results.services.merging import merge_hardware, merge_modes
 from webapp.results.services.subjects import check_hardware_name, rename_hardware
 
@@ -130,9 +130,18 @@ class ModeAdmin(AboutSeries):
 
 
 @admin.register(Metric)
-class MetricAdmin(AboutSeries, ReadOnlyAdmin):
-    """Unit and direction are what the first upload said; another direction is another metric."""
+class MetricAdmin(AboutSeries):
+    """Unit and direction are what the first upload said, until somebody decides here."""
 
     series_field = "metric"
     list_display = ["name", "unit", "better", "series"]
     search_fields = ["name"]
+    readonly_fields = ["name"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Metric, form: ModelForm, change: bool) -> None:
+        """The stored numbers stay; every series of the metric is analysed anew."""
+        if form.changed_data:
+            change_metric(metric=obj, unit=obj.unit, better=obj.better)

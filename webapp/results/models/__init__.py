@@ -1,6 +1,7 @@
-"""What was measured, one file per part: history, subjects, runs, series."""
+"""What was measured, one file per part."""
 
-from webapp.results.models.history import Revision, RevisionAlias, Tree
+from webapp.results.models.history import PlaceProposal, Revision, RevisionAlias, Tree
+from webapp.results.models.refusals import RefusedReplacement
 from webapp.results.models.runs import Measurement, Run
 from webapp.results.models.series import Point, Series
 from webapp.results.models.subjects import (
@@ -18,7 +19,9 @@ __all__ = [
     "Metric",
     "Mode",
     "ModeAlias",
+    "PlaceProposal",
     "Point",
+    "RefusedReplacement",
     "Revision",
     "RevisionAlias",
     "Run",

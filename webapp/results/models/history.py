@@ -1,16 +1,22 @@
 """Trees and their revisions."""
 
+from collections.abc import Sequence
 from typing import Self
 
 from django.apps import apps
 from django.contrib.postgres.fields import ArrayField
-from django.db import models
+from django.db import connection, models
 from django.db.models import Q
 from django.urls import reverse
 
-from webapp.results.revision_ids import HASH_PATTERN
+from webapp.labs.models import Agent
+from webapp.results.revision_ids import HASH_PATTERN, position_of
 
 MIN_HASH_PREFIX = 7
+WAITING_FROM = 2**62
+"""Positions from here on are no places on a tree: a revision that waits for its place is kept at
+this plus its id, beyond every place that can be given. It has no points, so nothing concludes from
+it."""
 
 
 class Tree(models.Model):
@@ -34,8 +40,19 @@ class RevisionQuerySet(models.QuerySet["Revision"]):
     def of_tree(self, tree: Tree | int) -> Self:
         return self.filter(tree=tree)
 
+    def placed(self) -> Self:
+        """Those that have their place, without those that wait for one."""
+        return self.filter(position__lt=WAITING_FROM)
+
+    def waiting(self) -> Self:
+        """Those that wait for their place."""
+        return self.filter(position__gte=WAITING_FROM)
+
     def named(self, *, tree: Tree, name: str) -> "Revision | None":
-        """The revision that ``name`` (an id, an alias or the start of a hash) means in ``tree``."""
+        """The revision that ``name`` (an id, an alias or the start of a hash) means in ``tree``.
+
+        Of ``placed()`` or ``waiting()`` ones only, where called on those.
+        """
         exact = self.filter(tree=tree, aliases__name=name).first()
         return exact or self.with_hash(tree=tree, start=name)
 
@@ -71,19 +88,41 @@ class RevisionQuerySet(models.QuerySet["Revision"]):
             position__lt=later.position,
         ).order_by("position")
 
+    def counts(self, ranges: Sequence[tuple[int, int, int]]) -> list[int]:
+        """How many revisions lie in each range, in one statement: the id of a tree, the position
+        after which it begins, and the one that it ends with.
+        """
+        if not ranges:
+            return []
+        with connection.cursor() as cursor:
+            cursor.execute(COUNTS, [list(column) for column in zip(*ranges, strict=True)])
+            return [count for (count,) in cursor.fetchall()]
+
     def before(self, revision: "Revision") -> Self:
         return self.filter(tree_id=revision.tree_id, position__lt=revision.position).order_by(
             "-position"
         )
 
     def after(self, revision: "Revision") -> Self:
-        return self.filter(tree_id=revision.tree_id, position__gt=revision.position).order_by(
-            "position"
-        )
+        later = self.placed().filter(tree_id=revision.tree_id, position__gt=revision.position)
+        return later.order_by("position")
+
+
+COUNTS = """
+    SELECT (SELECT count(*) FROM results_revision AS revision
+             WHERE revision.tree_id = wanted.tree
+               AND revision.position > wanted.low AND revision.position <= wanted.high)
+      FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[])
+           WITH ORDINALITY AS wanted (tree, low, high, number)
+     ORDER BY wanted.number
+"""
 
 
 class Revision(models.Model):
     """One commit of a tree. ``position`` is its order along the tree and nothing else.
+
+    The first upload that names a commit proposes its place; an operator or imported history decides
+    it (``decided``). Until then ``proposed_by`` is the agent, null where history told of it.
 
     ``paths`` are the files it touched, from the top of the tree: null is not known, empty is none.
     Of a commit that touched more than are kept, ``path_count`` tells it.
@@ -94,6 +133,12 @@ class Revision(models.Model):
     )  # revision_once_at_a_position begins with it
     name = models.CharField(max_length=64, help_text="As people write it: r303643, n302145, a hash")
     position = models.BigIntegerField()
+    proposed_by = models.ForeignKey(
+        Agent, on_delete=models.PROTECT, null=True, blank=True, related_name="+", db_index=False
+    )
+    decided = models.BooleanField(
+        default=False, help_text="Its place was given by imported history or an operator."
+    )
     author_name = models.CharField(max_length=200, blank=True)
     author_email = models.CharField(max_length=254, blank=True)
     committed_at = models.DateTimeField(null=True, blank=True)
@@ -126,6 +171,21 @@ class Revision(models.Model):
         return reverse("commit", args=[self.tree.name, self.name])
 
     @property
+    def is_waiting(self) -> bool:
+        """Whether it waits for its place."""
+        return self.position >= WAITING_FROM
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether its place is more than a proposal: decided, or told by its own id."""
+        return self.decided or self.position == position_of(self.name)
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether more than its name is known: its tree's history was imported, as far as here."""
+        return bool(self.committed_at or self.author_name or self.subject)
+
+    @property
     def has_all_paths(self) -> bool:
         """Whether ``paths`` are known and none was left out."""
         return self.paths is not None and len(self.paths) == self.path_count
@@ -156,3 +216,27 @@ class RevisionAlias(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class PlaceProposal(models.Model):
+    """A place that an upload gave a revision and that was not taken: it lay far off, was another
+    revision's, or the revision has another. Rows are only added.
+    """
+
+    revision = models.ForeignKey(
+        Revision, on_delete=models.CASCADE, related_name="proposals", db_index=False
+    )  # place_proposal_once begins with it
+    agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="+", db_index=False)
+    position = models.BigIntegerField()
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["revision", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["revision", "agent", "position"], name="place_proposal_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.position} by {self.agent_id}"

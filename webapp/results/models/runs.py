@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from webapp.accounts.models import User
 from webapp.labs.models import Agent
-from webapp.results.models.history import Revision
+from webapp.results.models.history import WAITING_FROM, Revision
 from webapp.results.models.series import Series
 from webapp.results.models.subjects import Hardware, Mode
 
@@ -18,10 +18,23 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Those that take part in the statistics: all that were not withdrawn."""
         return self.filter(withdrawn_at__isnull=True)
 
+    def current(self) -> Self:
+        """Those that no later upload of the same UUID took the place of: what a UUID means."""
+        return self.filter(superseded_by__isnull=True)
+
+    def placed(self) -> Self:
+        """Those whose revision has its place on the tree."""
+        return self.filter(revision__position__lt=WAITING_FROM)
+
     def of_revision(self, revision: Revision) -> Self:
         """All of them, withdrawn ones included, with everything a row of a table names."""
         return self.filter(revision=revision).select_related(
-            "agent__lab", "hardware", "mode", "withdrawn_by"
+            "agent__lab",
+            "hardware",
+            "mode",
+            "withdrawn_by",
+            "superseded_by__agent__lab",
+            "superseded_by__revision__tree",
         )
 
     def lately(self, limit: int) -> Self:
@@ -30,9 +43,13 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 
 class Run(models.Model):
-    """One upload: one build of one kernel, measured on one hardware in one mode."""
+    """One upload: one build of one kernel, measured on one hardware in one mode.
 
-    uuid = models.UUIDField(unique=True)
+    A run is never changed. Other content under its UUID is a run of its own, and the former one
+    stays, withdrawn and ``superseded_by`` it: that run's agent replaced it, when that was received.
+    """
+
+    uuid = models.UUIDField()  # run_current_once_of_a_uuid
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="runs")
     hardware = models.ForeignKey(
         Hardware, on_delete=models.PROTECT, related_name="runs", db_index=False
@@ -57,6 +74,14 @@ class Run(models.Model):
         User, on_delete=models.PROTECT, null=True, blank=True, related_name="+", db_index=False
     )
     withdrawn_reason = models.CharField(max_length=500, blank=True)
+    superseded_by = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="supersedes",
+        db_index=False,
+    )  # runs_superseded_by
 
     objects = RunQuerySet.as_manager()
 
@@ -66,13 +91,32 @@ class Run(models.Model):
             models.Index(fields=["-received_at"], name="runs_lately"),
             models.Index(fields=["revision", "mode", "hardware"], name="runs_of_a_point"),
             models.Index(fields=["hardware", "-received_at"], name="runs_lately_on_hardware"),
+            models.Index(
+                fields=["superseded_by"],
+                name="runs_superseded_by",
+                condition=Q(superseded_by__isnull=False),
+            ),
+            models.Index(
+                fields=["uuid"],
+                name="runs_superseded_of_a_uuid",
+                condition=Q(superseded_by__isnull=False),
+            ),
         ]
         constraints = [
+            models.UniqueConstraint(
+                fields=["uuid"],
+                condition=Q(superseded_by__isnull=True),
+                name="run_current_once_of_a_uuid",
+            ),
+            models.CheckConstraint(
+                condition=Q(superseded_by__isnull=True) | Q(withdrawn_at__isnull=False),
+                name="run_superseded_is_withdrawn",
+            ),
             models.CheckConstraint(
                 condition=Q(withdrawn_at__isnull=True, withdrawn_reason="")
                 | (Q(withdrawn_at__isnull=False) & ~Q(withdrawn_reason="")),
                 name="run_withdrawn_with_a_reason",
-            )
+            ),
         ]
 
     def __str__(self) -> str:
@@ -81,6 +125,10 @@ class Run(models.Model):
     @property
     def is_withdrawn(self) -> bool:
         return self.withdrawn_at is not None
+
+    @property
+    def is_superseded(self) -> bool:
+        return self.superseded_by_id is not None
 
 
 class MeasurementQuerySet(models.QuerySet["Measurement"]):

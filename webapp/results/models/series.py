@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from webapp.results.models.history import Revision, Tree
 from webapp.results.models.subjects import Hardware, Metric, Mode
+from webapp.stats.better import Better
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class SeriesQuerySet(models.QuerySet["Series"]):
         )
         oldest = found["oldest"]
         seconds = (timezone.now() - oldest).total_seconds() if oldest else 0.0
-        return Waiting(found["count"], seconds)
+        return Waiting(found["count"], max(0.0, seconds))  # the clock may have been set back
 
     def named(self) -> Self:
         """With everything a label needs, and the lab, which may be a simulated one."""
@@ -69,6 +70,13 @@ class Series(models.Model):
     hardware = models.ForeignKey(Hardware, on_delete=models.PROTECT, related_name="series")
     mode = models.ForeignKey(Mode, on_delete=models.PROTECT, related_name="series")
     metric = models.ForeignKey(Metric, on_delete=models.PROTECT, related_name="series")
+    own_better = models.CharField(
+        "better",
+        max_length=4,
+        choices=Metric.Better,
+        blank=True,
+        help_text="Which way is better here, where it differs from the metric's.",
+    )
     version = models.BigIntegerField(default=0)
     dirty_from = models.BigIntegerField(null=True, blank=True)
     dirty_since = models.DateTimeField(null=True, blank=True)
@@ -87,6 +95,9 @@ class Series(models.Model):
                 | Q(dirty_from__isnull=False, dirty_since__isnull=False),
                 name="series_dirty_from_and_since",
             ),
+            models.CheckConstraint(
+                condition=Q(own_better__in=["", "more", "less"]), name="series_better_known"
+            ),
         ]
         indexes = [
             models.Index(
@@ -98,6 +109,11 @@ class Series(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tree} {self.hardware} {self.mode} {self.metric}"
+
+    @property
+    def better(self) -> Better:
+        """As set for this series, else for its metric, which must be loaded."""
+        return "less" if (self.own_better or self.metric.better) == "less" else "more"
 
 
 class PointQuerySet(models.QuerySet["Point"]):

@@ -40,6 +40,7 @@ class _Plan:
     changed: list[Revision] = field(default_factory=list)
     moves: list[Move] = field(default_factory=list)
     aliases: list[RevisionAlias] = field(default_factory=list)
+    decided: list[int] = field(default_factory=list)
 
 
 def native_ids(*, tree: str) -> Ids:
@@ -116,13 +117,14 @@ def _plan(tree: Tree, commits: Sequence[CommitDocument], matches: Matches) -> _P
         stored = Revision.objects.in_bulk(wanted)
         for i, commit in chunk:
             revision = stored.get(matches.revision.get(i, 0))
-            if revision is not None:
-                _plan_change(plan, revision, commit)
-            elif commit.position is None:
+            has_place = revision is not None and not revision.is_waiting
+            if commit.position is None and not has_place:
                 problems.append(commit.problem("position", _placeless(commit)))
                 continue
+            if revision is not None:
+                _plan_change(plan, revision, commit)
             else:
-                revision = _new(tree, commit, commit.position)
+                revision = _new(tree, commit, commit.position or 0)
                 plan.new.append(revision)
             plan.aliases += [
                 RevisionAlias(tree=tree, revision=revision, name=name)
@@ -137,11 +139,18 @@ def _plan(tree: Tree, commits: Sequence[CommitDocument], matches: Matches) -> _P
 def _new(tree: Tree, commit: CommitDocument, position: int) -> Revision:
     texts = {name: getattr(commit, name) for name in TEXTS}
     return Revision(
-        tree=tree, name=commit.revision, position=position, **texts, **_paths_of(commit)
+        tree=tree,
+        name=commit.revision,
+        position=position,
+        decided=True,
+        **texts,
+        **_paths_of(commit),
     )
 
 
 def _plan_change(plan: _Plan, revision: Revision, commit: CommitDocument) -> None:
+    if commit.position is not None and not revision.decided:
+        plan.decided.append(revision.pk)
     if commit.position is not None and commit.position != revision.position:
         plan.moves.append(Move(revision.pk, revision.position, commit.position))
         revision.position = commit.position
@@ -179,7 +188,8 @@ def _refuse_taken_places(tree: Tree, commits: Sequence[CommitDocument], plan: _P
             by_place[position].problem(
                 "position",
                 f"{position} is the place of {name} here, which the import does not move; give "
-                f"{name} a line, or add it as an alias of the commit it is",
+                f"{name} a line, add it as an alias of the commit it is, or take it off its place "
+                "in the admin",
             )
             for pk, name, position in held.values_list("pk", "name", "position")
             if pk not in leaving
@@ -192,6 +202,8 @@ def _write(tree: Tree, plan: _Plan) -> None:
     if plan.changed or plan.moves:
         lock_series_of(tree)
     move_revisions(tree=tree, moves=plan.moves)
+    for chunk in chunks(plan.decided):
+        Revision.objects.filter(pk__in=chunk).update(decided=True)
     mark_changed(row.pk for row in plan.changed)
     Revision.objects.bulk_create(
         plan.changed,

@@ -99,7 +99,7 @@ def merge_revisions(*, source: Revision, into: Revision) -> None:
     begin_reshaping()
     source.refresh_from_db()
     into.refresh_from_db()
-    measured = lock_series_ids(tree=source.tree_id, points__revision=source)
+    measured = lock_series_ids(pk__in=_measured_at(source))
     Run.objects.filter(revision=source).update(revision=into)
     Point.objects.filter(revision=source).delete()
     refresh_points({(series, into.pk) for series in measured}, {into.pk: into.position})
@@ -109,6 +109,12 @@ def merge_revisions(*, source: Revision, into: Revision) -> None:
         mover(source, into)
     move_followers(source=source, into=into)
     source.delete()
+
+
+def _measured_at(revision: Revision) -> list[int]:
+    """The series (ids) measured there. A revision that waits for its place has no points."""
+    found = Measurement.objects.filter(run__revision=revision)
+    return list(found.order_by().values_list("series", flat=True).distinct())
 
 
 def _refuse_self(source: int, into: int) -> None:
@@ -154,5 +160,13 @@ def _join(series: Series, target: Series) -> None:
     places = dict(measured.values_list("run__revision_id", "run__revision__position"))
     measured.update(series=target)
     refresh_points({(target.pk, revision) for revision in places}, places)
+    _keep_direction(series, target)
     move_followers(source=series, into=target)
     series.delete()
+
+
+def _keep_direction(series: Series, target: Series) -> None:
+    """The direction set for ``series`` holds on, unless another one is set for ``target``."""
+    if series.own_better and not target.own_better:
+        Series.objects.filter(pk=target.pk).update(own_better=series.own_better)
+        mark_dirty({target.pk: 0})

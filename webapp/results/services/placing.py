@@ -1,13 +1,24 @@
-"""From the revisions that run documents name to rows: known ones, and new ones with a place."""
+"""From the revisions that run documents name to rows: known ones, and new ones with a place.
 
-from collections.abc import Mapping, Sequence
+Trees are shared by labs: the first upload of a revision proposes its place, and nobody is locked
+out by that. What contradicts another lab's proposal is stored with a warning; an operator or
+imported history decides (``deciding``). A place far off waits for them.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
+from uuid import UUID
 
+from webapp.labs.models import Agent
 from webapp.results.documents import RunDocument
 from webapp.results.errors import Problem, Unprocessable
-from webapp.results.models import Revision, Tree
+from webapp.results.models import PlaceProposal, Revision, Tree
+from webapp.results.models.history import WAITING_FROM
 from webapp.results.revision_ids import position_of
 from webapp.results.services.bulk import fetch_rows
+from webapp.results.services.far_off import far_off
 
 Key = tuple[str, str]  # (tree, a name of the revision)
 
@@ -18,20 +29,27 @@ SELECT alias.tree_id, alias.name, revision.id, revision.position
     ON alias.tree_id = wanted.tree_id AND alias.name = wanted.name
   JOIN results_revision AS revision ON revision.id = alias.revision_id
 """
-# Each new revision answers to its own name. What another upload makes at the same moment is left
-# to it: the statement waits for that upload and passes the row by.
+# Each new revision answers to its own name; without a position it waits. What another upload makes
+# at the same moment is left to it: the statement waits for that upload and passes the row by.
 MAKE = """
-WITH made AS (
+WITH new AS (
+    SELECT nextval(pg_get_serial_sequence('results_revision', 'id')) AS id, tree_id, name, position
+      FROM unnest(%s::bigint[], %s::text[], %s::bigint[]) AS given (tree_id, name, position)
+), made AS (
     INSERT INTO results_revision
-           (tree_id, name, position, author_name, author_email, subject, message)
-    SELECT tree_id, name, position, '', '', '', ''
-      FROM unnest(%s::bigint[], %s::text[], %s::bigint[]) AS new (tree_id, name, position)
+           (id, tree_id, name, position, proposed_by_id, decided,
+            author_name, author_email, subject, message)
+    SELECT id, tree_id, name, COALESCE(position, %s + id), %s, false, '', '', '', '' FROM new
         ON CONFLICT DO NOTHING
-    RETURNING id, tree_id, name)
-INSERT INTO results_revisionalias (tree_id, revision_id, name)
-SELECT tree_id, id, name FROM made
-RETURNING tree_id, name, revision_id
+    RETURNING id, tree_id, name, position
+), named AS (
+    INSERT INTO results_revisionalias (tree_id, revision_id, name)
+    SELECT tree_id, id, name FROM made)
+SELECT tree_id, name, id, position FROM made
 """
+WAITS = (
+    "It is stored, and neither placed nor analysed until an operator or imported history decides"
+)
 
 
 class Placed(NamedTuple):
@@ -40,90 +58,214 @@ class Placed(NamedTuple):
     pk: int
     position: int
 
+    @property
+    def is_waiting(self) -> bool:
+        return self.position >= WAITING_FROM
+
+
+@dataclass
+class Remarks:
+    """What is wrong with documents, and what is only to be said of them."""
+
+    problems: list[Problem] = field(default_factory=list)
+    warnings: defaultdict[UUID, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+
+@dataclass(frozen=True)
+class _Upload:
+    """What all steps need."""
+
+    runs: Sequence[RunDocument]
+    trees: Mapping[str, Tree]
+    agent: Agent
+    remarks: Remarks
+
+    def naming(self, keys: Iterable[Key]) -> list[tuple[int, RunDocument, Key]]:
+        wanted = set(keys)
+        keyed = ((i, run, (run.tree, run.revision)) for i, run in enumerate(self.runs))
+        return [one for one in keyed if one[2] in wanted]
+
 
 def place_revisions(
-    runs: Sequence[RunDocument], trees: Mapping[str, Tree], problems: list[Problem]
+    runs: Sequence[RunDocument], trees: Mapping[str, Tree], agent: Agent, remarks: Remarks
 ) -> dict[Key, Placed]:
-    """The revisions of ``runs`` by the names given; numbered ones are made when they are new.
+    """The revisions of ``runs`` by the names given; those that tell their place are made when they
+    are new.
 
-    What is wrong with them is appended to ``problems``; nothing is made then.
+    What is wrong with them is appended to the problems of ``remarks``; nothing is made then.
+
+    Raises:
+        Unprocessable: a new revision's place is another's, by more than another lab's word.
     """
-    wanted = {(run.tree, run.revision) for run in runs}
-    found = _known(wanted, trees)
-    new: dict[Key, int] = {}
-    for i, run in enumerate(runs):
-        key = (run.tree, run.revision)
-        position = position_of(run.revision)
-        place = run.position if position is None else position
-        if key in found:
-            known = found[key].position
-            if run.position is not None and run.position != known:
-                problems.append(Problem(f"runs[{i}].position", _moved(run, known)))
-        elif place is None:
-            problems.append(Problem(f"runs[{i}].revision", _placeless(run)))
-        elif new.setdefault(key, place) != place:
-            problems.append(Problem(f"runs[{i}].position", _moved(run, new[key])))
-    if new and not problems:
-        found |= _make(new, trees, runs)
+    upload = _Upload(runs, trees, agent, remarks)
+    found = _known(upload)
+    new = _new(upload, found)
+    _compare_places(upload, found)
+    if new and not remarks.problems:
+        found |= _make_all(upload, new)
     return found
 
 
-def _known(wanted: set[Key], trees: Mapping[str, Tree]) -> dict[Key, Placed]:
+def waiting_words(name: str, tree: str) -> str:
+    """What is said of a run whose revision waits for its place."""
+    return f"{name} waits for its place on {tree}. {WAITS} where it belongs"
+
+
+def _new(upload: _Upload, found: Mapping[Key, Placed]) -> dict[Key, int]:
+    """The places that revisions which are not known tell."""
+    new: dict[Key, int] = {}
+    for i, run in enumerate(upload.runs):
+        key = (run.tree, run.revision)
+        told = position_of(run.revision)
+        place = run.position if told is None else told
+        if key in found:
+            continue
+        if place is None:
+            upload.remarks.problems.append(Problem(f"runs[{i}].revision", _placeless(run)))
+        elif new.setdefault(key, place) != place:
+            problem = Problem(f"runs[{i}].position", _moved(run, new[key]))
+            upload.remarks.problems.append(problem)
+    return new
+
+
+def _known(upload: _Upload) -> dict[Key, Placed]:
     """By alias, else by the start of a hash."""
-    found = _by_alias(wanted, trees)
+    wanted = {(run.tree, run.revision) for run in upload.runs}
+    found = _by_alias(wanted, upload.trees)
     for tree, name in sorted(wanted - found.keys()):
-        if revision := Revision.objects.with_hash(tree=trees[tree], start=name):
+        if revision := Revision.objects.with_hash(tree=upload.trees[tree], start=name):
             found[tree, name] = Placed(revision.pk, revision.position)
     return found
 
 
-def _by_alias(wanted: set[Key], trees: Mapping[str, Tree]) -> dict[Key, Placed]:
+def _by_alias(wanted: Iterable[Key], trees: Mapping[str, Tree]) -> dict[Key, Placed]:
     names = {row.pk: name for name, row in trees.items()}
     keys = sorted(wanted)
     rows = fetch_rows(BY_ALIAS, [trees[tree].pk for tree, _ in keys], [name for _, name in keys])
     return {(names[tree], name): Placed(pk, position) for tree, name, pk, position in rows}
 
 
-def _make(
-    new: Mapping[Key, int], trees: Mapping[str, Tree], runs: Sequence[RunDocument]
-) -> dict[Key, Placed]:
+def _compare_places(upload: _Upload, found: Mapping[Key, Placed]) -> None:
+    """Of known revisions: say that they wait, and what becomes of another place that was sent."""
+    named = upload.naming(found)
+    for _, run, key in named:
+        if found[key].is_waiting:
+            upload.remarks.warnings[run.uuid].append(waiting_words(run.revision, run.tree))
+    differing = [
+        (i, run, found[key])
+        for i, run, key in named
+        if run.position is not None and run.position != found[key].position
+    ]
+    if not differing:
+        return
+    rows = Revision.objects.select_related("proposed_by__lab").in_bulk(
+        {place.pk for _, _, place in differing}
+    )
+    proposed = []
+    for i, run, place in differing:
+        if place.is_waiting or _is_open(rows[place.pk], upload.agent):
+            proposed.append((place.pk, run.position or 0))
+            if not place.is_waiting:
+                said = _disputed(run, rows[place.pk])
+                upload.remarks.warnings[run.uuid].append(said)
+        else:
+            problem = Problem(f"runs[{i}].position", _moved(run, place.position))
+            upload.remarks.problems.append(problem)
+    _propose(proposed, upload.agent)
+
+
+def _is_open(revision: Revision, agent: Agent) -> bool:
+    """Whether its place is no more than the word of another lab than the agent's."""
+    by = revision.proposed_by
+    return not revision.is_settled and (by is None or by.lab_id != agent.lab_id)
+
+
+def _make_all(upload: _Upload, new: Mapping[Key, int]) -> dict[Key, Placed]:
+    """Make ``new``: at their places, or waiting for one where that is far off or another lab's."""
+    numbers = {key: (upload.trees[key[0]].pk, position) for key, position in new.items()}
+    far = far_off(numbers, lab=upload.agent.lab_id)
+    made = _make({key: None if key in far else new[key] for key in new}, upload)
+    taken = {key: new[key] for key in new.keys() - made.keys()}
+    holders = _holders(taken, upload) if taken else {}
+    made |= _make(dict.fromkeys(taken), upload) if taken else {}
+    for _, run, key in upload.naming([*far, *taken]):
+        why = _far(run, new[key]) if key in far else _held(run, new[key], holders[key])
+        upload.remarks.warnings[run.uuid].append(f"{why}. {WAITS}")
+    _propose([(made[key].pk, new[key]) for key in (*far, *taken)], upload.agent)
+    return made
+
+
+def _make(new: Mapping[Key, int | None], upload: _Upload) -> dict[Key, Placed]:
     """Insert revisions, in one order for all, so that uploads at once do not deadlock.
 
-    A place on the tree that another revision holds is an error of the sender.
+    Those whose place another revision holds are left out.
     """
     keys = sorted(new)
     rows = fetch_rows(
         MAKE,
-        [trees[tree].pk for tree, _ in keys],
+        [upload.trees[tree].pk for tree, _ in keys],
         [name for _, name in keys],
         [new[key] for key in keys],
+        WAITING_FROM,
+        upload.agent.pk,
     )
-    names = {row.pk: name for name, row in trees.items()}
-    made = {(key := (names[tree], name)): Placed(pk, new[key]) for tree, name, pk in rows}
+    names = {row.pk: name for name, row in upload.trees.items()}
+    made = {(names[tree], name): Placed(pk, position) for tree, name, pk, position in rows}
     if len(made) < len(keys):
-        made |= _by_alias(new.keys() - made.keys(), trees)
-    if len(made) < len(keys):
-        raise Unprocessable(
-            _taken({key: new[key] for key in new.keys() - made.keys()}, trees, runs)
-        )
+        made |= _by_alias(new.keys() - made.keys(), upload.trees)
     return made
 
 
-def _taken(
-    refused: Mapping[Key, int], trees: Mapping[str, Tree], runs: Sequence[RunDocument]
-) -> list[Problem]:
-    held = Revision.objects.filter(tree__in=trees.values(), position__in=set(refused.values()))
-    names = {(row.tree_id, row.position): row.name for row in held}
-    return [
-        Problem(
-            f"runs[{i}].position",
-            f"position {refused[key]} of {run.tree} is "
-            f"{names[trees[run.tree].pk, refused[key]]}; give {run.revision!r} its own, "
-            "or import the tree's history",
-        )
-        for i, run in enumerate(runs)
-        if (key := (run.tree, run.revision)) in refused
+def _holders(taken: Mapping[Key, int], upload: _Upload) -> dict[Key, Revision]:
+    """Who holds the places. Raises Unprocessable where that is more than another lab's word."""
+    trees = upload.trees
+    rows = Revision.objects.filter(tree__in=trees.values(), position__in=set(taken.values()))
+    by_place = {(row.tree_id, row.position): row for row in rows.select_related("proposed_by__lab")}
+    found = {key: by_place[trees[key[0]].pk, position] for key, position in taken.items()}
+    problems = [
+        Problem(f"runs[{i}].position", _taken(run, taken[key], found[key]))
+        for i, run, key in upload.naming(taken)
+        if not _is_open(found[key], upload.agent)
     ]
+    if problems:
+        raise Unprocessable(problems)
+    return found
+
+
+def _propose(proposed: Sequence[tuple[int, int]], agent: Agent) -> None:
+    """Keep the places (of a revision's id) that were not taken, for who decides."""
+    if proposed:
+        PlaceProposal.objects.bulk_create(
+            [
+                PlaceProposal(revision_id=revision, agent=agent, position=position)
+                for revision, position in sorted(set(proposed))
+            ],
+            ignore_conflicts=True,
+        )
+
+
+def _taken(run: RunDocument, position: int, holder: Revision) -> str:
+    return (
+        f"position {position} of {run.tree} is {holder.name}; give {run.revision!r} its own, "
+        "or import the tree's history"
+    )
+
+
+def _held(run: RunDocument, position: int, holder: Revision) -> str:
+    by = f"proposed by {holder.proposed_by}" if holder.proposed_by else "which nobody confirmed"
+    return f"position {position} of {run.tree} is that of {holder.name}, {by}"
+
+
+def _far(run: RunDocument, position: int) -> str:
+    return f"{run.revision} at position {position} lies far beyond what is known of {run.tree}"
+
+
+def _disputed(run: RunDocument, revision: Revision) -> str:
+    by = revision.proposed_by or "another upload"
+    return (
+        f"{run.revision} stands at position {revision.position} of {run.tree}, proposed by {by}, "
+        f"and not at {run.position}, until an operator or imported history decides"
+    )
 
 
 def _placeless(run: RunDocument) -> str:

@@ -10,6 +10,7 @@ from django.db import connection
 from django.utils import timezone
 
 from webapp.results.models import Point
+from webapp.results.models.history import WAITING_FROM
 from webapp.results.services.bulk import fetch_rows, insert_rows
 from webapp.stats import ministat
 
@@ -43,9 +44,10 @@ def refresh_points(places: Iterable[Place], positions: dict[int, int]) -> None:
     """Make the points of ``places`` anew from their measurements, and mark their series dirty.
 
     The caller holds the locks of the series. ``positions`` gives the position of each revision.
-    A place whose last run was withdrawn loses its point. Three statements, whatever the number.
+    A place whose last run was withdrawn loses its point. A revision that waits for its place has
+    none. Three statements, whatever the number.
     """
-    wanted = set(places)
+    wanted = {place for place in places if positions[place[1]] < WAITING_FROM}
     if not wanted:
         return
     points = _pooled(wanted, positions)
@@ -96,9 +98,11 @@ def moments(samples: list[float]) -> Moments:
     if len(samples) >= ministat.LEAST_POINTS:
         summary = ministat.summarize(samples)
         variance = summary.variance if math.isfinite(summary.variance) else None
-        return Moments(summary.mean, summary.median, variance, summary.minimum, summary.maximum)
-    mean = sum(samples) / len(samples)
-    spread = (samples[0] - samples[-1]) ** 2 / 2 if len(samples) > 1 else math.inf
+        mean = summary.mean if math.isfinite(summary.mean) else _careful_mean(samples)
+        return Moments(mean, summary.median, variance, summary.minimum, summary.maximum)
+    mean = _careful_mean(samples)
+    apart = samples[0] - samples[-1]
+    spread = apart * apart / 2 if len(samples) > 1 else math.inf  # ** would raise, not be infinite
     return Moments(
         mean,
         statistics.median(samples),
@@ -106,6 +110,14 @@ def moments(samples: list[float]) -> Moments:
         min(samples),
         max(samples),
     )
+
+
+def _careful_mean(samples: list[float]) -> float:
+    """Without a sum that leaves the range of a double, as what is stored from before may."""
+    total = sum(samples)
+    if math.isfinite(total):
+        return total / len(samples)
+    return sum(value / len(samples) for value in samples)
 
 
 def _point(place: Place, position: int, rows: list[tuple[Any, ...]]) -> dict[str, Any]:

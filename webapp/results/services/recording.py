@@ -1,7 +1,7 @@
 """Store runs: a batch whole or not at all, each run once, in a number of statements that does not
 grow with the batch."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -12,13 +12,27 @@ from django.utils import timezone
 from webapp.labs.models import Agent
 from webapp.results.documents import Recorded, RunDocument
 from webapp.results.errors import Conflict, Problem, Unprocessable
-from webapp.results.models import Measurement, Run, Series
+from webapp.results.models import Measurement, Run
+from webapp.results.models.history import WAITING_FROM
 from webapp.results.services.bulk import fetch_rows, insert_rows
-from webapp.results.services.pooling import Place, refresh_points
+from webapp.results.services.placing import waiting_words
+from webapp.results.services.pooling import refresh_points
+from webapp.results.services.replacing import (
+    begin_replacing,
+    lock_current,
+    places_of,
+    refuse_foreign_runs,
+    supersede,
+    tell_followers,
+)
 from webapp.results.services.reshaping import begin_writing
 from webapp.results.services.resolving import Subjects, lock_series, resolve
 
-DIGESTS = "SELECT uuid, digest FROM results_run WHERE uuid = ANY(%s)"
+DIGESTS = """
+SELECT run.uuid, run.digest, revision.position
+  FROM results_run AS run JOIN results_revision AS revision ON revision.id = run.revision_id
+ WHERE run.uuid = ANY(%s) AND run.superseded_by_id IS NULL
+"""
 COMPARED_FIELDS = ("hardware", "revision", "mode", "build_id", "kernel_ident", "measured_at")
 
 
@@ -34,11 +48,12 @@ def record_runs(
     """Store the runs that are new, in one transaction, and mark their series dirty.
 
     Args:
-        agent: who sends them; hardware of another lab than the agent's is refused.
+        agent: who sends them; hardware and runs of another lab than the agent's are refused.
         runs: at least one. A run whose UUID is stored with the same content is left alone.
         register: add hardware that is not known to the agent's lab.
         history: note that nobody is to be mailed about these runs.
-        replace: let a run with other content take the place of the stored one.
+        replace: let a run with other content take the place of the stored one, which stays,
+            withdrawn.
 
     Raises:
         Unprocessable, Forbidden, Conflict: with every problem found; nothing is stored then.
@@ -47,27 +62,63 @@ def record_runs(
     """
     fresh = _without_repeats(runs)
     begin_writing()
-    digests = dict(fetch_rows(DIGESTS, [run.uuid for run in fresh]))
-    new = [run for run in fresh if run.uuid not in digests]
-    changed = [run for run in fresh if run.uuid in digests and digests[run.uuid] != run.digest()]
+    new, changed, waiting = _sorted_out(fresh, replace=replace)
     replaced: list[RunDocument] = []
+    warnings = {run.uuid: [waiting_words(run.revision, run.tree)] for run in waiting}
     if new or changed:
+        stored = lock_current(run.uuid for run in changed) if changed else {}
+        refuse_foreign_runs(runs, stored, agent.lab, replace=replace)
         # Indices in problems are those of the batch as it was sent, so all runs are resolved.
-        subjects = resolve(runs=runs, lab=agent.lab, register=register)
-        stored = {
-            run.uuid: run for run in Run.objects.filter(uuid__in=[run.uuid for run in changed])
-        }
+        subjects = resolve(runs=runs, agent=agent, register=register)
         differing = _differing(changed, stored, subjects) if changed else {}
         if differing and not replace:
             raise Conflict(_conflicts(runs, differing))
         replaced = [run for run in changed if run.uuid in differing]
-        _write(agent, new, replaced, stored, subjects, history=history)
+        former = [stored[run.uuid] for run in replaced]
+        _write(agent, new, replaced, former, subjects, history=history)
+        warnings |= _warnings(subjects, former)
     known = {run.uuid for run in fresh} - {run.uuid for run in [*new, *replaced]}
     return Recorded(
         stored=tuple(run.uuid for run in new),
         replaced=tuple(run.uuid for run in replaced),
         known=tuple(run.uuid for run in fresh if run.uuid in known),
+        warnings=warnings,
     )
+
+
+def _sorted_out(
+    runs: Sequence[RunDocument], *, replace: bool
+) -> tuple[list[RunDocument], list[RunDocument], list[RunDocument]]:
+    """Those that are new, those whose UUID is stored with another digest, and known ones whose
+    revision waits for its place.
+    """
+    digests = _digests(runs)
+    sent = {run.uuid: run.digest() for run in runs}
+    if replace and any(digests[uuid][0] != sent[uuid] for uuid in digests):
+        begin_replacing()
+        digests = _digests(runs)
+    new = [run for run in runs if run.uuid not in digests]
+    old = [run for run in runs if run.uuid in digests]
+    changed = [run for run in old if digests[run.uuid][0] != sent[run.uuid]]
+    waiting = [run for run in old if digests[run.uuid][1] >= WAITING_FROM]
+    return new, changed, waiting
+
+
+def _digests(runs: Sequence[RunDocument]) -> dict[UUID, tuple[str, int]]:
+    """UUID → digest of the current run, and the position of its revision."""
+    rows = fetch_rows(DIGESTS, [run.uuid for run in runs])
+    return {uuid: (digest, position) for uuid, digest, position in rows}
+
+
+def _warnings(subjects: Subjects, former: Sequence[Run]) -> dict[UUID, list[str]]:
+    warnings = {uuid: list(texts) for uuid, texts in subjects.warnings.items()}
+    for run in former:
+        if run.is_withdrawn:
+            warnings.setdefault(run.uuid, []).append(
+                f"the run that this one replaces was withdrawn ({run.withdrawn_reason}), and so is "
+                "this one until an operator takes that back"
+            )
+    return warnings
 
 
 def _without_repeats(runs: Sequence[RunDocument]) -> list[RunDocument]:
@@ -160,28 +211,32 @@ def _write(
     agent: Agent,
     new: Sequence[RunDocument],
     replaced: Sequence[RunDocument],
-    stored: dict[UUID, Run],
+    former: Sequence[Run],
     subjects: Subjects,
     *,
     history: bool,
 ) -> None:
+    """``former`` are the stored runs that ``replaced`` take the place of, in the same order."""
     documents = [*new, *replaced]
     if not documents:
         return
-    left = _take_out(stored[run.uuid] for run in replaced) if replaced else set()
-    series = lock_series(
-        subjects.series_key(run, metric) for run in documents for metric in run.metrics
-    )
+    places = places_of(former) if former else {}
+    keys = {subjects.series_key(run, metric) for run in documents for metric in run.metrics}
+    series = lock_series(keys, besides={series for series, _ in places})
     now = timezone.now()
-    ids = dict(
-        insert_rows(
-            Run,
-            [_row(agent, run, subjects, now, history=history) for run in new],
-            returning=("uuid", "id"),
-        )
+    successors = supersede(former, now)
+    rows = [_row(agent, run, subjects, now, history=history) for run in new]
+    ids = dict(insert_rows(Run, rows, returning=("uuid", "id")))
+    insert_rows(
+        Run,
+        [
+            _row(agent, run, subjects, now, history=history or old.history)
+            | _withdrawal(old)
+            | {"id": successors[run.uuid]}
+            for run, old in zip(replaced, former, strict=True)
+        ],
     )
-    for run in replaced:
-        ids[run.uuid] = _rewrite(stored[run.uuid], run, subjects).pk
+    ids |= successors
     insert_rows(
         Measurement,
         [
@@ -195,13 +250,22 @@ def _write(
             for metric in run.metrics
         ],
     )
-    places = dict(left)
+    tell_followers(former, successors)
     for run in documents:
         revision = subjects.revision_of(run)
         for metric in run.metrics:
             place = (series[subjects.series_key(run, metric)], revision.pk)
             places[place] = revision.position
     refresh_points(places, {revision: position for (_, revision), position in places.items()})
+
+
+def _withdrawal(former: Run) -> dict[str, Any]:
+    """What a person took out of the statistics does not come back by another upload of it."""
+    return {
+        "withdrawn_at": former.withdrawn_at,
+        "withdrawn_by_id": former.withdrawn_by_id,
+        "withdrawn_reason": former.withdrawn_reason,
+    }
 
 
 def _row(
@@ -225,33 +289,3 @@ def _row(
         "warnings": run.warnings,
         "withdrawn_reason": "",
     }
-
-
-def _take_out(runs: Iterable[Run]) -> set[tuple[Place, int]]:
-    """Delete the measurements of runs that are replaced; the places they leave, with positions.
-
-    Their series are locked first, in the order of ids, like everybody's.
-    """
-    rows = Measurement.objects.filter(run__in=list(runs)).select_related("run__revision")
-    held = list(rows)
-    list(
-        Series.objects.filter(pk__in=[row.series_id for row in held])
-        .order_by("pk")
-        .select_for_update(no_key=True)
-    )
-    Measurement.objects.filter(pk__in=[row.pk for row in held]).delete()
-    return {((row.series_id, row.run.revision_id), row.run.revision.position) for row in held}
-
-
-def _rewrite(row: Run, run: RunDocument, subjects: Subjects) -> Run:
-    """The stored run with the document's content. Its UUID and times of arrival stay."""
-    row.hardware = subjects.hardware[run.hardware]
-    row.revision_id = subjects.revision_of(run).pk
-    row.mode = subjects.modes[str(run.mode)]
-    row.digest = run.digest()
-    row.build_id = run.build_id
-    row.kernel_ident = run.kernel_ident
-    row.measured_at = run.measured_at
-    row.facts, row.sources, row.warnings = run.facts, run.sources, run.warnings
-    row.save()
-    return row

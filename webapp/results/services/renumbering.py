@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from django.db import connection
 from django.db.models import Max, Min
 
-from webapp.results.models import Point, Revision, Series, Tree
+from webapp.results.models import Measurement, Point, Revision, Series, Tree
+from webapp.results.models.history import WAITING_FROM
 from webapp.results.services.matching import chunks
-from webapp.results.services.pooling import mark_dirty
+from webapp.results.services.pooling import mark_dirty, refresh_points
 
 # UNIQUE (tree, position) is checked row by row, for bulk inserts rely on it (ON CONFLICT takes no
 # deferrable constraint). So two revisions change places by way of a range that is free.
@@ -25,6 +26,9 @@ UPDATE results_point AS point SET position = moved.new
   FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) AS moved (id, old, new)
  WHERE point.revision_id = moved.id
 RETURNING point.series_id, LEAST(moved.old, moved.new)
+"""
+DELETE_POINTS = """
+DELETE FROM results_point WHERE revision_id = ANY(%s) RETURNING series_id, position
 """
 
 
@@ -62,13 +66,16 @@ def move_revisions(*, tree: Tree, moves: Sequence[Move]) -> None:
     """Put revisions of ``tree`` in their new places, which are free or given up by another move.
 
     The caller has begun a reshaping and locked the series of the tree. What was concluded from the
-    lowest place that changed on is concluded anew, for each series that was measured there.
+    lowest place that changed on is concluded anew, for each series that was measured there. Points
+    go with a place and come with one: see ``WAITING_FROM``.
     """
     if not moves:
         return
     free = _free_range(tree, moves)
     lowest: dict[int, int] = {}
     with connection.cursor() as cursor:
+        cursor.execute(DELETE_POINTS, [[one.revision for one in moves if one.new >= WAITING_FROM]])
+        _keep_lowest(lowest, cursor.fetchall())
         for chunk in chunks(moves):
             cursor.execute(MOVE_AWAY, [free, [move.revision for move in chunk]])
         for chunk in chunks(moves):
@@ -78,6 +85,14 @@ def move_revisions(*, tree: Tree, moves: Sequence[Move]) -> None:
             _keep_lowest(lowest, cursor.fetchall())
     if lowest:
         mark_dirty(lowest)
+    _pool({one.revision: one.new for one in moves if one.old >= WAITING_FROM})
+
+
+def _pool(arrived: dict[int, int]) -> None:
+    """Make the points of revisions (id → position) that waited until now."""
+    for chunk in chunks(sorted(arrived)):
+        measured = Measurement.objects.counted().filter(run__revision__in=chunk)
+        refresh_points(measured.values_list("series", "run__revision"), arrived)
 
 
 def _free_range(tree: Tree, moves: Sequence[Move]) -> int:

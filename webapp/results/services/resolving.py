@@ -5,17 +5,17 @@ on the way (trees, numbered revisions, modes, metrics, series) is inserted with 
 nothing" and read again, so that two uploads at once make it once.
 """
 
-import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
+from uuid import UUID
 
-from webapp.labs.models import Lab
+from webapp.labs.models import Agent, Lab
 from webapp.results.documents import MetricDocument, RunDocument
 from webapp.results.errors import Forbidden, Problem, Unprocessable
 from webapp.results.models import (
     Hardware,
-    HardwareAlias,
     Metric,
     Mode,
     ModeAlias,
@@ -24,15 +24,27 @@ from webapp.results.models import (
 )
 from webapp.results.modes import ModeName
 from webapp.results.services.bulk import fetch_rows
+from webapp.results.services.hardware_names import (
+    foreign_hardware,
+    hardware_named,
+    unknown_hardware,
+)
 from webapp.results.services.names import Remembered
-from webapp.results.services.placing import Placed, place_revisions
+from webapp.results.services.placing import Placed, Remarks, place_revisions
 
-NEAREST_SHOWN = 3
 # In the order of ids, like everybody who locks series
 LOCK_SERIES = """
 SELECT tree_id, hardware_id, mode_id, metric_id, id
   FROM results_series
  WHERE tree_id = ANY(%s) AND hardware_id = ANY(%s) AND mode_id = ANY(%s) AND metric_id = ANY(%s)
+ ORDER BY id
+   FOR NO KEY UPDATE
+"""
+LOCK_SERIES_BESIDES = """
+SELECT tree_id, hardware_id, mode_id, metric_id, id
+  FROM results_series
+ WHERE tree_id = ANY(%s) AND hardware_id = ANY(%s) AND mode_id = ANY(%s) AND metric_id = ANY(%s)
+    OR id = ANY(%s)
  ORDER BY id
    FOR NO KEY UPDATE
 """
@@ -52,6 +64,7 @@ class Subjects:
     hardware: Mapping[str, Hardware]
     modes: Mapping[str, Mode]
     metrics: Mapping[str, Metric]
+    warnings: Mapping[UUID, list[str]]
 
     def series_key(self, run: RunDocument, metric: MetricDocument) -> SeriesKey:
         return (
@@ -65,76 +78,78 @@ class Subjects:
         return self.revisions[run.tree, run.revision]
 
 
-def resolve(*, runs: Sequence[RunDocument], lab: Lab, register: bool) -> Subjects:
+def resolve(*, runs: Sequence[RunDocument], agent: Agent, register: bool) -> Subjects:
     """The rows that ``runs`` name. Raises with every problem that it found, not the first.
 
     Raises:
         Unprocessable: hardware that nobody registered, a revision without a place on its tree,
-            a metric with another unit or direction than it is known with.
+            a metric with another unit than it is known with.
         Forbidden: hardware of another lab.
     """
-    problems: list[Problem] = []
-    hardware = _hardware(runs, lab, problems, register=register)
+    remarks, lab = Remarks(), agent.lab
+    problems = remarks.problems
+    hardware = _hardware(runs, problems, lab if register else None)
     trees = TREES.get({run.tree for run in runs}, _find_trees)
-    revisions = place_revisions(runs, trees, problems)
-    metrics = _metrics(runs, problems)
+    metrics = _metrics(runs, remarks)
+    revisions = place_revisions(runs, trees, agent, remarks)
     if problems:
         raise Unprocessable(problems)
-    _refuse_foreign(runs, hardware, lab)
-    return Subjects(trees, revisions, hardware, _modes(runs), metrics)
+    if foreign := foreign_hardware(_named(runs), hardware, lab.pk):
+        raise Forbidden(foreign)
+    return Subjects(trees, revisions, hardware, _modes(runs), metrics, remarks.warnings)
 
 
-def lock_series(keys: Iterable[SeriesKey]) -> dict[SeriesKey, int]:
+def lock_series(keys: Iterable[SeriesKey], besides: Collection[int] = ()) -> dict[SeriesKey, int]:
     """The ids of the series of ``keys``, made when new, locked in their order (no deadlock).
 
-    The lock leaves foreign keys alone: a worker that commits comparisons need not wait for it.
+    ``besides``: ids of further ones to lock with them. The lock leaves foreign keys alone: a worker
+    that commits comparisons need not wait for it.
     """
     wanted = set(keys)
+    if besides:
+        # All in one order: first make what is missing, without a lock.
+        _make_series(wanted)
+        return _locked(wanted, LOCK_SERIES_BESIDES, sorted(besides))
     found = _locked(wanted)
-    missing = wanted - found.keys()
-    if missing:
-        Series.objects.bulk_create(
-            [
-                Series(tree_id=tree, hardware_id=hardware, mode_id=mode, metric_id=metric)
-                for tree, hardware, mode, metric in sorted(missing)
-            ],
-            ignore_conflicts=True,
-        )
+    if missing := wanted - found.keys():
+        _make_series(missing)
         found = _locked(wanted)
     return found
 
 
-def _locked(keys: set[SeriesKey]) -> dict[SeriesKey, int]:
-    rows = fetch_rows(LOCK_SERIES, *(sorted(set(column)) for column in zip(*keys, strict=True)))
+def _make_series(keys: set[SeriesKey]) -> None:
+    """Those of ``keys`` that are new."""
+    Series.objects.bulk_create(
+        [
+            Series(tree_id=tree, hardware_id=hardware, mode_id=mode, metric_id=metric)
+            for tree, hardware, mode, metric in sorted(keys)
+        ],
+        ignore_conflicts=True,
+    )
+
+
+def _locked(
+    keys: set[SeriesKey], statement: str = LOCK_SERIES, *parameters: Any
+) -> dict[SeriesKey, int]:
+    columns = (sorted(set(column)) for column in zip(*keys, strict=True))
+    rows = fetch_rows(statement, *columns, *parameters)
     found = {(tree, hardware, mode, metric): pk for tree, hardware, mode, metric, pk in rows}
     return {key: found[key] for key in keys if key in found}
 
 
 def _hardware(
-    runs: Sequence[RunDocument], lab: Lab, problems: list[Problem], *, register: bool
+    runs: Sequence[RunDocument], problems: list[Problem], register_for: Lab | None
 ) -> dict[str, Hardware]:
     names = {run.hardware for run in runs}
-    found = HARDWARE.get(names, partial(_find_hardware, register_for=lab if register else None))
-    missing = names - found.keys()
-    if missing:
-        known = list(Hardware.objects.values_list("name", flat=True))
-        problems += [
-            Problem(f"runs[{i}].hardware", unknown_hardware(run.hardware, known))
-            for i, run in enumerate(runs)
-            if run.hardware in missing
-        ]
+    found = HARDWARE.get(names, partial(_find_hardware, register_for=register_for))
+    problems += unknown_hardware(_named(runs), found)
     return found
 
 
 def _find_hardware(names: set[str], register_for: Lab | None) -> dict[str, Hardware]:
-    """By present name, then by former one; the rest is registered where that is wanted."""
-    found = {row.name: row for row in Hardware.objects.filter(name__in=names)}
+    """What is not known is registered where that is wanted."""
+    found = hardware_named(names)
     missing = names - found.keys()
-    if not missing:
-        return found
-    for alias in HardwareAlias.objects.filter(name__in=missing).select_related("hardware"):
-        found[alias.name] = alias.hardware
-    missing -= found.keys()
     if missing and register_for is not None:
         Hardware.objects.bulk_create(
             [Hardware(name=name, lab=register_for) for name in sorted(missing)],
@@ -144,24 +159,8 @@ def _find_hardware(names: set[str], register_for: Lab | None) -> dict[str, Hardw
     return found
 
 
-def unknown_hardware(name: str, known: Sequence[str]) -> str:
-    """What to tell somebody who named hardware that is not registered."""
-    near = difflib.get_close_matches(name, known, NEAREST_SHOWN, cutoff=0.3)
-    hint = f"; the nearest known: {', '.join(near)}" if near else ""
-    return (
-        f"{name!r} is not registered{hint}. Register it with `labagent hardware add {name}`, "
-        "or send with --register"
-    )
-
-
-def _refuse_foreign(runs: Sequence[RunDocument], hardware: dict[str, Hardware], lab: Lab) -> None:
-    foreign = [
-        Problem(f"runs[{i}].hardware", f"{run.hardware!r} belongs to another lab than this token")
-        for i, run in enumerate(runs)
-        if hardware[run.hardware].lab_id != lab.pk
-    ]
-    if foreign:
-        raise Forbidden(foreign)
+def _named(runs: Sequence[RunDocument]) -> list[tuple[str, str]]:
+    return [(f"runs[{i}].hardware", run.hardware) for i, run in enumerate(runs)]
 
 
 def _find_trees(names: set[str]) -> dict[str, Tree]:
@@ -196,16 +195,19 @@ def _find_modes(names: set[str], parts: Mapping[str, ModeName]) -> dict[str, Mod
     return found
 
 
-def _metrics(runs: Sequence[RunDocument], problems: list[Problem]) -> dict[str, Metric]:
+def _metrics(runs: Sequence[RunDocument], remarks: Remarks) -> dict[str, Metric]:
+    """The first upload proposes unit and direction. Numbers in another unit cannot be pooled; which
+    direction is better changes no number, and is an operator's to decide.
+    """
     first = {metric.name: metric for run in reversed(runs) for metric in run.metrics}
     found = METRICS.get(first, partial(_find_metrics, documents=first))
     for i, run in enumerate(runs):
         for metric in run.metrics:
             known = found[metric.name]
             if metric.unit != known.unit:
-                problems.append(_unlike(i, metric.name, "unit", metric.unit, known.unit))
-            if metric.better != known.better:
-                problems.append(_unlike(i, metric.name, "better", metric.better, known.better))
+                remarks.problems.append(_other_unit(i, metric, known))
+            elif metric.better != known.better:
+                remarks.warnings[run.uuid].append(_other_direction(metric, known))
     return found
 
 
@@ -224,9 +226,16 @@ def _find_metrics(names: set[str], documents: Mapping[str, MetricDocument]) -> d
     return found
 
 
-def _unlike(index: int, metric: str, field: str, sent: str, held: str) -> Problem:
+def _other_unit(index: int, metric: MetricDocument, known: Metric) -> Problem:
     return Problem(
-        f"runs[{index}].metrics.{metric}.{field}",
-        f"{metric} has {field} {held!r} here, not {sent!r}; "
-        "send it under another metric name or as it is known",
+        f"runs[{index}].metrics.{metric.name}.unit",
+        f"{metric.name} has unit {known.unit!r} here, not {metric.unit!r}; send it under another "
+        "metric name or as it is known (an operator may correct the unit of a metric)",
+    )
+
+
+def _other_direction(metric: MetricDocument, known: Metric) -> str:
+    return (
+        f"of {metric.name}, {known.better} is better here, not {metric.better}: the run is stored "
+        "and judged so until an operator changes the metric"
     )

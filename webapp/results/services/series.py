@@ -4,9 +4,21 @@ from collections.abc import Iterable
 
 from django.db import transaction
 
+from webapp.results.models import Series
 from webapp.results.services.pooling import mark_dirty
 from webapp.results.services.reshaping import begin_writing
 from webapp.results.services.subjects import lock_series_ids
+
+
+@transaction.atomic
+def set_direction(*, series: Series, better: str) -> None:
+    """Say which way is better in ``series``, empty meaning that of its metric; it is analysed anew,
+    and what is concluded turns round. What was said before, in mails, stays as it was said.
+    """
+    begin_writing()
+    lock_series_ids(pk=series.pk)
+    Series.objects.filter(pk=series.pk).update(own_better=better)
+    mark_dirty({series.pk: 0})
 
 
 @transaction.atomic

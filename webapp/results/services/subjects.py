@@ -6,13 +6,15 @@ from typing import Any
 from django.db import transaction
 
 from webapp.labs.models import Lab
+from webapp.results.bounds import HALVES, HARDWARE_MAX, INVISIBLE
 from webapp.results.errors import Forbidden, Problem, Unprocessable
 from webapp.results.models import Hardware, HardwareAlias, Series
 from webapp.results.services.names import forget_names
 from webapp.results.services.pooling import mark_dirty
 from webapp.results.services.reshaping import begin_reshaping
 
-HARDWARE_NAME = re.compile(r"(?=.{1,200}\Z)[^\s:?#&\x00/]+(/[^\s:?#&\x00/]+)*")
+_PART = rf"[^\s:?#&/{INVISIBLE}{HALVES}]+"
+HARDWARE_NAME = re.compile(rf"(?=.{{1,{HARDWARE_MAX}}}\Z){_PART}(/{_PART})*")
 
 
 @transaction.atomic

@@ -29,11 +29,29 @@ def withdraw_run(*, run: Run, by: User | None, reason: str) -> None:
 
 @transaction.atomic
 def restore_run(*, run: Run) -> None:
-    """Take a withdrawal back."""
+    """Take a withdrawal back.
+
+    Raises:
+        Unprocessable: another run of its UUID took its place; both would count.
+    """
     begin_writing()
-    withdrawn = Run.objects.filter(pk=run.pk, withdrawn_at__isnull=False)
+    _refuse_superseded(run)
+    # Superseded meanwhile: it stays withdrawn.
+    withdrawn = Run.objects.current().filter(pk=run.pk, withdrawn_at__isnull=False)
     if withdrawn.update(withdrawn_at=None, withdrawn_by=None, withdrawn_reason=""):
         _pool_again(run)
+
+
+def _refuse_superseded(run: Run) -> None:
+    now = Run.objects.select_related("superseded_by__agent__lab").get(pk=run.pk)
+    by = now.superseded_by
+    if by is not None:
+        message = (
+            f"run {run.uuid} was replaced by {by.agent} at {by.received_at:%Y-%m-%d %H:%M} UTC and "
+            "stays withdrawn; to have its content count again, upload that with `replace`, or "
+            "withdraw the run that replaced it"
+        )
+        raise Unprocessable([Problem("run", message)])
 
 
 def _pool_again(run: Run) -> None:

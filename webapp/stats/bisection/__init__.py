@@ -14,6 +14,7 @@ from webapp.stats.bisection.case import Decision, Measure, State
 from webapp.stats.bisection.decision import decide
 from webapp.stats.bisection.ending import Kind, Outcome, credible_set
 from webapp.stats.bisection.forecast import Forecast, forecast
+from webapp.stats.bisection.leaders import leaders
 from webapp.stats.bisection.noise import Noise, estimate_noise
 from webapp.stats.bisection.plan import (
     Boot,
@@ -50,6 +51,7 @@ __all__ = [
     "forecast",
     "forecast_words",
     "headline",
+    "leaders",
     "log_percent",
     "posterior",
     "report",

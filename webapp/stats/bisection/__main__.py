@@ -5,10 +5,10 @@ import json
 import sys
 from typing import Any
 
-from webapp.stats.bisection import tables
 from webapp.stats.bisection.plan import DEFAULT_BOOTS
-from webapp.stats.bisection.simulation import NEIGHBOURS, POLICIES, Cell, Result, simulate
 from webapp.stats.errors import StatisticsError
+from webapp.stats.simulate import bisect_tables as tables
+from webapp.stats.simulate.bisect_cells import NEIGHBOURS, POLICIES, Cell, Result, simulate
 
 BAD_INPUT = 2
 """Exit code for arguments that make no sense."""

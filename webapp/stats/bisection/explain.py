@@ -2,9 +2,11 @@
 
 from math import expm1
 
+from webapp.stats.bisection.leaders import leaders
 from webapp.stats.bisection.plan import Evidence, Plan
 from webapp.stats.bisection.posterior import Posterior
 from webapp.stats.bisection.validation import BOUND, ERROR, MOST_BOOTS, SHARE, Validation, Verdict
+from webapp.stats.normal import TWO_SIDED_95
 
 LEAST_CHANCE = 0.005
 """Truths less probable than this are not listed."""
@@ -154,21 +156,22 @@ def odd(evidence: Evidence, places: tuple[int, ...], plan: Plan, now: Posterior)
 
 def effect(now: Posterior) -> str:
     """The step with its 95 % interval."""
-    reach = 1.96 * now.effect_sd
+    reach = TWO_SIDED_95 * now.effect_sd
     low, high = (change(now.effect + side * reach).removesuffix(" %") for side in (-1, 1))
     return f"{change(now.effect)} [{low}, {high}]"
 
 
 def _leaders(plan: Plan, now: Posterior, most: int = 3) -> str:
-    order = (-now.candidates).argsort(kind="stable")[:most]
-    if now.candidates[order[0]] < max(LEADING, min(2 / plan.bad, 0.3)):
+    if now.candidates.max() < max(LEADING, min(2 / plan.bad, 0.3)):
         parts = [f"none of {plan.bad} candidates leads"]
     else:
-        parts = [
-            f"{percent(float(now.candidates[i]))} {plan.name(int(i) + 1)}"
-            for i in order
-            if now.candidates[i] >= LEAST_CHANCE
-        ]
+        parts = leaders(
+            now.candidates,
+            say=percent,
+            name=lambda index: plan.name(index + 1),
+            most=most,
+            least=LEAST_CHANCE,
+        )
     if now.none >= LEAST_CHANCE:
         parts.append(f"{percent(now.none)} no step")
     return ", ".join(parts)

@@ -13,8 +13,8 @@ import numpy as np
 from webapp.stats.bisection.ending import Kind
 from webapp.stats.bisection.noise import Noise
 from webapp.stats.bisection.plan import Boot, Evidence, Plan
+from webapp.stats.bisection.playing import SimulatedLab, play, step_levels
 from webapp.stats.bisection.posterior import Posterior, posterior
-from webapp.stats.bisection.simulated_bisect import SimulatedLab, play, step_levels
 
 TRIALS = 40
 SEED = 20

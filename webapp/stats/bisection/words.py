@@ -5,6 +5,7 @@ from webapp.stats.bisection.ending import Kind
 from webapp.stats.bisection.explain import LEAST_CHANCE, change, effect, leading, percent
 from webapp.stats.bisection.forecast import Forecast
 from webapp.stats.bisection.plan import Evidence, Plan, Purpose
+from webapp.stats.markdown import inline
 
 MOST_ROWS = 10
 """Candidates in a report; the others are counted."""
@@ -46,11 +47,11 @@ def report(plan: Plan, evidence: Evidence, decision: Decision) -> str:
     """The bisect as Markdown: answer, reason, chances, effort. Ends with a line feed."""
     now = decision.posterior
     lines = [
-        f"## Bisect of {plan.name(0)} … {plan.name(plan.bad)}",
+        f"## Bisect of {inline(plan.name(0))} … {inline(plan.name(plan.bad))}",
         "",
-        f"**{headline(plan, decision)}**",
+        f"**{inline(headline(plan, decision))}**",
         "",
-        decision.words,
+        inline(decision.words),
         "",
         f"* Step: {effect(now)} (alerted {change(plan.effect)})",
         f"* Noise: {now.boot_sd:.2f} % between boots, {now.build_sd:.2f} % between builds",
@@ -63,7 +64,8 @@ def report(plan: Plan, evidence: Evidence, decision: Decision) -> str:
         ("Limited by a person to", evidence.forced),
     ):
         if indices:
-            lines.append(f"* {title}: {', '.join(plan.name(i) for i in sorted(indices))}")
+            names = ", ".join(plan.name(index) for index in sorted(indices))
+            lines.append(f"* {title}: {inline(names)}")
     return "\n".join([*lines, "", *_table(plan, evidence, decision)]) + "\n"
 
 
@@ -90,13 +92,17 @@ def _table(plan: Plan, evidence: Evidence, decision: Decision) -> list[str]:
     order = [int(i) + 1 for i in (-chances).argsort(kind="stable") if chances[i] > 0]
     shown = [index for index in order[:MOST_ROWS] if chances[index - 1] >= LEAST_CHANCE]
     rows = [
-        f"| {plan.name(index)} | {percent(float(chances[index - 1]))} | {_boots(evidence, index)} |"
+        _row(plan.name(index), percent(float(chances[index - 1])), _boots(evidence, index))
         for index in shown
     ]
     rest = len(order) - len(rows)
     others = float(sum(chances[index - 1] for index in order[len(rows) :]))
     tail = [f"| {rest} others | {percent(others)} | |"] if rest > 0 else []
     return ["| candidate | chance | boots |", "|---|---|---|", *rows, *tail]
+
+
+def _row(name: str, chance: str, boots: str) -> str:
+    return f"| {inline(name)} | {chance} | {boots} |"
 
 
 def _boots(evidence: Evidence, index: int) -> str:

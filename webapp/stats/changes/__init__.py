@@ -16,10 +16,10 @@ The method, in words, and how to check it by hand: docs/statistics.md.
 
 from collections.abc import Iterable, Sequence
 
+from webapp.stats.better import Better
 from webapp.stats.changes.findings import (
     Analysis,
     At,
-    Better,
     Change,
     Newest,
     Noise,

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Better = Literal["more", "less"]
 Verdict = Literal["better", "worse"]
 ChangeState = Literal["candidate", "confirmed"]
 Helps = Literal["runs", "revisions", "unknown"]

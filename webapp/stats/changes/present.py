@@ -2,11 +2,11 @@
 
 from math import expm1, sqrt
 
+from webapp.stats.better import Better, is_gain
 from webapp.stats.changes import models, modes, review, scale
 from webapp.stats.changes.findings import (
     Analysis,
     At,
-    Better,
     Change,
     Helps,
     Newest,
@@ -17,12 +17,7 @@ from webapp.stats.changes.findings import (
 )
 from webapp.stats.changes.layout import Table, of_mean, spread
 from webapp.stats.changes.state import Break, Place, Regime, State
-
-POWER_SCORE = 0.8416
-"""Normal quantile of 80 %."""
-
-INTERVAL_SCORE = 1.95996
-"""Normal quantile of 97.5 %: two-sided 95 %."""
+from webapp.stats.normal import POWER_80, TWO_SIDED_95
 
 MOST_PERCENT_LOG = 700.0
 """A hundred times exp() of more than this is no number any more."""
@@ -83,7 +78,7 @@ def _change(state: State, i: int, broken: Break, better: Better) -> Change:
         place, score = review.place_of(state), review.score(state)
         variance, freedom, table = spread(state)
     old = before.at(after.first)
-    margin = sqrt(scale.as_student(INTERVAL_SCORE, freedom) * variance)
+    margin = sqrt(scale.as_student(TWO_SIDED_95, freedom) * variance)
     margin *= sqrt(_share(before, table) + _share(after, table))
     return _sized(
         state,
@@ -102,7 +97,7 @@ def _candidate(state: State, newest: Newest, better: Better) -> Change:
     variance, freedom, table = spread(state)
     ring, regime = state.ring, state.regimes[-1]
     level, weight = _without_newest(state)
-    margin = sqrt(scale.as_student(INTERVAL_SCORE, freedom) * variance)
+    margin = sqrt(scale.as_student(TWO_SIDED_95, freedom) * variance)
     margin *= sqrt(1 / ring.weight[-1] + of_mean(table, regime.count - 1) / weight)
     here = (ring.position[-1], ring.label[-1])
     previous = (ring.position[-2], ring.label[-2])
@@ -132,7 +127,6 @@ def _sized(
     better: Better,
 ) -> Change:
     old, new = levels
-    grew = new > old
     single = confirmed_by is None
     return Change(
         revision=revision,
@@ -148,7 +142,7 @@ def _sized(
         level=scale.exponential(state.origin + new),
         revisions_before=counts[0],
         revisions_after=counts[1],
-        verdict="better" if grew == (better == "more") else "worse",
+        verdict="better" if is_gain(new - old, better) else "worse",
         state="candidate" if single else "confirmed",
         score=score,
         needed=scale.SUSPECT if single else scale.CONFIRM,
@@ -206,7 +200,7 @@ def _segment(
     start = state.origin + regime.level
     gain = regime.slope * (regime.count - 1)
     share = _share(regime, table)
-    margin = sqrt(scale.as_student(INTERVAL_SCORE, freedom) * variance * share) if freedom else 0.0
+    margin = sqrt(scale.as_student(TWO_SIDED_95, freedom) * variance * share) if freedom else 0.0
     is_drift = gain * gain > DRIFT_SCORE**2 * variance * share
     return Segment(
         first=At(regime.position, regime.label),
@@ -248,7 +242,7 @@ def _pct(variance: float | None) -> float | None:
 def _smallest(state: State, variance: float, freedom: float, table: Table) -> Smallest:
     regime = state.regimes[-1]
     left = _share(regime, table)
-    score = scale.CONFIRM + POWER_SCORE
+    score = scale.CONFIRM + POWER_80
     square = scale.as_student(score, freedom)
 
     def after(count: int, each: float) -> float:

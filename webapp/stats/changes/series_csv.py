@@ -1,12 +1,17 @@
 """A series as CSV text: one row a sample, in order along the tree."""
 
 import csv
+import re
 from collections.abc import Iterable, Iterator
-from math import isfinite
 
 from webapp.stats.changes.points import BadSeriesError, Point
+from webapp.stats.limits import RANGE, is_sample
 
 NEEDED = ("revision", "value")
+# Plainer than what Python takes: no 1_000, no nan, no digits of other scripts.
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
+WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+LONGEST_SHOWN = 50
 
 
 def read_points(lines: Iterable[str]) -> list[Point]:
@@ -89,17 +94,20 @@ class _Rows:
 
 
 def _number(text: str | None) -> float:
-    try:
-        value = float(text or "")
-    except ValueError:
-        raise BadSeriesError(f"{text!r} is not a number") from None
-    if not isfinite(value):
-        raise BadSeriesError(f"{text} is not a finite number")
+    written = (text or "").strip()
+    if not NUMBER.fullmatch(written):
+        raise BadSeriesError(f"{_shown(text)} is not a number")
+    value = float(written)
+    if not is_sample(value):
+        raise BadSeriesError(f"{_shown(text)} is out of range: values are {RANGE}")
     return value
 
 
 def _position(text: str | None) -> int:
-    try:
-        return int(text or "")
-    except ValueError:
-        raise BadSeriesError(f"position {text!r} is not a whole number") from None
+    if not WHOLE.fullmatch((text or "").strip()):
+        raise BadSeriesError(f"position {_shown(text)} is not a whole number below 10^18")
+    return int(text or "")
+
+
+def _shown(text: str | None) -> str:
+    return repr(text if text is None or len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "…")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from uuid import UUID
 
@@ -20,15 +21,17 @@ def read_directories(directories: Iterable[Path], overrides: Overrides) -> Itera
 
     Raises `SettingsError` where an override would put two configurations into one series.
     """
-    labels = list(find_labels(directories))
+    found = list(find_labels(directories))
+    labels = [one for one in found if isinstance(one, LabelDirectory)]
     _check(labels, overrides)
-    return _read(labels, overrides)
+    skips = (one for one in found if isinstance(one, Skip))
+    return chain(_read(labels, overrides), skips)
 
 
 def _read(labels: Iterable[LabelDirectory], overrides: Overrides) -> Iterator[Outcome]:
     seen: set[UUID] = set()
     for label in labels:
-        for outcome in read_label(label, overrides):
+        for outcome in _outcomes(label, overrides):
             if not isinstance(outcome, Run):
                 yield outcome
             elif outcome.uuid in seen:
@@ -36,6 +39,14 @@ def _read(labels: Iterable[LabelDirectory], overrides: Overrides) -> Iterator[Ou
             else:
                 seen.add(outcome.uuid)
                 yield outcome
+
+
+def _outcomes(label: LabelDirectory, overrides: Overrides) -> list[Outcome]:
+    """What a label holds; where it cannot be read, that, and the other labels go on."""
+    try:
+        return list(read_label(label, overrides))
+    except OSError as error:
+        return [Skip(label.title, f"cannot be read: {error.strerror}", unread=True)]
 
 
 def _check(labels: Sequence[LabelDirectory], overrides: Overrides) -> None:

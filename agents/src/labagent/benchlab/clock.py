@@ -13,8 +13,11 @@ ZONE_HOURS = {
     "UTC": 0, "GMT": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3,
 }  # fmt: skip
 
-_UNIX = re.compile(r"^\w{3} (\w{3}) +(\d+) (\d+:\d+:\d+) (\S+) (\d{4})$")
-_SPOKEN = re.compile(r"^(\w+) +(\d+), (\d{4}) at (\d+:\d+:\d+ [AP]M) (\S+)$")
+FIRST_YEAR, LAST_YEAR = 1990, 2099
+"""A clock that was never set says 1970; no lab measured before there was a kernel to measure."""
+
+_UNIX = re.compile(r"^\w{3} (\w{3}) +([0-9]+) ([0-9]+:[0-9]+:[0-9]+) (\S+) ([0-9]{4})$")
+_SPOKEN = re.compile(r"^(\w+) +([0-9]+), ([0-9]{4}) at ([0-9]+:[0-9]+:[0-9]+ [AP]M) (\S+)$")
 
 
 def parse_time(text: str) -> datetime | None:
@@ -34,5 +37,7 @@ def _aware(text: str, layout: str, zone: str) -> datetime | None:
     try:
         naive = datetime.strptime(text, layout)  # noqa: DTZ007 (the zone follows)
     except ValueError:
+        return None
+    if not FIRST_YEAR <= naive.year <= LAST_YEAR:
         return None
     return naive.replace(tzinfo=timezone(timedelta(hours=ZONE_HOURS[zone])))

@@ -12,6 +12,7 @@ from labagent.benchlab.kernel import Kernel, parse_uname
 from labagent.benchlab.measure import measure_values
 from labagent.benchlab.names import Names, names_of_prefix, read_names
 from labagent.benchlab.pairing import Entry, Paired
+from labagent.reading import UnreadFileError, read_text
 
 
 @dataclass
@@ -31,14 +32,20 @@ class Draft:
 
 
 def make_drafts(paired: Paired) -> list[Draft]:
-    infos = {id(entry): _read_info(entry.group) for entry in paired.entries}
+    infos = {id(entry): _read_info(entry) for entry in paired.entries}
     images = sorted({info.image for info in infos.values() if info and info.image})
     drafts = [_draft(entry, infos[id(entry)], images) for entry in paired.entries]
     return drafts + [_draft_of_values(files, images) for files in paired.alone]
 
 
-def _read_info(group: Group) -> Info | None:
-    return parse_info(group.info.read_text("utf-8", "replace")) if group.info else None
+def _read_info(entry: Entry) -> Info | None:
+    if entry.group.info is None:
+        return None
+    try:
+        return parse_info(read_text(entry.group.info))
+    except UnreadFileError as error:
+        entry.measured.unread = entry.measured.unread or str(error)
+        return None
 
 
 def _draft(entry: Entry, info: Info | None, images: Sequence[str]) -> Draft:

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 
 from labagent.benchlab.tokens import drop_git_hash, numbered, split_tokens, tree_of_branch
 
-_NUMBERED = re.compile(r"^(?:([A-Za-z]+\d*)[_-])?([rnc])?(\d{6})(?!\d)(.*)$")
+_NUMBERED = re.compile(r"^(?:([A-Za-z]+[0-9]*)[_-])?([rnc])?([0-9]{6})(?![0-9])(.*)$")
 _HASHED = re.compile(r"^([0-9a-f]{11,12})(?![0-9a-f])(.*)$")
-_BRANCH = re.compile(r"^(HEAD|MAIN|CURRENT|STABLE|RELEASE|RELENG)(\d*)(?:\.\d+)?(?=[^a-z]|$)(.*)$")
-_STAGE = r"(?:-?(?:ALPHA|BETA|RC|RELEASE|PRERELEASE|STABLE|CURRENT)\d*)?(?:-?p\d+)?"
-_VERSION = re.compile(rf"^\d{{1,2}}\.\d{{1,2}}{_STAGE}(.*)$")
-_CONFIGURATION = re.compile(r"^(GENERIC)\d*(.*)$")
+_BRANCH = re.compile(
+    r"^(HEAD|MAIN|CURRENT|STABLE|RELEASE|RELENG)([0-9]*)(?:\.[0-9]+)?(?=[^a-z]|$)(.*)$"
+)
+_STAGE = r"(?:-?(?:ALPHA|BETA|RC|RELEASE|PRERELEASE|STABLE|CURRENT)[0-9]*)?(?:-?p[0-9]+)?"
+_VERSION = re.compile(rf"^[0-9]{{1,2}}\.[0-9]{{1,2}}{_STAGE}(.*)$")
+_CONFIGURATION = re.compile(r"^(GENERIC)[0-9]*(.*)$")
 
 _IN_PREFIX = re.compile(
-    r"^(?:[A-Za-z]+\d*_)?[rnc]?\d{6}(?!\d)[^.]*|^[0-9a-f]{11,12}(?![0-9a-f])[^.]*"
-    rf"|^(?:HEAD|MAIN|STABLE|RELEASE|GENERIC)\d+[^.]*|^1\d\.\d{_STAGE}(?=\.)"
+    r"^(?:[A-Za-z]+[0-9]*_)?[rnc]?[0-9]{6}(?![0-9])[^.]*|^[0-9a-f]{11,12}(?![0-9a-f])[^.]*"
+    rf"|^(?:HEAD|MAIN|STABLE|RELEASE|GENERIC)[0-9]+[^.]*|^1[0-9]\.[0-9]{_STAGE}(?=\.)"
 )
 
 

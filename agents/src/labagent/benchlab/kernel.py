@@ -6,16 +6,19 @@ import hashlib
 import re
 from dataclasses import dataclass
 
-_UNAME = re.compile(r"^FreeBSD +(?:(\S+) +)?(\d+)\.(\d+)-(\S+) FreeBSD \S+ *(.*)$")
-_DATE = r"[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d+:\d+:\d+ \S+ \d{4}"
+_UNAME = re.compile(r"^FreeBSD +(?:(\S+) +)?([0-9]{1,3})\.([0-9]{1,3})-(\S+) FreeBSD \S+ *(.*)$")
+_DATE = r"[A-Z][a-z]{2} [A-Z][a-z]{2} +[0-9]+ [0-9]+:[0-9]+:[0-9]+ \S+ [0-9]{4}"
 _BUILT = re.compile(_DATE)
 _VERSION_END = re.compile(rf"{_DATE}|\S+@\S+:")
-_SVN = re.compile(r"(?<![\w.])r(\d{6})(?::\d+)?[A-Z]*(?!\w)")
-_COUNTED = re.compile(r"(?<![\w.])([nc]\d{6})(?:-([0-9a-f]{7,40}))?(?![0-9a-zA-Z])")
-_HASH = re.compile(r"(?<![\w.])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)([0-9a-f]{7,40})(?![0-9a-zA-Z])")
+_SVN = re.compile(r"(?<![\w.])r([0-9]{6})(?::[0-9]+)?[A-Z]*(?!\w)")
+_COUNTED = re.compile(r"(?<![\w.])([nc][0-9]{6})(?:-([0-9a-f]{7,40}))?(?![0-9a-zA-Z])")
+_HASH = re.compile(r"(?<![\w.])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*[0-9])([0-9a-f]{7,40})(?![0-9a-zA-Z])")
 _MACHINE = re.compile(r"\s+\S+$")
 
 MAX_BUILD_ID = 200
+
+MAX_IDENT = 1024
+"""Characters of a `uname -a` that are read; real ones have up to 250."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ class Kernel:
 
 def parse_uname(ident: str) -> Kernel:
     """A FreeBSD `uname -a`; of any other one only the text is known."""
+    ident = ident[:MAX_IDENT]
     match = _UNAME.match(ident)
     if not match:
         return Kernel(ident)
@@ -96,4 +100,5 @@ def bounded(text: str) -> str:
     """`text` cut to what the server takes for a build."""
     if len(text) <= MAX_BUILD_ID:
         return text
-    return f"{text[: MAX_BUILD_ID - 13]}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+    digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+    return f"{text[: MAX_BUILD_ID - 13]}-{digest[:12]}"

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from labagent.benchlab.kernel import tree_of
 from labagent.benchlab.tokens import SEPARATORS, numbered, split_tokens, tree_of_branch
 
-_STAGE = r"(?:-?(?:ALPHA|BETA|RC|RELEASE|PRERELEASE)\d*)?(?:-?p\d+)?"
+_STAGE = r"(?:-?(?:ALPHA|BETA|RC|RELEASE|PRERELEASE)[0-9]*)?(?:-?p[0-9]+)?"
 _SYSTEM = re.compile(r"^f(?:ree)?bsd", re.IGNORECASE)
-_VERSION = re.compile(rf"^(\d+)(?:\.(\d+))?({_STAGE})(?=[^A-Za-z0-9]|vs|$)")
-_VERSUS = re.compile(rf"^(?:-?vs-?\d+(?:\.\d+)?{_STAGE})+(?=[^A-Za-z0-9]|$)")
-_BRANCH = re.compile(r"^[-.]([A-Za-z]+\d*)(?=[-._]|$)")
-_REVISION = re.compile(r"(?<![A-Za-z0-9])([rnc])?(\d{6})(?!\d)")
+_VERSION = re.compile(rf"^([0-9]{{1,6}})(?:\.([0-9]+))?({_STAGE})(?=[^A-Za-z0-9]|vs|$)")
+_VERSUS = re.compile(rf"^(?:-?vs-?[0-9]+(?:\.[0-9]+)?{_STAGE})+(?=[^A-Za-z0-9]|$)")
+_BRANCH = re.compile(r"^[-.]([A-Za-z]+[0-9]*)(?=[-._]|$)")
+_REVISION = re.compile(r"(?<![A-Za-z0-9])([rnc])?([0-9]{6})(?![0-9])")
 _HASH = re.compile(r"(?<![A-Za-z0-9])(?=[0-9a-f]*[a-f])([0-9a-f]{11,12})(?![A-Za-z0-9])")
-_YEAR = re.compile(r"(?<![A-Za-z0-9])20\d\d(?![A-Za-z0-9])")
+_YEAR = re.compile(r"(?<![A-Za-z0-9])20[0-9][0-9](?![A-Za-z0-9])")
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from labagent.benchlab.label import parse_label
+from labagent.benchlab.walk import (
+    MAX_DEPTH,
+    TOO_DEEP,
+    Bounds,
+    directories_below,
+    identity,
+    is_directory,
+    is_file,
+    leads_up,
+)
+from labagent.model import Skip
 
 _RESULTS = frozenset({"results", "result"})
 _RAW = re.compile(r"^raw(?:[._-](.+))?$", re.IGNORECASE)
 _PROFILING = re.compile(r"^(?:hw)?pmc|^flame|^profil", re.IGNORECASE)
-_BENCH_FILE = re.compile(r"^bench\.(?:.+\.)?(?:info|\d+\.(?:receiver|sender\w*)|\d+)$")
+_BENCH_FILE = re.compile(r"^bench\.(?:.+\.)?(?:info|\d+\.(?:receiver|sender\w*)|\d+)\Z", re.ASCII)
+
+LINKED = "a link to a directory that is read already"
 
 
 @dataclass(frozen=True)
@@ -49,33 +62,97 @@ class Place:
 
 @dataclass
 class Contents:
-    """A label directory, sorted: its places, and the logs of profiled runs, which never count."""
+    """A label directory, sorted: its places, the logs of profiled runs, which never count, and the
+    directories that are not read."""
 
     places: list[Place] = field(default_factory=list)
     profiled: list[Path] = field(default_factory=list)
+    skips: list[Skip] = field(default_factory=list)
 
 
-def find_labels(directories: Iterable[Path]) -> Iterator[LabelDirectory]:
-    """The label directories below (or around) each of `directories`, each once, sorted."""
-    seen: set[tuple[Path, Path | None]] = set()
-    for directory in directories:
-        for found in _labels_of(Path(os.path.abspath(directory))):  # noqa: PTH100 (keeps links)
-            if (found.path, found.wanted) not in seen:
-                seen.add((found.path, found.wanted))
-                yield found
+def find_labels(
+    directories: Iterable[Path], bounds: Bounds | None = None
+) -> Iterator[LabelDirectory | Skip]:
+    """The label directories below (or around) each of `directories`, each real one once, sorted,
+    and the directories that could not be read.
+
+    Where a link leads to a label that is there under its own name, that name counts.
+    """
+    finder = _Finder(bounds or Bounds())
+    labels = [one for directory in directories for one in finder.labels_of(directory)]
+    found = [(key, one) for one in labels if (key := finder.identify(one.path))]
+    yield from finder.skips
+    seen: set[tuple[tuple[int, int], Path | None]] = set()
+    real = {key for key, one in found if not one.path.is_symlink()}
+    for key, one in found:
+        again = (key, one.wanted) in seen
+        if again or (one.path.is_symlink() and (key in real or leads_up(one.path))):
+            continue
+        seen.add((key, one.wanted))
+        yield one
 
 
-def _labels_of(directory: Path) -> Iterator[LabelDirectory]:
-    below = [(results, label) for results in _results_below(directory) for label in _paths(results)]
-    if below:
-        yield from (_label(results, label) for results, label in below)
-        return
-    inside = _results_above(directory)
-    if inside is not None and directory != inside:
-        label = inside / directory.relative_to(inside).parts[0]
-        yield _label(inside, label, wanted=None if label == directory else directory)
-    elif _holds_results(directory):
-        yield LabelDirectory(directory, directory.name)
+@dataclass
+class _Finder:
+    bounds: Bounds
+    skips: list[Skip] = field(default_factory=list)
+
+    def labels_of(self, directory: Path) -> list[LabelDirectory]:
+        path = Path(os.path.abspath(directory))  # noqa: PTH100 (keeps links)
+        try:
+            return list(self._labels_of(path))
+        except OSError as error:
+            self._refuse(path, f"cannot be read: {error.strerror}")
+            return []
+
+    def identify(self, label: Path) -> tuple[int, int] | None:
+        try:
+            return identity(label)
+        except OSError as error:
+            self._refuse(label, f"cannot be read: {error.strerror}")
+            return None
+
+    def _refuse(self, directory: Path, reason: str) -> None:
+        self.skips.append(Skip(str(directory), reason, unread=True))
+
+    def _labels_of(self, directory: Path) -> Iterator[LabelDirectory]:
+        found = directories_below(directory, self.bounds, self._refuse, _is_results)
+        below = [(results, label) for results in found for label in self._paths(results)]
+        if below:
+            yield from (_label(results, label) for results, label in below)
+            return
+        inside = _results_above(directory)
+        if inside is not None and directory != inside:
+            label = inside / directory.relative_to(inside).parts[0]
+            yield _label(inside, label, wanted=None if label == directory else directory)
+        elif self.bounds.entries >= 0 and self._holds_results(directory):
+            yield LabelDirectory(directory, directory.name)
+
+    def _paths(self, results: Path) -> Iterator[Path]:
+        """The labels in a `results` directory; the directory itself when files stray there."""
+        try:
+            entries = self.bounds.scan(results)
+        except OSError as error:
+            self._refuse(results, f"cannot be read: {error.strerror}")
+            return
+        if any(is_file(entry) and is_bench_file(entry.name) for entry in entries):
+            yield results
+        yield from (Path(entry.path) for entry in entries if is_directory(entry))
+
+    def _holds_results(self, directory: Path) -> bool:
+        entries = self.bounds.scan(directory)
+        places = [entries, *(self._scan(entry) for entry in entries if is_directory(entry))]
+        return any(is_bench_file(entry.name) for place in places for entry in place)
+
+    def _scan(self, entry: os.DirEntry[str]) -> list[os.DirEntry[str]]:
+        try:
+            return self.bounds.scan(Path(entry.path))
+        except OSError:  # said when it is read, if this is a bench directory at all
+            return []
+
+
+def _is_results(directory: Path) -> bool:
+    return directory.name in _RESULTS
 
 
 def _results_above(directory: Path) -> Path | None:
@@ -83,29 +160,8 @@ def _results_above(directory: Path) -> Path | None:
     return next((path for path in (directory, *directory.parents) if path.name in _RESULTS), None)
 
 
-def _results_below(directory: Path) -> Iterator[Path]:
-    for path, names, _ in os.walk(directory):
-        if Path(path).name in _RESULTS:
-            names.clear()
-            yield Path(path)
-        names[:] = sorted(name for name in names if not name.startswith("."))
-
-
-def _paths(results: Path) -> Iterator[Path]:
-    """The labels in a `results` directory; the directory itself when files stray there."""
-    entries = sorted(os.scandir(results), key=lambda entry: entry.name)
-    if any(entry.is_file() and _is_bench_file(entry.name) for entry in entries):
-        yield results
-    yield from (Path(e.path) for e in entries if e.is_dir() and not e.name.startswith("."))
-
-
-def _is_bench_file(name: str) -> bool:
+def is_bench_file(name: str) -> bool:
     return bool(_BENCH_FILE.match(name)) or name.endswith((".pps", ".equilibrium"))
-
-
-def _holds_results(directory: Path) -> bool:
-    names = [directory, *(path for path in directory.iterdir() if path.is_dir())]
-    return any(_is_bench_file(path.name) for name in names for path in name.iterdir())
 
 
 def _label(results: Path, label: Path, wanted: Path | None = None) -> LabelDirectory:
@@ -116,40 +172,79 @@ def _label(results: Path, label: Path, wanted: Path | None = None) -> LabelDirec
     return LabelDirectory(label, name, "/".join(above[-3:-1]), above[-1], wanted)
 
 
-def read_contents(label: LabelDirectory) -> Contents:
+def read_contents(label: LabelDirectory, bounds: Bounds | None = None) -> Contents:
     """The files of a label directory, sorted into places."""
-    contents = Contents()
+    collector = _Collector(label, bounds or Bounds())
     stray = label.path.name in _RESULTS
-    _collect(label.path, Place(), contents, descend=not stray)
-    return contents
+    collector.collect(label.path, Place(), descend=not stray)
+    return collector.contents
 
 
-def _collect(directory: Path, place: Place, contents: Contents, *, descend: bool = True) -> None:
-    """Put the files of `directory` into `place`, and those below into places of their own."""
-    contents.places.append(place)
-    entries = sorted(os.scandir(directory), key=lambda entry: entry.name)
-    place.files.extend(Path(entry.path) for entry in entries if entry.is_file())
-    if not descend:
-        return
-    for entry in entries:
-        if entry.is_dir() and not entry.name.startswith("."):
-            _collect_below(Path(entry.path), place, contents)
+class _Collector:
+    """Sorts what lies below a label. A directory that cannot be read costs the whole label: its
+    other runs may be measured in part only."""
 
+    def __init__(self, label: LabelDirectory, bounds: Bounds) -> None:
+        self.label = label
+        self.bounds = bounds
+        self.contents = Contents()
+        self.seen = {identity(label.path)}
 
-def _collect_below(directory: Path, place: Place, contents: Contents) -> None:
-    if _PROFILING.match(directory.name):
-        found = (path for path in directory.rglob("bench.*") if path.is_file())
-        contents.profiled.extend(path for path in found if _is_bench_file(path.name))
-        return
-    raw = _RAW.match(directory.name)
-    if raw and not raw.group(1):
-        place.files.extend(sorted(path for path in directory.iterdir() if path.is_file()))
-    elif raw:
-        options = (*place.options, raw.group(1))
-        _collect(directory, Place(options, place.nested, raw.group(1)), contents)
-    else:
-        options = (*place.options, *nested_options(directory.name))
-        _collect(directory, Place(options, (*place.nested, directory.name)), contents)
+    def collect(self, directory: Path, place: Place, *, descend: bool = True) -> None:
+        """Put the files of `directory` into `place`, and those below into places of their own."""
+        self.contents.places.append(place)
+        entries = self._take_files(directory, place)
+        if not descend:
+            return
+        below = [entry for entry in entries if is_directory(entry)]
+        for entry in sorted(below, key=lambda entry: (entry.is_symlink(), entry.name)):
+            if self._is_new(Path(entry.path), len(place.nested)):
+                self._collect_below(Path(entry.path), place)
+
+    def _take_files(self, directory: Path, place: Place) -> list[os.DirEntry[str]]:
+        """What is named like a log but is no file is taken as well: reading it says so."""
+        entries = self.bounds.scan(directory)
+        logs = (
+            Path(entry.path)
+            for entry in entries
+            if is_file(entry) or (is_bench_file(entry.name) and not is_directory(entry))
+        )
+        place.files.extend(logs)
+        return entries
+
+    def _is_new(self, directory: Path, depth: int) -> bool:
+        """Whether a directory was not read under another name, and is not nested too deep."""
+        found = identity(directory)
+        linked = found in self.seen or leads_up(directory)
+        reason = LINKED if linked else TOO_DEEP if depth > MAX_DEPTH else ""
+        if reason:
+            path = directory.relative_to(self.label.path)
+            where = f"{self.label.title}/{path}"
+            self.contents.skips.append(Skip(where, reason, unread=reason is TOO_DEEP))
+        self.seen.add(found)
+        return not reason
+
+    def _collect_below(self, directory: Path, place: Place) -> None:
+        if _PROFILING.match(directory.name):
+            self._collect_profiled(directory)
+            return
+        raw = _RAW.match(directory.name)
+        if raw and not raw.group(1):
+            self._take_files(directory, place)
+        elif raw:
+            options = (*place.options, raw.group(1))
+            self.collect(directory, Place(options, place.nested, raw.group(1)))
+        else:
+            options = (*place.options, *nested_options(directory.name))
+            self.collect(directory, Place(options, (*place.nested, directory.name)))
+
+    def _collect_profiled(self, directory: Path, depth: int = 0) -> None:
+        entries = self.bounds.scan(directory)
+        logs = (Path(entry.path) for entry in entries if is_file(entry))
+        self.contents.profiled.extend(path for path in logs if _BENCH_FILE.match(path.name))
+        for entry in entries:
+            if is_directory(entry) and not entry.is_symlink() and depth < MAX_DEPTH:
+                self._collect_profiled(Path(entry.path), depth + 1)
 
 
 def nested_options(name: str) -> tuple[str, ...]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from labagent.benchlab.groups import Group, ValueFile
+from labagent.benchlab.iterations import compare_iterations, missing_iterations, repeated
 from labagent.formats import FORMATS, LogFormat, Reading
+from labagent.formats.base import Outline
 from labagent.model import Metric
+from labagent.reading import UnreadFileError, read_file
 
 MINIMUM_TO_RECOGNISE = 3
 """Values in common from which on a file without a matching name is taken for a group's own."""
@@ -20,7 +23,9 @@ METRICS: Mapping[str, Metric] = {m.name: m for form in FORMATS for m in form.met
 @dataclass
 class Measured:
     """The samples of a group by metric. `digests` are those of the files they came from;
-    `iterations` the iterations, in the order of the samples, that gave a value."""
+    `iterations` the iterations, in the order of the samples, that gave a value. `doubts` are what
+    shows that files are not as they were written; `unread` says which file could not be read, then
+    the run is left out."""
 
     values: dict[str, list[float]] = field(default_factory=dict)
     older: dict[str, list[float]] = field(default_factory=dict)
@@ -28,27 +33,47 @@ class Measured:
     digests: dict[Path, str] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     form: LogFormat | None = None
+    outlines: dict[str, Outline] = field(default_factory=dict)
+    doubts: list[str] = field(default_factory=list)
+    unread: str = ""
 
 
 def measure_logs(group: Group) -> Measured:
-    """Read the logs that carry values; each is opened once."""
-    for form in FORMATS:
-        logs = group.logs.get(form.log, {})
-        contents = {iteration: logs[iteration].read_bytes() for iteration in sorted(logs)}
-        if any(form.claims(data) for data in contents.values()):
-            return _measure(form, logs, contents)
+    """Read the logs that carry values, one after the other."""
+    try:
+        for form in FORMATS:
+            logs = group.logs.get(form.log, {})
+            if any(form.claims(read_file(logs[iteration])) for iteration in sorted(logs)):
+                return _measure(form, logs)
+    except UnreadFileError as error:
+        return Measured(unread=str(error))
     return Measured()
 
 
-def _measure(form: LogFormat, logs: Mapping[str, Path], contents: Mapping[str, bytes]) -> Measured:
+def _measure(form: LogFormat, logs: Mapping[str, Path]) -> Measured:
     measured = Measured(form=form)
-    for iteration, data in contents.items():
+    for iteration in sorted(logs):
+        data = read_file(logs[iteration])
         measured.digests[logs[iteration]] = hashlib.sha256(data).hexdigest()
-        _add(measured, iteration, form.read(data))
+        _add(measured, iteration, logs[iteration].name, form.read(data))
+    measured.doubts.extend(_doubts_between(measured, logs))
     return measured
 
 
-def _add(measured: Measured, iteration: str, reading: Reading) -> None:
+def _doubts_between(measured: Measured, logs: Mapping[str, Path]) -> Iterator[str]:
+    """What only the iterations together show. Logs with an outline carry time stamps, so two are
+    never the same."""
+    digests = {iteration: measured.digests[logs[iteration]] for iteration in measured.outlines}
+    found = [*compare_iterations(measured.outlines), *repeated(digests)]
+    yield from (f"{logs[iteration].name}: {doubt}" for iteration, doubt in found)
+    if lost := missing_iterations(logs):
+        yield f"iteration {', '.join(map(str, lost[:3]))} has no log"
+
+
+def _add(measured: Measured, iteration: str, name: str, reading: Reading) -> None:
+    measured.doubts.extend(f"{name}: {doubt}" for doubt in reading.doubts)
+    if reading.outline:
+        measured.outlines[iteration] = reading.outline
     if reading.problem:
         measured.problems[iteration] = reading.problem
         return
@@ -64,12 +89,10 @@ def measure_values(files: Sequence[ValueFile]) -> Measured:
     for file in files:
         if file.values:
             measured.values[file.metric] = list(file.values)
-            measured.digests[file.path] = digest_of(file.path)
+            measured.digests[file.path] = file.sha256
+            if file.cut:
+                measured.doubts.append(f"{file.path.name}: its last line is cut")
     return measured
-
-
-def digest_of(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def compare_stored(measured: Measured, stored: ValueFile) -> str | None:

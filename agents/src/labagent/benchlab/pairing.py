@@ -76,10 +76,13 @@ def _give_by_values(file: ValueFile, entries: Iterable[Entry]) -> bool:
 
 def _stand_in(entry: Entry) -> None:
     """Where logs are there but give no value, stored values are all there is."""
+    if entry.measured.unread:
+        return
     if not entry.measured.values and any(file.values for file in entry.stored):
-        problems = entry.measured.problems
+        logs = entry.measured
         entry.measured = measure_values(entry.stored)
-        entry.measured.problems = problems
+        entry.measured.problems = logs.problems
+        entry.measured.doubts.extend(logs.doubts)
 
 
 def _has_stored(entry: Entry, metric: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from labagent.benchlab.clock import parse_time
 from labagent.benchlab.drafts import Draft, make_drafts
 from labagent.benchlab.groups import group_files
+from labagent.benchlab.iterations import MINIMUM_TO_COMPARE
 from labagent.benchlab.kernel import Kernel, bounded
 from labagent.benchlab.label import Label, parse_label
 from labagent.benchlab.layout import Contents, LabelDirectory, read_contents
@@ -14,7 +15,6 @@ from labagent.benchlab.measure import (
     METRICS,
     Measured,
     compare_stored,
-    digest_of,
     measure_logs,
 )
 from labagent.benchlab.names import Names
@@ -28,6 +28,7 @@ from labagent.benchlab.options import (
 from labagent.benchlab.pairing import Entry, Paired, pair
 from labagent.facts import run_facts
 from labagent.model import Mode, Outcome, Overrides, Run, Samples, Skip, Source
+from labagent.reading import UnreadFileError, digest_of
 
 NO_REVISION = "no revision in image, label or kernel"
 NO_SAMPLE = "no usable sample"
@@ -37,6 +38,9 @@ NO_TREE = "no tree known: pass --tree"
 NO_WORKLOAD = "no workload known: pass --mode"
 PROFILED = "profiled, so not a measurement"
 COPY = "a copy of values that are there already"
+
+MAX_DOUBTS = 20
+"""Doubts about the files of one run that are named; the others are counted."""
 
 
 def read_label(directory: LabelDirectory, overrides: Overrides) -> Iterator[Outcome]:
@@ -51,6 +55,13 @@ def read_label(directory: LabelDirectory, overrides: Overrides) -> Iterator[Outc
     yield from (one for draft, one in outcomes if _is_wanted(directory, draft))
     if directory.wanted is None:
         yield from _leavings(directory, contents, paired)
+    yield from (_unread(directory, error) for found in grouped for error in found.unread)
+    yield from contents.skips
+
+
+def _unread(directory: LabelDirectory, error: UnreadFileError) -> Skip:
+    path = error.path.relative_to(directory.path) if error.path != directory.path else ""
+    return Skip(f"{directory.title}/{path}", error.reason, unread=True)
 
 
 def _is_wanted(directory: LabelDirectory, draft: Draft) -> bool:
@@ -130,6 +141,15 @@ class _Reader:
         return Mode.of(workload, draft.names.pktgen, draft.options) if workload else None
 
     def _outcome(self, draft: Draft) -> Outcome:
+        """The run, or why there is none. What cannot be read costs this run only."""
+        if draft.entry.measured.unread:
+            return self._skip(draft, draft.entry.measured.unread, unread=True)
+        try:
+            return self._judge(draft)
+        except UnreadFileError as error:
+            return self._skip(draft, str(error), unread=True)
+
+    def _judge(self, draft: Draft) -> Outcome:
         hardware = self.overrides.hardware or self.directory.hardware
         tree, revision, mode = self._tree(draft), self._revision(draft), self._mode(draft)
         if revision is None:
@@ -144,9 +164,10 @@ class _Reader:
             return self._skip(draft, NO_WORKLOAD)
         return self._run(draft, tree, revision, hardware, mode)
 
-    def _skip(self, draft: Draft, reason: str) -> Skip:
+    def _skip(self, draft: Draft, reason: str, *, unread: bool = False) -> Skip:
         name = draft.group.prefix or "bench"
-        return Skip("/".join([self.directory.title, *draft.group.place.nested, name]), reason)
+        where = "/".join([self.directory.title, *draft.group.place.nested, name])
+        return Skip(where, reason, unread)
 
     def _run(self, draft: Draft, tree: str, revision: str, hardware: str, mode: Mode) -> Run:
         measured = draft.entry.measured
@@ -195,6 +216,7 @@ class _Reader:
             if warning := compare_stored(draft.entry.measured, stored):
                 yield warning
         yield from _problem_warnings(draft.entry.measured)
+        yield from _doubt_warnings(draft)
         yield from self._identity_warnings(draft, revision)
         if draft.info and draft.info.started and parse_time(draft.info.started) is None:
             yield f"time of the measurement not understood: {draft.info.started}"
@@ -210,8 +232,24 @@ class _Reader:
         own = draft.kernel.revision if draft.kernel else None
         if own and own[0] in "rnc" and own != revision:
             yield f"the kernel says {own}, image or label {revision}"
+        yield from self._sibling_warnings(draft)
         if draft.kernel is None:
             yield from self._guess_warnings(draft)
+
+    def _sibling_warnings(self, draft: Draft) -> Iterator[str]:
+        """Where one `.info` alone names another kernel than the other runs of the same image."""
+        if draft.kernel is None:
+            return
+        others = [
+            other.kernel
+            for other in self.drafts
+            if other is not draft and other.kernel and other.image.name == draft.image.name
+        ]
+        said = {(kernel.revision, kernel.release) for kernel in others}
+        own = (draft.kernel.revision, draft.kernel.release)
+        if len(others) >= MINIMUM_TO_COMPARE and len(said) == 1 and own not in said:
+            theirs = " ".join(filter(None, said.pop()))
+            yield f"the kernel says {' '.join(filter(None, own))}, of the other runs {theirs}"
 
     def _guess_warnings(self, draft: Draft) -> Iterator[str]:
         """Where a run that names no kernel got what a kernel would have said."""
@@ -223,6 +261,14 @@ class _Reader:
             yield "no .info: tree taken from the other runs of the directory"
         else:
             yield "no kernel named: tree taken from the directory's name"
+
+
+def _doubt_warnings(draft: Draft) -> Iterator[str]:
+    doubts = [*draft.entry.measured.doubts, *(draft.info.doubts if draft.info else ())]
+    doubts += [f"{name} lies in two directories: one was read" for name in draft.group.twice]
+    yield from doubts[:MAX_DOUBTS]
+    if len(doubts) > MAX_DOUBTS:
+        yield f"{len(doubts) - MAX_DOUBTS} more doubts about these files"
 
 
 def _common_kernel(drafts: Iterable[Draft]) -> Kernel | None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-PATCH = re.compile(r"D\d{4,6}(?:v\d+)?(?![0-9])")
+PATCH = re.compile(r"D[0-9]{4,6}(?:v[0-9]+)?(?![0-9])")
 SEPARATORS = "-._+ "
 
 _BRANCH_TREES = {"head": "freebsd-head", "main": "freebsd-head", "current": "freebsd-head"}
 _PROJECTS = frozenset({"routing"})
-_STABLE = re.compile(r"^stable(\d*)$")
+_STABLE = re.compile(r"^stable([0-9]*)$")
 
 _GIT_HASH = re.compile(r"^[-_.]?g?[0-9a-f]{7,12}(?![0-9A-Za-z])")
 

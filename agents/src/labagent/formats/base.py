@@ -9,15 +9,28 @@ from labagent.model import Metric
 
 
 @dataclass(frozen=True)
+class Outline:
+    """What the iterations of one run have in common: the number of header lines and of seconds,
+    and whether the log says that its writer ended."""
+
+    header: int
+    seconds: int
+    closed: bool
+
+
+@dataclass(frozen=True)
 class Reading:
     """What one log says: a value for each metric, or why there is none.
 
     `older` holds the values where an earlier release of the tools would have computed others.
+    `doubts` say, with the line, what shows that the log is not as it was written.
     """
 
     values: Mapping[str, float] = field(default_factory=dict)
     older: Mapping[str, float] = field(default_factory=dict)
     problem: str | None = None
+    doubts: tuple[str, ...] = ()
+    outline: Outline | None = None
 
 
 @dataclass(frozen=True)
@@ -36,3 +49,25 @@ class LogFormat:
     read: Callable[[bytes], Reading]
     suffixes: Mapping[str, str]
     older_rule: str = ""
+
+
+def frame_doubts(data: bytes) -> tuple[str, ...]:
+    """What is wrong with any log that was cut, joined, or lost blocks: logs begin with the command,
+    once, and end with a newline."""
+    doubts = []
+    if not data.startswith(b"CMD"):
+        doubts.append("line 1 is not the command: the beginning is missing")
+    if data and not data.endswith(b"\n"):
+        doubts.append(f"line {line_of(data, len(data))} is cut: no newline at the end")
+    second = data.find(b"\nCMD")
+    if second >= 0:
+        doubts.append(f"line {line_of(data, second + 1)}: another log begins")
+    nul = data.find(b"\0")
+    if nul >= 0:
+        doubts.append(f"line {line_of(data, nul)} holds NUL bytes")
+    return tuple(doubts)
+
+
+def line_of(data: bytes, position: int) -> int:
+    """The number of the line that holds this byte, from 1."""
+    return data.count(b"\n", 0, position) + 1

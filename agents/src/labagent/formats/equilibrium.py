@@ -7,29 +7,58 @@ value seen: 64 Mb/s)`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
-from labagent.formats.base import LogFormat, Reading
+from labagent.formats.base import LogFormat, Reading, frame_doubts, line_of
 from labagent.model import Metric
 
 EQUILIBRIUM = Metric("equilibrium", "Mb/s", "more")
 MAXIMUM = Metric("equilibrium_max", "Mb/s", "more")
 
+_NUMBER = rb"(\d{1,9}(?:\.\d{1,9})?)"
 _RESULT = re.compile(
-    rb"Estimated Equilibrium Ethernet throughput=\s*(\d+(?:\.\d+)?) Mb/s"
-    rb"(?: \(maximum value seen: (\d+(?:\.\d+)?) Mb/s\))?"
+    rb"Estimated Equilibrium Ethernet throughput=\s{0,8}" + _NUMBER + rb" Mb/s"
+    rb"(?: \(maximum value seen: " + _NUMBER + rb" Mb/s\))?"
 )
+_ITERATION = re.compile(rb"^Iteration (\d{1,6})\r?$", re.MULTILINE)
+_MEASURED = re.compile(rb"Measured forwarding rate = " + _NUMBER + rb" Mb/s")
 
 
 def read(data: bytes) -> Reading:
     """The equilibrium throughput, and the highest one seen, of one log, in Mb/s."""
-    results = _RESULT.findall(data)
+    results = list(_RESULT.finditer(data))
+    doubts = frame_doubts(data)
     if not results:
-        return Reading(problem="no equilibrium was reached")
-    equilibrium, maximum = results[-1]
+        return Reading(problem="no equilibrium was reached", doubts=doubts)
+    result = results[-1]
+    equilibrium, maximum = result.groups()
     values = {EQUILIBRIUM.name: float(equilibrium)}
     if maximum:
         values[MAXIMUM.name] = float(maximum)
-    return Reading(values)
+    return Reading(values, doubts=(*doubts, *_inner_doubts(data, result)))
+
+
+def _inner_doubts(data: bytes, result: re.Match[bytes]) -> Iterator[str]:
+    """What does not fit in the search that led to the result: its steps are counted from 1, the
+    equilibrium is the last rate measured, the maximum the highest."""
+    number = line_of(data, result.start())
+    for expected, step in enumerate(_ITERATION.finditer(data), 1):
+        if int(step.group(1)) != expected:
+            yield f"line {line_of(data, step.start())}: iteration {expected} is missing before it"
+            break
+    rates = [float(rate) for rate in _MEASURED.findall(data, 0, result.start())]
+    if len(rates) != len(_ITERATION.findall(data, 0, result.start())):
+        yield f"line {number}: not every iteration before it has a measured rate"
+    yield from _unequal(number, "equilibrium", result.group(1), rates[-1:])
+    if result.group(2):
+        yield from _unequal(number, "maximum", result.group(2), rates)
+    if data[result.end() :].strip():
+        yield f"line {number}: something follows the result"
+
+
+def _unequal(number: int, what: str, said: bytes, rates: Sequence[float]) -> Iterator[str]:
+    if rates and float(said) != max(rates):
+        yield f"line {number} says {what} {said.decode()} Mb/s, the measured rates {max(rates):g}"
 
 
 FORMAT = LogFormat(

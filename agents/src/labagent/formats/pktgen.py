@@ -7,44 +7,53 @@ arrived, printed as `%.8g`. ministat wants three points, so fewer give no value.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from labagent.formats.base import LogFormat, Reading
+from labagent.formats.base import LogFormat, Outline, Reading, frame_doubts
+from labagent.formats.seconds import Checker, carries_rate, parse_second
 from labagent.model import Metric
+from labagent.reading import numbered_lines
 
 WARM_UP_LINES = 15
 COOL_DOWN_LINES = 10
 MINIMUM_POINTS = 3
+MAX_LINES = 100_000
+"""A line a second: more than a day. The longest log of the netbenches archive has 1,000."""
 
 PPS = Metric("pps", "packets/s", "more")
-
-_SECOND = re.compile(rb"main_thread\s\[\d+\]\s[1-9].*pps")
-_PPS_COLUMN = 3
 
 
 def read(data: bytes) -> Reading:
     """The median packets/s of one receiver log."""
-    lines = data.split(b"\n")
-    if lines[-1] == b"":
-        lines.pop()
-    kept = lines[WARM_UP_LINES : max(WARM_UP_LINES, len(lines) - COOL_DOWN_LINES)]
+    count = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
+    kept = range(WARM_UP_LINES + 1, count - COOL_DOWN_LINES + 1)
     if not kept:
-        return Reading(problem=f"log cut short at {len(lines)} lines")
-    return _medians([line.split() for line in kept if _SECOND.search(line)])
+        return Reading(problem=f"log cut short at {count} lines")
+    if count > MAX_LINES:
+        return Reading(problem=f"{count} lines, more than the {MAX_LINES} that are read")
+    checker = Checker()
+    points: list[int] = []
+    for number, line in numbered_lines(data):
+        second = parse_second(line)
+        checker.take(number, line, second)
+        if number in kept and carries_rate(line):
+            if second is None:
+                return Reading(problem=f"line {number} is garbled, or not in plain packets/s")
+            points.append(second.pps)
+    return _judged(points, checker, data)
 
 
-def _medians(rows: Sequence[Sequence[bytes]]) -> Reading:
-    if len(rows) < MINIMUM_POINTS:
-        return Reading(problem=f"fewer than {MINIMUM_POINTS} seconds with packets")
-    try:
-        points = sorted(float(row[_PPS_COLUMN]) for row in rows)
-    except (ValueError, IndexError):
-        return Reading(problem="garbled line")
-    middle = len(points) // 2
-    upper = points[middle]
-    median = upper if len(points) % 2 else (points[middle - 1] + upper) / 2
-    return Reading({PPS.name: _as_printed(median)}, {PPS.name: _as_printed(upper)})
+def _judged(points: Sequence[int], checker: Checker, data: bytes) -> Reading:
+    doubts = (*frame_doubts(data), *checker.doubts)
+    if len(points) < MINIMUM_POINTS:
+        return Reading(problem=f"fewer than {MINIMUM_POINTS} seconds with packets", doubts=doubts)
+    ordered = sorted(points)
+    middle = len(ordered) // 2
+    upper = ordered[middle]
+    median = upper if len(ordered) % 2 else (ordered[middle - 1] + upper) / 2
+    outline = Outline(checker.header, checker.seconds, checker.closed)
+    values, older = {PPS.name: _as_printed(median)}, {PPS.name: _as_printed(upper)}
+    return Reading(values, older, doubts=doubts, outline=outline)
 
 
 def _as_printed(value: float) -> float:

@@ -11,6 +11,7 @@ from typing import Any
 from labagent.benchlab.kernel import bounded
 from labagent.errors import AgentError
 from labagent.model import clean
+from labagent.reading import read_head
 from labagent.work.builds import Builds
 from labagent.work.commands import Command
 from labagent.work.config import LabFile, Machine
@@ -22,6 +23,9 @@ from labagent.work.stops import StageFailed
 
 LONGEST_IDENT = 2000
 """Characters of an identity, as the server takes them."""
+
+LONGEST_PRINTED = 64 * 1024
+"""Bytes of a command's output that are read for an identity or a digest."""
 
 _LAB_AT_FAULT = frozenset({75, 255})
 """Exit statuses that blame the lab: EX_TEMPFAIL of sysexits(3), and an ssh that did not connect."""
@@ -63,7 +67,7 @@ class CommandLab:
             return ""
         stdout = task.directory / "digest.out"
         self._must(task, "digest", "lab", task.directory, stdout=stdout)
-        first = next(iter(stdout.read_text("utf-8", "replace").split()), "").lower()
+        first = next(iter(_printed(stdout).split()), "").lower()
         if not _SHA256.fullmatch(first):
             said = printable(clean(first))[:80]
             raise StageFailed(
@@ -81,8 +85,7 @@ class CommandLab:
         directory = task.boot_directory(boot)
         stdout = task.directory / "identify.out"
         self._must(task, "identify", "boot", directory, stdout=stdout, boot=boot)
-        text = stdout.read_text("utf-8", "replace")
-        return printable(clean(" ".join(text.split())))[:LONGEST_IDENT]
+        return printable(clean(" ".join(_printed(stdout).split())))[:LONGEST_IDENT]
 
     def run(self, task: Task, boot: int) -> Measurement:
         directory = task.boot_directory(boot)
@@ -171,6 +174,11 @@ def placeholders(job: Job, directory: Path, *, boot: int = 0, iteration: int = 1
         "boot": str(boot),
         "iteration": str(iteration),
     }
+
+
+def _printed(stdout: Path) -> str:
+    """What a command printed; of a flood, the start."""
+    return read_head(stdout, LONGEST_PRINTED).decode("utf-8", "replace")
 
 
 def _last_words(task: Task) -> str:

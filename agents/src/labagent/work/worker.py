@@ -8,6 +8,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from labagent.errors import AgentError, UnavailableError
+from labagent.limits import faults
+from labagent.upload import told
 from labagent.work.api import JobsApi, Poll
 from labagent.work.delivery import Delivery
 from labagent.work.document import result_document
@@ -172,7 +174,17 @@ class Worker:
                 ).measure_all()
             finally:
                 self._clean(task)
-        return result_document(job, progress, self.api.worker)
+        return self._checked(leased, result_document(job, progress, self.api.worker))
+
+    def _checked(self, leased: Leased, document: dict[str, object]) -> dict[str, object]:
+        """The result, unless the server would not take it: then it is kept beside its reason."""
+        found = faults(document)
+        if found:
+            reason = told(found)
+            refused = Report("result", leased.id, leased.lease.token, document)
+            path = self.state.outbox.refuse(refused, reason)
+            raise StageFailed("run", f"{reason}; the result is kept in {path}")
+        return document
 
     def _progress(self, leased: Leased, log: JobLog, job: Job) -> Progress:
         """The progress on disk where it is this job's, else a new one."""

@@ -6,14 +6,13 @@ sent less the share of datagrams lost (`end.sum`).
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from labagent.model import Metric
 from labagent.work.job import Job
 from labagent.work.readers.base import Measurement, Output, Reader, UnreadableError
-from labagent.work.readers.numbers import finite
+from labagent.work.readers.numbers import finite, parse_json, printed
 
 THROUGHPUT = Metric("throughput", "bit/s", "more")
 
@@ -24,13 +23,13 @@ def read(output: Output, _job: Job, metric: Metric | None) -> Measurement:
 
 def _received(path: Path) -> float:
     """bit/s at the receiver."""
-    document = _document(path)
+    document = parse_json(printed(path), path.name, "pass --json to iperf3")
     if error := document.get("error"):
-        raise UnreadableError(f"{path.name}: iperf3 says: {error}")
+        raise UnreadableError(f"{path.name}: iperf3 says: {str(error)[:500]}")
     end = document.get("end")
     received = end.get("sum_received") if isinstance(end, dict) else None
     if isinstance(received, dict):
-        return finite(received.get("bits_per_second"), f"{path.name}: end.sum_received")
+        return _rate(received, f"{path.name}: end.sum_received")
     if isinstance(end, dict) and isinstance(end.get("sum"), dict):
         return _less_lost(end["sum"], f"{path.name}: end.sum")
     raise UnreadableError(f"{path.name}: iperf3 has no end.sum_received")
@@ -38,19 +37,16 @@ def _received(path: Path) -> float:
 
 def _less_lost(total: dict[str, Any], where: str) -> float:
     lost = finite(total.get("lost_percent"), f"{where}.lost_percent")
-    return finite(total.get("bits_per_second"), where) * (1 - lost / 100)
+    if not 0 <= lost <= 100:
+        raise UnreadableError(f"{where}.lost_percent: {lost:g} is no share")
+    return _rate(total, where) * (1 - lost / 100)
 
 
-def _document(path: Path) -> dict[str, Any]:
-    try:
-        document = json.loads(path.read_text("utf-8", "replace"))
-    except ValueError as error:
-        raise UnreadableError(
-            f"{path.name} is no JSON: {error}", "pass --json to iperf3"
-        ) from error
-    if not isinstance(document, dict):
-        raise UnreadableError(f"{path.name} is not what iperf3 --json prints")
-    return document
+def _rate(total: dict[str, Any], where: str) -> float:
+    rate = finite(total.get("bits_per_second"), where)
+    if rate < 0:
+        raise UnreadableError(f"{where}: {rate:g} bit/s is no rate")
+    return rate
 
 
 READER = Reader("iperf3", read)

@@ -6,35 +6,22 @@ configuration names no metric or another one.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from labagent.model import Metric
+from labagent.model import MAX_NAME, Metric, clean
 from labagent.work.job import Job
 from labagent.work.readers.base import Measurement, Output, Reader, UnreadableError
-from labagent.work.readers.numbers import finite
+from labagent.work.readers.numbers import finite, parse_json, printed_lines
 
 
 def read(output: Output, _job: Job, metric: Metric | None) -> Measurement:
     values: dict[Metric, list[float]] = {}
     for path in output.printed:
-        for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), 1):
-            if line.strip():
-                where = f"{path.name} line {number}"
-                one = _object(line, where)
-                found = values.setdefault(_metric(one, metric, where), [])
-                found.append(finite(one.get("value"), f"{where}: value"))
+        for where, line in printed_lines(path):
+            one = parse_json(line, where)
+            found = values.setdefault(_metric(one, metric, where), [])
+            found.append(finite(one.get("value"), f"{where}: value"))
     return Measurement(values)
-
-
-def _object(line: str, where: str) -> dict[str, Any]:
-    try:
-        one = json.loads(line)
-    except ValueError as error:
-        raise UnreadableError(f"{where} is no JSON: {error}") from error
-    if not isinstance(one, dict):
-        raise UnreadableError(f"{where} is no JSON object")
-    return one
 
 
 def _metric(one: dict[str, Any], metric: Metric | None, where: str) -> Metric:
@@ -44,7 +31,9 @@ def _metric(one: dict[str, Any], metric: Metric | None, where: str) -> Metric:
     unit, better = one.get("unit"), one.get("better")
     if not (isinstance(name, str) and isinstance(unit, str) and better in ("more", "less")):
         raise UnreadableError(f"{where} needs metric, unit, and better (more or less)")
-    return Metric(name, unit, better)
+    if len(name) > MAX_NAME or len(unit) > MAX_NAME:
+        raise UnreadableError(f"{where}: names have up to {MAX_NAME} characters")
+    return Metric(clean(name), clean(unit), better)
 
 
 READER = Reader("json-lines", read)

@@ -2,18 +2,72 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from labagent.limits import LARGEST_SAMPLE
+from labagent.reading import MAX_LOG_BYTES, UnreadFileError, read_text
 from labagent.work.readers.base import UnreadableError
+
+_NUMBER = re.compile(
+    r"[-+]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][-+]?[0-9]{1,3})?"
+)
 
 
 def finite(value: Any, where: str) -> float:
     """`value` as a number that can be compared; `where` names its place in the error."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if isinstance(value, bool) or not math.isfinite(number):
-        raise UnreadableError(f"{where}: {str(value)[:80]!r} is no number")
+    number = _number(value)
+    if number is None:
+        raise UnreadableError(f"{where}: {_shown(value)} is no number")
+    if abs(number) > LARGEST_SAMPLE:
+        raise UnreadableError(f"{where}: {_shown(value)} is more than anything measured")
     return number
+
+
+def _number(value: Any) -> float | None:
+    """NaN is none; what is too large for a float is infinite."""
+    if isinstance(value, str):
+        return float(value) if _NUMBER.fullmatch(value) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if abs(value) > LARGEST_SAMPLE:
+        return math.inf
+    return None if math.isnan(value) else float(value)
+
+
+def _shown(value: Any) -> str:
+    """The start of it: an integer of a thousand digits cannot even be printed."""
+    if isinstance(value, int) and abs(value) > LARGEST_SAMPLE:
+        return "an integer"
+    return repr(str(value)[:80])
+
+
+def printed(path: Path) -> str:
+    """What an iteration printed; `UnreadableError` where it is no file that can be read."""
+    try:
+        return read_text(path, MAX_LOG_BYTES)
+    except UnreadFileError as error:
+        raise UnreadableError(str(error)) from error
+
+
+def printed_lines(path: Path) -> Iterator[tuple[str, str]]:
+    """The lines that are not empty, each after its place."""
+    for number, line in enumerate(printed(path).split("\n"), 1):
+        if line.strip():
+            yield f"{path.name} line {number}", line.strip()
+
+
+def parse_json(text: str, where: str, remedy: str = "") -> dict[str, Any]:
+    """One JSON object; `UnreadableError` for anything else."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deep" if isinstance(error, RecursionError) else str(error)
+        raise UnreadableError(f"{where} is no JSON: {reason}", remedy) from error
+    if not isinstance(document, dict):
+        raise UnreadableError(f"{where} is no JSON object", remedy)
+    return document

@@ -5,18 +5,13 @@ from __future__ import annotations
 from labagent.model import Metric
 from labagent.work.job import Job
 from labagent.work.readers.base import Measurement, Output, Reader, UnreadableError
-from labagent.work.readers.numbers import finite
+from labagent.work.readers.numbers import finite, printed_lines
 
 
 def read(output: Output, _job: Job, metric: Metric | None) -> Measurement:
     if metric is None:
         raise UnreadableError("no metric is configured for these values")
-    values = [
-        finite(line.strip(), f"{path.name} line {number}")
-        for path in output.printed
-        for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), 1)
-        if line.strip()
-    ]
+    values = [finite(line, where) for path in output.printed for where, line in printed_lines(path)]
     return Measurement({metric: values})
 
 

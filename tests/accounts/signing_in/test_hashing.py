@@ -1,0 +1,127 @@
+"""However many people sign in, one password is hashed at a time, and pages go on."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import pytest
+from django.contrib.auth import authenticate
+from django.test import Client, RequestFactory
+
+from tests import make
+from tests.accounts.signing_in.hashers import NotingHasher
+from tests.conftest import environment_of_the_database
+from tests.operators import text_of
+from tests.places import PROJECT
+from webapp.accounts.models import User
+from webapp.accounts.signing_in.errors import HashingBusy
+from webapp.accounts.signing_in.hashing import MOST_WAITING, Gate, gate
+
+
+@contextmanager
+def occupied(by: Gate, *, waiting: int) -> Iterator[None]:
+    """One thread is inside the gate and ``waiting`` others wait there."""
+    done, inside = threading.Event(), threading.Event()
+
+    def pass_through() -> None:
+        with by.passed():
+            inside.set()
+            done.wait(60)
+
+    with ThreadPoolExecutor(waiting + 1) as threads, ExitStack() as after:
+        after.callback(done.set)
+        for _ in range(waiting + 1):
+            threads.submit(pass_through)
+        assert inside.wait(60)
+        while by.there < waiting + 1:
+            done.wait(0.01)
+        yield
+
+
+def test_one_is_inside_others_wait_and_the_next_is_turned_away_at_once() -> None:
+    narrow = Gate(at_once=1, waiting=2, seconds=60)
+    with occupied(narrow, waiting=2), pytest.raises(HashingBusy), narrow.passed():
+        pass
+    with narrow.passed():
+        pass
+
+
+def test_a_turn_that_does_not_come_in_time_is_given_up() -> None:
+    narrow = Gate(at_once=1, waiting=5, seconds=0.05)
+    with occupied(narrow, waiting=0), pytest.raises(HashingBusy), narrow.passed():
+        pass
+    with narrow.passed():
+        pass
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", ["/sign-in/", "/admin/login/", "/account/password/"])
+def test_whoever_finds_the_gate_full_is_told_when_to_come_again(address: str) -> None:
+    client = Client()
+    form = {"username": "ada", "password": "x", "old_password": "x"}
+    user = make.user()
+    if "account" in address:
+        client.force_login(user)
+    with occupied(gate, waiting=MOST_WAITING):
+        refused = client.post(address, form)
+    assert refused.status_code == 503
+    assert refused["Retry-After"] == "5"
+    assert "Try again in 5 seconds" in text_of(refused)  # type: ignore[arg-type]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["ada", "gone", "without", "nobody"])
+def test_every_name_costs_one_hash_whether_it_exists_or_not(name: str, settings: Any) -> None:
+    """By the clock nobody learns which names there are."""
+    settings.PASSWORD_HASHERS = ["tests.accounts.signing_in.hashers.NotingHasher"]
+    make.user("ada")
+    make.user("gone", is_active=False)
+    User.objects.create_user("without", password=None)
+    NotingHasher.noted.clear()
+    assert authenticate(RequestFactory().post("/"), username=name, password="wrong") is None
+    assert len(NotingHasher.noted) == 1
+
+
+WAITS_WITH_A_POOL_OF_ONE = """
+import threading
+import django
+django.setup()
+from django.contrib.auth import authenticate
+from django.test import RequestFactory
+from webapp.accounts.models import User
+from webapp.accounts.signing_in.hashing import gate
+
+def sign_in():
+    user = authenticate(RequestFactory().post("/"), username="ada", password="a long password")
+    print("signed in as", user, flush=True)
+    connection.close()
+
+with gate.passed():
+    waiting = threading.Thread(target=sign_in)
+    waiting.start()
+    while gate.there < 2:
+        pass
+    print("pages find", User.objects.count(), flush=True)
+    connection.close()
+waiting.join()
+"""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_whoever_waits_at_the_gate_holds_no_connection() -> None:
+    """The pool of this process has one connection. Who waits had it, to read the account."""
+    make.user()
+    run = subprocess.run(
+        [sys.executable, "-c", WAITS_WITH_A_POOL_OF_ONE],
+        cwd=PROJECT,
+        env=environment_of_the_database() | {"DRIFTLINE_DATABASE_POOL": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert run.stdout == "pages find 1\nsigned in as ada\n", run.stderr

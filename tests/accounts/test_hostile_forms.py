@@ -1,0 +1,76 @@
+"""Nothing that an operator types into a form of the admin gives a 500, now or on the next page."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.db.models import Model
+from django.test import Client
+
+from tests.accounts.test_admin import MODELS, fill
+from tests.fuzzing import is_whole
+from tests.operators import operator, url
+from tests.test_hostile_input import HOSTILE, undone
+
+pytestmark = [pytest.mark.django_db, pytest.mark.fuzz]
+STEP = 1 if is_whole() else 15
+Form = Mapping[str, Any]
+
+
+def sent_back(client: Client, address: str) -> Form | None:
+    """The form of a page as a browser would send it back, None where nothing can be changed."""
+    answer = client.get(address)
+    if answer.status_code != 200 or b'name="_save"' not in answer.content:
+        return None
+    of = answer.context["adminform"].form
+    forms = [of, *(one for held in answer.context["inline_admin_formsets"] for one in every(held))]
+    found = {}
+    for form in forms:
+        for name in form.fields:
+            value = form[name].value()
+            found[form.add_prefix(name)] = "" if value in (None, False) else value
+    return found
+
+
+def every(inline: Any) -> Iterator[Any]:
+    yield inline.formset.management_form
+    yield from inline.formset.forms
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_no_value_in_a_form_breaks_its_page_or_the_list(model: type[Model]) -> None:
+    fill(1, 1)
+    client = operator()
+    client.raise_request_exception = False
+    row = model._default_manager.first()
+    pages = [url(model, "add"), *([url(model, "change", row.pk)] if row is not None else [])]
+    broken = []
+    for page in pages:
+        for field, value, form in hostile(sent_back(client, page) or {}):
+            with undone():
+                answer = client.post(page, form)
+                follow = url(model) if answer.status_code == 302 else None
+                seen = client.get(follow).status_code if follow else 200
+            if answer.status_code >= 500 or seen >= 500:
+                broken.append(f"{page} {field}={value[:30]!r}: {answer.status_code}, {seen}")
+    assert not broken
+
+
+def hostile(form: Form) -> Iterator[tuple[str, str, Form]]:
+    for number, field in enumerate(form):
+        for value in HOSTILE[number % STEP :: STEP]:
+            yield field, value, {**form, field: value}
+
+
+def test_there_are_forms_to_try() -> None:
+    fill(1, 1)
+    client = operator()
+    rows = {model: model._default_manager.first() for model in MODELS}
+    tried = {
+        model.__name__
+        for model, row in rows.items()
+        if row is not None and sent_back(client, url(model, "change", row.pk))
+    }
+    assert {"Agent", "Hardware", "Lab", "Metric", "Series", "Tree", "User"} <= tried
+    assert len(admin.site._registry) == len(MODELS)

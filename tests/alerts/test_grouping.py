@@ -1,0 +1,143 @@
+"""Which findings make one alert."""
+
+import random
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webapp.alerts.assigned import Assigned
+from webapp.alerts.grouping import Evidence, group, verdict_of
+
+
+def finding(number: int, after: int, last: int, **changes: Any) -> Evidence:
+    fields: dict[str, Any] = {
+        "at": last,
+        "verdict": "worse",
+        "p_value": 1e-9,
+        "is_large": True,
+    }
+    return Evidence(finding=number, after=after, last=last, **(fields | changes))
+
+
+@st.composite
+def findings(draw: st.DrawFn) -> Evidence:
+    after = draw(st.integers(0, 60))
+    last = after + draw(st.integers(1, 15))
+    return finding(
+        draw(st.integers(1, 10**6)),
+        after,
+        last,
+        at=draw(st.integers(after + 1, last)),
+        verdict=draw(st.sampled_from(["worse", "better"])),
+        is_large=draw(st.booleans()),
+        p_value=draw(st.sampled_from([1e-9, 1e-3, 0.3])),
+    )
+
+
+many = st.lists(findings(), max_size=25, unique_by=lambda row: row.finding)
+
+
+def members(rows: list[Evidence], **received: int) -> list[tuple[int, list[int]]]:
+    return [
+        (one.suspect, sorted(row.finding for row in (*one.openers, *one.joiners)))
+        for one in group(rows, {int(at[1:]): count for at, count in received.items()})
+    ]
+
+
+def test_all_findings_that_suspect_the_first_right_end_make_one_alert() -> None:
+    rows = [finding(1, 10, 20), finding(2, 15, 17), finding(3, 12, 30), finding(4, 17, 25)]
+    assert members(rows) == [(17, [1, 2, 3]), (25, [4])]
+
+
+def test_a_finding_that_begins_after_the_suspect_is_not_its_own() -> None:
+    assert members([finding(1, 10, 20), finding(2, 20, 30)]) == [(20, [1]), (30, [2])]
+
+
+def test_signed_effects_make_a_regression_an_improvement_or_both() -> None:
+    assert verdict_of(["worse", "worse"]) == "regression"
+    assert verdict_of(["better"]) == "improvement"
+    assert verdict_of(["better", "worse"]) == "mixed"
+
+
+def test_a_small_finding_joins_and_opens_nothing() -> None:
+    assert members([finding(1, 9, 10), finding(2, 8, 12, is_large=False)]) == [(10, [1, 2])]
+    assert members([finding(2, 8, 12, is_large=False)]) == []
+
+
+def test_a_small_finding_does_not_pull_the_suspect_to_its_right_end() -> None:
+    rows = [finding(1, 9, 14), finding(2, 8, 12, is_large=False)]
+    assert members(rows) == [(14, [1])]
+
+
+def test_weak_evidence_among_many_series_opens_nothing_and_alone_it_does() -> None:
+    weak = finding(1, 9, 10, p_value=0.01)
+    assert members([weak], r10=2) == [(10, [1])]
+    assert members([weak], r10=100) == []
+
+
+def test_the_likeliest_revision_is_the_one_that_most_findings_name() -> None:
+    rows = [finding(1, 9, 14, at=12), finding(2, 9, 15, at=12), finding(3, 9, 15, at=11)]
+    assert [one.likeliest for one in group(rows, {})] == [12]
+
+
+@given(rows=many, seed=st.integers(0, 99))
+def test_the_order_of_the_findings_does_not_matter(rows: list[Evidence], seed: int) -> None:
+    shuffled = random.Random(seed).sample(rows, len(rows))
+    assert group(shuffled, {}) == group(rows, {})
+
+
+@given(rows=many)
+def test_every_member_suspects_its_commit_and_no_finding_is_in_two_alerts(
+    rows: list[Evidence],
+) -> None:
+    seen: list[int] = []
+    for one in group(rows, {}):
+        assert one.openers
+        assert one.after < one.likeliest <= one.suspect
+        for row in (*one.openers, *one.joiners):
+            assert row.after < one.suspect <= row.last
+            seen.append(row.finding)
+    assert len(seen) == len(set(seen))
+
+
+@given(rows=many)
+def test_no_large_finding_is_lost(rows: list[Evidence]) -> None:
+    certain = {row.finding for row in rows if row.is_large and row.p_value < 1e-6}
+    found = {row.finding for one in group(rows, {}) for row in one.openers}
+    assert certain <= found
+
+
+@given(rows=many)
+def test_fewer_commits_could_not_explain_the_findings(rows: list[Evidence]) -> None:
+    """Each suspect is the right end of a finding, and those findings exclude one another."""
+    groups = group(rows, {})
+    ends = [min(one.openers, key=lambda row: row.last) for one in groups]
+    for earlier, later in pairwise(ends):
+        assert later.after >= earlier.last
+
+
+@given(rows=many, seed=st.integers(0, 99))
+def test_what_people_assigned_is_where_they_said_whatever_the_order(
+    rows: list[Evidence], seed: int
+) -> None:
+    rows = [replace(row, series=number) for number, row in enumerate(rows, 1)]
+    said = [
+        Assigned(alert=7, series=row.series, after=row.after, last=row.last) for row in rows[:3]
+    ]
+    shuffled = random.Random(seed).sample(rows, len(rows))
+    found = group(rows, {}, said, {7: 30})
+    assert group(shuffled, {}, said, {7: 30}) == found
+    theirs = {row.finding for one in found if one.alert == 7 for row in one.members}
+    assert theirs == {row.finding for row in rows[:3]}
+    others = [one for one in found if one.alert is None]
+    assert others == group(rows[3:], {})
+
+
+def test_what_points_at_a_merged_commit_goes_to_the_alert_that_it_was_merged_into() -> None:
+    rows = [finding(1, 9, 10), finding(2, 19, 20), finding(3, 18, 22)]
+    found = group(rows, {}, [Assigned(alert=7, series=None, after=15, last=20)], {7: 10})
+    told = [(one.alert, one.suspect, [row.finding for row in one.members]) for one in found]
+    assert told == [(None, 10, [1]), (7, 20, [2, 3])]

@@ -1,0 +1,390 @@
+"""From points to findings: the detector behind the database."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tests.documents import run_document
+from webapp.alerts.queries.findings import of_interest
+from webapp.alerts.services import analyse_dirty_series
+from webapp.analysis import services
+from webapp.analysis.models import (
+    Checkpoint,
+    Comparison,
+    Finding,
+    FindingEvent,
+    SeriesAnalysis,
+    SeriesSettings,
+)
+from webapp.analysis.services import detecting
+from webapp.api.schemas import RunIn
+from webapp.labs import services as labs
+from webapp.labs.models import Agent
+from webapp.results.models import Run, Series
+from webapp.results.services import restore_run, withdraw_run
+from webapp.stats import changes
+
+pytestmark = pytest.mark.django_db
+STEP_AT = 15
+LEVEL = 1_000_000.0
+
+
+@pytest.fixture
+def agent(db: None) -> Agent:
+    return labs.create_agent(name="control", lab_name="netlab")
+
+
+def step_series(count: int = 30, step: float = 0.9, seed: int = 1) -> list[dict[str, Any]]:
+    """Runs of ``count`` revisions with a step at the one numbered ``STEP_AT``."""
+    generator = np.random.default_rng(seed)
+    documents = []
+    for i in range(count):
+        level = LEVEL * (step if i >= STEP_AT else 1) * np.exp(generator.normal(0, 0.005))
+        samples = (level * np.exp(generator.normal(0, 0.005, 5))).tolist()
+        documents.append(run_document(uuid=str(uuid4()), revision=f"r{100 + i}", samples=samples))
+    return documents
+
+
+def dip_series(count: int = 40, back_at: int = 25) -> list[dict[str, Any]]:
+    """``step_series`` that comes back at the revision numbered ``back_at``."""
+    documents = step_series(count=count)
+    for document in documents[back_at:]:
+        pps = document["metrics"]["pps"]
+        pps["samples"] = [sample / 0.9 for sample in pps["samples"]]
+    return documents
+
+
+def told() -> list[tuple[str, str]]:
+    """The events of all findings, in the order they were added."""
+    rows = FindingEvent.objects.select_related("revision").order_by("pk")
+    return [(row.revision.name, row.kind) for row in rows]
+
+
+def take_in(agent: Agent, *documents: dict[str, Any]) -> None:
+    runs = [RunIn.model_validate(document).document() for document in documents]
+    services.store_runs(agent=agent, runs=runs, register=True)
+
+
+def analyse() -> None:
+    while analyse_dirty_series().finished:
+        pass
+
+
+def present() -> list[dict[str, Any]]:
+    """The live findings without what tells their history."""
+    history = {"id", "first_detected_at", "updated_at", "series_id"}
+    rows = Finding.objects.live().order_by("series_id", "position").values()
+    return [{name: row[name] for name in row if name not in history} for row in rows]
+
+
+def named(rows: list[dict[str, Any]]) -> list[tuple[int, str, str]]:
+    return [(row["position"], row["verdict"], row["state"]) for row in rows]
+
+
+def test_a_step_is_found_at_its_revision_and_flagged_there(agent: Agent) -> None:
+    take_in(agent, *step_series())
+    analyse()
+    finding = Finding.objects.get()
+    assert (finding.revision.name, finding.state, finding.verdict) == (
+        f"r{100 + STEP_AT}",
+        "confirmed",
+        "worse",
+    )
+    assert finding.previous.name == f"r{100 + STEP_AT - 1}"
+    assert finding.low_pct is not None
+    assert finding.high_pct is not None
+    assert finding.low_pct < -10 < finding.high_pct
+    assert finding.why.startswith("Confirmed: ")
+    flagged = Comparison.objects.flagged()
+    assert [row.revision.name for row in flagged] == [finding.revision.name]
+
+
+def test_the_findings_are_those_of_the_pure_function(agent: Agent) -> None:
+    documents = step_series()
+    take_in(agent, *documents)
+    analyse()
+    points = [
+        changes.Point(
+            position=int(document["revision"][1:]),
+            label=document["revision"],
+            samples=document["metrics"]["pps"]["samples"],
+            boots=list(range(5)),
+            builds=["x"] * 5,
+        )
+        for document in documents
+    ]
+    pure = changes.detect(points)
+    stored = Finding.objects.live()
+    assert [(row.position, row.score, row.here) for row in stored] == [
+        (change.revision.position, change.score, change.here) for change in pure.changes
+    ]
+
+
+def test_the_first_agreeing_revision_is_a_candidate_and_the_second_confirms(agent: Agent) -> None:
+    documents = step_series()
+    states = []
+    for document in documents[: STEP_AT + 3]:
+        take_in(agent, document)
+        analyse()
+        states.append([row.state for row in Finding.objects.live()])
+    assert states[STEP_AT - 1] == []
+    assert states[STEP_AT] == ["candidate"]
+    assert states[STEP_AT + 2] == ["confirmed"]
+    finding = Finding.objects.get()
+    assert finding.first_detected_at < finding.updated_at
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_present_findings_do_not_depend_on_the_order_of_arrival(agent: Agent, seed: int) -> None:
+    documents = step_series(count=90)
+    take_in(agent, *documents)
+    analyse()
+    whole = present()
+    Run.objects.all().delete()
+    Finding.objects.all().delete()
+    Series.objects.all().delete()
+    shuffled = random.Random(seed).sample(documents, len(documents))
+    for start in range(0, len(shuffled), 9):
+        take_in(agent, *shuffled[start : start + 9])
+        analyse()
+    assert named(present()) == named(whole)
+    assert [{**row, "why": ""} for row in present()] == [{**row, "why": ""} for row in whole]
+
+
+def test_a_late_point_goes_on_from_the_checkpoint_before_it(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(detecting, "CHECKPOINT_EVERY", 8)
+    documents = step_series(count=40)
+    late = documents.pop(20)
+    take_in(agent, *documents)
+    analyse()
+    assert Checkpoint.objects.count() == 39 // 8
+    take_in(agent, late)
+    analyse()
+    kept = list(Checkpoint.objects.values_list("position", flat=True))
+    assert kept == [100 + 8 * i - 1 for i in range(1, 6)]
+    fresh = present()
+    Series.objects.update(dirty_from=0, dirty_since="2026-01-01T00:00:00Z")
+    analyse()
+    assert present() == fresh
+
+
+def test_a_withdrawn_run_takes_its_finding_along_and_brings_it_back(agent: Agent) -> None:
+    documents = step_series(count=STEP_AT + 2)
+    take_in(agent, *documents)
+    analyse()
+    assert named(present()) == [(100 + STEP_AT, "worse", "confirmed")]
+    runs = list(Run.objects.filter(revision__position__gte=100 + STEP_AT))
+    for run in runs:
+        withdraw_run(run=run, by=None, reason="wrong kernel")
+    analyse()
+    assert present() == []
+    assert Finding.objects.get().state == Finding.State.RETRACTED
+    for run in runs:
+        restore_run(run=run)
+    analyse()
+    assert named(present()) == [(100 + STEP_AT, "worse", "confirmed")]
+
+
+def test_analysing_again_writes_nothing_new(agent: Agent) -> None:
+    take_in(agent, *step_series())
+    analyse()
+    before = list(Finding.objects.values()), told()
+    services.mark_for_analysis(Series.objects.values_list("pk", flat=True))
+    analyse()
+    assert (list(Finding.objects.values()), told()) == before
+
+
+def test_a_step_that_is_taken_back_is_recovered_by_the_revision_that_did_it(agent: Agent) -> None:
+    take_in(agent, *dip_series())
+    analyse()
+    fall, rise = Finding.objects.order_by("position")
+    assert (fall.revision.name, fall.state) == ("r115", "recovered")
+    assert fall.recovered_by is not None
+    assert fall.recovered_by.name == rise.revision.name == "r125"
+    assert rise.state == "confirmed"
+    assert [row.revision.name for row in Comparison.objects.flagged().order_by("position")] == [
+        "r115",
+        "r125",
+    ]
+
+
+def test_a_recovery_goes_with_the_runs_that_showed_it(agent: Agent) -> None:
+    take_in(agent, *dip_series())
+    analyse()
+    for run in Run.objects.filter(revision__position__gte=125):
+        withdraw_run(run=run, by=None, reason="wrong kernel")
+    analyse()
+    finding = Finding.objects.live().get()
+    assert (finding.state, finding.recovered_by) == ("confirmed", None)
+    assert FindingEvent.objects.filter(finding=finding).last().kind == "returned"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_recoveries_do_not_depend_on_the_order_of_arrival(agent: Agent, seed: int) -> None:
+    documents = dip_series()
+    shuffled = random.Random(seed).sample(documents, len(documents))
+    for start in range(0, len(shuffled), 9):
+        take_in(agent, *shuffled[start : start + 9])
+        analyse()
+    assert named(present()) == [(115, "worse", "recovered"), (125, "better", "confirmed")]
+
+
+def test_events_tell_how_a_finding_came_to_where_it_is(agent: Agent) -> None:
+    documents = step_series()
+    for document in documents[: STEP_AT + 3]:
+        take_in(agent, document)
+        analyse()
+    finding = Finding.objects.get()
+    kinds = list(finding.events.values_list("kind", flat=True))
+    assert kinds[0] == "detected"
+    assert "confirmed" in kinds
+    newest = finding.events.last()
+    assert newest is not None
+    assert (newest.state, newest.revision_id) == (finding.state, finding.revision_id)
+    assert (newest.after_id, newest.last_id) == (finding.after_id, finding.last_id)
+    for run in Run.objects.filter(revision__position__gte=100 + STEP_AT):
+        withdraw_run(run=run, by=None, reason="wrong kernel")
+    analyse()
+    assert finding.events.last().kind == "retracted"  # type: ignore[union-attr]
+    assert list(finding.events.values_list("kind", flat=True))[: len(kinds)] == kinds
+
+
+def test_a_size_is_noted_again_only_outside_the_interval_that_was_said(agent: Agent) -> None:
+    documents = step_series(count=STEP_AT + 12)
+    for document in documents[STEP_AT + 5 :]:
+        pps = document["metrics"]["pps"]
+        pps["samples"] = [sample * 0.98 for sample in pps["samples"]]
+    take_in(agent, *documents[: STEP_AT + 5])
+    analyse()
+    said = FindingEvent.objects.get()
+    for document in documents[STEP_AT + 5 :]:
+        take_in(agent, document)
+        analyse()
+    finding = Finding.objects.get(position=100 + STEP_AT)
+    assert (said.low_pct, said.high_pct) != (finding.low_pct, finding.high_pct)
+    for row in finding.events.filter(kind="resized"):
+        assert not said.low_pct <= row.change_pct <= said.high_pct  # type: ignore[operator]
+
+
+def test_one_wild_sample_and_one_wild_revision_confirm_nothing(agent: Agent) -> None:
+    documents = step_series(step=1.0)
+    documents[8]["metrics"]["pps"]["samples"][2] = 1.0
+    documents[20]["metrics"]["pps"]["samples"] = [LEVEL * 0.5] * 5
+    take_in(agent, *documents)
+    analyse()
+    assert present() == []
+
+
+def test_where_less_is_better_the_verdict_is_mirrored(agent: Agent) -> None:
+    documents = step_series()
+    for document in documents:
+        document["metrics"] = {
+            "latency": document["metrics"]["pps"] | {"unit": "us", "better": "less"}
+        }
+    take_in(agent, *documents)
+    analyse()
+    assert named(present()) == [(100 + STEP_AT, "better", "confirmed")]
+
+
+def test_the_summary_says_levels_noise_and_what_could_be_proven(agent: Agent) -> None:
+    take_in(agent, *step_series())
+    analyse()
+    summary = SeriesAnalysis.objects.get().summary
+    assert len(summary["segments"]) == 2
+    assert summary["noise"]["revision_pct"] == pytest.approx(0.55, rel=0.6)
+    assert summary["smallest"]["pct"] > 0
+    assert summary["why_not"]
+    json.dumps(summary, allow_nan=False)
+
+
+@pytest.mark.parametrize("value", [0.0, -5.0, 1e-15, 1e15])
+def test_extreme_samples_are_analysed_and_make_no_finding(agent: Agent, value: float) -> None:
+    documents = step_series(count=12)
+    for document in documents:
+        document["metrics"]["pps"]["samples"] = [value] * 5
+    take_in(agent, *documents)
+    analyse()
+    assert present() == []
+    assert Series.objects.get().dirty_from is None
+
+
+def test_the_statements_grow_neither_with_series_nor_with_history(agent: Agent) -> None:
+    def upload(modes: int, revisions: range) -> None:
+        take_in(
+            agent,
+            *(
+                run_document(
+                    uuid=str(uuid4()),
+                    revision=f"r{revision}",
+                    mode={"workload": f"m{i}", "traffic": None, "options": []},
+                    samples=[LEVEL * (0.5 if revision > 50 else 1) + revision + i] * 5,
+                )
+                for i in range(modes)
+                for revision in revisions
+            ),
+        )
+
+    counts = []
+    for modes, revisions in ((2, range(1, 70)), (6, range(70, 90)), (6, range(90, 91))):
+        upload(modes, revisions)
+        with CaptureQueriesContext(connection) as captured:
+            analyse_dirty_series()
+        counts.append(len(captured))
+    assert max(counts) <= 40, counts
+
+
+ARCHIVE = Path(__file__).resolve().parents[3] / "shared"
+
+
+def year_labels() -> list[tuple[dict[str, Any], str]]:
+    """(label, workload) of each labelled year series; none where the archive is absent."""
+    labels = ARCHIVE / "goldens" / "changes.json"
+    if not labels.is_file():
+        return []
+    found = json.loads(labels.read_text(encoding="utf-8"))["labels"]
+    return [(label, workload) for label in found for workload in label["series"]]
+
+
+def archive_documents(label: dict[str, Any], workload: str) -> list[dict[str, Any]]:
+    results = ARCHIVE / "netbenches" / label["results"]
+    pattern = label["value_files"].replace("<workload>", workload).replace("<revision>", "*")
+    documents = []
+    for path in sorted(results.glob(pattern)):
+        revision = path.name.partition(".")[0]
+        if revision.isdecimal():
+            samples = [float(line) for line in path.read_text().split()]
+            documents.append(run_document(revision=f"r{revision}", samples=samples))
+    return documents
+
+
+@pytest.mark.archive
+@pytest.mark.skipif(not year_labels(), reason="the lab archive is not beside the checkout")
+@pytest.mark.parametrize(("label", "workload"), year_labels() or [({}, "")])
+def test_every_sure_change_of_the_year_series_is_found_within_one_revision(
+    agent: Agent, label: dict[str, Any], workload: str
+) -> None:
+    documents = archive_documents(label, workload)
+    take_in(agent, *documents)
+    analyse()
+    order = sorted(int(document["revision"][1:]) for document in documents)
+    found = [order.index(row["position"]) for row in present()]
+    for sure in label["series"][workload]["sure"]:
+        at = order.index(int(sure["revision"][1:]))
+        assert any(abs(at - index) <= 1 for index in found), (sure, [order[i] for i in found])
+
+
+def test_findings_below_the_smallest_effect_of_interest_are_told_apart(agent: Agent) -> None:
+    take_in(agent, *step_series())
+    analyse()
+    assert of_interest(Finding.objects.all()).count() == 1
+    SeriesSettings.objects.create(series=Series.objects.get(), min_effect_pct=20)
+    assert of_interest(Finding.objects.all()).count() == 0

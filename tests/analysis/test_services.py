@@ -1,0 +1,202 @@
+"""From runs to comparisons."""
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tests.documents import run_document
+from webapp.alerts.services import analyse_dirty_series
+from webapp.analysis import services
+from webapp.analysis.models import Comparison, Flag, SeriesAnalysis, Verdict
+from webapp.analysis.services import steps as analysing
+from webapp.api.schemas import RunIn
+from webapp.labs import services as labs
+from webapp.labs.models import Agent
+from webapp.results.models import Point, Run, Series
+from webapp.results.services import restore_run, withdraw_run
+
+pytestmark = pytest.mark.django_db
+FLAT = [100.0, 101.0, 99.0, 100.5, 99.5]
+
+
+@pytest.fixture
+def agent(db: None) -> Agent:
+    return labs.create_agent(name="control", lab_name="netlab")
+
+
+def take_in(agent: Agent, *documents: dict[str, Any]) -> None:
+    runs = [RunIn.model_validate(document).document() for document in documents]
+    services.store_runs(agent=agent, runs=runs, register=True)
+
+
+def scaled(factor: float) -> list[float]:
+    return [value * factor for value in FLAT]
+
+
+def history(*factors: float, better: str = "more") -> list[dict[str, Any]]:
+    """A run for each factor, at revisions r10, r20, …"""
+    documents = [
+        run_document(revision=f"r{10 * i}", samples=scaled(factor))
+        for i, factor in enumerate(factors, start=1)
+    ]
+    for document in documents:
+        document["metrics"]["pps"]["better"] = better
+    return documents
+
+
+def analyse() -> None:
+    while analyse_dirty_series().finished:
+        pass
+
+
+def flags() -> dict[str, str]:
+    rows = Comparison.objects.select_related("revision").order_by("position")
+    return {row.revision.name: row.flag for row in rows}
+
+
+def test_a_proven_loss_of_two_percent_is_flagged_on_its_commit(agent: Agent) -> None:
+    take_in(agent, *history(1, 1, 0.9, 0.9))
+    analyse()
+    assert flags() == {"r20": "", "r30": "regressed", "r40": ""}
+    row = Comparison.objects.get(flag=Flag.REGRESSED)
+    assert row.percent == pytest.approx(-10)
+    assert row.delta == pytest.approx(-10)
+    assert row.verdict == Verdict.WORSE
+    assert row.error is not None
+    assert 0 < row.error < 10
+
+
+def test_where_less_is_better_a_rise_is_the_regression(agent: Agent) -> None:
+    take_in(agent, *history(1, 1.1, 1, better="less"))
+    analyse()
+    assert flags() == {"r20": "regressed", "r30": "improved"}
+
+
+def test_a_proven_but_small_difference_is_not_flagged(agent: Agent) -> None:
+    take_in(agent, *history(1, 1.015))
+    analyse()
+    row = Comparison.objects.get()
+    assert (row.verdict, row.flag) == (Verdict.BETTER, Flag.NONE)
+
+
+def test_an_unproven_difference_cannot_be_told(agent: Agent) -> None:
+    noisy = [run_document(revision=f"r{i}", samples=[50.0 + i, 100.0, 150.0]) for i in (1, 9)]
+    take_in(agent, *noisy)
+    analyse()
+    row = Comparison.objects.get()
+    assert (row.verdict, row.flag) == (Verdict.CANNOT_TELL, Flag.NONE)
+
+
+@pytest.mark.parametrize("samples", [[1.0], [1.0, 2.0]])
+def test_fewer_than_three_samples_cannot_be_told(agent: Agent, samples: list[float]) -> None:
+    take_in(agent, run_document(revision="r1"), run_document(revision="r2", samples=samples))
+    analyse()
+    row = Comparison.objects.get()
+    assert (row.verdict, row.error, row.percent_error) == (Verdict.CANNOT_TELL, None, None)
+
+
+@pytest.mark.parametrize("value", [1e15, 1e-15, 0.0, -5.0])
+def test_extreme_equal_samples_never_make_a_difference(agent: Agent, value: float) -> None:
+    take_in(agent, *(run_document(revision=f"r{i}", samples=[value] * 5) for i in (1, 2)))
+    analyse()
+    assert Comparison.objects.get().flag == Flag.NONE
+
+
+def test_a_filled_gap_is_compared_on_both_sides(agent: Agent) -> None:
+    first, gap, last = history(1, 0.9, 0.9)
+    take_in(agent, first, last)
+    analyse()
+    assert flags() == {"r30": "regressed"}
+    take_in(agent, gap)
+    analyse()
+    assert flags() == {"r20": "regressed", "r30": ""}
+
+
+def test_the_order_of_arrival_does_not_matter_to_a_short_series(agent: Agent) -> None:
+    documents = history(1, 0.9, 0.9, 1.2)
+    for document in [documents[i] for i in (3, 0, 1, 2)]:
+        take_in(agent, document)
+        analyse()
+    assert flags() == {"r20": "regressed", "r30": "", "r40": "improved"}
+
+
+def test_runs_of_one_revision_are_pooled(agent: Agent) -> None:
+    take_in(agent, run_document(), run_document(build_id="another"))
+    point = Point.objects.get()
+    assert (point.n, point.runs, point.builds, point.boots) == (10, 2, 2, 10)
+
+
+def test_one_run_with_unknown_boots_makes_the_points_boots_unknown(agent: Agent) -> None:
+    second = run_document()
+    second["metrics"]["pps"]["boots"] = None
+    take_in(agent, run_document(), second)
+    assert Point.objects.get().boots is None
+
+
+def test_a_withdrawn_run_leaves_the_statistics_and_comes_back(agent: Agent) -> None:
+    take_in(agent, *history(1, 0.9, 1))
+    analyse()
+    bad = Run.objects.get(revision__name="r20")
+    withdraw_run(run=bad, by=None, reason="wrong kernel")
+    analyse()
+    assert flags() == {"r30": ""}
+    assert Run.objects.count() == 3
+    restore_run(run=bad)
+    analyse()
+    assert flags() == {"r20": "regressed", "r30": "improved"}
+
+
+def test_analysing_twice_changes_nothing(agent: Agent) -> None:
+    take_in(agent, *history(1, 0.9))
+    analyse()
+    before = list(Comparison.objects.values())
+    Series.objects.update(dirty_from=0, dirty_since="2026-01-01T00:00:00Z")
+    analyse()
+    drop = lambda rows: [{k: v for k, v in row.items() if k != "id"} for row in rows]  # noqa: E731
+    assert drop(Comparison.objects.values()) == drop(before)
+
+
+def test_a_series_that_changed_meanwhile_stays_dirty(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take_in(agent, *history(1, 0.9))
+    original = analysing._replace_comparisons
+
+    def upload_in_the_middle(*arguments: Any) -> None:
+        original(*arguments)
+        take_in(agent, run_document(revision="r40", samples=scaled(0.5)))
+
+    monkeypatch.setattr(analysing, "_replace_comparisons", upload_in_the_middle)
+    analyse_dirty_series()
+    monkeypatch.undo()
+    assert Series.objects.get().dirty_from == 10
+    analyse()
+    assert flags() == {"r20": "regressed", "r40": "regressed"}
+    assert SeriesAnalysis.objects.get().version == Series.objects.get().version
+
+
+def test_the_number_of_statements_does_not_grow_with_series_or_history(agent: Agent) -> None:
+    def upload(series: int, revisions: range) -> None:
+        take_in(
+            agent,
+            *(
+                run_document(
+                    uuid=str(uuid4()),
+                    revision=f"r{revision}",
+                    mode={"workload": f"m{i}", "traffic": None, "options": []},
+                )
+                for i in range(series)
+                for revision in revisions
+            ),
+        )
+
+    counts = []
+    for series, revisions in ((1, range(1, 9)), (20, range(9, 30)), (20, range(30, 31))):
+        upload(series, revisions)
+        with CaptureQueriesContext(connection) as captured:
+            analyse_dirty_series()
+        counts.append(len(captured))
+    assert len(set(counts)) == 1, counts

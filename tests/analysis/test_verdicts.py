@@ -1,0 +1,97 @@
+"""Points judged against the points before them when they are read."""
+
+from collections.abc import Sequence
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tests import make
+from webapp.analysis.models import Comparison, SeriesSettings
+from webapp.analysis.queries.verdicts import PointVerdict, judge_points
+from webapp.results.models import Point, Series
+from webapp.stats.compare import Verdict, compare
+
+pytestmark = pytest.mark.django_db
+LOWER = tuple(value * 0.95 for value in make.FIVE_SAMPLES)
+
+
+def a_pair(of: Series, samples: Sequence[float] = LOWER) -> None:
+    before, after = make.revision("r1"), make.revision("r2")
+    make.point(of, before)
+    make.point(of, after, samples)
+    make.comparison(of, before, after)
+
+
+def judged() -> dict[int, PointVerdict]:
+    points = Point.objects.of_revision(make.revision("r2")).with_subjects()
+    return judge_points(points, Comparison.objects.all())
+
+
+def the_one() -> PointVerdict:
+    (found,) = judged().values()
+    return found
+
+
+def test_it_agrees_with_the_comparison_of_the_samples_themselves() -> None:
+    a_pair(make.series())
+    found, change = the_one(), compare(make.FIVE_SAMPLES, LOWER).change
+    assert found.verdict == Verdict.WORSE
+    assert found.percent == pytest.approx(change.percent, abs=0.01)
+    assert (found.low, found.high) == pytest.approx((change.low, change.high), abs=0.05)
+    assert found.build_noise is None
+
+
+def test_the_noise_between_builds_of_the_series_widens_the_interval() -> None:
+    series = make.series()
+    a_pair(series)
+    narrow = the_one()
+    make.analysis(series, noise=make.noise(build_pct=5.0))
+    wide = the_one()
+    assert wide.verdict == Verdict.CANNOT_TELL
+    assert wide.visible is not None
+    assert narrow.low is not None
+    assert wide.low is not None
+    assert wide.low < narrow.low
+
+
+def test_each_series_is_judged_by_its_own_direction_and_margin() -> None:
+    more, less, wide = (make.series(in_mode=mode) for mode in ("more", "less", "wide"))
+    for series in (more, less, wide):
+        a_pair(series)
+    Series.objects.filter(pk=less.pk).update(own_better="less")
+    SeriesSettings.objects.create(series=wide, margin_pct=10.0)
+    found = judged()
+    assert found[more.pk].verdict == Verdict.WORSE
+    assert found[less.pk].verdict == Verdict.BETTER
+    assert found[wide.pk].verdict == Verdict.EQUIVALENT
+    assert found[wide.pk].negligible
+
+
+@pytest.mark.parametrize("samples", [[95.0], [1e300, 3e300, 2e300]])
+def test_what_has_no_interval_cannot_tell(samples: list[float]) -> None:
+    series = make.series()
+    before, after = make.revision("r1"), make.revision("r2")
+    make.point(series, before)
+    point = make.unsaved_point(series, after, [95.0])
+    point.mean, point.variance = samples[0], None if len(samples) == 1 else float("inf")
+    point.save()
+    make.comparison(series, before, after)
+    found = the_one()
+    assert found.verdict == Verdict.CANNOT_TELL
+    assert (found.low, found.high, found.visible) == (None, None, None)
+
+
+def test_a_series_without_a_point_before_has_no_verdict() -> None:
+    make.point(make.series(), make.revision("r2"))
+    assert judged() == {}
+
+
+def test_the_number_of_queries_does_not_grow_with_series() -> None:
+    for number in range(4):
+        a_pair(make.series(in_mode=f"mode-{number}"))
+    points = list(Point.objects.of_revision(make.revision("r2")).with_subjects())
+    comparisons = list(Comparison.objects.all())
+    with CaptureQueriesContext(connection) as statements:
+        judge_points(points, comparisons)
+    assert len(statements) == 3

@@ -1,0 +1,121 @@
+"""Names that are markup are shown as they are, in every chart and on every page."""
+
+import json
+from urllib.parse import quote, urlencode
+
+import pytest
+from playwright.sync_api import Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from tests import make
+from tests.bisects import lab
+from webapp.labs.models import Lab
+from webapp.results.models import Hardware, Metric, Mode, Revision, RevisionAlias, Tree
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+HOSTILE = '<a href="evil">x<b>%{y}$x$&lt;'
+PROPERTY = "var(--ink)"
+"""What the script of a chart takes for a colour, where a colour stands."""
+
+
+@pytest.fixture
+def revisions() -> list[Revision]:
+    """Everything that an agent or a history names is `HOSTILE`."""
+    tree = make.tree(HOSTILE)
+    metric = make.metric(HOSTILE, unit=HOSTILE)
+    hardware = make.hardware(HOSTILE, of=make.lab(HOSTILE))
+    along = make.revisions(6, of=tree)
+    for number, revision in enumerate(along):
+        revision.name = f"{number}{HOSTILE}"
+        revision.subject = revision.author_name = HOSTILE
+        revision.save()
+        RevisionAlias.objects.filter(revision=revision).update(name=revision.name)
+    for name in ("@inet4+", "+"):
+        mode = make.mode("a" + name + "b")
+        mode.name = mode.workload = f"{HOSTILE}{name}{HOSTILE}"
+        mode.save()
+        series = make.series(of=tree, on=hardware, in_mode=mode, of_metric=metric)
+        make.history(series, along, [100.0 * (1 + mode.pk % 2)] * 3 + [90.0] * 3)
+        make.finding(series, along[2], along[3], why=HOSTILE)
+        make.run(along[3], on=hardware, in_mode=mode, of_metric=metric)
+    return along
+
+
+def unharmed(page: Page) -> None:
+    """No element came of a name."""
+    assert page.locator('[href="evil"]').count() == 0
+    assert page.locator("svg a, svg tspan[style*=bold]").count() == 0
+
+
+def texts(page: Page, selector: str) -> list[str]:
+    return [text for text in page.locator(selector).all_text_contents() if text]
+
+
+@pytest.mark.usefixtures("revisions")
+def test_a_trend_chart_shows_names_as_they_are(live_server: LiveServer, page: Page) -> None:
+    where = {"tree": HOSTILE, "metric": HOSTILE, "hardware": HOSTILE}
+    page.goto(f"{live_server.url}/trends/?{urlencode(where)}")
+    point = page.locator("#plot .scatterlayer .point").first
+    expect(point).to_be_visible()
+    box = point.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(page.locator("#card")).to_contain_text(HOSTILE)
+    assert f"{HOSTILE}, {HOSTILE} (more is better)" in texts(page, "#plot .annotation text")
+    assert f"0{HOSTILE}" in texts(page, "#plot .xtick text")
+    page.mouse.down()
+    page.mouse.up()
+    expect(page.locator("#card .actions")).to_be_visible()
+    unharmed(page)
+
+
+@pytest.mark.parametrize("unit", [HOSTILE, PROPERTY])
+def test_a_bisect_chart_shows_names_as_they_are(
+    live_server: LiveServer, page: Page, unit: str
+) -> None:
+    truth = lab.Truth()
+    bisect = lab.work(truth, lab.start(truth), most=3)
+    Metric.objects.update(name=HOSTILE, unit=unit)
+    for row in Revision.objects.all():
+        Revision.objects.filter(pk=row.pk).update(name=f"{row.name}{HOSTILE}", subject=HOSTILE)
+    for model in (Tree, Lab, Hardware):
+        model.objects.update(name=HOSTILE)
+    Mode.objects.update(name=HOSTILE, workload=HOSTILE)
+    page.goto(f"{live_server.url}/bisects/{bisect.pk}/")
+    point = page.locator("#chart .scatterlayer .point").first
+    expect(point).to_be_visible()
+    assert f"{unit}, more is better" in texts(page, "#chart .annotation text")
+    assert all(text.endswith(HOSTILE) for text in texts(page, "#chart .xtick text"))
+    box = point.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(page.locator("#chart .hovertext").first).to_be_visible()
+    shown = " ".join(texts(page, "#chart .hovertext text"))
+    assert HOSTILE in shown
+    assert unit in shown
+    unharmed(page)
+
+
+def test_every_page_shows_names_as_they_are(
+    live_server: LiveServer, page: Page, revisions: list[Revision]
+) -> None:
+    tree, revision = quote(HOSTILE, safe=""), quote(revisions[3].name, safe="")
+    side = [f"{HOSTILE}:{revisions[at].name}" for at in (2, 3)]
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    for address in (
+        "/",
+        "/hardware/",
+        f"/hardware/{quote(HOSTILE)}/",
+        f"/commits/{tree}/",
+        f"/commits/{tree}/{revision}/",
+        f"/compare/?{urlencode({'a': side[0], 'b': side[1]})}",
+        f"/search/?{urlencode({'q': HOSTILE})}",
+        "/agents/",
+        "/thresholds/",
+        "/quality/",
+    ):
+        page.goto(live_server.url + address)
+        unharmed(page)
+        assert json.dumps(said) == "[]", address

@@ -1,0 +1,98 @@
+"""docker-compose.yml: what can be said of it without a container engine."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.places import PROJECT
+from webapp.config import settings
+from webapp.config.serving.spool import BODIES_AT_ONCE
+from webapp.launcher import servers
+
+FILE = PROJECT / "docker-compose.yml"
+SERVICES: dict[str, Any] = yaml.safe_load(FILE.read_text())["services"]
+LASTING = sorted(SERVICES.keys() - {"migrate"})
+
+
+@pytest.mark.parametrize("name", sorted(SERVICES))
+def test_every_container_is_hardened_and_limited(name: str) -> None:
+    service = SERVICES[name]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert service["mem_limit"]
+    assert service["pids_limit"]
+    assert "build" in service or service["user"] not in ("", "root", "0")
+
+
+@pytest.mark.parametrize("name", LASTING)
+def test_every_container_says_whether_it_is_well(name: str) -> None:
+    assert SERVICES[name]["healthcheck"]["test"]
+
+
+def test_the_web_servers_tmp_holds_the_large_uploads_that_it_reads_at_once() -> None:
+    """Memory too: files in a tmpfs count for the container."""
+    web = SERVICES["web"]
+    mount = re.search(r"^/tmp:.*size=\$\{\w+:-(\d+)m\}$", web["tmpfs"][0])
+    memory = re.search(r":-(\d+)g\}$", web["mem_limit"])
+    assert mount
+    assert memory
+    room = settings.WEB_WORKERS * BODIES_AT_ONCE * settings.UPLOAD_MAX_BYTES
+    assert room < int(mount[1]) * 2**20 < int(memory[1]) * 2**30
+
+
+def test_images_of_others_are_pinned_to_a_minor_version() -> None:
+    images = [one["image"] for one in SERVICES.values() if "build" not in one]
+    assert images
+    assert all(re.search(r":\d+\.\d+", image) for image in images)
+
+
+def test_compose_has_the_major_version_that_make_up_brings_along() -> None:
+    postgres = SERVICES["postgres"]
+    major = servers.find_postgres().major
+    assert f"/postgres:{major}." in postgres["image"]
+    assert postgres["environment"]["PGDATA"] == f"/var/lib/postgresql/{major}/docker"
+
+
+@pytest.mark.skipif(not shutil.which("sh"), reason="needs a shell")
+@pytest.mark.parametrize(
+    ("where", "written", "refused"),
+    [
+        ("PG_VERSION", "17", True),
+        ("data/PG_VERSION", "17", True),
+        ("18/docker/PG_VERSION", "18", False),
+    ],
+)
+def test_a_volume_of_another_version_is_refused_with_the_way(
+    tmp_path: Path, where: str, written: str, refused: bool
+) -> None:
+    """The entry point as it is written, with stand-ins for the two programs it calls."""
+    for name, prints in (
+        ("postgres", "postgres (PostgreSQL) 18.4"),
+        ("docker-entrypoint.sh", "ran"),
+    ):
+        program = tmp_path / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f"#!/bin/sh\necho '{prints}' $*\n")
+        program.chmod(0o755)
+    volume = tmp_path / "volume"
+    (volume / where).parent.mkdir(parents=True)
+    (volume / where).write_text(f"{written}\n")
+    shell, option, script, name = SERVICES["postgres"]["entrypoint"]
+    script = script.replace("$$", "$").replace("/var/lib/postgresql", str(volume))
+    done = subprocess.run(
+        [shell, option, script, name, "postgres"],
+        env={"PATH": f"{tmp_path}/bin:/usr/bin:/bin", "PGDATA": f"{volume}/18/docker"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode == 1) is refused
+    assert ("written by PostgreSQL 17, and this image has 18" in done.stderr) is refused
+    assert ("docs/running.md" in done.stderr) is refused
+    assert (done.stdout == "ran postgres\n") is not refused

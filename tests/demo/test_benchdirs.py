@@ -1,0 +1,121 @@
+"""What the agent reads in the directories of the demonstration."""
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from labagent.benchlab import read_directories
+from labagent.model import Overrides, Run, runs_of, skips_of
+
+from webapp.demo import simulated
+from webapp.demo.benchdirs import Written, published_files, simulated_files
+from webapp.demo.published import PUBLICATIONS
+from webapp.stats.simulate.lab import MACHINES, MODES, make_lab
+
+LAB = make_lab()
+
+
+def read(root: Path, tree: str | None = None) -> list[Run]:
+    """The runs below `root`; nothing may be skipped or give cause for a warning."""
+    outcomes = list(read_directories([root], Overrides(tree=tree)))
+    assert not skips_of(outcomes)
+    assert not [run.warnings for run in runs_of(outcomes) if run.warnings]
+    return runs_of(outcomes)
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+    root = tmp_path_factory.mktemp("published")
+    published_files(PUBLICATIONS).write(root)
+    return read(root)
+
+
+@pytest.fixture(scope="module")
+def simulated_runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+    root = tmp_path_factory.mktemp("simulated")
+    simulated_files(LAB).write(root)
+    return read(root, tree=simulated.TREE)
+
+
+def test_each_published_row_is_a_run_of_its_tree_revision_hardware_and_mode(
+    published: list[Run],
+) -> None:
+    wanted = {
+        (publication.tree, row.revision, publication.machine.name, row.mode): row.figures
+        for publication in PUBLICATIONS
+        for block in publication.blocks
+        for row in block.rows
+    }
+    found = {(run.tree, run.revision, run.hardware, str(run.mode)): run for run in published}
+    assert found.keys() == wanted.keys()
+    assert all(wanted[key].fit(run.samples[0].values) for key, run in found.items())
+
+
+def test_nothing_that_was_not_published_is_made_up(published: list[Run]) -> None:
+    assert {run.measured_at for run in published} == {None}
+    assert {run.facts["host"] for run in published} == {"lab"}
+
+
+def test_a_patched_kernel_is_another_build_than_the_plain_one(published: list[Run]) -> None:
+    builds = {run.build_id for run in published if run.revision == "r317849"}
+    assert len(builds) == 2
+
+
+def test_each_simulated_run_is_read_as_it_was_drawn(simulated_runs: list[Run]) -> None:
+    found = {(run.hardware, run.revision, str(run.mode)): run for run in simulated_runs}
+    assert len(found) == len(LAB.runs)
+    for drawn in LAB.runs:
+        run = found[drawn.hardware, drawn.revision, drawn.workload]
+        assert run.samples[0].values == drawn.samples
+        assert run.measured_at == drawn.measured_at.isoformat()
+
+
+def test_the_simulated_lab_says_so_in_tree_hardware_and_kernel(simulated_runs: list[Run]) -> None:
+    assert {run.tree for run in simulated_runs} == {"simulated-head"}
+    assert all(run.hardware.startswith("Simulated_") for run in simulated_runs)
+    assert all("simulated" in str(run.kernel_ident) for run in simulated_runs)
+
+
+def test_it_has_three_machines_in_three_modes_and_a_build_for_each_revision(
+    simulated_runs: list[Run],
+) -> None:
+    series = Counter((run.hardware, str(run.mode)) for run in simulated_runs)
+    assert len(series) == len(MACHINES) * len(MODES) == 9
+    assert all(count >= 110 for count in series.values())
+    assert len({run.build_id for run in simulated_runs}) == len(
+        {run.revision for run in simulated_runs}
+    )
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: published_files(PUBLICATIONS), lambda: simulated_files(make_lab())],
+    ids=["published", "simulated"],
+)
+def test_files_are_the_same_at_every_call_and_each_run_has_a_digest_of_its_own(
+    make: Callable[[], Written],
+) -> None:
+    first, again = make(), make()
+    assert first == again
+    assert len(first.digests()) == len(first.value_files)
+
+
+def test_what_was_planted_was_also_measured() -> None:
+    measured = {(run.hardware, run.workload, run.revision) for run in LAB.runs}
+    for planted in LAB.planted:
+        if planted.kind == "outlier":
+            assert all((*here, planted.revision) in measured for here in planted.pct)
+
+
+def test_subjects_say_what_was_planted_and_messages_how_much() -> None:
+    commits = {commit.subject: commit for commit in simulated.planted_commits(LAB)}
+    assert "Planted step: ipfw loses on two machines" in commits
+    mixed = commits["Planted mixed commit: forwarding gains and pf loses"]
+    assert "Simulated_Atom_8Cores/10G pf-statefull: -11 %" in mixed.message
+    assert len({commit.revision for commit in commits.values()}) == len(commits) == 6
+
+
+def test_all_five_kinds_of_change_are_planted() -> None:
+    kinds = {planted.kind for planted in LAB.planted}
+    assert kinds == {"step", "mixed", "drift", "outlier", "machine change"}

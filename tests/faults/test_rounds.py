@@ -1,0 +1,88 @@
+"""`make faults` in small: two rounds of its fifty, and what it makes of its counts."""
+
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.faults.rounds import table
+from tests.faults.rounds.breaking import STARVED, kill
+from tests.faults.rounds.fault import Broken
+from tests.faults.rounds.playing import IDENTICAL, Outcome, plan, play
+from tests.faults.rounds.rig import Rig, rig
+from tests.faults.rounds.workload import Work
+
+LEFT: "list[subprocess.Popen[bytes]]" = []
+
+
+def fail(rig: Rig, _work: Work, _draw: random.Random) -> Broken:
+    """The launcher dies, a program of STATE is left, and the fault itself fails."""
+    rig.launch.kill()
+    command = [sys.executable, "-c", "import time; time.sleep(600)", f"{rig.launch.state}/"]
+    LEFT.append(subprocess.Popen(command, start_new_session=True))
+    raise AssertionError("by design")
+
+
+@pytest.fixture(scope="module")
+def found() -> list[Outcome]:
+    """A quiet round, two of the fifty, and between them one that fails."""
+    faults = [("kill -9 web", kill("web")), ("fails", fail), ("kill -9 postgres", kill("postgres"))]
+    with rig() as running:
+        return list(play(running, faults))
+
+
+@pytest.mark.stack
+@pytest.mark.xdist_group("rounds")
+def test_a_killed_web_server_and_a_killed_postgres_change_nothing_of_what_is_concluded(
+    found: list[Outcome],
+) -> None:
+    assert [(one.fault, one.outcome, one.lost) for one in found if one.fault != "fails"] == [
+        ("nothing", IDENTICAL, 0),
+        ("kill -9 web", IDENTICAL, 0),
+        ("kill -9 postgres", IDENTICAL, 0),
+    ]
+    quiet = found[0]
+    for part in ("runs", "samples", "findings", "alerts", "jobs", "bisects", "bisect-boots"):
+        assert not quiet.digest[part].endswith(" 0"), part
+    assert quiet.mails
+
+
+@pytest.mark.stack
+@pytest.mark.xdist_group("rounds")
+def test_a_round_that_fails_says_why_and_leaves_the_next_a_sound_instance(
+    found: list[Outcome],
+) -> None:
+    assert [one.outcome for one in found[2:]] == ["failed: AssertionError: by design", IDENTICAL]
+    assert [process.wait(0) for process in LEFT] == [-signal.SIGKILL]
+
+
+def test_what_starves_comes_first_and_then_every_program_has_its_turn() -> None:
+    names = [name for name, _ in plan(["web", "worker"], rounds=3)]
+    assert names == [*STARVED, "kill -9 web", "kill -9 worker", "kill -9 web"]
+    assert [name for name, _ in plan(["web"], rounds=1, only="clock")] == [
+        name for name in STARVED if "clock" in name
+    ]
+
+
+def test_the_counts_are_written_between_the_marks_of_the_page(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- counts -->\nold\n<!-- /counts -->\nafter\n")
+    found = [
+        Outcome("kill -9 web", IDENTICAL, 1.0, kills=2, mails=3, twice=1),
+        Outcome("kill -9 web", "differs: points", 1.0, kills=2),
+        Outcome("disk full", "skipped: needs root", 1.0),
+    ]
+    table.write(page, found)
+    assert page.read_text().splitlines() == [
+        "before",
+        "<!-- counts -->",
+        *table.HEAD.splitlines(),
+        "| kill -9 web | 2 | 4 | 1 of 2 (differs: points) | 0 | 1 |",
+        "| disk full | skipped: needs root | | | | |",
+        "| all | 2 | 4 | 1 of 2 | 0 | 1 |",
+        "<!-- /counts -->",
+        "after",
+    ]

@@ -1,0 +1,282 @@
+"""What the mails about alerts say."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.mail import EmailMultiAlternatives
+from django.db.models import F
+from django.utils import timezone
+
+from tests import make
+from tests.alerts.steps import arrive, runs_of
+from webapp.alerts.models import Alert, AlertEvent, AlertFinding
+from webapp.alerts.services import resolve
+from webapp.analysis.models import Finding
+from webapp.notifications.models import Subscription
+from webapp.outbox.letters import Letter, NothingToSay, NotYet, compose
+from webapp.outbox.models import Mail
+from webapp.results.models import Revision
+from webapp.results.services import forget_names
+
+pytestmark = pytest.mark.django_db
+ATOM, XEON = "Atom/T540", "Xeon/T580"
+LINES_MAX = 60
+
+
+@pytest.fixture(autouse=True)
+def names_forgotten() -> None:
+    forget_names()
+
+
+@pytest.fixture
+def backoff() -> Alert:
+    """r303643 as it was: forwarding and ipfw gained, pf lost; openvpn shows nothing."""
+    make.subscription(name="all of it")
+    places = {
+        (ATOM, "forwarding"): {15: 1.8},
+        (ATOM, "ipfw-statefull"): {15: 1.2},
+        (ATOM, "pf-statefull"): {15: 0.88},
+        (XEON, "pf-statefull"): {},
+    }
+    arrive(runs_of(places, first=303_628))
+    alert = Alert.objects.get()
+    Revision.objects.filter(pk=alert.likeliest_id).update(
+        author_name="mjg", subject="Implement trivial backoff for locking primitives in the kernel"
+    )
+    return alert
+
+
+def mail_of(alert: Alert, kind: str = "alert.opened") -> Mail:
+    return Mail.objects.get(kind=kind, about=f"alert:{alert.pk}")
+
+
+def letter_of(alert: Alert, kind: str = "alert.opened") -> Letter:
+    return compose(mail_of(alert, kind))
+
+
+def test_the_subject_names_the_worst_change_and_its_commit(backoff: Alert) -> None:
+    subject = letter_of(backoff).subject
+    assert subject.startswith("[driftline] -1")
+    assert f"% pf-statefull on {ATOM} by r303643 " in subject
+    assert '"Implement trivial backoff for locking' in subject
+    assert subject.endswith("%)")
+
+
+def test_a_commit_of_which_nothing_is_known_is_named_by_its_id(backoff: Alert) -> None:
+    Revision.objects.update(author_name="", subject="")
+    letter = letter_of(backoff)
+    assert " by r303643 (" in letter.subject
+    assert '"' not in letter.subject
+    assert " by  " not in letter.text
+
+
+def test_the_text_says_what_why_how_sure_and_what_to_do(backoff: Alert) -> None:
+    text = letter_of(backoff).text
+    lines = text.splitlines()
+    assert lines[0].startswith(f"Mixed: pf-statefull on {ATOM} is 12")
+    assert lines[0].endswith("by mjg, and 2 more (2 better).")
+    assert "% slower [" in lines[0]
+    assert lines[1].startswith("The change is real with > 99 %; if so, it began after r303642")
+    assert "because of your subscription “all of it” (everything)" in text
+    assert "▴ better" in text
+    assert f"{XEON}, pps in packets/s" in text
+    assert "equivalent" in text or "cannot tell (smallest visible" in text
+    assert "x r303642 pf-statefull" in text
+    assert "Difference at 95.0% confidence" in text
+    assert "labagent upload --tree freebsd-head DIR" in text
+    assert "/compare.txt?a=freebsd-head:r303642:" in text
+    assert f"/alerts/{backoff.pk}/?asof=20" in text
+    assert "/commits/freebsd-head/r303643/" in text
+    assert len(lines) < LINES_MAX
+    assert "\n\n\n" not in text
+
+
+def test_the_html_says_the_same_and_loads_nothing(backoff: Alert) -> None:
+    Revision.objects.filter(pk=backoff.likeliest_id).update(
+        subject="<script>alert(1)</script> & co"
+    )
+    letter = letter_of(backoff)
+    assert "<script" not in letter.html
+    assert "&lt;script&gt;" in letter.html
+    assert "<script>alert(1)</script> & co" in letter.text
+    assert "<img" not in letter.html
+    assert "url(" not in letter.html
+    assert "<link" not in letter.html
+    for part in ("12", "ministat of", "To reproduce", "Stop these mails"):
+        assert part in letter.html
+
+
+def test_awkward_names_stay_in_one_header_line(backoff: Alert) -> None:
+    evil = "a\r\nBcc: all@example.org\u2028\x00 Ünï\tcode " + "x" * 200
+    Revision.objects.filter(pk=backoff.likeliest_id).update(subject=evil.replace("\x00", ""))
+    make.hardware(ATOM)
+    subject = letter_of(backoff).subject
+    assert len(subject) <= 250
+    assert len(subject.splitlines()) == 1
+    assert EmailMultiAlternatives(subject, "body", "a@b.org", ["c@d.org"]).message()["Subject"]
+
+
+def test_a_change_beyond_any_percentage_is_said_in_words(backoff: Alert) -> None:
+    Finding.objects.filter(verdict="worse").update(change_pct=None, low_pct=None, high_pct=None)
+    letter = letter_of(backoff)
+    assert f"worse pf-statefull on {ATOM}" in letter.subject
+    assert "changed beyond any percentage" in letter.text
+    assert "None" not in letter.text + letter.html
+    assert "nan" not in letter.text
+
+
+def test_commits_that_share_a_step_share_its_chance(backoff: Alert) -> None:
+    """A commit that nobody measured lies before the likeliest: which of the two is not known."""
+    Revision.objects.filter(position__gte=303_643).update(position=F("position") + 1000)
+    make.revision("r303999", of=backoff.tree, subject="Another")
+    letter = letter_of(backoff)
+    assert "by one of 2 commits after r303642 up to r303643 (" in letter.subject
+    assert letter.text.partition("Suspects, ")[2].splitlines()[:3] == [
+        "after r303642:",
+        "  r303999 Another",
+        "  r303643 Implement trivial backoff for locking primitives in the kernel",
+    ]
+
+
+def test_a_large_alert_stays_under_sixty_lines() -> None:
+    make.subscription()
+    places = {
+        (hardware, f"mode-{number}"): {15: 0.9}
+        for number in range(5)
+        for hardware in (ATOM, XEON, "Celeron/I350", "Opteron/T520")
+    }
+    arrive(runs_of(places))
+    alert = Alert.objects.get()
+    Revision.objects.bulk_create(
+        Revision(tree=alert.tree, name=f"h{number}", position=10**9 + number)
+        for number in range(30)
+    )
+    Revision.objects.filter(pk=alert.revision_id).update(position=10**9 + 50)
+    text = letter_of(Alert.objects.get()).text
+    assert "more: see the alert" in text
+    assert "others before the last of these" in text
+    assert len(text.splitlines()) < LINES_MAX
+
+
+def test_of_very_many_suspects_all_are_counted_and_the_likeliest_is_named(backoff: Alert) -> None:
+    tree, place = backoff.tree, backoff.after.position
+    Revision.objects.filter(tree=tree, position__gt=place).update(position=F("position") + 10**6)
+    Revision.objects.bulk_create(
+        Revision(tree=tree, name=f"h{number}", position=place + number) for number in range(1, 301)
+    )
+    Alert.objects.update(likeliest=Revision.objects.get(name="h7"))
+    letter = letter_of(Alert.objects.get())
+    suspects = Revision.objects.between(backoff.after, backoff.revision).count() + 1
+    assert f"one of {suspects} commits after r303642 up to r303643 (95%)" in letter.subject
+    listed = letter.text.partition("Suspects, ")[2].splitlines()
+    assert listed[1] == f"  … {suspects - 6} others before the last of these"
+    assert listed[2].strip() == "h7"
+    assert len(listed[2:8]) == 6
+
+
+def test_what_is_settled_already_is_not_mailed(backoff: Alert) -> None:
+    mail = mail_of(backoff)
+    user = mail.recipient
+    resolve(alert=backoff.pk, actor=user, version=backoff.version, resolution="expected")
+    with pytest.raises(NothingToSay, match="resolved"):
+        compose(mail)
+
+
+def test_who_switched_the_subscription_off_is_not_mailed(backoff: Alert) -> None:
+    Subscription.objects.update(enabled=False)
+    with pytest.raises(NothingToSay, match="switched off"):
+        letter_of(backoff)
+
+
+def test_another_subscription_that_fits_stands_in_for_one_that_is_gone(backoff: Alert) -> None:
+    gone = Subscription.objects.get()
+    make.subscription(gone.user, "pf of Xeon", hardware=make.hardware(XEON))
+    make.subscription(gone.user, "losses", direction="regressions")
+    gone.delete()
+    assert "subscription “losses” (regressions only)" in letter_of(backoff).text
+
+
+def follow_up(alert: Alert, kind: str, *, opened: str = "sent") -> Letter:
+    first = mail_of(alert)
+    first.state = opened
+    first.composed_at = timezone.now() - timedelta(hours=1)
+    first.save()
+    data = {**first.data, "at": timezone.now().isoformat()}
+    return compose(
+        Mail.objects.create(
+            recipient=first.recipient, kind=kind, about=first.about, data=data, due=timezone.now()
+        )
+    )
+
+
+def test_a_retraction_says_so_and_shows_what_left(backoff: Alert) -> None:
+    held = list(Finding.objects.filter(membership__alert=backoff).values_list("pk", flat=True))
+    AlertFinding.objects.all().delete()
+    Finding.objects.update(state=Finding.State.RETRACTED)
+    Alert.objects.update(standing=False, state="resolved", resolution="retracted")
+    AlertEvent.objects.create(
+        alert=backoff, at=timezone.now(), kind="left", version=2, findings=held
+    )
+    letter = follow_up(backoff, "alert.retracted")
+    assert letter.subject.startswith("[driftline] retracted: ")
+    assert letter.text.startswith(f"Alert {backoff.pk} is retracted: later runs no longer")
+    assert "worse, retracted" in letter.text
+
+
+def test_nothing_follows_a_mail_that_was_never_sent(backoff: Alert) -> None:
+    Alert.objects.update(standing=False, state="resolved", resolution="retracted")
+    with pytest.raises(NothingToSay, match="no longer show"):
+        letter_of(backoff)
+    with pytest.raises(NothingToSay, match="was not sent"):
+        follow_up(backoff, "alert.retracted", opened="dropped")
+
+
+def test_what_follows_waits_for_a_first_mail_that_was_composed_and_refused_for_now(
+    backoff: Alert,
+) -> None:
+    """It will be sent as it was composed, so the retraction must not be left out."""
+    due = timezone.now() + timedelta(minutes=30)
+    Mail.objects.update(due=due)
+    Alert.objects.update(standing=False, state="resolved", resolution="retracted")
+    with pytest.raises(NotYet, match="which waits") as waits:
+        follow_up(backoff, "alert.retracted", opened="waiting")
+    assert waits.value.until == due
+
+
+def test_a_second_move_is_told_though_the_first_was_in_the_first_mail(backoff: Alert) -> None:
+    first, now = mail_of(backoff), timezone.now()
+    Mail.objects.update(state="sent", composed_at=now - timedelta(minutes=5))
+    data = {**first.data, "at": (now - timedelta(minutes=9)).isoformat()}
+    moved = Mail(
+        recipient=first.recipient, kind="alert.moved", about=first.about, data=data, due=now
+    )
+    move = {"alert": backoff, "kind": "moved", "version": 2}
+    AlertEvent.objects.create(at=now - timedelta(minutes=9), **move)
+    with pytest.raises(NothingToSay, match="first mail tells it"):
+        compose(moved)
+    AlertEvent.objects.create(at=now, reason="from r303640 to r303643", **move)
+    assert "from r303640 to r303643" in compose(moved).text
+
+
+def test_a_move_says_from_where_to_where(backoff: Alert) -> None:
+    AlertEvent.objects.create(
+        alert=backoff,
+        at=timezone.now(),
+        kind="moved",
+        version=2,
+        reason="from r303640 to r303643",
+    )
+    letter = follow_up(backoff, "alert.moved")
+    assert letter.subject.startswith("[driftline] moved: ")
+    assert "points at another commit now (from r303640 to r303643)" in letter.text
+
+
+def test_a_recovery_names_the_commit_that_took_it_back(backoff: Alert) -> None:
+    with pytest.raises(NothingToSay, match="no longer recovered"):
+        follow_up(backoff, "alert.recovered")
+    by = make.revision("r303700")
+    Finding.objects.update(state=Finding.State.RECOVERED, recovered_by=by)
+    mail = Mail.objects.get(kind="alert.recovered")
+    letter = compose(mail)
+    assert "recovered: r303700 took the last of it back" in letter.text
+    assert "worse, recovered by r303700" in letter.text

@@ -1,0 +1,11 @@
+"""Where the checkout is, and what outlives a run. Importing this starts nothing."""
+
+import os
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[1]
+# Compressing plotly.js takes many seconds, so collected static files outlive a run.
+STATIC = PROJECT / ".run-tests" / "static"
+# Those of the instances that this process starts: two that start at once must not collect into one
+# folder.
+STATIC_OF_INSTANCES = STATIC.with_name(f"static-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}")

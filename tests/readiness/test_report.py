@@ -1,0 +1,142 @@
+"""Readiness proves that each part works, with real servers, workers and a real beat."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.cache import cache
+from django.db import connection
+
+from tests.celery_processes import celery, celery_worker, pool_of
+from tests.system.running import wait_for
+from webapp.api.health import _ask_for_heartbeat
+from webapp.config.celery import app
+from webapp.readiness import noting
+from webapp.readiness.report import Reporter
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SECONDS = 90
+
+
+@pytest.fixture
+def reporter() -> Reporter:
+    """One that has seen nothing yet."""
+    cache.clear()
+    app.control.purge()
+    return Reporter(connection.settings_dict, settings.REDIS_URL, _ask_for_heartbeat)
+
+
+def sql(statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+def heartbeats_grow_old() -> None:
+    """As if minutes had passed."""
+    sql("UPDATE readiness_heartbeat SET at = at - interval '3 minutes'")
+
+
+def failing(reporter: Reporter) -> set[str]:
+    return {each.part for each in reporter.report().problems}
+
+
+def wait_until_failing(reporter: Reporter, *parts: str) -> None:
+    wait_for(lambda: failing(reporter) == set(parts), SECONDS)
+
+
+def test_it_is_ready_only_when_every_part_was_seen_at_work(reporter: Reporter) -> None:
+    assert failing(reporter) == {"worker", "deliveries", "beat"}
+    noting.note("worker", "deliveries", "beat")
+    wait_until_failing(reporter)
+
+
+def test_a_dead_beat_is_told_from_dead_workers(reporter: Reporter, tmp_path: Path) -> None:
+    with celery_worker(tmp_path / "worker.log", "--concurrency=1"):
+        wait_until_failing(reporter, "beat")
+        (problem,) = reporter.report().problems
+        assert "restart beat" in problem.remedy
+        with celery(tmp_path / "beat.log", "beat"):
+            wait_until_failing(reporter)
+
+
+def test_each_queue_needs_a_worker(reporter: Reporter, tmp_path: Path) -> None:
+    with celery_worker(tmp_path / "worker.log", "--concurrency=1", "--queues=analysis"):
+        wait_until_failing(reporter, "deliveries", "beat")
+
+
+def test_a_worker_whose_processes_are_stopped_is_not_ready_though_it_answers_pings(
+    tmp_path: Path, reporter: Reporter
+) -> None:
+    with celery_worker(tmp_path / "worker.log", "--concurrency=2") as worker:
+        wait_until_failing(reporter, "beat")
+        stopped = pool_of(worker)
+        assert len(stopped) == 2
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        heartbeats_grow_old()
+        wait_until_failing(reporter, "worker", "deliveries", "beat")
+        assert app.control.ping(timeout=2)
+        problem = reporter.report().problems[0]
+        assert "last seen at work" in problem.reason
+        assert problem.since is not None
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+        wait_until_failing(reporter, "beat")
+
+
+def test_a_heartbeat_from_the_future_proves_nothing(reporter: Reporter) -> None:
+    noting.note("worker", "deliveries", "beat")
+    sql("UPDATE readiness_heartbeat SET at = at + interval '3 days'")
+    assert failing(reporter) == {"worker", "deliveries", "beat"}
+    assert "clock was set back" in reporter.report().state_of("worker")
+
+
+@pytest.fixture
+def database_setting() -> Iterator[Any]:
+    """Sets something for new connections to the test's database."""
+    name = connection.settings_dict["NAME"]
+    yield lambda value: sql(f'ALTER DATABASE "{name}" SET {value}')
+    sql(f'ALTER DATABASE "{name}" RESET ALL')
+
+
+def test_a_database_that_takes_no_writes_is_not_ready(
+    reporter: Reporter, database_setting: Any
+) -> None:
+    noting.note("worker", "deliveries", "beat")
+    database_setting("default_transaction_read_only = on")
+    assert "read-only" in reporter.report().state_of("database")
+    database_setting("default_transaction_read_only = off")
+    wait_until_failing(reporter)
+
+
+def test_the_look_writes_to_the_disk_more_than_fits_into_what_is_there(reporter: Reporter) -> None:
+    """A full disk still takes the update of one row."""
+    noting.note("worker", "deliveries", "beat")
+    query = "SELECT temp_bytes FROM pg_stat_database WHERE datname = current_database()"
+
+    def spilled() -> int:
+        with connection.cursor() as cursor:
+            cursor.execute(query)
+            return int(cursor.fetchone()[0])
+
+    before = spilled()
+    assert reporter.report().is_ready
+    wait_for(lambda: spilled() - before > 300_000, SECONDS)
+
+
+def test_without_a_database_nothing_is_said_of_the_workers(tmp_path: Path) -> None:
+    nowhere = connection.settings_dict | {"HOST": str(tmp_path)}
+    report = Reporter(nowhere, settings.REDIS_URL, None).report()
+    assert {each.part for each in report.problems} == {"database", "worker", "deliveries", "beat"}
+    assert "Nothing can be said" in report.state_of("worker")
+
+
+def test_many_who_ask_cause_one_look(reporter: Reporter) -> None:
+    noting.note("worker", "deliveries", "beat")
+    first = reporter.report()
+    assert first.is_ready
+    assert all(reporter.report() is first for _ in range(50))

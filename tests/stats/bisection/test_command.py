@@ -1,0 +1,116 @@
+"""`python -m webapp.stats.bisection` as a shell sees it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from webapp.stats.simulate import bisect_tables as tables
+from webapp.stats.simulate.bisect_cells import Cell
+
+ROOT = Path(__file__).parents[3]
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "webapp.stats.bisection", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+
+
+def test_it_prints_outcomes_wrong_answers_and_boots():
+    arguments = [
+        "--simulate",
+        "--commits",
+        "16",
+        "--step",
+        "2",
+        "--run-noise",
+        "0.3",
+        "--boot-noise",
+        "0.3",
+    ]
+    more = ["--build-noise", "0.1", "--history", "30", "--trials", "8", "--seed", "5"]
+
+    answer = json.loads(run(*arguments, *more).stdout)
+
+    assert set(answer["outcomes"]) == {
+        "single",
+        "range",
+        "two steps",
+        "not reproduced",
+        "inconclusive",
+        "lab failed",
+    }
+    assert sum(answer["outcomes"].values()) == pytest.approx(1)
+    assert answer["wrong_single"] + answer["right_single"] == answer["outcomes"]["single"]
+    assert 0 < answer["boots"]["median"] <= answer["boots"]["p95"]
+    assert (answer["trials"], answer["seed"], answer["history"]) == (8, 5, 30)
+
+
+def test_a_false_alert_is_an_option():
+    arguments = [
+        "--simulate",
+        "--commits",
+        "16",
+        "--run-noise",
+        "0.3",
+        "--boot-noise",
+        "0.3",
+        "--trials",
+        "5",
+    ]
+
+    answer = json.loads(run(*arguments, "--false-alert").stdout)
+
+    assert answer["outcomes"]["not reproduced"] == 1
+    assert answer["false_alert"] is True
+
+
+def test_the_policies_of_others_can_be_simulated():
+    answer = json.loads(run("--simulate", "--policy", "git-bisect", "--trials", "5").stdout)
+
+    assert answer["policy"] == "git-bisect"
+    assert answer["boots"]["median"] == 7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--simulate", "--commits", "0"], "commits"),
+        (["--simulate", "--step", "0"], "step"),
+        (["--simulate", "--run-noise", "-1"], "noise"),
+        (["--simulate", "--trials", "0"], "trials"),
+        (["--simulate", "--seed", "-1"], "seed"),
+        ([], "required"),
+    ],
+)
+def test_bad_arguments_are_named_on_standard_error(arguments, complaint):
+    answer = run(*arguments)
+
+    assert answer.returncode == 2
+    assert complaint in answer.stderr
+    assert answer.stdout == ""
+
+
+def test_it_needs_neither_django_nor_celery():
+    program = (
+        "import sys, webapp.stats.bisection.__main__; "
+        "sys.exit(any(name.split('.')[0] in {'django', 'celery'} for name in sys.modules))"
+    )
+
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0
+
+
+def test_the_tables_have_a_row_for_each_cell(monkeypatch):
+    monkeypatch.setattr(tables, "KNOWN", {"tiny": Cell(4, -5.0, 0.2, 0.2)})
+
+    rows = [line for line in tables.lines(trials=2, seed=1) if line.startswith("| tiny")]
+
+    assert len(rows) == 1 + 1 + 3 + 2 + 2
+    assert rows[0].startswith("| tiny | 100.0% | 0.0% |")

@@ -1,0 +1,73 @@
+"""Every page that links lead to, with real content, shows no trace of its template."""
+
+import re
+from collections import defaultdict
+from html import unescape
+from urllib.parse import urldefrag, urljoin
+
+import pytest
+from django.test import Client
+from django.urls import resolve
+
+from tests import make
+from tests.alerts.steps import arrive, runs_of
+from tests.bisects import lab
+from tests.remains import remains_in_html
+from tests.results.steps import analyse
+from webapp.accounts.models import User
+from webapp.bisects.services import start_bisect
+from webapp.results.models import Revision
+from webapp.results.services import forget_names
+
+pytestmark = pytest.mark.django_db
+LINK = re.compile(r'(?:href|hx-get)="([^"#][^"]*)"')
+OF_EACH = 4
+"""How many addresses of one page are looked at."""
+
+
+@pytest.fixture
+def reader() -> Client:
+    """An operator of an instance with two trees' worth of changes and a bisect that ended."""
+    forget_names()
+    truth = lab.Truth(step_pct=-5.0)
+    lab.measured_before(truth)
+    places = {("Atom/T540", "forwarding"): {15: 1.2}, ("Xeon/T580", "pf"): {20: 0.9}}
+    arrive(runs_of(places, first=5000))
+    analyse()
+    lab.work(truth, start_bisect(draft=lab.draft(truth), created_by=make.user("bob")))
+    Revision.objects.update(subject='Don\'t "quote" <b>this</b> & that', author_name="O'Hara")
+    operator = make.user("ada", email="ada@example.org", role=User.Role.OPERATOR)
+    make.subscription(operator, "losses <here>")
+    client = Client()
+    client.force_login(operator)
+    return client
+
+
+def pages_from(reader: Client, start: str) -> dict[str, str]:
+    """Each page that can be reached from ``start``, some of every kind, as HTML."""
+    seen, waiting = defaultdict(set), [start]
+    pages: dict[str, str] = {}
+    while waiting:
+        address = waiting.pop(0)
+        name = resolve(address.partition("?")[0]).view_name
+        if address in seen[name] or len(seen[name]) >= OF_EACH or name.startswith("admin:"):
+            continue
+        seen[name].add(address)
+        answer = reader.get(address)
+        if answer.headers.get("Content-Type", "").startswith("text/html"):
+            pages[address] = answer.content.decode()
+            found = (urljoin(address, unescape(one)) for one in LINK.findall(pages[address]))
+            waiting += [
+                urldefrag(one)[0]
+                for one in found
+                if one.startswith("/") and not one.startswith("/static/")
+            ]
+    return pages
+
+
+def test_no_page_shows_what_its_template_left(reader: Client) -> None:
+    pages = pages_from(reader, "/")
+    kinds = {resolve(address.partition("?")[0]).view_name for address in pages}
+    assert kinds >= {"alert", "bisect", "commit", "compare", "trends", "outbox", "subscription"}
+    wrong = {address: remains_in_html(html) for address, html in pages.items()}
+    assert {address: found for address, found in wrong.items() if found} == {}

@@ -1,0 +1,252 @@
+"""Nothing that is typed into an address or a form gives a 500, now or on a later page.
+
+Every page is asked, and every form sent, with each hostile value in each of its parameters, the
+others good, so that the value gets as far as it can. The suite takes two values or three,
+`make fuzz` all.
+"""
+
+import inspect
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.db import transaction
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from tests import make
+from tests.addresses import every_address
+from tests.alerts.steps import arrive, runs_of
+from tests.bisects import lab as bisect_lab
+from tests.bisects.lab import Truth
+from tests.fuzzing import is_whole
+from webapp.alerts.models import Alert
+from webapp.bisects.models import Bisect
+from webapp.jobs.models import Job
+from webapp.notifications.models import Subscription
+from webapp.notifications.queries.unsubscribing import Target
+from webapp.outbox.models import Endpoint, Mail
+from webapp.pages.urls import urlpatterns
+
+pytestmark = [pytest.mark.django_db, pytest.mark.fuzz]
+
+HOSTILE = (
+    *("0001-01-01", "0001-01-01T00:00:00", "9999-12-31T23:59:59", "9999-12-31T23:59:59-23:59"),
+    *("0001-01-01T00:00:00+23:59", "2026-13-41", "23:59:60", "-1", "0", str(2**31), str(2**63)),
+    *(str(2**63 - 1), "9" * 400, "9" * 5000, "1e999", "-1e999", "nan", "inf", "1e308", "5e-324"),
+    *("0x10", "1_000", "\u0661\u0662", "\x00", "a\x00b", "\x01", "\ufffe", "\ufffd", "\u202e"),
+    *("\U0001f4a5" * 300, "%", "%00", "'", '"', "\\", "<a href=//x>", "x" * 5000, "../..", ":"),
+    *("::::", "a:b:c:d:e:f", "@", "+", "\r\nX: y", "{{7}}", "[", "(" * 300, "r" + "9" * 60),
+)
+STEP = 1 if is_whole() else 23
+Form = Mapping[str, str]
+Places = Mapping[str, Any]
+
+TREND = {"tree": "freebsd-head", "metric": "pps", "hardware": "Atom/T540", "mode": "pf"} | {
+    "x": "time", "y": "percent", "whiskers": "ci", "last": "50", "from": "r1000", "to": "r1016",
+    "pin": "1:r1000", "range": "1,2",
+}  # fmt: skip
+SIDES = {"a": "freebsd-head:r1000", "b": "freebsd-head:r1016"}
+QUERIES: Mapping[str, Form] = {
+    "overview": {"days": "7", "tree": "freebsd-head"},
+    "hardware": {"tree": "freebsd-head", "days": "30", "metric": "pps"},
+    "trends": TREND,
+    "trends_figure": TREND,
+    "commits": {"before": "1010", "all": "1"},
+    "alerts": {"state": "open", "tree": "freebsd-head", "hardware": "Atom/T540", "mode": "pf"}
+    | {"metric": "pps", "verdict": "worse", "assignee": "ada", "before": "9", "done": "1:1"},
+    "alert": {"asof": "2026-01-01T00:00:00Z"},
+    "quality": {"tree": "freebsd-head", "days": "30"},
+    "thresholds": {"tree": "freebsd-head", "hardware": "Atom/T540", "mode": "pf", "days": "30"},
+    "thresholds_dry_run": {"scope": "tree:freebsd-head", "percent": "2.5", "days": "30"},
+    "job_new": {"series": "SERIES", "revision": "r1000", "next": "/agents/"},
+    "bisects": {"state": "all", "tree": "freebsd-head", "before": "9"},
+    "bisect_new": {"tree": "freebsd-head", "hardware": "Atom/T540", "mode": "pf", "metric": "pps"}
+    | {"good": "r1000", "bad": "r1016", "effect": "-2", "boots": "40", "hours": "20"}
+    | {"deadline": "2030-01-01T00:00", "manual": "1", "alert": "1"},
+    "bisect": {"version": "1"},
+    "compare": SIDES,
+    "compare_text": SIDES,
+    "compare_markdown": SIDES,
+    "subscription_preview": {"form": "html"},
+    "search": {"q": "r1000"},
+    "search_suggestions": {"q": "r1000"},
+    "outbox": {"state": "waiting", "to": "a@example.org", "before": "9"},
+    "webhook": {"before": "9"},
+    "sign_in": {"next": "/alerts/"},
+}
+TRIAGE = {"version": "1", "reason": "because", "revision": "r104", "until": "2026-12-31"} | {
+    "until_revision": "", "of": "1", "to": "1", "at": "r104", "finding": "1",
+}  # fmt: skip
+SUBSCRIPTION = {"name": "mine", "severity": "2", "direction": "", "author": "ada"} | {
+    "tree": "", "hardware": "", "mode": "", "metric": "", "mine": "", "cadence": "at_once",
+}  # fmt: skip
+HOOK = {"name": "chat", "url": "https://198.51.100.7/x", "kinds": "", "allow_private": ""}
+ACCOUNT = {"email": "ada@example.org", "aliases": "Ada\nada@x.org", "time_zone": "UTC"} | {
+    "quiet_from": "22:00", "quiet_until": "06:00", "theme": "", "digest_hour": "7",
+}  # fmt: skip
+FORMS: Mapping[str, list[Form]] = {
+    "alerts_act": [TRIAGE | {"act": "acknowledge", "alert": "1:1"}],
+    "alert_act": [
+        TRIAGE | {"act": act}
+        for act in (
+            *("acknowledge", "snooze", "duplicate", "merge", "move", "split", "fixed", "expected"),
+            *("reopen", "undo"),
+        )
+    ]
+    + [TRIAGE | {"act": "snooze", "until": "", "until_revision": "r140"}],
+    "thresholds_set": [
+        {"scope": "tree:freebsd-head", "percent": "2.5", "reason": "noise", "next": "/thresholds/"}
+    ],
+    "thresholds_undo": [{"change": "1", "next": "/thresholds/"}],
+    "job_request": [
+        {"tree": "freebsd-head", "hardware": "Atom/T540", "mode": "pf", "metric": "pps"}
+        | {"revision": "r1003", "boots": "5", "purpose": "more_runs", "reason": "why"}
+    ],
+    "job_act": [{"act": act, "priority": "5", "reason": "x"} for act in ("priority", "cancel")],
+    "bisect_new": [{**QUERIES["bisect_new"], "manual": "1"}],
+    "bisect_act": [
+        {"act": act, "reason": "why", "version": "1", "revision": "r1003"}
+        for act in ("skip", "exclude", "pin", "pause", "resume", "allow")
+    ],
+    "bisect_paste": [{"revision": "r1003", "values": "1000000 1000100\n# a note\n999000"}],
+    "account": [ACCOUNT],
+    "account_password": [
+        {"old_password": "x", "new_password1": "a long one 17", "new_password2": "a long one 17"}
+    ],
+    "subscriptions": [SUBSCRIPTION],
+    "subscription": [SUBSCRIPTION],
+    "subscription_act": [{"act": "pause"}],
+    "unsubscribe": [{"act": "off"}],
+    "outbox_act": [{"act": "retry", "mail": "1", "state": "", "to": ""}],
+    "webhooks": [HOOK],
+    "webhook": [HOOK],
+    "webhook_act": [{"act": "retry", "delivery": "1"}, {"act": "disable"}],
+    "sign_in": [{"username": "ada", "password": "no", "next": "/alerts/"}],
+}
+WATCHED = ("overview", "alerts", "thresholds", "agents", "bisects", "subscriptions", "webhooks")
+UNTRIED = {
+    "outbox_test": "mails at once, to wherever it is told; see tests/outbox/test_test_mail.py",
+    "sign_out": "reads nothing",
+}
+
+
+@pytest.fixture
+def client() -> Client:
+    """An operator's, on an instance with an alert, a bisect, its jobs, a mail and a webhook."""
+    bisect_lab.start(Truth())
+    arrive(runs_of({("Atom/T540", "ipfw"): {15: 0.9}}))
+    ada = make.user("operator", role="operator", email="ada@example.org")
+    make.subscription(ada)
+    Endpoint.objects.create(name="hook", url="https://198.51.100.7/hook")
+    assert Alert.objects.exists()
+    assert Job.objects.exists()
+    Mail.objects.create(recipient=ada, kind="test", about="nothing", due=make.DAY_ONE)
+    client = Client(raise_request_exception=False)
+    client.force_login(ada)
+    return client
+
+
+@pytest.fixture
+def places(client: Client) -> Places:
+    """What stands in the path of each address that names something."""
+    alert, bisect, job = Alert.objects.get(), Bisect.objects.get(), Job.objects.all()[0]
+    mail, hook, subscription = Mail.objects.all()[0], Endpoint.objects.get(), _subscription()
+    of = {"alert": alert, "alert_act": alert, "job": job, "job_act": job, "outbox_mail": mail}
+    of |= dict.fromkeys(("webhook", "webhook_act"), hook)
+    of |= dict.fromkeys(("bisect", "bisect_act", "bisect_paste"), bisect)
+    of |= dict.fromkeys(("subscription", "subscription_act"), subscription)
+    return {name: [row.pk] for name, row in of.items()} | {
+        "subscription_preview": [alert.pk],
+        "hardware": ["Atom/T540"],
+        "commits": ["freebsd-head"],
+        "commit": ["freebsd-head", "r1000"],
+        "tree_feed": ["freebsd-head"],
+        "hardware_feed": ["Atom/T540"],
+        "subscription_feed": [subscription.feed_token],
+        "unsubscribe": [Target(subscription=subscription.pk).token],
+    }
+
+
+def _subscription() -> Subscription:
+    return Subscription.objects.get()
+
+
+def hostile(form: Form) -> Iterator[tuple[str, Form]]:
+    """``form`` with each hostile value in each field, and what is sent there."""
+    for number, field in enumerate(form):
+        for value in HOSTILE[number % STEP :: STEP]:
+            yield f"{field}={value[:30]!r}", {**form, field: value}
+
+
+def test_no_query_breaks_a_page(client: Client, places: Places) -> None:
+    broken = []
+    for name, good in QUERIES.items():
+        address = reverse(name, args=places.get(name, []))
+        for sent, query in hostile(good):
+            with undone():
+                if client.get(f"{address}?{urlencode(query)}").status_code >= 500:
+                    broken.append(f"{name} {sent}")
+    assert not broken
+
+
+def test_no_form_breaks_its_page_or_stores_what_breaks_another(
+    client: Client, places: Places
+) -> None:
+    broken = []
+    for name, good in [(name, form) for name, forms in FORMS.items() for form in forms]:
+        address = reverse(name, args=places.get(name, []))
+        for sent, form in hostile(good):
+            with undone():
+                answer = client.post(address, form)
+                if answer.status_code >= 500:
+                    broken.append(f"{name} {good.get('act', '')} {sent}")
+                elif answer.status_code == 302:
+                    broken += [f"{name} {sent} → {page}" for page in _broken(client, answer)]
+    assert not broken
+
+
+def test_no_name_in_a_path_breaks_a_page(client: Client) -> None:
+    broken = []
+    for one in every_address():
+        if one.is_admin and not is_whole():
+            continue
+        for number, part in enumerate(re.findall(r"/(x|1)(?=[/.])", one.path)):
+            for value in HOSTILE[number % STEP :: STEP]:
+                written = quote(value[:1000], safe="")
+                path = re.sub(rf"/{part}(?=[/.])", lambda _, to=written: f"/{to}", one.path)
+                with undone():
+                    if client.get(path).status_code >= 500:
+                        broken.append(f"{one.path}: {value[:30]!r}")
+    assert not broken
+
+
+def test_every_page_that_reads_anything_is_tried() -> None:
+    """A new page fails here until its parameters stand above, or the reason why it has none."""
+    reading = {name for name, view in _views() if re.search(r"request\.(GET|POST)|Form\(", view)}
+    assert reading - QUERIES.keys() - FORMS.keys() - UNTRIED.keys() == set()
+
+
+def _views() -> Iterator[tuple[str, str]]:
+    """Each page by name, with the source of its view."""
+    for pattern in urlpatterns:
+        view = inspect.unwrap(pattern.callback)
+        yield str(pattern.name), inspect.getsource(view)
+
+
+def _broken(client: Client, answer: HttpResponse) -> list[str]:
+    pages = {answer["Location"], *(reverse(name) for name in WATCHED if is_whole())}
+    return [page for page in pages if client.get(page, follow=True).status_code >= 500]
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """What is stored within is taken back, so that each value meets the same world."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)

@@ -1,0 +1,104 @@
+"""How many wrong passwords are looked at within a minute.
+
+Failures are counted for each name at each address, and for each address. So whoever tries ada's
+password somewhere delays nobody elsewhere, and a try is let through again within a minute. A
+browser in which ada signed in before has a count of its own (`browsers`): there nobody else's tries
+delay her, not even from her own address.
+
+The counts are in Redis, and in this process as well. Without Redis, or after it was emptied, each
+process counts for itself: the limit is then as many times as high as there are processes.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import TypeVar
+
+import structlog
+from django.conf import settings
+from django.http import HttpRequest
+from limits import RateLimitItem, RateLimitItemPerMinute
+from limits.errors import StorageError
+from limits.storage import MemoryStorage, RedisStorage, Storage
+from limits.strategies import MovingWindowRateLimiter
+
+from webapp.accounts.signing_in import browsers
+from webapp.accounts.signing_in.client import client_network
+from webapp.accounts.signing_in.errors import TooManyFailures
+
+PER_NAME = RateLimitItemPerMinute(5, namespace="sign-in-name")
+PER_ADDRESS = RateLimitItemPerMinute(20, namespace="sign-in-address")
+PER_BROWSER = RateLimitItemPerMinute(5, namespace="sign-in-browser")
+REDIS_SECONDS = 2
+Answer = TypeVar("Answer")
+log = structlog.get_logger()
+
+
+class Attempt:
+    """One try of ``name``'s password."""
+
+    def __init__(self, request: HttpRequest, name: str) -> None:
+        digest, address = browsers.digest_of(name), client_network(request)
+        known = browsers.known_for(request, name)
+        elsewhere = [(PER_NAME, f"{address} {digest}"), (PER_ADDRESS, address)]
+        self._counts = [(PER_BROWSER, known)] if known else elsewhere
+
+    def ensure_allowed(self) -> None:
+        """Raises TooManyFailures with the seconds to wait."""
+        wait = max(limiter.wait(*count) for limiter in limiters() for count in self._counts)
+        if wait:
+            raise TooManyFailures(wait)
+
+    def note_failure(self) -> None:
+        for limiter in limiters():
+            for count in self._counts:
+                limiter.note(*count)
+
+
+class Limiter:
+    """Counts in one storage; one that cannot be reached refuses nobody."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._windows = MovingWindowRateLimiter(storage)
+
+    def wait(self, item: RateLimitItem, key: str) -> int:
+        """Whole seconds until a try is let through; 0: it is now."""
+        return _unless_lost(lambda: self._wait(item, key), 0)
+
+    def note(self, item: RateLimitItem, key: str) -> None:
+        _unless_lost(lambda: self._windows.hit(item, key), False)
+
+    def _wait(self, item: RateLimitItem, key: str) -> int:
+        if self._windows.test(item, key):
+            return 0
+        wait = self._windows.get_window_stats(item, key).reset_time - time.time()
+        if wait > item.get_expiry():
+            # The clock was set back: these tries lie in the future, and would be kept till then.
+            self._windows.clear(item, key)
+            return 0
+        return max(1, math.ceil(wait))
+
+
+def _unless_lost(ask: Callable[[], Answer], otherwise: Answer) -> Answer:
+    try:
+        return ask()
+    except StorageError as error:
+        log.warning("wrong passwords are counted in this process only", error=str(error))
+        return otherwise
+
+
+def limiters() -> tuple[Limiter, Limiter]:
+    return _limiters(settings.REDIS_URL)
+
+
+@cache
+def _limiters(url: str) -> tuple[Limiter, Limiter]:
+    shared = RedisStorage(
+        url.replace("unix://", "redis+unix://", 1),
+        key_prefix="driftline-limits",
+        wrap_exceptions=True,
+        socket_timeout=REDIS_SECONDS,
+        socket_connect_timeout=REDIS_SECONDS,
+    )
+    return Limiter(shared), Limiter(MemoryStorage())

@@ -1,0 +1,310 @@
+"""Alerts: all findings that point at the same commit, and what became of them."""
+
+from typing import Any, Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Case, Count, Exists, F, Max, OuterRef, Q, Subquery, When
+from django.db.models.functions import Abs, Coalesce
+from django.urls import reverse
+
+from webapp.accounts.models import User
+from webapp.analysis.models import Finding, FindingQuerySet
+from webapp.results.models import Point, Revision, RevisionAlias, Tree
+
+
+class AlertQuerySet(models.QuerySet["Alert"]):
+    def open(self) -> Self:
+        """Those that wait for somebody: neither resolved nor snoozed."""
+        return self.filter(state__in=Alert.OPEN)
+
+    def numbered(self, number: int) -> Self:
+        """The one of that number, or the one that its alert was joined to (`FormerAlert`)."""
+        joined = FormerAlert.objects.filter(number=number).values("alert")
+        return self.filter(pk=Coalesce(Subquery(joined), number))
+
+    def in_state(self, state: str) -> Self:
+        """Those in ``state``; ``open`` means every state that waits, ``all`` any."""
+        if state == "all":
+            return self
+        return self.open() if state == "open" else self.filter(state=state)
+
+    def about(self, *, tree: str = "", hardware: str = "", mode: str = "") -> Self:
+        """Those of a tree that hold a finding of the hardware in the mode, where given."""
+        found = self.filter(tree__name=tree) if tree else self
+        parts = {"series__hardware__name": hardware, "series__mode__name": mode}
+        wanted = {field: name for field, name in parts.items() if name}
+        if not wanted:
+            return found
+        findings = Finding.objects.filter(membership__alert=OuterRef("pk"), **wanted)
+        return found.filter(Exists(findings))
+
+    def by_severity(self, *, hardware: str = "") -> Self:
+        """Those with a loss (on the hardware, where given), the largest first; what recovered comes
+        last. A loss beyond the double range has no figure and is the largest.
+        """
+        lost = Q(
+            memberships__finding__verdict="worse",
+            memberships__finding__state__in=Finding.PROVEN,
+        )
+        if hardware:
+            lost &= Q(memberships__finding__series__hardware__name=hardware)
+        counted = self.annotate(losses=Count("memberships", filter=lost))
+        return (
+            counted.filter(losses__gt=0)
+            .annotate(
+                beyond=Count(
+                    "memberships",
+                    filter=lost & Q(memberships__finding__change_pct__isnull=True),
+                ),
+                loss=Max(Abs("memberships__finding__change_pct"), filter=lost),
+                quiet=Case(When(state=Alert.State.RECOVERED, then=1), default=0),
+            )
+            .order_by("quiet", "-beyond", F("loss").desc(nulls_last=True), "-pk")
+        )
+
+    def past_their_revision(self) -> Self:
+        """Snoozed ones of which a series was measured at the revision they sleep until, or later.
+
+        That revision is looked up by its name, for history may have been imported since; while
+        nobody knows it, its number tells its place.
+        """
+        known = RevisionAlias.objects.filter(
+            tree=OuterRef("tree"), name=OuterRef("snoozed_until_revision")
+        )
+        place = Coalesce(Subquery(known.values("revision__position")[:1]), "snoozed_until_position")
+        measured = Point.objects.filter(
+            series__findings__membership__alert=OuterRef("pk"), position__gte=OuterRef("place")
+        )
+        slept = self.filter(state=Alert.State.SNOOZED, snoozed_until_position__isnull=False)
+        return slept.annotate(place=place).filter(Exists(measured))
+
+    def with_revisions(self) -> Self:
+        return self.select_related(
+            "tree", "revision", "after", "likeliest", "named", "resolution_revision", "duplicate_of"
+        )
+
+    def of_revision(self, revision: Revision) -> Self:
+        """Standing alerts that suspect it."""
+        return self.filter(
+            tree=revision.tree_id,
+            standing=True,
+            after__position__lt=revision.position,
+            revision__position__gte=revision.position,
+        )
+
+
+class Alert(models.Model):
+    """One suspect commit and its findings.
+
+    ``revision`` is the last suspect and, with the tree, the alert's identity: the suspects are the
+    commits later than ``after`` up to it, ``likeliest`` the one that most findings name. An alert
+    is ``standing`` while findings back it. Its number is its primary key. ``version`` grows with
+    each change; who acts says which version was seen.
+    """
+
+    class State(models.TextChoices):
+        NEW = "new", "new"
+        ACKNOWLEDGED = "acknowledged", "acknowledged"
+        INVESTIGATING = "investigating", "investigating"
+        REOPENED = "reopened", "reopened"
+        RECOVERED = "recovered", "recovered?"
+        SNOOZED = "snoozed", "snoozed"
+        RESOLVED = "resolved", "resolved"
+
+    OPEN = (
+        State.NEW,
+        State.ACKNOWLEDGED,
+        State.INVESTIGATING,
+        State.REOPENED,
+        State.RECOVERED,
+    )
+
+    class Resolution(models.TextChoices):
+        FIXED = "fixed", "fixed"
+        BACKED_OUT = "backed out", "backed out"
+        EXPECTED = "expected", "expected"
+        WONT_FIX = "won't fix", "won't fix"
+        NOT_REAL = "not real", "not real: noise, lab or harness"
+        DUPLICATE = "duplicate", "duplicate"
+        RETRACTED = "retracted", "retracted: later runs no longer show it"
+
+    BY_A_REVISION = (Resolution.FIXED, Resolution.BACKED_OUT)
+
+    class Verdict(models.TextChoices):
+        REGRESSION = "regression", "regression"
+        IMPROVEMENT = "improvement", "improvement"
+        MIXED = "mixed", "mixed"
+
+    tree = models.ForeignKey(Tree, on_delete=models.PROTECT, related_name="alerts", db_index=False)
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="alerts")
+    after = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    likeliest = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    named = models.ForeignKey(
+        Revision,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="The commit that a bisect named: while it is suspected, it is the likeliest.",
+    )
+    named_probability = models.FloatField(null=True, blank=True)
+    verdict = models.CharField(max_length=12, choices=Verdict)
+    state = models.CharField(max_length=13, choices=State, default=State.NEW)
+    standing = models.BooleanField(default=True)
+    history = models.BooleanField(
+        default=False, help_text="Rests on runs uploaded as history: nobody is to be mailed."
+    )
+    mailed = models.BooleanField(
+        default=False, help_text="Somebody was written to: it never counts as history again."
+    )
+    triaged = models.BooleanField(default=False, help_text="A person acted on it.")
+    resolution = models.CharField(max_length=10, choices=Resolution, blank=True)
+    resolution_revision = models.ForeignKey(
+        Revision, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    duplicate_of = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="duplicates"
+    )
+    snoozed_until = models.DateTimeField(null=True, blank=True)
+    snoozed_until_revision = models.CharField(
+        max_length=64, blank=True, help_text="Its name; it may be a commit to come."
+    )
+    snoozed_until_position = models.BigIntegerField(
+        null=True, blank=True, help_text="Where that revision was, or is to be."
+    )
+    recovered_since = models.DateTimeField(null=True, blank=True)
+    opened_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+    version = models.BigIntegerField(default=1)
+
+    objects = AlertQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["tree", "revision"], name="alert_once_for_a_commit"),
+            models.CheckConstraint(
+                condition=Q(state="resolved") & ~Q(resolution="")
+                | ~Q(state="resolved") & Q(resolution=""),
+                name="alert_resolved_as_something",
+            ),
+            models.CheckConstraint(
+                condition=Q(resolution="duplicate") | Q(duplicate_of__isnull=True),
+                name="alert_duplicate_of_another",
+            ),
+            models.CheckConstraint(condition=~Q(duplicate_of=F("id")), name="alert_not_of_itself"),
+            models.CheckConstraint(
+                condition=Q(resolution__in=["fixed", "backed out"])
+                | Q(resolution_revision__isnull=True),
+                name="alert_fixed_by_a_revision",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="snoozed")
+                | Q(snoozed_until__isnull=False)
+                | Q(snoozed_until_position__isnull=False)
+                | Q(history=True),
+                name="alert_snoozed_until_something",
+            ),
+            models.CheckConstraint(
+                condition=Q(snoozed_until_position__isnull=True, snoozed_until_revision="")
+                | Q(snoozed_until_position__isnull=False, snoozed_until__isnull=True)
+                & ~Q(snoozed_until_revision=""),
+                name="alert_snoozed_until_one_thing",
+            ),
+            models.CheckConstraint(
+                condition=Q(named_probability__isnull=True) | Q(named_probability__range=(0, 1)),
+                name="alert_named_probability",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["-id"], name="alerts_not_resolved", condition=~Q(state="resolved"))
+        ]
+
+    def __str__(self) -> str:
+        return f"alert {self.pk}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("alert", args=[self.pk])
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in Alert.OPEN
+
+    @property
+    def findings(self) -> FindingQuerySet:
+        """What it holds, in any state, in no order."""
+        return Finding.objects.filter(membership__alert=self.pk).order_by()
+
+
+class FormerAlert(models.Model):
+    """The number of an alert that was joined to another: old mails and links still name it."""
+
+    number = models.BigIntegerField(primary_key=True)
+    alert = models.ForeignKey(Alert, on_delete=models.CASCADE, related_name="former")
+
+    def __str__(self) -> str:
+        return f"alert {self.number}, now {self.alert_id}"
+
+
+class AlertEventQuerySet(models.QuerySet["AlertEvent"]):
+    def unread(self) -> Self:
+        """Those that nobody was told of, and no rule said that nobody is to be."""
+        return self.filter(is_read=False)
+
+
+class AlertEvent(models.Model):
+    """What happened to an alert: who, when, what and why. Rows are only added.
+
+    ``actor`` is null for the system. ``version`` is the alert's after it; ``before`` is what an
+    undo restores, empty for the system's own. ``findings`` are the ids of those that joined or
+    left: together these rows tell what the alert held at any time. ``is_read``: notifications have
+    dealt with it, by telling people or by a rule that says nobody is to be told.
+    """
+
+    class Kind(models.TextChoices):
+        OPENED = "opened", "opened"
+        JOINED = "joined", "findings joined"
+        LEFT = "left", "findings left"
+        MOVED = "moved", "points at another commit"
+        REFINED = "refined", "other suspects"
+        NAMED = "named", "a bisect ended"
+        TURNED = "turned", "another verdict"
+        RECOVERED = "recovered", "all findings recovered"
+        RETURNED = "returned", "no longer recovered"
+        RETRACTED = "retracted", "no findings left"
+        STANDING = "standing", "findings are back"
+        SNOOZED = "snoozed", "snoozed"
+        WOKE = "woke", "woke up"
+        HISTORY = "history", "rests on history alone"
+        CLOSED = "closed", "closed after quiet days"
+        ACKNOWLEDGED = "acknowledged", "acknowledged"
+        INVESTIGATING = "investigating", "investigating"
+        RESOLVED = "resolved", "resolved"
+        REOPENED = "reopened", "reopened"
+        MERGED = "merged", "merged"
+        SPLIT = "split", "findings split off"
+        SENT = "sent", "findings moved"
+        UNDONE = "undone", "undone"
+
+    alert = models.ForeignKey(Alert, on_delete=models.CASCADE, related_name="events")
+    at = models.DateTimeField()
+    actor = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
+    kind = models.CharField(max_length=13, choices=Kind)
+    reason = models.TextField(blank=True)
+    version = models.BigIntegerField()
+    before: Any = models.JSONField(default=dict, blank=True)
+    findings = ArrayField(models.BigIntegerField(), default=list, blank=True)
+    is_read = models.BooleanField(default=False)
+
+    objects = AlertEventQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["alert", "pk"]
+        indexes = [
+            # Found by this and never by "the greatest id seen": ids are not committed in order.
+            models.Index(fields=["id"], name="alert_events_unread", condition=Q(is_read=False))
+        ]
+
+    def __str__(self) -> str:
+        return f"alert {self.alert_id}: {self.kind}"

@@ -1,0 +1,129 @@
+"""What the change detector says of one commit, over all series that received it."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import compress
+from typing import Any
+
+from webapp.alerts.queries.suspicion import Suspicion, suspicions_of_findings
+from webapp.analysis.models import Finding, SeriesAnalysis, Verdict
+from webapp.results.models import Revision
+from webapp.stats.changes.explain import TOO_FEW, why_not_at
+from webapp.stats.changes.false_discovery import Gate, gate_among
+from webapp.stats.changes.findings import Analysis, At, Noise, Segment
+
+NOT_ANALYSED = "Not analysed yet."
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """A finding first seen at the commit, its place among all that received it, and which commits
+    it may have begun at.
+    """
+
+    finding: Finding
+    gate: Gate
+    suspicion: Suspicion
+
+
+@dataclass(frozen=True, slots=True)
+class Suspecting:
+    """A finding that another revision showed first, of which the commit may be the cause."""
+
+    finding: Finding
+    suspicion: Suspicion
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """The detector's word on one commit.
+
+    ``begun`` are seen here first, those for the worse and the most striking first. ``sharing`` lie
+    in a step that this commit shares: nobody measured it, so it is as likely as the one that shows
+    them first. Of ``suspected`` another is likelier. ``received`` series were measured here.
+    """
+
+    begun: Sequence[Gated]
+    sharing: Sequence[Suspecting]
+    suspected: Sequence[Suspecting]
+    received: int
+
+    @property
+    def passed(self) -> int:
+        """How many findings the gate for false discoveries lets through."""
+        return sum(one.gate.passes for one in self.begun)
+
+
+def detected_at(commit: Revision, received: Collection[int]) -> Detected:
+    """The findings at ``commit``, gated over the series (ids) that received it; two queries.
+
+    A finding begins at a measured revision of its series, so its series is among ``received``.
+    """
+    live = Finding.objects.live().suspecting(commit.tree, commit.position)
+    found = list(live.with_revisions().with_subjects())
+    begun = {row.series_id: row for row in found if row.revision_id == commit.pk}
+    looks = len(set(received) | begun.keys())
+    gates = gate_among([row.p_value for row in begun.values()], looks)
+    suspicions = suspicions_of_findings(found)
+    ranked = [
+        Gated(row, gate, suspicions[row.pk])
+        for row, gate in zip(begun.values(), gates, strict=True)
+    ]
+    elsewhere = [
+        Suspecting(row, suspicions[row.pk]) for row in found if row.revision_id != commit.pk
+    ]
+    shares = [_shares(one.finding, commit) for one in elsewhere]
+    return Detected(
+        begun=sorted(ranked, key=_weight),
+        sharing=list(compress(elsewhere, shares)),
+        suspected=[one for one, does in zip(elsewhere, shares, strict=True) if not does],
+        received=looks,
+    )
+
+
+def _shares(row: Finding, commit: Revision) -> bool:
+    """Whether ``commit`` lies in the step that the finding most likely is."""
+    return row.previous.position < commit.position < row.revision.position
+
+
+def _weight(one: Gated) -> tuple[bool, int]:
+    return one.finding.verdict != Verdict.WORSE, one.gate.rank
+
+
+def why_not(commit: Revision, series: Collection[int]) -> dict[int, str]:
+    """For each series (id) the sentence that says why nothing is reported at ``commit``."""
+    rows = SeriesAnalysis.objects.filter(series__in=series).values_list("series_id", "summary")
+    summaries: dict[int, dict[str, Any]] = dict(rows)
+    return {pk: _why_not(summaries.get(pk) or {}, commit.position) for pk in series}
+
+
+def _why_not(summary: Mapping[str, Any], position: int) -> str:
+    if not summary:
+        return NOT_ANALYSED
+    newest = summary["newest"]
+    if newest is None:
+        return TOO_FEW
+    if position >= newest["revision"]["position"]:
+        return str(summary["why_not"])
+    return why_not_at(_levels_of(summary), position)
+
+
+def _levels_of(summary: Mapping[str, Any]) -> Analysis:
+    """As much of a stored analysis as the sentence about an earlier revision needs."""
+    noise = summary["noise"]
+    return Analysis(
+        count=summary["count"],
+        changes=(),
+        segments=tuple(_segment(one) for one in summary["segments"]),
+        noise=noise and Noise(**noise),
+        smallest=None,
+        newest=None,
+        is_bimodal=summary["is_bimodal"],
+        is_drifting=summary["is_drifting"],
+        retracted=(),
+        left_out=(),
+    )
+
+
+def _segment(stored: Mapping[str, Any]) -> Segment:
+    return Segment(**{**stored, "first": At(**stored["first"]), "last": At(**stored["last"])})

@@ -1,0 +1,61 @@
+"""The findings that alerts hold."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from django.db.models import Case, F, Q, Value, When
+from django.db.models.functions import Abs, Coalesce
+
+from webapp.alerts.models import Alert
+from webapp.analysis.models import Finding, FindingQuerySet, SeriesSettings, Verdict
+
+
+def findings_of(alerts: Iterable[Alert | int]) -> FindingQuerySet:
+    """What alerts hold: regressions before improvements, each from the largest on."""
+    worst_first = Case(When(verdict=Verdict.WORSE, then=0), default=1)
+    size = Abs("change_pct").desc(nulls_first=True)
+    held = Finding.objects.filter(membership__alert__in=list(alerts), state__in=Finding.PROVEN)
+    ordered = held.order_by("membership__alert_id", worst_first, size, "pk")
+    return ordered.select_related("membership")
+
+
+def by_alert(findings: Iterable[Finding]) -> dict[int, list[Finding]]:
+    """Findings read by `findings_of`, by the id of their alert, in their order."""
+    found: dict[int, list[Finding]] = defaultdict(list)
+    for row in findings:
+        found[row.membership.alert_id].append(row)
+    return dict(found)
+
+
+def worst_of(alerts: Iterable[Alert | int]) -> dict[int, Finding]:
+    """The weightiest finding, with its subjects, of each alert (by id) that has any."""
+    held = findings_of(alerts).distinct("membership__alert_id").with_subjects().defer("why")
+    return {row.membership.alert_id: row for row in held}
+
+
+def candidates_beside(alert: Alert) -> FindingQuerySet:
+    """Candidates that suspect a commit which the alert suspects."""
+    found = Finding.objects.filter(
+        state=Finding.State.CANDIDATE,
+        series__tree=alert.tree_id,
+        after__position__lt=alert.revision.position,
+        last__position__gt=alert.after.position,
+    )
+    return found.order_by("series__hardware__name", "series__mode__name", "pk")
+
+
+def of_interest(findings: FindingQuerySet) -> FindingQuerySet:
+    """Those at least as large as the threshold in force (see ``webapp.alerts.queries.thresholds``).
+
+    A change beyond the double range has no figure, and is larger than any.
+    """
+    least = Coalesce(
+        "series__settings__min_effect_pct",
+        "series__mode__min_effect__percent",
+        "series__hardware__min_effect__percent",
+        "series__tree__min_effect__percent",
+        Value(SeriesSettings.DEFAULT_MIN_EFFECT_PCT),
+    )
+    return findings.annotate(size=Abs("change_pct"), least=least).filter(
+        Q(size__gte=F("least")) | Q(size=None)
+    )

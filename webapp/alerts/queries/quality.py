@@ -1,0 +1,123 @@
+"""How good the alerts were: their precision, how soon somebody looked, and how much mail they made.
+
+Alerts that were born as history, from imported runs, do not count: nobody was told of them.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import models
+from django.db.models import Count, Max, Q
+
+from webapp.alerts.models import Alert, AlertEvent
+from webapp.outbox.models import Mail
+from webapp.stats.proportion import Proportion, proportion
+
+Resolution = Alert.Resolution
+REAL = (Resolution.FIXED, Resolution.BACKED_OUT, Resolution.EXPECTED, Resolution.WONT_FIX)
+AGES = (("under a day", 0, 1), ("1 to 7 days", 1, 7), ("7 to 30 days", 7, 30))
+OLDEST = "30 days and more"
+
+
+class Percentile(models.Aggregate):
+    """PostgreSQL's ``percentile_cont``: interpolated between the two nearest rows."""
+
+    function = "percentile_cont"
+    template = "%(function)s(%(share)s) WITHIN GROUP (ORDER BY %(expressions)s)"
+
+    def __init__(self, expression: Any, share: float = 0.5, **extra: Any) -> None:
+        super().__init__(
+            expression, share=share, **{"output_field": models.DurationField()} | extra
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Triage:
+    """Alerts opened in the period: what people said of them, and how soon they acted.
+
+    ``precision`` is None when nobody judged one, the times when nobody acted on one.
+    """
+
+    opened: int
+    acted_on: int
+    retracted: int
+    precision: Proportion | None
+    median: timedelta | None
+    p90: timedelta | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mails:
+    """Mails about alerts: how many, to how many people, and each week to each of them."""
+
+    sent: int
+    people: int
+    weekly: float | None
+    weekly_most: float | None
+
+
+def triage(since: datetime, *, tree: str = "") -> Triage:
+    """In one query."""
+    of_a_person = AlertEvent.objects.filter(
+        alert=models.OuterRef("pk"), actor__isnull=False
+    ).order_by("pk")
+    first = models.Subquery(of_a_person.values("at")[:1])
+    took = models.ExpressionWrapper(
+        first - models.F("opened_at"), output_field=models.DurationField()
+    )
+    acted, judged = Q(triaged=True), Q(triaged=True, state=Alert.State.RESOLVED)
+    found = (
+        _alerts(since, tree)
+        .annotate(took=took)
+        .aggregate(
+            opened=Count("pk"),
+            acted_on=Count("pk", filter=acted),
+            retracted=Count("pk", filter=Q(resolution=Resolution.RETRACTED)),
+            real=Count("pk", filter=judged & Q(resolution__in=REAL)),
+            not_real=Count("pk", filter=judged & Q(resolution=Resolution.NOT_REAL)),
+            median=Percentile("took", 0.5, filter=acted),
+            p90=Percentile("took", 0.9, filter=acted),
+        )
+    )
+    real, not_real = found.pop("real"), found.pop("not_real")
+    return Triage(precision=proportion(real, real + not_real), **found)
+
+
+def _alerts(since: datetime, tree: str) -> models.QuerySet[Alert]:
+    return Alert.objects.about(tree=tree).filter(opened_at__gte=since, history=False)
+
+
+def open_by_age(now: datetime, *, tree: str = "") -> list[tuple[str, int]]:
+    """How many alerts wait for somebody, by the time since they were opened, in one query."""
+    counts = {
+        f"age{i}": Count(
+            "pk",
+            filter=Q(
+                opened_at__lte=now - timedelta(days=least), opened_at__gt=now - timedelta(days=most)
+            ),
+        )
+        for i, (_, least, most) in enumerate(AGES)
+    }
+    oldest = Count("pk", filter=Q(opened_at__lte=now - timedelta(days=AGES[-1][2])))
+    found = Alert.objects.open().about(tree=tree).aggregate(**counts, oldest=oldest)
+    named = [(name, found[f"age{i}"]) for i, (name, *_) in enumerate(AGES)]
+    return [*named, (OLDEST, found["oldest"])]
+
+
+def mails(since: datetime, now: datetime) -> Mails:
+    """Those written in the period that arrived, of every tree: a mail may be about several."""
+    weeks = (now - since) / timedelta(weeks=1)
+    sent = Mail.objects.filter(
+        kind__startswith="alert.", state=Mail.State.SENT, created_at__gte=since
+    )
+    numbers = sent.order_by().values("recipient").annotate(number=Count("pk"))
+    found = numbers.aggregate(
+        total=models.Sum("number", default=0),
+        people=Count("recipient"),
+        most=Max("number", default=0),
+    )
+    total, people = found["total"], found["people"]
+    if not people:
+        return Mails(total, people, None, None)
+    return Mails(total, people, total / people / weeks, found["most"] / weeks)

@@ -1,0 +1,120 @@
+"""Which commits a change may have begun at, and whether one of them may be named.
+
+One rule for mails, pages, feeds, webhooks, the API and subscriptions. The chance of a finding is
+that of the step between two measured revisions; the commits between them, measured by nobody, share
+it. A commit is named, and with it its author, only when it holds at least 80 % alone.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from webapp.alerts.models import Alert
+from webapp.alerts.queries.findings import findings_of
+from webapp.analysis.models import Finding
+from webapp.results.models import Revision
+
+SURE = 0.8
+"""What one commit must hold before it is named: the smallest chance at which four in five who are
+told that it was their commit are told so rightly.
+"""
+
+INTERVAL = 0.95
+"""What the suspects of a finding or an alert hold together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """A change began after ``after``, at the latest in ``last``, with ``chance`` given that it is
+    real. ``commits`` is how many are known; None where that is one and others may lie between.
+    """
+
+    after: Revision
+    last: Revision
+    chance: float
+    commits: int | None = None
+
+    @property
+    def commit(self) -> Revision | None:
+        """The one that may be named; None while several share the suspicion."""
+        return self.last if self.commits == 1 and self.chance >= SURE else None
+
+
+def suspicion_of(alert: Alert) -> Suspicion:
+    """Which commits ``alert`` suspects, in two queries; see `suspicions_of`."""
+    return suspicions_of([alert])[alert.pk]
+
+
+def suspicions_of(alerts: Iterable[Alert]) -> Mapping[int, Suspicion]:
+    """Which commits each alert (by id) suspects, in two queries; needs their revisions loaded.
+
+    The commit that a bisect measured and named comes first; then the narrowest step that a finding
+    of the likeliest revision is sure of; else the whole interval of suspects.
+    """
+    rows = list(alerts)
+    naming = _naming(rows)
+    found = {row.pk: _of_alert(row, naming.get(row.pk, ())) for row in rows}
+    return _counted(found, bisected={row.pk for row in rows if _is_bisected(row)})
+
+
+def suspicions_of_findings(findings: Iterable[Finding]) -> Mapping[int, Suspicion]:
+    """The same for each finding (by id), in one query; needs their revisions loaded."""
+    return _counted({row.pk: _of_finding(row) for row in findings})
+
+
+def _naming(alerts: Sequence[Alert]) -> Mapping[int, list[Finding]]:
+    """The findings of each alert that name its likeliest revision."""
+    likeliest = {alert.pk: alert.likeliest_id for alert in alerts}
+    held = findings_of(alerts).filter(revision__in=set(likeliest.values()))
+    found: dict[int, list[Finding]] = {}
+    for row in held.select_related("previous", "revision", "after", "last").defer("why"):
+        alert = row.membership.alert_id
+        if row.revision_id == likeliest[alert]:
+            found.setdefault(alert, []).append(row)
+    return found
+
+
+def _is_bisected(alert: Alert) -> bool:
+    is_named = alert.named_id is not None and alert.named_id == alert.likeliest_id
+    return is_named and (alert.named_probability or 0.0) >= SURE
+
+
+def _of_alert(alert: Alert, naming: Sequence[Finding]) -> Suspicion:
+    if _is_bisected(alert):
+        return Suspicion(alert.after, alert.likeliest, alert.named_probability or 0.0)
+    sure = [row for row in naming if row.here >= SURE]
+    if not sure:
+        return Suspicion(alert.after, alert.revision, INTERVAL)
+    narrowest = max(sure, key=lambda row: (row.previous.position, row.here))
+    after = narrowest.previous
+    if after.position < alert.after.position < alert.likeliest.position:
+        after = alert.after
+    return Suspicion(after, alert.likeliest, narrowest.here)
+
+
+def _of_finding(row: Finding) -> Suspicion:
+    is_step = (row.after_id, row.last_id) == (row.previous_id, row.revision_id)
+    if row.here >= SURE or is_step:
+        return Suspicion(row.previous, row.revision, row.here)
+    return Suspicion(row.after, row.last, INTERVAL)
+
+
+def _counted(
+    found: Mapping[int, Suspicion], bisected: Collection[int] = ()
+) -> Mapping[int, Suspicion]:
+    """With the number of commits of each: one where a bisect measured its neighbours."""
+    counts = Revision.objects.counts(
+        [(one.last.tree_id, one.after.position, one.last.position) for one in found.values()]
+    )
+    return {
+        pk: replace(one, commits=1 if pk in bisected else _commits(one, count))
+        for (pk, one), count in zip(found.items(), counts, strict=True)
+    }
+
+
+def _commits(one: Suspicion, count: int) -> int | None:
+    """A single known commit is the only one if no other can be between: it is the next one, or the
+    history of both ends was imported.
+    """
+    is_next = one.last.position - one.after.position == 1
+    is_whole = is_next or (one.after.is_imported and one.last.is_imported)
+    return count if count > 1 or is_whole else None

@@ -1,0 +1,47 @@
+"""Alerts: made from findings by the system, triaged by people, watched by the clock."""
+
+from webapp.alerts.services.analysing import (
+    NOT_OF_THE_SERIES,
+    Analysed,
+    analyse_apart,
+    analyse_dirty_series,
+)
+from webapp.alerts.services.clock import pass_time
+from webapp.alerts.services.naming import tell_bisect
+from webapp.alerts.services.reconciling import reconcile_trees
+from webapp.alerts.services.regrouping import merge, move, split
+from webapp.alerts.services.triage import (
+    AlertChanged,
+    TriageError,
+    acknowledge,
+    investigate,
+    mark_duplicate,
+    reopen,
+    resolve,
+    snooze,
+    snooze_until_revision,
+    undo,
+)
+
+__all__ = [
+    "NOT_OF_THE_SERIES",
+    "AlertChanged",
+    "Analysed",
+    "TriageError",
+    "acknowledge",
+    "analyse_apart",
+    "analyse_dirty_series",
+    "investigate",
+    "mark_duplicate",
+    "merge",
+    "move",
+    "pass_time",
+    "reconcile_trees",
+    "reopen",
+    "resolve",
+    "snooze",
+    "snooze_until_revision",
+    "split",
+    "tell_bisect",
+    "undo",
+]

@@ -1,0 +1,69 @@
+"""Two alerts that turn out to be about one commit become one.
+
+People do not do this (they *merge*, which is an assignment and can be undone); it follows when two
+revisions are one.
+"""
+
+from collections.abc import Callable
+
+from django.utils import timezone
+
+from webapp.alerts.models import Alert, AlertEvent, FormerAlert
+from webapp.alerts.services.log import RESTORED, Change, write
+from webapp.outbox.services import move_mails
+
+Mover = Callable[[Alert, Alert], None]
+_movers: list[Mover] = []
+
+
+def before_alert_goes(mover: Mover) -> Mover:
+    """Have ``mover(gone, kept)`` called before an alert is joined to another and goes.
+
+    What the apps above say about an alert, they move themselves.
+    """
+    _movers.append(mover)
+    return mover
+
+
+def join(*, kept: Alert, gone: Alert, reason: str) -> None:
+    """Let ``kept`` hold what ``gone`` held: its findings, its log, its mails and its number."""
+    joining = list(gone.findings)
+    gone.memberships.update(alert=kept)
+    gone.assignments.update(alert=kept)
+    gone.duplicates.exclude(pk=kept.pk).update(duplicate_of=kept)
+    # Versions of another alert say nothing here, and its acts can no longer be undone.
+    gone.events.update(alert=kept, version=0, before={})
+    let_undos_restore("duplicate_of_id", gone.pk, kept.pk)
+    _take_over_state(kept, gone)
+    move_mails(about=f"alert:{gone.pk}", to=f"alert:{kept.pk}", alert=kept.pk)
+    FormerAlert.objects.filter(alert=gone).update(alert=kept)
+    FormerAlert.objects.create(number=gone.pk, alert=kept)
+    for mover in _movers:
+        mover(gone, kept)
+    gone.delete()
+    change = Change(kept, timezone.now())
+    change.note(AlertEvent.Kind.JOINED, reason, joining)
+    write([change])
+
+
+def _take_over_state(kept: Alert, gone: Alert) -> None:
+    """What waits for somebody goes on waiting, in the state that a person gave it if one did."""
+    if kept.duplicate_of_id == gone.pk or _rank(gone) > _rank(kept):
+        for name in (*RESTORED, "history"):
+            setattr(kept, name, getattr(gone, name))
+    kept.standing = kept.standing or gone.standing
+    kept.mailed = kept.mailed or gone.mailed
+    kept.opened_at = min(kept.opened_at, gone.opened_at)
+    kept.save()
+
+
+def _rank(alert: Alert) -> tuple[bool, bool, bool]:
+    return alert.is_open, alert.is_open and alert.triaged, alert.standing
+
+
+def let_undos_restore(name: str, gone: int, kept: int) -> None:
+    """What an undo puts back is what stays, not what it was called."""
+    events = list(AlertEvent.objects.filter(**{f"before__{name}": gone}))
+    for event in events:
+        event.before[name] = kept
+    AlertEvent.objects.bulk_update(events, ["before"])

@@ -1,0 +1,87 @@
+"""Changes of an alert together with the events that tell them."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from webapp.alerts.models import Alert, AlertEvent
+from webapp.alerts.queue import events_on_commit
+from webapp.analysis.models import Finding
+
+RESTORED = (
+    "state",
+    "triaged",
+    "resolution",
+    "resolution_revision_id",
+    "duplicate_of_id",
+    "snoozed_until",
+    "snoozed_until_revision",
+    "snoozed_until_position",
+    "recovered_since",
+)
+"""What people change, and an undo puts back."""
+
+WRITTEN = (
+    *(name.removesuffix("_id") for name in RESTORED),
+    *("revision", "after", "likeliest", "named", "named_probability", "verdict"),
+    *("standing", "history", "updated_at", "version"),
+)
+
+
+class Change:
+    """One alert being changed by the system: its events, collected until it is written."""
+
+    def __init__(self, alert: Alert, now: datetime) -> None:
+        self.alert = alert
+        self.now = now
+        self.events: list[AlertEvent] = []
+        self.is_changed = False
+
+    def touch(self) -> None:
+        """Have the alert written; its version grows once, however much changes."""
+        if not self.is_changed:
+            self.is_changed = True
+            self.alert.version += 1
+            self.alert.updated_at = self.now
+
+    def note(
+        self, kind: AlertEvent.Kind, reason: str = "", findings: Iterable[Finding] = ()
+    ) -> None:
+        """Change the alert by what the caller does next, and say so in its log."""
+        self.touch()
+        self.events.append(
+            AlertEvent(
+                alert=self.alert,
+                at=self.now,
+                kind=kind,
+                reason=reason,
+                version=self.alert.version,
+                findings=[row.pk for row in findings],
+            )
+        )
+
+    def enter(self, state: Alert.State, **fields: Any) -> None:
+        """Go to ``state`` with the fields that belong to it; those of the state before are gone."""
+        empty = {
+            "resolution": "",
+            "resolution_revision": None,
+            "duplicate_of": None,
+            "snoozed_until": None,
+            "snoozed_until_revision": "",
+            "snoozed_until_position": None,
+            "recovered_since": None,
+        }
+        self.alert.state = state
+        for name, value in (empty | fields).items():
+            setattr(self.alert, name, value)
+
+
+def write(changes: list[Change]) -> None:
+    """Store changed alerts and their events; whoever is to be told hears of it from these."""
+    changed = [one.alert for one in changes if one.is_changed]
+    if not changed:
+        return
+    events = [event for one in changes for event in one.events]
+    Alert.objects.bulk_update(changed, WRITTEN)
+    AlertEvent.objects.bulk_create(events)
+    events_on_commit()

@@ -1,0 +1,72 @@
+"""Keep findings, alerts and their logs when two revisions turn out to be one commit.
+
+The analysis that follows brings all of it in line with the points; what it must find is the rows,
+with their numbers, their states and what people said.
+"""
+
+from typing import Any
+
+from django.db.models import Q
+from django.utils import timezone
+
+from webapp.alerts.models import Alert, AlertEvent, Assignment
+from webapp.alerts.services.joining import join, let_undos_restore
+from webapp.alerts.services.log import Change, write
+from webapp.analysis.models import Finding, FindingEvent
+from webapp.results.models import Revision
+from webapp.results.services.merging import before_revisions_merge
+from webapp.results.services.tree_locks import lock_trees
+
+REFERENCES: tuple[tuple[Any, tuple[str, ...]], ...] = (
+    (Finding, ("after", "first", "last", "confirmed_by", "recovered_by")),
+    (FindingEvent, ("revision", "after", "last")),
+    (Assignment, ("after", "last")),
+    (Alert, ("after", "likeliest", "named", "resolution_revision")),
+)
+
+
+@before_revisions_merge
+def move_references(source: Revision, into: Revision) -> None:
+    """Let everything that was concluded about ``source`` be about ``into``."""
+    lock_trees([source.tree_id])
+    _move_findings(source, into)
+    _move_alert(source, into)
+    for model, fields in REFERENCES:
+        for field in fields:
+            model.objects.filter(**{field: source}).update(**{field: into})
+    let_undos_restore("resolution_revision_id", source.pk, into.pk)
+
+
+def _move_findings(source: Revision, into: Revision) -> None:
+    """A change between the two is none: it goes. Of two findings of a series at what is one commit
+    now, the one at ``into`` stands and supersedes the other.
+    """
+    between = Q(revision=source, previous=into) | Q(revision=into, previous=source)
+    Finding.objects.filter(between).delete()
+    standing = dict(Finding.objects.live().filter(revision=into).values_list("series_id", "pk"))
+    twins = Finding.objects.live().filter(revision=source, series__in=standing)
+    for twin in twins:
+        twin.state, twin.recovered_by = Finding.State.SUPERSEDED, None
+        twin.superseded_by_id = standing[twin.series_id]
+        twin.save(update_fields=["state", "recovered_by", "superseded_by"])
+    Finding.objects.filter(previous=source).update(previous=into)
+    Finding.objects.filter(revision=source).update(revision=into, position=into.position)
+
+
+def _move_alert(source: Revision, into: Revision) -> None:
+    """One alert stands for one commit: that of ``into``, if any, takes over the other's log."""
+    moving = Alert.objects.filter(revision=source).first()
+    if moving is None:
+        return
+    kept = Alert.objects.filter(tree=into.tree_id, revision=into).first()
+    if kept is None:
+        change = Change(moving, timezone.now())
+        change.note(AlertEvent.Kind.MOVED, f"{source} and {into} are one commit")
+        moving.revision = into
+        write([change])
+    else:
+        join(
+            kept=kept,
+            gone=moving,
+            reason=f"{source} and {into} are one commit: with the log of {moving}",
+        )

@@ -1,0 +1,92 @@
+"""Set the smallest effect worth an alert, say so in a log, and take it back."""
+
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from webapp.accounts.models import User
+from webapp.alerts.models import MinEffect, ThresholdChange
+from webapp.alerts.queries.scopes import Scope
+from webapp.alerts.services.reconciling import reconcile_trees
+from webapp.analysis.models import SeriesSettings
+from webapp.results.services import begin_writing
+
+MOST_PERCENT = 1000.0
+
+
+class ThresholdError(Exception):
+    """The threshold cannot be set; the message names the field and the remedy."""
+
+
+@transaction.atomic
+def set_threshold(
+    *, scope: Scope, percent: float | None, actor: User, reason: str = ""
+) -> ThresholdChange:
+    """Set it, or with None let the wider one hold; alerts open and are retracted at once.
+
+    Raises ThresholdError.
+    """
+    if percent is not None:
+        ensure_percent(percent)
+    _lock(scope)
+    before = scope.percent()
+    if before == percent:
+        raise ThresholdError(f"percent: {_said(percent)} for {scope.words} already.")
+    _write(scope, percent)
+    change = ThresholdChange.objects.create(
+        at=timezone.now(),
+        actor=actor,
+        before=before,
+        after=percent,
+        reason=reason,
+        **{scope.part: scope.of},
+    )
+    reconcile_trees(scope.trees())
+    return change
+
+
+def ensure_percent(percent: float) -> float:
+    """The same. Raises ThresholdError for what is no threshold."""
+    if not 0 <= percent <= MOST_PERCENT:
+        raise ThresholdError(f"percent: {percent:g} is not from 0 to {MOST_PERCENT:g}.")
+    return percent
+
+
+@transaction.atomic
+def undo_threshold(*, change: int, actor: User) -> ThresholdChange:
+    """Set what held before ``change``, if nothing was set there since. Raises ThresholdError."""
+    row = ThresholdChange.objects.named().filter(pk=change).first()
+    if row is None:
+        raise ThresholdError(f"change: there is no change {change}.")
+    scope = Scope.around(row.of)
+    _lock(scope)
+    newer = ThresholdChange.objects.filter(pk__gt=row.pk, **{scope.part: scope.of}).exists()
+    if newer or scope.percent() != row.after:
+        raise ThresholdError(f"change: {scope.words} was set anew since; set it yourself.")
+    return set_threshold(
+        scope=scope, percent=row.before, actor=actor, reason=f"change {row.pk} undone"
+    )
+
+
+def _lock(scope: Scope) -> None:
+    """Who sets the same thing at once waits: the log must say what was replaced.
+
+    Who merges hardware or modes is waited for first, in the order in which everybody locks.
+    """
+    begin_writing()
+    type(scope.of)._default_manager.select_for_update(no_key=True).get(pk=scope.of.pk)  # noqa: SLF001
+
+
+def _write(scope: Scope, percent: float | None) -> None:
+    of: dict[str, Any] = {scope.part: scope.of}
+    if scope.part == "series":
+        SeriesSettings.objects.update_or_create(**of, defaults={"min_effect_pct": percent})
+    elif percent is None:
+        MinEffect.objects.filter(**of).delete()
+    else:
+        MinEffect.objects.update_or_create(**of, defaults={"percent": percent})
+
+
+def _said(percent: float | None) -> str:
+    return "nothing is set" if percent is None else f"{percent:g} % is set"

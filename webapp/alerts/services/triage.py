@@ -1,0 +1,265 @@
+"""What people do to alerts: each act is an event with its actor and reason, and can be undone.
+
+Who acts says which version of the alert was seen; if it changed meanwhile, nothing is done.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from webapp.accounts.models import User
+from webapp.alerts.models import Alert, AlertEvent
+from webapp.alerts.services.log import RESTORED
+from webapp.alerts.services.reconciling import reconcile_alerts
+from webapp.results.models import Point, Revision
+from webapp.results.revision_ids import position_of
+from webapp.results.services import begin_writing
+from webapp.results.services.tree_locks import lock_trees
+
+Kind = AlertEvent.Kind
+State = Alert.State
+Resolution = Alert.Resolution
+BY_HAND = tuple(one for one in Resolution if one != Resolution.RETRACTED)
+NOTHING: dict[str, Any] = {
+    "resolution": "",
+    "resolution_revision_id": None,
+    "duplicate_of_id": None,
+    "snoozed_until": None,
+    "snoozed_until_revision": "",
+    "snoozed_until_position": None,
+    "recovered_since": None,
+}
+
+
+class TriageError(Exception):
+    """The act makes no sense now; the message says why and what to do instead."""
+
+
+class AlertChanged(TriageError):
+    """Somebody else, or the system, changed the alert since it was looked at."""
+
+
+def acknowledge(*, alert: int, actor: User, version: int, reason: str = "") -> Alert:
+    """Say that somebody saw it. Raises TriageError."""
+    return _act(alert, actor, version, Kind.ACKNOWLEDGED, reason, state=State.ACKNOWLEDGED)
+
+
+def investigate(*, alert: int, actor: User, version: int, reason: str = "") -> Alert:
+    """Say that somebody looks for the cause. Raises TriageError."""
+    return _act(alert, actor, version, Kind.INVESTIGATING, reason, state=State.INVESTIGATING)
+
+
+def reopen(*, alert: int, actor: User, version: int, reason: str = "") -> Alert:
+    """Take a resolved or snoozed alert up again. Raises TriageError."""
+    return _act(alert, actor, version, Kind.REOPENED, reason, state=State.REOPENED)
+
+
+def snooze(*, alert: int, actor: User, version: int, until: datetime, reason: str = "") -> Alert:
+    """Put it away until a moment to come. Raises TriageError."""
+    if until <= timezone.now():
+        raise TriageError("Snooze until a moment to come.")
+    said = f"until {until:%Y-%m-%d %H:%M %Z}" + (f": {reason}" if reason else "")
+    return _act(alert, actor, version, Kind.SNOOZED, said, state=State.SNOOZED, snoozed_until=until)
+
+
+@transaction.atomic
+def snooze_until_revision(
+    *, alert: int, actor: User, version: int, revision: str, reason: str = ""
+) -> Alert:
+    """Put it away until one of its series is measured at ``revision`` or later.
+
+    ``revision`` is a known one, or one to come whose id tells its place (r400000). Raises
+    TriageError.
+    """
+    row = held(alert, version)
+    name, position = _place_of(row, revision)
+    newest = Point.objects.filter(series__findings__membership__alert=row).aggregate(
+        at=Max("position")
+    )["at"]
+    if newest is not None and newest >= position:
+        raise TriageError(f"{name}, or a later revision, is measured already; name a later one.")
+    said = f"until {name} is measured" + (f": {reason}" if reason else "")
+    return _act(
+        alert,
+        actor,
+        version,
+        Kind.SNOOZED,
+        said,
+        state=State.SNOOZED,
+        snoozed_until_revision=name,
+        snoozed_until_position=position,
+    )
+
+
+def _place_of(row: Alert, name: str) -> tuple[str, int]:
+    """The name and position of a revision of the alert's tree, known or to come."""
+    known = Revision.objects.placed().named(tree=row.tree, name=name) if name else None
+    if known is not None:
+        return known.name, known.position
+    position = position_of(name)
+    if position is None:
+        raise TriageError(
+            f"No revision “{name}” is known in this tree, and its id does not tell its place; "
+            "name a known one, or a number to come such as r400000."
+        )
+    return name, position
+
+
+def resolve(
+    *,
+    alert: int,
+    actor: User,
+    version: int,
+    resolution: str,
+    revision: Revision | None = None,
+    reason: str = "",
+) -> Alert:
+    """Close it as fixed or backed out (by ``revision``), expected, won't fix or not real.
+
+    Raises TriageError.
+    """
+    if resolution not in BY_HAND or resolution == Resolution.DUPLICATE:
+        raise TriageError(f"An alert is not resolved as {resolution!r}.")
+    needs = resolution in Alert.BY_A_REVISION
+    if needs != (revision is not None):
+        raise TriageError(f"“{resolution}” {'needs the revision' if needs else 'has no revision'}.")
+    said = " ".join(filter(None, [resolution, f"by {revision}" if revision else ""]))
+    return _act(
+        alert,
+        actor,
+        version,
+        Kind.RESOLVED,
+        f"{said}: {reason}" if reason else said,
+        state=State.RESOLVED,
+        resolution=resolution,
+        resolution_revision_id=revision.pk if revision else None,
+    )
+
+
+@transaction.atomic
+def mark_duplicate(*, alert: int, actor: User, version: int, of: int, reason: str = "") -> Alert:
+    """Close it as a duplicate of another, which must not be a duplicate itself.
+
+    Raises TriageError.
+    """
+    begin_writing()
+    # Two that are called duplicates of one another at once must not both succeed.
+    both = Alert.objects.filter(pk=alert) | Alert.objects.numbered(of)
+    lock_trees(both.values_list("tree_id", flat=True))
+    other = Alert.objects.numbered(of).first()
+    if other is None or other.pk == alert:
+        raise TriageError(f"There is no other alert {of}.")
+    _refuse_duplicate(other)
+    said = f"duplicate of {other.pk}" + (f": {reason}" if reason else "")
+    return _act(
+        alert,
+        actor,
+        version,
+        Kind.RESOLVED,
+        said,
+        state=State.RESOLVED,
+        resolution=Resolution.DUPLICATE,
+        duplicate_of_id=other.pk,
+    )
+
+
+def _refuse_duplicate(other: Alert) -> None:
+    """Two that are duplicates of one another would both be closed, and what they tell lost."""
+    if other.duplicate_of_id is not None:
+        raise TriageError(f"Alert {other.pk} is a duplicate of {other.duplicate_of_id} itself.")
+
+
+@transaction.atomic
+def undo(*, alert: int, actor: User, version: int) -> Alert:
+    """Take the last act back, if it was a person's and nothing happened since.
+
+    Raises TriageError.
+    """
+    begin_writing()
+    row = held(alert, version)
+    last = row.events.order_by("-pk").first()
+    if last is None or not last.before or last.version != row.version:
+        raise TriageError("There is nothing to undo: the last change was not a person's act.")
+    moments = ("snoozed_until", "recovered_since")
+    before: dict[str, Any] = {
+        name: datetime.fromisoformat(value) if name in moments and value else value
+        for name, value in last.before.items()
+    }
+    if (of := before.get("duplicate_of_id")) is not None:
+        _refuse_duplicate(Alert.objects.get(pk=of))
+    if last.assignments.all().delete()[0]:
+        reconcile_alerts(row.tree_id, back=_back(row, last))
+        row.refresh_from_db()
+        if not row.standing:
+            raise TriageError(
+                f"Nothing of what alert {row.pk} held would come back: its findings are gone, "
+                "or in other alerts of their commits by now. Look at those."
+            )
+    return _write(row, actor, Kind.UNDONE, last.get_kind_display(), before, undoable=False)
+
+
+def _back(row: Alert, given: AlertEvent) -> dict[int, int]:
+    """The findings that an act gave away from an alert that is left with none, and that alert."""
+    if row.standing:
+        return {}
+    left = row.events.filter(kind=Kind.LEFT, version=given.version - 1)
+    return {finding: row.pk for event in left for finding in event.findings}
+
+
+@transaction.atomic
+def _act(alert: int, actor: User, version: int, kind: Kind, reason: str, **changes: Any) -> Alert:
+    row = held(alert, version)
+    if row.state == changes["state"] != State.SNOOZED:
+        raise TriageError(f"Alert {alert} is {row.get_state_display()} already.")
+    return _write(row, actor, kind, reason, NOTHING | {"triaged": True} | changes)
+
+
+def held(alert: int, version: int) -> Alert:
+    """The alert as it was seen, and nobody else writes it until this transaction ends."""
+    tree = Alert.objects.filter(pk=alert).values_list("tree_id", flat=True).first()
+    if tree is None:
+        raise TriageError(f"There is no alert {alert}.")
+    lock_trees([tree])
+    row = Alert.objects.get(pk=alert)
+    if row.version != version:
+        raise AlertChanged(f"Alert {alert} changed since you looked at it; look again.")
+    return row
+
+
+def _write(
+    row: Alert,
+    actor: User,
+    kind: Kind,
+    reason: str,
+    changes: dict[str, Any],
+    *,
+    undoable: bool = True,
+    before: dict[str, Any] | None = None,
+) -> Alert:
+    before = before or restored(row)
+    for name, value in changes.items():
+        setattr(row, name, value)
+    row.version += 1
+    row.updated_at = timezone.now()
+    row.save()
+    row.events.create(
+        at=row.updated_at,
+        actor=actor,
+        kind=kind,
+        reason=reason,
+        version=row.version,
+        before={name: _plain(value) for name, value in before.items()} if undoable else {},
+    )
+    return row
+
+
+def restored(row: Alert) -> dict[str, Any]:
+    """What an undo puts back, as it is now."""
+    return {name: getattr(row, name) for name in RESTORED}
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value

@@ -1,0 +1,46 @@
+"""Tasks: thin, safe to run twice."""
+
+import time
+
+import structlog
+from celery import shared_task
+
+from webapp.alerts import services
+from webapp.analysis import queue
+from webapp.readiness import heartbeats
+from webapp.readiness.noting import still_works
+
+GATHER_SECONDS = 0.2
+"""Under a stream of uploads the same series are dirty again at once. Looking at them once for
+several new revisions costs hardly more than for one."""
+
+
+log = structlog.get_logger()
+
+
+@shared_task(ignore_result=True)
+def analyse_series() -> None:
+    """Analyse what is dirty, until nothing is left that nobody else works on."""
+    queue.analysis_begins()
+    try:
+        while (analysed := services.analyse_dirty_series()).finished:
+            still_works(heartbeats.WORKER)
+            if not analysed.more:
+                time.sleep(GATHER_SECONDS)
+    except services.NOT_OF_THE_SERIES:
+        raise
+    except Exception:
+        log.exception("a batch could not be analysed, its series are analysed one by one")
+        services.analyse_apart()
+
+
+@shared_task(ignore_result=True)
+def sweep_dirty_series() -> None:
+    """Find dirty series whose message was lost (beat runs this)."""
+    analyse_series()
+
+
+@shared_task(ignore_result=True)
+def sweep_alerts() -> None:
+    """Close what stayed recovered, wake what slept long enough (beat runs this)."""
+    services.pass_time()

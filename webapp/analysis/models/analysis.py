@@ -1,0 +1,96 @@
+"""The analysis of a series: its state, where it can be resumed, and its settings."""
+
+from typing import Any
+
+from django.db import models
+from django.db.models import Q
+
+from webapp.results.models import Series
+from webapp.stats import defaults
+
+
+class SeriesAnalysis(models.Model):
+    """The analysis of one series: up to which version of it, and the lock its worker holds.
+
+    A row of its own, so that a worker that analyses a series never blocks an upload to it.
+    """
+
+    series = models.OneToOneField(
+        Series, on_delete=models.CASCADE, primary_key=True, related_name="analysis"
+    )
+    version = models.BigIntegerField(default=0, help_text="The series' version it describes.")
+    analysed_at = models.DateTimeField(null=True)
+    detector = models.IntegerField(default=0, help_text="The version of the method that was used.")
+    summary: Any = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="Levels, noise, the smallest provable change, and why nothing newer is flagged.",
+    )
+
+    class Meta:
+        verbose_name_plural = "series analyses"
+
+    def __str__(self) -> str:
+        return f"analysis of series {self.series_id}"
+
+
+class Checkpoint(models.Model):
+    """The detector's state after the point at ``position``: where a late point resumes from."""
+
+    series = models.ForeignKey(
+        Series, on_delete=models.CASCADE, related_name="checkpoints", db_index=False
+    )  # checkpoint_once_at_a_position begins with it
+    position = models.BigIntegerField()
+    detector = models.IntegerField()
+    state: Any = models.JSONField()
+
+    class Meta:
+        ordering = ["series", "position"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["series", "position"], name="checkpoint_once_at_a_position"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"series {self.series_id} at {self.position}"
+
+
+class SeriesSettings(models.Model):
+    """What an operator set for one series; an empty field means the default."""
+
+    DEFAULT_MARGIN_PCT = defaults.MARGIN_PCT
+    DEFAULT_MIN_EFFECT_PCT = defaults.SMALLEST_EFFECT_PCT
+
+    series = models.OneToOneField(
+        Series, on_delete=models.CASCADE, primary_key=True, related_name="settings"
+    )
+    margin_pct = models.FloatField(
+        null=True, blank=True, help_text="Differences within ± this are equivalent (default 2)."
+    )
+    min_effect_pct = models.FloatField(
+        null=True,
+        blank=True,
+        help_text="The smallest change of interest, set at /thresholds/ (default 2).",
+    )
+    is_canary = models.BooleanField(
+        "canary",
+        default=False,
+        help_text="No commit should ever move it: where it moves, the machine changed.",
+    )
+
+    class Meta:
+        verbose_name_plural = "series settings"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(margin_pct__isnull=True) | Q(margin_pct__range=(0, 100)),
+                name="settings_margin_0_to_100",
+            ),
+            models.CheckConstraint(
+                condition=Q(min_effect_pct__isnull=True) | Q(min_effect_pct__range=(0, 1000)),
+                name="settings_min_effect_0_to_1000",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"settings of series {self.series_id}"

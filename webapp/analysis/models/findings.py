@@ -1,0 +1,205 @@
+"""Changes that the detector found."""
+
+from collections.abc import Iterable
+from typing import Self
+
+from django.db import models
+from django.db.models import Case, F, Q, When
+from django.db.models.functions import Abs
+
+from webapp.analysis.models.comparisons import Flag, Verdict
+from webapp.results.models import Revision, Series, Tree
+
+
+class FindingQuerySet(models.QuerySet["Finding"]):
+    def live(self) -> Self:
+        """Those that the present points show; the others are history."""
+        return self.filter(state__in=Finding.LIVE)
+
+    def of_revision(self, revision: Revision) -> Self:
+        """Those whose likeliest first revision it is."""
+        return self.filter(revision=revision)
+
+    def suspecting(self, tree: Tree, position: int) -> Self:
+        """Those of a tree whose interval of suspects holds ``position``, tested or not."""
+        return self.filter(
+            series__tree=tree, after__position__lt=position, last__position__gte=position
+        )
+
+    def of_all(self, series: Iterable[Series | int]) -> Self:
+        return self.filter(series__in=list(series)).order_by("series_id", "position")
+
+    def revisions_lately(self, *, state: str, verdict: str, limit: int) -> list[int]:
+        """Ids of the last ``limit`` revisions with such a finding: by commit time, else place."""
+        newest = F("revision__committed_at").desc(nulls_last=True)
+        ids = (
+            self.filter(state=state, verdict=verdict)
+            .values_list("revision_id", flat=True)
+            .order_by(newest, "-revision__position", "revision_id")
+            .distinct()
+        )
+        return list(ids[:limit])
+
+    def largest_of_each_revision(self) -> Self:
+        """One for each revision: worse before better, confirmed before candidate, then by size."""
+        worse = Case(When(verdict=Verdict.WORSE, then=0), default=1)
+        proven = Case(When(state__in=Finding.PROVEN, then=0), default=1)
+        size = Abs("change_pct").desc(nulls_first=True)
+        return self.order_by("revision_id", worse, proven, size, "pk").distinct("revision_id")
+
+    def with_revisions(self) -> Self:
+        """With every revision that a sentence about a finding names."""
+        return self.select_related(
+            "revision", "previous", "after", "first", "last", "confirmed_by", "recovered_by"
+        )
+
+    def with_subjects(self) -> Self:
+        return self.select_related(
+            "series__tree", "series__hardware__lab", "series__mode", "series__metric"
+        )
+
+
+class Finding(models.Model):
+    """One change of level in one series.
+
+    The suspects are the commits later than ``after`` up to and including ``last`` (95 %);
+    ``revision`` is the likeliest first one at the new level, ``here`` its probability given that
+    the change is real, ``probability`` that of being real. Percentages are new level against old.
+    ``first_detected_at`` is never rewritten; the rest is where the finding stands now, and its
+    events tell how it came there. It is recovered when a later confirmed finding of the opposite
+    direction took at least 75 % of it back: ``recovered_by`` is the likeliest revision of that.
+    It is superseded when the points tell the same by another finding, ``superseded_by``.
+    """
+
+    class State(models.TextChoices):
+        CANDIDATE = "candidate", "candidate"
+        CONFIRMED = "confirmed", "confirmed"
+        RECOVERED = "recovered", "recovered"
+        SUPERSEDED = "superseded", "superseded"
+        RETRACTED = "retracted", "retracted"
+
+    PROVEN = (State.CONFIRMED, State.RECOVERED)
+    LIVE = (State.CANDIDATE, *PROVEN)
+
+    series = models.ForeignKey(Series, on_delete=models.CASCADE, related_name="findings")
+    state = models.CharField(max_length=10, choices=State)
+    verdict = models.CharField(max_length=12, choices=Verdict)
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="findings")
+    previous = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    after = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    first = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    last = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    confirmed_by = models.ForeignKey(
+        Revision, on_delete=models.CASCADE, null=True, related_name="+"
+    )
+    recovered_by = models.ForeignKey(
+        Revision, on_delete=models.CASCADE, null=True, related_name="+"
+    )
+    superseded_by = models.ForeignKey(
+        "self", on_delete=models.CASCADE, null=True, related_name="supersedes"
+    )
+    position = models.BigIntegerField(help_text="Of the likeliest first revision.")
+    here = models.FloatField()
+    change_pct = models.FloatField(null=True, help_text="Null: beyond the double range.")
+    low_pct = models.FloatField(null=True)
+    high_pct = models.FloatField(null=True)
+    level_before = models.FloatField(help_text="In the metric's unit.")
+    level = models.FloatField(help_text="In the metric's unit.")
+    revisions_before = models.IntegerField()
+    revisions_after = models.IntegerField()
+    score = models.FloatField(help_text="Evidence, in standard deviations.")
+    needed = models.FloatField(help_text="The threshold it had to pass.")
+    p_value = models.FloatField(help_text="Of the scan, under no change; ranks alerts.")
+    probability = models.FloatField()
+    why = models.TextField(help_text="The rule and its figures, as a sentence.")
+    detector = models.IntegerField(help_text="The version of the method.")
+    first_detected_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    objects = FindingQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["series", "position"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["series", "revision"],
+                name="finding_once_at_a_revision",
+                condition=Q(state__in=["candidate", "confirmed", "recovered"]),
+            ),
+            models.CheckConstraint(
+                condition=Q(state="recovered", recovered_by__isnull=False)
+                | (~Q(state="recovered") & Q(recovered_by__isnull=True)),
+                name="finding_recovered_by_a_revision",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="superseded", superseded_by__isnull=False)
+                | (~Q(state="superseded") & Q(superseded_by__isnull=True)),
+                name="finding_superseded_by_another",
+            ),
+            models.CheckConstraint(
+                condition=Q(verdict__in=["better", "worse"]), name="finding_better_or_worse"
+            ),
+            models.CheckConstraint(
+                condition=Q(here__range=(0, 1), probability__range=(0, 1), p_value__range=(0, 1)),
+                name="finding_probabilities",
+            ),
+            models.CheckConstraint(
+                condition=~Q(revision=F("previous")), name="finding_between_two_revisions"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.series_id}@{self.position}: {self.verdict} ({self.state})"
+
+    @property
+    def flag(self) -> Flag:
+        """What it makes of its revision."""
+        return Flag.REGRESSED if self.verdict == Verdict.WORSE else Flag.IMPROVED
+
+
+class FindingEventQuerySet(models.QuerySet["FindingEvent"]):
+    def newest_of(self, findings: Iterable[int]) -> Self:
+        """The last event of each finding."""
+        ordered = self.filter(finding__in=list(findings)).order_by("finding_id", "-pk")
+        return ordered.distinct("finding_id")
+
+
+class FindingEvent(models.Model):
+    """What became of a finding at one analysis, and where it stood then. Rows are only added.
+
+    The present finding is a function of the points; these rows tell the order in which the points
+    came, so two labs that uploaded the same runs differently have other rows and equal findings.
+    A candidate that came to nothing goes with its rows.
+    """
+
+    class Kind(models.TextChoices):
+        DETECTED = "detected", "detected"
+        CONFIRMED = "confirmed", "confirmed"
+        MOVED = "moved", "moved to another revision"
+        REFINED = "refined", "other suspects"
+        RESIZED = "resized", "size outside the interval said before"
+        RECOVERED = "recovered", "recovered"
+        RETURNED = "returned", "no longer recovered"
+        DOUBTED = "doubted", "a candidate again"
+        SUPERSEDED = "superseded", "superseded by another finding"
+        RETRACTED = "retracted", "retracted"
+
+    finding = models.ForeignKey(Finding, on_delete=models.CASCADE, related_name="events")
+    at = models.DateTimeField()
+    kind = models.CharField(max_length=10, choices=Kind)
+    state = models.CharField(max_length=10, choices=Finding.State)
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    after = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    last = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    change_pct = models.FloatField(null=True)
+    low_pct = models.FloatField(null=True)
+    high_pct = models.FloatField(null=True)
+    probability = models.FloatField()
+
+    objects = FindingEventQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["finding", "pk"]
+
+    def __str__(self) -> str:
+        return f"finding {self.finding_id}: {self.kind}"

@@ -1,0 +1,281 @@
+"""Compare any two to seven sets of samples that differ along one axis.
+
+A *side* says which samples: ``tree:revision:hardware:mode:metric``, trailing parts optional, an
+empty part meaning all. The parts that every side leaves empty are the axes over which rows are
+matched: two revisions give a row for each (hardware, mode, metric) that both have.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from webapp.analysis.queries.noise import SeriesFacts, facts_of
+from webapp.results.models import Hardware, Measurement, Metric, Mode, Revision, Series, Tree
+from webapp.stats import levels, ministat
+from webapp.stats.better import Better
+from webapp.stats.compare import Comparison, compare
+from webapp.stats.explain import explain
+
+MOST_SIDES = 7
+PARTS = ("tree", "revision", "hardware", "mode", "metric")
+FREE_PARTS = ("hardware", "mode", "metric")
+
+
+class SideError(ValueError):
+    """A side that cannot be read or found; the message names it and the remedy."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """Which samples one side of a comparison takes."""
+
+    tree: str
+    revision: str
+    hardware: str = ""
+    mode: str = ""
+    metric: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> "Side":
+        parts = text.split(":")
+        if not 2 <= len(parts) <= len(PARTS) or not parts[0] or not parts[1]:
+            raise SideError(
+                f"{text!r} is not a side: write tree:revision[:hardware[:mode[:metric]]], "
+                "for example freebsd-head:r303643"
+            )
+        return cls(*parts)
+
+    def __str__(self) -> str:
+        text = f"{self.tree}:{self.revision}:{self.hardware}:{self.mode}:{self.metric}"
+        return text.rstrip(":")
+
+
+@dataclass(frozen=True)
+class ComparedSet:
+    """The samples of one side in one row, in pooling order, in the metric's unit."""
+
+    side_index: int
+    series_id: int
+    label: str
+    revision: Revision
+    hardware: Hardware
+    mode: Mode
+    samples: tuple[float, ...]
+    boots: tuple[Hashable, ...] | None
+    builds: tuple[str, ...]
+    summary: ministat.Summary | None
+
+    def levels(self) -> levels.Samples:
+        """The samples with the boot and the build of each, as far as known."""
+        return levels.Samples(self.samples, boots=self.boots, builds=self.builds)
+
+
+@dataclass(frozen=True)
+class ComparedRow:
+    """Sets that agree in everything but the compared axis.
+
+    ``differences``, ``judged`` and ``verdicts`` have one entry for each set after the first, which
+    is the base, whose series says which way is ``better``. A difference is what ministat says, None
+    where it refuses (fewer than three samples); ``judged`` is what the verdict rests on, with the
+    noise between builds that the history of the series tells.
+    """
+
+    key_label: str
+    metric: Metric
+    better: Better
+    hardware: Hardware | None
+    mode: Mode | None
+    sets: tuple[ComparedSet, ...]
+    differences: tuple[ministat.Difference | None, ...]
+    judged: tuple[Comparison, ...]
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        return tuple(one.verdict.value for one in self.judged)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why each verdict came out so: the rule and its figures, a sentence each."""
+        return tuple(explain(one) for one in self.judged)
+
+    @property
+    def can_render(self) -> bool:
+        return all(one.summary is not None for one in self.sets)
+
+    def ministat_text(self) -> str:
+        """The block that ``ministat -s`` prints for these sets, with our labels.
+
+        Raises webapp.stats.errors.TooFewSamplesError where ministat refuses a set.
+        """
+        return ministat.render([(one.label, one.samples) for one in self.sets], separate_bars=True)
+
+
+@dataclass(frozen=True)
+class ComparedTable:
+    """All rows that every side has, and how many some side lacks."""
+
+    sides: tuple[Side, ...]
+    revisions: tuple[Revision, ...]
+    rows: tuple[ComparedRow, ...]
+    unmatched: int
+
+
+def compare_sides(sides: Sequence[Side]) -> ComparedTable:
+    """Match and compare. The number of queries depends on the number of sides only.
+
+    Raises:
+        SideError: fewer than two sides or more than seven, a name that is not known, or sides
+            that leave different parts open.
+    """
+    if not 2 <= len(sides) <= MOST_SIDES:
+        raise SideError(f"give 2 to {MOST_SIDES} sides, a and b; these are {len(sides)}")
+    free = _free_parts(sides)
+    revisions = tuple(_revision(side) for side in sides)
+    found = [
+        _sets(i, side, revision, free)
+        for i, (side, revision) in enumerate(zip(sides, revisions, strict=True))
+    ]
+    everywhere = set.intersection(*(set(sets) for sets in found))
+    anywhere = set.union(*(set(sets) for sets in found))
+    axis = _label_parts(sides)
+    facts = facts_of(found[0][key].series for key in everywhere)
+    rows = [_row([sets[key] for sets in found], free, axis, facts) for key in sorted(everywhere)]
+    return ComparedTable(tuple(sides), revisions, tuple(rows), len(anywhere - everywhere))
+
+
+def _free_parts(sides: Sequence[Side]) -> tuple[str, ...]:
+    shapes = {tuple(part for part in FREE_PARTS if not getattr(side, part)) for side in sides}
+    if len(shapes) > 1:
+        raise SideError(
+            "every side must leave the same parts open; give hardware, mode and metric "
+            "in all sides or in none: " + " / ".join(str(side) for side in sides)
+        )
+    return shapes.pop()
+
+
+def _label_parts(sides: Sequence[Side]) -> tuple[str, ...]:
+    """The parts that tell the sides apart, for the labels of the sets."""
+    return tuple(part for part in PARTS if len({getattr(side, part) for side in sides}) > 1)
+
+
+def _revision(side: Side) -> Revision:
+    tree = Tree.objects.filter(name=side.tree).first()
+    if tree is None:
+        raise SideError(f"no tree {side.tree!r} (in {side})")
+    revision = Revision.objects.placed().named(tree=tree, name=side.revision)
+    if revision is None:
+        raise SideError(f"no revision {side.revision!r} in {side.tree} (in {side})")
+    revision.tree = tree
+    return revision
+
+
+@dataclass(frozen=True)
+class _Found:
+    series: Series
+    revision: Revision
+    side_index: int
+    samples: tuple[float, ...]
+    boots: tuple[Hashable, ...] | None
+    builds: tuple[str, ...]
+
+
+def _sets(
+    index: int, side: Side, revision: Revision, free: tuple[str, ...]
+) -> dict[tuple[str, ...], _Found]:
+    fixed: dict[str, Any] = {
+        f"series__{part}__name": getattr(side, part) for part in FREE_PARTS if part not in free
+    }
+    rows = (
+        Measurement.objects.counted()
+        .filter(run__revision=revision, series__tree=revision.tree, **fixed)
+        .select_related("run", "series__hardware__lab", "series__mode", "series__metric")
+        .defer("run__facts", "run__sources", "run__warnings")
+        .in_pooling_order()
+    )
+    of_series: dict[int, list[Measurement]] = defaultdict(list)
+    for row in rows:
+        of_series[row.series_id].append(row)
+    if not of_series and free != FREE_PARTS:
+        raise SideError(f"nothing is measured for {side}")
+    found = (_pool(index, revision, measurements) for measurements in of_series.values())
+    return {tuple(getattr(one.series, part).name for part in free): one for one in found}
+
+
+def _pool(index: int, revision: Revision, rows: Sequence[Measurement]) -> _Found:
+    """The samples of one side in one series. A boot counts within its run."""
+    boots: list[Hashable] = []
+    for number, row in enumerate(rows):
+        boots += [(number, boot) for boot in row.boots or ()]
+    samples = tuple(value for row in rows for value in row.samples)
+    return _Found(
+        series=rows[0].series,
+        revision=revision,
+        side_index=index,
+        samples=samples,
+        boots=tuple(boots) if len(boots) == len(samples) else None,
+        builds=tuple(row.run.build_id for row in rows for _ in row.samples),
+    )
+
+
+def _row(
+    found: Sequence[_Found],
+    free: tuple[str, ...],
+    axis: tuple[str, ...],
+    facts: Mapping[int, SeriesFacts],
+) -> ComparedRow:
+    first = found[0].series
+    sets = tuple(_set(one, axis) for one in found)
+    return ComparedRow(
+        key_label=" ".join(getattr(first, part).name for part in free),
+        metric=first.metric,
+        better=first.better,
+        hardware=first.hardware if "hardware" not in axis else None,
+        mode=first.mode if "mode" not in axis else None,
+        sets=sets,
+        differences=tuple(_difference(sets[0], one) for one in sets[1:]),
+        judged=tuple(_judge(sets[0], one, facts[first.pk]) for one in sets[1:]),
+    )
+
+
+def _judge(base: ComparedSet, other: ComparedSet, facts: SeriesFacts) -> Comparison:
+    """The same build on both sides carries the same build effect: then its noise cancels."""
+    same_build = set(base.builds) == set(other.builds)
+    return compare(
+        base.levels(),
+        other.levels(),
+        better=facts.better,
+        margin=facts.margin_pct,
+        build_noise=None if same_build else facts.build_noise,
+    )
+
+
+def _set(found: _Found, axis: tuple[str, ...]) -> ComparedSet:
+    series = found.series
+    names: Mapping[str, str] = {
+        "tree": found.revision.tree.name,
+        "revision": found.revision.name,
+        "hardware": series.hardware.name,
+        "mode": series.mode.name,
+        "metric": series.metric.name,
+    }
+    shown = [part for part in PARTS if part in {*axis, "revision", "mode"}]
+    enough = len(found.samples) >= ministat.LEAST_POINTS
+    return ComparedSet(
+        side_index=found.side_index,
+        series_id=series.pk,
+        label=" ".join(names[part] for part in shown),
+        revision=found.revision,
+        hardware=series.hardware,
+        mode=series.mode,
+        samples=found.samples,
+        boots=found.boots,
+        builds=found.builds,
+        summary=ministat.summarize(found.samples) if enough else None,
+    )
+
+
+def _difference(base: ComparedSet, other: ComparedSet) -> ministat.Difference | None:
+    if base.summary is None or other.summary is None:
+        return None
+    return ministat.difference(base.summary, other.summary)

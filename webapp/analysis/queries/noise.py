@@ -1,0 +1,50 @@
+"""What the history of a series says of its noise, as comparisons and pages use it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from webapp.analysis.models import SeriesAnalysis, SeriesSettings
+from webapp.results.models import Series
+from webapp.stats.better import Better
+from webapp.stats.levels import BuildNoise
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesFacts:
+    """How to judge one series: its direction, its margin, and its noise between builds.
+
+    ``build_noise`` is None where the history does not tell it. Percentages are of the level.
+    """
+
+    better: Better
+    margin_pct: float
+    build_noise: BuildNoise | None
+
+
+def facts_of(series: Iterable[Series]) -> dict[int, SeriesFacts]:
+    """The facts of each series (with its metric at hand), in two queries."""
+    rows = {one.pk: one for one in series}
+    summaries = dict(
+        SeriesAnalysis.objects.filter(series__in=rows).values_list("series_id", "summary")
+    )
+    settings = SeriesSettings.objects.in_bulk(list(rows))
+    return {pk: _facts(one, settings.get(pk), summaries.get(pk) or {}) for pk, one in rows.items()}
+
+
+def _facts(series: Series, settings: SeriesSettings | None, summary: dict[str, Any]) -> SeriesFacts:
+    margin = settings.margin_pct if settings else None
+    return SeriesFacts(
+        better=series.better,
+        margin_pct=SeriesSettings.DEFAULT_MARGIN_PCT if margin is None else margin,
+        build_noise=build_noise_of(summary),
+    )
+
+
+def build_noise_of(summary: dict[str, Any]) -> BuildNoise | None:
+    """The noise between builds that an analysis found, None where the data does not tell it."""
+    noise = summary.get("noise") or {}
+    percent, freedom = noise.get("build_pct"), noise.get("freedom")
+    if percent is None or freedom is None or freedom < 1:
+        return None
+    return BuildNoise(percent, freedom)

@@ -1,0 +1,21 @@
+"""Store runs, and analyse the series that they changed."""
+
+from webapp.analysis.services.detecting import Detected
+from webapp.analysis.services.steps import (
+    claim_series,
+    compare_and_detect,
+    finish,
+    mark_for_analysis,
+    store_findings,
+)
+from webapp.analysis.services.storing import store_runs
+
+__all__ = [
+    "Detected",
+    "claim_series",
+    "compare_and_detect",
+    "finish",
+    "mark_for_analysis",
+    "store_findings",
+    "store_runs",
+]

@@ -1,0 +1,268 @@
+"""Bring the stored findings in line with what the detector says now."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import isfinite
+from typing import Any
+
+from django.db import connection
+from django.utils import timezone
+
+from webapp.analysis.models import Finding
+from webapp.analysis.services.detecting import Detected
+from webapp.analysis.services.finding_history import note_changes, standing_of
+from webapp.analysis.services.superseding import Present, successor_of, supersede
+from webapp.results.models import Revision
+from webapp.stats import changes
+from webapp.stats.changes.explain import why_flagged
+from webapp.stats.changes.recovery import recoveries
+
+FEWEST_REVISIONS = 5
+"""A confirmed change rests on two revisions a side, and the noise on one more."""
+
+Ids = Mapping[tuple[int, int], int]  # (tree id, position) → revision id
+COMPARED = (
+    "state",
+    "verdict",
+    "revision_id",
+    "previous_id",
+    "after_id",
+    "first_id",
+    "last_id",
+    "confirmed_by_id",
+    "recovered_by_id",
+    "position",
+    "here",
+    "change_pct",
+    "low_pct",
+    "high_pct",
+    "level_before",
+    "level",
+    "revisions_before",
+    "revisions_after",
+    "score",
+    "needed",
+    "p_value",
+    "probability",
+    "why",
+    "detector",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """A change and the stored finding that it is now, or None when it is new."""
+
+    fields: dict[str, Any]
+    finding: Finding | None
+
+
+def reconcile_findings(detected: Sequence[Detected]) -> None:
+    """Make, move and retract findings so that the live ones are exactly the present changes.
+
+    A finding that was confirmed and is gone is kept, as superseded by the one that took its place
+    or else as retracted; a candidate that is gone was never more than a suspicion and is deleted.
+    When nothing changed, nothing is written. What changed is added to the findings' events.
+    """
+    now = timezone.now()
+    ids = _revision_ids(detected)
+    stored: dict[int, list[Finding]] = {}
+    live = Finding.objects.live().of_all([one.series for one in detected])
+    for row in live.select_related("after", "last"):
+        stored.setdefault(row.series_id, []).append(row)
+    new: list[Finding] = []
+    moved: list[Finding] = []
+    gone: list[Finding] = []
+    replaced: list[tuple[Finding, Finding]] = []
+    before = {row.pk: standing_of(row) for rows in stored.values() for row in rows}
+    for one in detected:
+        left = stored.get(one.series.pk, [])
+        present = []
+        for change, pairing in zip(one.analysis.changes, _pair(one, ids, left), strict=True):
+            finding = pairing.finding or _new(one, pairing.fields, now)
+            present.append(Present(change, finding, is_new=pairing.finding is None))
+            if pairing.finding is None:
+                new.append(finding)
+            elif _update(finding, pairing.fields, now):
+                moved.append(finding)
+        for row in left:
+            by = successor_of(row, present) if row.state in Finding.PROVEN else None
+            if by is None:
+                gone.append(row)
+            else:
+                replaced.append((row, by))
+    retracted = _take_away(gone, now)
+    Finding.objects.bulk_update(moved, [_attribute(name) for name in (*COMPARED, "updated_at")])
+    Finding.objects.bulk_create(new)
+    supersede(replaced, now)
+    superseded = [row for row, _ in replaced]
+    note_changes([*new, *moved, *retracted, *superseded], before=before, now=now)
+
+
+def set_flags(detected: Sequence[Detected]) -> None:
+    """Flag the comparisons at live findings, and no others.
+
+    A series of fewer than ``FEWEST_REVISIONS`` keeps ministat's own flags: there is nothing better
+    yet, and the page says so.
+    """
+    known = [one.series.pk for one in detected if one.analysis.count >= FEWEST_REVISIONS]
+    if not known:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            UPDATE analysis_comparison AS compared SET flag = ''
+             WHERE compared.series_id = ANY(%(series)s) AND compared.flag <> ''
+               AND NOT EXISTS (
+                   SELECT FROM analysis_finding AS finding
+                    WHERE finding.series_id = compared.series_id
+                      AND finding.revision_id = compared.revision_id
+                      AND finding.state NOT IN ('retracted', 'superseded'))
+            """,
+            {"series": known},
+        )
+        cursor.execute(
+            """
+            UPDATE analysis_comparison AS compared
+               SET flag = CASE finding.verdict WHEN 'worse' THEN 'regressed' ELSE 'improved' END
+              FROM analysis_finding AS finding
+             WHERE finding.series_id = ANY(%(series)s)
+               AND finding.state NOT IN ('retracted', 'superseded')
+               AND compared.series_id = finding.series_id
+               AND compared.revision_id = finding.revision_id
+            """,
+            {"series": known},
+        )
+
+
+def _revision_ids(detected: Sequence[Detected]) -> Ids:
+    """The ids of every revision that a change names, in one query."""
+    wanted: dict[int, set[int]] = {}
+    for one in detected:
+        for change in one.analysis.changes:
+            wanted.setdefault(one.series.tree_id, set()).update(_positions(change))
+    positions = set().union(*wanted.values())
+    rows = Revision.objects.filter(tree__in=wanted, position__in=positions)
+    return {
+        (tree, position): pk for tree, position, pk in rows.values_list("tree_id", "position", "pk")
+    }
+
+
+def _positions(change: changes.Change) -> Iterable[int]:
+    named = (change.revision, change.previous, change.after, change.first, change.last)
+    yield from (at.position for at in named)
+    if change.confirmed_by is not None:
+        yield change.confirmed_by.position
+
+
+def _pair(one: Detected, ids: Ids, left: list[Finding]) -> list[Pairing]:
+    """Each present change with its finding; what stays in ``left`` is gone.
+
+    The same likeliest revision first; then, for a place that was refined, the nearest finding of
+    the same direction that shares a suspect with it.
+    """
+    recovered = recoveries(one.analysis.changes)
+    pairings = {
+        i: Pairing(_fields(change, recovered[i], one, ids), None)
+        for i, change in enumerate(one.analysis.changes)
+    }
+    for exact in (True, False):
+        for i, change in enumerate(one.analysis.changes):
+            if pairings[i].finding is None:
+                finding = _match(change, left, exact=exact)
+                if finding is not None:
+                    left.remove(finding)
+                    pairings[i] = Pairing(pairings[i].fields, finding)
+    return list(pairings.values())
+
+
+def _match(change: changes.Change, left: Sequence[Finding], *, exact: bool) -> Finding | None:
+    at = change.revision.position
+    if exact:
+        near = [row for row in left if row.position == at]
+    else:
+        near = [
+            row
+            for row in left
+            if row.verdict == change.verdict
+            and max(change.after.position, row.after.position)
+            < min(change.last.position, row.last.position)
+        ]
+    return min(near, key=lambda row: abs(row.position - at), default=None)
+
+
+def _fields(
+    change: changes.Change, recovery: changes.Change | None, one: Detected, ids: Ids
+) -> dict[str, Any]:
+    tree = one.series.tree_id
+    confirmed_by = change.confirmed_by
+    return {
+        "state": Finding.State.RECOVERED if recovery else change.state,
+        "verdict": change.verdict,
+        "revision_id": ids[tree, change.revision.position],
+        "previous_id": ids[tree, change.previous.position],
+        "after_id": ids[tree, change.after.position],
+        "first_id": ids[tree, change.first.position],
+        "last_id": ids[tree, change.last.position],
+        "confirmed_by_id": ids[tree, confirmed_by.position] if confirmed_by else None,
+        "recovered_by_id": ids[tree, recovery.revision.position] if recovery else None,
+        "position": change.revision.position,
+        "here": change.here,
+        "change_pct": _finite(change.change_pct),
+        "low_pct": _finite(change.low_pct),
+        "high_pct": _finite(change.high_pct),
+        "level_before": change.before,
+        "level": change.level,
+        "revisions_before": change.revisions_before,
+        "revisions_after": change.revisions_after,
+        "score": change.score,
+        "needed": change.needed,
+        "p_value": change.p_value,
+        "probability": change.probability,
+        "why": why_flagged(change, one.analysis),
+        "detector": changes.VERSION,
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if isfinite(value) else None
+
+
+def _new(one: Detected, fields: dict[str, Any], now: datetime) -> Finding:
+    return Finding(series=one.series, **fields, first_detected_at=now, updated_at=now)
+
+
+def _update(finding: Finding, fields: dict[str, Any], now: datetime) -> bool:
+    """Move a finding to where its change is now. False when it is there already."""
+    if all(getattr(finding, name) == fields[name] for name in COMPARED):
+        return False
+    for name in COMPARED:
+        setattr(finding, name, fields[name])
+    finding.updated_at = now
+    return True
+
+
+def _take_away(gone: Sequence[Finding], now: datetime) -> list[Finding]:
+    """Delete what was only a candidate; retract the others and give them back.
+
+    What a candidate had replaced, when it was more than that, is retracted as well.
+    """
+    candidates = [row.pk for row in gone if row.state == Finding.State.CANDIDATE]
+    proven = [row for row in gone if row.state in Finding.PROVEN]
+    if candidates:
+        Finding.objects.filter(superseded_by__in=candidates).update(
+            state=Finding.State.RETRACTED, superseded_by=None
+        )
+        Finding.objects.filter(pk__in=candidates).delete()
+    for row in proven:
+        row.state, row.recovered_by_id, row.updated_at = Finding.State.RETRACTED, None, now
+    if proven:
+        Finding.objects.filter(pk__in=[row.pk for row in proven]).update(
+            state=Finding.State.RETRACTED, recovered_by=None, updated_at=now
+        )
+    return proven
+
+
+def _attribute(column: str) -> str:
+    return column.removesuffix("_id")

@@ -1,0 +1,52 @@
+"""Store what an agent sends, and queue its analysis."""
+
+from collections.abc import Sequence
+
+from django.db import IntegrityError, transaction
+
+from webapp.analysis import queue
+from webapp.labs.models import Agent
+from webapp.results import services as results
+from webapp.results.documents import Recorded, RunDocument
+from webapp.results.errors import Forbidden
+
+TRIES = 3
+"""A remembered row that is gone, and then the same run from somebody else, are two mishaps."""
+
+
+def store_runs(
+    *,
+    agent: Agent,
+    runs: Sequence[RunDocument],
+    register: bool = False,
+    history: bool = False,
+    replace: bool = False,
+) -> Recorded:
+    """Store the runs and queue the analysis of what they changed; see ``record_runs``.
+
+    An attempt to replace runs of another lab is put on record, in a transaction of its own.
+    """
+    try:
+        return _take_in(agent=agent, runs=runs, register=register, history=history, replace=replace)
+    except Forbidden as refusal:
+        if refusal.attempted:
+            results.note_refused_replacement(agent=agent, runs=refusal.attempted)
+        raise
+
+
+def _take_in(*, agent: Agent, runs: Sequence[RunDocument], **flags: bool) -> Recorded:
+    def once() -> Recorded:
+        with transaction.atomic():
+            recorded = results.record_runs(agent=agent, runs=runs, **flags)
+            if recorded.stored or recorded.replaced:
+                queue.analysis_on_commit()
+        return recorded
+
+    for _ in range(TRIES - 1):
+        try:
+            return once()
+        except IntegrityError:
+            # The same run or revision came twice at the same moment, or a row that we remembered
+            # by its name is gone; now we see what is there.
+            results.forget_names()
+    return once()

@@ -1,0 +1,20 @@
+"""The admin, with one page less: a password is changed in one place."""
+
+from typing import Any
+
+from django.contrib.admin import AdminSite
+from django.contrib.admin.apps import AdminConfig
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+
+class Site(AdminSite):
+    def password_change(  # type: ignore[override]
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The page of everybody, where wrong passwords are counted."""
+        return redirect("account_password")
+
+
+class SiteConfig(AdminConfig):
+    default_site = "webapp.config.admin_site.Site"

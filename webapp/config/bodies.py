@@ -1,0 +1,21 @@
+"""Requests with a body that is too large."""
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+
+API = "/api/v1/"
+
+
+class RefuseLargeBodies:
+    """413 for pages. The API asks first who sends, and refuses in its own form."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        size = int(request.META.get("CONTENT_LENGTH") or 0)
+        if size > settings.UPLOAD_MAX_BYTES and not request.path_info.startswith(API):
+            return HttpResponse("The request is too large.\n", "text/plain", status=413)
+        return self.get_response(request)

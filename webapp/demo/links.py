@@ -1,0 +1,110 @@
+"""What a visitor of the demonstration may want to look at first."""
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+
+from webapp.analysis.queries.compare import Side
+from webapp.bisects.models import Bisect
+from webapp.demo import published, simulated
+from webapp.labs.models import Lab
+from webapp.pages.links import READABLE
+from webapp.results.models import Revision
+
+
+@dataclass(frozen=True, slots=True)
+class SeedComparison:
+    """One published ministat block as a comparison: `sides` of the compare page, the first is the
+    base, and `query` what follows the question mark of its address."""
+
+    block: int
+    title: str
+    label: str
+    sides: tuple[str, ...]
+
+    @property
+    def query(self) -> str:
+        """`a=…&b=…`, encoded."""
+        names = ["a", *("b" for _ in self.sides[1:])]
+        return urlencode(list(zip(names, self.sides, strict=True)), safe=READABLE)
+
+    @property
+    def url(self) -> str:
+        """Its compare page."""
+        return f"{reverse('compare')}?{self.query}"
+
+
+@dataclass(frozen=True, slots=True)
+class DemonstrationLink:
+    """A published document and the comparisons that reproduce it."""
+
+    title: str
+    comparisons: tuple[SeedComparison, ...]
+
+
+def _comparison(publication: published.Publication, block: published.Block) -> SeedComparison:
+    sides = [
+        Side(publication.tree, row.revision, publication.machine.name, row.mode)
+        for row in block.rows
+    ]
+    return SeedComparison(
+        block=block.number,
+        title=publication.title,
+        label=_label(block),
+        sides=tuple(str(side) for side in sides),
+    )
+
+
+def _label(block: published.Block) -> str:
+    """What the block is about: its traffic or workload, or how many modes it compares."""
+    whats = {row.pktgen or row.cfg for row in block.rows}
+    return whats.pop() if len(whats) == 1 else f"{len(block.rows)} modes"
+
+
+LINKS = tuple(
+    DemonstrationLink(
+        publication.title, tuple(_comparison(publication, block) for block in publication.blocks)
+    )
+    for publication in published.PUBLICATIONS
+)
+SEED_COMPARISONS = tuple(comparison for link in LINKS for comparison in link.comparisons)
+
+
+def demonstration_links() -> tuple[DemonstrationLink, ...]:
+    """The published comparisons, or nothing where the demonstration is not loaded (one query)."""
+    loaded = Lab.objects.filter(name=published.LAB, hardware__runs__isnull=False).exists()
+    return LINKS if loaded else ()
+
+
+def demonstration(request: HttpRequest) -> dict[str, Any]:
+    """A context processor: `demonstration_links`, `planted_commits`, `simulated_bisect` and
+    whether there is a `demonstration_mailbox` in every template.
+
+    All but the last are functions, so that only a page that shows them asks the database.
+    """
+    return {
+        "demonstration_links": demonstration_links,
+        "planted_commits": planted_commits,
+        "simulated_bisect": simulated_bisect,
+        "demonstration_mailbox": settings.MAILBOX is not None,
+    }
+
+
+def planted_commits() -> QuerySet[Revision]:
+    """The commits of the simulated lab whose subject says what was planted, in their order."""
+    return (
+        Revision.objects.filter(tree__name=simulated.TREE, subject__startswith=simulated.PLANTED)
+        .select_related("tree")
+        .order_by("position")
+    )
+
+
+def simulated_bisect() -> Bisect | None:
+    """The first bisect in the tree whose jobs simulated agents answer (one query)."""
+    found = Bisect.objects.with_subjects().filter(series__tree__name=simulated.HUNT_TREE)
+    return found.order_by("pk").first()

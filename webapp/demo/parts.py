@@ -1,0 +1,137 @@
+"""The parts of the demonstration, each as an agent of its lab would bring it."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from webapp.demo import published, simulated
+from webapp.demo.benchdirs import Written, published_files, simulated_files
+from webapp.stats.simulate import hunt as simulated_hunt
+from webapp.stats.simulate.lab import MACHINES, Lab, make_lab
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What is known of the commits of a tree, as `import_revisions` reads it."""
+
+    tree: str
+    commits: Sequence[Mapping[str, Any]]
+
+    def json_lines(self) -> str:
+        """One commit a line."""
+        return "".join(json.dumps(commit) + "\n" for commit in self.commits)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One lab: `directory` is where its files lie, `options` those of its upload.
+
+    `has_agents`: simulated agents answer the jobs of a bisect there.
+    """
+
+    lab: str
+    description: str
+    is_simulated: bool
+    directory: str
+    options: tuple[str, ...]
+    hardware: Mapping[str, str]
+    written: Written
+    histories: tuple[History, ...]
+    has_agents: bool = False
+
+
+PUBLISHED = """\
+Five comparisons as a lab published them, their samples found again from the published figures. \
+Where a set has five samples, they are those that were measured, in ascending order; where it has \
+ten, they only have the same figures, so their plot differs from the published one."""
+
+SIMULATED = """\
+This lab does not exist. Its figures are drawn at random around levels that are known, and the \
+subjects of its commits say what was planted."""
+
+
+HUNT = """\
+This lab does not exist either. It measures every 64th commit, and one commit in between costs \
+2 %: its two simulated agents find which, when a bisect asks them."""
+
+
+def published_part() -> Part:
+    """The published comparisons. They are history: nobody is mailed about them."""
+    return Part(
+        lab=published.LAB,
+        description=PUBLISHED,
+        is_simulated=False,
+        directory="published",
+        options=("--history",),
+        hardware={one.machine.name: one.machine.description for one in published.PUBLICATIONS},
+        written=published_files(published.PUBLICATIONS),
+        histories=_known_histories(),
+    )
+
+
+def simulated_part() -> Part:
+    """The simulated lab."""
+    lab = make_lab()
+    return Part(
+        lab=simulated.LAB,
+        description=SIMULATED,
+        is_simulated=True,
+        directory="simulated",
+        options=("--tree", simulated.TREE),
+        hardware={machine.name: "Simulated: there is no such machine" for machine in MACHINES},
+        written=simulated_files(lab),
+        histories=(History(simulated.TREE, _simulated_commits(lab)),),
+    )
+
+
+def hunt_part() -> Part:
+    """The lab whose agents answer a bisect."""
+    lab = simulated_hunt.make_hunt()
+    return Part(
+        lab=simulated.HUNT_LAB,
+        description=HUNT,
+        is_simulated=True,
+        directory="hunt",
+        options=("--tree", simulated.HUNT_TREE),
+        hardware={simulated_hunt.HARDWARE: "Simulated: there is no such machine"},
+        written=simulated_files(lab),
+        histories=(History(simulated.HUNT_TREE, _simulated_commits(lab)),),
+        has_agents=True,
+    )
+
+
+PARTS: tuple[Callable[[], Part], ...] = (simulated_part, published_part, hunt_part)
+"""In the order of their upload: pages show first what arrived last."""
+
+
+def _known_histories() -> tuple[History, ...]:
+    known = published.KNOWN_REVISIONS
+    return tuple(
+        History(
+            tree,
+            [
+                {"revision": one.revision, "author_name": one.author, "subject": one.subject}
+                for one in known
+                if one.tree == tree
+            ],
+        )
+        for tree in sorted({one.tree for one in known})
+    )
+
+
+def _simulated_commits(lab: Lab) -> list[dict[str, Any]]:
+    planted = {commit.revision: commit for commit in simulated.planted_commits(lab)}
+    commits: list[dict[str, Any]] = []
+    for revision in lab.revisions:
+        truth = planted.get(revision.revision)
+        commits.append(
+            {
+                "revision": revision.revision,
+                "author_name": revision.author,
+                "committed_at": revision.committed_at.isoformat(),
+                "subject": truth.subject if truth else revision.subject,
+                "message": f"{truth.subject}\n\n{truth.message}" if truth else revision.subject,
+            }
+        )
+    return commits

@@ -1,0 +1,52 @@
+"""The simulated lab as the demonstration shows it: its names, and commits that tell the truth."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    # The web server needs the names below, and not NumPy.
+    from webapp.stats.simulate.lab import Lab, Planted
+
+LAB = "simulated lab"
+TREE = "simulated-head"
+
+HUNT_LAB = "simulated lab with agents"
+HUNT_TREE = "simulated-next"
+
+PLANTED = "Planted"
+BEGINS = f"{PLANTED} {{kind}}: {{says}}"
+NAMES_OF_KINDS = {"mixed": "mixed commit"}
+ENDS = f"{PLANTED} {{kind}} ends here: {{says}}"
+
+
+@dataclass(frozen=True, slots=True)
+class PlantedCommit:
+    """A commit with its subject, which says what was planted, and the sizes as its message."""
+
+    revision: str
+    subject: str
+    message: str
+
+
+def planted_commits(lab: "Lab") -> tuple[PlantedCommit, ...]:
+    """The commits at which something was planted or ends, in the order of the plan."""
+    return tuple(commit for planted in lab.planted for commit in _commits_of(planted))
+
+
+def _commits_of(planted: "Planted") -> list[PlantedCommit]:
+    kind = NAMES_OF_KINDS.get(planted.kind, planted.kind)
+    places = [(planted.revision, BEGINS)]
+    if planted.last != planted.revision:
+        places.append((planted.last, ENDS))
+    return [
+        PlantedCommit(revision, form.format(kind=kind, says=planted.says), _message(planted))
+        for revision, form in places
+    ]
+
+
+def _message(planted: "Planted") -> str:
+    sizes = (
+        f"{hardware} {workload}: {percent:+g} %"
+        for (hardware, workload), percent in planted.pct.items()
+    )
+    return "\n".join(["This commit is simulated. What was planted:", *sizes])

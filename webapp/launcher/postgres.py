@@ -1,0 +1,199 @@
+"""A PostgreSQL of our own: made once, started by the supervisor, reached by a Unix socket only."""
+
+import contextlib
+import locale
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from webapp.launcher.errors import StackError
+from webapp.launcher.privileges import Identity, postgres_identity
+from webapp.launcher.servers import Postgres, find_postgres
+
+ADMINISTRATOR, OWNER, DATABASE = "postgres", "driftline", "driftline"
+DRAFT = ".new-"
+NEW_DATABASE_BYTES = 64 * 2**20
+"""What initdb writes with PostgreSQL 18, its first WAL segment included, rounded up."""
+# The second is the database `postgres`, which initdb makes last; 5 is its id since PostgreSQL 15.
+FINISHED = ("global/pg_control", "base/5")
+UNFINISHED = (
+    "If this instance never ran, its first start was cut off: remove the directory, the next start "
+    "makes it anew. If it did run, restore the directory from a backup: docs/running.md."
+)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A data directory and what serves it."""
+
+    data: Path
+    sockets: Path
+    postgres: Postgres
+    identity: Identity
+
+    @classmethod
+    def choose(cls, state: Path, sockets: Path) -> "Cluster":
+        """The cluster of `state`, served by the installation that its data need."""
+        data = state / "postgres"
+        postgres = find_postgres(major=data_major(data))
+        return cls(data, sockets, postgres, postgres_identity(postgres.bin / "postgres", state))
+
+    def create(self) -> None:
+        """Make the data directory, unless it is there: whole or not at all.
+
+        What is interrupted stays under another name, and the next start makes it anew. That name
+        is new each time, for an initdb that lost its launcher goes on writing for a while.
+        """
+        if data_major(self.data) is not None:
+            _require_finished(self.data)
+            return
+        for abandoned in self.data.parent.glob(f"{self.data.name}{DRAFT}*"):
+            shutil.rmtree(abandoned)
+        draft = Path(tempfile.mkdtemp(prefix=f"{self.data.name}{DRAFT}", dir=self.data.parent))
+        self.identity.own(draft)
+        self._initialise(draft)
+        draft.rename(self.data)
+
+    def _initialise(self, directory: Path) -> None:
+        _require_room(directory)
+        made = self.identity.run(
+            [
+                *(self.postgres.bin / "initdb", "-D", directory, "-U", ADMINISTRATOR),
+                *("--auth=trust", "--encoding=UTF8", "--locale=C"),
+                *_character_types(),
+            ]
+        )
+        if made.returncode:
+            shutil.rmtree(directory, ignore_errors=True)
+            said = made.stderr.strip() or made.stdout.strip()
+            raise StackError(f"initdb could not make {self.data}:\n{said}")
+
+    def command(self, *settings: str) -> list[str]:
+        """The command that serves the cluster in the foreground, with `settings` (`name=value`).
+
+        Whoever may enter the directory of the sockets is trusted: nobody else can connect.
+        """
+        fixed = (
+            "listen_addresses=",
+            f"unix_socket_directories={self.sockets}",
+            "unix_socket_permissions=0700",
+            "timezone=UTC",
+            "log_timezone=UTC",
+            "logging_collector=off",
+        )
+        options = [word for setting in (*fixed, *settings) for word in ("-c", setting)]
+        return [
+            *self.identity.prefix,
+            str(self.postgres.bin / "postgres"),
+            *("-D", str(self.data)),
+            *options,
+        ]
+
+    def prepare(self) -> None:
+        """Make the owner's role and database in the running server, unless they are there."""
+        with self._connect() as connection:
+            if not _exists(connection, "SELECT 1 FROM pg_roles WHERE rolname = %s", OWNER):
+                connection.execute(
+                    sql.SQL("CREATE ROLE {} LOGIN CREATEDB").format(sql.Identifier(OWNER))
+                )
+            if not _exists(connection, "SELECT 1 FROM pg_database WHERE datname = %s", DATABASE):
+                connection.execute(
+                    sql.SQL("CREATE DATABASE {} OWNER {}").format(
+                        sql.Identifier(DATABASE), sql.Identifier(OWNER)
+                    )
+                )
+
+    def answers(self) -> bool:
+        """True when the server takes connections."""
+        with contextlib.suppress(psycopg.OperationalError), self._connect():
+            return True
+        return False
+
+    def _connect(self) -> psycopg.Connection[tuple[object, ...]]:
+        return psycopg.connect(
+            host=str(self.sockets),
+            user=ADMINISTRATOR,
+            dbname="postgres",
+            autocommit=True,
+            connect_timeout=5,
+        )
+
+
+def data_major(data: Path) -> int | None:
+    """The version that wrote a data directory, or None when there is none.
+
+    Raises `StackError` for a directory that says nothing of it.
+    """
+    try:
+        written = (data / "PG_VERSION").read_text().strip()
+    except FileNotFoundError:
+        if data.is_dir() and any(data.iterdir()):
+            raise StackError(f"{data} has no PG_VERSION. {UNFINISHED}") from None
+        return None
+    if not written.isdecimal():
+        raise StackError(f"{data}/PG_VERSION is damaged: it says {written!r}. {UNFINISHED}")
+    return int(written)
+
+
+def _require_room(directory: Path) -> None:
+    """Raise `StackError` where a new database cannot fit: initdb may then die without a word."""
+    free = shutil.disk_usage(directory).free
+    if free < NEW_DATABASE_BYTES:
+        raise StackError(
+            f"No space left for a database below {directory.parent}: {free >> 20} MB are free, it "
+            f"needs {NEW_DATABASE_BYTES >> 20}. Make room and start again."
+        )
+
+
+def _require_finished(data: Path) -> None:
+    """Raise `StackError` for a directory without what initdb makes at the end."""
+    for name in FINISHED:
+        if not (data / name).exists():
+            raise StackError(f"{data} has no {name}. {UNFINISHED}")
+
+
+def wait_for(database: Mapping[str, Any], *, seconds: float) -> None:
+    """Wait until the server of a Django `database` takes a connection, at most `seconds`.
+
+    Raises `StackError` when it does not.
+    """
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            psycopg.connect(
+                host=database["HOST"] or None,
+                port=database["PORT"] or None,
+                user=database["USER"] or None,
+                password=database["PASSWORD"] or None,
+                dbname=database["NAME"],
+                connect_timeout=5,
+            ).close()
+        except psycopg.OperationalError as error:
+            if time.monotonic() > end:
+                raise StackError(f"The server of DATABASE_URL does not answer: {error}") from error
+            time.sleep(0.5)
+        else:
+            return
+
+
+def _exists(connection: psycopg.Connection[tuple[object, ...]], query: str, name: str) -> bool:
+    return connection.execute(query.encode(), [name]).fetchone() is not None
+
+
+def _character_types() -> Sequence[str]:
+    """Upper and lower case of all letters where the system knows them; sorting stays by bytes."""
+    before = locale.setlocale(locale.LC_CTYPE)
+    try:
+        locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
+    except locale.Error:
+        return []
+    finally:
+        locale.setlocale(locale.LC_CTYPE, before)
+    return ["--lc-ctype=C.UTF-8"]

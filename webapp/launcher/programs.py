@@ -1,0 +1,113 @@
+"""What an instance consists of."""
+
+import sys
+from pathlib import Path
+
+from webapp.launcher import lifeline
+from webapp.launcher.mail import MailServer
+from webapp.launcher.postgres import Cluster
+from webapp.launcher.redis import Redis
+from webapp.launcher.supervision import Program
+
+PROJECT = Path(__file__).resolve().parents[2]
+CELERY = (sys.executable, "-m", "celery", "-A", "webapp.config.celery")
+
+
+def lifeline_program(state: Path) -> Program:
+    """What ends the others when the launcher was killed."""
+    return Program(
+        name="lifeline",
+        command=[
+            *(sys.executable, "-m", lifeline.__name__, "--state", str(state)),
+            *("--pidfile", str(state / "pids" / "lifeline.pid")),
+        ],
+        priority=1,
+        directory=PROJECT,
+    )
+
+
+def postgres_program(cluster: Cluster) -> Program:
+    """PostgreSQL. Its stop is a fast one: it rolls open transactions back and ends cleanly."""
+    return Program(
+        name="postgres",
+        command=cluster.command(),
+        priority=10,
+        # Its user may be unable to enter any directory of ours.
+        directory=Path("/"),
+        user=cluster.identity.user if not cluster.identity.prefix else None,
+        stop_signal="INT",
+        stop_seconds=60,
+    )
+
+
+def redis_program(redis: Redis) -> Program:
+    """Redis."""
+    return Program(name="redis", command=redis.command(), priority=10, directory=Path("/"))
+
+
+def mail_program(mail: MailServer, state: Path) -> Program:
+    """The mail server of a demonstration."""
+    return Program(
+        name="mail",
+        command=[
+            *(sys.executable, "-m", "webapp.demo.mail_server"),
+            *("--directory", str(mail.directory), "--port", str(mail.port)),
+            *("--pidfile", str(state / "pids" / "mail.pid")),
+        ],
+        priority=15,
+        directory=PROJECT,
+    )
+
+
+def agents_program(state: Path, *, url: str, speed: int) -> Program:
+    """The simulated agents of a demonstration: they answer its bisects."""
+    directory = state / "demo" / "agents"
+    return Program(
+        name="agents",
+        command=[
+            *(sys.executable, "-m", "labagent", "simulate", "--name", "simulated"),
+            *("--workers", "2", "--speed", str(speed), "--truth", str(directory / "truth.toml")),
+            *("--server", url, "--token-file", str(directory / "token")),
+            *("--state", str(directory / "state")),
+        ],
+        priority=50,
+        directory=PROJECT,
+    )
+
+
+def our_programs(state: Path, *, web_threads: int) -> list[Program]:
+    """The web server, the workers and their scheduler."""
+    pids = state / "pids"
+    python = [sys.executable, "-m"]
+    gunicorn = [*python, "gunicorn", "-c", "python:webapp.config.gunicorn"]
+    return [
+        Program(
+            name="web",
+            command=[*gunicorn, "--pid", str(pids / "web.pid"), "webapp.config.wsgi"],
+            priority=20,
+            directory=PROJECT,
+            environment={"DRIFTLINE_DATABASE_POOL": str(web_threads)},
+        ),
+        _worker("worker", "--queues=analysis", pids=pids),
+        # One process for mails and one for webhooks (webapp.outbox.tasks)
+        _worker("deliveries", "--queues=deliveries", "--concurrency=2", pids=pids),
+        Program(
+            name="beat",
+            command=[*CELERY, "beat", "--loglevel", "info", "--pidfile", str(pids / "beat.pid")],
+            priority=40,
+            directory=PROJECT,
+        ),
+    ]
+
+
+def _worker(name: str, *options: str, pids: Path) -> Program:
+    """A Celery worker."""
+    return Program(
+        name=name,
+        command=[
+            *(*CELERY, "worker", *options, "--loglevel", "info", "--without-mingle"),
+            *("--hostname", f"{name}@%h", "--pidfile", str(pids / f"{name}.pid")),
+        ],
+        priority=30,
+        directory=PROJECT,
+    )

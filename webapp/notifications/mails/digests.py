@@ -1,0 +1,65 @@
+"""The mail once a day or once a week: a line for each alert that something happened to."""
+
+from datetime import datetime
+
+from webapp.alerts.models import Alert
+from webapp.alerts.queries.findings import worst_of
+from webapp.alerts.queries.suspicion import suspicions_of
+from webapp.notifications.mails.rendering import render_letter
+from webapp.notifications.mails.words import alert_line
+from webapp.notifications.models import Subscription
+from webapp.notifications.queries.digests import DIGESTS
+from webapp.notifications.queries.unsubscribing import Target
+from webapp.outbox.letters import Letter, NothingToSay, composes
+from webapp.outbox.links import absolute
+from webapp.outbox.models import Mail
+
+Cadence = Subscription.Cadence
+SHOWN = 20
+
+
+@composes(DIGESTS[Cadence.DAILY])
+def daily(mail: Mail) -> Letter:
+    return _digest(mail, "day")
+
+
+@composes(DIGESTS[Cadence.WEEKLY])
+def weekly(mail: Mail) -> Letter:
+    return _digest(mail, "week")
+
+
+def _digest(mail: Mail, length: str) -> Letter:
+    cadence = mail.data["cadence"]
+    mine = Subscription.objects.heard().filter(user=mail.recipient_id, cadence=cadence)
+    names = list(mine.values_list("name", flat=True))
+    if not names:
+        raise NothingToSay("The subscriptions were switched off.")
+    alerts = Alert.objects.with_revisions().filter(pk__in=mail.data["alerts"], history=False)
+    rows = list(alerts.order_by("-pk"))
+    if not rows:
+        raise NothingToSay("The alerts are gone.")
+    zone = mail.recipient.zone
+    since, until = (datetime.fromisoformat(mail.data[end]) for end in ("since", "until"))
+    context = {
+        "length": length,
+        "count": len(rows),
+        "since": since.astimezone(zone),
+        "until": until.astimezone(zone),
+        "names": names,
+        "lines": _lines(rows[:SHOWN]),
+        "more": max(0, len(rows) - SHOWN),
+    }
+    stops = Target(user=mail.recipient_id, cadence=cadence)
+    return render_letter(mail.kind, context, stops=stops)
+
+
+def _lines(alerts: list[Alert]) -> list[tuple[str, str]]:
+    """A sentence and an address for each alert, in four queries."""
+    worst, suspicions = worst_of(alerts), suspicions_of(alerts)
+    return [
+        (
+            alert_line(alert, worst.get(alert.pk), suspicions[alert.pk]),
+            absolute(alert.get_absolute_url()),
+        )
+        for alert in alerts
+    ]

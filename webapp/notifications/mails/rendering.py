@@ -1,0 +1,28 @@
+"""A letter from the three templates of its kind."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.template.loader import render_to_string
+
+from webapp.notifications.mails.words import PREFIX, SUBJECT_MAX, one_line
+from webapp.notifications.models import Subscription
+from webapp.notifications.queries.unsubscribing import Target
+from webapp.outbox.letters import Letter
+
+
+def render_letter(kind: str, context: Mapping[str, Any], *, stops: Target) -> Letter:
+    """The letter of ``kind``; ``stops`` is what its unsubscribe link does."""
+    known = {**context, "unsubscribe_url": stops.url}
+    subject = render_to_string(f"emails/{kind}-subject.txt", known)
+    return Letter(
+        subject=one_line(f"{PREFIX} {subject}", SUBJECT_MAX),
+        text=render_to_string(f"emails/{kind}.txt", known).strip() + "\n",
+        html=render_to_string(f"emails/{kind}.html", known),
+        unsubscribe_url=stops.url,
+    )
+
+
+def why(subscription: Subscription) -> str:
+    """Why somebody gets a mail: which subscription, and what it asks for."""
+    return f"subscription “{subscription.name}” ({subscription.describe()})"

@@ -1,0 +1,140 @@
+"""The table of a mail: hardware × mode, before and after, how sure; for both of its forms."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from webapp.analysis.models import Finding
+from webapp.charts.text import MARKS, change_within, half_width, number
+from webapp.notifications.mails.facts import AlertFacts, Other
+from webapp.notifications.mails.words import one_line
+from webapp.results.models import Series
+from webapp.stats import compare
+
+LINES_MAX = 13
+"""Lines of the table in text, those of hardware included: the whole mail has fewer than 60."""
+
+MODE_MAX = 40
+HARDWARE_MAX = 70
+HEAD = ("Mode", "Before", "After", "Δ % [95 %]", "n", "Verdict")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One series in words. ``n`` are the revisions measured on either side."""
+
+    hardware: str
+    mode: str
+    before: str
+    after: str
+    change: str
+    n: str
+    verdict: str
+    is_finding: bool
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        return self.mode, self.before, self.after, self.change, self.n, self.verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The rows that are shown, by hardware, and how many more there are."""
+
+    rows: Sequence[Row]
+    more: int
+    head: tuple[str, ...] = HEAD
+
+    def by_hardware(self) -> Iterator[tuple[str, list[Row]]]:
+        for hardware, rows in groupby(self.rows, key=lambda row: row.hardware):
+            yield hardware, list(rows)
+
+    def as_text(self) -> str:
+        """A line for each hardware and, below it, one for each mode; the columns aligned."""
+        widths = [
+            max(len(cells[column]) for cells in (HEAD, *(row.cells for row in self.rows)))
+            for column in range(len(HEAD))
+        ]
+        lines = [_aligned(HEAD, widths)]
+        for hardware, rows in self.by_hardware():
+            lines += [hardware, *(_aligned(row.cells, widths) for row in rows)]
+        if self.more:
+            lines.append(f"and {self.more} more: see the alert")
+        return "\n".join(lines)
+
+
+def table_of(facts: AlertFacts) -> Table:
+    """The findings, then the other series measured at the commit, as many as there is room for."""
+    by_weight = [_of_finding(row) for row in facts.findings]
+    by_weight += [_of_other(other) for other in facts.others]
+    shown: list[Row] = []
+    for row in by_weight:
+        if _lines([*shown, row]) > LINES_MAX:
+            break
+        shown.append(row)
+    order = list(dict.fromkeys(row.hardware for row in shown))
+    return Table(
+        sorted(shown, key=lambda row: order.index(row.hardware)), len(by_weight) - len(shown)
+    )
+
+
+def _lines(rows: Sequence[Row]) -> int:
+    return len(rows) + len({row.hardware for row in rows})
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """Words to the left, numbers to the right."""
+    mode, *figures, verdict = cells
+    numbers = [text.rjust(width) for text, width in zip(figures, widths[1:-1], strict=True)]
+    return "  " + "  ".join([mode.ljust(widths[0]), *numbers, verdict]).rstrip()
+
+
+def _of_finding(row: Finding) -> Row:
+    state = "" if row.state == Finding.State.CONFIRMED else f", {row.state}"
+    if row.recovered_by:
+        state += f" by {row.recovered_by}"
+    return Row(
+        *_names(row.series),
+        before=number(row.level_before),
+        after=number(row.level),
+        change=change_within(row.change_pct, row.low_pct, row.high_pct),
+        n=f"{row.revisions_before} / {row.revisions_after}",
+        verdict=f"{MARKS[row.verdict]} {row.verdict}{state}",
+        is_finding=True,
+    )
+
+
+def _of_other(other: Other) -> Row:
+    judged = other.judged
+    return Row(
+        *_names(other.point.series),
+        before=number(other.before),
+        after=number(other.point.mean),
+        change=change_within(judged.percent, judged.low, judged.high),
+        n="1 / 1",
+        verdict=_judged(other),
+        is_finding=False,
+    )
+
+
+def _judged(other: Other) -> str:
+    """What the two points alone say; a change among them is no finding (yet)."""
+    verdict, visible = other.judged.verdict, other.judged.visible
+    if verdict == compare.Verdict.CANNOT_TELL:
+        seen = f" (smallest visible {half_width(visible)} %)" if visible is not None else ""
+        return f"{MARKS[verdict]} {verdict}{seen}"
+    alone = (
+        ", these two alone" if verdict in (compare.Verdict.WORSE, compare.Verdict.BETTER) else ""
+    )
+    return f"{MARKS[verdict]} {verdict}{alone}"
+
+
+def _names(series: Series) -> tuple[str, str]:
+    """Hardware with what is counted, and the mode."""
+    hardware = series.hardware
+    simulated = " (simulated)" if hardware.lab.simulated else ""
+    metric = series.metric
+    return (
+        f"{one_line(str(hardware), HARDWARE_MAX)}{simulated}, {metric} in {metric.unit}",
+        one_line(str(series.mode), MODE_MAX),
+    )

@@ -1,0 +1,119 @@
+"""The sentences of mails and feeds about alerts. They match those of the pages."""
+
+import re
+
+from webapp.alerts.models import Alert
+from webapp.alerts.queries.suspicion import Suspicion
+from webapp.analysis.models import Finding, Verdict
+from webapp.charts.text import MINUS, chance, finding_sentence, percent
+from webapp.notifications.mails.facts import AlertFacts
+
+PREFIX = "[driftline]"
+QUOTE_MAX = 48
+PLACE_MAX = 60
+SUBJECT_MAX = 250
+NOT_PRINTED = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+
+def one_line(text: str, most: int) -> str:
+    """``text`` in one line of at most ``most`` characters: no header can be smuggled in."""
+    plain = NOT_PRINTED.sub(" ", text).strip()
+    return plain if len(plain) <= most else plain[: most - 1].rstrip() + "…"
+
+
+def place(finding: Finding) -> str:
+    """``pf on Atom/T540``, and that it is simulated where it is."""
+    hardware = finding.series.hardware
+    simulated = " (simulated)" if hardware.lab.simulated else ""
+    return f"{finding.series.mode} on {hardware}{simulated}"
+
+
+def size(finding: Finding) -> str:
+    """``11.4 % slower [−12.3, −10.5]``."""
+    return finding_sentence(
+        percent=finding.change_pct,
+        low=finding.low_pct,
+        high=finding.high_pct,
+        better=finding.series.better,
+        unit=finding.series.metric.unit,
+    )
+
+
+def subject_line(facts: AlertFacts) -> str:
+    """``-11.4% pf on Atom/T540 by r303643 "Implement trivial backoff…" (97%)``."""
+    what = facts.alert.verdict
+    if facts.worst:
+        series = facts.worst.series
+        mode, hardware = (one_line(str(one), PLACE_MAX) for one in (series.mode, series.hardware))
+        what = f"{_signed(facts.worst)} {mode} on {hardware}"
+    return one_line(f"{what} by {_suspect(facts)}", SUBJECT_MAX)
+
+
+def _signed(finding: Finding) -> str:
+    if finding.change_pct is None:
+        return finding.verdict
+    return percent(finding.change_pct).replace(MINUS, "-") + "%"
+
+
+def _suspect(facts: AlertFacts) -> str:
+    """The commit, or how many it may be: a chance is that of a step, which commits may share."""
+    one = facts.suspicion
+    sure = f" ({chance(one.chance).replace(' ', '')})"
+    if one.commit is None:
+        return f"{among(one)}{sure}"
+    subject = one_line(one.commit.subject, QUOTE_MAX)
+    return f"{one.commit}" + (f' "{subject}"' if subject else "") + sure
+
+
+def among(one: Suspicion) -> str:
+    """``one of 64 commits after r401280 up to r401344``: what is said while none is named."""
+    commits = (
+        "a commit" if one.commits is None or one.commits < 2 else f"one of {one.commits} commits"
+    )
+    return f"{commits} after {one.after} up to {one.last}"
+
+
+def verdict_sentence(facts: AlertFacts) -> str:
+    """The whole alert in one sentence."""
+    alert, worst = facts.alert, facts.worst
+    if worst is None:
+        return f"{alert.verdict.capitalize()} since {since(facts.suspicion)}."
+    began = since(facts.suspicion)
+    sentence = f"{alert.verdict.capitalize()}: {place(worst)} is {size(worst)} since {began}"
+    more = len(facts.findings) - 1
+    if not more:
+        return f"{sentence}."
+    worse = sum(row.verdict == Verdict.WORSE for row in facts.findings if row is not worst)
+    kinds = [f"{worse} worse" if worse else "", f"{more - worse} better" if more - worse else ""]
+    return f"{sentence}, and {more} more ({', '.join(filter(None, kinds))})."
+
+
+def since(one: Suspicion) -> str:
+    """``r303643 “Implement trivial backoff” by mjg``; the id alone where no more is known, and how
+    many it may be while none is named.
+    """
+    revision = one.commit
+    if revision is None:
+        return among(one)
+    subject = one_line(revision.subject, 120)
+    author = one_line(revision.author_name or revision.author_email, 60)
+    return (
+        f"{revision}" + (f" “{subject}”" if subject else "") + (f" by {author}" if author else "")
+    )
+
+
+def surety_sentence(facts: AlertFacts) -> str:
+    """How sure it is that the change is real, and that it began there."""
+    worst = facts.worst
+    if worst is None:
+        return ""
+    step = f"it began after {worst.previous} and not later than {worst.revision}"
+    real, here = chance(worst.probability), chance(worst.here)
+    return f"The change is real with {real}; if so, {step} with {here}."
+
+
+def alert_line(alert: Alert, worst: Finding | None, suspicion: Suspicion) -> str:
+    """An alert in one line, where several stand together; ``worst`` is None without findings."""
+    state = alert.get_resolution_display() if alert.resolution else alert.get_state_display()
+    what = f"{place(worst)} {size(worst)}, " if worst else ""
+    return f"Alert {alert.pk} ({state}): {what}{alert.verdict} since {since(suspicion)}"

@@ -1,0 +1,57 @@
+"""What webhooks are told of an alert."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from webapp.alerts.models import Alert, AlertEvent
+from webapp.alerts.queries.suspicion import Suspicion
+from webapp.analysis.models import Finding
+from webapp.outbox.links import absolute
+
+
+def payload_of(
+    kind: str, event: AlertEvent, alert: Alert, findings: Sequence[Finding], suspicion: Suspicion
+) -> dict[str, Any]:
+    """One event as JSON; needs the alert's revisions and the findings' subjects loaded.
+
+    ``revision`` is the first one measured at the new level; ``commit`` the cause, null while no
+    commit holds 80 % of the chance alone. Percentages are new level
+    against old, null beyond the double range; levels are in the unit.
+    """
+    return {
+        "kind": kind,
+        "at": event.at.isoformat(),
+        "reason": event.reason,
+        "alert": alert.pk,
+        "url": absolute(alert.get_absolute_url()),
+        "state": alert.state,
+        "verdict": alert.verdict,
+        "tree": alert.tree.name,
+        "revision": alert.likeliest.name,
+        "commit": suspicion.commit.name if suspicion.commit else None,
+        "commits": suspicion.commits,
+        "chance": suspicion.chance,
+        "suspects": {"after": alert.after.name, "up_to": alert.revision.name},
+        "findings": [_finding(row) for row in findings],
+    }
+
+
+def _finding(row: Finding) -> dict[str, Any]:
+    series = row.series
+    return {
+        "hardware": series.hardware.name,
+        "simulated": series.hardware.lab.simulated,
+        "mode": series.mode.name,
+        "metric": series.metric.name,
+        "unit": series.metric.unit,
+        "verdict": row.verdict,
+        "state": row.state,
+        "revision": row.revision.name,
+        "level_before": row.level_before,
+        "level": row.level,
+        "change_percent": row.change_pct,
+        "low_percent": row.low_pct,
+        "high_percent": row.high_pct,
+        "here": row.here,
+        "probability": row.probability,
+    }

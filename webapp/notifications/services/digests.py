@@ -1,0 +1,38 @@
+"""Post the digests whose period is over. Beat runs it; running it twice posts nothing twice."""
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from webapp.notifications.models import Subscription
+from webapp.notifications.queries.digests import DIGESTS, alerts_of, periods, take_back_early
+from webapp.outbox.letters import NewMail
+from webapp.outbox.services import post_mails
+
+
+@transaction.atomic
+def post_digests(*, now: datetime | None = None) -> int:
+    """How many were posted; none to a person about whose alerts nothing is new."""
+    now = now or timezone.now()
+    take_back_early(now)
+    wanted = Subscription.objects.heard().filter(cadence__in=DIGESTS).select_related("user")
+    subscriptions = list(wanted)
+    found = alerts_of(periods(subscriptions, now), subscriptions)
+    return post_mails(
+        [
+            NewMail(
+                recipient=period.user.pk,
+                kind=DIGESTS[period.cadence],
+                about=period.about,
+                due=period.user.after_quiet_hours(now),
+                data={
+                    "alerts": alerts,
+                    "cadence": period.cadence,
+                    "since": period.since.isoformat(),
+                    "until": period.until.isoformat(),
+                },
+            )
+            for period, alerts in found.items()
+        ]
+    )

@@ -1,0 +1,187 @@
+"""Let people and webhooks know what became of alerts: read each event once, and tell what it says.
+
+One rule for the first mail: whoever an open alert concerns and who does not know of it is told. The
+outbox keeps one mail of a kind for a person and an alert, so it may be posted again and again:
+findings that join later concern others. What follows is told to those who were told of the alert.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from webapp.alerts.holding import held_in
+from webapp.alerts.models import Alert, AlertEvent
+from webapp.alerts.queries.findings import by_alert, findings_of
+from webapp.alerts.queries.suspicion import suspicions_of
+from webapp.analysis.models import Finding
+from webapp.notifications.models import Subscription, SubscriptionQuerySet
+from webapp.notifications.news import FOLLOWING, MOVED, OPENED, is_untold, news_of
+from webapp.notifications.payloads import payload_of
+from webapp.notifications.queries.matching import matches
+from webapp.outbox.letters import NewMail
+from webapp.outbox.models import Endpoint, Mail
+from webapp.outbox.services import post_event, post_mails
+from webapp.results.services import lock_trees
+
+BATCH = 500
+News = Sequence[tuple[str, AlertEvent]]
+
+
+@transaction.atomic
+def notify_events(*, limit: int = BATCH) -> int:
+    """Tell what up to ``limit`` unread events say; how many were read. Safe to run at once.
+
+    Events are found by their own mark, because ids are not committed in order. What is told and
+    the mark that it was are one transaction, so a killed worker tells nothing twice. Under the
+    lock of the tree, the events of an alert are told in their order.
+    """
+    waiting = AlertEvent.objects.unread().order_by("pk").values_list("alert__tree", flat=True)
+    trees = lock_trees(waiting[:limit])
+    events = list(
+        AlertEvent.objects.unread()
+        .filter(alert__tree__in=trees)
+        .order_by("pk")
+        .select_related("alert")
+        .select_for_update(of=("self",), skip_locked=True, no_key=True)[:limit]
+    )
+    # People know what they did themselves.
+    _notify([event for event in events if event.actor_id is None])
+    AlertEvent.objects.filter(pk__in=[event.pk for event in events]).update(is_read=True)
+    return len(events)
+
+
+def _notify(events: Sequence[AlertEvent]) -> None:
+    """The number of queries depends neither on the number of alerts nor on that of subscriptions;
+    only webhooks take some for each event, where there are any.
+    """
+    if not events:
+        return
+    alerts = list({event.alert_id: event.alert for event in events}.values())
+    news = news_of(events)
+    now = timezone.now()
+    # What follows comes before: who is told of an alert only now is told the latest.
+    following = [(kind, event) for kind, event in news if kind in FOLLOWING]
+    follow_ups = _follow_ups(_without_bisected(following), now)
+    firsts = _firsts([alert for alert in alerts if is_untold(alert)], now)
+    post_mails([*follow_ups, *firsts])
+    _keep_from_history(alerts, {mail.data["alert"] for mail in firsts})
+    _call_webhooks(news)
+
+
+def _firsts(alerts: Sequence[Alert], now: datetime) -> list[NewMail]:
+    """One mail for each person and alert, because of the person's oldest subscription that fits."""
+    if not alerts:
+        return []
+    heard = Subscription.objects.heard().immediate()
+    chosen = _first_that_fit(heard, [alert.pk for alert in alerts])
+    return [_mail(OPENED, alert, one, now) for (_, alert), one in chosen.items()]
+
+
+def _first_that_fit(
+    subscriptions: SubscriptionQuerySet, alerts: Iterable[int], *, ever: bool = False
+) -> Mapping[tuple[int, int], Subscription]:
+    """The oldest of the subscriptions that fits, for each person and alert (ids)."""
+    found = matches(subscriptions, alerts, ever=ever)
+    known = _with_people({match.subscription for match in found})
+    chosen: dict[tuple[int, int], Subscription] = {}
+    for match in found:
+        one = known[match.subscription]
+        chosen.setdefault((one.user_id, match.alert), one)
+    return chosen
+
+
+def _without_bisected(news: News) -> News:
+    """Without moves of what a bisect searches or searched: its end is told, and says where."""
+    moved = {event.alert.tree_id for kind, event in news if kind == MOVED}
+    if not moved:
+        return news
+    held = {one.alert for one in held_in(sorted(moved))}
+    return [each for each in news if each[0] != MOVED or each[1].alert_id not in held]
+
+
+def _follow_ups(news: News, now: datetime) -> list[NewMail]:
+    """Mails to those who were told of the alert, while the subscription that did it is on, or
+    another of theirs that fits.
+    """
+    if not news:
+        return []
+    heard = Subscription.objects.heard().immediate()
+    told = Mail.objects.filter(
+        recipient__in=heard.values("user"),
+        kind=OPENED,
+        about__in={_about(event.alert_id) for _, event in news},
+    ).exclude(state=Mail.State.DROPPED)
+    rows = list(told.values_list("about", "recipient", "data__subscription"))
+    known = _with_people({pk for _, _, pk in rows})
+    without = {person for _, person, pk in rows if pk not in known}
+    instead = _instead(without, {event.alert_id for _, event in news}) if without else {}
+    return [
+        _mail(kind, event.alert_id, one, now)
+        for kind, event in news
+        for about, person, pk in rows
+        if about == _about(event.alert_id)
+        if (one := known.get(pk) or instead.get((person, event.alert_id)))
+    ]
+
+
+def _instead(
+    people: Iterable[int], alerts: Iterable[int]
+) -> Mapping[tuple[int, int], Subscription]:
+    """For those whose subscription is gone; a retracted alert holds nothing that would fit."""
+    heard = Subscription.objects.heard().immediate().filter(user__in=people)
+    return _first_that_fit(heard, alerts, ever=True)
+
+
+def _with_people(subscriptions: Iterable[int]) -> Mapping[int, Subscription]:
+    heard = Subscription.objects.heard().immediate().select_related("user")
+    return heard.in_bulk(list(subscriptions))
+
+
+def _mail(kind: str, alert: int, subscription: Subscription, now: datetime) -> NewMail:
+    """Due when findings of the same commit have had time to join, and the quiet hours are over."""
+    due = now + timedelta(seconds=settings.MAIL_SETTLE_SECONDS)
+    return NewMail(
+        recipient=subscription.user_id,
+        kind=kind,
+        about=_about(alert),
+        due=subscription.user.after_quiet_hours(due),
+        thread=_about(alert),
+        data={"alert": alert, "subscription": subscription.pk, "at": now.isoformat()},
+    )
+
+
+def _about(alert: int) -> str:
+    return f"alert:{alert}"
+
+
+def _keep_from_history(alerts: Sequence[Alert], told: set[int]) -> None:
+    """People know of these now: see ``settle``."""
+    new = [alert for alert in alerts if alert.pk in told and not alert.mailed]
+    if new:
+        for alert in new:
+            alert.mailed = True
+        Alert.objects.filter(pk__in=[alert.pk for alert in new]).update(mailed=True)
+
+
+def _call_webhooks(news: News) -> None:
+    if not news or not Endpoint.objects.filter(enabled=True).exists():
+        return
+    alerts = Alert.objects.with_revisions().in_bulk({event.alert_id for _, event in news})
+    findings, suspicions = _findings_of(alerts), suspicions_of(alerts.values())
+    for kind, event in news:
+        alert = alerts[event.alert_id]
+        post_event(
+            kind=kind,
+            about=f"{_about(alert.pk)}:event:{event.pk}",
+            payload=payload_of(
+                kind, event, alert, findings.get(alert.pk, ()), suspicions[alert.pk]
+            ),
+        )
+
+
+def _findings_of(alerts: Mapping[int, Any]) -> dict[int, list[Finding]]:
+    return by_alert(findings_of(alerts).with_subjects().with_revisions().defer("why"))

@@ -1,0 +1,24 @@
+"""Tasks: thin, safe to run twice."""
+
+from celery import shared_task
+
+from webapp.notifications import services
+
+
+@shared_task(ignore_result=True)
+def notify() -> None:
+    """Tell what alerts' events say, until none is left unread."""
+    while services.notify_events():
+        pass
+
+
+@shared_task(ignore_result=True)
+def sweep_events() -> None:
+    """Find events whose message was lost (beat runs this)."""
+    notify()
+
+
+@shared_task(ignore_result=True)
+def post_digests() -> None:
+    """Post the digests whose day or week is over (beat runs this)."""
+    services.post_digests()

@@ -1,0 +1,156 @@
+"""Send the deliveries that are due: to many endpoints at once, to each one at a time.
+
+Threads do nothing but talk: the thread that sends claims, and writes what became of each. So one
+that hangs in a resolver, which nobody can interrupt, is left behind and changes nothing later.
+"""
+
+import queue
+import threading
+from dataclasses import dataclass
+from datetime import timedelta
+
+import structlog
+from django.db import transaction
+from django.utils import timezone
+
+from webapp.outbox import http_post
+from webapp.outbox.deadlines import Deadline
+from webapp.outbox.models import Endpoint, HookDelivery
+from webapp.outbox.services import claiming, endpoints
+from webapp.outbox.services.hooks import DeliveryError, answer_fields, post_delivery
+from webapp.readiness import heartbeats
+from webapp.readiness.noting import still_works
+
+MOST_AT_ONCE = 32
+"""Slow endpoints that one process waits for; a thread that was left behind counts until it ends."""
+
+LOOK_SECONDS = 1.0
+"""How often what became due meanwhile is looked for."""
+
+GRACE_SECONDS = 1.0
+"""For a thread to notice its deadline."""
+
+LEASE = timedelta(minutes=1)
+"""Of one delivery, whose deadline is http_post.TOTAL_SECONDS."""
+
+log = structlog.get_logger()
+Outcome = http_post.Answer | DeliveryError
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """One delivery under way."""
+
+    delivery: HookDelivery
+    deadline: Deadline
+
+    @property
+    def is_left_behind(self) -> bool:
+        return self.deadline.is_over_since(GRACE_SECONDS)
+
+
+class Sending:
+    """Takes up what is due for ``seconds``, then waits for what is under way."""
+
+    _threads: set[threading.Thread] = set()
+
+    def __init__(self, *, seconds: float, each_seconds: float) -> None:
+        self._begins_until = Deadline(seconds)
+        self._each_seconds = each_seconds
+        self._ended: queue.SimpleQueue[tuple[Attempt, Outcome]] = queue.SimpleQueue()
+        self._under_way: set[Attempt] = set()
+        self.tried = 0
+
+    def run(self) -> None:
+        """Until nothing is due any more, or the time is over."""
+        self._begin_due()
+        while self._under_way:
+            self._write_ended()
+            self._leave_behind()
+            self._begin_due()
+            still_works(heartbeats.DELIVERIES)
+
+    def _begin_due(self) -> None:
+        Sending._threads = {thread for thread in self._threads if thread.is_alive()}
+        room = MOST_AT_ONCE - len(self._threads)
+        if room > 0 and not self._begins_until.is_over:
+            for delivery in _claim(room):
+                self._begin(Attempt(delivery, Deadline(self._each_seconds)))
+
+    def _begin(self, attempt: Attempt) -> None:
+        thread = threading.Thread(target=self._try, args=[attempt], daemon=True, name="delivery")
+        self._threads.add(thread)
+        self._under_way.add(attempt)
+        self.tried += 1
+        thread.start()
+
+    def _try(self, attempt: Attempt) -> None:
+        outcome: Outcome
+        try:
+            outcome = post_delivery(attempt.delivery, attempt.deadline)
+        except DeliveryError as error:
+            outcome = error
+        except Exception as error:
+            log.exception("a delivery could not be sent", delivery=attempt.delivery.pk)
+            outcome = DeliveryError(f"It could not be sent: {type(error).__name__}: {error}")
+        self._ended.put((attempt, outcome))
+
+    def _write_ended(self) -> None:
+        """Of those that ended; wait a moment for the first."""
+        try:
+            attempt, outcome = self._ended.get(timeout=LOOK_SECONDS)
+        except queue.Empty:
+            return
+        self._write(attempt, outcome)
+
+    def _leave_behind(self) -> None:
+        for attempt in [each for each in self._under_way if each.is_left_behind]:
+            late = f"No whole answer within {attempt.deadline.seconds:g} s."
+            self._write(attempt, DeliveryError(late))
+
+    def _write(self, attempt: Attempt, outcome: Outcome) -> None:
+        if attempt not in self._under_way:
+            return  # it was left behind, and that is written
+        self._under_way.remove(attempt)
+        delivery = attempt.delivery
+        if isinstance(outcome, DeliveryError):
+            # First the delivery: when the endpoint is disabled for this, all that wait are dropped.
+            claiming.record_failed(delivery, str(outcome), **answer_fields(outcome.answer))
+            endpoints.note_failure(endpoint=delivery.endpoint, reason=str(outcome))
+        else:
+            claiming.record_sent(delivery, **answer_fields(outcome))
+            endpoints.note_success(endpoint=delivery.endpoint)
+
+
+def send_due_deliveries(
+    *, seconds: float = 60.0, each_seconds: float = http_post.TOTAL_SECONDS
+) -> int:
+    """Send what is due or becomes due meanwhile; how many were tried.
+
+    Nothing is taken up after ``seconds``, and nothing takes longer than ``each_seconds``.
+    """
+    sending = Sending(seconds=seconds, each_seconds=each_seconds)
+    sending.run()
+    return sending.tried
+
+
+def are_deliveries_due() -> bool:
+    """Whether one could be sent now."""
+    now = timezone.now()
+    return Endpoint.objects.in_reach(now).with_due_deliveries(now).exists()
+
+
+@transaction.atomic
+def _claim(limit: int) -> list[HookDelivery]:
+    """Claim the delivery due first of each of up to ``limit`` endpoints to which none is under way;
+    those that answered lately come before those that failed.
+    """
+    now = timezone.now()
+    ready = Endpoint.objects.in_reach(now).with_due_deliveries(now).order_by("failures", "pk")
+    locked = list(ready.select_for_update(skip_locked=True, no_key=True)[:limit])
+    # Looked at again under the locks: another process may have claimed since the first look.
+    firsts = HookDelivery.objects.first_due_of(locked, now)
+    token = claiming.claim_these(firsts, lease=LEASE)
+    if token is None:
+        return []
+    return list(HookDelivery.objects.select_related("endpoint").filter(claim=token))

@@ -1,0 +1,118 @@
+"""Is this instance ready? Looked at once for all who ask within some seconds."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import psycopg
+import redis
+
+from webapp.readiness import heartbeats, parts
+from webapp.readiness.parts import BROKER, DATABASE, Problem
+
+READY_SECONDS, NOT_READY_SECONDS = 5.0, 1.0
+"""How long a report is good for. Whoever waits for readiness wants to see it soon."""
+
+OLD_SECONDS = 15.0
+"""A report so old is waited for; a younger one serves while somebody looks anew."""
+
+WRITTEN_SECONDS = 15.0
+"""How long a write proves that the next one will succeed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was found; ``ages`` are seconds since each part was seen at work."""
+
+    problems: tuple[Problem, ...]
+    ages: Mapping[str, float]
+
+    @property
+    def is_ready(self) -> bool:
+        return not self.problems
+
+    def state_of(self, part: str) -> str:
+        """``ok``, or what is wrong."""
+        return next((each.reason for each in self.problems if each.part == part), "ok")
+
+
+class Reporter:
+    """Looks at ``database`` (Django's settings of one) and at the Redis of ``url``.
+
+    ``ask`` has a worker prove that it works; it is asked of each part that is silent, so that a
+    dead beat is told from a dead worker, and a worker that was started is seen at once.
+    """
+
+    def __init__(
+        self, database: Mapping[str, Any], url: str, ask: Callable[[str], None] | None = None
+    ) -> None:
+        self._database, self._url = database, url
+        self._ask = ask
+        self._lock = threading.Lock()
+        self._report = Report((), {})
+        self._good_until = self._written_until = float("-inf")
+        self._asked: dict[str, float] = {}
+        self._since: dict[str, datetime] = {}
+
+    def report(self) -> Report:
+        """The present state. One caller looks, which takes seconds at most."""
+        is_old = time.monotonic() >= self._good_until + OLD_SECONDS
+        if self._lock.acquire(blocking=is_old):
+            try:
+                self._look_if_due()
+            finally:
+                self._lock.release()
+        return self._report
+
+    def _look_if_due(self) -> None:
+        if time.monotonic() >= self._good_until:
+            self._report = self._look()
+            good = READY_SECONDS if self._report.is_ready else NOT_READY_SECONDS
+            self._good_until = time.monotonic() + good
+
+    def _look(self) -> Report:
+        ages, problems = self._look_at_database()
+        problems += self._look_at_broker()
+        if DATABASE not in {each.part for each in problems}:
+            problems += parts.problems_of_workers(ages, parts.utc_now())
+        self._ask_silent(problems)
+        return Report(tuple(self._dated(problems)), ages)
+
+    def _look_at_database(self) -> tuple[dict[str, float], list[Problem]]:
+        try:
+            with heartbeats.connect(self._database) as connection:
+                if time.monotonic() >= self._written_until:
+                    parts.look_at_database(connection)
+                    self._written_until = time.monotonic() + WRITTEN_SECONDS
+                return heartbeats.ages(connection), []
+        except psycopg.Error as error:
+            unknown = [Problem(part, parts.UNKNOWN, "") for part in heartbeats.PARTS]
+            return {}, [parts.problem_of_server(DATABASE, error), *unknown]
+
+    def _look_at_broker(self) -> list[Problem]:
+        try:
+            parts.look_at_broker(self._url)
+        except redis.RedisError as error:
+            return [parts.problem_of_server(BROKER, error)]
+        return []
+
+    def _ask_silent(self, problems: list[Problem]) -> None:
+        found = {each.part for each in problems}
+        if self._ask is None or found & {DATABASE, BROKER}:
+            return
+        now = time.monotonic()
+        for part in found & set(heartbeats.QUEUES):
+            if now - self._asked.get(part, float("-inf")) >= heartbeats.EVERY_SECONDS:
+                self._asked[part] = now
+                self._ask(part)
+
+    def _dated(self, problems: list[Problem]) -> Iterator[Problem]:
+        """With the first look that found it, where the problem itself does not say since when."""
+        found = {each.part: each for each in problems}
+        now = parts.utc_now()
+        self._since = {part: self._since.get(part, now) for part in found}
+        for each in problems:
+            yield replace(each, since=each.since or self._since[each.part])

@@ -1,0 +1,7 @@
+"""What holds where nobody set anything."""
+
+MARGIN_PCT = 2.0
+"""Changes that surely lie within it to both sides are equivalent."""
+
+SMALLEST_EFFECT_PCT = 2.0
+"""The smallest change that is of interest."""

@@ -1,0 +1,18 @@
+"""Which numbers can be samples.
+
+Nothing that a lab measures lies beyond: 10¹⁵ is a petabit a second or 31 years in microseconds, and
+10⁻¹⁵ a femtosecond. Within these limits no figure leaves the range of a double (1e308): the square
+of a ratio of two samples is at most 1e60, the fourth powers of Welch's degrees of freedom and
+the squares summed over 10¹⁰ samples far below 1e150.
+"""
+
+from typing import Final
+
+LARGEST_SAMPLE: Final = 1e15
+SMALLEST_SAMPLE: Final = 1e-15
+RANGE: Final = f"0, or from {SMALLEST_SAMPLE:g} to {LARGEST_SAMPLE:g} with either sign"
+
+
+def is_sample(value: float) -> bool:
+    """Whether ``value`` is 0 or has a magnitude within the limits."""
+    return value == 0 or SMALLEST_SAMPLE <= abs(value) <= LARGEST_SAMPLE

@@ -1,0 +1,31 @@
+"""``ministat(1)`` of FreeBSD: the names for other code; the command is in ``__main__``.
+
+The text is the original's, byte for byte; where they knowingly differ is listed in
+``docs/ministat.md``. Nothing here imports NumPy, SciPy or Django.
+"""
+
+from webapp.stats.ministat.numbers import (
+    LEAST_POINTS,
+    Difference,
+    Flavour,
+    Summary,
+    difference,
+    difference_from_moments,
+    summarize,
+)
+from webapp.stats.ministat.text import difference_lines, render
+from webapp.stats.student import LEVELS, true_level
+
+__all__ = [
+    "LEAST_POINTS",
+    "LEVELS",
+    "Difference",
+    "Flavour",
+    "Summary",
+    "difference",
+    "difference_from_moments",
+    "difference_lines",
+    "render",
+    "summarize",
+    "true_level",
+]

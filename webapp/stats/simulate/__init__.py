@@ -1,0 +1,31 @@
+"""Simulation: series, labs and bisects with a known truth.
+
+Tests, benchmarks and the demonstration measure against them. Everything is drawn from one seed by
+a NumPy generator: the same seed gives the same numbers.
+"""
+
+from webapp.stats.simulate.series import (
+    Drift,
+    Event,
+    OddRevision,
+    OddSample,
+    Scatter,
+    Simulated,
+    Step,
+    draw_levels,
+    draw_samples,
+    make_series,
+)
+
+__all__ = [
+    "Drift",
+    "Event",
+    "OddRevision",
+    "OddSample",
+    "Scatter",
+    "Simulated",
+    "Step",
+    "draw_levels",
+    "draw_samples",
+    "make_series",
+]

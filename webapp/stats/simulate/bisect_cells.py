@@ -1,0 +1,181 @@
+"""How well does it work? Bisects with a known truth, counted.
+
+A cell says what is true: how many commits, the step, the noise. The good end has neighbours that
+history measured (five boots each, one build each): every alert has such a history. The bad end
+has none: the points that raised an alert are a selection, and would count a false alert as true.
+The noise is known, or estimated from so many revisions of history.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from math import log1p
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webapp.stats.bisection.ending import Kind, Outcome
+from webapp.stats.bisection.noise import Noise, estimate_noise
+from webapp.stats.bisection.plan import DEFAULT_BOOTS, Boot, Budget, Evidence, Plan
+from webapp.stats.bisection.playing import SimulatedLab, play, step_levels
+from webapp.stats.errors import OutOfRangeError
+from webapp.stats.simulate.bisect_peers import Answer, git_bisect, pinpoint_like
+
+Floats = NDArray[np.float64]
+
+HISTORY_BOOTS = 5
+"""Boots of each revision in a history."""
+
+NEIGHBOURS = 10
+"""Revisions of history, the good one included, that count at the good end."""
+
+POLICIES = ("driftline", "git-bisect", "pinpoint-like")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The truth. Percentages; ``step`` is signed, and what was alerted unless ``alerted`` says so.
+
+    ``history``: revisions from which the noise is estimated; 0: it is known. With
+    ``false_alert`` there is no step. Raises `OutOfRangeError`.
+    """
+
+    commits: int
+    step: float
+    run: float
+    boot: float
+    build: float = 0.0
+    history: int = 0
+    neighbours: int = NEIGHBOURS
+    false_alert: bool = False
+    rebuilds: bool = False
+    budget: int = DEFAULT_BOOTS
+    alerted: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.commits < 1:
+            raise OutOfRangeError("commits: at least 1")
+        for name, step in (("step", self.step), ("alerted", self.alerted)):
+            if step is not None and (not -100 < step < 1e6 or step == 0):
+                raise OutOfRangeError(f"{name}: a percentage above -100, not 0")
+        if self.history and self.history < 3:
+            raise OutOfRangeError("history: at least 3 revisions, or 0 for noise that is known")
+        if self.neighbours < 0:
+            raise OutOfRangeError("neighbours: 0 or more")
+
+    @property
+    def effect(self) -> float:
+        """The true step in log percent."""
+        return 100 * log1p(self.step / 100)
+
+    @property
+    def alerted_effect(self) -> float:
+        """The alerted step in log percent."""
+        return 100 * log1p((self.step if self.alerted is None else self.alerted) / 100)
+
+    @property
+    def noise(self) -> Noise:
+        """The true noise."""
+        return Noise(self.run, self.boot, self.build)
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """How one trial ended: its kind, whether what it names is the truth, and its boots."""
+
+    kind: Kind
+    right: bool
+    boots: int
+    candidates: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """All trials of a cell: shares of 1."""
+
+    trials: int
+    outcomes: dict[Kind, float]
+    right_single: float
+    wrong_single: float
+    range_right: float | None
+    range_median: float | None
+    boots_median: float
+    boots_p95: float
+
+
+def simulate(cell: Cell, *, trials: int, seed: int, policy: str = "driftline") -> Result:
+    """Play ``trials`` bisects; trial i depends on the seed and i alone."""
+    if trials < 1:
+        raise OutOfRangeError("trials: at least 1")
+    if seed < 0:
+        raise OutOfRangeError("seed: 0 or more")
+    generators = (np.random.default_rng([seed, i]) for i in range(trials))
+    return _counted([_try(cell, rng, policy) for rng in generators])
+
+
+def _try(cell: Cell, rng: np.random.Generator, policy: str) -> Tried:
+    culprit = None if cell.false_alert else int(rng.integers(1, cell.commits + 1))
+    lab = SimulatedLab(rng, step_levels(cell.commits, culprit, cell.effect), cell.noise)
+    if policy == "git-bisect":
+        return _of_peer(git_bisect(lab, cell.commits), culprit)
+    if policy == "pinpoint-like":
+        return _of_peer(pinpoint_like(lab, cell.commits), culprit)
+    past = _history(cell, lab)
+    plan = Plan(
+        weights=(1.0,) * cell.commits,
+        effect=cell.alerted_effect,
+        noise=estimate_noise(past[: cell.history]) if cell.history else cell.noise,
+        budget=Budget(boots=cell.budget),
+        can_rebuild=cell.rebuilds,
+    )
+    known = tuple(
+        Boot(-back, float(value))
+        for back, values in enumerate(past[: cell.neighbours])
+        for value in values
+    )
+    evidence, outcome = play(plan, Evidence(boots=known), lab)
+    return _of_outcome(outcome, culprit, evidence.effort)
+
+
+def _history(cell: Cell, lab: SimulatedLab) -> list[Floats]:
+    """Boots of the good revision and of those before it, newest first."""
+    past = max(cell.history, cell.neighbours)
+    return [
+        np.array([lab.runs(0, 1, _past_build(back))[0] for _ in range(HISTORY_BOOTS)])
+        for back in range(past)
+    ]
+
+
+def _past_build(back: int) -> str:
+    return f"{back} before" if back else ""
+
+
+def _of_outcome(outcome: Outcome, culprit: int | None, boots: int) -> Tried:
+    right = culprit in outcome.candidates
+    if outcome.kind is Kind.NOT_REPRODUCED:
+        right = culprit is None
+    return Tried(outcome.kind, right, boots, len(outcome.candidates))
+
+
+def _of_peer(answer: Answer, culprit: int | None) -> Tried:
+    kinds = {0: Kind.NOT_REPRODUCED, 1: Kind.SINGLE, 2: Kind.TWO_STEPS}
+    kind = kinds.get(len(answer.blamed), Kind.RANGE)
+    right = culprit in answer.blamed if answer.blamed else culprit is None
+    return Tried(kind, right, answer.boots, len(answer.blamed))
+
+
+def _counted(tried: list[Tried]) -> Result:
+    counts = Counter(trial.kind for trial in tried)
+    single = [trial for trial in tried if trial.kind is Kind.SINGLE]
+    ranges = [trial for trial in tried if trial.kind is Kind.RANGE]
+    boots = np.array([trial.boots for trial in tried])
+    n = len(tried)
+    return Result(
+        trials=n,
+        outcomes={kind: counts[kind] / n for kind in Kind},
+        right_single=sum(trial.right for trial in single) / n,
+        wrong_single=sum(not trial.right for trial in single) / n,
+        range_right=sum(trial.right for trial in ranges) / len(ranges) if ranges else None,
+        range_median=float(np.median([trial.candidates for trial in ranges])) if ranges else None,
+        boots_median=float(np.median(boots)),
+        boots_p95=float(np.percentile(boots, 95)),
+    )
