@@ -141,7 +141,8 @@ document.addEventListener("htmx:afterSwap", () => {
   following = null;
 });
 
-// Only now does htmx know the forms of the new list: a key before would load the page anew.
+// Only now does htmx know the forms of the new list: a key before would load the page anew. It
+// settles in the same task as it swaps (base.html): who sees the new list can act on it.
 document.addEventListener("htmx:afterSettle", (event) => {
   if (event.target.id === "inbox") isActing = false;
 });

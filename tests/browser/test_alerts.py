@@ -123,6 +123,18 @@ def test_what_was_the_habit_after_an_act_hits_no_alert_twice(inbox: Page) -> Non
     expect(inbox.locator("tr[data-alert]").last).to_be_focused()
 
 
+def test_a_key_counts_as_soon_as_the_new_list_is_there(inbox: Page) -> None:
+    inbox.evaluate(
+        """addEventListener("htmx:afterSwap", () => queueMicrotask(() =>
+             document.activeElement.dispatchEvent(
+               new KeyboardEvent("keydown", { key: "e", bubbles: true }))), { once: true })"""
+    )
+    inbox.keyboard.press("j")
+    inbox.keyboard.press("a")
+    expect(inbox.locator("#inbox-end")).to_be_focused()
+    assert states() == ["acknowledged", "resolved"]
+
+
 def test_a_row_that_the_filter_leaves_out_stays_with_its_state_until_the_next_act(
     inbox: Page,
 ) -> None:

@@ -98,8 +98,7 @@ class System:
     def empty(self) -> None:
         """Forget all records; agents and tokens stay."""
         self.wait_until_analysed()
-        with self.connected() as connection:
-            connection.execute(f"TRUNCATE {RECORDS} CASCADE".encode())
+        truncate(self.connected, RECORDS)
 
     def processes(self, name: str) -> list[processes.Process]:
         """Those of one program: they are of the group of its first."""
@@ -128,6 +127,24 @@ class System:
         """How many series wait for their analysis."""
         query = "SELECT count(*) FROM results_series WHERE dirty_from IS NOT NULL"
         return int(self.rows(query)[0][0])
+
+
+def truncate(
+    connected: Callable[[], psycopg.Connection[tuple[Any, ...]]], tables: str, attempts: int = 5
+) -> None:
+    """Empty tables while the instance runs on.
+
+    Its sweep reads the same tables in an order of its own, and PostgreSQL ends either of two that
+    wait for one another: when it ends this one, it comes again.
+    """
+    for attempt in range(attempts):
+        try:
+            with connected() as connection:
+                connection.execute(f"TRUNCATE {tables} CASCADE".encode())
+            return
+        except psycopg.errors.DeadlockDetected:
+            if attempt == attempts - 1:
+                raise
 
 
 def wait_for(condition: Callable[[], bool], seconds: float) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.launcher.running import Launch
 from tests.smtp import MailServer, mail_server
-from tests.system.running import System, wait_for
+from tests.system.running import System, truncate, wait_for
 from webapp.config import instance
 from webapp.launcher import processes, supervision
 from webapp.launcher.errors import StackError
@@ -108,8 +108,7 @@ class Rig:
 
     def empty(self) -> None:
         """Forget all records and mails; accounts and tokens stay."""
-        with self.system.connected() as connection:
-            connection.execute(f"TRUNCATE {RECORDS} CASCADE".encode())
+        truncate(self.system.connected, RECORDS)
 
     def digest(self) -> dict[str, str]:
         """Part → its line."""
