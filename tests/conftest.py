@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import hypothesis
@@ -14,8 +15,10 @@ from django.core.cache import cache
 from django.db import connection
 
 from tests.places import PROJECT
+from tests.smtp import MailServer, mail_server
 from tests.system.running import System
 from webapp.config.celery import app
+from webapp.outbox import mail_settings
 
 # Examples may take as long as a busy machine needs. `make fuzz` asks for the second profile.
 hypothesis.settings.register_profile("patient", deadline=None)
@@ -66,6 +69,15 @@ def _wait_for_answer(process: "subprocess.Popen[bytes]", log: Path) -> None:
     while not app.control.ping(timeout=0.5):
         if process.poll() is not None or time.monotonic() > end:
             pytest.fail(f"The worker did not start:\n{log.read_text(errors='replace')}")
+
+
+@pytest.fixture
+def server(settings: Any) -> Iterator[MailServer]:
+    """The mail server that Driftline is set to use."""
+    with mail_server() as running:
+        settings.EMAIL_BACKEND = mail_settings.SMTP
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", running.port
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -13,10 +13,10 @@ from tests.results.steps import analyse
 from webapp.accounts.models import User
 from webapp.alerts import services as alerts
 from webapp.alerts.models import Alert
+from webapp.merging.services import merge_revisions
 from webapp.outbox.models import Mail
 from webapp.results.models import Revision
 from webapp.results.services import forget_names
-from webapp.results.services.merging import merge_revisions
 
 pytestmark = pytest.mark.django_db
 ATOM, XEON = "Atom/T540", "Xeon/T580"

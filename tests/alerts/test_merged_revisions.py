@@ -9,9 +9,9 @@ from tests.results.steps import analyse
 from webapp.alerts import services as alerts
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.analysis.models import Finding
+from webapp.merging.services import merge_revisions
 from webapp.results.models import Revision
 from webapp.results.services import forget_names
-from webapp.results.services.merging import merge_revisions
 
 pytestmark = pytest.mark.django_db
 ATOM, XEON = "Atom/T540", "Xeon/T580"

@@ -14,9 +14,9 @@ from webapp.alerts.queries.dry_run import dry_run
 from webapp.alerts.queries.scopes import Scope, ScopeError
 from webapp.alerts.queries.thresholds import Threshold, Thresholds
 from webapp.alerts.services.thresholds import ThresholdError, set_threshold, undo_threshold
+from webapp.merging.services import merge_hardware, merge_modes
 from webapp.results.models import Hardware, Mode, Series
 from webapp.results.services import forget_names
-from webapp.results.services.merging import merge_hardware, merge_modes
 
 pytestmark = pytest.mark.django_db
 ATOM, XEON = "Atom/T540", "Xeon/T580"

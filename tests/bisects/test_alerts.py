@@ -20,11 +20,11 @@ from webapp.bisects.letters import compose_done
 from webapp.bisects.models import Bisect, BisectSettings
 from webapp.bisects.services import draft_bisect, start_automatic_bisects, start_bisect
 from webapp.jobs.models import Job
+from webapp.merging.services import merge_revisions
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries.unsubscribing import Target
 from webapp.outbox.letters import NothingToSay
 from webapp.outbox.models import Mail
-from webapp.results.services.merging import merge_revisions
 
 TRUTH = Truth(step_pct=-5.0)
 

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from kombu.exceptions import OperationalError
 
-from webapp.alerts import queue as alerts_queue
-from webapp.analysis import queue as analysis_queue
 from webapp.config import checks, settings
 from webapp.config.celery import app
+from webapp.queueing import Task
 
 
 def test_the_schedule_names_tasks_that_exist() -> None:
@@ -22,10 +21,10 @@ def test_the_schedule_names_tasks_that_exist() -> None:
     assert {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()} <= set(app.tasks)
 
 
-@pytest.mark.parametrize("queue", [analysis_queue, alerts_queue])
-def test_a_room_that_names_a_task_above_it_names_one_that_exists(queue: Any) -> None:
+@pytest.mark.parametrize("task", Task)
+def test_a_task_that_is_asked_for_by_its_name_exists(task: Task) -> None:
     app.loader.import_default_modules()
-    assert queue.TASK in app.tasks
+    assert task.value in app.tasks
 
 
 def test_every_route_is_of_some_task() -> None:
@@ -105,3 +104,15 @@ def test_what_leaves_has_a_queue_of_its_own(task: str, queue: str) -> None:
             lengths[name] = connection.default_channel.client.llen(name)
     app.control.purge()
     assert lengths == {"analysis": 0, "deliveries": 0} | {queue: 1}
+
+
+def test_every_kind_of_mail_is_composed_by_a_function() -> None:
+    assert checks.every_mail_has_words(None) == []
+
+
+@pytest.mark.parametrize("path", ["webapp.nowhere.compose", "webapp.outbox.letters.Letter", "x"])
+def test_a_kind_of_mail_that_nothing_composes_is_refused(settings: Any, path: str) -> None:
+    settings.MAIL_COMPOSERS = {"alert.opened": path}
+    (error,) = checks.every_mail_has_words(None)
+    assert error.id == "driftline.E004"
+    assert path in error.msg

@@ -34,12 +34,14 @@ MAILS = 240
 SECONDS = 60
 COMPOSES = """
 import pathlib, time
+from django.conf import settings
 from webapp.config.celery import app
-from webapp.outbox.letters import Letter, composes
+from webapp.outbox.letters import Letter
+
+settings.MAIL_COMPOSERS = {"fault": "composing.compose"}
 
 held = pathlib.Path(__file__).with_name("held")
 
-@composes("fault")
 def compose(mail):
     while held.exists() and mail.about == "alert:7":
         held.with_name("reached").touch()

@@ -4,9 +4,10 @@ import pytest
 
 from tests import make
 from tests.jobs.steps import MINUTE, NOW, fail, hear, kinds, request, take, taken
-from webapp.jobs import listeners, services
+from webapp.jobs import services
 from webapp.jobs.errors import ActRefused, ForeignJob, LeaseLost, NoSuchJob
 from webapp.jobs.models import Job, Worker
+from webapp.jobs.signals import job_ended
 from webapp.jobs.tasks import sweep_jobs
 
 pytestmark = pytest.mark.django_db
@@ -150,17 +151,34 @@ def test_a_job_queued_again_by_hand_has_all_its_attempts() -> None:
         services.retry_job(job=job.pk, actor=make.user("bob"))
 
 
-def test_whoever_listens_is_told_of_every_end_in_its_transaction(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_every_end_of_a_job_is_told() -> None:
     told: list[int] = []
-    monkeypatch.setattr(listeners, "_listeners", [])
-    listeners.on_job_ended(told.extend)
-    listeners.on_job_ended(told.extend)
-    cancelled, failed = request("r1"), request("r2", max_attempts=1)
-    services.cancel_job(job=cancelled.pk, reason="found it")
-    fail(taken())
+
+    def listen(job: Job, **_: object) -> None:
+        told.append(job.pk)
+
+    job_ended.connect(listen)
+    try:
+        cancelled, failed = request("r1"), request("r2", max_attempts=1)
+        services.cancel_job(job=cancelled.pk, reason="found it")
+        fail(taken())
+    finally:
+        job_ended.disconnect(listen)
     assert told == [cancelled.pk, failed.pk]
+
+
+def test_an_end_is_undone_with_what_a_receiver_writes() -> None:
+    def refuse(**_: object) -> None:
+        raise RuntimeError("not written")
+
+    job = request("r1")
+    job_ended.connect(refuse)
+    try:
+        with pytest.raises(RuntimeError):
+            services.cancel_job(job=job.pk, reason="found it")
+    finally:
+        job_ended.disconnect(refuse)
+    assert Job.objects.get().state == "queued"
 
 
 def test_priority_changes_while_a_job_waits_and_within_bounds() -> None:

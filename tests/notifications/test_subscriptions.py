@@ -8,10 +8,10 @@ from django.db import IntegrityError, transaction
 from tests import make
 from webapp.alerts.models import Alert
 from webapp.analysis.models import Finding
+from webapp.merging.services import merge_hardware
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries.matching import matches
 from webapp.results.models import Revision
-from webapp.results.services.merging import merge_hardware
 
 pytestmark = pytest.mark.django_db
 

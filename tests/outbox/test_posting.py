@@ -62,7 +62,7 @@ def test_only_mails_that_are_due_are_asked_for_on_commit(
 
 def test_a_lost_broker_loses_no_mail(django_capture_on_commit_callbacks) -> None:
     with (
-        patch("webapp.outbox.queue.cache.add", side_effect=ConnectionLost),
+        patch("webapp.queueing.cache.add", side_effect=ConnectionLost),
         django_capture_on_commit_callbacks(execute=True),
     ):
         services.post_mails([new_mail(make.user().pk)])

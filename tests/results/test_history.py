@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.results.steps import analyse, flags, measured, names_of, places, upload
 from webapp.analysis.models import Comparison
+from webapp.merging.services import merge_revisions
 from webapp.results.commit_documents import CommitDocument
 from webapp.results.errors import Unprocessable
 from webapp.results.git_history import Ids
@@ -16,7 +17,6 @@ from webapp.results.models import Revision, RevisionAlias, Series, Tree
 from webapp.results.revision_ids import position_of
 from webapp.results.services import history
 from webapp.results.services.history import Imported
-from webapp.results.services.merging import merge_revisions
 
 pytestmark = pytest.mark.django_db
 HASH = "0123456789abcdef0123456789abcdef01234567"

@@ -13,12 +13,12 @@ from tests.operators import act, operator, text_of, url
 from tests.results.steps import analyse, measured, places, upload
 from webapp.alerts.models import Alert
 from webapp.analysis.models import Comparison
+from webapp.merging.services import merge_revisions
 from webapp.results.commit_documents import CommitDocument
 from webapp.results.errors import Unprocessable
 from webapp.results.models import Metric, PlaceProposal, Point, Revision, Run, Series
 from webapp.results.services.deciding import displace_revision, place_revision
 from webapp.results.services.history import import_revisions
-from webapp.results.services.merging import merge_revisions
 
 pytestmark = pytest.mark.django_db
 FAR = 4 * 10**18

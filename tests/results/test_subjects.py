@@ -10,6 +10,7 @@ from tests.documents import run_document
 from tests.results.steps import FLAT, an_agent, analyse, flags, measured, mode, names_of, upload
 from webapp.alerts.services import analyse_dirty_series
 from webapp.analysis.models import Comparison, SeriesAnalysis
+from webapp.merging.services import merge_hardware, merge_modes, merge_revisions
 from webapp.results.errors import Forbidden, Unprocessable
 from webapp.results.models import (
     Hardware,
@@ -23,7 +24,6 @@ from webapp.results.models import (
 )
 from webapp.results.services import forget_names, restore_run, withdraw_run
 from webapp.results.services.history import import_revisions
-from webapp.results.services.merging import merge_hardware, merge_modes, merge_revisions
 from webapp.results.services.reshaping import begin_reshaping, begin_writing
 from webapp.results.services.subjects import register_hardware, rename_hardware
 

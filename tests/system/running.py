@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -137,14 +137,11 @@ def truncate(
     Its sweep reads the same tables in an order of its own, and PostgreSQL ends either of two that
     wait for one another: when it ends this one, it comes again.
     """
-    for attempt in range(attempts):
-        try:
-            with connected() as connection:
-                connection.execute(f"TRUNCATE {tables} CASCADE".encode())
+    for _ in range(attempts):
+        with suppress(psycopg.errors.DeadlockDetected), connected() as connection:
+            connection.execute(f"TRUNCATE {tables} CASCADE".encode())
             return
-        except psycopg.errors.DeadlockDetected:
-            if attempt == attempts - 1:
-                raise
+    raise AssertionError(f"{attempts} deadlocks one after the other")
 
 
 def wait_for(condition: Callable[[], bool], seconds: float) -> None:

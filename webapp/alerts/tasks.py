@@ -6,7 +6,7 @@ import structlog
 from celery import shared_task
 
 from webapp.alerts import services
-from webapp.analysis import queue
+from webapp.queueing import Task, begins
 from webapp.readiness import heartbeats
 from webapp.readiness.noting import still_works
 
@@ -21,7 +21,7 @@ log = structlog.get_logger()
 @shared_task(ignore_result=True)
 def analyse_series() -> None:
     """Analyse what is dirty, until nothing is left that nobody else works on."""
-    queue.analysis_begins()
+    begins(Task.ANALYSE)
     try:
         while (analysed := services.analyse_dirty_series()).finished:
             still_works(heartbeats.WORKER)

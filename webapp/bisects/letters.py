@@ -6,12 +6,11 @@ from django.template.loader import render_to_string
 
 from webapp.bisects.models import Bisect
 from webapp.bisects.sentences import chance_words
-from webapp.bisects.services.ending import DONE
 from webapp.bisects.standing import Standing, standing_of
 from webapp.notifications.mails.words import one_line
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries.unsubscribing import Target
-from webapp.outbox.letters import Letter, NothingToSay, composes
+from webapp.outbox.letters import Letter, NothingToSay
 from webapp.outbox.links import absolute
 from webapp.outbox.models import Mail
 
@@ -19,7 +18,6 @@ SUBJECT_MAX = 180
 SUSPECTS_SHOWN = 12
 
 
-@composes(DONE)
 def compose_done(mail: Mail) -> Letter:
     """What came of the bisect that ``mail`` is about. Raises NothingToSay when it is gone."""
     number = mail.about.removeprefix("bisect:")

@@ -1,6 +1,7 @@
 """System checks of the wiring: what settings alone cannot refuse, because it needs the whole."""
 
 from collections.abc import Sequence
+from inspect import isfunction
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register  # noqa: A004
 from django.db import connection
-from django.utils.module_loading import autodiscover_modules
+from django.utils.module_loading import autodiscover_modules, import_string
 
 from webapp.config.staticfiles import PlotlyFinder
 
@@ -43,6 +44,20 @@ def no_message_comes_back_while_its_task_runs(app_configs: Apps, **_: Any) -> li
             hint="Raise CELERY_BROKER_TRANSPORT_OPTIONS['visibility_timeout'].",
             id="driftline.E002",
         )
+    ]
+
+
+@register()
+def every_mail_has_words(app_configs: Apps, **_: Any) -> list[CheckMessage]:
+    """A kind of mail whose function is not there would wait in the outbox for ever."""
+    return [
+        Error(
+            f"Mails of the kind {kind} are composed by {path}, which is not a function.",
+            hint="Mend the table in webapp/config/mail_composers.py.",
+            id="driftline.E004",
+        )
+        for kind, path in settings.MAIL_COMPOSERS.items()
+        if not _is_function(path)
     ]
 
 
@@ -97,6 +112,13 @@ def _has_former_tables() -> bool:
         cursor.execute("SELECT to_regclass('regressions_finding') IS NOT NULL")
         row = cursor.fetchone()
     return bool(row and row[0])
+
+
+def _is_function(path: str) -> bool:
+    try:
+        return isfunction(import_string(path))
+    except ImportError:
+        return False
 
 
 def _is_local(host: str) -> bool:

@@ -18,6 +18,7 @@ from kombu import Exchange, Queue
 from webapp.config import instance
 from webapp.config.environment import Environment
 from webapp.config.logging import logging_config
+from webapp.config.mail_composers import COMPOSERS
 from webapp.config.steady import SteadyClock
 from webapp.readiness import heartbeats
 
@@ -76,6 +77,7 @@ INSTALLED_APPS = [
     "webapp.alerts",
     "webapp.notifications",
     "webapp.bisects",
+    "webapp.merging",
     "webapp.api",
     "webapp.pages",
     "webapp.config.admin_site.SiteConfig",
@@ -385,6 +387,7 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = _env.text(
 )
 
 # Webhooks reach public addresses only, and of the others those that are listed here
+MAIL_COMPOSERS = COMPOSERS
 WEBHOOKS_ALLOW = _env.networks("DRIFTLINE_WEBHOOKS_ALLOW")
 
 # Findings of one commit come series by series: a mail waits for the others, and tells them all.

@@ -1,14 +1,17 @@
-"""What a mail says: apps register, for each kind of mail, the function that composes it.
+"""What a mail says: for each kind of mail, the setting ``MAIL_COMPOSERS`` names what composes it.
 
-The outbox knows people and their letters, not alerts or bisects: those stand above it, and give it
-what to send. A letter is composed when it is about to be sent, so that it tells the latest, and is
-kept then, so that a second try sends the same.
+The outbox knows people and their letters, not alerts or bisects, which stand above it. A letter
+is composed when it is about to be sent, so that it tells the latest, and is kept then, so that a
+second try sends the same.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.utils.module_loading import import_string
 
 if TYPE_CHECKING:
     from webapp.outbox.models import Mail
@@ -53,29 +56,10 @@ class NotYet(Exception):
         self.until = until
 
 
-Compose = Callable[["Mail"], Letter]
-_composers: dict[str, Compose] = {}
-
-
-def composes(kind: str) -> Callable[[Compose], Compose]:
-    """Register the decorated function for mails of ``kind``. Raises ValueError for a second one."""
-
-    def register(compose: Compose) -> Compose:
-        if kind in _composers:
-            raise ValueError(f"two functions compose {kind!r}")
-        _composers[kind] = compose
-        return compose
-
-    return register
-
-
-def composed_kinds() -> frozenset[str]:
-    """The kinds of mail that somebody composes."""
-    return frozenset(_composers)
-
-
 def compose(mail: "Mail") -> Letter:
-    """The letter of ``mail``. Raises NothingToSay, NotYet; LookupError when nobody composes its
-    kind.
+    """The letter of ``mail``, by the function that ``MAIL_COMPOSERS`` names for its kind.
+
+    Raises NothingToSay, NotYet; LookupError when nobody composes its kind.
     """
-    return _composers[mail.kind](mail)
+    composer: Callable[[Mail], Letter] = import_string(settings.MAIL_COMPOSERS[mail.kind])
+    return composer(mail)

@@ -5,10 +5,11 @@ from collections.abc import Callable
 from celery import shared_task
 from django.conf import settings
 
-from webapp.outbox import queue, services
+from webapp.outbox import services
 from webapp.outbox.alone import alone
 from webapp.outbox.deadlines import Deadline
 from webapp.outbox.models import HookDelivery, Mail
+from webapp.queueing import Task, begins
 
 SOFT, HARD = settings.SENDING_SOFT_LIMIT, settings.SENDING_TIME_LIMIT
 
@@ -16,7 +17,7 @@ SOFT, HARD = settings.SENDING_SOFT_LIMIT, settings.SENDING_TIME_LIMIT
 @shared_task(ignore_result=True, soft_time_limit=SOFT, time_limit=HARD)
 def send_mails() -> None:
     """Send the mails that are due."""
-    queue.begins("mails")
+    begins(Task.SEND_MAILS)
     _send("mails", _send_mails, services.are_mails_due)
 
 
@@ -31,7 +32,7 @@ def sweep_mails() -> None:
 @shared_task(ignore_result=True, soft_time_limit=SOFT, time_limit=HARD)
 def send_deliveries() -> None:
     """Send the deliveries that are due."""
-    queue.begins("deliveries")
+    begins(Task.SEND_DELIVERIES)
     _send("deliveries", _send_deliveries, services.are_deliveries_due)
 
 

@@ -17,14 +17,14 @@ from webapp.accounts.models import User
 from webapp.accounts.roles import signed_in_required
 from webapp.accounts.services import save_own_settings
 from webapp.accounts.signing_in.forms import LimitedPasswordChange
-from webapp.outbox import mail_settings
-from webapp.outbox.confirming import (
+from webapp.notifications.services.addresses import (
     AddressNotTaken,
     NewAddress,
     ask_address,
     asked_address,
     take_address,
 )
+from webapp.outbox import mail_settings
 from webapp.pages.account_form import AccountForm
 
 BAD_REQUEST, NOT_FOUND = 400, 404

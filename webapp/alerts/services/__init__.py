@@ -7,6 +7,7 @@ from webapp.alerts.services.analysing import (
     analyse_dirty_series,
 )
 from webapp.alerts.services.clock import pass_time
+from webapp.alerts.services.merged_revisions import alerts_that_join, move_conclusions
 from webapp.alerts.services.naming import tell_bisect
 from webapp.alerts.services.reconciling import reconcile_trees
 from webapp.alerts.services.regrouping import merge, move, split
@@ -29,12 +30,14 @@ __all__ = [
     "Analysed",
     "TriageError",
     "acknowledge",
+    "alerts_that_join",
     "analyse_apart",
     "analyse_dirty_series",
     "investigate",
     "mark_duplicate",
     "merge",
     "move",
+    "move_conclusions",
     "pass_time",
     "reconcile_trees",
     "reopen",

@@ -4,25 +4,11 @@ People do not do this (they *merge*, which is an assignment and can be undone); 
 revisions are one.
 """
 
-from collections.abc import Callable
-
 from django.utils import timezone
 
 from webapp.alerts.models import Alert, AlertEvent, FormerAlert
 from webapp.alerts.services.log import RESTORED, Change, write
 from webapp.outbox.services import move_mails
-
-Mover = Callable[[Alert, Alert], None]
-_movers: list[Mover] = []
-
-
-def before_alert_goes(mover: Mover) -> Mover:
-    """Have ``mover(gone, kept)`` called before an alert is joined to another and goes.
-
-    What the apps above say about an alert, they move themselves.
-    """
-    _movers.append(mover)
-    return mover
 
 
 def join(*, kept: Alert, gone: Alert, reason: str) -> None:
@@ -38,8 +24,6 @@ def join(*, kept: Alert, gone: Alert, reason: str) -> None:
     move_mails(about=f"alert:{gone.pk}", to=f"alert:{kept.pk}", alert=kept.pk)
     FormerAlert.objects.filter(alert=gone).update(alert=kept)
     FormerAlert.objects.create(number=gone.pk, alert=kept)
-    for mover in _movers:
-        mover(gone, kept)
     gone.delete()
     change = Change(kept, timezone.now())
     change.note(AlertEvent.Kind.JOINED, reason, joining)

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any
 
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.queue import events_on_commit
 from webapp.analysis.models import Finding
+from webapp.queueing import Task, queue_on_commit
 
 RESTORED = (
     "state",
@@ -84,4 +84,4 @@ def write(changes: list[Change]) -> None:
     events = [event for one in changes for event in one.events]
     Alert.objects.bulk_update(changed, WRITTEN)
     AlertEvent.objects.bulk_create(events)
-    events_on_commit()
+    queue_on_commit(Task.NOTIFY)

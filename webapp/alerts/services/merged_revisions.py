@@ -4,36 +4,29 @@ The analysis that follows brings all of it in line with the points; what it must
 with their numbers, their states and what people said.
 """
 
-from typing import Any
-
 from django.db.models import Q
 from django.utils import timezone
 
-from webapp.alerts.models import Alert, AlertEvent, Assignment
+from webapp.alerts.models import Alert, AlertEvent
 from webapp.alerts.services.joining import join, let_undos_restore
 from webapp.alerts.services.log import Change, write
-from webapp.analysis.models import Finding, FindingEvent
+from webapp.analysis.models import Finding
 from webapp.results.models import Revision
-from webapp.results.services.merging import before_revisions_merge
 from webapp.results.services.tree_locks import lock_trees
 
-REFERENCES: tuple[tuple[Any, tuple[str, ...]], ...] = (
-    (Finding, ("after", "first", "last", "confirmed_by", "recovered_by")),
-    (FindingEvent, ("revision", "after", "last")),
-    (Assignment, ("after", "last")),
-    (Alert, ("after", "likeliest", "named", "resolution_revision")),
-)
+
+def alerts_that_join(source: Revision, into: Revision) -> tuple[Alert, Alert] | None:
+    """The alert that will go and the one that takes it over, where both commits have one."""
+    lock_trees([source.tree_id])
+    gone, kept = (Alert.objects.filter(revision=row).first() for row in (source, into))
+    return (gone, kept) if gone and kept else None
 
 
-@before_revisions_merge
-def move_references(source: Revision, into: Revision) -> None:
-    """Let everything that was concluded about ``source`` be about ``into``."""
+def move_conclusions(source: Revision, into: Revision) -> None:
+    """Let what was concluded about ``source`` be about ``into``, but for mere references."""
     lock_trees([source.tree_id])
     _move_findings(source, into)
     _move_alert(source, into)
-    for model, fields in REFERENCES:
-        for field in fields:
-            model.objects.filter(**{field: source}).update(**{field: into})
     let_undos_restore("resolution_revision_id", source.pk, into.pk)
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from django.db import IntegrityError, transaction
 
-from webapp.analysis import queue
 from webapp.labs.models import Agent
+from webapp.queueing import Task, queue_on_commit
 from webapp.results import services as results
 from webapp.results.documents import Recorded, RunDocument
 from webapp.results.errors import Forbidden
@@ -39,7 +39,7 @@ def _take_in(*, agent: Agent, runs: Sequence[RunDocument], **flags: bool) -> Rec
         with transaction.atomic():
             recorded = results.record_runs(agent=agent, runs=runs, **flags)
             if recorded.stored or recorded.replaced:
-                queue.analysis_on_commit()
+                queue_on_commit(Task.ANALYSE)
         return recorded
 
     for _ in range(TRIES - 1):

@@ -5,6 +5,7 @@ from webapp.bisects.services.advancing import advance_bisect
 from webapp.bisects.services.automatic import start_automatic_bisects
 from webapp.bisects.services.candidates import confirm_candidates
 from webapp.bisects.services.drafting import draft_bisect
+from webapp.bisects.services.merging import move_to_alert, refuse_merge, rename_along
 from webapp.bisects.services.starting import start_bisect
 
 __all__ = [
@@ -12,7 +13,10 @@ __all__ = [
     "advance_bisect",
     "confirm_candidates",
     "draft_bisect",
+    "move_to_alert",
     "paste_boots",
+    "refuse_merge",
+    "rename_along",
     "start_automatic_bisects",
     "start_bisect",
 ]

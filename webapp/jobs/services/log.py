@@ -4,9 +4,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from webapp.accounts.models import User
-from webapp.jobs import listeners, wake
+from webapp.jobs import wake
 from webapp.jobs.models import Job, JobEvent
 from webapp.jobs.rules import LEASE
+from webapp.jobs.signals import job_ended
 
 Kind = JobEvent.Kind
 NOW = timedelta(0)
@@ -41,12 +42,12 @@ def extend_lease(job: Job, at: datetime) -> None:
 
 
 def end(job: Job, state: str, at: datetime) -> None:
-    """Done, failed or cancelled. Who listens is told in this transaction."""
+    """Done, failed or cancelled. `job_ended` is sent in this transaction."""
     _shorten_silence(job, at)
     job.state, job.lease_until, job.ended_at = state, None, at
     _forget_progress(job)
     job.save()
-    listeners.tell_ended([job.pk])
+    job_ended.send(Job, job=job)
 
 
 def end_cancelled(job: Job, at: datetime, *, actor: User | None = None) -> None:

@@ -27,7 +27,7 @@ from webapp.notifications.mails.words import (
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries.matching import matches
 from webapp.notifications.queries.unsubscribing import Target
-from webapp.outbox.letters import Letter, NothingToSay, NotYet, composes
+from webapp.outbox.letters import Letter, NothingToSay, NotYet
 from webapp.outbox.links import absolute
 from webapp.outbox.models import Mail
 from webapp.results.models import Revision
@@ -37,7 +37,6 @@ AFTER_THE_FIRST = timedelta(minutes=1)
 """A mail that follows another looks again so much later, at the earliest."""
 
 
-@composes(news.OPENED)
 def opened(mail: Mail) -> Letter:
     alert = _alert(mail)
     if not alert.standing:
@@ -49,7 +48,6 @@ def opened(mail: Mail) -> Letter:
     return _letter(mail, facts, said)
 
 
-@composes(news.MOVED)
 def moved(mail: Mail) -> Letter:
     alert = _told(mail)
     if not alert.standing:
@@ -59,7 +57,6 @@ def moved(mail: Mail) -> Letter:
     return _letter(mail, gather(alert.pk), f"Alert {alert.pk} points at another commit now{said}.")
 
 
-@composes(news.RECOVERED)
 def recovered(mail: Mail) -> Letter:
     alert = _told(mail)
     facts = gather(alert.pk)
@@ -69,7 +66,6 @@ def recovered(mail: Mail) -> Letter:
     return _letter(mail, facts, f"Alert {alert.pk} recovered: {by} took the last of it back.")
 
 
-@composes(news.RETURNED)
 def returned(mail: Mail) -> Letter:
     alert = _told(mail)
     if not alert.standing or alert.state == Alert.State.RECOVERED:
@@ -77,7 +73,6 @@ def returned(mail: Mail) -> Letter:
     return _letter(mail, gather(alert.pk), f"Alert {alert.pk} is back: it is not recovered.")
 
 
-@composes(news.RETRACTED)
 def retracted(mail: Mail) -> Letter:
     alert = _told(mail)
     if alert.standing:

@@ -8,9 +8,8 @@ from webapp.alerts.queries.suspicion import suspicions_of
 from webapp.notifications.mails.rendering import render_letter
 from webapp.notifications.mails.words import alert_line
 from webapp.notifications.models import Subscription
-from webapp.notifications.queries.digests import DIGESTS
 from webapp.notifications.queries.unsubscribing import Target
-from webapp.outbox.letters import Letter, NothingToSay, composes
+from webapp.outbox.letters import Letter, NothingToSay
 from webapp.outbox.links import absolute
 from webapp.outbox.models import Mail
 
@@ -18,12 +17,10 @@ Cadence = Subscription.Cadence
 SHOWN = 20
 
 
-@composes(DIGESTS[Cadence.DAILY])
 def daily(mail: Mail) -> Letter:
     return _digest(mail, "day")
 
 
-@composes(DIGESTS[Cadence.WEEKLY])
 def weekly(mail: Mail) -> Letter:
     return _digest(mail, "week")
 

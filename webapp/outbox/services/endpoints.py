@@ -10,9 +10,10 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from webapp.accounts.models import User
-from webapp.outbox import addresses, backoff, queue
+from webapp.outbox import addresses, backoff
 from webapp.outbox.models import Endpoint, HookDelivery, Parcel
 from webapp.outbox.models.hooks import new_secret
+from webapp.queueing import Task, queue_on_commit
 
 DISABLED_AFTER = timedelta(days=5)
 """Of failures without one success between them: as long as one delivery is tried."""
@@ -50,7 +51,7 @@ def change_endpoint(
     endpoint.kinds, endpoint.allow_private = list(kinds), allow_private
     endpoint.failures, endpoint.failing_since, endpoint.next_try = 0, None, None
     changed = ("name", "url", "kinds", "allow_private", "failures", "failing_since", "next_try")
-    queue.deliveries_on_commit()
+    queue_on_commit(Task.SEND_DELIVERIES)
     return _stored(endpoint, only=changed)
 
 
@@ -101,7 +102,7 @@ def ping_endpoint(*, endpoint: Endpoint, by: User) -> HookDelivery:
     now = timezone.now()
     _reach_now(endpoint)
     uid = uuid.uuid4()
-    queue.deliveries_on_commit()
+    queue_on_commit(Task.SEND_DELIVERIES)
     return HookDelivery.objects.create(
         endpoint=endpoint,
         uid=uid,
@@ -122,7 +123,7 @@ def retry_deliveries(*, endpoint: Endpoint, numbers: Sequence[int]) -> int:
     again = endpoint.deliveries.filter(
         pk__in=numbers, state__in=[Parcel.State.DEAD, Parcel.State.WAITING]
     )
-    queue.deliveries_on_commit()
+    queue_on_commit(Task.SEND_DELIVERIES)
     return again.update(state=Parcel.State.WAITING, due=timezone.now(), attempts=0, ended_at=None)
 
 

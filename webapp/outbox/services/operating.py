@@ -10,13 +10,14 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.utils import timezone
 
-from webapp.outbox import mail_settings, queue
+from webapp.outbox import mail_settings
 from webapp.outbox.models import Mail, ParcelQuerySet
 from webapp.outbox.models.mails import data_with, data_without
 from webapp.outbox.services import mail_server
 from webapp.outbox.services.posting import DROPPED_BY
 from webapp.outbox.smtp import Line, MailError
 from webapp.outbox.smtp_help import explain
+from webapp.queueing import Task, queue_on_commit
 
 State = Mail.State
 
@@ -34,7 +35,7 @@ def retry_mails(numbers: Sequence[int]) -> int:
 
     They are composed anew: what they told may be days old.
     """
-    queue.mails_on_commit()
+    queue_on_commit(Task.SEND_MAILS)
     chosen = Mail.objects.filter(pk__in=numbers)
     taken_back = chosen.filter(state=State.DROPPED, data__has_key=DROPPED_BY)
     taken_back.update(state=State.DEAD, data=data_without(DROPPED_BY))
@@ -48,7 +49,7 @@ def retry_all_mails() -> int:
     waiting = Mail.objects.filter(state=State.WAITING, due__gt=now, attempts__gt=0)
     hurried = waiting.update(due=now)
     mail_server.try_now()
-    queue.mails_on_commit()
+    queue_on_commit(Task.SEND_MAILS)
     return hurried + _retry(Mail.objects.all())
 
 

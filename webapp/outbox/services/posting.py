@@ -11,9 +11,9 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import connection, transaction
 from django.utils import timezone
 
-from webapp.outbox import queue
 from webapp.outbox.letters import NewMail
 from webapp.outbox.models import Endpoint, HookDelivery
+from webapp.queueing import Task, queue_on_commit
 
 DROPPED_BY = "dropped_by"
 """In a mail's data: the operator who dropped it. It stays so, whatever is posted."""
@@ -59,7 +59,7 @@ def post_mails(mails: Sequence[NewMail]) -> int:
         cursor.execute(POST_MAILS, [given, DROPPED_BY])
         dues: list[datetime] = [row[0] for row in cursor.fetchall()]
     if dues and min(dues) <= timezone.now():
-        queue.mails_on_commit()
+        queue_on_commit(Task.SEND_MAILS)
     return len(dues)
 
 
@@ -79,7 +79,7 @@ def post_event(*, kind: str, about: str, payload: Mapping[str, Any]) -> int:
     ]
     HookDelivery.objects.bulk_create(deliveries, ignore_conflicts=True)
     if deliveries:
-        queue.deliveries_on_commit()
+        queue_on_commit(Task.SEND_DELIVERIES)
     return len(deliveries)
 
 

@@ -19,11 +19,9 @@ from webapp.accounts.operators import (
     bind,
     count_of,
 )
-from webapp.results.admin.merge_forms import merge_chosen
 from webapp.results.errors import Unprocessable
 from webapp.results.models import Revision, RevisionAlias, Series, Tree
 from webapp.results.services.deciding import displace_revision, place_revision
-from webapp.results.services.merging import merge_revisions
 
 
 @admin.register(Tree)
@@ -88,27 +86,6 @@ class AliasesOfRevision(Inline):
     form = AliasForm
     formset = AliasFormSet
     extra = 0
-
-
-class IntoRevisionForm(forms.Form):
-    """Names the revision that stays: a list of a hundred thousand would help nobody."""
-
-    into = forms.CharField(
-        label="The one that stays", help_text="Its id, an alias or the start of its hash."
-    )
-
-    def __init__(self, *args: Any, tree: Tree | None, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.tree = tree
-
-    def clean_into(self) -> Revision:
-        name = str(self.cleaned_data["into"])
-        if self.tree is None:
-            raise forms.ValidationError("Choose revisions of one tree")
-        found = Revision.objects.named(tree=self.tree, name=name)
-        if found is None:
-            raise forms.ValidationError(f"{self.tree} has no revision {name}")
-        return found
 
 
 class WaitingForPlace(admin.SimpleListFilter):
@@ -202,7 +179,7 @@ class RevisionAdmin(OperatedAdmin):
     ]
     exclude = ["position"]
     inlines = [AliasesOfRevision]
-    actions = ["place_on_tree", "displace", "merge"]
+    actions = ["place_on_tree", "displace"]
 
     @admin.display(ordering="position")
     def place(self, revision: Revision) -> str:
@@ -268,13 +245,3 @@ class RevisionAdmin(OperatedAdmin):
     def has_add_permission(self, request: HttpRequest) -> bool:
         """A revision needs its place and its alias: uploads and imports give both."""
         return False
-
-    @admin.action(description="Merge into another", permissions=["operate"])
-    def merge(self, request: HttpRequest, queryset: QuerySet[Revision]) -> TemplateResponse | None:
-        trees = Tree.objects.filter(revisions__in=queryset).distinct()
-        form = bind(IntoRevisionForm, request, tree=trees[0] if len(trees) == 1 else None)
-        text = (
-            "These ids turned out to mean one commit: their runs and names go over to the one that "
-            "stays, which keeps its position. This cannot be taken back."
-        )
-        return merge_chosen(self, request, queryset, form, merge_revisions, text=text)

@@ -5,31 +5,20 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.db import transaction
-from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.template.response import TemplateResponse
 
 from webapp.accounts.operators import (
     Inline,
     ModelForm,
     OperatedAdmin,
     ReadOnlyInline,
-    bind,
     count_of,
 )
-from webapp.results.admin.merge_forms import IntoForm, merge_chosen
 from webapp.results.errors import Unprocessable
 from webapp.results.models import Hardware, HardwareAlias, Metric, Mode, ModeAlias, Series
 from webapp.results.services import forget_names
 from webapp.results.services.deciding import change_metric
-from webapp.results.services.merging import merge_hardware, merge_modes
 from webapp.results.services.subjects import check_hardware_name, rename_hardware
-
-MERGE_TEXT = (
-    "Everything measured under these counts as measured under the one that stays; series that "
-    "become one are pooled and analysed anew. Uploads under the old names land there. This cannot "
-    "be taken back."
-)
 
 
 class AboutSeries(OperatedAdmin):
@@ -84,7 +73,6 @@ class HardwareAdmin(AboutSeries):
     autocomplete_fields = ["lab"]
     readonly_fields = ["created_at"]
     inlines = [AliasesOfHardware]
-    actions = ["merge"]
 
     def save_model(
         self, request: HttpRequest, obj: Hardware, form: ModelForm, change: bool
@@ -96,11 +84,6 @@ class HardwareAdmin(AboutSeries):
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         transaction.on_commit(forget_names)
-
-    @admin.action(description="Merge into another", permissions=["operate"])
-    def merge(self, request: HttpRequest, queryset: QuerySet[Hardware]) -> TemplateResponse | None:
-        form = bind(IntoForm, request, choices=Hardware.objects.order_by("name"))
-        return merge_chosen(self, request, queryset, form, merge_hardware, text=MERGE_TEXT)
 
 
 class AliasesOfMode(ReadOnlyInline):
@@ -118,15 +101,9 @@ class ModeAdmin(AboutSeries):
     search_fields = ["name", "aliases__name"]
     readonly_fields = ["name", "workload", "traffic", "options"]
     inlines = [AliasesOfMode]
-    actions = ["merge"]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
-
-    @admin.action(description="Merge into another", permissions=["operate"])
-    def merge(self, request: HttpRequest, queryset: QuerySet[Mode]) -> TemplateResponse | None:
-        form = bind(IntoForm, request, choices=Mode.objects.order_by("name"))
-        return merge_chosen(self, request, queryset, form, merge_modes, text=MERGE_TEXT)
 
 
 @admin.register(Metric)

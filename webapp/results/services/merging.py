@@ -1,13 +1,14 @@
-"""Join what turned out to be one: hardware, modes, revisions that go by two names.
+"""What results do when two of them turn out to be one: hardware, modes, revisions.
 
-Series that become one are joined: their measurements are pooled anew, and what was concluded is
-concluded anew. The name of what goes stays as an alias, so later uploads under it land right.
+These are steps. `webapp.merging` takes them between those of the other rooms, in one transaction.
+The name of what goes stays as an alias, so later uploads under it land right.
 """
 
-from collections.abc import Callable
+from collections.abc import Collection
+from typing import Any
 
 from django.db import transaction
-from django.db.models import ForeignObjectRel, Q
+from django.db.models import ForeignKey, ForeignObjectRel, Model, OneToOneRel, Q
 
 from webapp.results.errors import Problem, Unprocessable
 from webapp.results.models import (
@@ -18,97 +19,99 @@ from webapp.results.models import (
     ModeAlias,
     Point,
     Revision,
-    RevisionAlias,
     Run,
     Series,
 )
-from webapp.results.services.following import move_followers
 from webapp.results.services.names import forget_names
 from webapp.results.services.pooling import mark_dirty, refresh_points
 from webapp.results.services.reshaping import begin_reshaping
 from webapp.results.services.subjects import lock_series_ids
 
-Mover = Callable[[Revision, Revision], None]
-_movers: list[Mover] = []
+Subject = Hardware | Mode
 
 
-def before_revisions_merge(mover: Mover) -> Mover:
-    """Have ``mover(source, into)`` called before ``source`` goes, in the same transaction.
-
-    What the apps above say about a revision, they move themselves: this one does not know them.
-    """
-    _movers.append(mover)
-    return mover
-
-
-@transaction.atomic
-def merge_hardware(*, source: Hardware, into: Hardware) -> None:
-    """Everything measured on ``source`` counts as measured on ``into``; ``source`` goes.
+def begin_merge(source: Subject | Revision, into: Subject | Revision) -> None:
+    """Nobody else reshapes or uploads until the transaction ends, and both rows are fresh.
 
     Raises:
-        Unprocessable: the two are one, or belong to two labs.
+        Unprocessable: the two are one, of two labs, or on two trees.
     """
-    _refuse_self(source.pk, into.pk)
-    if source.lab_id != into.lab_id:
-        raise Unprocessable([Problem("into", f"{into} belongs to another lab than {source}")])
-    begin_reshaping()
-    source.refresh_from_db()
-    for series in _locked(Q(hardware__in=[source.pk, into.pk])):
-        if series.hardware_id == source.pk:
-            _move_series(series, hardware_id=into.pk, mode_id=series.mode_id)
-    _hand_over(source, into)
-    name = source.name
-    source.delete()
-    HardwareAlias.objects.create(name=name, hardware=into)
-    transaction.on_commit(forget_names)
-
-
-@transaction.atomic
-def merge_modes(*, source: Mode, into: Mode) -> None:
-    """Everything measured in ``source`` counts as measured in ``into``; ``source`` goes.
-
-    Raises:
-        Unprocessable: the two are one.
-    """
-    _refuse_self(source.pk, into.pk)
-    begin_reshaping()
-    source.refresh_from_db()
-    for series in _locked(Q(mode__in=[source.pk, into.pk])):
-        if series.mode_id == source.pk:
-            _move_series(series, hardware_id=series.hardware_id, mode_id=into.pk)
-    _hand_over(source, into)
-    name = source.name
-    source.delete()
-    ModeAlias.objects.create(name=name, mode=into)
-    transaction.on_commit(forget_names)
-
-
-@transaction.atomic
-def merge_revisions(*, source: Revision, into: Revision) -> None:
-    """``source`` was the commit ``into`` under another id: its runs and names go over, and what
-    was concluded about it.
-
-    ``into`` keeps its position.
-
-    Raises:
-        Unprocessable: the two are one, or on two trees.
-    """
-    _refuse_self(source.pk, into.pk)
-    if source.tree_id != into.tree_id:
-        raise Unprocessable([Problem("into", f"{into} is on another tree than {source}")])
+    if source.pk == into.pk:
+        raise _refused("choose another one than itself")
+    if isinstance(source, Hardware) and isinstance(into, Hardware) and source.lab_id != into.lab_id:
+        raise _refused(f"{into} belongs to another lab than {source}")
+    if (
+        isinstance(source, Revision)
+        and isinstance(into, Revision)
+        and source.tree_id != into.tree_id
+    ):
+        raise _refused(f"{into} is on another tree than {source}")
     begin_reshaping()
     source.refresh_from_db()
     into.refresh_from_db()
+
+
+def move_series(source: Subject, into: Subject) -> list[tuple[Series, Series]]:
+    """Let the series of ``source`` be about ``into``.
+
+    Returns those that another one is about already, each with that one, which has its measurements
+    now: the first of each pair goes when everything that points at it was handed over.
+    """
+    field = "hardware" if isinstance(source, Hardware) else "mode"
+    about = Q(**{f"{field}__in": [source.pk, into.pk]})
+    series = list(Series.objects.filter(about).order_by("pk").select_for_update())
+    joined = []
+    for one in series:
+        if getattr(one, f"{field}_id") == source.pk:
+            setattr(one, field, into)
+            if target := _twin(one):
+                _move_measurements(one, target)
+                joined.append((one, target))
+            else:
+                one.save(update_fields=[field])
+                mark_dirty({one.pk: 0})
+    return joined
+
+
+def end_subject(source: Subject, into: Subject) -> None:
+    """``source`` goes, and its name is one of ``into``."""
+    name = source.name
+    source.delete()
+    if isinstance(into, Hardware):
+        HardwareAlias.objects.create(name=name, hardware=into)
+    else:
+        ModeAlias.objects.create(name=name, mode=into)
+    transaction.on_commit(forget_names)
+
+
+def move_runs(source: Revision, into: Revision) -> None:
+    """The runs of ``source`` are of ``into``, which keeps its position; points are pooled anew."""
     measured = lock_series_ids(pk__in=_measured_at(source))
     Run.objects.filter(revision=source).update(revision=into)
     Point.objects.filter(revision=source).delete()
     refresh_points({(series, into.pk) for series in measured}, {into.pk: into.position})
     mark_dirty(dict.fromkeys(measured, min(source.position, into.position)))
-    RevisionAlias.objects.filter(revision=source).update(revision=into)
-    for mover in _movers:
-        mover(source, into)
-    move_followers(source=source, into=into)
-    source.delete()
+
+
+def hand_over(source: Model, into: Model, *, goes: Collection[ForeignKey[Any, Any]] = ()) -> None:
+    """Let every row of every room that points at ``source`` point at ``into``.
+
+    Of what each can have but one, that of ``into`` stays. Rows that point by a field of ``goes``
+    are left to go with ``source``. Found from the models, so that no room is forgotten.
+    """
+    for relation in relations_to(type(source)):
+        if relation.field in goes:
+            continue
+        rows: Any = relation.related_model._default_manager  # noqa: SLF001 (documented)
+        field = relation.field.name
+        if not isinstance(relation, OneToOneRel) or not rows.filter(**{field: into}).exists():
+            rows.filter(**{field: source}).update(**{field: into})
+
+
+def relations_to(model: type[Model]) -> list[ForeignObjectRel]:
+    """The foreign keys, of whatever room, that point at ``model``."""
+    found = model._meta.get_fields(include_hidden=True)  # noqa: SLF001 (documented)
+    return [one for one in found if isinstance(one, ForeignObjectRel) and not one.many_to_many]
 
 
 def _measured_at(revision: Revision) -> list[int]:
@@ -117,56 +120,30 @@ def _measured_at(revision: Revision) -> list[int]:
     return list(found.order_by().values_list("series", flat=True).distinct())
 
 
-def _refuse_self(source: int, into: int) -> None:
-    if source == into:
-        raise Unprocessable([Problem("into", "choose another one than itself")])
+def _refused(message: str) -> Unprocessable:
+    return Unprocessable([Problem("into", message)])
 
 
-def _hand_over(source: Hardware | Mode, into: Hardware | Mode) -> None:
-    """What names ``source`` names ``into``: runs, aliases, and what layers above refer to it.
-
-    Of what each can have but one, that of ``into`` stays.
-    """
-    for relation in source._meta.get_fields(include_hidden=True):  # noqa: SLF001
-        if not isinstance(relation, ForeignObjectRel) or relation.related_model is Series:
-            continue
-        rows = relation.related_model._default_manager  # noqa: SLF001
-        field = relation.field.name
-        if relation.one_to_many or not rows.filter(**{field: into}).exists():
-            rows.filter(**{field: source}).update(**{field: into})
-
-
-def _locked(about: Q) -> list[Series]:
-    return list(Series.objects.filter(about).order_by("pk").select_for_update())
+def _twin(series: Series) -> Series | None:
+    """Another series that is about the same."""
+    return (
+        Series.objects.filter(
+            tree_id=series.tree_id,
+            hardware_id=series.hardware_id,
+            mode_id=series.mode_id,
+            metric_id=series.metric_id,
+        )
+        .exclude(pk=series.pk)
+        .first()
+    )
 
 
-def _move_series(series: Series, *, hardware_id: int, mode_id: int) -> None:
-    """Let ``series`` be about other hardware or another mode, joining one that is already."""
-    target = Series.objects.filter(
-        tree_id=series.tree_id,
-        hardware_id=hardware_id,
-        mode_id=mode_id,
-        metric_id=series.metric_id,
-    ).first()
-    if target is None:
-        Series.objects.filter(pk=series.pk).update(hardware_id=hardware_id, mode_id=mode_id)
-        mark_dirty({series.pk: 0})
-    else:
-        _join(series, target)
-
-
-def _join(series: Series, target: Series) -> None:
+def _move_measurements(series: Series, target: Series) -> None:
     measured = Measurement.objects.filter(series=series)
     places = dict(measured.values_list("run__revision_id", "run__revision__position"))
     measured.update(series=target)
     refresh_points({(target.pk, revision) for revision in places}, places)
-    _keep_direction(series, target)
-    move_followers(source=series, into=target)
-    series.delete()
-
-
-def _keep_direction(series: Series, target: Series) -> None:
-    """The direction set for ``series`` holds on, unless another one is set for ``target``."""
+    # The direction set for the one holds on, unless another one is set for the other.
     if series.own_better and not target.own_better:
         Series.objects.filter(pk=target.pk).update(own_better=series.own_better)
         mark_dirty({target.pk: 0})

@@ -22,8 +22,8 @@ from webapp.results.services.replacing import (
     lock_current,
     places_of,
     refuse_foreign_runs,
+    share_lists,
     supersede,
-    tell_followers,
 )
 from webapp.results.services.reshaping import begin_writing
 from webapp.results.services.resolving import Subjects, lock_series, resolve
@@ -250,7 +250,7 @@ def _write(
             for metric in run.metrics
         ],
     )
-    tell_followers(former, successors)
+    share_lists(former, successors)
     for run in documents:
         revision = subjects.revision_of(run)
         for metric in run.metrics:

@@ -11,9 +11,9 @@ from django.utils import timezone
 from webapp.labs.models import Agent, Lab
 from webapp.outbox.letters import NewMail
 from webapp.outbox.services import post_mails
-from webapp.results.refusal_mail import KIND
 from webapp.results.services.bulk import fetch_rows
 
+KIND = "lab.refused"
 KEEP = """
 INSERT INTO results_refusedreplacement AS line (run_id, agent_id, first_at, last_at, tries)
 SELECT run, %s, %s, %s, 1 FROM unnest(%s::bigint[]) AS run

@@ -5,11 +5,13 @@ for applications): each sees the run that the one before left, so that of many a
 supersedes another, and none is refused. It is taken before any row, after the reshaping lock.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import ManyToManyRel
 
 from webapp.labs.models import Lab
 from webapp.results.documents import RunDocument
@@ -33,15 +35,6 @@ UPDATE results_run AS run
   FROM unnest(%s::bigint[], %s::bigint[]) AS successor (former, id)
  WHERE run.id = successor.former
 """
-Follow = Callable[[Mapping[int, int]], None]
-_followers: list[Follow] = []
-
-
-def on_superseded(follow: Follow) -> Follow:
-    """Have the function called, in the same transaction, with former run → its successor (ids)."""
-    if follow not in _followers:
-        _followers.append(follow)
-    return follow
 
 
 def begin_replacing() -> None:
@@ -98,8 +91,20 @@ def places_of(runs: Sequence[Run]) -> dict[Place, int]:
     return {(series, revision): position for series, revision, position in found}
 
 
-def tell_followers(runs: Sequence[Run], successors: Mapping[UUID, int]) -> None:
-    """Have what apps above keep about ``runs`` hold for their successors, which are stored."""
-    if runs:
-        for follow in _followers:
-            follow({run.pk: successors[run.uuid] for run in runs})
+def share_lists(runs: Sequence[Run], successors: Mapping[UUID, int]) -> None:
+    """Let the stored successors of ``runs`` be in every list that these are in, such as the results
+    of a job. The former ones stay there: they were what the list says.
+    """
+    if not runs:
+        return
+    successor = {run.pk: successors[run.uuid] for run in runs}
+    for relation in Run._meta.get_fields(include_hidden=True):  # noqa: SLF001 (documented)
+        if not isinstance(relation, ManyToManyRel):
+            continue
+        through: Any = relation.through
+        to_run, to_list = relation.field.m2m_reverse_name(), relation.field.m2m_column_name()
+        members = through.objects.filter(**{f"{to_run}__in": successor})
+        through.objects.bulk_create(
+            through(**{to_list: of_list, to_run: successor[former]})
+            for of_list, former in members.values_list(to_list, to_run)
+        )

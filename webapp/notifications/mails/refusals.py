@@ -5,17 +5,15 @@ from datetime import UTC, datetime, timedelta
 from django.template.loader import render_to_string
 
 from webapp.labs.models import Agent
-from webapp.outbox.letters import Letter, NothingToSay, composes
+from webapp.outbox.letters import Letter, NothingToSay
 from webapp.outbox.links import absolute
 from webapp.outbox.models import Mail
 from webapp.results.models import RefusedReplacement
 
-KIND = "lab.refused"
 RUNS_SHOWN = 10
 
 
-@composes(KIND)
-def compose_refused(mail: Mail) -> Letter:
+def refused(mail: Mail) -> Letter:
     """What an agent tried on the runs of a lab in a day. Raises NothingToSay when it is gone."""
     since = datetime.fromisoformat(mail.data["day"]).replace(tzinfo=UTC)
     lines = RefusedReplacement.objects.filter(

@@ -9,9 +9,9 @@ from webapp.bisects.deciding import replay
 from webapp.bisects.models import Bisect
 from webapp.bisects.services import advance_bisect
 from webapp.bisects.standing import Standing, standing_of
+from webapp.merging.services import merge_hardware, merge_modes, merge_revisions
 from webapp.results.errors import Unprocessable
 from webapp.results.models import Hardware
-from webapp.results.services.merging import merge_hardware, merge_modes, merge_revisions
 
 pytestmark = pytest.mark.django_db
 

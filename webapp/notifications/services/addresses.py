@@ -12,12 +12,11 @@ from typing import Self
 
 from django.core.signing import BadSignature, SignatureExpired, TimestampSigner
 from django.db import transaction
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
 from webapp.accounts.models import User
-from webapp.outbox.letters import Letter, NewMail, composes
+from webapp.outbox.letters import NewMail
 from webapp.outbox.links import absolute
 from webapp.outbox.models import Mail
 from webapp.outbox.models.mails import data_with
@@ -118,13 +117,6 @@ def take_address(new: NewAddress) -> User:
     return user
 
 
-@composes(KIND)
-def compose_address(mail: Mail) -> Letter:
-    """The letter with the link."""
-    new = NewAddress(mail.recipient_id, mail.data["former"], mail.data[OTHER_ADDRESS], mail.pk)
-    context = {"person": mail.recipient, "new": new, "days": LASTS.days}
-    return Letter(
-        subject="[driftline] Is this your address?",
-        text=render_to_string("emails/account.address.txt", context).strip() + "\n",
-        html=render_to_string("emails/account.address.html", context),
-    )
+def asked_in(mail: Mail) -> NewAddress:
+    """What the stored ``mail`` asks."""
+    return NewAddress(mail.recipient_id, mail.data["former"], mail.data[OTHER_ADDRESS], mail.pk)

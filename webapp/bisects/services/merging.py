@@ -1,25 +1,17 @@
 """Bisects of what an operator merges: they go on, about what is left."""
 
-from django.db.models import F, Func, Model, Q, Value
+from django.db.models import F, Func, Q, Value
 from django.utils import timezone
 
 from webapp.alerts.models import Alert
-from webapp.alerts.services.joining import before_alert_goes
-from webapp.bisects.models import Bisect, BisectAct, BisectBoot
+from webapp.bisects.models import Bisect, BisectAct
 from webapp.bisects.services.identical import rule_out
 from webapp.bisects.services.settling import is_paused, write_act
 from webapp.results.errors import Problem, Unprocessable
 from webapp.results.models import Revision
-from webapp.results.services.following import goes_over, on_merged
-from webapp.results.services.merging import before_revisions_merge
-
-goes_over(Bisect, "series", "good", "bad", "culprit")
-goes_over(BisectBoot, "revision")
-goes_over(BisectAct, "revision")
 
 
-@before_revisions_merge
-def refuse_both_ends(source: Revision, into: Revision) -> None:
+def refuse_merge(source: Revision, into: Revision) -> None:
     """A bisect between a commit and itself would say nothing. Raises Unprocessable."""
     between = Q(good=source, bad=into) | Q(good=into, bad=source)
     if bisect := Bisect.objects.filter(between).first():
@@ -27,7 +19,6 @@ def refuse_both_ends(source: Revision, into: Revision) -> None:
         raise Unprocessable([Problem("into", said)])
 
 
-@before_alert_goes
 def move_to_alert(gone: Alert, kept: Alert) -> None:
     """Of two that started by themselves for one series, the other alert's stays its own."""
     started = Bisect.objects.filter(alert=kept, created_by=None).values("series")
@@ -35,11 +26,8 @@ def move_to_alert(gone: Alert, kept: Alert) -> None:
     Bisect.objects.filter(alert=gone).exclude(twins).update(alert=kept)
 
 
-@on_merged
-def rename_along(source: Model, into: Model) -> None:
+def rename_along(source: Revision, into: Revision) -> None:
     """Revisions are also held by the ids along a bisect. Their indices stay, and so its words."""
-    if not isinstance(source, Revision) or not isinstance(into, Revision):
-        return
     both = list(Bisect.objects.running().filter(along__contains=[source.pk, into.pk]))
     at = {row.pk: sorted(row.along.index(one.pk) for one in (source, into)) for row in both}
     for column in ("along", "suspects"):

@@ -5,7 +5,7 @@ import pytest
 from tests import make
 from tests.jobs.steps import NOW, request, taken
 from webapp.jobs import services
-from webapp.results.services.merging import merge_hardware, merge_modes, merge_revisions
+from webapp.merging.services import merge_hardware, merge_modes, merge_revisions
 
 pytestmark = pytest.mark.django_db
 

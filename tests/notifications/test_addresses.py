@@ -8,11 +8,12 @@ import pytest
 from django.core.signing import TimestampSigner
 from django.test import Client
 
+from tests import make
 from tests.pages.conftest import words
 from tests.smtp import MailServer
 from webapp.accounts.models import User
+from webapp.notifications.services.addresses import MOST_A_DAY, NewAddress
 from webapp.outbox import mail_settings, services
-from webapp.outbox.confirming import MOST_A_DAY, NewAddress
 
 pytestmark = pytest.mark.django_db
 NEW = "ada@lab.example.org"
@@ -23,6 +24,11 @@ def ask(client: Client, address: str = NEW) -> str:
     fields = {"email": address, "time_zone": "UTC", "aliases": "", "quiet_from": ""}
     answer = client.post("/account/", fields, follow=True)
     return words(answer.content.decode())
+
+
+@pytest.fixture
+def ada(db: None) -> User:
+    return make.user("ada", email="ada@example.org")
 
 
 @pytest.fixture

@@ -1,0 +1,95 @@
+"""Whatever points at hardware, a mode, a series or a revision has an answer to its merge.
+
+A new foreign key fails here until it is said what becomes of it, and `GOES_WITH_…` say so too where
+it is not simply to point at the one that stays.
+"""
+
+import pytest
+from django.db.models import Model
+
+from webapp.merging.services import GOES_WITH_REVISION, GOES_WITH_SERIES
+from webapp.results.models import Hardware, Mode, Revision, Series
+from webapp.results.services.merging import relations_to
+
+FOLLOWS, GOES, HANDLED = "follows", "goes", "is moved with thought by its room"
+FATES: dict[type[Model], dict[str, str]] = {
+    Hardware: {
+        "results.HardwareAlias.hardware": FOLLOWS,
+        "results.Run.hardware": FOLLOWS,
+        "results.Series.hardware": HANDLED,
+        "jobs.Job.hardware": FOLLOWS,
+        "alerts.MinEffect.hardware": FOLLOWS,
+        "alerts.ThresholdChange.hardware": FOLLOWS,
+        "notifications.Subscription.hardware": FOLLOWS,
+    },
+    Mode: {
+        "results.ModeAlias.mode": FOLLOWS,
+        "results.Run.mode": FOLLOWS,
+        "results.Series.mode": HANDLED,
+        "jobs.Job.mode": FOLLOWS,
+        "alerts.MinEffect.mode": FOLLOWS,
+        "alerts.ThresholdChange.mode": FOLLOWS,
+        "notifications.Subscription.mode": FOLLOWS,
+    },
+    Series: {
+        "results.Measurement.series": HANDLED,
+        "results.Point.series": GOES,
+        "analysis.SeriesAnalysis.series": GOES,
+        "analysis.Checkpoint.series": GOES,
+        "analysis.Comparison.series": GOES,
+        "analysis.Finding.series": GOES,
+        "analysis.SeriesSettings.series": FOLLOWS,
+        "alerts.Assignment.series": FOLLOWS,
+        "alerts.ThresholdChange.series": FOLLOWS,
+        "bisects.Bisect.series": FOLLOWS,
+    },
+    Revision: {
+        "results.Run.revision": HANDLED,
+        "results.Point.revision": GOES,
+        "results.RevisionAlias.revision": FOLLOWS,
+        "results.PlaceProposal.revision": GOES,
+        "jobs.Job.revision": FOLLOWS,
+        "jobs.Worker.last_revision": FOLLOWS,
+        "analysis.Comparison.revision": GOES,
+        "analysis.Comparison.previous": GOES,
+        "analysis.Finding.revision": HANDLED,
+        "analysis.Finding.previous": HANDLED,
+        "analysis.Finding.after": FOLLOWS,
+        "analysis.Finding.first": FOLLOWS,
+        "analysis.Finding.last": FOLLOWS,
+        "analysis.Finding.confirmed_by": FOLLOWS,
+        "analysis.Finding.recovered_by": FOLLOWS,
+        "analysis.FindingEvent.revision": FOLLOWS,
+        "analysis.FindingEvent.after": FOLLOWS,
+        "analysis.FindingEvent.last": FOLLOWS,
+        "alerts.Alert.revision": HANDLED,
+        "alerts.Alert.after": FOLLOWS,
+        "alerts.Alert.likeliest": FOLLOWS,
+        "alerts.Alert.named": FOLLOWS,
+        "alerts.Alert.resolution_revision": FOLLOWS,
+        "alerts.Assignment.after": FOLLOWS,
+        "alerts.Assignment.last": FOLLOWS,
+        "bisects.Bisect.good": FOLLOWS,
+        "bisects.Bisect.bad": FOLLOWS,
+        "bisects.Bisect.culprit": FOLLOWS,
+        "bisects.BisectAct.revision": FOLLOWS,
+        "bisects.BisectBoot.revision": FOLLOWS,
+    },
+}
+
+
+def name(field: object) -> str:
+    return str(field)  # app.Model.field
+
+
+@pytest.mark.parametrize("model", FATES)
+def test_every_foreign_key_has_an_answer(model: type[Model]) -> None:
+    assert {name(one.field) for one in relations_to(model)} == FATES[model].keys()
+
+
+@pytest.mark.parametrize(
+    ("model", "goes"), [(Series, GOES_WITH_SERIES), (Revision, GOES_WITH_REVISION)]
+)
+def test_what_goes_is_what_is_said_to_go(model: type[Model], goes: tuple[object, ...]) -> None:
+    said = {field for field, fate in FATES[model].items() if fate == GOES}
+    assert {name(field) for field in goes} == said

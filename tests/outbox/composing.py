@@ -1,0 +1,30 @@
+"""A kind of mail for tests: what composes it does as its attributes say."""
+
+from webapp.outbox.letters import Letter
+from webapp.outbox.models import Mail
+
+KIND = "test"
+
+
+class Composer:
+    """Composes mails of kind ``test``."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.error: Exception | None = None
+        self.errors_about: dict[str, Exception] = {}
+        self.letter = Letter("A subject", "The text.", "<p>The text.</p>", "https://x.example/u/1")
+
+    def __call__(self, mail: Mail) -> Letter:
+        self.calls += 1
+        error = self.error or self.errors_about.get(mail.about)
+        if error:
+            raise error
+        return self.letter
+
+
+composer = Composer()
+
+
+def compose(mail: Mail) -> Letter:
+    return composer(mail)

@@ -1,0 +1,19 @@
+"""Which function composes each kind of mail, as dotted paths: rooms above the outbox own the words.
+
+Each takes the stored mail and returns a `Letter`. A system check tries every one of them.
+"""
+
+from collections.abc import Mapping
+
+COMPOSERS: Mapping[str, str] = {
+    "account.address": "webapp.notifications.mails.addresses.address",
+    "alert.opened": "webapp.notifications.mails.alerts.opened",
+    "alert.moved": "webapp.notifications.mails.alerts.moved",
+    "alert.recovered": "webapp.notifications.mails.alerts.recovered",
+    "alert.returned": "webapp.notifications.mails.alerts.returned",
+    "alert.retracted": "webapp.notifications.mails.alerts.retracted",
+    "digest.daily": "webapp.notifications.mails.digests.daily",
+    "digest.weekly": "webapp.notifications.mails.digests.weekly",
+    "lab.refused": "webapp.notifications.mails.refusals.refused",
+    "bisect.done": "webapp.bisects.letters.compose_done",
+}

@@ -1,0 +1,127 @@
+"""Merging for operators: an action of the pages of hardware, modes and revisions.
+
+Those pages belong to results, which know nothing of the rooms that a merge concerns: here they are
+registered again, with the action.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db import transaction
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.template.response import TemplateResponse
+
+from webapp.accounts.operators import OperatedAdmin, ask, bind
+from webapp.merging.services import merge_hardware, merge_modes, merge_revisions
+from webapp.results.admin.history import RevisionAdmin
+from webapp.results.admin.subjects import HardwareAdmin, ModeAdmin
+from webapp.results.errors import Unprocessable
+from webapp.results.models import Hardware, Mode, Revision, Tree
+
+Merge = Callable[..., None]
+SUBJECTS_TEXT = (
+    "Everything measured under these counts as measured under the one that stays; series that "
+    "become one are pooled and analysed anew. Uploads under the old names land there. This cannot "
+    "be taken back."
+)
+REVISIONS_TEXT = (
+    "These ids turned out to mean one commit: their runs and names go over to the one that stays, "
+    "which keeps its position. This cannot be taken back."
+)
+
+
+class IntoForm(forms.Form):
+    """Chooses the one that stays."""
+
+    def __init__(self, *args: Any, choices: QuerySet[Any], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["into"] = forms.ModelChoiceField(choices, label="The one that stays")
+
+
+class IntoRevisionForm(forms.Form):
+    """Names the revision that stays: a list of a hundred thousand would help nobody."""
+
+    into = forms.CharField(
+        label="The one that stays", help_text="Its id, an alias or the start of its hash."
+    )
+
+    def __init__(self, *args: Any, tree: Tree | None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.tree = tree
+
+    def clean_into(self) -> Revision:
+        name = str(self.cleaned_data["into"])
+        if self.tree is None:
+            raise forms.ValidationError("Choose revisions of one tree")
+        found = Revision.objects.named(tree=self.tree, name=name)
+        if found is None:
+            raise forms.ValidationError(f"{self.tree} has no revision {name}")
+        return found
+
+
+def merge_chosen(
+    page: OperatedAdmin,
+    request: HttpRequest,
+    queryset: QuerySet[Any],
+    form: forms.Form,
+    merge: Merge,
+    *,
+    text: str,
+) -> TemplateResponse | None:
+    """Ask ``form`` for ``into``, then merge every chosen row into that; all of them or none."""
+    if form.is_valid():
+        into: Model = form.cleaned_data["into"]
+        sources = [row for row in queryset if row != into]
+        try:
+            with transaction.atomic():
+                for source in sources:
+                    gone = str(source)
+                    merge(source=source, into=into)
+                    page.log_change(request, into, f"Merged {gone} into it")
+        except Unprocessable as error:
+            for problem in error.problems:
+                form.add_error(None, problem.message)
+        else:
+            page.message_user(request, f"Merged into {into}: {len(sources)}", messages.SUCCESS)
+            return None
+    return ask(page, request, queryset, form, title="Merge", text=text)
+
+
+class MergingHardwareAdmin(HardwareAdmin):
+    actions = ["merge"]
+
+    @admin.action(description="Merge into another", permissions=["operate"])
+    def merge(self, request: HttpRequest, queryset: QuerySet[Hardware]) -> TemplateResponse | None:
+        form = bind(IntoForm, request, choices=Hardware.objects.order_by("name"))
+        return merge_chosen(self, request, queryset, form, merge_hardware, text=SUBJECTS_TEXT)
+
+
+class MergingModeAdmin(ModeAdmin):
+    actions = ["merge"]
+
+    @admin.action(description="Merge into another", permissions=["operate"])
+    def merge(self, request: HttpRequest, queryset: QuerySet[Mode]) -> TemplateResponse | None:
+        form = bind(IntoForm, request, choices=Mode.objects.order_by("name"))
+        return merge_chosen(self, request, queryset, form, merge_modes, text=SUBJECTS_TEXT)
+
+
+class MergingRevisionAdmin(RevisionAdmin):
+    actions = [*RevisionAdmin.actions, "merge"]
+
+    @admin.action(description="Merge into another", permissions=["operate"])
+    def merge(self, request: HttpRequest, queryset: QuerySet[Revision]) -> TemplateResponse | None:
+        trees = Tree.objects.filter(revisions__in=queryset).distinct()
+        form = bind(IntoRevisionForm, request, tree=trees[0] if len(trees) == 1 else None)
+        return merge_chosen(self, request, queryset, form, merge_revisions, text=REVISIONS_TEXT)
+
+
+for model, page in (
+    (Hardware, MergingHardwareAdmin),
+    (Mode, MergingModeAdmin),
+    (Revision, MergingRevisionAdmin),
+):
+    admin.site.unregister(model)
+    admin.site.register(model, page)

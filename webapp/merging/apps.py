@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class MergingConfig(AppConfig):
+    name = "webapp.merging"
+    label = "merging"

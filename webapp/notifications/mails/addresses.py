@@ -1,0 +1,17 @@
+"""The mail that asks whether an address is its person's."""
+
+from django.template.loader import render_to_string
+
+from webapp.notifications.services.addresses import LASTS, asked_in
+from webapp.outbox.letters import Letter
+from webapp.outbox.models import Mail
+
+
+def address(mail: Mail) -> Letter:
+    """The letter with the link."""
+    context = {"person": mail.recipient, "new": asked_in(mail), "days": LASTS.days}
+    return Letter(
+        subject="[driftline] Is this your address?",
+        text=render_to_string("emails/account.address.txt", context).strip() + "\n",
+        html=render_to_string("emails/account.address.html", context),
+    )
