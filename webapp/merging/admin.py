@@ -14,7 +14,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
-from webapp.accounts.operators import OperatedAdmin, ask, bind
+from webapp.accounts.admin.operators import OperatedAdmin, ask, bind
 from webapp.merging.services import merge_hardware, merge_modes, merge_revisions
 from webapp.results.admin.history import RevisionAdmin
 from webapp.results.admin.subjects import HardwareAdmin, ModeAdmin

@@ -5,8 +5,8 @@ from zoneinfo import available_timezones
 
 from django import forms
 
+from webapp.accounts.admin.operators import ModelForm
 from webapp.accounts.models import User
-from webapp.accounts.operators import ModelForm
 from webapp.accounts.services import OWN
 from webapp.pages.subscription_form import check_author
 

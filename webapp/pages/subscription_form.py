@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from webapp.accounts.operators import ModelForm
+from webapp.accounts.admin.operators import ModelForm
 from webapp.notifications.models import Subscription
 from webapp.notifications.services.subscriptions import NameTaken, save_subscription
 

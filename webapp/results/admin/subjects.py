@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.db import transaction
 from django.http import HttpRequest
 
-from webapp.accounts.operators import (
+from webapp.accounts.admin.operators import (
     Inline,
     ModelForm,
     OperatedAdmin,

@@ -11,8 +11,8 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from webapp.accounts.admin.operators import ModelForm
 from webapp.accounts.models import User
-from webapp.accounts.operators import ModelForm
 from webapp.accounts.services import RoleError, delete_people, ensure_operator_left
 
 if TYPE_CHECKING:
