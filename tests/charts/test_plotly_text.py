@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.charts.test_trend import a_series, a_trend
+from tests.charts.trend.test_trend import a_series, a_trend
 from webapp.charts import bisect
 from webapp.charts.plotly_text import literal
-from webapp.charts.trend import Axis, Revisions, Trend, Values
-from webapp.charts.trend_figure import figure
+from webapp.charts.trend.figure import figure
+from webapp.charts.trend.trend import Axis, Revisions, Trend, Values
 
 HOSTILE = '<a href="https://evil.example/">x</a><b>%{y}$x^2$&amp;'
 

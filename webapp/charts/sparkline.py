@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from webapp.charts import svg
 from webapp.charts.scale import Scale, y_range
 from webapp.charts.theme import SeriesStyle
-from webapp.charts.trend_alerts import AlertMark, labels, line_class
-from webapp.charts.trend_levels import Level
+from webapp.charts.trend.alerts import AlertMark, labels, line_class
+from webapp.charts.trend.levels import Level
 
 WIDTH = 320.0
 HEIGHT = 56.0

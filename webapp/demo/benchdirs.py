@@ -12,7 +12,7 @@ from pathlib import Path
 
 from webapp.demo.published import Publication, PublishedRow
 from webapp.demo.samples import solve_block
-from webapp.stats.simulate.lab import Lab, LabRun
+from webapp.stats.simulate import Lab, LabRun
 
 Files = dict[str, str]
 

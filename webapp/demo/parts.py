@@ -7,8 +7,8 @@ from typing import Any
 
 from webapp.demo import published, simulated
 from webapp.demo.benchdirs import Written, published_files, simulated_files
+from webapp.stats.simulate import MACHINES, Lab, make_lab
 from webapp.stats.simulate import hunt as simulated_hunt
-from webapp.stats.simulate.lab import MACHINES, Lab, make_lab
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ the documents name them. Nothing else about these kernels is published, so nothi
 from dataclasses import dataclass
 
 from webapp.demo.figures import DifferenceFigures, RowFigures
-from webapp.stats.ministat.numbers import Flavour
+from webapp.stats.ministat import Flavour
 
 LAB = "published results"
 HEAD = "freebsd-head"

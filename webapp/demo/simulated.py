@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     # The web server needs the names below, and not NumPy.
-    from webapp.stats.simulate.lab import Lab, Planted
+    from webapp.stats.simulate import Lab, Planted
 
 LAB = "simulated lab"
 TREE = "simulated-head"

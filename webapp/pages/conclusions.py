@@ -12,8 +12,7 @@ from webapp.alerts.models import Alert
 from webapp.analysis.models import Finding, SeriesAnalysis
 from webapp.analysis.services.findings import FEWEST_REVISIONS
 from webapp.charts.text import half_width, with_minus
-from webapp.charts.trend_alerts import AlertMark
-from webapp.charts.trend_levels import Found, Level
+from webapp.charts.trend import AlertMark, Found, Level
 from webapp.results.models import Series
 
 NOT_KNOWN = "not known"

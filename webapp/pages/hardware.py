@@ -16,7 +16,7 @@ from webapp.charts import sparkline
 from webapp.charts.sparkline import Spark
 from webapp.charts.text import common, number
 from webapp.charts.theme import style_of
-from webapp.charts.trend_alerts import AlertMark, distinct
+from webapp.charts.trend import AlertMark, distinct
 from webapp.pages.alert_summaries import open_by_severity
 from webapp.pages.conclusions import Conclusion, SeriesWords, conclusions_of
 from webapp.pages.links import with_query

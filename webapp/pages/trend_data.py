@@ -12,8 +12,7 @@ from django.http import Http404
 from webapp.analysis.models import Comparison
 from webapp.charts.text import common
 from webapp.charts.theme import style_of
-from webapp.charts.trend import Revisions, Trend, TrendSeries, Whiskers
-from webapp.charts.trend_alerts import distinct
+from webapp.charts.trend import Revisions, Trend, TrendSeries, Whiskers, distinct
 from webapp.pages.conclusions import Conclusion, conclusions_of
 from webapp.pages.trend_query import TrendQuery
 from webapp.pages.trend_unknown import NotOffered, Part, Unknown, unknown

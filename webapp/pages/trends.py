@@ -11,10 +11,7 @@ from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
 
 from webapp.accounts.roles import is_triager
-from webapp.charts import trend_svg
-from webapp.charts.trend import Axis, Trend, TrendSeries, Values, Whiskers
-from webapp.charts.trend_figure import payload
-from webapp.charts.trend_levels import Found
+from webapp.charts.trend import Axis, Found, Trend, TrendSeries, Values, Whiskers, draw, payload
 from webapp.pages import trend_data
 from webapp.pages.trend_data import Loaded, Selection
 from webapp.pages.trend_query import TrendQuery
@@ -100,7 +97,7 @@ def _context(selection: Selection, loaded: Loaded) -> dict[str, object]:
         "unknown": selection.unknown,
         "drawable": _is_drawable(trend),
         "by_commit": selection.query.link(axis=Axis.COMMIT),
-        "image": trend_svg.draw(trend) if _is_drawable(trend) else "",
+        "image": draw(trend) if _is_drawable(trend) else "",
         "latest": [_line(trend, series, len(series.places) - 1) for series in trend.series],
         "findings": _findings(trend),
         "words": [(series, loaded.conclusions[series.id].words) for series in trend.series],

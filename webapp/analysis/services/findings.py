@@ -15,8 +15,7 @@ from webapp.analysis.services.finding_history import note_changes, standing_of
 from webapp.analysis.services.superseding import Present, successor_of, supersede
 from webapp.results.models import Revision
 from webapp.stats import changes
-from webapp.stats.changes.explain import why_flagged
-from webapp.stats.changes.recovery import recoveries
+from webapp.stats.changes import recoveries, why_flagged
 
 FEWEST_REVISIONS = 5
 """A confirmed change rests on two revisions a side, and the noise on one more."""

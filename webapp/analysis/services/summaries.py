@@ -5,7 +5,7 @@ from math import isfinite
 from typing import Any
 
 from webapp.stats import changes
-from webapp.stats.changes.explain import what_helps, why_not, why_retracted
+from webapp.stats.changes import what_helps, why_not, why_retracted
 
 
 def summary_of(analysis: changes.Analysis) -> dict[str, Any]:

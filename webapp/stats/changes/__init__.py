@@ -17,6 +17,15 @@ The method, in words, and how to check it by hand: docs/statistics.md.
 from collections.abc import Iterable, Sequence
 
 from webapp.stats.better import Better
+from webapp.stats.changes.explain import (
+    TOO_FEW,
+    what_helps,
+    why_flagged,
+    why_not,
+    why_not_at,
+    why_retracted,
+)
+from webapp.stats.changes.false_discovery import Gate, gate_among
 from webapp.stats.changes.findings import (
     Analysis,
     At,
@@ -31,9 +40,11 @@ from webapp.stats.changes.fold import take_in
 from webapp.stats.changes.noise import Borrowed, borrow
 from webapp.stats.changes.points import BadSeriesError, Point, reduce_points
 from webapp.stats.changes.present import present
+from webapp.stats.changes.recovery import recoveries
 from webapp.stats.changes.state import VERSION, State
 
 __all__ = [
+    "TOO_FEW",
     "VERSION",
     "Analysis",
     "At",
@@ -41,6 +52,7 @@ __all__ = [
     "Better",
     "Borrowed",
     "Change",
+    "Gate",
     "Newest",
     "Noise",
     "Point",
@@ -51,8 +63,15 @@ __all__ = [
     "advance",
     "borrow",
     "detect",
+    "gate_among",
     "present",
+    "recoveries",
     "start",
+    "what_helps",
+    "why_flagged",
+    "why_not",
+    "why_not_at",
+    "why_retracted",
 ]
 
 

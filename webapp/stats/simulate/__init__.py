@@ -4,6 +4,7 @@ Tests, benchmarks and the demonstration measure against them. Everything is draw
 a NumPy generator: the same seed gives the same numbers.
 """
 
+from webapp.stats.simulate.lab import MACHINES, Lab, LabRun, Planted, make_lab
 from webapp.stats.simulate.series import (
     Drift,
     Event,
@@ -18,14 +19,19 @@ from webapp.stats.simulate.series import (
 )
 
 __all__ = [
+    "MACHINES",
     "Drift",
     "Event",
+    "Lab",
+    "LabRun",
     "OddRevision",
     "OddSample",
+    "Planted",
     "Scatter",
     "Simulated",
     "Step",
     "draw_levels",
     "draw_samples",
+    "make_lab",
     "make_series",
 ]

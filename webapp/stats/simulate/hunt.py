@@ -8,8 +8,8 @@ from datetime import timedelta
 
 import numpy as np
 
-from webapp.stats.simulate import Scatter, Step, make_series
 from webapp.stats.simulate.lab import AUTHORS, FIRST_DAY, Lab, LabRevision, LabRun, Planted
+from webapp.stats.simulate.series import Scatter, Step, make_series
 
 TREE = "freebsd-head"
 HARDWARE, WORKLOAD = "Simulated_Epyc_32Cores/25G", "forwarding"

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from webapp.stats.simulate import (
+from webapp.stats.simulate.series import (
     Drift,
     Event,
     OddSample,

@@ -1,6 +1,6 @@
 """The trend chart: what it shows of several series along one tree. Pure.
 
-`webapp.charts.trend_figure` makes a Plotly figure of it, `webapp.charts.trend_svg` an image.
+`webapp.charts.trend.figure` makes a Plotly figure of it, `webapp.charts.trend.svg` an image.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,8 +13,8 @@ from typing import NamedTuple
 from webapp.charts.scale import y_range
 from webapp.charts.text import better_words
 from webapp.charts.theme import SeriesStyle
-from webapp.charts.trend_alerts import AlertMark
-from webapp.charts.trend_levels import Found, Level
+from webapp.charts.trend.alerts import AlertMark
+from webapp.charts.trend.levels import Found, Level
 
 INDEX_BASE = 100.0
 MOST_LABELS = 8

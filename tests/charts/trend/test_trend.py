@@ -7,11 +7,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from webapp.charts import trend_svg
 from webapp.charts.theme import style_of
-from webapp.charts.trend import Axis, Revisions, Trend, TrendSeries, Values, Whiskers
-from webapp.charts.trend_figure import payload
-from webapp.charts.trend_levels import Found, Level
+from webapp.charts.trend import svg
+from webapp.charts.trend.figure import payload
+from webapp.charts.trend.levels import Found, Level
+from webapp.charts.trend.trend import Axis, Revisions, Trend, TrendSeries, Values, Whiskers
 
 
 def a_finding(**changes: Any) -> Found:
@@ -91,7 +91,7 @@ def test_what_is_not_confirmed_is_a_hollow_mark() -> None:
     assert marks["regressed"]["x"] == []
     assert marks["regressed, not confirmed"]["x"] == [2]
     assert marks["regressed, not confirmed"]["marker"]["color"] == "var(--paper)"
-    assert 'class="regressed candidate"' in trend_svg.draw(trend)
+    assert 'class="regressed candidate"' in svg.draw(trend)
 
 
 def test_levels_and_suspects_are_lines_that_the_pointer_does_not_see() -> None:
@@ -183,7 +183,7 @@ def test_lines_that_start_together_are_not_labelled_over_each_other() -> None:
 
 def test_the_svg_holds_every_series_flag_and_escapes_its_texts() -> None:
     trend = a_trend(a_series(mode="<script>"))
-    image = ET.fromstring(trend_svg.draw(trend))
+    image = ET.fromstring(svg.draw(trend))
     space = "{http://www.w3.org/2000/svg}"
     assert len(image.findall(f".//{space}polyline")) == 1
     assert [mark.get("class") for mark in image.findall(f".//{space}polygon")] == ["regressed"]
@@ -194,5 +194,5 @@ def test_the_svg_holds_every_series_flag_and_escapes_its_texts() -> None:
 @pytest.mark.parametrize("values", list(Values))
 def test_an_empty_chart_can_be_drawn(axis: Axis, values: Values) -> None:
     trend = a_trend(series=(), revisions=Revisions(), axis=axis, values=values)
-    assert trend_svg.draw(trend).startswith("<svg")
+    assert svg.draw(trend).startswith("<svg")
     assert payload(trend)["series"] == []

@@ -3,8 +3,8 @@
 from typing import Any
 
 from webapp.charts import theme
-from webapp.charts.trend import Trend, x_values
-from webapp.charts.trend_alerts import labels
+from webapp.charts.trend.alerts import labels
+from webapp.charts.trend.trend import Trend, x_values
 
 Json = dict[str, Any]
 

@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
-from tests.charts.test_trend import a_series, a_trend
-from webapp.charts import sparkline, trend_svg
+from tests.charts.trend.test_trend import a_series, a_trend
+from webapp.charts import sparkline
 from webapp.charts.sparkline import Spark
 from webapp.charts.theme import style_of
-from webapp.charts.trend_alerts import AlertMark, distinct, labels
-from webapp.charts.trend_figure import payload
+from webapp.charts.trend import svg
+from webapp.charts.trend.alerts import AlertMark, distinct, labels
+from webapp.charts.trend.figure import payload
 
 
 def a_mark(number: int, place: int, *, is_open: bool = True) -> AlertMark:
@@ -34,7 +35,7 @@ def test_the_chart_links_its_alerts_and_says_their_state_in_words() -> None:
     trend = replace(a_trend(a_series()), alerts=[a_mark(7, 2), a_mark(8, 0, is_open=False)])
     told = [(one["x"], one["href"], one["state"]) for one in payload(trend)["alerts"]]
     assert told == [(0, "/alerts/8/", "resolved"), (2, "/alerts/7/", "new")]
-    image = trend_svg.draw(trend)
+    image = svg.draw(trend)
     assert '<a href="/alerts/7/">' in image
     assert ">7 new<" in image
     assert 'class="alert-line closed"' in image

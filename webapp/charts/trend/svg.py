@@ -6,8 +6,8 @@ from webapp.charts import svg
 from webapp.charts.scale import Scale, spread_labels, ticks
 from webapp.charts.text import number
 from webapp.charts.theme import MARGINS
-from webapp.charts.trend import Axis, Trend, TrendSeries, Whiskers, x_values
-from webapp.charts.trend_alerts import AlertMark, labels, line_class
+from webapp.charts.trend.alerts import AlertMark, labels, line_class
+from webapp.charts.trend.trend import Axis, Trend, TrendSeries, Whiskers, x_values
 
 WIDTH = 1080.0
 HEIGHT = 420.0

@@ -13,8 +13,8 @@ from webapp.charts import theme
 from webapp.charts.plotly_text import literal
 from webapp.charts.scale import spread_labels
 from webapp.charts.theme import MARGINS
-from webapp.charts.trend import Axis, Trend, TrendSeries, Values, Whiskers, x_values
-from webapp.charts.trend_alerts_figure import alert_columns, alert_lines
+from webapp.charts.trend.alerts_figure import alert_columns, alert_lines
+from webapp.charts.trend.trend import Axis, Trend, TrendSeries, Values, Whiskers, x_values
 
 Json = dict[str, Any]
 
