@@ -23,8 +23,9 @@ from webapp.analysis.queries.compare import Side, SideError
 from webapp.api.body import BoundedJSON
 from webapp.api.errors import BadBody, BodyTooLarge
 from webapp.api.facts import Facts
-from webapp.api.job_schemas import FailIn, HeartbeatIn, PollIn, ResultIn
-from webapp.api.schemas import BatchIn, HardwareIn
+from webapp.api.schemas.hardware import HardwareIn
+from webapp.api.schemas.jobs import FailIn, HeartbeatIn, PollIn, ResultIn
+from webapp.api.schemas.runs import BatchIn
 from webapp.bisects.errors import BisectError
 from webapp.bisects.pasted import read_boots
 from webapp.bisects.path_patterns import PatternsError, read_patterns

@@ -10,7 +10,7 @@ from tests.documents import run_document
 from tests.results.steps import an_agent, analyse
 from webapp.alerts.models import Alert
 from webapp.analysis import services
-from webapp.api.schemas import RunIn
+from webapp.api.schemas.runs import RunIn
 
 LEVEL = 1_000_000.0
 Place = tuple[str, str]  # hardware, workload

@@ -24,7 +24,7 @@ from webapp.analysis.models import (
     SeriesSettings,
 )
 from webapp.analysis.services import detecting
-from webapp.api.schemas import RunIn
+from webapp.api.schemas.runs import RunIn
 from webapp.labs import services as labs
 from webapp.labs.models import Agent
 from webapp.results.models import Run, Series

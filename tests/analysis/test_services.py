@@ -12,7 +12,7 @@ from webapp.alerts.services import analyse_dirty_series
 from webapp.analysis import services
 from webapp.analysis.models import Comparison, Flag, SeriesAnalysis, Verdict
 from webapp.analysis.services import steps as analysing
-from webapp.api.schemas import RunIn
+from webapp.api.schemas.runs import RunIn
 from webapp.labs import services as labs
 from webapp.labs.models import Agent
 from webapp.results.models import Point, Run, Series

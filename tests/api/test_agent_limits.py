@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from tests.documents import run_document
 from tests.fuzzing import cases, nasty_text
-from webapp.api.schemas import BatchIn
+from webapp.api.schemas.runs import BatchIn
 from webapp.api.urls import api
 
 NO_LIMIT = {"pattern": "", "minLength": 0}

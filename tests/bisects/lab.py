@@ -14,7 +14,7 @@ from tests import make
 from tests.documents import run_document
 from tests.results.steps import an_agent
 from webapp.analysis import services as analysis
-from webapp.api.schemas import RunIn
+from webapp.api.schemas.runs import RunIn
 from webapp.bisects import services
 from webapp.bisects.draft import Draft
 from webapp.bisects.models import Bisect

@@ -6,7 +6,7 @@ from tests.documents import run_document
 from webapp.alerts.services import analyse_dirty_series
 from webapp.analysis import services
 from webapp.analysis.models import Comparison
-from webapp.api.schemas import RunIn
+from webapp.api.schemas.runs import RunIn
 from webapp.labs import services as labs
 from webapp.labs.models import Agent
 from webapp.notifications.services import notify_events

@@ -12,7 +12,7 @@ from tests.operators import list_statements, operator, text_of, url
 from tests.results.steps import an_agent, measured, upload
 from webapp.accounts.models import User
 from webapp.analysis import services
-from webapp.api.schemas import RunIn
+from webapp.api.schemas.runs import RunIn
 from webapp.labs.models import Lab
 from webapp.labs.services import issue_token
 from webapp.outbox.letters import Letter, compose

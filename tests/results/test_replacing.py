@@ -11,7 +11,7 @@ from tests.results.steps import FLAT, an_agent, analyse, measured, mode, upload
 from webapp.accounts.models import User
 from webapp.analysis import services
 from webapp.analysis.models import Comparison, Finding
-from webapp.api.schemas import RunIn
+from webapp.api.schemas.runs import RunIn
 from webapp.labs import services as labs
 from webapp.results.documents import Recorded
 from webapp.results.errors import Conflict, Forbidden, Unprocessable

@@ -12,7 +12,9 @@ from webapp.alerts.queries.findings import findings_of
 from webapp.alerts.queries.suspicion import Suspicion, suspicion_of, suspicions_of
 from webapp.analysis.models import Finding
 from webapp.api.numbered import Page, bounded, newest
-from webapp.api.schemas import AlertDetail, AlertList, Asked, ErrorOut
+from webapp.api.schemas.alerts import AlertDetail, AlertList
+from webapp.api.schemas.errors import ErrorOut
+from webapp.api.schemas.types import Asked
 from webapp.api.series import finding_out
 from webapp.results.models import Series
 

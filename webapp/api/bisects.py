@@ -7,9 +7,10 @@ from django.shortcuts import get_object_or_404
 from ninja import Query, Router
 from pydantic import Field
 
-from webapp.api.bisect_schemas import BisectDetail, BisectList
 from webapp.api.numbered import ID_MAX, Page, bounded, newest
-from webapp.api.schemas import Asked, ErrorOut
+from webapp.api.schemas.bisects import BisectDetail, BisectList
+from webapp.api.schemas.errors import ErrorOut
+from webapp.api.schemas.types import Asked
 from webapp.bisects.document import detail_document, summary_document
 from webapp.bisects.models import Bisect
 from webapp.bisects.standing import standing_of

@@ -8,7 +8,8 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from webapp.analysis.queries.compare import ComparedRow, ComparedSet, Side, compare_sides
-from webapp.api.schemas import CompareOut, ErrorOut
+from webapp.api.schemas.comparisons import CompareOut
+from webapp.api.schemas.errors import ErrorOut
 from webapp.stats import ministat
 from webapp.stats.compare import Comparison
 

@@ -6,7 +6,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 from ninja import Router, Status
 
-from webapp.api.schemas import ErrorOut, HardwareIn, HardwareList, HardwareOut, WhoOut
+from webapp.api.schemas.errors import ErrorOut
+from webapp.api.schemas.hardware import HardwareIn, HardwareList, HardwareOut, WhoOut
 from webapp.labs.models import Token
 from webapp.results.models import Hardware
 from webapp.results.services.subjects import register_hardware

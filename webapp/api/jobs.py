@@ -8,7 +8,10 @@ from ninja import Query, Router, Status
 
 from webapp.analysis import services as analysis
 from webapp.api.auth import AgentToken
-from webapp.api.job_schemas import (
+from webapp.api.numbered import Page, bounded, newest
+from webapp.api.runs import REFUSALS, recorded_out
+from webapp.api.schemas.errors import ErrorOut
+from webapp.api.schemas.jobs import (
     FailedOut,
     FailIn,
     HeardOut,
@@ -22,9 +25,8 @@ from webapp.api.job_schemas import (
     job_event_out,
     job_out,
 )
-from webapp.api.numbered import Page, bounded, newest
-from webapp.api.runs import REFUSALS, recorded_out
-from webapp.api.schemas import Asked, ErrorOut, RecordedOut
+from webapp.api.schemas.runs import RecordedOut
+from webapp.api.schemas.types import Asked
 from webapp.jobs import services as jobs
 from webapp.jobs.errors import NoSuchJob, ResultRefused
 from webapp.jobs.models import Job

@@ -7,7 +7,8 @@ from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
 from webapp.analysis import services
-from webapp.api.schemas import BatchIn, ErrorOut, RecordedOut, RunIn
+from webapp.api.schemas.errors import ErrorOut
+from webapp.api.schemas.runs import BatchIn, RecordedOut, RunIn
 from webapp.labs.models import Token
 from webapp.results.documents import Recorded
 

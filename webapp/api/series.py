@@ -12,7 +12,9 @@ from pydantic import Field
 
 from webapp.analysis.models import Comparison, Finding, SeriesAnalysis
 from webapp.api.numbered import bounded
-from webapp.api.schemas import Asked, ErrorOut, PointsOut, SeriesList
+from webapp.api.schemas.errors import ErrorOut
+from webapp.api.schemas.series import PointsOut, SeriesList
+from webapp.api.schemas.types import Asked
 from webapp.results.models import Point, Series
 
 router = Router(tags=["series"])

@@ -6,8 +6,9 @@ from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
-from webapp.api.schemas import MOST_RUNS, HardwareName, Name, RunIn, Strict
-from webapp.api.schemas import Line as SoundLine
+from webapp.api.schemas.runs import MOST_RUNS, RunIn
+from webapp.api.schemas.types import HardwareName, Name, Strict
+from webapp.api.schemas.types import Line as SoundLine
 from webapp.jobs import services as jobs
 from webapp.jobs.models import Job, JobEvent
 from webapp.jobs.services.polling import MOST_SECONDS

@@ -1,0 +1,86 @@
+"""Alerts."""
+
+from datetime import datetime
+
+from pydantic import (
+    BaseModel,
+)
+
+from webapp.api.schemas.series import FindingOut
+
+
+class AlertOut(BaseModel):
+    """All findings that point at one commit. The suspects are those after ``after`` up to
+    ``revision``; ``likeliest`` is the one that most findings name, the first measured at the new
+    level. ``commit`` is the cause: null while no commit holds 80 % of the chance alone. Until then
+    ``commits`` share ``chance``; null where only one of them is known, and others may be."""
+
+    number: int
+    url: str
+    tree: str
+    revision: str
+    after: str
+    likeliest: str
+    commit: str | None
+    commits: int | None
+    chance: float
+    verdict: str
+    state: str
+    resolution: str | None
+    resolution_revision: str | None
+    duplicate_of: int | None
+    snoozed_until: datetime | None
+    snoozed_until_revision: str | None
+    history: bool
+    standing: bool
+    opened_at: datetime
+    updated_at: datetime
+    version: int
+
+
+class AlertList(BaseModel):
+    """Newest first; ``next`` is the ``before`` of the next page, null on the last."""
+
+    alerts: list[AlertOut]
+    next: int | None
+
+
+class AlertFindingOut(FindingOut):
+    """A finding with the series it is in."""
+
+    hardware: str
+    mode: str
+    metric: str
+    unit: str
+
+
+class AlertEventOut(BaseModel):
+    """What happened to an alert; ``actor`` is null where the system did it."""
+
+    at: datetime
+    kind: str
+    actor: str | None
+    reason: str
+
+
+class UnmovedOut(BaseModel):
+    """A series measured at the likeliest commit that holds no finding there, and its verdict."""
+
+    hardware: str
+    mode: str
+    metric: str
+    unit: str
+    verdict: str
+    change_percent: float | None
+    low_percent: float | None
+    high_percent: float | None
+    smallest_visible: float | None
+
+
+class AlertDetail(AlertOut):
+    """``candidates`` suspect the same commits and are not confirmed yet."""
+
+    findings: list[AlertFindingOut]
+    candidates: list[AlertFindingOut]
+    unmoved: list[UnmovedOut]
+    events: list[AlertEventOut]

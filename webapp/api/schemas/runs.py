@@ -1,0 +1,156 @@
+"""Runs, as they are uploaded and as they were stored."""
+
+from typing import Annotated, Literal, Self
+from uuid import UUID
+
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from webapp.api.facts import Facts
+from webapp.api.schemas.types import (
+    Boot,
+    HardwareName,
+    Line,
+    ModePart,
+    Name,
+    RevisionName,
+    Sample,
+    Strict,
+    Text,
+    text_of_a_moment,
+    within_the_calendar,
+)
+from webapp.results.documents import MetricDocument, RunDocument
+from webapp.results.modes import NAME_MAX, ModeName
+
+MOST_RUNS = 500
+
+
+MOST_SAMPLES = 10_000
+
+
+MOST_METRICS = 50
+
+
+MOST_OPTIONS = 20
+
+
+class ModeIn(Strict):
+    workload: ModePart
+    traffic: ModePart | None = None
+    options: Annotated[list[ModePart], Field(max_length=MOST_OPTIONS)] = []
+
+    @model_validator(mode="after")
+    def fits_when_written(self) -> Self:
+        written = len(str(self.name()))
+        if written > NAME_MAX:
+            raise ValueError(
+                f"is {written} characters long when written workload[@traffic][+option…]; "
+                f"shorten its parts to {NAME_MAX} in all"
+            )
+        return self
+
+    def name(self) -> ModeName:
+        return ModeName.of(self.workload, self.traffic, self.options)
+
+
+class MetricIn(Strict):
+    unit: Annotated[Line, Field(min_length=1, max_length=50)]
+    better: Literal["more", "less"]
+    samples: Annotated[list[Sample], Field(min_length=1, max_length=MOST_SAMPLES)]
+    boots: Annotated[list[Boot], Field(max_length=MOST_SAMPLES)] | None = Field(
+        None, description="The index of the boot of each sample; null when unknown."
+    )
+
+    @field_validator("boots")
+    @classmethod
+    def boots_match_samples(cls, boots: list[int] | None, info: ValidationInfo) -> list[int] | None:
+        samples = info.data.get("samples")
+        if boots is not None and samples is not None and len(boots) != len(samples):
+            raise ValueError(
+                f"has {len(boots)} boots for {len(samples)} samples; "
+                "give one a sample, or null when they are unknown"
+            )
+        return boots
+
+
+class SourceIn(Strict):
+    path: Annotated[Text, Field(max_length=1000)]
+    sha256: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
+
+
+class RunIn(Strict):
+    """One build of one kernel, measured on one hardware in one mode."""
+
+    uuid: UUID
+    tree: Name
+    revision: RevisionName
+    position: Annotated[int, Field(strict=True, ge=0, lt=2**62)] | None = Field(
+        None, description="The revision's place, where neither its id nor history tells it."
+    )
+    hardware: HardwareName
+    mode: ModeIn
+    metrics: Annotated[dict[Name, MetricIn], Field(min_length=1, max_length=MOST_METRICS)]
+    build_id: Annotated[Line, Field(min_length=1, max_length=300)]
+    kernel_ident: Annotated[Text, Field(max_length=2000)] = ""
+    measured_at: (
+        Annotated[
+            AwareDatetime,
+            BeforeValidator(text_of_a_moment),
+            AfterValidator(within_the_calendar),
+        ]
+        | None
+    ) = None
+    facts: Facts = {}
+    sources: Annotated[list[SourceIn], Field(max_length=10_000)] = []
+    warnings: Annotated[list[Annotated[Text, Field(max_length=2000)]], Field(max_length=1000)] = []
+
+    def document(self) -> RunDocument:
+        return RunDocument(
+            uuid=self.uuid,
+            tree=self.tree,
+            revision=self.revision,
+            hardware=self.hardware,
+            mode=self.mode.name(),
+            metrics=[
+                MetricDocument(name, one.unit, one.better, one.samples, one.boots)
+                for name, one in self.metrics.items()
+            ],
+            build_id=self.build_id,
+            kernel_ident=self.kernel_ident,
+            measured_at=self.measured_at,
+            position=self.position,
+            facts=self.facts,
+            sources=[{"path": source.path, "sha256": source.sha256} for source in self.sources],
+            warnings=self.warnings,
+        )
+
+
+class BatchIn(Strict):
+    """One to 500 runs, stored whole or not at all."""
+
+    runs: Annotated[list[RunIn], Field(min_length=1, max_length=MOST_RUNS)]
+
+
+class RunOut(BaseModel):
+    """What became of a run. ``warnings``: it was taken, and not quite as it was sent."""
+
+    uuid: UUID
+    status: Literal["stored", "replaced", "known"]
+    warnings: list[str]
+
+
+class RecordedOut(BaseModel):
+    stored: int
+    replaced: int
+    known: int
+    runs: list[RunOut]

@@ -1,0 +1,83 @@
+"""Series, their points, and what was found in them."""
+
+from datetime import datetime
+from typing import Any
+
+from ninja import Schema
+from pydantic import (
+    BaseModel,
+)
+
+
+class SeriesOut(Schema):
+    id: int
+    tree: str
+    hardware: str
+    mode: str
+    metric: str
+    unit: str
+    better: str
+    version: int
+    analysed: bool
+
+
+class SeriesList(Schema):
+    series: list[SeriesOut]
+
+
+class FindingOut(BaseModel):
+    """A change of level. The suspects are the commits after ``after`` up to ``last``."""
+
+    state: str
+    verdict: str
+    revision: str
+    previous: str
+    after: str
+    first: str
+    last: str
+    confirmed_by: str | None
+    recovered_by: str | None
+    here: float
+    change_percent: float | None
+    low_percent: float | None
+    high_percent: float | None
+    level_before: float
+    level: float
+    probability: float
+    why: str
+    first_detected_at: datetime
+
+
+class AnalysisOut(BaseModel):
+    """What is said of the whole series: see docs/statistics.md."""
+
+    levels: list[dict[str, Any]]
+    noise: dict[str, Any] | None
+    smallest: dict[str, Any] | None
+    bimodal: bool
+    drifting: bool
+    why_not: str
+    what_helps: str
+
+
+class PointsOut(Schema):
+    """Columns of equal length, one entry a revision, in order along the tree."""
+
+    series: SeriesOut
+    revision: list[str]
+    position: list[int]
+    committed_at: list[datetime | None]
+    n: list[int]
+    boots: list[int | None]
+    builds: list[int]
+    mean: list[float]
+    median: list[float]
+    sd: list[float | None]
+    min: list[float]
+    max: list[float]
+    change_percent: list[float | None]
+    change_percent_error: list[float | None]
+    verdict: list[str | None]
+    flag: list[str | None]
+    findings: list[FindingOut]
+    analysis: AnalysisOut | None

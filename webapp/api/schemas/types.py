@@ -1,0 +1,124 @@
+"""Types of fields: text without what no name holds, moments, samples."""
+
+import re
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+
+from django.utils import timezone
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+)
+
+from webapp.results.bounds import (
+    EARLIEST,
+    HARDWARE_MAX,
+    INVISIBLE,
+    searchable,
+    wrong_with_line,
+    wrong_with_text,
+)
+from webapp.results.modes import PART_MAX, PART_PATTERN
+from webapp.stats.limits import LARGEST_SAMPLE, RANGE, is_sample
+
+CLOCK_TOLERANCE = timedelta(days=1)
+
+
+ISO_8601 = re.compile(
+    r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:?\d\d)", re.ASCII
+)
+
+
+def sound(text: str) -> str:
+    if fault := wrong_with_text(text):
+        raise ValueError(fault)
+    return text
+
+
+def sound_line(text: str) -> str:
+    if fault := wrong_with_line(text):
+        raise ValueError(fault)
+    return text
+
+
+def within_the_calendar(moment: datetime) -> datetime:
+    if moment < EARLIEST:
+        raise ValueError(f"lies before {EARLIEST:%Y-%m-%d}; send null where it is not known")
+    if moment > timezone.now() + CLOCK_TOLERANCE:
+        raise ValueError("lies in the future; check the clock and the time zone")
+    return moment
+
+
+def text_of_a_moment(value: Any) -> Any:
+    """Not what else a parser of times may take, a bare number of seconds above all."""
+    if not isinstance(value, str) or not ISO_8601.fullmatch(value):
+        raise ValueError("must be an ISO 8601 time with its zone, as 2016-08-02T10:00:00Z, or null")
+    return value
+
+
+def sample(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("must be a number")  # noqa: TRY004 (pydantic reports ValueError)
+    if not is_sample(value):
+        raise ValueError(f"must be {RANGE}; choose another unit, or leave the sample out")
+    return value
+
+
+Asked = Annotated[str, AfterValidator(searchable)]
+
+
+"""What a query looks for; a name that is not known finds nothing."""
+
+
+Name = Annotated[
+    str, StringConstraints(pattern=rf"^[^\s:/?#&{INVISIBLE}]+$", max_length=100, strict=True)
+]
+
+
+HardwareName = Annotated[
+    str,
+    StringConstraints(
+        pattern=rf"^[^\s:/?#&{INVISIBLE}]+(/[^\s:/?#&{INVISIBLE}]+)*$",
+        max_length=HARDWARE_MAX,
+        strict=True,
+    ),
+]
+
+
+ModePart = Annotated[
+    str, StringConstraints(pattern=f"^{PART_PATTERN}$", max_length=PART_MAX, strict=True)
+]
+
+
+RevisionName = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64, strict=True)
+]
+
+
+Text = Annotated[str, Field(strict=True), AfterValidator(sound)]
+
+
+Line = Annotated[str, Field(strict=True), AfterValidator(sound_line)]
+
+
+"""Text without a line end."""
+
+
+Sample = Annotated[
+    float,
+    Field(allow_inf_nan=False, ge=-LARGEST_SAMPLE, le=LARGEST_SAMPLE),
+    BeforeValidator(sample),
+]
+
+
+Boot = Annotated[int, Field(strict=True, ge=0, le=1_000_000)]
+
+
+class Strict(BaseModel):
+    """Input. Not ninja's Schema: its getter for model attributes doubles the cost of a batch."""
+
+    model_config = ConfigDict(extra="forbid")
