@@ -2,7 +2,6 @@
 
 from typing import Any, Literal
 
-from django.db import transaction
 from django.http import HttpRequest
 from ninja import Query, Router, Status
 
@@ -28,10 +27,9 @@ from webapp.api.schemas.jobs import (
 from webapp.api.schemas.runs import RecordedOut
 from webapp.api.schemas.types import Asked
 from webapp.jobs import services as jobs
-from webapp.jobs.errors import NoSuchJob, ResultRefused
+from webapp.jobs.errors import NoSuchJob
 from webapp.jobs.models import Job
 from webapp.labs.models import Agent
-from webapp.results.documents import Recorded, RunDocument
 
 router = Router(tags=["jobs"])
 AGENT = AgentToken()
@@ -117,23 +115,11 @@ def result(request: HttpRequest, number: int, sent: ResultIn) -> Any:
     attempt counts as failed.
     """
     runs = [run.document() for run in sent.all_runs()]
-    recorded = _take(number, _agent(request), sent.lease, runs)
+    recorded = analysis.store_job_result(
+        number=number, agent=_agent(request), lease=sent.lease, runs=runs
+    )
     status = 201 if recorded.stored or recorded.replaced else 200
     return Status(status, recorded_out(sent.all_runs(), recorded))
-
-
-def _take(number: int, agent: Agent, lease: str, runs: list[RunDocument]) -> Recorded:
-    """The runs and the end of the job in one transaction; a refusal is noted in another."""
-    try:
-        with transaction.atomic():
-            job = jobs.begin_result(number=number, agent=agent)
-            checked = jobs.check_result(job, runs)
-            recorded = analysis.store_runs(agent=agent, runs=checked)
-            jobs.complete(job=job, lease=lease, runs=checked)
-    except ResultRefused as refusal:
-        jobs.refuse_result(number=number, agent=agent, lease=lease, refusal=refusal)
-        raise
-    return recorded
 
 
 @router.get("", response={200: JobList, 422: ErrorOut}, summary="Jobs, newest first")

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -30,7 +29,7 @@ from webapp.pages.job_offers import Ask, Offer, offers
 from webapp.pages.links import compare_link, with_query
 from webapp.results.models import Revision
 from webapp.stats.compare import Comparison
-from webapp.stats.student import critical_value
+from webapp.stats.student import mean_interval
 
 CONFIDENCE = 95.0
 ROWS_SHOWN = 300
@@ -269,8 +268,7 @@ def _interval(one: ComparedSet) -> tuple[float, float] | None:
     """The 95 % interval of the mean, Student's t; None where ministat refuses the set."""
     if one.summary is None:
         return None
-    half = critical_value(one.summary.n - 1, CONFIDENCE) * one.summary.stddev / sqrt(one.summary.n)
-    return one.summary.mean - half, one.summary.mean + half
+    return mean_interval(one.summary.n, one.summary.mean, one.summary.stddev**2, CONFIDENCE)
 
 
 def _form(texts: Sequence[str]) -> list[str]:

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from math import sqrt
 from typing import NamedTuple
 
 from django.http import Http404
@@ -17,9 +16,8 @@ from webapp.pages.conclusions import Conclusion, conclusions_of
 from webapp.pages.trend_query import TrendQuery
 from webapp.pages.trend_unknown import NotOffered, Part, Unknown, unknown
 from webapp.results.models import Metric, Point, Revision, Series, Tree
-from webapp.stats.student import critical_value
+from webapp.stats.student import mean_interval
 
-CONFIDENCE = 95.0
 MOST_SERIES = 24
 SUBJECT_LENGTH = 80
 MOST_UNKNOWN = 3
@@ -275,7 +273,7 @@ def _series(
     whiskers: Whiskers,
 ) -> TrendSeries:
     verdicts = [judged.get((series.pk, point.revision_id), UNJUDGED) for point in points]
-    bars = [whisker(point, whiskers) for point in points]
+    bars = [_whisker(point, whiskers) for point in points]
     return TrendSeries(
         id=series.pk,
         hardware=series.hardware.name,
@@ -298,14 +296,13 @@ def _centre(point: PointRow, whiskers: Whiskers) -> float:
     return point.median if whiskers == Whiskers.RANGE else point.mean
 
 
-def whisker(point: PointRow, whiskers: Whiskers) -> tuple[float | None, float | None]:
+def _whisker(point: PointRow, whiskers: Whiskers) -> tuple[float | None, float | None]:
     """The ends of a point's whisker: of the 95 % interval of the mean, or smallest and largest.
 
-    The interval is Student's t with n - 1 degrees of freedom; one sample has none.
+    One sample has no interval.
     """
     if whiskers == Whiskers.RANGE:
         return point.minimum, point.maximum
     if whiskers == Whiskers.NONE or point.variance is None or point.n < 2:
         return None, None
-    half = critical_value(point.n - 1, CONFIDENCE) * sqrt(point.variance / point.n)
-    return point.mean - half, point.mean + half
+    return mean_interval(point.n, point.mean, point.variance)

@@ -8,7 +8,7 @@ from webapp.analysis.services.steps import (
     mark_for_analysis,
     store_findings,
 )
-from webapp.analysis.services.storing import store_runs
+from webapp.analysis.services.storing import store_job_result, store_runs
 
 __all__ = [
     "Detected",
@@ -17,5 +17,6 @@ __all__ = [
     "finish",
     "mark_for_analysis",
     "store_findings",
+    "store_job_result",
     "store_runs",
 ]

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from django.db import IntegrityError, transaction
 
+from webapp.jobs import services as jobs
+from webapp.jobs.errors import ResultRefused
 from webapp.labs.models import Agent
 from webapp.queueing import Task, queue_on_commit
 from webapp.results import services as results
@@ -32,6 +34,29 @@ def store_runs(
         if refusal.attempted:
             results.note_refused_replacement(agent=agent, runs=refusal.attempted)
         raise
+
+
+def store_job_result(
+    *, number: int, agent: Agent, lease: str, runs: Sequence[RunDocument]
+) -> Recorded:
+    """Store what a job asked for and end the job, in one transaction; a refusal counts as a failed
+    attempt of the job, noted in another one.
+
+    Raises:
+        NoSuchJob, ForeignJob: there is no such job of the agent's lab.
+        ResultRefused, WrongKernel: something else was measured. Nothing is stored.
+        ResultsError: the runs cannot be stored; see ``record_runs``.
+    """
+    try:
+        with transaction.atomic():
+            job = jobs.begin_result(number=number, agent=agent)
+            checked = jobs.check_result(job, runs)
+            recorded = store_runs(agent=agent, runs=checked)
+            jobs.complete(job=job, lease=lease, runs=checked)
+    except ResultRefused as refusal:
+        jobs.refuse_result(number=number, agent=agent, lease=lease, refusal=refusal)
+        raise
+    return recorded
 
 
 def _take_in(*, agent: Agent, runs: Sequence[RunDocument], **flags: bool) -> Recorded:
