@@ -12,7 +12,7 @@ from django.core import checks
 from django.test import Client
 
 from tests.places import PROJECT
-from webapp.config.settings import PLOTLY_STYLES
+from webapp.config.content_security import PLOTLY_STYLES
 from webapp.config.staticfiles import PlotlyFinder
 
 

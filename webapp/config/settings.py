@@ -16,6 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 from kombu import Exchange, Queue
 
 from webapp.config import instance
+from webapp.config.content_security import POLICY
 from webapp.config.environment import Environment
 from webapp.config.logging import logging_config
 from webapp.config.mail_composers import COMPOSERS
@@ -341,26 +342,8 @@ WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 # Demonstration: how much faster than a real lab its simulated agents build, boot and run
 DEMO_SPEED = _env.number("DRIFTLINE_DEMO_SPEED", default=40, least=1, most=100_000)
 
-# Security. Plotly adds two style elements: an empty one, which it then fills rule by rule (that is
-# allowed), and the styles of maps, which no page of ours draws. Allowed by their contents, because
-# 'unsafe-inline' would allow everybody's.
-PLOTLY_STYLES = (
-    "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='",
-    "'sha256-ji27qzEtxXZW+7dun6UwjHXJ18e6WAin1VvNtkzIE/o='",
-)
-CONTENT_SECURITY_POLICY = {
-    "DIRECTIVES": {
-        "default-src": ["'self'"],
-        "script-src": ["'self'"],
-        "style-src": ["'self'", *PLOTLY_STYLES],
-        "img-src": ["'self'", "data:", "blob:"],
-        "connect-src": ["'self'"],
-        "object-src": ["'none'"],
-        "base-uri": ["'none'"],
-        "form-action": ["'self'"],
-        "frame-ancestors": ["'none'"],
-    }
-}
+# Security
+CONTENT_SECURITY_POLICY = POLICY
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_SSL_REDIRECT = _over_tls and TRUSTED_PROXIES > 0
@@ -382,12 +365,12 @@ MAILBOX = STATE / "mail" if _recorded.mail_url and not EMAIL_URL_GIVEN else None
 globals().update(_env.email("DRIFTLINE_EMAIL_URL", default=_recorded.mail_url or "consolemail://"))
 EMAIL_TIMEOUT = 10
 EMAIL_SUBJECT_PREFIX = ""
+MAIL_COMPOSERS = COMPOSERS
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = _env.text(
     "DRIFTLINE_EMAIL_FROM", f"driftline@{_public.hostname or 'localhost'}"
 )
 
 # Webhooks reach public addresses only, and of the others those that are listed here
-MAIL_COMPOSERS = COMPOSERS
 WEBHOOKS_ALLOW = _env.networks("DRIFTLINE_WEBHOOKS_ALLOW")
 
 # Findings of one commit come series by series: a mail waits for the others, and tells them all.
