@@ -11,8 +11,8 @@ from labagent.benchlab.info import parse_info
 from labagent.benchlab.kernel import parse_uname
 from labagent.benchlab.label import parse_label
 from labagent.benchlab.names import names_of_prefix, read_names
-from labagent.formats import FORMATS
 from labagent.model import Mode
+from labagent.readers.logs import FORMATS
 
 from agents.tests.make import label_dir, read
 

@@ -23,13 +23,13 @@ from labagent.benchlab.label import parse_label
 from labagent.benchlab.layout import nested_options
 from labagent.benchlab.names import names_of_prefix, read_names
 from labagent.errors import AgentError, SettingsError
-from labagent.formats import FORMATS
-from labagent.formats.seconds import parse_second
 from labagent.limits import LARGEST_SAMPLE
 from labagent.model import Metric, Mode
+from labagent.readers.logs import FORMATS
+from labagent.readers.logs.seconds import parse_second
+from labagent.readers.results import READERS, Output, UnreadableError
 from labagent.reading import UnreadFileError
 from labagent.work.job import Job
-from labagent.work.readers import READERS, Output, UnreadableError
 from labagent.work.tables import read_toml
 
 from agents.tests.board import job

@@ -19,11 +19,11 @@ from labagent.benchlab.image import parse_image
 from labagent.benchlab.info import parse_info
 from labagent.benchlab.kernel import parse_uname
 from labagent.benchlab.names import names_of_prefix
-from labagent.formats import FORMATS
 from labagent.model import Metric, Mode, safe_name
+from labagent.readers.logs import FORMATS
+from labagent.readers.results import READERS, Output, UnreadableError
 from labagent.reading import UnreadFileError
 from labagent.work.job import Job
-from labagent.work.readers import READERS, Output, UnreadableError
 
 from agents.tests.board import job
 from agents.tests.make import HEAD_12, OLD_HEADER, second

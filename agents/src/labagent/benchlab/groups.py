@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from labagent.benchlab.layout import Place
-from labagent.formats import FORMATS
 from labagent.limits import LARGEST_SAMPLE
+from labagent.readers.logs import FORMATS
 from labagent.reading import MAX_TEXT_BYTES, UnreadFileError, read_file
 
 _LOG = re.compile(r"^bench\.(?:(.+)\.)?([0-9]+)\.(receiver|sender(?:_\w+)?)\Z", re.ASCII)

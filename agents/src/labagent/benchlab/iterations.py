@@ -6,7 +6,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from labagent.formats.base import Outline
+from labagent.readers.logs.base import Outline
 
 MINIMUM_TO_COMPARE = 3
 """Iterations from which on the one that differs can be told from the others."""

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from labagent.benchlab.groups import Group, ValueFile
 from labagent.benchlab.iterations import compare_iterations, missing_iterations, repeated
-from labagent.formats import FORMATS, LogFormat, Reading
-from labagent.formats.base import Outline
 from labagent.model import Metric
+from labagent.readers.logs import FORMATS, LogFormat, Reading
+from labagent.readers.logs.base import Outline
 from labagent.reading import UnreadFileError, read_file
 
 MINIMUM_TO_RECOGNISE = 3

@@ -11,6 +11,7 @@ from typing import Any
 from labagent.benchlab.kernel import bounded
 from labagent.errors import AgentError
 from labagent.model import clean
+from labagent.readers.results import Measurement, Output
 from labagent.reading import read_head
 from labagent.work.builds import Builds
 from labagent.work.commands import Command
@@ -18,7 +19,6 @@ from labagent.work.config import LabFile, Machine
 from labagent.work.job import Job, printable
 from labagent.work.lab import Task, accept_served
 from labagent.work.processes import Runner, TimedOut
-from labagent.work.readers import Measurement, Output
 from labagent.work.stops import StageFailed
 
 LONGEST_IDENT = 2000

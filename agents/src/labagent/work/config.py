@@ -14,8 +14,8 @@ from typing import Any
 
 from labagent.errors import SettingsError
 from labagent.model import Metric, Mode
+from labagent.readers.results import READERS, Reader
 from labagent.work.commands import ALWAYS, Command
-from labagent.work.readers import READERS, Reader
 from labagent.work.tables import Table, read_toml
 
 LONGEST_POLL = 60.0

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from labagent.readers.results import Measurement
 from labagent.work.job import Job
 from labagent.work.logs import JobLog
-from labagent.work.readers import Measurement
 from labagent.work.stops import StageFailed, Watch
 
 

@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from labagent.readers.results import Measurement
 from labagent.work.identity import names_revision
 from labagent.work.lab import Lab, Task
 from labagent.work.progress import BootRecord, Progress, ProgressFile
-from labagent.work.readers import Measurement
 from labagent.work.stops import StageFailed
 
 Report = Callable[[str, str], None]

@@ -1,7 +1,7 @@
 """Receiver logs: the rule of bench-lab's script."""
 
 import pytest
-from labagent.formats.pktgen import read
+from labagent.readers.logs.pktgen import read
 
 from agents.tests.make import NEW_HEADER, OLD_HEADER, receiver_log, second, seconds_of
 

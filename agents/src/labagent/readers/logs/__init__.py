@@ -4,8 +4,8 @@ A format turns one log into at most one value per metric. To add a benchmark, ad
 `FORMAT` and name it here; the first one that claims a group of logs reads it.
 """
 
-from labagent.formats import equilibrium, pktgen
-from labagent.formats.base import LogFormat, Reading
+from labagent.readers.logs import equilibrium, pktgen
+from labagent.readers.logs.base import LogFormat, Reading
 
 FORMATS: tuple[LogFormat, ...] = (pktgen.FORMAT, equilibrium.FORMAT)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from labagent.model import Metric
+from labagent.readers.results.base import Measurement, Output, Reader, UnreadableError
+from labagent.readers.results.numbers import finite, printed_lines
 from labagent.work.job import Job
-from labagent.work.readers.base import Measurement, Output, Reader, UnreadableError
-from labagent.work.readers.numbers import finite, printed_lines
 
 
 def read(output: Output, _job: Job, metric: Metric | None) -> Measurement:

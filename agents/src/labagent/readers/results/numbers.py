@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from labagent.limits import LARGEST_SAMPLE
+from labagent.readers.results.base import UnreadableError
 from labagent.reading import MAX_LOG_BYTES, UnreadFileError, read_text
-from labagent.work.readers.base import UnreadableError
 
 _NUMBER = re.compile(
     r"[-+]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][-+]?[0-9]{1,3})?"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from labagent.benchlab import read_directories
 from labagent.model import Metric, Overrides, Run, runs_of, skips_of
+from labagent.readers.results.base import Measurement, Output, Reader, UnreadableError
 from labagent.work.job import Job
-from labagent.work.readers.base import Measurement, Output, Reader, UnreadableError
 
 
 def read(output: Output, job: Job, _metric: Metric | None) -> Measurement:

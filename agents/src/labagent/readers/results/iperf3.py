@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from labagent.model import Metric
+from labagent.readers.results.base import Measurement, Output, Reader, UnreadableError
+from labagent.readers.results.numbers import finite, parse_json, printed
 from labagent.work.job import Job
-from labagent.work.readers.base import Measurement, Output, Reader, UnreadableError
-from labagent.work.readers.numbers import finite, parse_json, printed
 
 THROUGHPUT = Metric("throughput", "bit/s", "more")
 

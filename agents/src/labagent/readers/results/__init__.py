@@ -3,8 +3,8 @@
 To add a kind, add a file with a `READER` and name it here.
 """
 
-from labagent.work.readers import benchlab, iperf3, jsonlines, values
-from labagent.work.readers.base import Measurement, Output, Reader, UnreadableError
+from labagent.readers.results import benchlab, iperf3, jsonlines, values
+from labagent.readers.results.base import Measurement, Output, Reader, UnreadableError
 
 READERS: dict[str, Reader] = {
     one.name: one for one in (benchlab.READER, values.READER, jsonlines.READER, iperf3.READER)

@@ -1,6 +1,6 @@
 """Equilibrium logs."""
 
-from labagent.formats.equilibrium import read
+from labagent.readers.logs.equilibrium import read
 
 from agents.tests.make import equilibrium_log
 

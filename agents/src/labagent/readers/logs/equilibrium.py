@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from labagent.formats.base import LogFormat, Reading, frame_doubts, line_of
 from labagent.model import Metric
+from labagent.readers.logs.base import LogFormat, Reading, frame_doubts, line_of
 
 EQUILIBRIUM = Metric("equilibrium", "Mb/s", "more")
 MAXIMUM = Metric("equilibrium_max", "Mb/s", "more")

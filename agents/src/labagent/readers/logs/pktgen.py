@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from labagent.formats.base import LogFormat, Outline, Reading, frame_doubts
-from labagent.formats.seconds import Checker, carries_rate, parse_second
 from labagent.model import Metric
+from labagent.readers.logs.base import LogFormat, Outline, Reading, frame_doubts
+from labagent.readers.logs.seconds import Checker, carries_rate, parse_second
 from labagent.reading import numbered_lines
 
 WARM_UP_LINES = 15

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from labagent.formats.equilibrium import read as read_equilibrium
-from labagent.formats.pktgen import read
+from labagent.readers.logs.equilibrium import read as read_equilibrium
+from labagent.readers.logs.pktgen import read
 
 from agents.tests.make import equilibrium_log, receiver_log
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 from labagent.model import Metric
+from labagent.readers.results import READERS, Output, UnreadableError
 from labagent.work.job import Job
-from labagent.work.readers import READERS, Output, UnreadableError
 
 from agents.tests.board import job
 from agents.tests.make import HEAD_12, bench
