@@ -92,7 +92,7 @@ bench: $(STAMP)
 	@for name in $(BENCHMARKS); do $(BIN)/python -m "benchmarks.$$name" || exit; done
 
 # About half a minute a round, two minutes where everything starts again.
-# WRITE=--write puts the counts into docs/reliability.md.
+# WRITE=--write puts the counts into docs/figures.md.
 faults: $(STAMP)
 	@$(BIN)/python -m tests.faults.rounds --rounds $(ROUNDS) $(WRITE)
 

@@ -2,7 +2,7 @@
 
     python -m benchmarks.detection [--quick] [--only null,power,…] [--write]
 
-Prints tables in Markdown; --write puts them into docs/detection-quality.md, between its markers.
+Prints tables in Markdown; --write puts them into docs/figures.md, between its markers.
 The whole takes about half an hour of one core; --quick a quarter of a minute, for the tests.
 Otava takes part when benchmarks/oracles.txt is installed in .venv-oracles.
 """
@@ -29,7 +29,7 @@ from benchmarks import (
 from benchmarks.cells import Cell
 from webapp.stats.changes import scale
 
-DOCUMENT = Path(__file__).parents[1] / "docs" / "detection-quality.md"
+DOCUMENT = Path(__file__).parents[1] / "docs" / "figures.md"
 SEED = 20251121
 BINS = (0.0, 0.5, 0.7, 0.85, 0.95, 0.99, 1.0)
 

@@ -22,7 +22,7 @@ ENDINGS = {
     "lab failed": "with a failure of the lab",
 }
 HOPELESS_SHARE = 0.5
-"""Of the step: builds that scatter so much hide it (see docs/bisection.md)."""
+"""Of the step: builds that scatter so much hide it (see docs/bisect.md)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
 """The demonstration: published results and a simulated lab, loaded as an agent would.
 
-Described in docs/demonstration.md; `manage.py load_demo` loads it.
+Described in docs/pages.md; `manage.py load_demo` loads it.
 """

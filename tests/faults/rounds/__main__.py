@@ -11,7 +11,7 @@ from tests.faults.rounds.breaking import targets
 from tests.faults.rounds.playing import Outcome, plan, play
 from tests.faults.rounds.rig import rig
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "reliability.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "figures.md"
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""The counts as docs/reliability.md has them."""
+"""The counts as docs/figures.md has them."""
 
 import re
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Small simulations with fixed seeds: what a bisect promises, with generous margins.
 
-The full tables are in docs/bisection.md; `python -m webapp.stats.bisection --table` prints them.
+The full tables are in docs/figures.md; `python -m webapp.stats.bisection --table` prints them.
 """
 
 from dataclasses import replace

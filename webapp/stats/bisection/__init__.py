@@ -7,7 +7,7 @@
     decide(plan, evidence)                      # the same evidence, the same decision
 
 Decisions are never final before the end: each one is made from all raw evidence. Everything is
-pure; values are in log percent (`log_percent`). The method in words: docs/bisection.md.
+pure; values are in log percent (`log_percent`). The method in words: docs/bisect.md.
 """
 
 from webapp.stats.bisection.case import Decision, Measure, State

@@ -40,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--simulate", action="store_true", help="one cell, as JSON")
-    what.add_argument("--table", action="store_true", help="every cell of docs/bisection.md")
+    what.add_argument("--table", action="store_true", help="every cell of docs/figures.md")
     parser.add_argument("--commits", type=int, default=64, help="candidates between good and bad")
     number = parser.add_argument
     number("--step", type=float, default=-2.0, metavar="PCT", help="the true step, signed")

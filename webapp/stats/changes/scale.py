@@ -3,7 +3,7 @@
 Evidence is a normal score: how many standard deviations two levels lie apart, after allowing
 for an estimated variance (Student's t turned into a normal score) and for neighbours that stray
 together. Every threshold here was set by `python -m benchmarks.calibration`; see
-docs/detection-quality.md for the rates they give.
+docs/figures.md for the rates they give.
 """
 
 from functools import cache

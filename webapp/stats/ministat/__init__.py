@@ -1,7 +1,7 @@
 """``ministat(1)`` of FreeBSD: the names for other code; the command is in ``__main__``.
 
 The text is the original's, byte for byte; where they knowingly differ is listed in
-``docs/ministat.md``. Nothing here imports NumPy, SciPy or Django.
+``docs/statistics.md``. Nothing here imports NumPy, SciPy or Django.
 """
 
 from webapp.stats.ministat.numbers import (

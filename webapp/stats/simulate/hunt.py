@@ -17,7 +17,7 @@ LEVEL = 9.2e6
 """Packets per second before the step."""
 
 RUN, BOOT = 0.5, 0.5
-"""Scatter of runs and of boots, in percent: the case that docs/bisection.md speaks of."""
+"""Scatter of runs and of boots, in percent: the main case of docs/figures.md."""
 
 STEP_PCT = -2.0
 EVERY, MEASURED = 64, 24
