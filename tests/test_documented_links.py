@@ -1,0 +1,95 @@
+"""What the documentation, the code and its messages point to is there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.documented import DOCS, PAGES, anchors, inline
+from tests.places import PROJECT
+
+MOST_PAGES = 14
+# docs/agent.md, docs/api.md#limits, docs/pictures/step.svg
+NAMED = re.compile(r"\bdocs/[\w/-]+\.(?:md|png|svg)(?:#[\w-]+)?")
+# docs/agent.md, "Working for a server"
+NAMED_HEADING = re.compile(r"\bdocs/([\w-]+\.md), \"([^\"]+)\"")
+# PROJECT / "docs" / "running.md"
+JOINED = re.compile(r"\"docs\" / \"([\w.-]+)\"")
+PATH = re.compile(r"(?:webapp|tests|benchmarks|agents|static|migrations)/[\w./-]*")
+LINKS = [
+    (page, str(token.attrs["href" if token.type == "link_open" else "src"]))
+    for page in PAGES
+    for kind in ("link_open", "image")
+    for token in inline(page, kind)
+]
+
+
+def is_there(target: str, beside: Path) -> bool:
+    """Whether a link of a page leads to a file and, where it names one, a heading of it."""
+    name, _, heading = target.partition("#")
+    file = (beside.parent / name).resolve() if name else beside
+    return file.exists() and (not heading or heading in anchors(file))
+
+
+@pytest.mark.parametrize(
+    ("page", "target"),
+    [(page, target) for page, target in LINKS if "://" not in target],
+    ids=lambda one: one if isinstance(one, str) else one.name,
+)
+def test_a_link_leads_to_a_page_and_a_heading(page: Path, target: str) -> None:
+    assert is_there(target, page)
+
+
+@pytest.mark.parametrize(
+    "wrong", ["nowhere.md", "running.md#no-such-heading", "#no-such-heading", "pictures/no.svg"]
+)
+def test_a_link_to_nothing_is_noticed(wrong: str) -> None:
+    assert not is_there(wrong, DOCS / "agent.md")
+
+
+def sources() -> list[Path]:
+    """Every text file of the checkout that may name a page: code, templates, settings, examples."""
+    folders = ("webapp", "agents", "benchmarks", "migrations", "static", "tests")
+    files = [file for folder in folders for file in (PROJECT / folder).rglob("*")]
+    kinds = {".py", ".html", ".txt", ".css", ".js", ".toml", ".md", ".sh"}
+    return [
+        *(one for one in PROJECT.iterdir() if one.is_file() and one.name != ".git"),
+        *(one for one in files if one.suffix in kinds),
+    ]
+
+
+def test_each_page_that_code_comments_and_messages_name_is_there() -> None:
+    missing = []
+    for file in sources():
+        text = file.read_text(encoding="utf-8", errors="replace")
+        named = [one.group() for one in NAMED.finditer(text)]
+        named += [f"docs/{name}#{_anchor(title)}" for name, title in NAMED_HEADING.findall(text)]
+        named += [f"docs/{name}" for name in JOINED.findall(text)]
+        missing += [(str(file), one) for one in named if not is_there(one, PROJECT / "README.md")]
+    assert missing == []
+
+
+def _anchor(title: str) -> str:
+    return title.lower().replace(" ", "-").replace("'", "")
+
+
+# What the change log tells of may be gone.
+@pytest.mark.parametrize(
+    "page", [one for one in PAGES if one.name != "CHANGELOG.md"], ids=lambda page: page.name
+)
+def test_each_file_that_a_page_names_is_there(page: Path) -> None:
+    named = {token.content for token in inline(page, "code_inline")}
+    paths = {one for one in named if PATH.fullmatch(one) and "…" not in one}
+    assert [one for one in sorted(paths) if not (PROJECT / one).exists()] == []
+
+
+def test_there_are_few_pages_and_the_readme_leads_to_each() -> None:
+    pages = {page.name for page in DOCS.glob("*.md")}
+    assert len(pages) <= MOST_PAGES
+    linked = {target for page, target in LINKS if page == PROJECT / "README.md"}
+    assert {f"docs/{name}" for name in pages} <= linked
+
+
+def test_each_drawn_picture_is_shown() -> None:
+    shown = {(page.parent / target).resolve() for page, target in LINKS}
+    assert {one.resolve() for one in (DOCS / "pictures").iterdir()} <= shown
