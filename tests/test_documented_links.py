@@ -93,3 +93,8 @@ def test_there_are_few_pages_and_the_readme_leads_to_each() -> None:
 def test_each_drawn_picture_is_shown() -> None:
     shown = {(page.parent / target).resolve() for page, target in LINKS}
     assert {one.resolve() for one in (DOCS / "pictures").iterdir()} <= shown
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_quotes_are_straight(page: Path) -> None:
+    assert re.findall("[“”„‘’«»]", page.read_text(encoding="utf-8")) == []
