@@ -1,10 +1,12 @@
-"""What README.md, docs/api.md and docs/mail.md show works as it is written."""
+"""What README.md and some pages of docs/ show works as it is written."""
 
+import ast
 import json
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -18,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 MAIL = (ROOT / "docs" / "mail.md").read_text(encoding="utf-8")
 API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+STATISTICS = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
 
 
 def blocks(text: str, language: str) -> list[str]:
@@ -30,6 +33,18 @@ def shell(command: str, directory: Path) -> str:
         ["sh", "-c", command], cwd=directory, check=True, capture_output=True, text=True, timeout=60
     )
     return done.stdout
+
+
+def values(source: str) -> tuple[dict[str, Any], list[Any]]:
+    """Run a program: its names at the end, and the value of each expression that stands alone."""
+    names: dict[str, Any] = {}
+    found = []
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.Expr):
+            found.append(eval(ast.unparse(statement), names))
+        else:
+            exec(ast.unparse(statement), names)
+    return names, found
 
 
 def test_the_readme_prints_ministat_of_two_files(tmp_path: Path) -> None:
@@ -77,3 +92,36 @@ def test_a_shell_checks_the_signature_of_a_delivery(tmp_path: Path) -> None:
     printed = shell(f"t=1790000000 secret=s3cret\n{command}", tmp_path)
     sent = signature("s3cret", body, at=1_790_000_000)
     assert sent.endswith(f",v1={printed.strip()}")
+
+
+def test_ministat_from_python_gives_the_figures_of_the_page(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (source,) = [one for one in blocks(STATISTICS, "python") if "ministat" in one]
+    names, (_, is_equal, _) = values(source)
+    assert (names["before"].n, names["before"].minimum) == (5, 625167.0)
+    found = names["found"]
+    assert f"Difference(delta={found.delta:.1f}, error={found.error:.1f}, …)" in source
+    assert is_equal
+    assert "Difference at 95.0% confidence" in capsys.readouterr().out
+
+
+def test_power_planning_gives_the_figures_of_the_page() -> None:
+    (source,) = [one for one in blocks(STATISTICS, "python") if "power" in one]
+    _, (five_boots, twenty_boots, eight_builds, requirement) = values(source)
+    printed = re.findall(r"# (\d+\.\d):", source)
+    assert [f"{one:.1f}" for one in (five_boots, twenty_boots, eight_builds)] == printed
+    assert requirement.plan.builds == 6
+    assert f"provable={requirement.provable:.2f}, seconds={requirement.seconds}" in source
+
+
+def test_python_checks_the_signature_of_a_delivery(monkeypatch: pytest.MonkeyPatch) -> None:
+    (source,) = [one for one in blocks(MAIL, "python") if "hmac" in one]
+    names, _ = values(source)
+    body = b'{"kind": "ping"}'
+    header = signature("s3cret", body, at=1_790_000_000)
+    monkeypatch.setattr("time.time", lambda: 1_790_000_100.0)
+    assert names["is_driftline"]("s3cret", header, body)
+    assert not names["is_driftline"]("other", header, body)
+    monkeypatch.setattr("time.time", lambda: 1_790_000_400.0)
+    assert not names["is_driftline"]("s3cret", header, body)
