@@ -32,12 +32,12 @@ def is_there(target: str, beside: Path) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("page", "target"),
+    ("document", "target"),
     [(page, target) for page, target in LINKS if "://" not in target],
     ids=lambda one: one if isinstance(one, str) else one.name,
 )
-def test_a_link_leads_to_a_page_and_a_heading(page: Path, target: str) -> None:
-    assert is_there(target, page)
+def test_a_link_leads_to_a_page_and_a_heading(document: Path, target: str) -> None:
+    assert is_there(target, document)
 
 
 @pytest.mark.parametrize(
@@ -75,10 +75,10 @@ def _anchor(title: str) -> str:
 
 # What the change log tells of may be gone.
 @pytest.mark.parametrize(
-    "page", [one for one in PAGES if one.name != "CHANGELOG.md"], ids=lambda page: page.name
+    "document", [one for one in PAGES if one.name != "CHANGELOG.md"], ids=lambda page: page.name
 )
-def test_each_file_that_a_page_names_is_there(page: Path) -> None:
-    named = {token.content for token in inline(page, "code_inline")}
+def test_each_file_that_a_page_names_is_there(document: Path) -> None:
+    named = {token.content for token in inline(document, "code_inline")}
     paths = {one for one in named if PATH.fullmatch(one) and "…" not in one}
     assert [one for one in sorted(paths) if not (PROJECT / one).exists()] == []
 
@@ -95,6 +95,6 @@ def test_each_drawn_picture_is_shown() -> None:
     assert {one.resolve() for one in (DOCS / "pictures").iterdir()} <= shown
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_quotes_are_straight(page: Path) -> None:
-    assert re.findall("[“”„‘’«»]", page.read_text(encoding="utf-8")) == []
+@pytest.mark.parametrize("document", PAGES, ids=lambda page: page.name)
+def test_quotes_are_straight(document: Path) -> None:
+    assert re.findall("[“”„‘’«»]", document.read_text(encoding="utf-8")) == []
