@@ -329,6 +329,91 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="AlertHold",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("is_loss", models.BooleanField()),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "reason",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("resolved", "the alert was resolved"),
+                            ("outcome", "the bisect did not reproduce the step"),
+                            ("cancelled", "the bisect was cancelled"),
+                            ("joined", "the alert was joined to one with a bisect of its own"),
+                        ],
+                        max_length=9,
+                    ),
+                ),
+                (
+                    "after",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.revision",
+                    ),
+                ),
+                (
+                    "alert",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="holds",
+                        to="alerts.alert",
+                    ),
+                ),
+                (
+                    "last",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.revision",
+                    ),
+                ),
+                (
+                    "series",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.series",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["pk"],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("ended_at__isnull", True)),
+                        fields=["alert"],
+                        name="alert_holds_that_last",
+                    )
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("after", models.F("last")), _negated=True),
+                        name="alert_hold_between_two",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("ended_at__isnull", True), ("reason", "")),
+                            models.Q(
+                                ("ended_at__isnull", False),
+                                ("reason__in", ["resolved", "outcome", "cancelled", "joined"]),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="alert_hold_ended_for_a_reason",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
             name="FormerAlert",
             fields=[
                 ("number", models.BigIntegerField(primary_key=True, serialize=False)),

@@ -143,6 +143,16 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "hold",
+                    models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="bisect",
+                        to="alerts.alerthold",
+                    ),
+                ),
+                (
                     "bad",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.PROTECT,

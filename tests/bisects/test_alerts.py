@@ -12,7 +12,7 @@ from tests.bisects import lab
 from tests.bisects.lab import Truth
 from tests.results.steps import analyse
 from webapp.accounts.models import User
-from webapp.alerts.models import Alert
+from webapp.alerts.models import Alert, AlertHold
 from webapp.alerts.queries.findings import findings_of
 from webapp.alerts.services import reconcile_trees
 from webapp.bisects.errors import BisectError
@@ -223,4 +223,26 @@ def test_a_bisect_goes_over_to_the_alert_that_its_alert_is_joined_to(alert: Aler
     merge_revisions(source=bisect.bad, into=alert.revision)
     bisect.refresh_from_db()
     assert bisect.alert == alert
+    assert bisect.hold is not None
+    assert (bisect.hold.alert, bisect.hold.reason) == (alert, "")
     assert not Alert.objects.filter(pk=gone).exists()
+
+
+@pytest.mark.django_db
+def test_of_two_that_started_themselves_the_one_left_without_an_alert_lets_go(
+    alert: Alert,
+) -> None:
+    automatic()
+    start_automatic_bisects()
+    first, gone = Bisect.objects.get(), alert.pk
+    alert.pk, alert.revision = None, make.revision("r2000", position=2000)
+    alert.save()
+    Bisect.objects.update(alert=alert)
+    AlertHold.objects.update(alert=alert)
+    start_automatic_bisects()
+    twin = Bisect.objects.get(alert=gone)
+    merge_revisions(source=Alert.objects.get(pk=gone).revision, into=alert.revision)
+    twin.refresh_from_db()
+    first.refresh_from_db()
+    assert twin.alert is None
+    assert [one.hold and one.hold.reason for one in (first, twin)] == ["", "joined"]

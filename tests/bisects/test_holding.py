@@ -10,14 +10,14 @@ from tests.bisects import lab
 from tests.bisects.lab import Truth
 from tests.results.steps import analyse
 from webapp.accounts.models import User
-from webapp.alerts.models import Alert
+from webapp.alerts.models import Alert, AlertHold
 from webapp.alerts.queries.dry_run import dry_run
 from webapp.alerts.queries.findings import findings_of
 from webapp.alerts.queries.scopes import Scope
-from webapp.alerts.services import merge, reconcile_trees, resolve, undo
+from webapp.alerts.services import merge, reconcile_trees, reopen, resolve, undo
 from webapp.analysis.models import Finding
 from webapp.bisects.models import Bisect
-from webapp.bisects.services import act_on_bisect, draft_bisect, start_bisect
+from webapp.bisects.services import act_on_bisect, advance_bisect, draft_bisect, start_bisect
 from webapp.outbox.models import Mail
 
 pytestmark = pytest.mark.django_db
@@ -66,11 +66,11 @@ def test_an_estimate_below_the_threshold_does_not_close_it(bisect: Bisect, ada: 
     assert not Alert.objects.get().standing
 
 
-def test_a_dry_run_knows_that_no_threshold_closes_it(bisect: Bisect) -> None:
+def test_a_dry_run_knows_that_no_threshold_closes_it(bisect: Bisect, ada: User) -> None:
     scope = Scope.named(f"mode:{lab.MODE}")
     since = timezone.now() - timedelta(days=1)
     assert not dry_run(scope, 50, since=since).gone
-    Bisect.objects.all().delete()
+    end(bisect, ada)
     assert len(dry_run(scope, 50, since=since).gone) == 1
 
 
@@ -123,6 +123,60 @@ def test_analyses_in_between_change_neither_the_alert_nor_its_mails(bisect: Bise
     told = Mail.objects.values_list("kind", flat=True)
     assert sorted(told) == ["alert.opened", "bisect.done"]
     assert Alert.objects.get().likeliest == lab.revision(9)
+
+
+def test_a_bisect_that_reproduces_nothing_lets_go_for_good(bisect: Bisect, ada: User) -> None:
+    now = timezone.now()
+    while job := lab.poll(now=(now := now + timedelta(hours=3))):
+        lab.fail(job, "lab", "switch unreachable", now=now)
+        advance_bisect(bisect=bisect.pk, now=now)
+    done = Bisect.objects.get()
+    assert done.outcome == Bisect.Outcome.LAB_FAILED
+    assert _hold_of(done).reason == AlertHold.Reason.OUTCOME
+    alert = Alert.objects.get()
+    resolve(alert=alert.pk, actor=ada, version=alert.version, resolution="not real")
+    alert.refresh_from_db()
+    reopen(alert=alert.pk, actor=ada, version=alert.version)
+    assert _hold_of(done).reason == AlertHold.Reason.OUTCOME
+
+
+def test_a_paused_bisect_holds_on_and_a_cancelled_one_lets_go(bisect: Bisect, ada: User) -> None:
+    act_on_bisect(bisect=bisect.pk, kind="pause", actor=ada, reason="the lab is busy")
+    assert _hold_of(bisect).reason == ""
+    end(bisect, ada)
+    assert _hold_of(bisect).reason == AlertHold.Reason.CANCELLED
+
+
+def test_what_was_reproduced_is_held_again_when_the_resolution_is_undone(
+    bisect: Bisect, ada: User
+) -> None:
+    done = lab.work(TRUTH, bisect)
+    alert = Alert.objects.get()
+    closed = resolve(alert=alert.pk, actor=ada, version=alert.version, resolution="expected")
+    assert _hold_of(done).reason == AlertHold.Reason.RESOLVED
+    undo(alert=alert.pk, actor=ada, version=closed.version)
+    Finding.objects.update(state=Finding.State.RETRACTED)
+    assert reconcile().standing
+
+
+def test_one_of_two_bisects_holds_on_when_the_other_ends(bisect: Bisect, ada: User) -> None:
+    narrower = draft_bisect(
+        series=bisect.series,
+        good=bisect.good,
+        bad=lab.revision(15),
+        effect_pct=-5.0,
+        alert=bisect.alert,
+    )
+    other = start_bisect(draft=narrower, created_by=ada)
+    end(bisect, ada)
+    Finding.objects.update(state=Finding.State.RETRACTED)
+    assert reconcile().standing
+    end(other, ada)
+    assert not Alert.objects.get().standing
+
+
+def _hold_of(bisect: Bisect) -> AlertHold:
+    return AlertHold.objects.get(bisect=bisect)
 
 
 def _elsewhere(first: int, last: int) -> Finding:

@@ -16,6 +16,7 @@ class BisectSettingsAdmin(Admin):
 
 @admin.register(Bisect)
 class BisectAdmin(ReadOnlyAdmin):
+    exclude = ["hold"]
     list_display = ["pk", "series", "good", "bad", "state", "outcome", "culprit", "probability"]
     list_filter = ["state", "outcome", "series__tree"]
     list_select_related = [

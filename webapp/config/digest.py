@@ -58,6 +58,7 @@ LEFT_OUT: Mapping[str, str] = {
     "jobs.Worker": "who asked for work lately",
     "jobs.JobEvent": "the log of a job: its tries, and when",
     "alerts.FormerAlert": "numbers of alerts, which follow the order of arrival",
+    "alerts.AlertHold": "follows from the bisects and the states of their alerts",
     "alerts.AlertEvent": "the log of an alert: the order in which findings came",
     "analysis.FindingEvent": "the log of a finding: the order in which points came",
     "analysis.Checkpoint": "where the detector resumes; follows from the points",
@@ -160,7 +161,7 @@ PARTS = (
     Part(
         "bisects",
         "bisects.Bisect",
-        ("forecast", "version"),
+        ("forecast", "version", "hold"),
         written_as={name: RevisionNames(name) for name in ("along", "suspects")},
     ),
     Part("bisect-acts", "bisects.BisectAct", only=Q(actor__isnull=False)),

@@ -2,6 +2,7 @@
 
 from webapp.alerts.models.alerts import Alert, AlertEvent, AlertQuerySet, FormerAlert
 from webapp.alerts.models.assignments import Assignment
+from webapp.alerts.models.holds import AlertHold
 from webapp.alerts.models.membership import AlertFinding
 from webapp.alerts.models.thresholds import MinEffect, ThresholdChange
 
@@ -9,6 +10,7 @@ __all__ = [
     "Alert",
     "AlertEvent",
     "AlertFinding",
+    "AlertHold",
     "AlertQuerySet",
     "Assignment",
     "FormerAlert",

@@ -232,6 +232,11 @@ class Alert(models.Model):
         return self.state in Alert.OPEN
 
     @property
+    def is_resolved_by_people(self) -> bool:
+        """Resolved, by whomever, after a person acted on it: no bisect holds it then."""
+        return self.triaged and self.state == Alert.State.RESOLVED
+
+    @property
     def findings(self) -> FindingQuerySet:
         """What it holds, in any state, in no order."""
         return Finding.objects.filter(membership__alert=self.pk).order_by()

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from webapp.alerts.holding import held_in
 from webapp.alerts.models import Alert, AlertFinding
+from webapp.alerts.queries.holds import held_in
 from webapp.alerts.queries.scopes import Scope
 from webapp.alerts.queries.thresholds import Thresholds
 from webapp.alerts.services.evidence import Conclusion, conclude, findings_in

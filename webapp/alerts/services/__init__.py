@@ -7,6 +7,7 @@ from webapp.alerts.services.analysing import (
     analyse_dirty_series,
 )
 from webapp.alerts.services.clock import pass_time
+from webapp.alerts.services.holds import begin_hold, end_holds
 from webapp.alerts.services.merged_revisions import alerts_that_join, move_conclusions
 from webapp.alerts.services.naming import tell_bisect
 from webapp.alerts.services.reconciling import reconcile_trees
@@ -33,6 +34,8 @@ __all__ = [
     "alerts_that_join",
     "analyse_apart",
     "analyse_dirty_series",
+    "begin_hold",
+    "end_holds",
     "investigate",
     "mark_duplicate",
     "merge",

@@ -8,7 +8,7 @@ from django.db.models import Count, Q
 
 from webapp.alerts.assigned import Assigned
 from webapp.alerts.grouping import Evidence, Group, group, join
-from webapp.alerts.holding import Held
+from webapp.alerts.held import Held
 from webapp.alerts.models import Alert, Assignment
 from webapp.alerts.queries.thresholds import Thresholds
 from webapp.analysis.models import Finding
@@ -80,8 +80,18 @@ def _evidence(row: Finding, thresholds: Thresholds, held: Sequence[Held]) -> Evi
         at=row.position,
         verdict=row.verdict,
         p_value=row.p_value,
-        is_large=is_large or any(one.covers(row) for one in held),
+        is_large=is_large or any(covers(one, row) for one in held),
         series=row.series_id,
+    )
+
+
+def covers(held: Held, row: Finding) -> bool:
+    """Whether the finding is of what is held. Needs ``after`` and ``last``."""
+    return held.covers(
+        series=row.series_id,
+        after=row.after.position,
+        last=row.last.position,
+        change_pct=row.change_pct,
     )
 
 

@@ -7,12 +7,15 @@ revisions are one.
 from django.utils import timezone
 
 from webapp.alerts.models import Alert, AlertEvent, FormerAlert
+from webapp.alerts.services.holds import follow_alerts
 from webapp.alerts.services.log import RESTORED, Change, write
 from webapp.outbox.services import move_mails
 
 
 def join(*, kept: Alert, gone: Alert, reason: str) -> None:
-    """Let ``kept`` hold what ``gone`` held: its findings, its log, its mails and its number."""
+    """Let ``kept`` hold what ``gone`` held: its findings and what bisects hold of it, its log,
+    its mails and its number.
+    """
     joining = list(gone.findings)
     gone.memberships.update(alert=kept)
     gone.assignments.update(alert=kept)
@@ -24,8 +27,11 @@ def join(*, kept: Alert, gone: Alert, reason: str) -> None:
     move_mails(about=f"alert:{gone.pk}", to=f"alert:{kept.pk}", alert=kept.pk)
     FormerAlert.objects.filter(alert=gone).update(alert=kept)
     FormerAlert.objects.create(number=gone.pk, alert=kept)
+    gone.holds.update(alert=kept)
     gone.delete()
-    change = Change(kept, timezone.now())
+    now = timezone.now()
+    follow_alerts([kept], now=now)
+    change = Change(kept, now)
     change.note(AlertEvent.Kind.JOINED, reason, joining)
     write([change])
 

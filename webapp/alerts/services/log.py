@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from webapp.alerts.models import Alert, AlertEvent
+from webapp.alerts.services.holds import follow_alerts
 from webapp.analysis.models import Finding
 from webapp.queueing import Task, queue_on_commit
 
@@ -36,6 +37,7 @@ class Change:
         self.now = now
         self.events: list[AlertEvent] = []
         self.is_changed = False
+        self.was_resolved = alert.is_resolved_by_people
 
     def touch(self) -> None:
         """Have the alert written; its version grows once, however much changes."""
@@ -84,4 +86,6 @@ def write(changes: list[Change]) -> None:
     events = [event for one in changes for event in one.events]
     Alert.objects.bulk_update(changed, WRITTEN)
     AlertEvent.objects.bulk_create(events)
+    turned = [one for one in changes if one.alert.is_resolved_by_people != one.was_resolved]
+    follow_alerts([one.alert for one in turned], now=changes[0].now)
     queue_on_commit(Task.NOTIFY)

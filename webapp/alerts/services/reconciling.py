@@ -12,10 +12,11 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from webapp.alerts.holding import Held, held_in
+from webapp.alerts.held import Held
 from webapp.alerts.models import Alert, AlertEvent, AlertFinding
+from webapp.alerts.queries.holds import held_in
 from webapp.alerts.services.adding import add_assigned, take_held
-from webapp.alerts.services.evidence import Conclusion, alerts_of, conclude, findings_in
+from webapp.alerts.services.evidence import Conclusion, alerts_of, conclude, covers, findings_in
 from webapp.alerts.services.log import Change, write
 from webapp.alerts.services.naming import is_named_among
 from webapp.alerts.services.settling import retire, settle, take_up
@@ -130,7 +131,7 @@ def _held_by(
         for row in findings
         if row.state in Finding.PROVEN
         for one in reversed(standing)  # the first one stays
-        if one.covers(row)
+        if covers(one, row)
     }
 
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert, AlertEvent
+from webapp.alerts.services.holds import follow_alerts
 from webapp.alerts.services.log import RESTORED
 from webapp.alerts.services.reconciling import reconcile_alerts
 from webapp.results.models import Point, Revision
@@ -240,11 +241,14 @@ def _write(
     before: dict[str, Any] | None = None,
 ) -> Alert:
     before = before or restored(row)
+    was_resolved = row.is_resolved_by_people
     for name, value in changes.items():
         setattr(row, name, value)
     row.version += 1
     row.updated_at = timezone.now()
     row.save()
+    if row.is_resolved_by_people != was_resolved:
+        follow_alerts([row], now=row.updated_at)
     row.events.create(
         at=row.updated_at,
         actor=actor,

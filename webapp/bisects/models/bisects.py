@@ -8,7 +8,7 @@ from django.db.models import F, Q
 from django.urls import reverse
 
 from webapp.accounts.models import User
-from webapp.alerts.models import Alert
+from webapp.alerts.models import Alert, AlertHold
 from webapp.results.models import Revision, Series
 
 
@@ -83,11 +83,16 @@ class Bisect(models.Model):
         INCONCLUSIVE = "inconclusive", "inconclusive"
         LAB_FAILED = "lab failed", "the lab failed"
 
+    REPRODUCED = (Outcome.SINGLE, Outcome.RANGE, Outcome.TWO_STEPS)
+
     series = models.ForeignKey(Series, on_delete=models.PROTECT, related_name="bisects")
     good = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="+")
     bad = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="+")
     alert = models.ForeignKey(
         Alert, on_delete=models.SET_NULL, null=True, blank=True, related_name="bisects"
+    )
+    hold = models.OneToOneField(
+        AlertHold, on_delete=models.SET_NULL, null=True, blank=True, related_name="bisect"
     )
     along = ArrayField(models.BigIntegerField())
     effect_pct = models.FloatField(help_text="The alerted step, percent of the level before.")

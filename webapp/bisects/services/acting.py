@@ -6,6 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from webapp.accounts.models import User
+from webapp.alerts.models import AlertHold
 from webapp.alerts.services import reconcile_trees
 from webapp.bisects.deciding import check_candidates
 from webapp.bisects.errors import BisectChanged, BisectError
@@ -14,6 +15,7 @@ from webapp.bisects.pasted import read_boots
 from webapp.bisects.services.advancing import hold, take_step
 from webapp.bisects.services.asking import cancel_jobs
 from webapp.bisects.services.collecting import append, pasted_boots, revisions_along
+from webapp.bisects.services.ending import let_go
 from webapp.bisects.services.settling import is_paused, write_act
 from webapp.jobs.models import Job
 from webapp.results.models import Revision
@@ -120,6 +122,7 @@ def _follow(row: Bisect, kind: Kind, at: datetime) -> None:
         row.state, row.ended_at, row.updated_at = Bisect.State.CANCELLED, at, at
         row.version += 1
         row.save()
+        let_go(row, AlertHold.Reason.CANCELLED, at)
         if row.alert_id is not None:
             reconcile_trees([row.series.tree_id])
         return

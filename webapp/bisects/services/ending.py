@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from webapp.alerts.services import reconcile_trees, tell_bisect
+from webapp.alerts.models import AlertHold
+from webapp.alerts.services import end_holds, reconcile_trees, tell_bisect
 from webapp.bisects.models import Bisect
 from webapp.bisects.sentences import standing_sentence
 from webapp.notifications.models import Subscription
@@ -41,9 +42,17 @@ def end_with(
             named=bisect.culprit,
             probability=bisect.probability if is_single else None,
         )
+        if bisect.outcome not in Bisect.REPRODUCED:
+            let_go(bisect, AlertHold.Reason.OUTCOME, now)
         # What the bisect held goes by the detector's word again, where it named nothing.
         reconcile_trees([bisect.series.tree_id])
     _post(bisect, said, now)
+
+
+def let_go(bisect: Bisect, reason: AlertHold.Reason, now: datetime) -> None:
+    """Give its alert back to the detector, if the bisect holds one."""
+    if bisect.hold_id is not None:
+        end_holds([bisect.hold_id], reason=reason, now=now)
 
 
 def _post(bisect: Bisect, said: str, now: datetime) -> None:

@@ -3,7 +3,8 @@
 from django.db.models import F, Func, Q, Value
 from django.utils import timezone
 
-from webapp.alerts.models import Alert
+from webapp.alerts.models import Alert, AlertHold
+from webapp.alerts.services import end_holds
 from webapp.bisects.models import Bisect, BisectAct
 from webapp.bisects.services.identical import rule_out
 from webapp.bisects.services.settling import is_paused, write_act
@@ -20,9 +21,14 @@ def refuse_merge(source: Revision, into: Revision) -> None:
 
 
 def move_to_alert(gone: Alert, kept: Alert) -> None:
-    """Of two that started by themselves for one series, the other alert's stays its own."""
+    """Of two that started by themselves for one series, the other alert's stays its own, and the
+    one that is left without an alert lets go.
+    """
     started = Bisect.objects.filter(alert=kept, created_by=None).values("series")
     twins = Q(created_by=None, series__in=started)
+    left = Bisect.objects.filter(twins, alert=gone, hold__isnull=False)
+    holds = list(left.values_list("hold", flat=True))
+    end_holds(holds, reason=AlertHold.Reason.JOINED, now=timezone.now())
     Bisect.objects.filter(alert=gone).exclude(twins).update(alert=kept)
 
 

@@ -3,6 +3,8 @@
 from django.db import IntegrityError, transaction
 
 from webapp.accounts.models import User
+from webapp.alerts.models import AlertHold
+from webapp.alerts.services import begin_hold
 from webapp.bisects.draft import Draft
 from webapp.bisects.errors import BisectError
 from webapp.bisects.forecasting import forecast_of
@@ -34,10 +36,24 @@ def _start(draft: Draft, created_by: User | None) -> Bisect:
         raise BisectError(f"Bisect {running.pk} searches the same; look there.")
     bisect.created_by = created_by
     bisect.forecast = dict(forecast_of(draft).document)
+    bisect.hold = _hold_of(bisect)
     bisect.save()
     append(bisect, draft.boots, bisect.created_at)
     take_step(bisect, bisect.created_at)
     return bisect
+
+
+def _hold_of(bisect: Bisect) -> AlertHold | None:
+    if bisect.alert_id is None:
+        return None
+    return begin_hold(
+        alert=bisect.alert_id,
+        series=bisect.series,
+        after=bisect.good,
+        last=bisect.bad,
+        is_loss=bisect.effect_pct < 0,
+        now=bisect.created_at,
+    )
 
 
 def _same(bisect: Bisect) -> Bisect | None:

@@ -13,9 +13,9 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from webapp.alerts.holding import held_in
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.alerts.queries.findings import by_alert, findings_of
+from webapp.alerts.queries.holds import held_in
 from webapp.alerts.queries.suspicion import suspicions_of
 from webapp.analysis.models import Finding
 from webapp.notifications.models import Subscription, SubscriptionQuerySet
