@@ -10,8 +10,8 @@ from django.utils import timezone
 from tests import make
 from webapp.accounts.models import User
 from webapp.alerts import services as alerts
-from webapp.alerts.held import Held
 from webapp.alerts.models import Alert, AlertHold
+from webapp.alerts.plan.known import Held
 from webapp.alerts.queries.holds import held_in
 from webapp.alerts.services import begin_hold, end_holds
 from webapp.alerts.services.holds import follow_alerts

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from webapp.alerts.held import Held
 from webapp.alerts.models import AlertHold
+from webapp.alerts.plan.known import Held
 
 
 def held_in(trees: Iterable[int]) -> list[Held]:

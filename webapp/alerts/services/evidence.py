@@ -1,36 +1,29 @@
 """Read what the alerts of a tree are made from."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from django.contrib.postgres.aggregates import BoolAnd
 from django.db.models import Count, Q
 
 from webapp.alerts.assigned import Assigned
-from webapp.alerts.grouping import Evidence, Group, group, join
-from webapp.alerts.held import Held
+from webapp.alerts.grouping import Evidence
 from webapp.alerts.models import Alert, Assignment
+from webapp.alerts.plan import conclusions
+from webapp.alerts.plan.conclusions import Conclusion
+from webapp.alerts.plan.known import Held, KnownFinding
 from webapp.alerts.queries.thresholds import Thresholds
 from webapp.analysis.models import Finding
 from webapp.results.models import Point, Run
 
 
 @dataclass(frozen=True, slots=True)
-class Conclusion:
-    """A group with what decides the state it rests in while nobody triages it."""
+class Read:
+    """The findings of a tree, how many series have a point at each position, what people said."""
 
-    group: Group
-    is_history: bool
-    is_recovered: bool
-
-
-def joined(own: Conclusion, assigned: Conclusion) -> Conclusion:
-    """``own`` with what people added to it; what opens nothing decides nothing."""
-    return Conclusion(
-        group=join(own.group, assigned.group),
-        is_history=own.is_history and assigned.is_history,
-        is_recovered=own.is_recovered and assigned.is_recovered,
-    )
+    findings: Sequence[KnownFinding]
+    received: Mapping[int, int] = field(default_factory=dict)
+    assigned: Sequence[Assigned] = ()
 
 
 def findings_in(tree: int) -> list[Finding]:
@@ -41,75 +34,79 @@ def findings_in(tree: int) -> list[Finding]:
     return list(found.select_related(*parts).defer("why").order_by("pk"))
 
 
-def alerts_of(findings: Iterable[Finding]) -> dict[int, int]:
-    """Which alert (id) holds each finding (id) of `findings_in`; what none holds is left out."""
-    return {row.pk: row.membership.alert_id for row in findings if hasattr(row, "membership")}
-
-
 def conclude(
-    tree: int,
-    findings: Iterable[Finding],
-    thresholds: Thresholds | None = None,
-    *,
-    held: Sequence[Held] = (),
+    tree: int, findings: Sequence[Finding], thresholds: Thresholds, *, held: Sequence[Held]
 ) -> list[Conclusion]:
-    """The alerts that the present findings of a tree make: a function of the data alone.
+    """The alerts that the present findings of a tree would make under ``thresholds``."""
+    read = read_evidence(tree, findings, held=held, thresholds=thresholds)
+    named = Alert.objects.filter(pk__in={one.alert for one in read.assigned})
+    return conclusions.conclude(
+        read.findings,
+        held=held,
+        received=read.received,
+        assigned=read.assigned,
+        anchors=dict(named.values_list("pk", "revision__position")),
+    )
 
-    ``thresholds`` are those in force unless others are given, to see what they would make. A
-    finding that is ``held`` reaches any: what opened its alert had done so.
+
+def read_evidence(
+    tree: int,
+    findings: Sequence[Finding],
+    *,
+    held: Sequence[Held],
+    thresholds: Thresholds | None = None,
+) -> Read:
+    """What is known of findings of `findings_in`, under the thresholds in force unless others are
+    given. Where none is proven, nothing else counts.
     """
-    proven = {row.pk: row for row in findings if row.state in Finding.PROVEN}
+    proven = [row for row in findings if row.state in Finding.PROVEN]
     if not proven:
-        return []
+        return Read([_known(row, is_large=False) for row in findings])
     if thresholds is None:
-        thresholds = Thresholds.of({row.series_id for row in proven.values()}, tree=tree)
-    evidence = [_evidence(row, thresholds, held) for row in proven.values()]
-    assigned, anchors = _assigned(tree)
-    groups = group(evidence, _received(proven.values()), assigned, anchors)
-    history = _history([proven[one.finding] for one_group in groups for one in one_group.openers])
-    return [_conclusion(one, proven, history) for one in groups]
+        thresholds = Thresholds.of({row.series_id for row in proven}, tree=tree)
+    known = [_known(row, is_large=_is_large(row, thresholds)) for row in findings]
+    return Read(_with_history(known, findings, held), _received(proven), _assigned(tree))
 
 
-def _evidence(row: Finding, thresholds: Thresholds, held: Sequence[Held]) -> Evidence:
+def _is_large(row: Finding, thresholds: Thresholds) -> bool:
     least = thresholds.for_series(row.series).percent
-    is_large = row.change_pct is None or abs(row.change_pct) >= least
-    return Evidence(
+    return row.change_pct is None or abs(row.change_pct) >= least
+
+
+def _known(row: Finding, *, is_large: bool) -> KnownFinding:
+    evidence = Evidence(
         finding=row.pk,
         after=row.after.position,
         last=row.last.position,
         at=row.position,
         verdict=row.verdict,
         p_value=row.p_value,
-        is_large=is_large or any(covers(one, row) for one in held),
+        is_large=is_large,
         series=row.series_id,
     )
-
-
-def covers(held: Held, row: Finding) -> bool:
-    """Whether the finding is of what is held. Needs ``after`` and ``last``."""
-    return held.covers(
-        series=row.series_id,
-        after=row.after.position,
-        last=row.last.position,
+    return KnownFinding(
+        evidence=evidence,
         change_pct=row.change_pct,
+        is_proven=row.state in Finding.PROVEN,
+        is_recovered=row.state == Finding.State.RECOVERED,
+        superseded_by=row.superseded_by_id,
+        alert=row.membership.alert_id if hasattr(row, "membership") else None,
     )
 
 
-def _assigned(tree: int) -> tuple[list[Assigned], dict[int, int]]:
-    """What people said about the findings of a tree, and where the alerts that they named stand."""
+def _assigned(tree: int) -> list[Assigned]:
+    """What people said about the findings of a tree."""
     rows = (
         Assignment.objects.filter(alert__tree=tree)
         .order_by("pk")
         .values_list("alert_id", "series_id", "after__position", "last__position")
     )
-    assigned = [Assigned(*row) for row in rows]
-    named = Alert.objects.filter(pk__in={one.alert for one in assigned})
-    return assigned, dict(named.values_list("pk", "revision__position"))
+    return [Assigned(*row) for row in rows]
 
 
-def _received(findings: Iterable[Finding]) -> dict[int, int]:
+def _received(proven: Iterable[Finding]) -> dict[int, int]:
     """By position, how many series have a point at a revision that a finding names."""
-    positions = {row.revision_id: row.position for row in findings}
+    positions = {row.revision_id: row.position for row in proven}
     counted = (
         Point.objects.filter(revision__in=positions)
         .order_by()
@@ -127,22 +124,24 @@ def _place(row: Finding) -> Place:
     return row.revision_id, row.series.hardware_id, row.series.mode_id
 
 
-def _history(findings: Sequence[Finding]) -> set[Place]:
-    """The places of findings where every run was uploaded as history."""
+def _with_history(
+    known: Sequence[KnownFinding], findings: Sequence[Finding], held: Sequence[Held]
+) -> list[KnownFinding]:
+    """Mark those at places where every run was uploaded as history. Only large ones are looked at:
+    nothing else opens an alert.
+    """
+    opening = [
+        row
+        for one, row in zip(known, findings, strict=True)
+        if one.is_proven and conclusions.is_large(one, held)
+    ]
     rows = (
         Run.objects.counted()
-        .filter(revision__in={row.revision_id for row in findings})
+        .filter(revision__in={row.revision_id for row in opening})
         .order_by()
         .values_list("revision_id", "hardware_id", "mode_id")
         .annotate(only=BoolAnd("history"))
     )
-    return {(revision, hardware, mode) for revision, hardware, mode, only in rows if only}
-
-
-def _conclusion(one: Group, proven: dict[int, Finding], history: set[Place]) -> Conclusion:
-    openers = [proven[row.finding] for row in one.openers]
-    return Conclusion(
-        group=one,
-        is_history=all(_place(row) in history for row in openers),
-        is_recovered=all(row.state == Finding.State.RECOVERED for row in openers),
-    )
+    places = {(revision, hardware, mode) for revision, hardware, mode, only in rows if only}
+    old = {row.pk for row in opening if _place(row) in places}
+    return [replace(one, is_history=True) if one.number in old else one for one in known]

@@ -15,7 +15,8 @@ from webapp.alerts.models import Alert, AlertEvent, Assignment
 from webapp.alerts.queries.findings import findings_of
 from webapp.alerts.services import triage
 from webapp.alerts.services.log import write
-from webapp.alerts.services.reconciling import open_alert, reconcile_alerts
+from webapp.alerts.services.opening import open_alert
+from webapp.alerts.services.reconciling import reconcile_alerts
 from webapp.alerts.services.triage import TriageError
 from webapp.analysis.models import Finding
 from webapp.results.models import Revision

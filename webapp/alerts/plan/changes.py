@@ -1,0 +1,164 @@
+"""What is to be done to alerts, one class for each thing. Each says what an alert is after it."""
+
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from webapp.alerts.grouping import AlertVerdict
+from webapp.alerts.plan.known import KnownAlert, Place, State
+
+News = Literal["recovered", "returned", "snoozed", "woke"]
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """A new alert, which the other changes call by ``alert``: it has no number yet."""
+
+    alert: int
+    place: Place
+    verdict: AlertVerdict
+    is_history: bool
+
+    def made(self) -> KnownAlert:
+        return KnownAlert(
+            number=self.alert,
+            place=self.place,
+            verdict=self.verdict,
+            state="snoozed" if self.is_history else "new",
+            history=self.is_history,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """It points at another commit."""
+
+    alert: int
+    place: Place
+
+    def on(self, alert: KnownAlert) -> KnownAlert:
+        return replace(alert, place=self.place)
+
+
+@dataclass(frozen=True, slots=True)
+class Refine:
+    """Its likeliest commit is the same, the others it suspects are not."""
+
+    alert: int
+    place: Place
+
+    def on(self, alert: KnownAlert) -> KnownAlert:
+        return replace(alert, place=self.place)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Its findings say something else together."""
+
+    alert: int
+    was: str
+    verdict: AlertVerdict
+
+    def on(self, alert: KnownAlert) -> KnownAlert:
+        return replace(alert, verdict=self.verdict)
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Findings (ids) that it held are no longer its own."""
+
+    alert: int
+    findings: tuple[int, ...]
+
+    def on(self, alert: KnownAlert) -> KnownAlert:
+        return alert
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """It holds findings (ids) from now on."""
+
+    alert: int
+    findings: tuple[int, ...]
+
+    def on(self, alert: KnownAlert) -> KnownAlert:
+        return alert
+
+
+@dataclass(frozen=True, slots=True)
+class TakeUp:
+    """A duplicate of ``other`` waits or sleeps in its place: it gets the findings."""
+
+    alert: int
+    other: int
+    state: State
+    triaged: bool
+
+    def on(self, alert: KnownAlert) -> KnownAlert:
+        return replace(
+            alert, state=self.state, triaged=self.triaged, resolution="", duplicate_of=None
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MarkHistory:
+    """It rests on runs uploaded as history alone, or no longer. ``is_told``: as an event, for what
+    nobody triaged falls asleep or wakes, which is one.
+    """
+
+    alert: int
+    is_history: bool
+    is_told: bool
+
+    def on(self, alert: KnownAlert) -> KnownAlert:
+        return replace(alert, history=self.is_history)
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """Findings back it again; in ``state``, if having none had closed it."""
+
+    alert: int
+    state: State | None
+
+    def on(self, alert: KnownAlert) -> KnownAlert:
+        stands = replace(alert, standing=True)
+        if self.state is None:
+            return stands
+        return replace(stands, state=self.state, resolution="", duplicate_of=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """It comes to rest in another state, because of news of the given kind."""
+
+    alert: int
+    news: News
+    state: State
+
+    def on(self, alert: KnownAlert) -> KnownAlert:
+        return replace(alert, state=self.state, resolution="", duplicate_of=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Retire:
+    """No finding backs it: they are gone, or are mostly those of ``heir`` now. ``is_closed`` where
+    nothing had closed it yet.
+    """
+
+    alert: int
+    heir: int | None
+    is_closed: bool
+
+    def on(self, alert: KnownAlert) -> KnownAlert:
+        if not self.is_closed:
+            return replace(alert, standing=False)
+        resolution = "retracted" if self.heir is None else "duplicate"
+        return replace(
+            alert, standing=False, state="resolved", resolution=resolution, duplicate_of=self.heir
+        )
+
+
+ToKnown: TypeAlias = (
+    Move | Refine | Turn | Leave | Join | TakeUp | MarkHistory | Stand | Settle | Retire
+)
+PlannedChange: TypeAlias = Open | ToKnown

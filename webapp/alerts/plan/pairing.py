@@ -1,0 +1,137 @@
+"""Which alert stands for which group: an alert keeps its number when its commit moves."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from webapp.alerts.plan.conclusions import Conclusion, joined
+from webapp.alerts.plan.known import Held, Known, KnownAlert, KnownFinding
+
+Holders = Mapping[int, int]
+"""Alerts by finding, both as ids."""
+Alerts = Mapping[int, KnownAlert]
+Pairs = list[tuple[Conclusion, int | None]]
+"""Groups, each with its alert, None: one that is to be opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """The groups of a tree with their alerts, and which of those people filled by hand."""
+
+    pairs: Pairs
+    said: Sequence[Conclusion]
+
+
+def pair(known: Known, alerts: Alerts, conclusions: Sequence[Conclusion]) -> Pairing:
+    """Each group with its alert, what people gave to alerts among it."""
+    held_by = _held_by(known.findings, known.held, alerts)
+    holders = {**_holders(known.findings, held_by), **known.back}
+    own = [one for one in conclusions if one.group.alert is None]
+    said = [one for one in conclusions if one.group.alert is not None]
+    free = _free(alerts, own, known.back.values())
+    pairs, taken = _take_held(_pair(own, alerts, free, holders), held_by)
+    return Pairing(_add_assigned(pairs, [*said, *taken], alerts), said)
+
+
+def _held_by(
+    findings: Sequence[KnownFinding], held: Sequence[Held], alerts: Alerts
+) -> dict[int, int]:
+    """By finding, the standing alert whose bisect measures there."""
+    standing = [one for one in held if one.alert in alerts and alerts[one.alert].standing]
+    return {
+        row.number: one.alert
+        for row in findings
+        if row.is_proven
+        for one in reversed(standing)  # the first one stays
+        if one.covers(row)
+    }
+
+
+def _holders(findings: Sequence[KnownFinding], held_by: Holders) -> dict[int, int]:
+    """The alert that holds each finding; a new one is held by that of the finding it replaces, or
+    by the one whose bisect measures there.
+    """
+    holders = {row.number: row.alert for row in findings if row.alert is not None}
+    for row in findings:
+        if row.superseded_by is not None and row.number in holders:
+            holders.setdefault(row.superseded_by, holders[row.number])
+    for finding, alert in held_by.items():
+        holders.setdefault(finding, alert)
+    return holders
+
+
+def _free(alerts: Alerts, own: Sequence[Conclusion], back: Collection[int]) -> set[int]:
+    """The alerts whose commit is no longer suspected: they may move. Those that get something
+    ``back`` need not stand.
+    """
+    suspects = {one.group.suspect for one in own}
+    may = [alert for alert in alerts.values() if alert.standing or alert.number in back]
+    return {alert.number for alert in may if alert.place.suspect not in suspects}
+
+
+def _pair(
+    own: Sequence[Conclusion], alerts: Alerts, free: set[int], holders: Holders
+) -> list[tuple[Conclusion, int | None]]:
+    """Each group with its alert: the one of its commit; else the oldest free one that holds most of
+    its findings; else none yet.
+    """
+    at_commit = {alert.place.suspect: number for number, alert in alerts.items()}
+    pairs: Pairs = []
+    for one in own:
+        number = at_commit.get(one.group.suspect)
+        if number is None:
+            number = _moved(one, free, holders)
+            free -= {number}
+        pairs.append((one, number))
+    return pairs
+
+
+def _moved(one: Conclusion, free: set[int], holders: Holders) -> int | None:
+    before = Counter(
+        number for row in one.group.openers if (number := holders.get(row.finding)) in free
+    )
+    return min(before, key=lambda number: (-before[number], number or 0), default=None)
+
+
+def _take_held(pairs: Pairs, held_by: Holders) -> tuple[Pairs, list[Conclusion]]:
+    """``pairs`` without what would open an alert although another is held for all that opens it,
+    and that as assigned to the held one.
+    """
+    kept: Pairs = []
+    taken = []
+    for one, number in pairs:
+        holders = {held_by.get(row.finding) for row in one.group.openers}
+        alert = holders.pop() if number is None and len(holders) == 1 else None
+        if alert is None:
+            kept.append((one, number))
+        else:
+            taken.append(replace(one, group=replace(one.group, alert=alert)))
+    return kept, taken
+
+
+def _add_assigned(pairs: Pairs, assigned: Sequence[Conclusion], alerts: Alerts) -> Pairs:
+    """``pairs`` with what was ``assigned``: it joins the group of its alert, or is the alert's all.
+
+    What is too small to open an alert makes none stand by itself.
+    """
+    added = list(pairs)
+    places = {number: at for at, (_, number) in enumerate(pairs) if number is not None}
+    taken = {one.group.suspect for one, _ in pairs}
+    for one in assigned:
+        alert = alerts[one.group.alert or 0]
+        at = places.get(alert.number)
+        if at is not None:
+            added[at] = joined(added[at][0], one), alert.number
+        elif one.group.openers:
+            added.append((_alone(one, alert, taken, alerts), alert.number))
+    return added
+
+
+def _alone(one: Conclusion, alert: KnownAlert, taken: set[int], alerts: Alerts) -> Conclusion:
+    """Where the findings point; where the alert stands, if another alert has that commit."""
+    others = {other.place.suspect for other in alerts.values() if other is not alert}
+    if one.group.suspect not in taken | others:
+        return one
+    at = alert.place
+    stays = replace(one.group, suspect=at.suspect, after=at.after, likeliest=at.likeliest)
+    return replace(one, group=stays)
