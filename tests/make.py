@@ -8,7 +8,7 @@ from statistics import fmean, median, variance
 from typing import Any
 
 from webapp.accounts.models import User
-from webapp.alerts.models import AlertFinding
+from webapp.alerts.models import Alert, AlertFinding
 from webapp.analysis.models import Comparison, Finding, Flag, SeriesAnalysis, Verdict
 from webapp.labs.models import Agent, Lab
 from webapp.notifications.models import Subscription
@@ -214,6 +214,15 @@ def finding(of: Series, previous: Revision, at: Revision, **fields: Any) -> Find
     if alert is not None:
         AlertFinding.objects.create(finding=made, alert=alert)
     return made
+
+
+def alert(at: Revision, *, after: Revision, **fields: Any) -> Alert:
+    """One of a regression by ``at`` or a commit between ``after`` and it, that stands; nobody
+    triaged it, and it holds nothing.
+    """
+    times = {"opened_at": DAY_ONE, "updated_at": DAY_ONE}
+    defaults = {"likeliest": at, "verdict": "regression", **times}
+    return Alert.objects.create(tree=at.tree, revision=at, after=after, **{**defaults, **fields})
 
 
 def analysis(of: Series, **summary: Any) -> SeriesAnalysis:

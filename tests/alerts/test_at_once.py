@@ -1,15 +1,19 @@
 """Alerts that four processes and a person write at the same moment."""
 
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
+from django.db import connection, transaction
+from django.utils import timezone
 
+from tests import make
 from tests.alerts.steps import open_alerts, revision_of, runs_of
 from tests.alerts.test_four_workers import four_workers
 from tests.results.steps import an_agent, upload
 from webapp.accounts.models import User
 from webapp.alerts import services as alerts
-from webapp.alerts.models import Alert
+from webapp.alerts.models import Alert, AlertHold
 from webapp.analysis.models import Finding
 from webapp.analysis.services import mark_for_analysis
 from webapp.results.models import Series
@@ -63,3 +67,44 @@ def _act_once(actor: User) -> int:
             continue
         return 1
     return 0
+
+
+def test_a_hold_that_begins_while_somebody_resolves_its_alert_waits_and_begins_ended() -> None:
+    series, (after, last) = make.series(), [make.revision(name) for name in ("r100", "r105")]
+    alert = make.alert(last, after=after)
+    actor = make.user()
+
+    def begin() -> str:
+        try:
+            with transaction.atomic():
+                hold = alerts.begin_hold(
+                    alert=alert.pk,
+                    series=series,
+                    after=after,
+                    last=last,
+                    is_loss=True,
+                    now=timezone.now(),
+                )
+            return hold.reason
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as thread:
+        with transaction.atomic():
+            alerts.resolve(alert=alert.pk, actor=actor, version=1, resolution="expected")
+            begun = thread.submit(begin)
+            _wait_for_somebody_at_the_tree(begun)
+        assert begun.result() == AlertHold.Reason.RESOLVED
+
+
+def _wait_for_somebody_at_the_tree(begun: "Future[str]") -> None:
+    end = time.monotonic() + 10
+    waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    while True:
+        assert not begun.done(), "it did not wait"
+        assert time.monotonic() < end, "nobody waits"
+        with connection.cursor() as cursor:
+            cursor.execute(waiting)
+            if cursor.fetchone()[0]:
+                return
+        time.sleep(0.01)

@@ -32,23 +32,9 @@ def along() -> list[Revision]:
     return [make.revision(f"r{number}") for number in range(100, 112)]
 
 
-def alert_at(at: Revision, after: Revision, **fields: Any) -> Alert:
-    now = timezone.now()
-    return Alert.objects.create(
-        tree=at.tree,
-        revision=at,
-        after=after,
-        likeliest=at,
-        verdict="regression",
-        opened_at=now,
-        updated_at=now,
-        **fields,
-    )
-
-
 @pytest.fixture
 def alert(along: list[Revision]) -> Alert:
-    return alert_at(along[8], along[2])
+    return make.alert(along[8], after=along[2])
 
 
 @pytest.fixture
@@ -82,7 +68,7 @@ def test_what_lasts_is_read_in_one_statement(
     along: list[Revision],
     django_assert_num_queries: Callable[[int], Any],
 ) -> None:
-    later = alert_at(along[11], along[10])
+    later = make.alert(along[11], after=along[10])
     for one in (later, alert):
         begin(one, series)
     begin(alert, series, after=along[1], is_loss=False)
@@ -200,7 +186,7 @@ def test_it_goes_over_to_the_series_that_its_own_was_merged_into(
 def test_it_goes_over_to_the_alert_that_its_own_is_joined_to(
     alert: Alert, series: Series, along: list[Revision], ada: User, closed: str
 ) -> None:
-    kept = alert_at(along[10], along[9])
+    kept = make.alert(along[10], after=along[9])
     for one in (alert, kept):
         begin(one, series)
     for one, name in ((alert, "gone"), (kept, "kept")):

@@ -3,14 +3,15 @@
 import random
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from tests.alerts.steps import arrive, log, open_alerts, revision_of, runs_of, series_of
 from tests.results.steps import analyse
 from webapp.alerts.models import Alert, AlertEvent, MinEffect
 from webapp.alerts.queries.findings import of_interest
 from webapp.alerts.queries.thresholds import Thresholds
-from webapp.alerts.services.reconciling import reconcile_trees
+from webapp.alerts.services.reconciling import reconcile_alerts, reconcile_trees
 from webapp.analysis.models import Finding, SeriesSettings
 from webapp.analysis.services import mark_for_analysis
 from webapp.results.models import Hardware, Mode, Run, Series, Tree
@@ -67,6 +68,14 @@ def test_analysing_again_writes_nothing() -> None:
     mark_for_analysis(Series.objects.values_list("pk", flat=True))
     analyse()
     assert (list(Alert.objects.values()), list(AlertEvent.objects.values())) == before
+
+
+def test_alerts_in_line_are_read_in_eight_statements_and_not_written() -> None:
+    arrive(runs_of({(ATOM, "pf"): {12: 0.9}, (XEON, "pf"): {20: 0.9}}))
+    tree = Tree.objects.get()
+    with CaptureQueriesContext(connection) as captured:
+        reconcile_alerts(tree.pk)
+    assert [query["sql"].split()[0] for query in captured.captured_queries] == ["SELECT"] * 8
 
 
 def test_an_alert_whose_findings_are_gone_is_retracted_and_stands_again_with_them() -> None:
