@@ -16,7 +16,7 @@ from webapp.alerts.queries.holds import held_in
 from webapp.alerts.services import begin_hold, end_holds
 from webapp.alerts.services.holds import follow_alerts
 from webapp.results.models import Revision, Series
-from webapp.results.services.merging import merge_hardware, merge_revisions
+from webapp.merging.services import merge_hardware, merge_revisions
 
 pytestmark = pytest.mark.django_db
 Reason = AlertHold.Reason
