@@ -15,8 +15,8 @@ from webapp.alerts.plan.known import Held
 from webapp.alerts.queries.holds import held_in
 from webapp.alerts.services import begin_hold, end_holds
 from webapp.alerts.services.holds import follow_alerts
-from webapp.results.models import Revision, Series
 from webapp.merging.services import merge_hardware, merge_revisions
+from webapp.results.models import Revision, Series
 
 pytestmark = pytest.mark.django_db
 Reason = AlertHold.Reason

@@ -8,6 +8,8 @@ from django.db.models import Q
 from webapp.accounts.models import User
 from webapp.results.models import Hardware, Mode, Series, Tree
 
+MOST_PERCENT = 1000.0
+
 
 def _said(percent: float | None) -> str:
     return "not set" if percent is None else f"{percent:g} %"

@@ -11,10 +11,10 @@ from datetime import datetime
 
 from webapp.alerts.models import Alert, AlertFinding
 from webapp.alerts.plan.conclusions import Conclusion
+from webapp.alerts.queries.evidence import conclude, findings_in
 from webapp.alerts.queries.holds import held_in
 from webapp.alerts.queries.scopes import Scope
 from webapp.alerts.queries.thresholds import Thresholds
-from webapp.alerts.services.evidence import conclude, findings_in
 from webapp.analysis.models import Finding
 
 ANY_SIZE = float("inf")

@@ -11,9 +11,9 @@ from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Abs
 
 from webapp.alerts.models import Alert
+from webapp.alerts.models.thresholds import MOST_PERCENT
 from webapp.alerts.queries.scopes import Scope
 from webapp.alerts.queries.thresholds import Threshold, Thresholds
-from webapp.alerts.services.thresholds import MOST_PERCENT
 from webapp.analysis.models import Finding
 from webapp.results.models import Series
 

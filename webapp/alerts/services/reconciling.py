@@ -10,8 +10,8 @@ from django.utils import timezone
 from webapp.alerts.models import Alert
 from webapp.alerts.plan import plan_changes
 from webapp.alerts.plan.known import Known, KnownAlert, Place, State
+from webapp.alerts.queries.evidence import Read, findings_in, read_evidence
 from webapp.alerts.queries.holds import held_in
-from webapp.alerts.services.evidence import Read, findings_in, read_evidence
 from webapp.alerts.services.writing import write_changes
 from webapp.analysis.models import Finding
 from webapp.results.services import begin_writing

@@ -7,12 +7,11 @@ from django.utils import timezone
 
 from webapp.accounts.models import User
 from webapp.alerts.models import MinEffect, ThresholdChange
+from webapp.alerts.models.thresholds import MOST_PERCENT
 from webapp.alerts.queries.scopes import Scope
 from webapp.alerts.services.reconciling import reconcile_trees
 from webapp.analysis.models import SeriesSettings
 from webapp.results.services import begin_writing
-
-MOST_PERCENT = 1000.0
 
 
 class ThresholdError(Exception):
