@@ -77,7 +77,7 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/djlint --quiet --check webapp/templates
 	$(BIN)/djlint --quiet --lint webapp/templates
 	@# Needs no server: the warning is that none answers.

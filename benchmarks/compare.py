@@ -7,8 +7,8 @@ from statistics import median
 
 import numpy as np
 
-from webapp.stats.compare import compare
-from webapp.stats.compare_many import Moments, compare_many
+from webapp.stats.compare.comparing import compare
+from webapp.stats.compare.many import Moments, compare_many
 from webapp.stats.ministat import difference, difference_from_moments, render, summarize
 
 PAIRS = 100_000

@@ -20,7 +20,7 @@ from webapp.alerts.models import Alert, AlertEvent, AlertFinding
 from webapp.alerts.queries.findings import findings_of
 from webapp.analysis.models import Finding
 from webapp.bisects.services import draft_bisect, start_bisect
-from webapp.notifications.services.addresses import ask_address
+from webapp.notifications.addresses import ask_address
 from webapp.notifications.services.digests import post_digests
 from webapp.outbox.letters import compose
 from webapp.outbox.models import Mail

@@ -50,7 +50,7 @@ from webapp.results.revision_ids import position_of
 from webapp.stats import ministat
 from webapp.stats.changes import BadSeriesError
 from webapp.stats.changes.series_csv import read_points
-from webapp.stats.compare import compare
+from webapp.stats.compare.comparing import compare
 from webapp.stats.errors import StatisticsError
 from webapp.stats.limits import is_sample
 from webapp.stats.ministat.reading import InvalidDataError, number, read_column

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from labagent.benchlab import read_directories
 from labagent.model import Overrides, Run, Skip, runs_of, skips_of
+from labagent.readers.benchlab import read_directories
 
 HEAD_12 = (
     "FreeBSD netgate 12.0-CURRENT FreeBSD 12.0-CURRENT #14 r317849M: Sat May  6 00:18:48 CEST 2017"

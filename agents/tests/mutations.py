@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from labagent.benchlab import read_directories
 from labagent.model import Overrides, runs_of, skips_of
+from labagent.readers.benchlab import read_directories
 
 from agents.tests.make import TOPIC, equilibrium_log, info_text, old_info_text, receiver_log
 

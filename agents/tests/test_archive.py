@@ -9,9 +9,9 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
-from labagent.benchlab import read_directories
-from labagent.benchlab.reader import NO_REVISION, NO_SAMPLE, PROFILED
 from labagent.model import Overrides, runs_of, skips_of
+from labagent.readers.benchlab import read_directories
+from labagent.readers.benchlab.reader import NO_REVISION, NO_SAMPLE, PROFILED
 
 SHARED = Path(__file__).parents[2].parent / "shared"
 ARCHIVE = SHARED / "netbenches"

@@ -14,22 +14,22 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from labagent.benchlab.clock import parse_time
-from labagent.benchlab.groups import parse_values
-from labagent.benchlab.image import parse_image
-from labagent.benchlab.info import parse_info
-from labagent.benchlab.kernel import parse_uname
-from labagent.benchlab.label import parse_label
-from labagent.benchlab.layout import nested_options
-from labagent.benchlab.names import names_of_prefix, read_names
 from labagent.errors import AgentError, SettingsError
+from labagent.job import Job
 from labagent.limits import LARGEST_SAMPLE
 from labagent.model import Metric, Mode
+from labagent.readers.benchlab.clock import parse_time
+from labagent.readers.benchlab.groups import parse_values
+from labagent.readers.benchlab.image import parse_image
+from labagent.readers.benchlab.info import parse_info
+from labagent.readers.benchlab.kernel import parse_uname
+from labagent.readers.benchlab.label import parse_label
+from labagent.readers.benchlab.layout import nested_options
+from labagent.readers.benchlab.names import names_of_prefix, read_names
 from labagent.readers.logs import FORMATS
 from labagent.readers.logs.seconds import parse_second
 from labagent.readers.results import READERS, Output, UnreadableError
 from labagent.reading import UnreadFileError
-from labagent.work.job import Job
 from labagent.work.tables import read_toml
 
 from agents.tests.board import job

@@ -13,17 +13,17 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
-from labagent.benchlab.clock import parse_time
-from labagent.benchlab.groups import parse_values
-from labagent.benchlab.image import parse_image
-from labagent.benchlab.info import parse_info
-from labagent.benchlab.kernel import parse_uname
-from labagent.benchlab.names import names_of_prefix
+from labagent.job import Job
 from labagent.model import Metric, Mode, safe_name
+from labagent.readers.benchlab.clock import parse_time
+from labagent.readers.benchlab.groups import parse_values
+from labagent.readers.benchlab.image import parse_image
+from labagent.readers.benchlab.info import parse_info
+from labagent.readers.benchlab.kernel import parse_uname
+from labagent.readers.benchlab.names import names_of_prefix
 from labagent.readers.logs import FORMATS
 from labagent.readers.results import READERS, Output, UnreadableError
 from labagent.reading import UnreadFileError
-from labagent.work.job import Job
 
 from agents.tests.board import job
 from agents.tests.make import HEAD_12, OLD_HEADER, second

@@ -5,7 +5,7 @@ import pytest
 from tests.alerts.steps import Place, Steps, arrive, revision_of, runs_of
 from webapp.alerts.models import Alert
 from webapp.alerts.queries.findings import findings_of
-from webapp.alerts.queries.lab_hint import LabHint, lab_hint
+from webapp.alerts.queries.lab_hints import LabHint, lab_hint
 from webapp.analysis.models import SeriesSettings
 from webapp.results.models import Series
 from webapp.results.services import forget_names

@@ -10,7 +10,7 @@ from tests import make
 from tests.alerts.steps import arrive, open_alerts, runs_of
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert, Assignment, ThresholdChange
-from webapp.alerts.queries.dry_run import dry_run
+from webapp.alerts.queries.dry_runs import dry_run
 from webapp.alerts.queries.scopes import Scope, ScopeError
 from webapp.alerts.queries.thresholds import Threshold, Thresholds
 from webapp.alerts.services.thresholds import ThresholdError, set_threshold, undo_threshold

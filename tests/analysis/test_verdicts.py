@@ -10,7 +10,7 @@ from tests import make
 from webapp.analysis.models import Comparison, SeriesSettings
 from webapp.analysis.queries.verdicts import PointVerdict, judge_points
 from webapp.results.models import Point, Series
-from webapp.stats.compare import Verdict, compare
+from webapp.stats.compare.comparing import Verdict, compare
 
 pytestmark = pytest.mark.django_db
 LOWER = tuple(value * 0.95 for value in make.FIVE_SAMPLES)

@@ -11,7 +11,7 @@ from tests.bisects.lab import Truth
 from tests.results.steps import analyse
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert, AlertHold
-from webapp.alerts.queries.dry_run import dry_run
+from webapp.alerts.queries.dry_runs import dry_run
 from webapp.alerts.queries.findings import findings_of
 from webapp.alerts.queries.scopes import Scope
 from webapp.alerts.services import merge, reconcile_trees, reopen, resolve, undo

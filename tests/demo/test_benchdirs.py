@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from labagent.benchlab import read_directories
 from labagent.model import Overrides, Run, runs_of, skips_of
+from labagent.readers.benchlab import read_directories
 
 from webapp.demo import simulated
 from webapp.demo.benchdirs import Written, published_files, simulated_files

@@ -6,8 +6,8 @@ from urllib.parse import parse_qsl
 import pytest
 from django.test import Client, RequestFactory
 from django.utils.html import escape
-from labagent.benchlab import read_directories
 from labagent.model import Overrides, runs_of
+from labagent.readers.benchlab import read_directories
 from pytest_django import DjangoAssertNumQueries
 
 from webapp.analysis.queries.compare import ComparedRow, Side, compare_sides

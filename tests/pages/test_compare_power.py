@@ -5,7 +5,7 @@ import pytest
 from tests import make
 from webapp.analysis.queries.compare import ComparedSet
 from webapp.pages.compare_power import power_line
-from webapp.stats.compare import BuildNoise, compare
+from webapp.stats.compare.comparing import BuildNoise, compare
 
 SAMPLES = (100.0, 101.0, 99.0, 100.5, 99.5)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.stats.compare import BuildNoise, Samples, Verdict, compare
+from webapp.stats.compare.comparing import BuildNoise, Samples, Verdict, compare
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.power import (
     Durations,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from webapp.alerts.assigned import Assigned, alert_of_finding, alert_of_group
-from webapp.stats.changes.false_discovery import gate_among
+from webapp.stats.changes import gate_among
 
 AlertVerdict = Literal["regression", "improvement", "mixed"]
 

@@ -7,8 +7,7 @@ from celery import shared_task
 
 from webapp.alerts import services
 from webapp.queueing import Task, begins
-from webapp.readiness import heartbeats
-from webapp.readiness.noting import still_works
+from webapp.readiness.services import heartbeats, still_works
 
 GATHER_SECONDS = 0.2
 """Under a stream of uploads the same series are dirty again at once. Looking at them once for

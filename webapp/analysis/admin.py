@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.http import HttpRequest
 
-from webapp.accounts.admin.operators import Admin, ModelForm, ReadOnlyAdmin
+from webapp.accounts.admin import Admin, ModelForm, ReadOnlyAdmin
 from webapp.analysis import services
 from webapp.analysis.models import Comparison, Finding, SeriesAnalysis, SeriesSettings
 

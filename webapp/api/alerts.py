@@ -7,9 +7,14 @@ from django.shortcuts import get_object_or_404
 from ninja import Query, Router
 
 from webapp.alerts.models import Alert
-from webapp.alerts.queries.beside import Unmoved, beside
-from webapp.alerts.queries.findings import findings_of
-from webapp.alerts.queries.suspicion import Suspicion, suspicion_of, suspicions_of
+from webapp.alerts.queries import (
+    Suspicion,
+    Unmoved,
+    beside,
+    findings_of,
+    suspicion_of,
+    suspicions_of,
+)
 from webapp.analysis.models import Finding
 from webapp.api.numbered import Page, bounded, newest
 from webapp.api.schemas.alerts import AlertDetail, AlertList

@@ -11,9 +11,8 @@ from webapp.api.numbered import ID_MAX, Page, bounded, newest
 from webapp.api.schemas.bisects import BisectDetail, BisectList
 from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.types import Asked
-from webapp.bisects.document import detail_document, summary_document
 from webapp.bisects.models import Bisect
-from webapp.bisects.standing import standing_of
+from webapp.bisects.queries import detail_document, standing_of, summary_document
 
 router = Router(tags=["bisects"])
 StateIn = Literal[

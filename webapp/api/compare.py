@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from webapp.analysis.queries.compare import ComparedRow, ComparedSet, Side, compare_sides
+from webapp.analysis.queries import ComparedRow, ComparedSet, Side, compare_sides
 from webapp.api.schemas.comparisons import CompareOut
 from webapp.api.schemas.errors import ErrorOut
 from webapp.stats import ministat

@@ -17,10 +17,10 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from psycopg.errors import QueryCanceled
 
-from webapp.analysis.queries.compare import SideError
+from webapp.analysis.queries import SideError
 from webapp.api.facts import INSIDE
-from webapp.jobs.errors import ForeignJob, LeaseLost, NoSuchJob, ResultRefused, WrongKernel
-from webapp.results.errors import Conflict, Forbidden, Problem, Unprocessable
+from webapp.jobs.services import ForeignJob, LeaseLost, NoSuchJob, ResultRefused, WrongKernel
+from webapp.results.services import Conflict, Forbidden, Problem, Unprocessable
 
 MOST_DETAILS = 1000
 LONGEST_PATH = 500

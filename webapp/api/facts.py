@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from webapp.results.bounds import wrong_with_text
+from webapp.results.models import wrong_with_text
 
 MOST_BYTES = 64 * 1024
 DEEPEST = 8

@@ -10,7 +10,7 @@ from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.hardware import HardwareIn, HardwareList, HardwareOut, WhoOut
 from webapp.labs.models import Token
 from webapp.results.models import Hardware
-from webapp.results.services.subjects import register_hardware
+from webapp.results.services import register_hardware
 
 router = Router(tags=["hardware"])
 

@@ -16,8 +16,7 @@ from django.views.decorators.cache import never_cache
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from webapp.readiness import heartbeats, parts
-from webapp.readiness.report import Reporter
+from webapp.readiness.services import Reporter, heartbeats, parts
 from webapp.readiness.tasks import heartbeat
 from webapp.results.models import Series
 

@@ -27,8 +27,8 @@ from webapp.api.schemas.jobs import (
 from webapp.api.schemas.runs import RecordedOut
 from webapp.api.schemas.types import Asked
 from webapp.jobs import services as jobs
-from webapp.jobs.errors import NoSuchJob
 from webapp.jobs.models import Job
+from webapp.jobs.services import NoSuchJob
 from webapp.labs.models import Agent
 
 router = Router(tags=["jobs"])

@@ -10,7 +10,7 @@ from webapp.analysis import services
 from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.runs import BatchIn, RecordedOut, RunIn
 from webapp.labs.models import Token
-from webapp.results.documents import Recorded
+from webapp.results.services import Recorded
 
 router = Router(tags=["runs"])
 REFUSALS = {

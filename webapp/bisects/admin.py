@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 
-from webapp.accounts.admin.operators import Admin, ReadOnlyAdmin
+from webapp.accounts.admin import Admin, ReadOnlyAdmin
 from webapp.bisects.models import Bisect, BisectSettings
 
 

@@ -4,8 +4,7 @@ import re
 import shlex
 
 from webapp.bisects.models import BisectSettings
-from webapp.results.models import Revision, Series
-from webapp.results.revision_ids import HASH_PATTERN
+from webapp.results.models import HASH_PATTERN, Revision, Series
 
 SUBVERSION = re.compile(r"r([0-9]+)")
 SHORTEST_HASH = 10

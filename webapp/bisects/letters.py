@@ -7,12 +7,11 @@ from django.template.loader import render_to_string
 from webapp.bisects.models import Bisect
 from webapp.bisects.sentences import chance_words
 from webapp.bisects.standing import Standing, standing_of
-from webapp.notifications.mails.words import one_line
 from webapp.notifications.models import Subscription
-from webapp.notifications.queries.unsubscribing import Target
-from webapp.outbox.letters import Letter, NothingToSay
-from webapp.outbox.links import absolute
+from webapp.notifications.queries import Target
+from webapp.notifications.services import one_line
 from webapp.outbox.models import Mail
+from webapp.outbox.services import Letter, NothingToSay, absolute
 
 SUBJECT_MAX = 180
 SUSPECTS_SHOWN = 12

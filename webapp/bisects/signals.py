@@ -6,7 +6,7 @@ from django.dispatch import receiver
 
 from webapp.bisects.models import BisectJob
 from webapp.jobs.models import Job
-from webapp.jobs.signals import job_ended
+from webapp.jobs.services import job_ended
 from webapp.queueing import Task, queue_on_commit
 
 

@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from webapp.jobs.capability import Capability
 from webapp.jobs.models import Worker
+from webapp.jobs.queries import Capability
 from webapp.results.models import Series
 
 

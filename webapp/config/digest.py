@@ -21,7 +21,7 @@ from django.db import connection, models, transaction
 from django.db.models import Case, Expression, F, Func, Q, QuerySet, Value, When
 from django.db.models.options import Options
 
-from webapp.results.models.history import WAITING_FROM
+from webapp.results.models import WAITING_FROM
 
 CHUNK = 2000
 Column: TypeAlias = "models.Field[Any, Any]"

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from webapp.accounts.models import User
 from webapp.notifications.models import Subscription
-from webapp.notifications.services.subscriptions import save_subscription
+from webapp.notifications.services import save_subscription
 
 NAME = "demo"
 PASSWORD = "driftline-demo"  # noqa: S105 (published on purpose, see ensure_account)

@@ -9,11 +9,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 
-from webapp.analysis.queries.compare import Side
+from webapp.analysis.queries import READABLE, Side
 from webapp.bisects.models import Bisect
 from webapp.demo import published, simulated
 from webapp.labs.models import Lab
-from webapp.pages.links import READABLE
 from webapp.results.models import Revision
 
 

@@ -16,9 +16,8 @@ from webapp.demo.parts import PARTS, History, Part
 from webapp.demo.uploading import upload
 from webapp.labs import services as labs
 from webapp.labs.models import Agent, Lab
-from webapp.results.errors import ResultsError
 from webapp.results.models import Run, Series
-from webapp.results.services.subjects import register_hardware
+from webapp.results.services import ResultsError, register_hardware
 
 AGENT = "demonstration"
 LOOK_AGAIN_SECONDS = 0.1

@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_safe
 
-from webapp.accounts.roles import operator_required
+from webapp.accounts.services import operator_required
 from webapp.demo.account import is_local
 from webapp.demo.mailbox import Entry, Mailbox
 

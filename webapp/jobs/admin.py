@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 
-from webapp.accounts.admin.operators import ReadOnlyAdmin, ReadOnlyInline
+from webapp.accounts.admin import ReadOnlyAdmin, ReadOnlyInline
 from webapp.jobs.models import Job, JobEvent, Worker
 
 

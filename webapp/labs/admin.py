@@ -7,7 +7,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
-from webapp.accounts.admin.operators import (
+from webapp.accounts.admin import (
     Confirmation,
     OperatedAdmin,
     ReadOnlyAdmin,

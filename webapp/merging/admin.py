@@ -14,12 +14,11 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
-from webapp.accounts.admin.operators import OperatedAdmin, ask, bind
+from webapp.accounts.admin import OperatedAdmin, ask, bind
 from webapp.merging.services import merge_hardware, merge_modes, merge_revisions
-from webapp.results.admin.history import RevisionAdmin
-from webapp.results.admin.subjects import HardwareAdmin, ModeAdmin
-from webapp.results.errors import Unprocessable
+from webapp.results.admin import HardwareAdmin, ModeAdmin, RevisionAdmin
 from webapp.results.models import Hardware, Mode, Revision, Tree
+from webapp.results.services import Unprocessable
 
 Merge = Callable[..., None]
 SUBJECTS_TEXT = (

@@ -15,7 +15,7 @@ from webapp.alerts import services as alerts
 from webapp.analysis.models import Checkpoint, Comparison, Finding, SeriesAnalysis
 from webapp.bisects import services as bisects
 from webapp.results.models import Hardware, Mode, PlaceProposal, Point, Revision, Series
-from webapp.results.services import merging as results
+from webapp.results.services import begin_merge, end_subject, hand_over, move_runs, move_series
 
 
 def _fields(model: type[Any], *names: str) -> list[ForeignKey[Any, Any]]:
@@ -69,25 +69,25 @@ def merge_revisions(*, source: Revision, into: Revision) -> None:
     Raises:
         Unprocessable: the two are one, or on two trees, or the two ends of a bisect.
     """
-    results.begin_merge(source, into)
+    begin_merge(source, into)
     bisects.refuse_merge(source, into)
-    results.move_runs(source, into)
+    move_runs(source, into)
     if pair := alerts.alerts_that_join(source, into):
         bisects.move_to_alert(*pair)
     alerts.move_conclusions(source, into)
-    results.hand_over(source, into, goes=GOES_WITH_REVISION)
+    hand_over(source, into, goes=GOES_WITH_REVISION)
     bisects.rename_along(source, into)
     source.delete()
 
 
 def _merge_subjects(source: Hardware | Mode, into: Hardware | Mode) -> None:
-    results.begin_merge(source, into)
-    for series, target in results.move_series(source, into):
+    begin_merge(source, into)
+    for series, target in move_series(source, into):
         _end_series(series, target)
-    results.hand_over(source, into)
-    results.end_subject(source, into)
+    hand_over(source, into)
+    end_subject(source, into)
 
 
 def _end_series(series: Series, target: Series) -> None:
-    results.hand_over(series, target, goes=GOES_WITH_SERIES)
+    hand_over(series, target, goes=GOES_WITH_SERIES)
     series.delete()

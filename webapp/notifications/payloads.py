@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.queries.suspicion import Suspicion
+from webapp.alerts.queries import Suspicion
 from webapp.analysis.models import Finding
-from webapp.outbox.links import absolute
+from webapp.outbox.services import absolute
 
 
 def payload_of(

@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 
-from webapp.accounts.admin.operators import ReadOnlyAdmin
+from webapp.accounts.admin import ReadOnlyAdmin
 from webapp.outbox.models import Endpoint, HookDelivery, Mail
 
 

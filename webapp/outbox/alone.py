@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from django.db import connection
 
-from webapp.readiness import heartbeats
+from webapp.readiness.services import heartbeats
 
 TRY = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))"
 

@@ -14,17 +14,15 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from webapp.accounts.models import User
-from webapp.accounts.roles import signed_in_required
-from webapp.accounts.services import save_own_settings
-from webapp.accounts.signing_in.forms import LimitedPasswordChange
-from webapp.notifications.services.addresses import (
+from webapp.accounts.services import LimitedPasswordChange, save_own_settings, signed_in_required
+from webapp.notifications.services import (
     AddressNotTaken,
     NewAddress,
     ask_address,
     asked_address,
     take_address,
 )
-from webapp.outbox import mail_settings
+from webapp.outbox.services import mail_settings
 from webapp.pages.account_form import AccountForm
 
 BAD_REQUEST, NOT_FOUND = 400, 404

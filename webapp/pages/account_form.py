@@ -5,7 +5,7 @@ from zoneinfo import available_timezones
 
 from django import forms
 
-from webapp.accounts.admin.operators import ModelForm
+from webapp.accounts.admin import ModelForm
 from webapp.accounts.models import User
 from webapp.accounts.services import OWN
 from webapp.pages.subscription_form import check_author

@@ -9,9 +9,8 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from webapp.jobs.forecast import Forecast, queue_forecast
-from webapp.jobs.models import Job, Worker
-from webapp.jobs.models.workers import SILENT_AFTER
+from webapp.jobs.models import SILENT_AFTER, Job, Worker
+from webapp.jobs.queries import Forecast, queue_forecast
 from webapp.labs.models import Agent
 from webapp.results.models import Hardware
 

@@ -12,12 +12,9 @@ from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, make_aware
 from django.views.decorators.http import require_POST, require_safe
 
-from webapp.accounts.roles import is_triager, signed_in_user, triager_required
+from webapp.accounts.services import is_triager, signed_in_user, triager_required
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.queries.as_of import held_at
-from webapp.alerts.queries.beside import beside
-from webapp.alerts.queries.lab_hint import lab_hint
-from webapp.alerts.queries.thresholds import Threshold, Thresholds
+from webapp.alerts.queries import Threshold, Thresholds, beside, held_at, lab_hint
 from webapp.alerts.services import TriageError
 from webapp.analysis.models import Finding
 from webapp.bisects.models import Bisect

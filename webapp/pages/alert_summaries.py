@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webapp.alerts.models import Alert
-from webapp.alerts.queries.findings import by_alert, findings_of
-from webapp.alerts.queries.suspicion import Suspicion, suspicions_of
+from webapp.alerts.queries import Suspicion, by_alert, findings_of, suspicions_of
 from webapp.analysis.models import Finding
 from webapp.charts.text import MARKS
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.models import User
-from webapp.accounts.roles import signed_in_user, triager_required
+from webapp.accounts.services import signed_in_user, triager_required
 from webapp.alerts.models import Alert
 from webapp.alerts.services import TriageError
 from webapp.pages.alert_acts import act, read_number

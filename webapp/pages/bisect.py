@@ -8,13 +8,10 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from webapp.accounts.roles import is_triager, signed_in_user, triager_required
-from webapp.bisects.by_hand import command_for
-from webapp.bisects.document import detail_document
-from webapp.bisects.errors import BisectError
+from webapp.accounts.services import is_triager, signed_in_user, triager_required
 from webapp.bisects.models import Bisect, BisectAct, BisectSettings
-from webapp.bisects.services import act_on_bisect, paste_boots
-from webapp.bisects.standing import Standing, standing_of
+from webapp.bisects.queries import Standing, command_for, detail_document, standing_of
+from webapp.bisects.services import BisectError, act_on_bisect, paste_boots
 from webapp.charts.bisect import figure
 from webapp.pages.alert_acts import NUMBER_MAX, read_number
 from webapp.pages.bisect_report import as_markdown

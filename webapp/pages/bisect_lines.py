@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webapp.bisects.models import Bisect, BisectDecision
-from webapp.bisects.sentences import with_what_is_left
-from webapp.bisects.standing import NOT_YET
+from webapp.bisects.queries import NOT_YET, with_what_is_left
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,12 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_http_methods
 
-from webapp.accounts.roles import is_triager, signed_in_user, triager_required
+from webapp.accounts.services import is_triager, signed_in_user, triager_required
 from webapp.alerts.models import Alert
-from webapp.alerts.queries.findings import findings_of
-from webapp.bisects.draft import Draft
-from webapp.bisects.errors import BisectError
-from webapp.bisects.forecasting import forecast_of
+from webapp.alerts.queries import findings_of
 from webapp.bisects.models import BisectSettings
-from webapp.bisects.services import draft_bisect, start_bisect
-from webapp.bisects.workers import workers_for
+from webapp.bisects.queries import Draft, forecast_of, workers_for
+from webapp.bisects.services import BisectError, draft_bisect, start_bisect
 from webapp.pages.alert_acts import read_number
 from webapp.results.models import Revision, Series
 

@@ -1,7 +1,6 @@
 """A bisect as a report in Markdown."""
 
-from webapp.bisects.sentences import chance_words
-from webapp.bisects.standing import Standing
+from webapp.bisects.queries import Standing, chance_words
 from webapp.charts.text import better_words
 from webapp.stats.markdown import block, inline
 

@@ -8,12 +8,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
-from webapp.accounts.roles import is_triager
+from webapp.accounts.services import is_triager
 from webapp.alerts.models import Alert
-from webapp.alerts.queries.at_commit import detected_at, why_not
+from webapp.alerts.queries import detected_at, why_not
 from webapp.analysis.models import Comparison, Finding
-from webapp.analysis.queries.compare import Side
-from webapp.analysis.queries.verdicts import PointVerdict, judge_points
+from webapp.analysis.queries import PointVerdict, Side, judge_points
 from webapp.bisects.models import Bisect
 from webapp.charts.heatmap import cell_class
 from webapp.charts.text import common

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from webapp.alerts.queries.at_commit import Detected
+from webapp.alerts.queries import Detected
 from webapp.analysis.models import Finding
-from webapp.analysis.queries.verdicts import PointVerdict
+from webapp.analysis.queries import PointVerdict
 from webapp.charts.text import MARKS
 from webapp.results.models import Series
 from webapp.stats.compare import Verdict

@@ -8,8 +8,8 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from webapp.accounts.roles import is_triager
-from webapp.analysis.queries.compare import (
+from webapp.accounts.services import is_triager
+from webapp.analysis.queries import (
     MOST_SIDES,
     PARTS,
     ComparedRow,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import inf, sqrt
 from statistics import fmean, variance
 
-from webapp.analysis.queries.compare import ComparedSet
+from webapp.analysis.queries import ComparedSet
 from webapp.charts.text import half_width
 from webapp.stats.compare import Comparison, Level
 from webapp.stats.limits import is_sample

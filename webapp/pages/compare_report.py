@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from webapp.analysis.queries.compare import ComparedRow, ComparedTable
+from webapp.analysis.queries import ComparedRow, ComparedTable
 from webapp.charts.text import better_words, change_within, number
 from webapp.pages.compare_words import compared_sentence
 from webapp.stats.markdown import block, inline

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from webapp.alerts.models import Alert
 from webapp.analysis.models import Finding, SeriesAnalysis
-from webapp.analysis.services.findings import FEWEST_REVISIONS
+from webapp.analysis.services import FEWEST_REVISIONS
 from webapp.charts.text import half_width, with_minus
 from webapp.charts.trend import AlertMark, Found, Level
 from webapp.results.models import Series

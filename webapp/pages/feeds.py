@@ -14,16 +14,11 @@ from django.utils.http import http_date
 from django.views.decorators.http import conditional_page, require_safe
 
 from webapp.alerts.models import AlertEvent
-from webapp.alerts.queries.findings import worst_of
-from webapp.alerts.queries.suspicion import suspicions_of
-from webapp.notifications.mails.words import alert_line, one_line
+from webapp.alerts.queries import suspicions_of, worst_of
 from webapp.notifications.models import Subscription
-from webapp.notifications.queries.feed import (
-    events_of_hardware,
-    events_of_subscription,
-    events_of_tree,
-)
-from webapp.outbox.links import absolute
+from webapp.notifications.queries import events_of_hardware, events_of_subscription, events_of_tree
+from webapp.notifications.services import alert_line, one_line
+from webapp.outbox.services import absolute
 from webapp.results.models import Hardware, Tree
 
 TITLE_MAX = 300

@@ -8,10 +8,10 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.views.decorators.http import require_POST, require_safe
 
-from webapp.accounts.roles import signed_in_user, triager_required
-from webapp.jobs.errors import ActRefused, JobsError
-from webapp.jobs.forecast import Forecast, queue_forecast
+from webapp.accounts.services import signed_in_user, triager_required
 from webapp.jobs.models import Job
+from webapp.jobs.queries import Forecast, queue_forecast
+from webapp.jobs.services import ActRefused, JobsError
 from webapp.pages.job_acts import act, request_from
 from webapp.pages.links import local_page
 

@@ -5,9 +5,8 @@ from typing import TypeVar
 
 from webapp.accounts.models import User
 from webapp.jobs import services
-from webapp.jobs.errors import ActRefused
 from webapp.jobs.models import Job
-from webapp.jobs.services import Asked
+from webapp.jobs.services import ActRefused, Asked
 from webapp.results.models import Hardware, Metric, Mode, Revision, Tree
 
 Form = Mapping[str, str]

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
-from webapp.accounts.roles import triager_required
+from webapp.accounts.services import triager_required
 from webapp.pages.alert_acts import read_number
 from webapp.pages.job_offers import offers_at_point
 from webapp.pages.links import local_page

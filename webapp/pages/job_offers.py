@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from webapp.alerts.models import Alert
-from webapp.jobs.capability import Capability, takes
 from webapp.jobs.models import Job, Worker
+from webapp.jobs.queries import Capability, takes
 from webapp.pages.series_power import BootsPlan, boots_plan
 from webapp.results.models import Hardware, Mode, Point, Revision, Series
 

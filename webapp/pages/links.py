@@ -4,7 +4,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from webapp.analysis.queries.links import (
+from webapp.analysis.queries import (
     READABLE,
     compare_link,
     side_of,

@@ -8,10 +8,16 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from webapp.accounts.roles import operator_required
-from webapp.outbox import mail_settings
+from webapp.accounts.services import operator_required
 from webapp.outbox.models import Mail, MailServer
-from webapp.outbox.services import operating
+from webapp.outbox.services import (
+    TestMailError,
+    drop_mails,
+    mail_settings,
+    retry_all_mails,
+    retry_mails,
+    send_test_mail,
+)
 from webapp.pages.alert_acts import read_number
 from webapp.pages.links import with_query
 
@@ -76,13 +82,13 @@ def act(request: HttpRequest) -> HttpResponse:
     chosen = [read_number(text) for text in request.POST.getlist("mail")[:ROWS]]
     name = request.POST.get("act", "")
     if name == "retry-all":
-        messages.success(request, f"Sent again: {operating.retry_all_mails()}.")
+        messages.success(request, f"Sent again: {retry_all_mails()}.")
     elif not chosen:
         messages.error(request, "Choose one mail or more.")
     elif name == "retry":
-        messages.success(request, f"Sent again: {operating.retry_mails(chosen)}.")
+        messages.success(request, f"Sent again: {retry_mails(chosen)}.")
     elif name == "drop":
-        dropped = operating.drop_mails(chosen, by=request.user.get_username())
+        dropped = drop_mails(chosen, by=request.user.get_username())
         messages.success(request, f"Dropped: {dropped}.")
     else:
         messages.error(request, "Choose what to do.")
@@ -95,8 +101,8 @@ def test(request: HttpRequest) -> HttpResponse:
     """Send a test mail, and say how that went."""
     address = request.POST.get("address", "").strip()[:254]
     try:
-        operating.send_test_mail(address)
-    except operating.TestMailError as error:
+        send_test_mail(address)
+    except TestMailError as error:
         messages.error(request, f"The test mail did not leave. {error}")
     else:
         messages.success(request, f"The test mail to {address} left.")

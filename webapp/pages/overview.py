@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from webapp.alerts.queries.findings import of_interest
+from webapp.alerts.queries import of_interest
 from webapp.analysis.models import Comparison, Finding, Flag, Verdict
 from webapp.bisects.models import Bisect
 from webapp.pages.alert_summaries import open_by_severity

@@ -5,8 +5,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from webapp.alerts.queries import quality
-from webapp.alerts.queries.noisy import noisiest
+from webapp.alerts.queries import mail_quality, noisiest, open_by_age, triage_quality
 from webapp.pages.days import days_before, days_of
 from webapp.results.models import Tree
 
@@ -20,9 +19,9 @@ def page(request: HttpRequest) -> HttpResponse:
         "tree": tree,
         "trees": Tree.objects.all(),
         "days": days,
-        "triage": quality.triage(start, tree=tree),
-        "open": quality.open_by_age(now, tree=tree),
-        "mails": quality.mails(start, now),
+        "triage": triage_quality(start, tree=tree),
+        "open": open_by_age(now, tree=tree),
+        "mails": mail_quality(start, now),
         "noisy": noisiest(start, tree=tree),
     }
     return render(request, "pages/quality.html", context)

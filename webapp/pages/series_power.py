@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from math import hypot
 from typing import Any
 
-from webapp.alerts.queries.thresholds import Thresholds
+from webapp.alerts.queries import Thresholds
 from webapp.analysis.models import SeriesAnalysis
-from webapp.analysis.queries.noise import build_noise_of
+from webapp.analysis.queries import build_noise_of
 from webapp.charts.text import half_width
 from webapp.pages.compare_power import A_FEW, MOST, MOST_ASKED, MOST_OF_ONE_KIND, measured
 from webapp.results.models import Series

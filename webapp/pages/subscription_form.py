@@ -5,9 +5,9 @@ from typing import Any
 
 from django import forms
 
-from webapp.accounts.admin.operators import ModelForm
+from webapp.accounts.admin import ModelForm
 from webapp.notifications.models import Subscription
-from webapp.notifications.services.subscriptions import NameTaken, save_subscription
+from webapp.notifications.services import NameTaken, save_subscription
 
 TOGETHER = re.compile(r"[\s,;<>]")
 """As in `Ada <ada@example.org>`: commits are compared with names and with addresses."""

@@ -12,13 +12,13 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from webapp.accounts.models import User
-from webapp.accounts.roles import signed_in_required, signed_in_user
+from webapp.accounts.services import signed_in_required, signed_in_user
 from webapp.alerts.models import Alert
-from webapp.notifications.mails.alerts import preview as preview_of
 from webapp.notifications.models import Subscription, SubscriptionQuerySet
-from webapp.notifications.queries.matching import matches
-from webapp.notifications.services import subscriptions as services
-from webapp.outbox.letters import Letter
+from webapp.notifications.queries import matches
+from webapp.notifications.services import delete_subscription, switch
+from webapp.notifications.services import preview as preview_of
+from webapp.outbox.services import Letter
 from webapp.pages.alert_acts import NUMBER_MAX
 from webapp.pages.alert_summaries import summarise
 from webapp.pages.subscription_form import SubscriptionForm
@@ -83,9 +83,9 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
     subscription = _one(request, number)
     wanted = request.POST.get("act", "")
     if wanted == "delete":
-        services.delete_subscription(subscription=subscription)
+        delete_subscription(subscription=subscription)
     elif wanted in ("on", "off"):
-        services.switch(Subscription.objects.filter(pk=number), on=wanted == "on")
+        switch(Subscription.objects.filter(pk=number), on=wanted == "on")
     else:
         messages.error(request, "Choose what to do.")
     return redirect("subscriptions")

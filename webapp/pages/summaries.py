@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from webapp.alerts.queries.suspicion import Suspicion, suspicions_of_findings
+from webapp.alerts.queries import Suspicion, suspicions_of_findings
 from webapp.analysis.models import Comparison, Finding, Tally, Verdict
 from webapp.charts.text import MARKS
 from webapp.results.models import Revision, Series

@@ -8,9 +8,8 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from webapp.alerts.queries.dry_run import DryRun, dry_run
-from webapp.alerts.queries.scopes import Scope, ScopeError
-from webapp.alerts.services.thresholds import ThresholdError, ensure_percent
+from webapp.alerts.queries import DryRun, Scope, ScopeError, dry_run
+from webapp.alerts.services import ThresholdError, ensure_percent
 from webapp.pages.days import days_before, days_of
 
 

@@ -12,11 +12,10 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
-from webapp.accounts.roles import operator_required, signed_in_user
+from webapp.accounts.services import operator_required, signed_in_user
 from webapp.alerts.models import MinEffect, ThresholdChange
-from webapp.alerts.queries.scopes import Scope, ScopeError
-from webapp.alerts.queries.thresholds import DEFAULT, Threshold, Thresholds
-from webapp.alerts.services.thresholds import ThresholdError, set_threshold, undo_threshold
+from webapp.alerts.queries import DEFAULT, Scope, ScopeError, Threshold, Thresholds
+from webapp.alerts.services import ThresholdError, set_threshold, undo_threshold
 from webapp.pages.alert_acts import read_number
 from webapp.pages.days import days_of
 from webapp.pages.threshold_dry_run import Wanted

@@ -10,7 +10,7 @@ from django.utils.cache import get_conditional_response, patch_cache_control
 from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
 
-from webapp.accounts.roles import is_triager
+from webapp.accounts.services import is_triager
 from webapp.charts.trend import Axis, Found, Trend, TrendSeries, Values, Whiskers, draw, payload
 from webapp.pages import trend_data
 from webapp.pages.trend_data import Loaded, Selection

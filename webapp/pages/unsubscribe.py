@@ -11,8 +11,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from webapp.notifications.queries.unsubscribing import BadToken, Target
-from webapp.notifications.services.subscriptions import switch
+from webapp.notifications.queries import BadToken, Target
+from webapp.notifications.services import switch
 
 NOT_FOUND = 404
 

@@ -10,11 +10,21 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from webapp.accounts.models import User
-from webapp.accounts.roles import operator_required
-from webapp.bisects.services.ending import DONE
-from webapp.notifications.news import NEWS
+from webapp.accounts.services import operator_required
+from webapp.bisects.services import DONE
+from webapp.notifications.queries import NEWS
 from webapp.outbox.models import Endpoint, HookDelivery
-from webapp.outbox.services import endpoints
+from webapp.outbox.services import (
+    EndpointError,
+    add_endpoint,
+    change_endpoint,
+    delete_endpoint,
+    disable_endpoint,
+    enable_endpoint,
+    ping_endpoint,
+    renew_secret,
+    retry_deliveries,
+)
 from webapp.pages.alert_acts import read_number
 from webapp.pages.links import with_query
 
@@ -34,9 +44,9 @@ def page(request: HttpRequest) -> HttpResponse:
     context: dict[str, object] = {"given": given}
     if request.method == "POST" and isinstance(request.user, User):
         try:
-            added = endpoints.add_endpoint(**_typed(given), by=request.user)
+            added = add_endpoint(**_typed(given), by=request.user)
             context = {"added": added, "given": dict.fromkeys(FIELDS, "")}
-        except endpoints.EndpointError as error:
+        except EndpointError as error:
             context["error"] = {"field": error.field, "text": str(error)}
     context["kinds"] = KINDS
     context["endpoints"] = Endpoint.objects.select_related("created_by")
@@ -55,8 +65,8 @@ def one(request: HttpRequest, number: int) -> HttpResponse:
     if request.method == "POST":
         context["given"] = given = _given(request)
         try:
-            endpoints.change_endpoint(endpoint=endpoint, **_typed(given))
-        except endpoints.EndpointError as error:
+            change_endpoint(endpoint=endpoint, **_typed(given))
+        except EndpointError as error:
             endpoint.refresh_from_db()
             context["error"] = {"field": error.field, "text": str(error)}
             return render(request, "pages/webhook.html", context, status=BAD_REQUEST)
@@ -72,40 +82,40 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
     """Do one thing to an endpoint, or to the chosen deliveries."""
     endpoint = get_object_or_404(Endpoint, pk=number)
     if request.POST.get("act") == "renew-secret":
-        secret = endpoints.renew_secret(endpoint=endpoint)
+        secret = renew_secret(endpoint=endpoint)
         return render(request, "pages/webhook.html", _log(request, endpoint) | {"secret": secret})
     do = ACTS.get(request.POST.get("act", ""))
     if do and isinstance(request.user, User):
         try:
             messages.success(request, do(request, endpoint, request.user))
-        except endpoints.EndpointError as error:
+        except EndpointError as error:
             messages.error(request, str(error))
     return redirect(endpoint if endpoint.pk else "webhooks")
 
 
 def _delete(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
-    endpoints.delete_endpoint(endpoint=endpoint)
+    delete_endpoint(endpoint=endpoint)
     return f"{endpoint} is deleted."
 
 
 def _ping(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
-    delivery = endpoints.ping_endpoint(endpoint=endpoint, by=by)
+    delivery = ping_endpoint(endpoint=endpoint, by=by)
     return f"Test delivery {delivery.pk} is on its way: reload to see what became of it."
 
 
 def _enable(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
-    endpoints.enable_endpoint(endpoint=endpoint)
+    enable_endpoint(endpoint=endpoint)
     return "It hears of events from now on."
 
 
 def _disable(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
-    endpoints.disable_endpoint(endpoint=endpoint, reason=f"By {by}.")
+    disable_endpoint(endpoint=endpoint, reason=f"By {by}.")
     return "It hears of nothing more, and what waited for it was dropped."
 
 
 def _retry(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
     chosen = [read_number(text) for text in request.POST.getlist("delivery")[:ROWS]]
-    return f"Sent again: {endpoints.retry_deliveries(endpoint=endpoint, numbers=chosen)}."
+    return f"Sent again: {retry_deliveries(endpoint=endpoint, numbers=chosen)}."
 
 
 ACTS: dict[str, Callable[[HttpRequest, Endpoint, User], str]] = {
@@ -126,7 +136,7 @@ def _typed(given: dict[str, str]) -> dict[str, Any]:
     kinds = [kind.strip() for kind in given["kinds"].split(",") if kind.strip()]
     for kind in kinds:
         if kind not in KINDS:
-            raise endpoints.EndpointError(
+            raise EndpointError(
                 "kinds", f"“{kind}” is no kind of event; there are {', '.join(KINDS)}."
             )
     return {

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, isfinite, sqrt
 
+from webapp.stats.compare.relative import percent_of_log
 from webapp.stats.errors import OutOfRangeError
-from webapp.stats.relative import percent_of_log
 from webapp.stats.sensitivity import (
     DEFAULT_CONFIDENCE,
     DEFAULT_POWER,

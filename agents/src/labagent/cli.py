@@ -14,7 +14,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
-from labagent.benchlab import read_directories
 from labagent.cli_work import simulate, work
 from labagent.client import Client, Flags
 from labagent.doctor import examine
@@ -26,6 +25,7 @@ from labagent.errors import (
     SettingsError,
 )
 from labagent.model import Mode, Outcome, Overrides, Skip, runs_of, skips_of
+from labagent.readers.benchlab import read_directories
 from labagent.report import reason_lines, run_lines, skip_reasons, warning_lines
 from labagent.settings import SERVER_VARIABLE, TOKEN_VARIABLE, Settings, load_settings
 from labagent.spool import Spool

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from labagent.job import Job
 from labagent.model import Metric
 from labagent.readers.results import READERS, Output, UnreadableError
-from labagent.work.job import Job
 
 from agents.tests.board import job
 from agents.tests.make import HEAD_12, bench

@@ -6,8 +6,8 @@ import statistics
 
 import pytest
 from labagent.errors import SettingsError
+from labagent.job import Job
 from labagent.simulate.truth import load_truth
-from labagent.work.job import Job
 
 from agents.tests.board import job
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from labagent.errors import AgentError
+from labagent.job import Job
 from labagent.work.command_lab import placeholders
 from labagent.work.commands import Command
-from labagent.work.job import Job
 
 from agents.tests.board import job
 

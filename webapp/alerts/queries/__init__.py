@@ -1,0 +1,47 @@
+from webapp.alerts.queries.as_of import held_at
+from webapp.alerts.queries.at_commit import Detected, detected_at, why_not
+from webapp.alerts.queries.dry_runs import DryRun, dry_run
+from webapp.alerts.queries.findings import by_alert, findings_of, of_interest, worst_of
+from webapp.alerts.queries.holds import held_in
+from webapp.alerts.queries.lab_hints import lab_hint
+from webapp.alerts.queries.neighbours import Unmoved, beside
+from webapp.alerts.queries.noisy import noisiest
+from webapp.alerts.queries.quality import mail_quality, open_by_age, triage_quality
+from webapp.alerts.queries.scopes import Scope, ScopeError
+from webapp.alerts.queries.suspicion import (
+    Suspicion,
+    suspicion_of,
+    suspicions_of,
+    suspicions_of_findings,
+)
+from webapp.alerts.queries.thresholds import DEFAULT, Threshold, Thresholds
+
+__all__ = [
+    "DEFAULT",
+    "Detected",
+    "DryRun",
+    "Scope",
+    "ScopeError",
+    "Suspicion",
+    "Threshold",
+    "Thresholds",
+    "Unmoved",
+    "beside",
+    "by_alert",
+    "detected_at",
+    "dry_run",
+    "findings_of",
+    "held_at",
+    "held_in",
+    "lab_hint",
+    "mail_quality",
+    "noisiest",
+    "of_interest",
+    "open_by_age",
+    "suspicion_of",
+    "suspicions_of",
+    "suspicions_of_findings",
+    "triage_quality",
+    "why_not",
+    "worst_of",
+]

@@ -8,9 +8,7 @@ from typing import Any
 from webapp.alerts.queries.suspicion import Suspicion, suspicions_of_findings
 from webapp.analysis.models import Finding, SeriesAnalysis, Verdict
 from webapp.results.models import Revision
-from webapp.stats.changes.explain import TOO_FEW, why_not_at
-from webapp.stats.changes.false_discovery import Gate, gate_among
-from webapp.stats.changes.findings import Analysis, At, Noise, Segment
+from webapp.stats.changes import TOO_FEW, Analysis, At, Gate, Noise, Segment, gate_among, why_not_at
 
 NOT_ANALYSED = "Not analysed yet."
 

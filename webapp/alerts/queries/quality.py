@@ -57,7 +57,7 @@ class Mails:
     weekly_most: float | None
 
 
-def triage(since: datetime, *, tree: str = "") -> Triage:
+def triage_quality(since: datetime, *, tree: str = "") -> Triage:
     """In one query."""
     of_a_person = AlertEvent.objects.filter(
         alert=models.OuterRef("pk"), actor__isnull=False
@@ -105,7 +105,7 @@ def open_by_age(now: datetime, *, tree: str = "") -> list[tuple[str, int]]:
     return [*named, (OLDEST, found["oldest"])]
 
 
-def mails(since: datetime, now: datetime) -> Mails:
+def mail_quality(since: datetime, now: datetime) -> Mails:
     """Those written in the period that arrived, of every tree: a mail may be about several."""
     weeks = (now - since) / timedelta(weeks=1)
     sent = Mail.objects.filter(

@@ -12,6 +12,12 @@ from webapp.alerts.services.merged_revisions import alerts_that_join, move_concl
 from webapp.alerts.services.naming import tell_bisect
 from webapp.alerts.services.reconciling import reconcile_trees
 from webapp.alerts.services.regrouping import merge, move, split
+from webapp.alerts.services.thresholds import (
+    ThresholdError,
+    ensure_percent,
+    set_threshold,
+    undo_threshold,
+)
 from webapp.alerts.services.triage import (
     AlertChanged,
     TriageError,
@@ -29,6 +35,7 @@ __all__ = [
     "NOT_OF_THE_SERIES",
     "AlertChanged",
     "Analysed",
+    "ThresholdError",
     "TriageError",
     "acknowledge",
     "alerts_that_join",
@@ -36,6 +43,7 @@ __all__ = [
     "analyse_dirty_series",
     "begin_hold",
     "end_holds",
+    "ensure_percent",
     "investigate",
     "mark_duplicate",
     "merge",
@@ -45,9 +53,11 @@ __all__ = [
     "reconcile_trees",
     "reopen",
     "resolve",
+    "set_threshold",
     "snooze",
     "snooze_until_revision",
     "split",
     "tell_bisect",
     "undo",
+    "undo_threshold",
 ]

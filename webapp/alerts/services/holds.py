@@ -9,7 +9,7 @@ from datetime import datetime
 
 from webapp.alerts.models import Alert, AlertHold
 from webapp.results.models import Revision, Series
-from webapp.results.services.tree_locks import lock_trees
+from webapp.results.services import lock_trees
 
 Reason = AlertHold.Reason
 

@@ -12,7 +12,7 @@ from webapp.alerts.services.joining import join, let_undos_restore
 from webapp.alerts.services.log import Change, write
 from webapp.analysis.models import Finding
 from webapp.results.models import Revision
-from webapp.results.services.tree_locks import lock_trees
+from webapp.results.services import lock_trees
 
 
 def alerts_that_join(source: Revision, into: Revision) -> tuple[Alert, Alert] | None:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.alerts.services.log import Change, write
 from webapp.results.models import Revision
-from webapp.results.services.tree_locks import lock_trees
+from webapp.results.services import lock_trees
 
 
 @transaction.atomic

@@ -14,8 +14,7 @@ from webapp.alerts.queries.evidence import Read, findings_in, read_evidence
 from webapp.alerts.queries.holds import held_in
 from webapp.alerts.services.writing import write_changes
 from webapp.analysis.models import Finding
-from webapp.results.services import begin_writing
-from webapp.results.services.tree_locks import lock_trees
+from webapp.results.services import begin_writing, lock_trees
 
 NOTHING_BACK: Mapping[int, int] = {}
 

@@ -15,10 +15,8 @@ from webapp.alerts.models import Alert, AlertEvent
 from webapp.alerts.services.holds import follow_alerts
 from webapp.alerts.services.log import RESTORED
 from webapp.alerts.services.reconciling import reconcile_alerts
-from webapp.results.models import Point, Revision
-from webapp.results.revision_ids import position_of
-from webapp.results.services import begin_writing
-from webapp.results.services.tree_locks import lock_trees
+from webapp.results.models import Point, Revision, position_of
+from webapp.results.services import begin_writing, lock_trees
 
 Kind = AlertEvent.Kind
 State = Alert.State

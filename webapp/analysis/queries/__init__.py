@@ -1,0 +1,40 @@
+from webapp.analysis.queries.compare import (
+    MOST_SIDES,
+    PARTS,
+    ComparedRow,
+    ComparedSet,
+    ComparedTable,
+    Side,
+    SideError,
+    compare_sides,
+)
+from webapp.analysis.queries.links import (
+    READABLE,
+    compare_link,
+    side_of,
+    sides_of,
+    trend_link,
+    with_query,
+)
+from webapp.analysis.queries.noise import build_noise_of
+from webapp.analysis.queries.verdicts import PointVerdict, judge_points
+
+__all__ = [
+    "MOST_SIDES",
+    "PARTS",
+    "READABLE",
+    "ComparedRow",
+    "ComparedSet",
+    "ComparedTable",
+    "PointVerdict",
+    "Side",
+    "SideError",
+    "build_noise_of",
+    "compare_link",
+    "compare_sides",
+    "judge_points",
+    "side_of",
+    "sides_of",
+    "trend_link",
+    "with_query",
+]

@@ -12,10 +12,9 @@ from typing import Any
 
 from webapp.analysis.queries.noise import SeriesFacts, facts_of
 from webapp.results.models import Hardware, Measurement, Metric, Mode, Revision, Series, Tree
-from webapp.stats import levels, ministat
+from webapp.stats import ministat
 from webapp.stats.better import Better
-from webapp.stats.compare import Comparison, compare
-from webapp.stats.explain import explain
+from webapp.stats.compare import Comparison, Samples, compare, explain
 
 MOST_SIDES = 7
 PARTS = ("tree", "revision", "hardware", "mode", "metric")
@@ -66,9 +65,9 @@ class ComparedSet:
     builds: tuple[str, ...]
     summary: ministat.Summary | None
 
-    def levels(self) -> levels.Samples:
+    def levels(self) -> Samples:
         """The samples with the boot and the build of each, as far as known."""
-        return levels.Samples(self.samples, boots=self.boots, builds=self.builds)
+        return Samples(self.samples, boots=self.boots, builds=self.builds)
 
 
 @dataclass(frozen=True)

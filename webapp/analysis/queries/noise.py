@@ -7,7 +7,7 @@ from typing import Any
 from webapp.analysis.models import SeriesAnalysis, SeriesSettings
 from webapp.results.models import Series
 from webapp.stats.better import Better
-from webapp.stats.levels import BuildNoise
+from webapp.stats.compare import BuildNoise
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,7 @@ from django.db.models import Q
 from webapp.analysis.models import Comparison
 from webapp.analysis.queries.noise import SeriesFacts, facts_of
 from webapp.results.models import Point
-from webapp.stats.compare import Verdict
-from webapp.stats.compare_many import VERDICTS, Comparisons, Moments, compare_many
-from webapp.stats.levels import BuildNoise
+from webapp.stats.compare import VERDICTS, BuildNoise, Comparisons, Moments, Verdict, compare_many
 
 UNKNOWN_FREEDOM = 1.0
 """Degrees of freedom of a noise of 0 %: any will do, it counts for nothing."""

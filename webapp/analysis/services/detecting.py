@@ -15,7 +15,7 @@ from django.db import connection
 
 from webapp.analysis.models import Checkpoint
 from webapp.results.models import Series
-from webapp.results.services.bulk import insert_rows
+from webapp.results.services import insert_rows
 from webapp.stats import changes
 
 CHECKPOINT_EVERY = 64

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from webapp.analysis.models import Finding, FindingEvent
-from webapp.results.services.bulk import insert_rows
+from webapp.results.services import insert_rows
 
 Kind = FindingEvent.Kind
 State = Finding.State

@@ -18,7 +18,7 @@ from webapp.analysis.services.findings import reconcile_findings, set_flags
 from webapp.analysis.services.summaries import summary_of
 from webapp.results import services as results
 from webapp.results.models import Point, Series
-from webapp.results.services.bulk import insert_rows
+from webapp.results.services import insert_rows
 from webapp.stats import changes
 
 INSERTED_AT_ONCE = 1000

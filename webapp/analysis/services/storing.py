@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from django.db import IntegrityError, transaction
 
 from webapp.jobs import services as jobs
-from webapp.jobs.errors import ResultRefused
+from webapp.jobs.services import ResultRefused
 from webapp.labs.models import Agent
 from webapp.queueing import Task, queue_on_commit
 from webapp.results import services as results
-from webapp.results.documents import Recorded, RunDocument
-from webapp.results.errors import Forbidden
+from webapp.results.services import Forbidden, Recorded, RunDocument
 
 TRIES = 3
 """A remembered row that is gone, and then the same run from somebody else, are two mishaps."""

@@ -11,10 +11,9 @@ from webapp.api.schemas.types import HardwareName, Name, Strict
 from webapp.api.schemas.types import Line as SoundLine
 from webapp.jobs import services as jobs
 from webapp.jobs.models import Job, JobEvent
-from webapp.jobs.services.polling import MOST_SECONDS
+from webapp.jobs.services import MOST_SECONDS
 from webapp.labs.models import Agent
-from webapp.results.bounds import INVISIBLE, storable
-from webapp.results.modes import NAME_MAX
+from webapp.results.models import INVISIBLE, NAME_MAX, storable
 
 MOST_SERVED, MOST_MODES = 50, 2000
 

@@ -29,8 +29,8 @@ from webapp.api.schemas.types import (
     text_of_a_moment,
     within_the_calendar,
 )
-from webapp.results.documents import MetricDocument, RunDocument
-from webapp.results.modes import NAME_MAX, ModeName
+from webapp.results.models import NAME_MAX, ModeName
+from webapp.results.services import MetricDocument, RunDocument
 
 MOST_RUNS = 500
 

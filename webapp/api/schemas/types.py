@@ -14,15 +14,16 @@ from pydantic import (
     StringConstraints,
 )
 
-from webapp.results.bounds import (
+from webapp.results.models import (
     EARLIEST,
     HARDWARE_MAX,
     INVISIBLE,
+    PART_MAX,
+    PART_PATTERN,
     searchable,
     wrong_with_line,
     wrong_with_text,
 )
-from webapp.results.modes import PART_MAX, PART_PATTERN
 from webapp.stats.limits import LARGEST_SAMPLE, RANGE, is_sample
 
 CLOCK_TOLERANCE = timedelta(days=1)

@@ -8,15 +8,14 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from webapp.alerts.models import Alert
-from webapp.alerts.queries.findings import findings_of
+from webapp.alerts.queries import findings_of
 from webapp.analysis.models import Finding
 from webapp.bisects.errors import BisectError
 from webapp.bisects.models import Bisect, BisectSettings
 from webapp.bisects.services.drafting import draft_bisect
 from webapp.bisects.services.starting import start_bisect
 from webapp.results.models import Revision
-from webapp.results.services import begin_writing
-from webapp.results.services.tree_locks import lock_trees
+from webapp.results.services import begin_writing, lock_trees
 
 AT_ONCE = 20
 log = structlog.get_logger()

@@ -14,12 +14,12 @@ import structlog
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from webapp.alerts.queries.findings import of_interest
+from webapp.alerts.queries import of_interest
 from webapp.analysis.models import Finding
 from webapp.bisects.models import Bisect, BisectSettings
 from webapp.bisects.workers import offers
-from webapp.jobs.capability import Capability
 from webapp.jobs.models import Job
+from webapp.jobs.queries import Capability
 from webapp.jobs.services import request_more_runs
 from webapp.results.models import Run
 

@@ -18,7 +18,7 @@ from webapp.bisects.prior import prior_of
 from webapp.bisects.question import boots_of_revisions, noise_document
 from webapp.bisects.services.collecting import history_boots
 from webapp.bisects.workers import workers_for
-from webapp.jobs.estimates import Durations
+from webapp.jobs.queries import Durations
 from webapp.results.models import Revision, Series
 from webapp.stats import bisection
 from webapp.stats.errors import TooFewSamplesError

@@ -9,10 +9,8 @@ from webapp.alerts.services import end_holds, reconcile_trees, tell_bisect
 from webapp.bisects.models import Bisect
 from webapp.bisects.sentences import standing_sentence
 from webapp.notifications.models import Subscription
-from webapp.outbox.letters import NewMail
-from webapp.outbox.links import absolute
 from webapp.outbox.models import Mail
-from webapp.outbox.services import post_event, post_mails
+from webapp.outbox.services import NewMail, absolute, post_event, post_mails
 from webapp.results.models import Revision
 from webapp.stats import bisection
 

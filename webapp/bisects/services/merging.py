@@ -8,8 +8,8 @@ from webapp.alerts.services import end_holds
 from webapp.bisects.models import Bisect, BisectAct
 from webapp.bisects.services.identical import rule_out
 from webapp.bisects.services.settling import is_paused, write_act
-from webapp.results.errors import Problem, Unprocessable
 from webapp.results.models import Revision
+from webapp.results.services import Problem, Unprocessable
 
 
 def refuse_merge(source: Revision, into: Revision) -> None:

@@ -2,6 +2,6 @@
 
 from webapp.jobs.models.events import JobEvent
 from webapp.jobs.models.jobs import Job
-from webapp.jobs.models.workers import Worker
+from webapp.jobs.models.workers import SILENT_AFTER, Worker
 
-__all__ = ["Job", "JobEvent", "Worker"]
+__all__ = ["SILENT_AFTER", "Job", "JobEvent", "Worker"]

@@ -1,5 +1,14 @@
 """Writes to jobs, one file per matter."""
 
+from webapp.jobs.errors import (
+    ActRefused,
+    ForeignJob,
+    JobsError,
+    LeaseLost,
+    NoSuchJob,
+    ResultRefused,
+    WrongKernel,
+)
 from webapp.jobs.rules import LEASE
 from webapp.jobs.services.acting import cancel_job, change_priority, retry_job
 from webapp.jobs.services.asking import Asking, Serves, capabilities_of
@@ -11,7 +20,7 @@ from webapp.jobs.services.expiring import (
     expire_leases,
     pass_time,
 )
-from webapp.jobs.services.polling import Polled, poll
+from webapp.jobs.services.polling import MOST_SECONDS, Polled, poll
 from webapp.jobs.services.reporting import Heard, fail, hear
 from webapp.jobs.services.requesting import (
     Asked,
@@ -19,15 +28,24 @@ from webapp.jobs.services.requesting import (
     request_jobs,
     request_more_runs,
 )
+from webapp.jobs.signals import job_ended
 
 __all__ = [
     "LEASE",
+    "MOST_SECONDS",
+    "ActRefused",
     "Asked",
     "Asking",
+    "ForeignJob",
     "Heard",
     "JobRequest",
+    "JobsError",
+    "LeaseLost",
+    "NoSuchJob",
     "Polled",
+    "ResultRefused",
     "Serves",
+    "WrongKernel",
     "begin_result",
     "cancel_job",
     "cancel_overdue",
@@ -40,6 +58,7 @@ __all__ = [
     "expire_leases",
     "fail",
     "hear",
+    "job_ended",
     "pass_time",
     "poll",
     "refuse_result",

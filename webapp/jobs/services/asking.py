@@ -8,9 +8,10 @@ from django.db.models import Model
 
 from webapp.jobs.capability import Capability
 from webapp.labs.models import Agent
-from webapp.results.errors import Forbidden, Unprocessable
 from webapp.results.models import Hardware, Mode, ModeAlias, Tree
-from webapp.results.services.hardware_names import (
+from webapp.results.services import (
+    Forbidden,
+    Unprocessable,
     foreign_hardware,
     hardware_named,
     unknown_hardware,

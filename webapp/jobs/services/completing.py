@@ -19,9 +19,8 @@ from webapp.jobs.services.locks import hold_as
 from webapp.jobs.services.log import Kind, end, end_cancelled, note
 from webapp.jobs.services.reporting import fail_held
 from webapp.labs.models import Agent
-from webapp.results.documents import RunDocument
 from webapp.results.models import HardwareAlias, ModeAlias, Revision, Run
-from webapp.results.services import begin_writing
+from webapp.results.services import RunDocument, begin_writing
 
 UNNAMED = (
     "The kernel's ident names no revision that is known here: that it was the job's is the agent's "

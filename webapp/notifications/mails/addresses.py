@@ -2,9 +2,9 @@
 
 from django.template.loader import render_to_string
 
-from webapp.notifications.services.addresses import LASTS, asked_in
-from webapp.outbox.letters import Letter
+from webapp.notifications.addresses import LASTS, asked_in
 from webapp.outbox.models import Mail
+from webapp.outbox.services import Letter
 
 
 def address(mail: Mail) -> Letter:

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.analysis.models import Finding
-from webapp.analysis.queries.links import compare_link, sides_of, with_query
+from webapp.analysis.queries import compare_link, sides_of, with_query
 from webapp.notifications import news
 from webapp.notifications.mails.facts import AlertFacts, gather
 from webapp.notifications.mails.rendering import render_letter, why
@@ -27,9 +27,8 @@ from webapp.notifications.mails.words import (
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries.matching import matches
 from webapp.notifications.queries.unsubscribing import Target
-from webapp.outbox.letters import Letter, NothingToSay, NotYet
-from webapp.outbox.links import absolute
 from webapp.outbox.models import Mail
+from webapp.outbox.services import Letter, NothingToSay, NotYet, absolute
 from webapp.results.models import Revision
 
 SUSPECTS_SHOWN = 5

@@ -3,15 +3,13 @@
 from datetime import datetime
 
 from webapp.alerts.models import Alert
-from webapp.alerts.queries.findings import worst_of
-from webapp.alerts.queries.suspicion import suspicions_of
+from webapp.alerts.queries import suspicions_of, worst_of
 from webapp.notifications.mails.rendering import render_letter
 from webapp.notifications.mails.words import alert_line
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries.unsubscribing import Target
-from webapp.outbox.letters import Letter, NothingToSay
-from webapp.outbox.links import absolute
 from webapp.outbox.models import Mail
+from webapp.outbox.services import Letter, NothingToSay, absolute
 
 Cadence = Subscription.Cadence
 SHOWN = 20

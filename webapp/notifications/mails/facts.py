@@ -4,12 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.queries.findings import findings_of
-from webapp.alerts.queries.suspicion import Suspicion, suspicion_of
+from webapp.alerts.queries import Suspicion, findings_of, suspicion_of
 from webapp.analysis.models import Comparison, Finding
-from webapp.analysis.queries.compare import SideError, compare_sides
-from webapp.analysis.queries.links import sides_of
-from webapp.analysis.queries.verdicts import PointVerdict, judge_points
+from webapp.analysis.queries import PointVerdict, SideError, compare_sides, judge_points, sides_of
 from webapp.results.models import Point, Revision
 
 SUSPECTS_READ = 100

@@ -5,9 +5,8 @@ from datetime import UTC, datetime, timedelta
 from django.template.loader import render_to_string
 
 from webapp.labs.models import Agent
-from webapp.outbox.letters import Letter, NothingToSay
-from webapp.outbox.links import absolute
 from webapp.outbox.models import Mail
+from webapp.outbox.services import Letter, NothingToSay, absolute
 from webapp.results.models import RefusedReplacement
 
 RUNS_SHOWN = 10

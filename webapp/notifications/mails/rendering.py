@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 from webapp.notifications.mails.words import PREFIX, SUBJECT_MAX, one_line
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries.unsubscribing import Target
-from webapp.outbox.letters import Letter
+from webapp.outbox.services import Letter
 
 
 def render_letter(kind: str, context: Mapping[str, Any], *, stops: Target) -> Letter:

@@ -9,7 +9,7 @@ from webapp.charts.text import MARKS, change_within, half_width, number
 from webapp.notifications.mails.facts import AlertFacts, Other
 from webapp.notifications.mails.words import one_line
 from webapp.results.models import Series
-from webapp.stats import compare
+from webapp.stats.compare import Verdict
 
 LINES_MAX = 13
 """Lines of the table in text, those of hardware included: the whole mail has fewer than 60."""
@@ -120,12 +120,10 @@ def _of_other(other: Other) -> Row:
 def _judged(other: Other) -> str:
     """What the two points alone say; a change among them is no finding (yet)."""
     verdict, visible = other.judged.verdict, other.judged.visible
-    if verdict == compare.Verdict.CANNOT_TELL:
+    if verdict == Verdict.CANNOT_TELL:
         seen = f" (smallest visible {half_width(visible)} %)" if visible is not None else ""
         return f"{MARKS[verdict]} {verdict}{seen}"
-    alone = (
-        ", these two alone" if verdict in (compare.Verdict.WORSE, compare.Verdict.BETTER) else ""
-    )
+    alone = ", these two alone" if verdict in (Verdict.WORSE, Verdict.BETTER) else ""
     return f"{MARKS[verdict]} {verdict}{alone}"
 
 

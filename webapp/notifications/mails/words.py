@@ -3,7 +3,7 @@
 import re
 
 from webapp.alerts.models import Alert
-from webapp.alerts.queries.suspicion import Suspicion
+from webapp.alerts.queries import Suspicion
 from webapp.analysis.models import Finding, Verdict
 from webapp.charts.text import MINUS, chance, finding_sentence, percent
 from webapp.notifications.mails.facts import AlertFacts

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from webapp.alerts.models import Alert
-from webapp.alerts.queries.suspicion import suspicions_of
+from webapp.alerts.queries import suspicions_of
 from webapp.notifications.models import Match, SubscriptionQuerySet
 
 

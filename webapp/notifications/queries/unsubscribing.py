@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from webapp.notifications.models import Subscription
-from webapp.outbox.links import absolute
+from webapp.outbox.services import absolute
 
 _signer = Signer(salt="driftline.unsubscribe")
 

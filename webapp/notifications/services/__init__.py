@@ -1,6 +1,36 @@
 """Tell people what they asked to be told."""
 
+from webapp.notifications.addresses import (
+    AddressNotTaken,
+    NewAddress,
+    ask_address,
+    asked_address,
+    take_address,
+)
+from webapp.notifications.mails.alerts import preview
+from webapp.notifications.mails.words import alert_line, one_line
 from webapp.notifications.services.digests import post_digests
 from webapp.notifications.services.notifying import notify_events
+from webapp.notifications.services.subscriptions import (
+    NameTaken,
+    delete_subscription,
+    save_subscription,
+    switch,
+)
 
-__all__ = ["notify_events", "post_digests"]
+__all__ = [
+    "AddressNotTaken",
+    "NameTaken",
+    "NewAddress",
+    "alert_line",
+    "ask_address",
+    "asked_address",
+    "delete_subscription",
+    "notify_events",
+    "one_line",
+    "post_digests",
+    "preview",
+    "save_subscription",
+    "switch",
+    "take_address",
+]

@@ -7,8 +7,7 @@ from django.utils import timezone
 
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries.digests import DIGESTS, alerts_of, periods, take_back_early
-from webapp.outbox.letters import NewMail
-from webapp.outbox.services import post_mails
+from webapp.outbox.services import NewMail, post_mails
 
 
 @transaction.atomic

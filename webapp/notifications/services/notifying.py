@@ -14,17 +14,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.queries.findings import by_alert, findings_of
-from webapp.alerts.queries.holds import held_in
-from webapp.alerts.queries.suspicion import suspicions_of
+from webapp.alerts.queries import by_alert, findings_of, held_in, suspicions_of
 from webapp.analysis.models import Finding
 from webapp.notifications.models import Subscription, SubscriptionQuerySet
 from webapp.notifications.news import FOLLOWING, MOVED, OPENED, is_untold, news_of
 from webapp.notifications.payloads import payload_of
 from webapp.notifications.queries.matching import matches
-from webapp.outbox.letters import NewMail
 from webapp.outbox.models import Endpoint, Mail
-from webapp.outbox.services import post_event, post_mails
+from webapp.outbox.services import NewMail, post_event, post_mails
 from webapp.results.services import lock_trees
 
 BATCH = 500

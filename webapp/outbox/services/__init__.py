@@ -1,19 +1,61 @@
 """Post what is to leave, and send it: one file per step."""
 
+from webapp.outbox import mail_settings
+from webapp.outbox.letters import Letter, NewMail, NothingToSay, NotYet
+from webapp.outbox.links import absolute
 from webapp.outbox.services.correcting import correct_pauses, correct_times
 from webapp.outbox.services.delivering import are_deliveries_due, send_due_deliveries
-from webapp.outbox.services.mailing import are_mails_due, send_due_mails
+from webapp.outbox.services.endpoints import (
+    EndpointError,
+    add_endpoint,
+    change_endpoint,
+    delete_endpoint,
+    disable_endpoint,
+    enable_endpoint,
+    ping_endpoint,
+    renew_secret,
+    retry_deliveries,
+)
+from webapp.outbox.services.mailing import OTHER_ADDRESS, are_mails_due, send_due_mails
+from webapp.outbox.services.operating import (
+    TestMailError,
+    drop_mails,
+    retry_all_mails,
+    retry_mails,
+    send_test_mail,
+)
 from webapp.outbox.services.posting import post_event, post_mails
 from webapp.outbox.services.renaming import move_mails
 
 __all__ = [
+    "OTHER_ADDRESS",
+    "EndpointError",
+    "Letter",
+    "NewMail",
+    "NotYet",
+    "NothingToSay",
+    "TestMailError",
+    "absolute",
+    "add_endpoint",
     "are_deliveries_due",
     "are_mails_due",
+    "change_endpoint",
     "correct_pauses",
     "correct_times",
+    "delete_endpoint",
+    "disable_endpoint",
+    "drop_mails",
+    "enable_endpoint",
+    "mail_settings",
     "move_mails",
+    "ping_endpoint",
     "post_event",
     "post_mails",
+    "renew_secret",
+    "retry_all_mails",
+    "retry_deliveries",
+    "retry_mails",
     "send_due_deliveries",
     "send_due_mails",
+    "send_test_mail",
 ]

@@ -18,8 +18,7 @@ from webapp.outbox.deadlines import Deadline
 from webapp.outbox.models import Endpoint, HookDelivery
 from webapp.outbox.services import claiming, endpoints
 from webapp.outbox.services.hooks import DeliveryError, answer_fields, post_delivery
-from webapp.readiness import heartbeats
-from webapp.readiness.noting import still_works
+from webapp.readiness.services import heartbeats, still_works
 
 MOST_AT_ONCE = 32
 """Slow endpoints that one process waits for; a thread that was left behind counts until it ends."""

@@ -17,8 +17,7 @@ from webapp.outbox.models import Mail
 from webapp.outbox.services import claiming, mail_server
 from webapp.outbox.smtp import Line, NotNow, Refused, ServerAway
 from webapp.outbox.smtp_help import explain
-from webapp.readiness import heartbeats
-from webapp.readiness.noting import still_works
+from webapp.readiness.services import heartbeats, still_works
 
 BATCH = 50
 LEASE = timedelta(minutes=3)

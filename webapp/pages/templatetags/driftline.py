@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from webapp.alerts.queries.scopes import Scope
+from webapp.alerts.queries import Scope
 from webapp.analysis.models import Comparison, Finding, FindingEvent
 from webapp.charts import text
 from webapp.pages import links

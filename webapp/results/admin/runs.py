@@ -8,14 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
-from webapp.accounts.admin.operators import (
-    Confirmation,
-    ReadOnlyAdmin,
-    ReadOnlyInline,
-    ask,
-    bind,
-    whether,
-)
+from webapp.accounts.admin import Confirmation, ReadOnlyAdmin, ReadOnlyInline, ask, bind, whether
 from webapp.results.errors import Unprocessable
 from webapp.results.models import Measurement, RefusedReplacement, Run
 from webapp.results.services import restore_run, withdraw_run

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
-from webapp.accounts.admin.operators import (
+from webapp.accounts.admin import (
     Confirmation,
     ModelForm,
     ReadOnlyAdmin,

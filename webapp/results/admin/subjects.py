@@ -7,13 +7,7 @@ from django.contrib import admin
 from django.db import transaction
 from django.http import HttpRequest
 
-from webapp.accounts.admin.operators import (
-    Inline,
-    ModelForm,
-    OperatedAdmin,
-    ReadOnlyInline,
-    count_of,
-)
+from webapp.accounts.admin import Inline, ModelForm, OperatedAdmin, ReadOnlyInline, count_of
 from webapp.results.errors import Unprocessable
 from webapp.results.models import Hardware, HardwareAlias, Metric, Mode, ModeAlias, Series
 from webapp.results.services import forget_names

@@ -1,6 +1,15 @@
 """What was measured, one file per part."""
 
-from webapp.results.models.history import PlaceProposal, Revision, RevisionAlias, Tree
+from webapp.results.bounds import (
+    EARLIEST,
+    HARDWARE_MAX,
+    INVISIBLE,
+    searchable,
+    storable,
+    wrong_with_line,
+    wrong_with_text,
+)
+from webapp.results.models.history import WAITING_FROM, PlaceProposal, Revision, RevisionAlias, Tree
 from webapp.results.models.refusals import RefusedReplacement
 from webapp.results.models.runs import Measurement, Run
 from webapp.results.models.series import Point, Series
@@ -11,14 +20,25 @@ from webapp.results.models.subjects import (
     Mode,
     ModeAlias,
 )
+from webapp.results.modes import NAME_MAX, PART_MAX, PART_PATTERN, ModeName
+from webapp.results.revision_ids import HASH_PATTERN, position_of
 
 __all__ = [
+    "EARLIEST",
+    "HARDWARE_MAX",
+    "HASH_PATTERN",
+    "INVISIBLE",
+    "NAME_MAX",
+    "PART_MAX",
+    "PART_PATTERN",
+    "WAITING_FROM",
     "Hardware",
     "HardwareAlias",
     "Measurement",
     "Metric",
     "Mode",
     "ModeAlias",
+    "ModeName",
     "PlaceProposal",
     "Point",
     "RefusedReplacement",
@@ -27,4 +47,9 @@ __all__ = [
     "Run",
     "Series",
     "Tree",
+    "position_of",
+    "searchable",
+    "storable",
+    "wrong_with_line",
+    "wrong_with_text",
 ]

@@ -1,20 +1,54 @@
 """Writes to what was measured, one file per matter."""
 
+from webapp.results.documents import MetricDocument, Recorded, RunDocument
+from webapp.results.errors import Conflict, Forbidden, Problem, ResultsError, Unprocessable
+from webapp.results.services.bulk import insert_rows
+from webapp.results.services.hardware_names import (
+    foreign_hardware,
+    hardware_named,
+    unknown_hardware,
+)
+from webapp.results.services.merging import (
+    begin_merge,
+    end_subject,
+    hand_over,
+    move_runs,
+    move_series,
+)
 from webapp.results.services.names import forget_names
 from webapp.results.services.pooling import mark_dirty
 from webapp.results.services.recording import record_runs
 from webapp.results.services.refusals import note_refused_replacement
 from webapp.results.services.reshaping import begin_writing
+from webapp.results.services.subjects import register_hardware
 from webapp.results.services.tree_locks import lock_trees
 from webapp.results.services.withdrawing import restore_run, withdraw_run
 
 __all__ = [
+    "Conflict",
+    "Forbidden",
+    "MetricDocument",
+    "Problem",
+    "Recorded",
+    "ResultsError",
+    "RunDocument",
+    "Unprocessable",
+    "begin_merge",
     "begin_writing",
+    "end_subject",
+    "foreign_hardware",
     "forget_names",
+    "hand_over",
+    "hardware_named",
+    "insert_rows",
     "lock_trees",
     "mark_dirty",
+    "move_runs",
+    "move_series",
     "note_refused_replacement",
     "record_runs",
+    "register_hardware",
     "restore_run",
+    "unknown_hardware",
     "withdraw_run",
 ]

@@ -9,8 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from webapp.labs.models import Agent, Lab
-from webapp.outbox.letters import NewMail
-from webapp.outbox.services import post_mails
+from webapp.outbox.services import NewMail, post_mails
 from webapp.results.services.bulk import fetch_rows
 
 KIND = "lab.refused"

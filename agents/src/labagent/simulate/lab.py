@@ -7,10 +7,10 @@ import signal
 from dataclasses import dataclass, field
 from typing import Any
 
+from labagent.job import Job
 from labagent.readers.results import Measurement
 from labagent.simulate.faulty import Silence
 from labagent.simulate.truth import Machine, Truth
-from labagent.work.job import Job
 from labagent.work.lab import Task, accept_served
 from labagent.work.stops import StageFailed
 

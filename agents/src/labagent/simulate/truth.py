@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from labagent.job import Job
 from labagent.model import Metric
-from labagent.work.job import Job
 from labagent.work.tables import Table, read_toml
 
 GIT_COUNT_OFFSET = 10**9

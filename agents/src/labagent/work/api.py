@@ -8,7 +8,7 @@ from typing import Any
 
 from labagent.client import Client, agent_version
 from labagent.errors import RefusedError
-from labagent.work.job import Lease, Leased
+from labagent.job import Lease, Leased
 
 LEASE_LOST = "lease_lost"
 OVER = frozenset({"done", "failed", "cancelled"})

@@ -6,11 +6,11 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from labagent.job import Job
 from labagent.model import Mode
 from labagent.work.command_lab import placeholders
 from labagent.work.commands import Command, shown
 from labagent.work.config import TIMEOUTS, LabFile, Machine
-from labagent.work.job import Job
 
 EXAMPLE_REVISION = "r303643"
 

@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from labagent.benchlab.kernel import bounded
 from labagent.errors import AgentError
+from labagent.job import Job, printable
 from labagent.model import clean
+from labagent.readers.benchlab.kernel import bounded
 from labagent.readers.results import Measurement, Output
 from labagent.reading import read_head
 from labagent.work.builds import Builds
 from labagent.work.commands import Command
 from labagent.work.config import LabFile, Machine
-from labagent.work.job import Job, printable
 from labagent.work.lab import Task, accept_served
 from labagent.work.processes import Runner, TimedOut
 from labagent.work.stops import StageFailed

@@ -7,9 +7,9 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from labagent.benchlab.kernel import parse_uname
+from labagent.job import Job
 from labagent.model import RUN_NAMESPACE, clean
-from labagent.work.job import Job
+from labagent.readers.benchlab.kernel import parse_uname
 from labagent.work.progress import BootRecord, Progress
 
 

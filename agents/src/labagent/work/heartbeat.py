@@ -7,8 +7,8 @@ from types import TracebackType
 from typing import Self
 
 from labagent.errors import AgentError, RefusedError
+from labagent.job import Leased
 from labagent.work.api import LEASE_LOST, JobsApi
-from labagent.work.job import Leased
 from labagent.work.logs import HEARTBEAT_TAIL, JobLog
 from labagent.work.stops import Cancelled, Ended, Watch
 

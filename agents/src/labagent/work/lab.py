@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from labagent.job import Job
 from labagent.readers.results import Measurement
-from labagent.work.job import Job
 from labagent.work.logs import JobLog
 from labagent.work.stops import StageFailed, Watch
 

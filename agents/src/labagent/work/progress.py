@@ -10,8 +10,8 @@ from typing import Any
 
 from labagent.disk import write_durably
 from labagent.errors import SettingsError
+from labagent.job import Lease, Leased
 from labagent.readers.results import Measurement
-from labagent.work.job import Lease, Leased
 
 
 @dataclass

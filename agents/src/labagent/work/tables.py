@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from labagent.errors import SettingsError
-from labagent.work.job import UnsafeJobError, check_word
+from labagent.job import UnsafeJobError, check_word
 
 
 def read_toml(path: Path) -> Table:

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from labagent.errors import AgentError, UnavailableError
+from labagent.job import Job, Leased
 from labagent.limits import faults
 from labagent.upload import told
 from labagent.work.api import JobsApi, Poll
 from labagent.work.delivery import Delivery
 from labagent.work.document import result_document
 from labagent.work.heartbeat import Heartbeat
-from labagent.work.job import Job, Leased
 from labagent.work.lab import Lab, Task
 from labagent.work.logs import FAILURE_TAIL, JobLog
 from labagent.work.measuring import Measuring

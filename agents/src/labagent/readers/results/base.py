@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from labagent.errors import AgentError
+from labagent.job import Job
 from labagent.model import Metric
-from labagent.work.job import Job
 
 
 class UnreadableError(AgentError):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from labagent.benchlab import read_directories
+from labagent.job import Job
 from labagent.model import Metric, Overrides, Run, runs_of, skips_of
+from labagent.readers.benchlab import read_directories
 from labagent.readers.results.base import Measurement, Output, Reader, UnreadableError
-from labagent.work.job import Job
 
 
 def read(output: Output, job: Job, _metric: Metric | None) -> Measurement:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from labagent.job import Job
 from labagent.model import Metric
 from labagent.readers.results.base import Measurement, Output, Reader, UnreadableError
 from labagent.readers.results.numbers import finite, parse_json, printed
-from labagent.work.job import Job
 
 THROUGHPUT = Metric("throughput", "bit/s", "more")
 

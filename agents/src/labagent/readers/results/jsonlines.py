@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from labagent.job import Job
 from labagent.model import MAX_NAME, Metric, clean
 from labagent.readers.results.base import Measurement, Output, Reader, UnreadableError
 from labagent.readers.results.numbers import finite, parse_json, printed_lines
-from labagent.work.job import Job
 
 
 def read(output: Output, _job: Job, metric: Metric | None) -> Measurement:

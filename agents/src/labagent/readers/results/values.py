@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from labagent.job import Job
 from labagent.model import Metric
 from labagent.readers.results.base import Measurement, Output, Reader, UnreadableError
 from labagent.readers.results.numbers import finite, printed_lines
-from labagent.work.job import Job
 
 
 def read(output: Output, _job: Job, metric: Metric | None) -> Measurement:

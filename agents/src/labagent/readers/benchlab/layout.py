@@ -1,0 +1,252 @@
+"""Where a bench-lab archive keeps its results: `<HW>/<NIC>/<topic>/results/<label>/[RAW/]…`.
+
+A user may point at any level. Everything about a run is read from its whole label directory, so a
+run is the same whichever level was named.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from labagent.model import Skip
+from labagent.readers.benchlab.label import parse_label
+from labagent.readers.benchlab.walk import (
+    MAX_DEPTH,
+    TOO_DEEP,
+    Bounds,
+    directories_below,
+    identity,
+    is_directory,
+    is_file,
+    leads_up,
+)
+
+_RESULTS = frozenset({"results", "result"})
+_RAW = re.compile(r"^raw(?:[._-](.+))?$", re.IGNORECASE)
+_PROFILING = re.compile(r"^(?:hw)?pmc|^flame|^profil", re.IGNORECASE)
+_BENCH_FILE = re.compile(r"^bench\.(?:.+\.)?(?:info|\d+\.(?:receiver|sender\w*)|\d+)\Z", re.ASCII)
+
+LINKED = "a link to a directory that is read already"
+
+
+@dataclass(frozen=True)
+class LabelDirectory:
+    """One result directory. `hardware` and `topic` are None outside an archive; `wanted` limits
+    what is reported to files below it."""
+
+    path: Path
+    label: str
+    hardware: str | None = None
+    topic: str | None = None
+    wanted: Path | None = None
+
+    @property
+    def title(self) -> str:
+        return "/".join(part for part in (self.hardware, self.topic, self.label) if part)
+
+
+@dataclass
+class Place:
+    """The files of one configuration of a label: `options` are the names of the nested directory
+    and the suffix of the RAW directory that hold them."""
+
+    options: tuple[str, ...] = ()
+    nested: tuple[str, ...] = ()
+    suffix: str = ""
+    files: list[Path] = field(default_factory=list)
+
+
+@dataclass
+class Contents:
+    """A label directory, sorted: its places, the logs of profiled runs, which never count, and the
+    directories that are not read."""
+
+    places: list[Place] = field(default_factory=list)
+    profiled: list[Path] = field(default_factory=list)
+    skips: list[Skip] = field(default_factory=list)
+
+
+def find_labels(
+    directories: Iterable[Path], bounds: Bounds | None = None
+) -> Iterator[LabelDirectory | Skip]:
+    """The label directories below (or around) each of `directories`, each real one once, sorted,
+    and the directories that could not be read.
+
+    Where a link leads to a label that is there under its own name, that name counts.
+    """
+    finder = _Finder(bounds or Bounds())
+    labels = [one for directory in directories for one in finder.labels_of(directory)]
+    found = [(key, one) for one in labels if (key := finder.identify(one.path))]
+    yield from finder.skips
+    seen: set[tuple[tuple[int, int], Path | None]] = set()
+    real = {key for key, one in found if not one.path.is_symlink()}
+    for key, one in found:
+        again = (key, one.wanted) in seen
+        if again or (one.path.is_symlink() and (key in real or leads_up(one.path))):
+            continue
+        seen.add((key, one.wanted))
+        yield one
+
+
+@dataclass
+class _Finder:
+    bounds: Bounds
+    skips: list[Skip] = field(default_factory=list)
+
+    def labels_of(self, directory: Path) -> list[LabelDirectory]:
+        path = Path(os.path.abspath(directory))  # noqa: PTH100 (keeps links)
+        try:
+            return list(self._labels_of(path))
+        except OSError as error:
+            self._refuse(path, f"cannot be read: {error.strerror}")
+            return []
+
+    def identify(self, label: Path) -> tuple[int, int] | None:
+        try:
+            return identity(label)
+        except OSError as error:
+            self._refuse(label, f"cannot be read: {error.strerror}")
+            return None
+
+    def _refuse(self, directory: Path, reason: str) -> None:
+        self.skips.append(Skip(str(directory), reason, unread=True))
+
+    def _labels_of(self, directory: Path) -> Iterator[LabelDirectory]:
+        found = directories_below(directory, self.bounds, self._refuse, _is_results)
+        below = [(results, label) for results in found for label in self._paths(results)]
+        if below:
+            yield from (_label(results, label) for results, label in below)
+            return
+        inside = _results_above(directory)
+        if inside is not None and directory != inside:
+            label = inside / directory.relative_to(inside).parts[0]
+            yield _label(inside, label, wanted=None if label == directory else directory)
+        elif self.bounds.entries >= 0 and self._holds_results(directory):
+            yield LabelDirectory(directory, directory.name)
+
+    def _paths(self, results: Path) -> Iterator[Path]:
+        """The labels in a `results` directory; the directory itself when files stray there."""
+        try:
+            entries = self.bounds.scan(results)
+        except OSError as error:
+            self._refuse(results, f"cannot be read: {error.strerror}")
+            return
+        if any(is_file(entry) and is_bench_file(entry.name) for entry in entries):
+            yield results
+        yield from (Path(entry.path) for entry in entries if is_directory(entry))
+
+    def _holds_results(self, directory: Path) -> bool:
+        entries = self.bounds.scan(directory)
+        places = [entries, *(self._scan(entry) for entry in entries if is_directory(entry))]
+        return any(is_bench_file(entry.name) for place in places for entry in place)
+
+    def _scan(self, entry: os.DirEntry[str]) -> list[os.DirEntry[str]]:
+        try:
+            return self.bounds.scan(Path(entry.path))
+        except OSError:  # said when it is read, if this is a bench directory at all
+            return []
+
+
+def _is_results(directory: Path) -> bool:
+    return directory.name in _RESULTS
+
+
+def _results_above(directory: Path) -> Path | None:
+    """The innermost `results` directory that holds `directory`, itself included."""
+    return next((path for path in (directory, *directory.parents) if path.name in _RESULTS), None)
+
+
+def is_bench_file(name: str) -> bool:
+    return bool(_BENCH_FILE.match(name)) or name.endswith((".pps", ".equilibrium"))
+
+
+def _label(results: Path, label: Path, wanted: Path | None = None) -> LabelDirectory:
+    above = results.parts[1:-1]
+    name = "" if label == results else label.name
+    if len(above) < 3:
+        return LabelDirectory(label, name, wanted=wanted)
+    return LabelDirectory(label, name, "/".join(above[-3:-1]), above[-1], wanted)
+
+
+def read_contents(label: LabelDirectory, bounds: Bounds | None = None) -> Contents:
+    """The files of a label directory, sorted into places."""
+    collector = _Collector(label, bounds or Bounds())
+    stray = label.path.name in _RESULTS
+    collector.collect(label.path, Place(), descend=not stray)
+    return collector.contents
+
+
+class _Collector:
+    """Sorts what lies below a label. A directory that cannot be read costs the whole label: its
+    other runs may be measured in part only."""
+
+    def __init__(self, label: LabelDirectory, bounds: Bounds) -> None:
+        self.label = label
+        self.bounds = bounds
+        self.contents = Contents()
+        self.seen = {identity(label.path)}
+
+    def collect(self, directory: Path, place: Place, *, descend: bool = True) -> None:
+        """Put the files of `directory` into `place`, and those below into places of their own."""
+        self.contents.places.append(place)
+        entries = self._take_files(directory, place)
+        if not descend:
+            return
+        below = [entry for entry in entries if is_directory(entry)]
+        for entry in sorted(below, key=lambda entry: (entry.is_symlink(), entry.name)):
+            if self._is_new(Path(entry.path), len(place.nested)):
+                self._collect_below(Path(entry.path), place)
+
+    def _take_files(self, directory: Path, place: Place) -> list[os.DirEntry[str]]:
+        """What is named like a log but is no file is taken as well: reading it says so."""
+        entries = self.bounds.scan(directory)
+        logs = (
+            Path(entry.path)
+            for entry in entries
+            if is_file(entry) or (is_bench_file(entry.name) and not is_directory(entry))
+        )
+        place.files.extend(logs)
+        return entries
+
+    def _is_new(self, directory: Path, depth: int) -> bool:
+        """Whether a directory was not read under another name, and is not nested too deep."""
+        found = identity(directory)
+        linked = found in self.seen or leads_up(directory)
+        reason = LINKED if linked else TOO_DEEP if depth > MAX_DEPTH else ""
+        if reason:
+            path = directory.relative_to(self.label.path)
+            where = f"{self.label.title}/{path}"
+            self.contents.skips.append(Skip(where, reason, unread=reason is TOO_DEEP))
+        self.seen.add(found)
+        return not reason
+
+    def _collect_below(self, directory: Path, place: Place) -> None:
+        if _PROFILING.match(directory.name):
+            self._collect_profiled(directory)
+            return
+        raw = _RAW.match(directory.name)
+        if raw and not raw.group(1):
+            self._take_files(directory, place)
+        elif raw:
+            options = (*place.options, raw.group(1))
+            self.collect(directory, Place(options, place.nested, raw.group(1)))
+        else:
+            options = (*place.options, *nested_options(directory.name))
+            self.collect(directory, Place(options, (*place.nested, directory.name)))
+
+    def _collect_profiled(self, directory: Path, depth: int = 0) -> None:
+        entries = self.bounds.scan(directory)
+        logs = (Path(entry.path) for entry in entries if is_file(entry))
+        self.contents.profiled.extend(path for path in logs if _BENCH_FILE.match(path.name))
+        for entry in entries:
+            if is_directory(entry) and not entry.is_symlink() and depth < MAX_DEPTH:
+                self._collect_profiled(Path(entry.path), depth + 1)
+
+
+def nested_options(name: str) -> tuple[str, ...]:
+    """What tells a nested directory from its siblings, past the version they share."""
+    return parse_label(name).segments or (name,)

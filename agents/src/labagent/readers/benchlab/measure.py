@@ -1,0 +1,118 @@
+"""The values of a group: from its logs when they are there, else from its value files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from labagent.model import Metric
+from labagent.readers.benchlab.groups import Group, ValueFile
+from labagent.readers.benchlab.iterations import compare_iterations, missing_iterations, repeated
+from labagent.readers.logs import FORMATS, LogFormat, Reading
+from labagent.readers.logs.base import Outline
+from labagent.reading import UnreadFileError, read_file
+
+MINIMUM_TO_RECOGNISE = 3
+"""Values in common from which on a file without a matching name is taken for a group's own."""
+
+METRICS: Mapping[str, Metric] = {m.name: m for form in FORMATS for m in form.metrics}
+
+
+@dataclass
+class Measured:
+    """The samples of a group by metric. `digests` are those of the files they came from;
+    `iterations` the iterations, in the order of the samples, that gave a value. `doubts` are what
+    shows that files are not as they were written; `unread` says which file could not be read, then
+    the run is left out."""
+
+    values: dict[str, list[float]] = field(default_factory=dict)
+    older: dict[str, list[float]] = field(default_factory=dict)
+    iterations: list[str] = field(default_factory=list)
+    digests: dict[Path, str] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+    form: LogFormat | None = None
+    outlines: dict[str, Outline] = field(default_factory=dict)
+    doubts: list[str] = field(default_factory=list)
+    unread: str = ""
+
+
+def measure_logs(group: Group) -> Measured:
+    """Read the logs that carry values, one after the other."""
+    try:
+        for form in FORMATS:
+            logs = group.logs.get(form.log, {})
+            if any(form.claims(read_file(logs[iteration])) for iteration in sorted(logs)):
+                return _measure(form, logs)
+    except UnreadFileError as error:
+        return Measured(unread=str(error))
+    return Measured()
+
+
+def _measure(form: LogFormat, logs: Mapping[str, Path]) -> Measured:
+    measured = Measured(form=form)
+    for iteration in sorted(logs):
+        data = read_file(logs[iteration])
+        measured.digests[logs[iteration]] = hashlib.sha256(data).hexdigest()
+        _add(measured, iteration, logs[iteration].name, form.read(data))
+    measured.doubts.extend(_doubts_between(measured, logs))
+    return measured
+
+
+def _doubts_between(measured: Measured, logs: Mapping[str, Path]) -> Iterator[str]:
+    """What only the iterations together show. Logs with an outline carry time stamps, so two are
+    never the same."""
+    digests = {iteration: measured.digests[logs[iteration]] for iteration in measured.outlines}
+    found = [*compare_iterations(measured.outlines), *repeated(digests)]
+    yield from (f"{logs[iteration].name}: {doubt}" for iteration, doubt in found)
+    if lost := missing_iterations(logs):
+        yield f"iteration {', '.join(map(str, lost[:3]))} has no log"
+
+
+def _add(measured: Measured, iteration: str, name: str, reading: Reading) -> None:
+    measured.doubts.extend(f"{name}: {doubt}" for doubt in reading.doubts)
+    if reading.outline:
+        measured.outlines[iteration] = reading.outline
+    if reading.problem:
+        measured.problems[iteration] = reading.problem
+        return
+    measured.iterations.append(iteration)
+    for metric, value in reading.values.items():
+        measured.values.setdefault(metric, []).append(value)
+        measured.older.setdefault(metric, []).append(reading.older.get(metric, value))
+
+
+def measure_values(files: Sequence[ValueFile]) -> Measured:
+    """The samples that value files hold, one file for each metric."""
+    measured = Measured()
+    for file in files:
+        if file.values:
+            measured.values[file.metric] = list(file.values)
+            measured.digests[file.path] = file.sha256
+            if file.cut:
+                measured.doubts.append(f"{file.path.name}: its last line is cut")
+    return measured
+
+
+def compare_stored(measured: Measured, stored: ValueFile) -> str | None:
+    """A warning where the stored values are not those of the logs; they never replace them."""
+    raw = measured.values.get(stored.metric, [])
+    if measured.form is None or list(stored.values) == raw:
+        return None
+    if not raw:
+        return f"{stored.path.name} holds {len(stored.values)} values that no log carries"
+    start = f"{stored.path.name} holds other values than the logs, which were kept: "
+    if list(stored.values) == measured.older.get(stored.metric):
+        return f"{start}it follows {measured.form.older_rule}"
+    return start + _difference(raw, stored.values)
+
+
+def _difference(raw: Sequence[float], stored: Sequence[float]) -> str:
+    if len(raw) == len(stored):
+        places = [f"{a:.8g} there {b:.8g}" for a, b in zip(raw, stored, strict=True) if a != b]
+        return ", ".join(places[:3]) + (" and more" if len(places) > 3 else "")
+    missing = [value for value in raw if value not in stored]
+    if len(stored) < len(raw) and len(missing) == len(raw) - len(stored):
+        return f"{len(missing)} left out there ({', '.join(f'{v:.8g}' for v in missing)})"
+    return f"{len(stored)} there, {len(raw)} in the logs"

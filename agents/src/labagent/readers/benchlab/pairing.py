@@ -1,0 +1,96 @@
+"""Which value file belongs to which group of logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from labagent.readers.benchlab.groups import Group, ValueFile
+from labagent.readers.benchlab.measure import MINIMUM_TO_RECOGNISE, Measured, measure_values
+
+
+@dataclass
+class Entry:
+    """A run in the making: logs, or value files alone, or both. `renamed` is the value file under
+    whose new name the lab keeps these values."""
+
+    group: Group
+    measured: Measured
+    stored: list[ValueFile] = field(default_factory=list)
+    renamed: ValueFile | None = None
+
+
+@dataclass
+class Paired:
+    entries: list[Entry]
+    alone: list[list[ValueFile]] = field(default_factory=list)
+    copies: list[ValueFile] = field(default_factory=list)
+
+
+def pair(entries: Sequence[Entry], files: Iterable[ValueFile]) -> Paired:
+    """Give each value file to the group it was computed from: by name, else by equal values.
+
+    What remains is a run whose logs are gone, or a copy of values that are there already.
+    """
+    left = [file for file in files if not _give_by_name(file, entries)]
+    left = [file for file in left if not _give_by_values(file, entries)]
+    for entry in entries:
+        _stand_in(entry)
+    paired = Paired(list(entries))
+    alone: dict[tuple[tuple[str, ...], str], list[ValueFile]] = {}
+    for file in left:
+        if any(_same_values(file, entry.measured) for entry in entries):
+            paired.copies.append(file)
+        else:
+            alone.setdefault((file.place.options, file.prefix), []).append(file)
+    paired.alone = list(alone.values())
+    return paired
+
+
+def _give_by_name(file: ValueFile, entries: Iterable[Entry]) -> bool:
+    for entry in entries:
+        if _is_named_for(file, entry.group):
+            entry.stored.append(file)
+            return True
+    return False
+
+
+def _is_named_for(file: ValueFile, group: Group) -> bool:
+    if file.place.options == group.place.options:
+        return file.prefix == group.prefix
+    suffix = group.place.suffix
+    names = (f"{group.prefix}.{suffix}", f"{suffix}.{group.prefix}")
+    return bool(suffix) and file.place.options == group.place.options[:-1] and file.prefix in names
+
+
+def _give_by_values(file: ValueFile, entries: Iterable[Entry]) -> bool:
+    for entry in entries:
+        near = file.place.nested == entry.group.place.nested
+        if near and not _has_stored(entry, file.metric) and _same_values(file, entry.measured):
+            entry.stored.append(file)
+            if not entry.group.place.suffix:
+                entry.renamed = file
+            return True
+    return False
+
+
+def _stand_in(entry: Entry) -> None:
+    """Where logs are there but give no value, stored values are all there is."""
+    if entry.measured.unread:
+        return
+    if not entry.measured.values and any(file.values for file in entry.stored):
+        logs = entry.measured
+        entry.measured = measure_values(entry.stored)
+        entry.measured.problems = logs.problems
+        entry.measured.doubts.extend(logs.doubts)
+
+
+def _has_stored(entry: Entry, metric: str) -> bool:
+    return any(stored.metric == metric for stored in entry.stored)
+
+
+def _same_values(file: ValueFile, measured: Measured) -> bool:
+    """Whether these are the group's values, by either rule of rounding the middle."""
+    values = list(file.values)
+    both = (measured.values.get(file.metric), measured.older.get(file.metric))
+    return len(values) >= MINIMUM_TO_RECOGNISE and values in both

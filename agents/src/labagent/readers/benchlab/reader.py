@@ -1,0 +1,299 @@
+"""A label directory → its runs, and what is no run and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from labagent.model import Mode, Outcome, Overrides, Run, Samples, Skip, Source
+from labagent.readers.benchlab.clock import parse_time
+from labagent.readers.benchlab.drafts import Draft, make_drafts
+from labagent.readers.benchlab.facts import run_facts
+from labagent.readers.benchlab.groups import group_files
+from labagent.readers.benchlab.iterations import MINIMUM_TO_COMPARE
+from labagent.readers.benchlab.kernel import Kernel, bounded
+from labagent.readers.benchlab.label import Label, parse_label
+from labagent.readers.benchlab.layout import Contents, LabelDirectory, read_contents
+from labagent.readers.benchlab.measure import (
+    METRICS,
+    Measured,
+    compare_stored,
+    measure_logs,
+)
+from labagent.readers.benchlab.names import Names
+from labagent.readers.benchlab.options import (
+    Siblings,
+    indistinct,
+    label_options,
+    topic_options,
+    workload_of,
+)
+from labagent.readers.benchlab.pairing import Entry, Paired, pair
+from labagent.reading import UnreadFileError, digest_of
+
+NO_REVISION = "no revision in image, label or kernel"
+NO_SAMPLE = "no usable sample"
+CONSOLE_ONLY = "only console captures"
+NO_HARDWARE = "no hardware in the path: pass --hardware"
+NO_TREE = "no tree known: pass --tree"
+NO_WORKLOAD = "no workload known: pass --mode"
+PROFILED = "profiled, so not a measurement"
+COPY = "a copy of values that are there already"
+
+MAX_DOUBTS = 20
+"""Doubts about the files of one run that are named; the others are counted."""
+
+
+def read_label(directory: LabelDirectory, overrides: Overrides) -> Iterator[Outcome]:
+    """The runs of a label directory in a fixed order, then what was skipped."""
+    contents = read_contents(directory)
+    grouped = [group_files(place) for place in contents.places]
+    groups = [group for found in grouped for group in found.groups]
+    entries = [Entry(group, measure_logs(group)) for group in groups]
+    paired = pair(entries, [file for found in grouped for file in found.values])
+    contents.profiled.extend(path for found in grouped for path in found.profiled)
+    outcomes = _Reader(directory, overrides, make_drafts(paired)).outcomes()
+    yield from (one for draft, one in outcomes if _is_wanted(directory, draft))
+    if directory.wanted is None:
+        yield from _leavings(directory, contents, paired)
+    yield from (_unread(directory, error) for found in grouped for error in found.unread)
+    yield from contents.skips
+
+
+def _unread(directory: LabelDirectory, error: UnreadFileError) -> Skip:
+    path = error.path.relative_to(directory.path) if error.path != directory.path else ""
+    return Skip(f"{directory.title}/{path}", error.reason, unread=True)
+
+
+def _is_wanted(directory: LabelDirectory, draft: Draft) -> bool:
+    if directory.wanted is None:
+        return True
+    paths = [*draft.entry.measured.digests, *draft.group.paths]
+    return any(path.is_relative_to(directory.wanted) for path in paths)
+
+
+def _leavings(directory: LabelDirectory, contents: Contents, paired: Paired) -> Iterator[Skip]:
+    runs = {(path.parent, path.name.split(".")[1]) for path in contents.profiled}
+    yield from (Skip(f"{directory.title} ({path.name})", PROFILED) for path, _ in sorted(runs))
+    yield from (Skip(f"{directory.title}/{file.path.name}", COPY) for file in paired.copies)
+
+
+class _Reader:
+    """The drafts of one label, made into runs: each with an eye on its siblings."""
+
+    def __init__(
+        self, directory: LabelDirectory, overrides: Overrides, drafts: Sequence[Draft]
+    ) -> None:
+        self.directory = directory
+        self.overrides = overrides
+        self.drafts = drafts
+        self.label: Label = parse_label(directory.label)
+        self.kernel = _common_kernel(drafts)
+        self.sibling_tree = _common_tree(drafts)
+        images = {draft.image.name: draft.image for draft in drafts}
+        cfgs = {draft.names.cfg for draft in drafts}
+        siblings = Siblings(tuple(images.values()), tuple(sorted(cfgs)))
+        self.label_options = label_options(self.label, siblings)
+        for draft in drafts:
+            draft.options = self._options(draft)
+
+    def outcomes(self) -> Iterator[tuple[Draft, Outcome]]:
+        unclear = indistinct((draft.image, self._key(draft)) for draft in self.drafts)
+        for draft in self.drafts:
+            if draft.image in unclear:
+                draft.options = (*draft.options, draft.image.name)
+            yield draft, self._outcome(draft)
+
+    def _options(self, draft: Draft) -> tuple[str, ...]:
+        return (
+            *draft.image.tokens,
+            *self.label_options,
+            *draft.group.place.options,
+            *topic_options(draft.names.cfg, self.directory.topic),
+        )
+
+    def _key(self, draft: Draft) -> object:
+        return self._tree(draft), self._revision(draft), self._mode(draft)
+
+    def _revision(self, draft: Draft) -> str | None:
+        """By the first rule that hits: image, label, kernel, kernel of the siblings."""
+        nested = [parse_label(name).revision for name in draft.group.place.nested]
+        labels = [self.label.revision, *nested]
+        counted = [name for name in labels if name and name[0] in "rnc"]
+        kernel = draft.kernel or self.kernel
+        candidates = [draft.image.revision, *counted, kernel.revision if kernel else None, *labels]
+        return next((revision for revision in candidates if revision), None)
+
+    def _tree(self, draft: Draft) -> str | None:
+        candidates = (
+            self.overrides.tree,
+            self.label.tree,
+            draft.kernel.tree if draft.kernel else None,
+            draft.image.tree,
+            self.sibling_tree,
+            self.label.release_tree if draft.kernel is None else None,
+        )
+        return next((tree for tree in candidates if tree), None)
+
+    def _mode(self, draft: Draft) -> Mode | None:
+        if self.overrides.mode:
+            return self.overrides.mode
+        workload = workload_of(draft.names.cfg, self.directory.topic)
+        return Mode.of(workload, draft.names.pktgen, draft.options) if workload else None
+
+    def _outcome(self, draft: Draft) -> Outcome:
+        """The run, or why there is none. What cannot be read costs this run only."""
+        if draft.entry.measured.unread:
+            return self._skip(draft, draft.entry.measured.unread, unread=True)
+        try:
+            return self._judge(draft)
+        except UnreadFileError as error:
+            return self._skip(draft, str(error), unread=True)
+
+    def _judge(self, draft: Draft) -> Outcome:
+        hardware = self.overrides.hardware or self.directory.hardware
+        tree, revision, mode = self._tree(draft), self._revision(draft), self._mode(draft)
+        if revision is None:
+            return self._skip(draft, NO_REVISION)
+        if not draft.entry.measured.values:
+            return self._skip(draft, CONSOLE_ONLY if draft.group.console else NO_SAMPLE)
+        if hardware is None:
+            return self._skip(draft, NO_HARDWARE)
+        if tree is None:
+            return self._skip(draft, NO_TREE)
+        if mode is None:
+            return self._skip(draft, NO_WORKLOAD)
+        return self._run(draft, tree, revision, hardware, mode)
+
+    def _skip(self, draft: Draft, reason: str, *, unread: bool = False) -> Skip:
+        name = draft.group.prefix or "bench"
+        where = "/".join([self.directory.title, *draft.group.place.nested, name])
+        return Skip(where, reason, unread)
+
+    def _run(self, draft: Draft, tree: str, revision: str, hardware: str, mode: Mode) -> Run:
+        measured = draft.entry.measured
+        started = parse_time(draft.info.started) if draft.info else None
+        return Run(
+            tree=tree,
+            revision=revision,
+            hardware=hardware,
+            mode=mode,
+            samples=_samples(measured),
+            build_id=self._build(draft, revision),
+            kernel_ident=draft.kernel.ident if draft.kernel else "",
+            measured_at=started.isoformat() if started else None,
+            sources=self._sources(draft),
+            facts=run_facts(
+                group=draft.group,
+                names=draft.names,
+                kernel=draft.kernel,
+                label="/".join([self.directory.label, *draft.group.place.nested]),
+                topic=self.directory.topic,
+                iterations=measured.iterations,
+            ),
+            warnings=tuple(self._warnings(draft, revision)),
+        )
+
+    def _build(self, draft: Draft, revision: str) -> str:
+        """The kernel's version string when it carries a build date, which nothing else shares;
+        else its release, revision, image and label, which together name one build of the lab."""
+        if draft.kernel and draft.kernel.build:
+            return draft.kernel.build
+        release = draft.kernel.release if draft.kernel else ""
+        parts = [release, revision, draft.names.image, self.directory.label]
+        return bounded(" ".join(part for part in parts if part))
+
+    def _sources(self, draft: Draft) -> tuple[Source, ...]:
+        digests = dict(draft.entry.measured.digests)
+        if draft.group.info:
+            digests[draft.group.info] = digest_of(draft.group.info)
+        base = self.directory.path.parent
+        return tuple(
+            Source(path.relative_to(base).as_posix(), digests[path]) for path in sorted(digests)
+        )
+
+    def _warnings(self, draft: Draft, revision: str) -> Iterator[str]:
+        for stored in draft.entry.stored:
+            if warning := compare_stored(draft.entry.measured, stored):
+                yield warning
+        yield from _problem_warnings(draft.entry.measured)
+        yield from _doubt_warnings(draft)
+        yield from self._identity_warnings(draft, revision)
+        if draft.info and draft.info.started and parse_time(draft.info.started) is None:
+            yield f"time of the measurement not understood: {draft.info.started}"
+
+    def _identity_warnings(self, draft: Draft, revision: str) -> Iterator[str]:
+        if draft.entry.renamed and draft.entry.renamed.prefix == draft.names.prefix:
+            yield f"logs are named {draft.group.prefix}, results {draft.names.prefix}: results kept"
+        if draft.info and not draft.info.old:
+            stated = Names(draft.info.image, draft.info.cfg, draft.info.pktgen)
+            if stated != draft.names and draft.entry.renamed is None:
+                said = stated.prefix or "nothing"
+                yield f"files are named {draft.names.prefix}, .info says {said}"
+        own = draft.kernel.revision if draft.kernel else None
+        if own and own[0] in "rnc" and own != revision:
+            yield f"the kernel says {own}, image or label {revision}"
+        yield from self._sibling_warnings(draft)
+        if draft.kernel is None:
+            yield from self._guess_warnings(draft)
+
+    def _sibling_warnings(self, draft: Draft) -> Iterator[str]:
+        """Where one `.info` alone names another kernel than the other runs of the same image."""
+        if draft.kernel is None:
+            return
+        others = [
+            other.kernel
+            for other in self.drafts
+            if other is not draft and other.kernel and other.image.name == draft.image.name
+        ]
+        said = {(kernel.revision, kernel.release) for kernel in others}
+        own = (draft.kernel.revision, draft.kernel.release)
+        if len(others) >= MINIMUM_TO_COMPARE and len(said) == 1 and own not in said:
+            theirs = " ".join(filter(None, said.pop()))
+            yield f"the kernel says {' '.join(filter(None, own))}, of the other runs {theirs}"
+
+    def _guess_warnings(self, draft: Draft) -> Iterator[str]:
+        """Where a run that names no kernel got what a kernel would have said."""
+        if self.kernel is not None:
+            yield "no .info: kernel taken from the other runs of the directory"
+        elif self.label.tree or draft.image.tree:
+            return
+        elif self.sibling_tree:
+            yield "no .info: tree taken from the other runs of the directory"
+        else:
+            yield "no kernel named: tree taken from the directory's name"
+
+
+def _doubt_warnings(draft: Draft) -> Iterator[str]:
+    doubts = [*draft.entry.measured.doubts, *(draft.info.doubts if draft.info else ())]
+    doubts += [f"{name} lies in two directories: one was read" for name in draft.group.twice]
+    yield from doubts[:MAX_DOUBTS]
+    if len(doubts) > MAX_DOUBTS:
+        yield f"{len(doubts) - MAX_DOUBTS} more doubts about these files"
+
+
+def _common_kernel(drafts: Iterable[Draft]) -> Kernel | None:
+    """The kernel of all siblings that name one, when they agree on revision and tree."""
+    kernels = [draft.kernel for draft in drafts if draft.kernel]
+    if len({(kernel.revision, kernel.tree) for kernel in kernels}) != 1:
+        return None
+    return kernels[0]
+
+
+def _common_tree(drafts: Iterable[Draft]) -> str | None:
+    """The tree of all siblings whose kernels name one, when they agree."""
+    trees = {draft.kernel.tree for draft in drafts if draft.kernel and draft.kernel.tree}
+    return trees.pop() if len(trees) == 1 else None
+
+
+def _samples(measured: Measured) -> tuple[Samples, ...]:
+    """Each iteration is a boot of its own: bench-lab reboots the machine between iterations."""
+    return tuple(
+        Samples(METRICS[metric], tuple(values), tuple(range(len(values))))
+        for metric, values in sorted(measured.values.items())
+    )
+
+
+def _problem_warnings(measured: Measured) -> Iterator[str]:
+    for problem in sorted(set(measured.problems.values())):
+        iterations = [i for i, found in measured.problems.items() if found == problem]
+        yield f"iteration {', '.join(iterations)} gave no value: {problem}"

@@ -1,0 +1,118 @@
+"""A new address of a person counts once it answered.
+
+A signed link is mailed to it; who opens that and presses the button has its mail. Till then mails
+go where they went. So nobody sends the mails of this instance to a stranger, by a slip or on
+purpose. Operators, who make the accounts, set addresses in the admin without that.
+"""
+
+import uuid
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Self
+
+from django.core.signing import BadSignature, SignatureExpired, TimestampSigner
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from webapp.accounts.models import User
+from webapp.outbox.models import Mail, data_with
+from webapp.outbox.services import OTHER_ADDRESS, NewMail, absolute, post_mails
+
+KIND = "account.address"
+TAKEN = "taken"
+"""In the mail's data: its link was used."""
+
+LASTS = timedelta(days=7)
+MOST_A_DAY = 5
+"""Links for one person: an address that somebody else reads is not to be flooded."""
+
+_signer = TimestampSigner(salt="driftline.address")
+
+
+class AddressNotTaken(ValueError):
+    """The address cannot be set; the message says why and what to do instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewAddress:
+    """That a person's mails are to go to ``address`` instead of ``former``, as ``mail`` asks."""
+
+    user: int
+    former: str
+    address: str
+    mail: int
+
+    @classmethod
+    def read(cls, token: str) -> Self:
+        """Raises AddressNotTaken for a token that was cut, made up, or has run out."""
+        again = "Give the address anew on the page of your account."
+        try:
+            held = _signer.unsign_object(token.replace("~", ":"), max_age=LASTS)
+        except SignatureExpired as error:
+            raise AddressNotTaken(f"This link is older than {LASTS.days} days. {again}") from error
+        except BadSignature as error:
+            raise AddressNotTaken(f"This link is not complete. Copy it whole. {again}") from error
+        return cls(*held)
+
+    @property
+    def token(self) -> str:
+        # A colon is allowed in a path, but some mail programs end the link there.
+        return _signer.sign_object([self.user, self.former, self.address, self.mail]).replace(
+            ":", "~"
+        )
+
+    @property
+    def url(self) -> str:
+        return absolute(reverse("account_address", args=[self.token]))
+
+
+@transaction.atomic
+def ask_address(*, user: User, address: str) -> None:
+    """Mail the link to ``address``. Raises AddressNotTaken when too many were asked for."""
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    since = timezone.now() - timedelta(days=1)
+    if Mail.objects.filter(recipient=user, kind=KIND, due__gt=since).count() >= MOST_A_DAY:
+        raise AddressNotTaken(
+            f"{MOST_A_DAY} links were sent within a day; look for them, or try again tomorrow."
+        )
+    new = NewMail(
+        recipient=user.pk,
+        kind=KIND,
+        about=f"address:{uuid.uuid4()}",
+        due=timezone.now(),
+        data={OTHER_ADDRESS: address, "former": user.email},
+    )
+    post_mails([new])
+
+
+def asked_address(user: User) -> str:
+    """The address that was asked last and has not answered yet; empty when none is."""
+    asked = Mail.objects.filter(recipient=user, kind=KIND, due__gt=timezone.now() - LASTS)
+    last = asked.order_by("-pk").first()
+    if last is None or TAKEN in last.data or last.data["former"] != user.email:
+        return ""
+    address: str = last.data[OTHER_ADDRESS]
+    return address
+
+
+@transaction.atomic
+def take_address(new: NewAddress) -> User:
+    """Have mails go there. Raises AddressNotTaken if the address was changed since the link, also
+    when it was changed by it and back: who holds the link of a wrong address has it for days.
+    """
+    user = User.objects.select_for_update(no_key=True).filter(pk=new.user, is_active=True).first()
+    if user is None or user.email not in {new.former, new.address}:
+        raise AddressNotTaken("The address was changed after this link was sent.")
+    asked = Mail.objects.filter(pk=new.mail, recipient=user)
+    if user.email != new.address and asked.filter(data__has_key=TAKEN).exists():
+        raise AddressNotTaken("This link was used, and the address was changed after that.")
+    asked.update(data=data_with(**{TAKEN: True}))
+    user.email = new.address
+    user.save(update_fields=["email"])
+    return user
+
+
+def asked_in(mail: Mail) -> NewAddress:
+    """What the stored ``mail`` asks."""
+    return NewAddress(mail.recipient_id, mail.data["former"], mail.data[OTHER_ADDRESS], mail.pk)

@@ -1,0 +1,202 @@
+"""A against B: the tests that people know, the change with its interval, and the verdict."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from math import isfinite, sqrt
+
+import numpy as np
+from scipy import special
+
+from webapp.stats.better import Better, is_gain
+from webapp.stats.compare.levels import BuildNoise, Floats, Level, Samples
+from webapp.stats.compare.ranks import RankTest, rank_test
+from webapp.stats.compare.relative import NO_SCATTER, Change, estimate_change, satterthwaite
+from webapp.stats.defaults import MARGIN_PCT
+from webapp.stats.errors import OutOfRangeError
+from webapp.stats.ministat.numbers import LEAST_POINTS, Difference, difference
+from webapp.stats.sensitivity import DEFAULT_CONFIDENCE, critical_t, require_confidence
+
+__all__ = [
+    "BuildNoise",
+    "Change",
+    "Comparison",
+    "Level",
+    "Rule",
+    "Samples",
+    "Verdict",
+    "compare",
+    "decide",
+]
+
+
+class Verdict(StrEnum):
+    BETTER = "better"
+    WORSE = "worse"
+    EQUIVALENT = "equivalent"
+    CANNOT_TELL = "cannot tell"
+
+
+class Rule(StrEnum):
+    """Which rule decided, in the order in which they are asked."""
+
+    NO_INTERVAL = "no interval"
+    INSIDE_MARGIN = "inside the margin"
+    EXCLUDES_ZERO = "excludes zero"
+    INCLUDES_ZERO = "includes zero"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """``negligible``: different for sure, and equivalent all the same."""
+
+    verdict: Verdict
+    rule: Rule
+    negligible: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Welch:
+    """Difference of means, B − A in the metric's unit, by Welch's t on single samples.
+
+    ``df`` by Satterthwaite (1946); ``low`` and ``high`` at the comparison's confidence; ``p`` is
+    two-sided.
+    """
+
+    delta: float
+    low: float
+    high: float
+    df: float
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A against B.
+
+    ``change`` decides the verdict; the tests beside it treat every sample as independent and are
+    None where a side is too small for them (Student 3, Welch 2, with some scatter). ``hedges_g``
+    is the difference in pooled standard deviations, corrected for small sets (Hedges, 1981), None
+    without scatter. ``margin`` and ``confidence`` are percent.
+    """
+
+    verdict: Verdict
+    rule: Rule
+    negligible: bool
+    change: Change
+    student: Difference | None
+    welch: Welch | None
+    ranks: RankTest
+    hedges_g: float | None
+    better: Better
+    margin: float
+    confidence: float
+
+
+def compare(
+    a: Samples | Sequence[float],
+    b: Samples | Sequence[float],
+    *,
+    better: Better = "more",
+    margin: float = MARGIN_PCT,
+    confidence: float = DEFAULT_CONFIDENCE,
+    build_noise: BuildNoise | None = None,
+) -> Comparison:
+    """Compare B with A.
+
+    Bare sequences stand for samples of one build whose boots are unknown. ``build_noise`` comes
+    from the series' history and is used where a side has fewer than two builds. ``margin`` is in
+    percent, ≥ 0; ``confidence`` is one of 80, 90, 95, 98, 99.
+    Raises `StatisticsError` for empty sides, NaN, infinities and settings out of range.
+    """
+    require_confidence(confidence)
+    require_margin(margin)
+    first, second = _as_samples(a), _as_samples(b)
+    change = estimate_change(first, second, confidence=confidence, build_noise=build_noise)
+    decision = decide(change, better=better, margin=margin)
+    x, y = first.array, second.array
+    return Comparison(
+        verdict=decision.verdict,
+        rule=decision.rule,
+        negligible=decision.negligible,
+        change=change,
+        student=_student(x, y, confidence),
+        welch=_welch(x, y, confidence),
+        ranks=rank_test(x, y),
+        hedges_g=_hedges_g(x, y),
+        better=better,
+        margin=margin,
+        confidence=confidence,
+    )
+
+
+def decide(change: Change, *, better: Better, margin: float) -> Decision:
+    """The verdict on a change: within the margin first, then different, else cannot tell."""
+    if not change.known:
+        return Decision(Verdict.CANNOT_TELL, Rule.NO_INTERVAL, negligible=False)
+    low, high = change.low, change.high
+    if low is not None and high is not None and -margin <= low and high <= margin:
+        return Decision(Verdict.EQUIVALENT, Rule.INSIDE_MARGIN, negligible=change.proven != 0)
+    if change.proven:
+        improved = is_gain(change.proven, better)
+        verdict = Verdict.BETTER if improved else Verdict.WORSE
+        return Decision(verdict, Rule.EXCLUDES_ZERO, negligible=False)
+    return Decision(Verdict.CANNOT_TELL, Rule.INCLUDES_ZERO, negligible=False)
+
+
+def require_margin(margin: float) -> float:
+    """``margin`` itself when it is a finite percentage ≥ 0; else raises `OutOfRangeError`."""
+    if not (isfinite(margin) and margin >= 0):
+        raise OutOfRangeError(f"margin {margin:g} %: it must be 0 or more")
+    return margin
+
+
+def _as_samples(side: Samples | Sequence[float]) -> Samples:
+    return side if isinstance(side, Samples) else Samples(side)
+
+
+def _student(a: Floats, b: Floats, confidence: float) -> Difference | None:
+    if min(len(a), len(b)) < LEAST_POINTS:
+        return None
+    x, y, unit = _scaled(a, b)
+    found = difference(x.tolist(), y.tolist(), confidence)
+    return replace(
+        found,
+        delta=found.delta * unit,
+        error=found.error * unit,
+        pooled_stddev=found.pooled_stddev * unit,
+    )
+
+
+def _welch(a: Floats, b: Floats, confidence: float) -> Welch | None:
+    if min(len(a), len(b)) < 2:
+        return None
+    x, y, unit = _scaled(a, b)
+    var_a, var_b = float(x.var(ddof=1)) / len(x), float(y.var(ddof=1)) / len(y)
+    error = sqrt(var_a + var_b)
+    if error <= NO_SCATTER:
+        return None
+    df = satterthwaite([(var_a, len(x) - 1), (var_b, len(y) - 1)])
+    delta = float(y.mean() - x.mean())
+    reach = critical_t(df, confidence) * error
+    p = 2 * float(special.stdtr(df, -abs(delta) / error))
+    return Welch(delta * unit, (delta - reach) * unit, (delta + reach) * unit, df, p)
+
+
+def _hedges_g(a: Floats, b: Floats) -> float | None:
+    df = len(a) + len(b) - 2
+    if df < 1:
+        return None
+    x, y, _ = _scaled(a, b)
+    squares = float(((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum())
+    pooled = sqrt(squares / df)
+    if pooled <= NO_SCATTER:
+        return None
+    return float(y.mean() - x.mean()) / pooled * (1 - 3 / (4 * df - 1))
+
+
+def _scaled(a: Floats, b: Floats) -> tuple[Floats, Floats, float]:
+    """Both sides divided by a power of two so that squares neither overflow nor vanish."""
+    _, exponent = np.frexp(max(np.abs(a).max(), np.abs(b).max()))
+    exponent = max(int(exponent) - 1, -1022)
+    return np.ldexp(a, -exponent), np.ldexp(b, -exponent), 2.0**exponent
