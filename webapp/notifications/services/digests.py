@@ -24,7 +24,7 @@ def post_digests(*, now: datetime | None = None) -> int:
                 recipient=period.user.pk,
                 kind=DIGESTS[period.cadence],
                 about=period.about,
-                due=period.user.after_quiet_hours(now),
+                due=now,
                 data={
                     "alerts": alerts,
                     "cadence": period.cadence,

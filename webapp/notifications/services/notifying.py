@@ -139,13 +139,12 @@ def _with_people(subscriptions: Iterable[int]) -> Mapping[int, Subscription]:
 
 
 def _mail(kind: str, alert: int, subscription: Subscription, now: datetime) -> NewMail:
-    """Due when findings of the same commit have had time to join, and the quiet hours are over."""
-    due = now + timedelta(seconds=settings.MAIL_SETTLE_SECONDS)
+    """Due when findings of the same commit have had time to join."""
     return NewMail(
         recipient=subscription.user_id,
         kind=kind,
         about=_about(alert),
-        due=subscription.user.after_quiet_hours(due),
+        due=now + timedelta(seconds=settings.MAIL_SETTLE_SECONDS),
         thread=_about(alert),
         data={"alert": alert, "subscription": subscription.pk, "at": now.isoformat()},
     )
