@@ -13,18 +13,20 @@ CONSTRAINTS ?= -c constraints.txt
 VENV = .venv
 STAMP = $(VENV)/.stamp
 BIN = $(VENV)/bin
+PYTEST = $(BIN)/python -m pytest -n 2 --dist loadgroup
 LAUNCHER = $(BIN)/python -m webapp.launcher
 WHERE = --port "$(PORT)" --bind "$(BIND)" --state "$(STATE)"
 STACK = $(LAUNCHER) up $(WHERE)
 
-.PHONY: help setup demo up service faults test fuzz browser check format bench oracles lock clean
+.PHONY: help setup demo up service faults test long fuzz browser check format bench oracles lock clean
 
 help:
 	@echo 'make demo    start everything with demonstration data   (PORT=8000 STATE=.run)'
 	@echo 'make up      start everything with the data in STATE    (PORT=8000 STATE=.run)'
 	@echo 'make service print the file by which systemd or rc.d starts it, and starts it again'
 	@echo 'make setup   only make the environment: .venv'
-	@echo 'make test    run every test                             (TESTS="path -k word")'
+	@echo 'make test    run the tests                              (TESTS="path -k word")'
+	@echo 'make long    run the tests that take long               (TESTS="path -k word")'
 	@echo 'make fuzz    10,000 generated cases for each parser      (TESTS="path -k word")'
 	@echo 'make check   linters, types, layers, missing migrations'
 	@echo 'make format  format the code'
@@ -59,7 +61,11 @@ service: $(STAMP)
 	$(LAUNCHER) service $$kind $(WHERE)
 
 test: $(STAMP) browser
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(TESTS)
+	@$(PYTEST) -m 'not long' $(TESTS)
+
+# Whole instances that are killed and started again, a lab's archive, long simulations.
+long: $(STAMP) browser
+	@$(PYTEST) -m long $(TESTS)
 
 # The tests marked `fuzz`, which `make test` runs with 200 cases a parser.
 fuzz: $(STAMP)

@@ -195,6 +195,7 @@ def test_no_query_breaks_a_page(client: Client, places: Places) -> None:
     assert not broken
 
 
+@pytest.mark.long
 def test_no_form_breaks_its_page_or_stores_what_breaks_another(
     client: Client, places: Places
 ) -> None:

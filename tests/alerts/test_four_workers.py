@@ -26,7 +26,7 @@ from webapp.results.services import forget_names
 from webapp.stats import changes
 from webapp.stats.changes.recovery import recoveries
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
 WORKERS = 4
 ANALYSE_UNTIL_TOLD = """
 import os, select, sys, time

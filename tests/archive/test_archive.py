@@ -20,6 +20,7 @@ from tests.system.content import content
 from tests.system.running import System
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.archive,
     pytest.mark.stack,
     pytest.mark.skipif(not ARCHIVE.is_dir(), reason="no lab archive beside the checkout"),

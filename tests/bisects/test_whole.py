@@ -12,7 +12,7 @@ from webapp.jobs.models import Job
 from webapp.outbox.links import absolute
 from webapp.outbox.models import Endpoint, HookDelivery, Mail
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.long, pytest.mark.django_db]
 COMPARED = ("number", "state", "action", "words", "boots", "acts", "hours", "failure")
 
 

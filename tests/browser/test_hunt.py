@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.launcher.running import Launch
 from webapp.stats.simulate.hunt import FIRST, GUILTY
 
-pytestmark = [pytest.mark.browser, pytest.mark.stack]
+pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.stack]
 
 GUILTY_REVISION = f"r{FIRST + GUILTY}"
 FAST = {

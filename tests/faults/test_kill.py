@@ -16,7 +16,7 @@ from tests.faults.conftest import (
 from tests.system.content import Content, content
 from tests.system.running import System
 
-pytestmark = pytest.mark.stack
+pytestmark = [pytest.mark.long, pytest.mark.stack]
 
 
 def children(system: System, name: str) -> list[int]:

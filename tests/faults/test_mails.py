@@ -29,7 +29,7 @@ from webapp.outbox.letters import NewMail
 from webapp.outbox.models import Mail
 from webapp.outbox.models import MailServer as ServerRow
 
-pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.long, pytest.mark.stack, pytest.mark.django_db(transaction=True)]
 MAILS = 240
 SECONDS = 60
 COMPOSES = """

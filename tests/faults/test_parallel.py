@@ -8,7 +8,7 @@ from tests.faults.conftest import RUNS, Archive
 from tests.system.content import Content, content
 from tests.system.running import System
 
-pytestmark = pytest.mark.stack
+pytestmark = [pytest.mark.long, pytest.mark.stack]
 
 
 def stored(summaries: list[str]) -> int:

@@ -11,7 +11,7 @@ from tests.conftest import PROJECT
 from tests.system.running import wait_for
 from webapp.config.celery import app
 
-pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.long, pytest.mark.stack, pytest.mark.django_db(transaction=True)]
 SECONDS = 120
 TASKS = """
 import os, pathlib, signal, time

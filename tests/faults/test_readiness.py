@@ -13,7 +13,7 @@ import pytest
 
 from tests.system.running import System, wait_for
 
-pytestmark = pytest.mark.stack
+pytestmark = [pytest.mark.long, pytest.mark.stack]
 SECONDS = 90
 
 

@@ -50,6 +50,7 @@ def test_a_killed_web_server_and_a_killed_postgres_change_nothing_of_what_is_con
     assert quiet.mails
 
 
+@pytest.mark.long
 @pytest.mark.stack
 @pytest.mark.xdist_group("rounds")
 def test_a_round_that_fails_says_why_and_leaves_the_next_a_sound_instance(

@@ -13,7 +13,7 @@ from tests.faults.conftest import RUNS, Archive, wait_until_some_is_stored
 from tests.system.content import Content, content
 from tests.system.running import System
 
-pytestmark = pytest.mark.stack
+pytestmark = [pytest.mark.long, pytest.mark.stack]
 # Of one request: two looks at a Redis that does not answer take 2 s each.
 LONGEST_REQUEST = 10
 

@@ -26,7 +26,7 @@ from webapp.outbox.services import endpoints
 from webapp.results.models import Series
 from webapp.results.services import mark_dirty
 
-pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.long, pytest.mark.stack, pytest.mark.django_db(transaction=True)]
 SECONDS = 120
 ADDRESS_MAIL = "account.address"
 

@@ -18,7 +18,7 @@ from webapp.config.celery import app
 from webapp.readiness import noting
 from webapp.readiness.report import Reporter
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
 SECONDS = 90
 
 

@@ -15,7 +15,7 @@ from tests.config.serving.server import Server, heard, serving, status_of, wait_
 from tests.servers import STATIC
 from webapp.labs import services
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
 # Shorter than the product's, so that a test sees them pass.
 DEADLINES = {
     "DRIFTLINE_HEAD_SECONDS": "3",

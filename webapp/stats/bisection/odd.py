@@ -28,10 +28,11 @@ def odd_boots(plan: Plan, boots: Sequence[Boot], bad: int) -> tuple[int, ...]:
     if not levels:
         return ()
     low, high = min(levels), max(levels)
+    reach = {runs: odd_reach(plan, runs) for runs in {boot.runs for boot in boots}}
     suspects = [
         i
         for i, boot in enumerate(boots)
-        if not low - odd_reach(plan, boot.runs) <= boot.value <= high + odd_reach(plan, boot.runs)
+        if not low - reach[boot.runs] <= boot.value <= high + reach[boot.runs]
     ]
     return tuple(i for i in suspects if not _is_shared(plan, boots, suspects, i))
 
