@@ -14,7 +14,7 @@ from webapp.alerts.models import Alert
 from webapp.analysis.models import Comparison, Finding
 from webapp.bisects.services import start_bisect
 from webapp.notifications.services import notify_events
-from webapp.outbox.letters import compose
+from webapp.outbox.messages import compose
 from webapp.outbox.models import Mail
 from webapp.results.models import Metric, Series
 from webapp.results.services import forget_names

@@ -22,7 +22,7 @@ from webapp.analysis.models import Finding
 from webapp.bisects.services import draft_bisect, start_bisect
 from webapp.notifications.addresses import ask_address
 from webapp.notifications.services.digests import post_digests
-from webapp.outbox.letters import compose
+from webapp.outbox.messages import compose
 from webapp.outbox.models import Mail
 from webapp.results.errors import Forbidden
 from webapp.results.models import Revision
@@ -147,18 +147,18 @@ def test_every_kind_of_mail_is_tried_here() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_mail_shows_what_its_template_left(kind: str) -> None:
-    letter = compose(KINDS[kind]())
-    assert remains(letter.subject) == []
-    assert remains(letter.text) == []
-    assert remains_in_html(letter.html) == []
+    message = compose(KINDS[kind]())
+    assert remains(message.subject) == []
+    assert remains(message.text) == []
+    assert remains_in_html(message.html) == []
 
 
 @pytest.mark.parametrize("kind", ["bisect.done", "alert.opened"])
 def test_both_forms_of_a_mail_hold_the_same_ministat_block(kind: str) -> None:
-    letter = compose(KINDS[kind]())
-    line = next(line for line in letter.text.splitlines() if "N           Min" in line)
-    assert line in letter.html
-    assert "Difference at 95.0% confidence" in letter.html
+    message = compose(KINDS[kind]())
+    line = next(line for line in message.text.splitlines() if "N           Min" in line)
+    assert line in message.html
+    assert "Difference at 95.0% confidence" in message.html
 
 
 def test_no_template_prints_a_variable_that_django_itself_sets() -> None:

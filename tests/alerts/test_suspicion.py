@@ -23,7 +23,7 @@ from webapp.notifications.payloads import payload_of
 from webapp.notifications.queries.matching import matches
 from webapp.notifications.services import notify_events
 from webapp.notifications.services.digests import post_digests
-from webapp.outbox.letters import compose
+from webapp.outbox.messages import compose
 from webapp.outbox.models import Endpoint, HookDelivery, Mail
 from webapp.results.models import Revision, RevisionAlias
 from webapp.results.services import forget_names
@@ -65,7 +65,7 @@ def commit_among(number: int) -> Revision:
 
 def everything_told(alert: Alert, client: Client) -> dict[str, str]:
     """Whatever is said of the alert, by where."""
-    letter = compose(Mail.objects.get(kind="alert.opened"))
+    message = compose(Mail.objects.get(kind="alert.opened"))
     digest = make.subscription(Subscription.objects.get().user, "daily", cadence="daily")
     Subscription.objects.filter(pk=digest.pk).update(changed_at=make.DAY_ONE)
     post_digests(now=timezone.now() + timedelta(days=2))
@@ -87,9 +87,9 @@ def everything_told(alert: Alert, client: Client) -> dict[str, str]:
         )
     }
     return pages | {
-        "subject": letter.subject,
-        "text": letter.text,
-        "html": letter.html,
+        "subject": message.subject,
+        "text": message.text,
+        "html": message.html,
         "digest": daily.text + daily.html + daily.subject,
         "webhook": json.dumps(payload),
     }

@@ -16,14 +16,14 @@ from webapp.alerts.models import Alert, AlertHold
 from webapp.alerts.queries.findings import findings_of
 from webapp.alerts.services import reconcile_trees
 from webapp.bisects.errors import BisectError
-from webapp.bisects.letters import compose_done
+from webapp.bisects.mails import compose_done
 from webapp.bisects.models import Bisect, BisectSettings
 from webapp.bisects.services import draft_bisect, start_automatic_bisects, start_bisect
 from webapp.jobs.models import Job
 from webapp.merging.services import merge_revisions
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries.unsubscribing import Target
-from webapp.outbox.letters import NothingToSay
+from webapp.outbox.messages import NothingToSay
 from webapp.outbox.models import Mail
 
 TRUTH = Truth(step_pct=-5.0)
@@ -135,12 +135,12 @@ def test_what_a_bisect_named_outlives_the_next_analysis(alert: Alert) -> None:
 @pytest.mark.django_db
 def test_the_mail_at_the_end_names_the_commit(alert: Alert) -> None:
     bisect = lab.work(TRUTH, of_alert(alert))
-    letter = compose_done(Mail.objects.get(kind="bisect.done"))
-    assert letter.subject.startswith(f"[driftline] bisect {bisect.pk}: r1009 made the step")
-    assert "\n" not in letter.subject
-    assert "Difference at 95.0% confidence" in letter.text
-    assert f"/bisects/{bisect.pk}/" in letter.text
-    assert f"/alerts/{alert.pk}/" in letter.html
+    message = compose_done(Mail.objects.get(kind="bisect.done"))
+    assert message.subject.startswith(f"[driftline] bisect {bisect.pk}: r1009 made the step")
+    assert "\n" not in message.subject
+    assert "Difference at 95.0% confidence" in message.text
+    assert f"/bisects/{bisect.pk}/" in message.text
+    assert f"/alerts/{alert.pk}/" in message.html
 
 
 def _mailed(name: str, alert: Alert, *, state: str = "sent") -> Subscription:
@@ -164,10 +164,10 @@ def test_who_stopped_the_mails_about_an_alert_hears_of_no_bisect(alert: Alert) -
     Subscription.objects.filter(pk=early.pk).update(enabled=False)
     lab.work(TRUTH, bisect)
     mail = Mail.objects.get(kind="bisect.done", recipient=late.user)
-    letter = compose_done(mail)
-    assert letter.unsubscribe_url in letter.text
-    assert letter.unsubscribe_url in letter.html
-    assert late in Target.read(letter.unsubscribe_url.split("/")[-2]).subscriptions()
+    message = compose_done(mail)
+    assert message.unsubscribe_url in message.text
+    assert message.unsubscribe_url in message.html
+    assert late in Target.read(message.unsubscribe_url.split("/")[-2]).subscriptions()
     Subscription.objects.filter(pk=late.pk).update(enabled=False)
     with pytest.raises(NothingToSay, match="switched off"):
         compose_done(mail)

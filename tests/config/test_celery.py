@@ -110,7 +110,7 @@ def test_every_kind_of_mail_is_composed_by_a_function() -> None:
     assert checks.every_mail_has_words(None) == []
 
 
-@pytest.mark.parametrize("path", ["webapp.nowhere.compose", "webapp.outbox.letters.Letter", "x"])
+@pytest.mark.parametrize("path", ["webapp.nowhere.compose", "webapp.outbox.messages.Message", "x"])
 def test_a_kind_of_mail_that_nothing_composes_is_refused(settings: Any, path: str) -> None:
     settings.MAIL_COMPOSERS = {"alert.opened": path}
     (error,) = checks.every_mail_has_words(None)

@@ -22,7 +22,7 @@ from webapp.launcher.mail import MailServer
 EVIL = '<p style="color: red">Hello</p><script src="https://evil.example/x.js"></script>'
 
 
-def letter(subject: str = "A subject", html: str = EVIL) -> EmailMessage:
+def message(subject: str = "A subject", html: str = EVIL) -> EmailMessage:
     message = EmailMessage()
     message["From"], message["To"] = "driftline@example.org", "ada@example.org"
     message["Subject"] = subject
@@ -65,10 +65,10 @@ def mailbox(tmp_path: Path, settings: Any) -> Mailbox:
 
 def test_what_is_sent_is_in_a_file_when_the_server_says_so(server: MailServer) -> None:
     with SMTP("127.0.0.1", server.port) as smtp:
-        smtp.send_message(letter())
+        smtp.send_message(message())
         kept = Mailbox(server.directory)
         assert len(kept.names()) == 1
-        smtp.send_message(letter("Another"))
+        smtp.send_message(message("Another"))
     newest = kept.read(kept.names()[0])
     assert newest
     assert newest.message["Subject"] == "Another"
@@ -106,7 +106,7 @@ def test_the_record_of_an_instance_without_mail_server_is_what_it_was(tmp_path: 
 @pytest.mark.django_db
 class TestPages:
     def test_they_list_the_mails_and_show_one(self, client: Client, mailbox: Mailbox) -> None:
-        name = mailbox.keep(letter().as_bytes())
+        name = mailbox.keep(message().as_bytes())
         assert "ada@example.org A subject" in words(client.get("/mail/").content.decode())
         page = client.get(f"/mail/{name}/").content.decode()
         assert '<a href="https://x.example/alerts/17/" rel="nofollow">' in page
@@ -117,7 +117,7 @@ class TestPages:
     def test_the_html_of_a_mail_can_load_and_run_nothing(
         self, client: Client, mailbox: Mailbox
     ) -> None:
-        name = mailbox.keep(letter().as_bytes())
+        name = mailbox.keep(message().as_bytes())
         answer = client.get(f"/mail/{name}/html")
         assert EVIL in answer.content.decode()
         policy = dict(
@@ -156,7 +156,7 @@ class TestPages:
         self, client: Client, mailbox: Mailbox, settings: Any, url: str, bind: str
     ) -> None:
         settings.PUBLIC_URL, settings.BIND = url, bind
-        name = mailbox.keep(letter().as_bytes())
+        name = mailbox.keep(message().as_bytes())
         for address in ("/mail/", f"/mail/{name}/", f"/mail/{name}/html"):
             assert client.get(address).status_code == 302
         client.force_login(make.user("op", is_staff=True))

@@ -25,7 +25,7 @@ from tests.system.running import wait_for
 from webapp.config.celery import app
 from webapp.launcher.redis import SOCKET, Redis
 from webapp.outbox import services
-from webapp.outbox.letters import NewMail
+from webapp.outbox.messages import NewMail
 from webapp.outbox.models import Mail
 from webapp.outbox.models import MailServer as ServerRow
 
@@ -36,7 +36,7 @@ COMPOSES = """
 import pathlib, time
 from django.conf import settings
 from webapp.config.celery import app
-from webapp.outbox.letters import Letter
+from webapp.outbox.messages import Message
 
 settings.MAIL_COMPOSERS = {"fault": "composing.compose"}
 
@@ -46,7 +46,7 @@ def compose(mail):
     while held.exists() and mail.about == "alert:7":
         held.with_name("reached").touch()
         time.sleep(0.05)
-    return Letter(f"About {mail.about}", "The text.", "<p>The text.</p>")
+    return Message(f"About {mail.about}", "The text.", "<p>The text.</p>")
 """
 """A module for the worker: the application with a kind of mail to compose. While there is a file
 ``held``, composing a certain mail does not end."""

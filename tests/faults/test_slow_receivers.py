@@ -19,7 +19,7 @@ from tests.system.running import wait_for
 from webapp.alerts.tasks import analyse_series
 from webapp.config.celery import app
 from webapp.outbox import services
-from webapp.outbox.letters import NewMail
+from webapp.outbox.messages import NewMail
 from webapp.outbox.models import HookDelivery
 from webapp.outbox.models import MailServer as ServerRow
 from webapp.outbox.services import endpoints

@@ -8,7 +8,7 @@ from tests import make
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.notifications.models import Subscription
 from webapp.notifications.services.digests import post_digests
-from webapp.outbox.letters import NothingToSay, compose
+from webapp.outbox.messages import NothingToSay, compose
 from webapp.outbox.models import Mail
 
 pytestmark = pytest.mark.django_db
@@ -88,13 +88,13 @@ def test_a_digest_names_each_alert_with_its_address() -> None:
     make.subscription(name="pf & co", cadence="daily")
     made = alert(MONDAY_MORNING - timedelta(hours=3))
     post_digests(now=MONDAY_MORNING)
-    letter = compose(Mail.objects.get())
-    assert letter.subject == "[driftline] 1 alert of the day until 2026-03-02"
-    assert f"Alert {made.pk} (new): pf on Atom_C2758/T540-CR 11.4 % slower [" in letter.text
-    assert f"/alerts/{made.pk}/" in letter.text
-    assert "“pf & co”" in letter.text
-    assert "pf &amp; co" in letter.html
-    assert "/unsubscribe/" in letter.unsubscribe_url
+    message = compose(Mail.objects.get())
+    assert message.subject == "[driftline] 1 alert of the day until 2026-03-02"
+    assert f"Alert {made.pk} (new): pf on Atom_C2758/T540-CR 11.4 % slower [" in message.text
+    assert f"/alerts/{made.pk}/" in message.text
+    assert "“pf & co”" in message.text
+    assert "pf &amp; co" in message.html
+    assert "/unsubscribe/" in message.unsubscribe_url
     Subscription.objects.update(enabled=False)
     with pytest.raises(NothingToSay):
         compose(Mail.objects.get())

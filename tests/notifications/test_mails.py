@@ -13,7 +13,7 @@ from webapp.alerts.models import Alert, AlertEvent, AlertFinding
 from webapp.alerts.services import resolve
 from webapp.analysis.models import Finding
 from webapp.notifications.models import Subscription
-from webapp.outbox.letters import Letter, NothingToSay, NotYet, compose
+from webapp.outbox.messages import Message, NothingToSay, NotYet, compose
 from webapp.outbox.models import Mail
 from webapp.results.models import Revision
 from webapp.results.services import forget_names
@@ -50,12 +50,12 @@ def mail_of(alert: Alert, kind: str = "alert.opened") -> Mail:
     return Mail.objects.get(kind=kind, about=f"alert:{alert.pk}")
 
 
-def letter_of(alert: Alert, kind: str = "alert.opened") -> Letter:
+def message_of(alert: Alert, kind: str = "alert.opened") -> Message:
     return compose(mail_of(alert, kind))
 
 
 def test_the_subject_names_the_worst_change_and_its_commit(backoff: Alert) -> None:
-    subject = letter_of(backoff).subject
+    subject = message_of(backoff).subject
     assert subject.startswith("[driftline] -1")
     assert f"% pf-statefull on {ATOM} by r303643 " in subject
     assert '"Implement trivial backoff for locking' in subject
@@ -64,14 +64,14 @@ def test_the_subject_names_the_worst_change_and_its_commit(backoff: Alert) -> No
 
 def test_a_commit_of_which_nothing_is_known_is_named_by_its_id(backoff: Alert) -> None:
     Revision.objects.update(author_name="", subject="")
-    letter = letter_of(backoff)
-    assert " by r303643 (" in letter.subject
-    assert '"' not in letter.subject
-    assert " by  " not in letter.text
+    message = message_of(backoff)
+    assert " by r303643 (" in message.subject
+    assert '"' not in message.subject
+    assert " by  " not in message.text
 
 
 def test_the_text_says_what_why_how_sure_and_what_to_do(backoff: Alert) -> None:
-    text = letter_of(backoff).text
+    text = message_of(backoff).text
     lines = text.splitlines()
     assert lines[0].startswith(f"Mixed: pf-statefull on {ATOM} is 12")
     assert lines[0].endswith("by mjg, and 2 more (2 better).")
@@ -95,22 +95,22 @@ def test_the_html_says_the_same_and_loads_nothing(backoff: Alert) -> None:
     Revision.objects.filter(pk=backoff.likeliest_id).update(
         subject="<script>alert(1)</script> & co"
     )
-    letter = letter_of(backoff)
-    assert "<script" not in letter.html
-    assert "&lt;script&gt;" in letter.html
-    assert "<script>alert(1)</script> & co" in letter.text
-    assert "<img" not in letter.html
-    assert "url(" not in letter.html
-    assert "<link" not in letter.html
+    message = message_of(backoff)
+    assert "<script" not in message.html
+    assert "&lt;script&gt;" in message.html
+    assert "<script>alert(1)</script> & co" in message.text
+    assert "<img" not in message.html
+    assert "url(" not in message.html
+    assert "<link" not in message.html
     for part in ("12", "ministat of", "To reproduce", "Stop these mails"):
-        assert part in letter.html
+        assert part in message.html
 
 
 def test_awkward_names_stay_in_one_header_line(backoff: Alert) -> None:
     evil = "a\r\nBcc: all@example.org\u2028\x00 Ünï\tcode " + "x" * 200
     Revision.objects.filter(pk=backoff.likeliest_id).update(subject=evil.replace("\x00", ""))
     make.hardware(ATOM)
-    subject = letter_of(backoff).subject
+    subject = message_of(backoff).subject
     assert len(subject) <= 250
     assert len(subject.splitlines()) == 1
     assert EmailMultiAlternatives(subject, "body", "a@b.org", ["c@d.org"]).message()["Subject"]
@@ -118,20 +118,20 @@ def test_awkward_names_stay_in_one_header_line(backoff: Alert) -> None:
 
 def test_a_change_beyond_any_percentage_is_said_in_words(backoff: Alert) -> None:
     Finding.objects.filter(verdict="worse").update(change_pct=None, low_pct=None, high_pct=None)
-    letter = letter_of(backoff)
-    assert f"worse pf-statefull on {ATOM}" in letter.subject
-    assert "changed beyond any percentage" in letter.text
-    assert "None" not in letter.text + letter.html
-    assert "nan" not in letter.text
+    message = message_of(backoff)
+    assert f"worse pf-statefull on {ATOM}" in message.subject
+    assert "changed beyond any percentage" in message.text
+    assert "None" not in message.text + message.html
+    assert "nan" not in message.text
 
 
 def test_commits_that_share_a_step_share_its_chance(backoff: Alert) -> None:
     """A commit that nobody measured lies before the likeliest: which of the two is not known."""
     Revision.objects.filter(position__gte=303_643).update(position=F("position") + 1000)
     make.revision("r303999", of=backoff.tree, subject="Another")
-    letter = letter_of(backoff)
-    assert "by one of 2 commits after r303642 up to r303643 (" in letter.subject
-    assert letter.text.partition("Suspects, ")[2].splitlines()[:3] == [
+    message = message_of(backoff)
+    assert "by one of 2 commits after r303642 up to r303643 (" in message.subject
+    assert message.text.partition("Suspects, ")[2].splitlines()[:3] == [
         "after r303642:",
         "  r303999 Another",
         "  r303643 Implement trivial backoff for locking primitives in the kernel",
@@ -152,7 +152,7 @@ def test_a_large_alert_stays_under_sixty_lines() -> None:
         for number in range(30)
     )
     Revision.objects.filter(pk=alert.revision_id).update(position=10**9 + 50)
-    text = letter_of(Alert.objects.get()).text
+    text = message_of(Alert.objects.get()).text
     assert "more: see the alert" in text
     assert "others before the last of these" in text
     assert len(text.splitlines()) < LINES_MAX
@@ -165,10 +165,10 @@ def test_of_very_many_suspects_all_are_counted_and_the_likeliest_is_named(backof
         Revision(tree=tree, name=f"h{number}", position=place + number) for number in range(1, 301)
     )
     Alert.objects.update(likeliest=Revision.objects.get(name="h7"))
-    letter = letter_of(Alert.objects.get())
+    message = message_of(Alert.objects.get())
     suspects = Revision.objects.between(backoff.after, backoff.revision).count() + 1
-    assert f"one of {suspects} commits after r303642 up to r303643 (95%)" in letter.subject
-    listed = letter.text.partition("Suspects, ")[2].splitlines()
+    assert f"one of {suspects} commits after r303642 up to r303643 (95%)" in message.subject
+    listed = message.text.partition("Suspects, ")[2].splitlines()
     assert listed[1] == f"  … {suspects - 6} others before the last of these"
     assert listed[2].strip() == "h7"
     assert len(listed[2:8]) == 6
@@ -185,7 +185,7 @@ def test_what_is_settled_already_is_not_mailed(backoff: Alert) -> None:
 def test_who_switched_the_subscription_off_is_not_mailed(backoff: Alert) -> None:
     Subscription.objects.update(enabled=False)
     with pytest.raises(NothingToSay, match="switched off"):
-        letter_of(backoff)
+        message_of(backoff)
 
 
 def test_another_subscription_that_fits_stands_in_for_one_that_is_gone(backoff: Alert) -> None:
@@ -193,10 +193,10 @@ def test_another_subscription_that_fits_stands_in_for_one_that_is_gone(backoff: 
     make.subscription(gone.user, "pf of Xeon", hardware=make.hardware(XEON))
     make.subscription(gone.user, "losses", direction="regressions")
     gone.delete()
-    assert "subscription “losses” (regressions only)" in letter_of(backoff).text
+    assert "subscription “losses” (regressions only)" in message_of(backoff).text
 
 
-def follow_up(alert: Alert, kind: str, *, opened: str = "sent") -> Letter:
+def follow_up(alert: Alert, kind: str, *, opened: str = "sent") -> Message:
     first = mail_of(alert)
     first.state = opened
     first.composed_at = timezone.now() - timedelta(hours=1)
@@ -217,16 +217,16 @@ def test_a_retraction_says_so_and_shows_what_left(backoff: Alert) -> None:
     AlertEvent.objects.create(
         alert=backoff, at=timezone.now(), kind="left", version=2, findings=held
     )
-    letter = follow_up(backoff, "alert.retracted")
-    assert letter.subject.startswith("[driftline] retracted: ")
-    assert letter.text.startswith(f"Alert {backoff.pk} is retracted: later runs no longer")
-    assert "worse, retracted" in letter.text
+    message = follow_up(backoff, "alert.retracted")
+    assert message.subject.startswith("[driftline] retracted: ")
+    assert message.text.startswith(f"Alert {backoff.pk} is retracted: later runs no longer")
+    assert "worse, retracted" in message.text
 
 
 def test_nothing_follows_a_mail_that_was_never_sent(backoff: Alert) -> None:
     Alert.objects.update(standing=False, state="resolved", resolution="retracted")
     with pytest.raises(NothingToSay, match="no longer show"):
-        letter_of(backoff)
+        message_of(backoff)
     with pytest.raises(NothingToSay, match="was not sent"):
         follow_up(backoff, "alert.retracted", opened="dropped")
 
@@ -266,9 +266,9 @@ def test_a_move_says_from_where_to_where(backoff: Alert) -> None:
         version=2,
         reason="from r303640 to r303643",
     )
-    letter = follow_up(backoff, "alert.moved")
-    assert letter.subject.startswith("[driftline] moved: ")
-    assert "points at another commit now (from r303640 to r303643)" in letter.text
+    message = follow_up(backoff, "alert.moved")
+    assert message.subject.startswith("[driftline] moved: ")
+    assert "points at another commit now (from r303640 to r303643)" in message.text
 
 
 def test_a_recovery_names_the_commit_that_took_it_back(backoff: Alert) -> None:
@@ -277,6 +277,6 @@ def test_a_recovery_names_the_commit_that_took_it_back(backoff: Alert) -> None:
     by = make.revision("r303700")
     Finding.objects.update(state=Finding.State.RECOVERED, recovered_by=by)
     mail = Mail.objects.get(kind="alert.recovered")
-    letter = compose(mail)
-    assert "recovered: r303700 took the last of it back" in letter.text
-    assert "worse, recovered by r303700" in letter.text
+    message = compose(mail)
+    assert "recovered: r303700 took the last of it back" in message.text
+    assert "worse, recovered by r303700" in message.text

@@ -1,6 +1,6 @@
 """A kind of mail for tests: what composes it does as its attributes say."""
 
-from webapp.outbox.letters import Letter
+from webapp.outbox.messages import Message
 from webapp.outbox.models import Mail
 
 KIND = "test"
@@ -13,18 +13,20 @@ class Composer:
         self.calls = 0
         self.error: Exception | None = None
         self.errors_about: dict[str, Exception] = {}
-        self.letter = Letter("A subject", "The text.", "<p>The text.</p>", "https://x.example/u/1")
+        self.message = Message(
+            "A subject", "The text.", "<p>The text.</p>", "https://x.example/u/1"
+        )
 
-    def __call__(self, mail: Mail) -> Letter:
+    def __call__(self, mail: Mail) -> Message:
         self.calls += 1
         error = self.error or self.errors_about.get(mail.about)
         if error:
             raise error
-        return self.letter
+        return self.message
 
 
 composer = Composer()
 
 
-def compose(mail: Mail) -> Letter:
+def compose(mail: Mail) -> Message:
     return composer(mail)

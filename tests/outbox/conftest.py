@@ -1,4 +1,4 @@
-"""Letters to send, and people to send them to."""
+"""Mails to send, and people to send them to."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ from tests.outbox import composing
 from tests.outbox.composing import Composer
 from webapp.accounts.models import User
 from webapp.outbox import services
-from webapp.outbox.letters import NewMail
+from webapp.outbox.messages import NewMail
 from webapp.outbox.models import Mail
 
 

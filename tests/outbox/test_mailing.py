@@ -11,8 +11,8 @@ from tests import make
 from tests.outbox.conftest import Composer
 from tests.smtp import MailServer, Mode
 from webapp.accounts.models import User
-from webapp.outbox import backoff, envelopes, services
-from webapp.outbox.letters import Letter, NothingToSay, NotYet
+from webapp.outbox import backoff, message_headers, services
+from webapp.outbox.messages import Message, NothingToSay, NotYet
 from webapp.outbox.models import Mail
 from webapp.outbox.models import MailServer as ServerRow
 from webapp.outbox.services import claiming, mailing
@@ -56,7 +56,7 @@ def test_no_end_of_a_line_in_a_subject_adds_a_header(
     server: MailServer, post: Post, composer: Composer, end: str
 ) -> None:
     subject = f"r1 of a lab{end}Bcc: eve@example.org{end}{end}A body"
-    composer.letter = replace(composer.letter, subject=subject)
+    composer.message = replace(composer.message, subject=subject)
     post()
     send()
     (arrived,) = server.mails
@@ -92,10 +92,10 @@ def test_mails_of_one_thread_to_one_person_refer_to_the_same(
 
 
 def test_a_message_id_is_a_function_of_what_the_mail_is() -> None:
-    first = envelopes.message_id(kind="alert.opened", about="alert:17", recipient=5)
-    assert first == envelopes.message_id(kind="alert.opened", about="alert:17", recipient=5)
+    first = message_headers.message_id(kind="alert.opened", about="alert:17", recipient=5)
+    assert first == message_headers.message_id(kind="alert.opened", about="alert:17", recipient=5)
     assert first.startswith("<alert.opened.alert-17.5.")
-    assert first != envelopes.message_id(kind="alert.opened", about="alert-17", recipient=5)
+    assert first != message_headers.message_id(kind="alert.opened", about="alert-17", recipient=5)
 
 
 def test_a_mail_is_not_sent_before_it_is_due(server: MailServer, post: Post) -> None:
@@ -252,13 +252,13 @@ def test_a_refusal_for_now_is_tried_again_after_longer_and_longer_pauses_then_gi
     assert mail.reason.startswith(f"Given up after {len(backoff.PAUSES) + 1} tries: The server")
 
 
-def test_every_try_sends_the_same_letter(
+def test_every_try_sends_the_same_message(
     server: MailServer, post: Post, composer: Composer
 ) -> None:
     server.mode = Mode.DIE_BEFORE_REPLY
     post()
     send()
-    server.mode, composer.letter = Mode.ACCEPT, Letter("Another subject", "Other.", "")
+    server.mode, composer.message = Mode.ACCEPT, Message("Another subject", "Other.", "")
     wait_over()
     send()
     first, second = server.mails
@@ -274,7 +274,7 @@ def test_what_is_sent_again_after_it_was_given_up_tells_the_latest(
     server.mode = Mode.REFUSE
     mail = post()
     send()
-    server.mode, composer.letter = Mode.ACCEPT, Letter("What is so now", "Other.", "")
+    server.mode, composer.message = Mode.ACCEPT, Message("What is so now", "Other.", "")
     assert retry_mails([mail.pk]) == 1
     send()
     assert [mail["Subject"] for mail in server.mails] == ["What is so now"]

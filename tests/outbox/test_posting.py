@@ -10,7 +10,7 @@ from redis.exceptions import ConnectionError as ConnectionLost
 
 from tests import make
 from webapp.outbox import services
-from webapp.outbox.letters import NewMail
+from webapp.outbox.messages import NewMail
 from webapp.outbox.models import Endpoint, HookDelivery, Mail
 from webapp.outbox.services.operating import drop_mails
 

@@ -15,7 +15,7 @@ from webapp.analysis import services
 from webapp.api.schemas.runs import RunIn
 from webapp.labs.models import Lab
 from webapp.labs.services import issue_token
-from webapp.outbox.letters import Letter, compose
+from webapp.outbox.messages import Message, compose
 from webapp.outbox.models import Mail
 from webapp.results.errors import Forbidden
 from webapp.results.models import RefusedReplacement, Run
@@ -41,7 +41,7 @@ def stored(number: int = 1) -> list[str]:
     return [document["uuid"] for document in documents]
 
 
-def letter() -> Letter:
+def message() -> Message:
     return compose(Mail.objects.get())
 
 
@@ -77,7 +77,7 @@ def test_another_day_is_another_mail(root: User) -> None:
 def test_the_mail_names_who_tried_what_and_that_nothing_was_changed(root: User) -> None:
     uuids = stored(12)
     steal(*uuids)
-    said = letter()
+    said = message()
     assert "evil/control" in said.subject
     assert "netlab" in said.subject
     assert "nothing was changed" in said.text.lower()

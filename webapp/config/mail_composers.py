@@ -1,6 +1,6 @@
 """Which function composes each kind of mail, as dotted paths: rooms above the outbox own the words.
 
-Each takes the stored mail and returns a `Letter`. A system check tries every one of them.
+Each takes the stored mail and returns a `Message`. A system check tries every one of them.
 """
 
 from collections.abc import Mapping
@@ -15,5 +15,5 @@ COMPOSERS: Mapping[str, str] = {
     "digest.daily": "webapp.notifications.mails.digests.daily",
     "digest.weekly": "webapp.notifications.mails.digests.weekly",
     "lab.refused": "webapp.notifications.mails.refusals.refused",
-    "bisect.done": "webapp.bisects.letters.compose_done",
+    "bisect.done": "webapp.bisects.mails.compose_done",
 }

@@ -33,7 +33,7 @@ HEADERS = (
     "Auto-Submitted",
 )
 SANDBOX = ["allow-popups", "allow-popups-to-escape-sandbox"]
-LETTER_POLICY: dict[str, Any] = {
+MAIL_POLICY: dict[str, Any] = {
     "default-src": [NONE],
     "style-src": [UNSAFE_INLINE],
     "img-src": ["data:"],
@@ -49,7 +49,7 @@ LINKS_OPEN_OUTSIDE = '<base target="_blank">'
 View = Callable[..., HttpResponseBase]
 
 # csp's own type knows only views without parameters.
-letter_policy: Callable[[View], View] = csp(LETTER_POLICY)
+mail_policy: Callable[[View], View] = csp(MAIL_POLICY)
 
 
 def demonstration_only(view: View) -> View:
@@ -96,7 +96,7 @@ def one(request: HttpRequest, name: str) -> HttpResponse:
 @never_cache
 @require_safe
 @xframe_options_sameorigin
-@letter_policy
+@mail_policy
 def html(request: HttpRequest, name: str) -> HttpResponse:
     """The HTML of a mail, for the frame in its page."""
     html = _entry(name).html

@@ -18,7 +18,7 @@ PAUSES = (
     24 * HOUR,
     24 * HOUR,
 )
-"""After the first, second, … failed try of one parcel.
+"""After the first, second, … failed try of one item.
 
 RFC 5321, 4.5.4.1: at least 30 minutes between tries, sooner for the first two or so, and give up
 after 4 to 5 days at the earliest. The first pause is short because greylisting servers refuse a

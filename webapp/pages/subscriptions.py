@@ -18,7 +18,7 @@ from webapp.notifications.models import Subscription, SubscriptionQuerySet
 from webapp.notifications.queries import matches
 from webapp.notifications.services import delete_subscription, switch
 from webapp.notifications.services import preview as preview_of
-from webapp.outbox.services import Letter
+from webapp.outbox.services import Message
 from webapp.pages.alert_acts import NUMBER_MAX
 from webapp.pages.alert_summaries import summarise
 from webapp.pages.subscription_form import SubscriptionForm
@@ -94,9 +94,9 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
 @signed_in_required
 @require_safe
 def preview(request: HttpRequest, number: int) -> HttpResponse:
-    alert, letter = _letter(request, number)
+    alert, message = _message(request, number)
     form = "html" if request.GET.get("form") == "html" else "text"
-    context = {"alert": alert, "letter": letter, "form": form}
+    context = {"alert": alert, "message": message, "form": form}
     return render(request, "pages/subscription_preview.html", context)
 
 
@@ -105,12 +105,12 @@ def preview(request: HttpRequest, number: int) -> HttpResponse:
 @csp_replace(MAIL_POLICY)  # type: ignore[arg-type]  # typed for views without arguments
 def preview_html(request: HttpRequest, number: int) -> HttpResponse:
     """The HTML of the mail alone, for a frame that may do nothing."""
-    response = HttpResponse(_letter(request, number)[1].html)
+    response = HttpResponse(_message(request, number)[1].html)
     response["X-Frame-Options"] = "SAMEORIGIN"
     return response
 
 
-def _letter(request: HttpRequest, number: int) -> tuple[Alert, Letter]:
+def _message(request: HttpRequest, number: int) -> tuple[Alert, Message]:
     alert = get_object_or_404(Alert, pk=min(number, NUMBER_MAX))
     user = signed_in_user(request)
     return alert, preview_of(alert, _that_fits(user, alert))

@@ -58,8 +58,8 @@ def _columns(series: TrendSeries) -> Json:
         "n": series.counts,
         "percent": [_cents(value) for value in series.percents],
         "error": [_cents(value) for value in series.errors],
-        "verdict": _letters(series.verdicts),
-        "flag": _letters(series.flags),
+        "verdict": _initials(series.verdicts),
+        "flag": _initials(series.flags),
         "found": [one.columns() for one in series.found],
     }
 
@@ -72,8 +72,8 @@ def _columns_with_values(series: TrendSeries) -> Json:
     }
 
 
-def _letters(values: Sequence[str]) -> str:
-    """One letter a point: the first of each word, ``-`` for none."""
+def _initials(values: Sequence[str]) -> str:
+    """One character a point: the first of each word, ``-`` for none."""
     return "".join(word[:1] or "-" for word in values)
 
 

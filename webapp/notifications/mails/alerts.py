@@ -15,7 +15,7 @@ from webapp.analysis.models import Finding
 from webapp.analysis.queries import compare_link, sides_of, with_query
 from webapp.notifications import news
 from webapp.notifications.mails.facts import AlertFacts, gather
-from webapp.notifications.mails.rendering import render_letter, why
+from webapp.notifications.mails.rendering import render_message, why
 from webapp.notifications.mails.rows import table_of
 from webapp.notifications.mails.words import (
     one_line,
@@ -28,7 +28,7 @@ from webapp.notifications.models import Subscription
 from webapp.notifications.queries.matching import matches
 from webapp.notifications.queries.unsubscribing import Target
 from webapp.outbox.models import Mail
-from webapp.outbox.services import Letter, NothingToSay, NotYet, absolute
+from webapp.outbox.services import Message, NothingToSay, NotYet, absolute
 from webapp.results.models import Revision
 
 SUSPECTS_SHOWN = 5
@@ -36,7 +36,7 @@ AFTER_THE_FIRST = timedelta(minutes=1)
 """A mail that follows another looks again so much later, at the earliest."""
 
 
-def opened(mail: Mail) -> Letter:
+def opened(mail: Mail) -> Message:
     alert = _alert(mail)
     if not alert.standing:
         raise NothingToSay("Later runs no longer show it, or it belongs to another alert.")
@@ -44,45 +44,45 @@ def opened(mail: Mail) -> Letter:
         raise NothingToSay(f"It is {alert.get_state_display()} already.")
     facts = gather(alert.pk)
     said = f"It recovered already, by {_recovered_by(facts)}." if _is_recovered(facts) else ""
-    return _letter(mail, facts, said)
+    return _message(mail, facts, said)
 
 
-def moved(mail: Mail) -> Letter:
+def moved(mail: Mail) -> Message:
     alert = _told(mail)
     if not alert.standing:
         raise NothingToSay("Later runs no longer show it.")
     last = alert.events.filter(kind=AlertEvent.Kind.MOVED).order_by("-pk").first()
     said = f" ({last.reason})" if last else ""
-    return _letter(mail, gather(alert.pk), f"Alert {alert.pk} points at another commit now{said}.")
+    return _message(mail, gather(alert.pk), f"Alert {alert.pk} points at another commit now{said}.")
 
 
-def recovered(mail: Mail) -> Letter:
+def recovered(mail: Mail) -> Message:
     alert = _told(mail)
     facts = gather(alert.pk)
     if not alert.standing or not _is_recovered(facts):
         raise NothingToSay("It is no longer recovered.")
     by = _recovered_by(facts)
-    return _letter(mail, facts, f"Alert {alert.pk} recovered: {by} took the last of it back.")
+    return _message(mail, facts, f"Alert {alert.pk} recovered: {by} took the last of it back.")
 
 
-def returned(mail: Mail) -> Letter:
+def returned(mail: Mail) -> Message:
     alert = _told(mail)
     if not alert.standing or alert.state == Alert.State.RECOVERED:
         raise NothingToSay("It is recovered again, or retracted.")
-    return _letter(mail, gather(alert.pk), f"Alert {alert.pk} is back: it is not recovered.")
+    return _message(mail, gather(alert.pk), f"Alert {alert.pk} is back: it is not recovered.")
 
 
-def retracted(mail: Mail) -> Letter:
+def retracted(mail: Mail) -> Message:
     alert = _told(mail)
     if alert.standing:
         raise NothingToSay("Its findings are back.")
     because = "later runs no longer show the change; nothing is to be done"
     if alert.duplicate_of_id:
         because = f"its findings point at alert {alert.duplicate_of_id} now"
-    return _letter(mail, gather(alert.pk), f"Alert {alert.pk} is retracted: {because}.")
+    return _message(mail, gather(alert.pk), f"Alert {alert.pk} is retracted: {because}.")
 
 
-def preview(alert: Alert, subscription: Subscription) -> Letter:
+def preview(alert: Alert, subscription: Subscription) -> Message:
     """What a mail about the alert would say now, whatever its state."""
     data = {"alert": alert.pk, "subscription": subscription.pk}
     mail = Mail(kind=news.OPENED, recipient=subscription.user, data=data)
@@ -123,7 +123,7 @@ def _last_happened(alert: Alert, mail: Mail) -> datetime:
     return max(posted, last.at) if last else posted
 
 
-def _letter(mail: Mail, facts: AlertFacts, said: str = "") -> Letter:
+def _message(mail: Mail, facts: AlertFacts, said: str = "") -> Message:
     return _written(mail, facts, said, _subscription(mail))
 
 
@@ -142,7 +142,7 @@ def _subscription(mail: Mail) -> Subscription:
     return own.get(pk=others[0].subscription)
 
 
-def _written(mail: Mail, facts: AlertFacts, said: str, subscription: Subscription) -> Letter:
+def _written(mail: Mail, facts: AlertFacts, said: str, subscription: Subscription) -> Message:
     context = {
         "said": said,
         "subject": subject_line(facts),
@@ -150,7 +150,7 @@ def _written(mail: Mail, facts: AlertFacts, said: str, subscription: Subscriptio
         **_context(facts),
     }
     stops = Target(subscription.pk or 0, subscription.user_id, subscription.cadence)
-    return render_letter(mail.kind, context, stops=stops)
+    return render_message(mail.kind, context, stops=stops)
 
 
 def _context(facts: AlertFacts) -> Mapping[str, Any]:

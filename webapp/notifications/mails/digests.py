@@ -4,26 +4,26 @@ from datetime import datetime
 
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import suspicions_of, worst_of
-from webapp.notifications.mails.rendering import render_letter
+from webapp.notifications.mails.rendering import render_message
 from webapp.notifications.mails.words import alert_line
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries.unsubscribing import Target
 from webapp.outbox.models import Mail
-from webapp.outbox.services import Letter, NothingToSay, absolute
+from webapp.outbox.services import Message, NothingToSay, absolute
 
 Cadence = Subscription.Cadence
 SHOWN = 20
 
 
-def daily(mail: Mail) -> Letter:
+def daily(mail: Mail) -> Message:
     return _digest(mail, "day")
 
 
-def weekly(mail: Mail) -> Letter:
+def weekly(mail: Mail) -> Message:
     return _digest(mail, "week")
 
 
-def _digest(mail: Mail, length: str) -> Letter:
+def _digest(mail: Mail, length: str) -> Message:
     cadence = mail.data["cadence"]
     mine = Subscription.objects.heard().filter(user=mail.recipient_id, cadence=cadence)
     names = list(mine.values_list("name", flat=True))
@@ -45,7 +45,7 @@ def _digest(mail: Mail, length: str) -> Letter:
         "more": max(0, len(rows) - SHOWN),
     }
     stops = Target(user=mail.recipient_id, cadence=cadence)
-    return render_letter(mail.kind, context, stops=stops)
+    return render_message(mail.kind, context, stops=stops)
 
 
 def _lines(alerts: list[Alert]) -> list[tuple[str, str]]:

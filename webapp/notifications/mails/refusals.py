@@ -6,13 +6,13 @@ from django.template.loader import render_to_string
 
 from webapp.labs.models import Agent
 from webapp.outbox.models import Mail
-from webapp.outbox.services import Letter, NothingToSay, absolute
+from webapp.outbox.services import Message, NothingToSay, absolute
 from webapp.results.models import RefusedReplacement
 
 RUNS_SHOWN = 10
 
 
-def refused(mail: Mail) -> Letter:
+def refused(mail: Mail) -> Message:
     """What an agent tried on the runs of a lab in a day. Raises NothingToSay when it is gone."""
     since = datetime.fromisoformat(mail.data["day"]).replace(tzinfo=UTC)
     lines = RefusedReplacement.objects.filter(
@@ -24,7 +24,7 @@ def refused(mail: Mail) -> Letter:
     if not found:
         raise NothingToSay("No such attempt is on record.")
     context = _context(found, Agent.objects.select_related("lab").get(pk=mail.data["agent"]))
-    return Letter(
+    return Message(
         subject=" ".join(render_to_string("emails/lab.refused-subject.txt", context).split()),
         text=render_to_string("emails/lab.refused.txt", context).strip() + "\n",
         html=render_to_string("emails/lab.refused.html", context),

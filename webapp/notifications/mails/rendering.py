@@ -1,4 +1,4 @@
-"""A letter from the three templates of its kind."""
+"""A message from the three templates of its kind."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,14 +8,14 @@ from django.template.loader import render_to_string
 from webapp.notifications.mails.words import PREFIX, SUBJECT_MAX, one_line
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries.unsubscribing import Target
-from webapp.outbox.services import Letter
+from webapp.outbox.services import Message
 
 
-def render_letter(kind: str, context: Mapping[str, Any], *, stops: Target) -> Letter:
-    """The letter of ``kind``; ``stops`` is what its unsubscribe link does."""
+def render_message(kind: str, context: Mapping[str, Any], *, stops: Target) -> Message:
+    """The message of ``kind``; ``stops`` is what its unsubscribe link does."""
     known = {**context, "unsubscribe_url": stops.url}
     subject = render_to_string(f"emails/{kind}-subject.txt", known)
-    return Letter(
+    return Message(
         subject=one_line(f"{PREFIX} {subject}", SUBJECT_MAX),
         text=render_to_string(f"emails/{kind}.txt", known).strip() + "\n",
         html=render_to_string(f"emails/{kind}.html", known),

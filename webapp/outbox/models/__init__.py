@@ -1,15 +1,15 @@
 """What is to leave, and what became of it."""
 
 from webapp.outbox.models.hooks import Endpoint, HookDelivery
+from webapp.outbox.models.items import OutboxItem, OutboxItemQuerySet
 from webapp.outbox.models.mails import Mail, MailServer, data_with
-from webapp.outbox.models.parcels import Parcel, ParcelQuerySet
 
 __all__ = [
     "Endpoint",
     "HookDelivery",
     "Mail",
     "MailServer",
-    "Parcel",
-    "ParcelQuerySet",
+    "OutboxItem",
+    "OutboxItemQuerySet",
     "data_with",
 ]

@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 
 from webapp.accounts.models import User
-from webapp.outbox.models.parcels import Parcel, ParcelQuerySet
+from webapp.outbox.models.items import OutboxItem, OutboxItemQuerySet
 
 SECRET_BYTES = 32
 
@@ -75,12 +75,12 @@ class Endpoint(models.Model):
         return reverse("webhook", args=[self.pk])
 
 
-class HookDeliveryQuerySet(ParcelQuerySet):
+class HookDeliveryQuerySet(OutboxItemQuerySet):
     """Works on deliveries."""
 
     def under_way(self, now: datetime) -> Self:
         """Those that a process sends just now."""
-        return self.filter(state=Parcel.State.CLAIMED, due__gt=now)
+        return self.filter(state=OutboxItem.State.CLAIMED, due__gt=now)
 
     def first_due_of(self, endpoints: Sequence[Endpoint], now: datetime) -> Self:
         """The one due first to each of ``endpoints`` to which nothing is on its way."""
@@ -91,7 +91,7 @@ class HookDeliveryQuerySet(ParcelQuerySet):
         )
 
 
-class HookDelivery(Parcel):
+class HookDelivery(OutboxItem):
     """One event to one endpoint. ``uid`` is the same in every try: receivers know doubles by it."""
 
     endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="deliveries")
@@ -103,9 +103,9 @@ class HookDelivery(Parcel):
 
     objects = HookDeliveryQuerySet.as_manager()
 
-    class Meta(Parcel.Meta):
+    class Meta(OutboxItem.Meta):
         constraints = [
-            *Parcel.Meta.constraints,
+            *OutboxItem.Meta.constraints,
             models.UniqueConstraint(
                 fields=["endpoint", "kind", "about"], name="event_once_for_an_endpoint"
             ),

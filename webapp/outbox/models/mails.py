@@ -6,10 +6,10 @@ from django.db import models
 from django.db.models import F, Func, Q, Value
 
 from webapp.accounts.models import User
-from webapp.outbox.models.parcels import Parcel, ParcelQuerySet
+from webapp.outbox.models.items import OutboxItem, OutboxItemQuerySet
 
 
-class MailQuerySet(ParcelQuerySet):
+class MailQuerySet(OutboxItemQuerySet):
     """Works on mails."""
 
     def to(self, text: str) -> Self:
@@ -38,7 +38,7 @@ def data_without(name: str) -> Func:
     return Func(F("data"), Value(name), arg_joiner=" - ", template="%(expressions)s")
 
 
-class Mail(Parcel):
+class Mail(OutboxItem):
     """One mail to one person.
 
     What it says is composed and kept when it is first sent (``composed_at``); every further try
@@ -59,9 +59,9 @@ class Mail(Parcel):
 
     objects = MailQuerySet.as_manager()
 
-    class Meta(Parcel.Meta):
+    class Meta(OutboxItem.Meta):
         constraints = [
-            *Parcel.Meta.constraints,
+            *OutboxItem.Meta.constraints,
             models.UniqueConstraint(
                 fields=["recipient", "kind", "about"], name="mail_once_for_a_person_kind_and_thing"
             ),

@@ -1,8 +1,8 @@
 """Post what is to leave, and send it: one file per step."""
 
 from webapp.outbox import mail_settings
-from webapp.outbox.letters import Letter, NewMail, NothingToSay, NotYet
 from webapp.outbox.links import absolute
+from webapp.outbox.messages import Message, NewMail, NothingToSay, NotYet
 from webapp.outbox.services.correcting import correct_pauses, correct_times
 from webapp.outbox.services.delivering import are_deliveries_due, send_due_deliveries
 from webapp.outbox.services.endpoints import (
@@ -30,7 +30,7 @@ from webapp.outbox.services.renaming import move_mails
 __all__ = [
     "OTHER_ADDRESS",
     "EndpointError",
-    "Letter",
+    "Message",
     "NewMail",
     "NotYet",
     "NothingToSay",

@@ -1,4 +1,4 @@
-"""Claims on parcels: taking them, and writing what became of them while they are still ours."""
+"""Claims on items: taking them, and writing what became of them while they are still ours."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -10,72 +10,74 @@ from django.db.models import F
 from django.utils import timezone
 
 from webapp.outbox import backoff
-from webapp.outbox.models import Parcel, ParcelQuerySet
+from webapp.outbox.models import OutboxItem, OutboxItemQuerySet
 
 REASON_LENGTH = 1000
 log = structlog.get_logger()
 
 
-def claim(parcels: ParcelQuerySet, *, limit: int, lease: timedelta) -> uuid.UUID | None:
-    """Claim up to ``limit`` parcels that are due, for the time of ``lease``; None without any.
+def claim(items: OutboxItemQuerySet, *, limit: int, lease: timedelta) -> uuid.UUID | None:
+    """Claim up to ``limit`` items that are due, for the time of ``lease``; None without any.
 
     Two workers never claim the same one: each skips the rows that the other holds, and sees
     afterwards that they are not due any more.
     """
     now = timezone.now()
     with transaction.atomic():
-        due = parcels.claimable(now).select_for_update(skip_locked=True, of=("self",))
+        due = items.claimable(now).select_for_update(skip_locked=True, of=("self",))
         return claim_these(due[:limit], lease=lease)
 
 
-def claim_these(parcels: ParcelQuerySet, *, lease: timedelta) -> uuid.UUID | None:
-    """Claim ``parcels``, which are due and which nobody else claims now; None without any."""
+def claim_these(items: OutboxItemQuerySet, *, lease: timedelta) -> uuid.UUID | None:
+    """Claim ``items``, which are due and which nobody else claims now; None without any."""
     token = uuid.uuid4()
-    chosen = list(parcels.values_list("pk", flat=True))
-    free = parcels.model._default_manager.filter(pk__in=chosen, state__in=Parcel.UNFINISHED)  # noqa: SLF001
-    free.update(state=Parcel.State.CLAIMED, claim=token, due=timezone.now() + lease)
+    chosen = list(items.values_list("pk", flat=True))
+    free = items.model._default_manager.filter(pk__in=chosen, state__in=OutboxItem.UNFINISHED)  # noqa: SLF001
+    free.update(state=OutboxItem.State.CLAIMED, claim=token, due=timezone.now() + lease)
     return token if chosen else None
 
 
-def keep(parcel: Parcel, *, lease: timedelta, **fields: Any) -> bool:
-    """Begin the claim on ``parcel`` anew and write ``fields``; False when it is not ours now."""
+def keep(item: OutboxItem, *, lease: timedelta, **fields: Any) -> bool:
+    """Begin the claim on ``item`` anew and write ``fields``; False when it is not ours now."""
     now = timezone.now()
-    return _write(parcel, due=now + lease, tried_at=now, **fields)
+    return _write(item, due=now + lease, tried_at=now, **fields)
 
 
-def release(parcels: ParcelQuerySet, token: uuid.UUID) -> None:
+def release(items: OutboxItemQuerySet, token: uuid.UUID) -> None:
     """Give back what of a claim was not tried; it is due at once."""
-    parcels.filter(claim=token).update(state=Parcel.State.WAITING, claim=None, due=timezone.now())
+    items.filter(claim=token).update(state=OutboxItem.State.WAITING, claim=None, due=timezone.now())
 
 
-def put_off(parcel: Parcel, reason: str, *, until: datetime) -> bool:
+def put_off(item: OutboxItem, reason: str, *, until: datetime) -> bool:
     """Its time has not come yet; this was no try."""
-    return _write(parcel, state=Parcel.State.WAITING, claim=None, due=until, reason=_plain(reason))
-
-
-def record_sent(parcel: Parcel, **fields: Any) -> bool:
-    """It arrived."""
-    return _end(parcel, Parcel.State.SENT, "", attempts=F("attempts") + 1, **fields)
-
-
-def record_dropped(parcel: Parcel, reason: str) -> bool:
-    """It is not to be sent any more."""
-    return _end(parcel, Parcel.State.DROPPED, reason)
-
-
-def record_dead(parcel: Parcel, reason: str, **fields: Any) -> bool:
-    """The receiver refused it for good."""
-    return _end(parcel, Parcel.State.DEAD, reason, attempts=F("attempts") + 1, **fields)
-
-
-def record_failed(parcel: Parcel, reason: str, **fields: Any) -> bool:
-    """A try failed: there is another one after a pause, or it was the last."""
-    failed = parcel.attempts + 1
-    if backoff.is_last(failed):
-        return record_dead(parcel, f"Given up after {failed} tries: {reason}", **fields)
     return _write(
-        parcel,
-        state=Parcel.State.WAITING,
+        item, state=OutboxItem.State.WAITING, claim=None, due=until, reason=_plain(reason)
+    )
+
+
+def record_sent(item: OutboxItem, **fields: Any) -> bool:
+    """It arrived."""
+    return _end(item, OutboxItem.State.SENT, "", attempts=F("attempts") + 1, **fields)
+
+
+def record_dropped(item: OutboxItem, reason: str) -> bool:
+    """It is not to be sent any more."""
+    return _end(item, OutboxItem.State.DROPPED, reason)
+
+
+def record_dead(item: OutboxItem, reason: str, **fields: Any) -> bool:
+    """The receiver refused it for good."""
+    return _end(item, OutboxItem.State.DEAD, reason, attempts=F("attempts") + 1, **fields)
+
+
+def record_failed(item: OutboxItem, reason: str, **fields: Any) -> bool:
+    """A try failed: there is another one after a pause, or it was the last."""
+    failed = item.attempts + 1
+    if backoff.is_last(failed):
+        return record_dead(item, f"Given up after {failed} tries: {reason}", **fields)
+    return _write(
+        item,
+        state=OutboxItem.State.WAITING,
         claim=None,
         due=timezone.now() + backoff.pause_after(failed),
         attempts=failed,
@@ -84,17 +86,17 @@ def record_failed(parcel: Parcel, reason: str, **fields: Any) -> bool:
     )
 
 
-def _end(parcel: Parcel, state: Parcel.State, reason: str, **fields: Any) -> bool:
+def _end(item: OutboxItem, state: OutboxItem.State, reason: str, **fields: Any) -> bool:
     now: datetime = timezone.now()
-    return _write(parcel, state=state, claim=None, reason=_plain(reason), ended_at=now, **fields)
+    return _write(item, state=state, claim=None, reason=_plain(reason), ended_at=now, **fields)
 
 
-def _write(parcel: Parcel, **fields: Any) -> bool:
+def _write(item: OutboxItem, **fields: Any) -> bool:
     """Compare and set: only who still holds the claim writes."""
-    rows = type(parcel)._default_manager.filter(pk=parcel.pk, claim=parcel.claim)  # noqa: SLF001
+    rows = type(item)._default_manager.filter(pk=item.pk, claim=item.claim)  # noqa: SLF001
     written = bool(rows.update(**fields))
     if not written:
-        log.warning("a claim ran out before its result was written", parcel=str(parcel))
+        log.warning("a claim ran out before its result was written", item=str(item))
     return written
 
 

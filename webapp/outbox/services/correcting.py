@@ -10,26 +10,26 @@ from django.db.models.functions import Coalesce, Least
 from django.utils import timezone
 
 from webapp.outbox import backoff
-from webapp.outbox.models import Endpoint, MailServer, Parcel, ParcelQuerySet
+from webapp.outbox.models import Endpoint, MailServer, OutboxItem, OutboxItemQuerySet
 
 CLOCKS_DIFFER_BY = timedelta(minutes=1)
 """Those of two machines of one instance, without anything being wrong."""
 
 LONGEST_LEASE = timedelta(minutes=3)
 LONGEST_WAIT = max(backoff.PAUSES) * (1 + backoff.JITTER) + timedelta(hours=1)
-"""Of a parcel; quiet hours end within a day."""
+"""Of a item; quiet hours end within a day."""
 
 LONGEST_SERVER_PAUSE = max(backoff.SERVER_PAUSES) * (1 + backoff.JITTER)
 
 
-def correct_times(parcels: ParcelQuerySet, *, now: datetime | None = None) -> int:
+def correct_times(items: OutboxItemQuerySet, *, now: datetime | None = None) -> int:
     """Make due at once what waits because of a clock that was wrong; how many."""
     at = now or timezone.now()
     ahead = at + CLOCKS_DIFFER_BY
     touched_ahead = Q(touched__gt=ahead)
-    claimed_too_long = Q(state=Parcel.State.CLAIMED, due__gt=ahead + LONGEST_LEASE)
+    claimed_too_long = Q(state=OutboxItem.State.CLAIMED, due__gt=ahead + LONGEST_LEASE)
     too_far = Q(due__gt=ahead + LONGEST_WAIT)
-    rows = parcels.unfinished().annotate(touched=Coalesce("tried_at", "created_at"))
+    rows = items.unfinished().annotate(touched=Coalesce("tried_at", "created_at"))
     # What was tried keeps the time at which it was made: a delivery tells it, the same every time.
     made = Case(When(tried_at=None, then=Least("created_at", at)), default=F("created_at"))
     wrong = rows.filter(touched_ahead | claimed_too_long | too_far, due__gt=at)

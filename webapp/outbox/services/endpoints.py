@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from webapp.accounts.models import User
 from webapp.outbox import addresses, backoff
-from webapp.outbox.models import Endpoint, HookDelivery, Parcel
+from webapp.outbox.models import Endpoint, HookDelivery, OutboxItem
 from webapp.outbox.models.hooks import new_secret
 from webapp.queueing import Task, queue_on_commit
 
@@ -121,10 +121,12 @@ def retry_deliveries(*, endpoint: Endpoint, numbers: Sequence[int]) -> int:
     """
     _reach_now(endpoint)
     again = endpoint.deliveries.filter(
-        pk__in=numbers, state__in=[Parcel.State.DEAD, Parcel.State.WAITING]
+        pk__in=numbers, state__in=[OutboxItem.State.DEAD, OutboxItem.State.WAITING]
     )
     queue_on_commit(Task.SEND_DELIVERIES)
-    return again.update(state=Parcel.State.WAITING, due=timezone.now(), attempts=0, ended_at=None)
+    return again.update(
+        state=OutboxItem.State.WAITING, due=timezone.now(), attempts=0, ended_at=None
+    )
 
 
 def allowed_networks(endpoint: Endpoint) -> list[addresses.Network]:
@@ -166,9 +168,9 @@ def _reach_now(endpoint: Endpoint) -> None:
 
 
 def _drop_waiting(endpoint: Endpoint) -> None:
-    waiting = HookDelivery.objects.filter(endpoint=endpoint, state=Parcel.State.WAITING)
+    waiting = HookDelivery.objects.filter(endpoint=endpoint, state=OutboxItem.State.WAITING)
     waiting.update(
-        state=Parcel.State.DROPPED, ended_at=timezone.now(), reason="The endpoint was disabled."
+        state=OutboxItem.State.DROPPED, ended_at=timezone.now(), reason="The endpoint was disabled."
     )
 
 

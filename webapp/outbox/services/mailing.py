@@ -11,7 +11,7 @@ import structlog
 from django.db import transaction
 from django.utils import timezone
 
-from webapp.outbox import envelopes, letters
+from webapp.outbox import message_headers, messages
 from webapp.outbox.deadlines import Deadline
 from webapp.outbox.models import Mail
 from webapp.outbox.services import claiming, mail_server
@@ -27,7 +27,7 @@ LEASE = timedelta(minutes=3)
 OTHER_ADDRESS = "to"
 """In a mail's data: where it goes, if not to the recipient's address."""
 
-LETTER_FIELDS = (
+MESSAGE_FIELDS = (
     "address",
     "subject",
     "text",
@@ -85,8 +85,8 @@ def _send(mail: Mail, line: Line) -> None:
         return
     line.open()
     # What is sent is kept before it is sent, and only by who holds the claim.
-    letter = {name: getattr(mail, name) for name in LETTER_FIELDS}
-    if claiming.keep(mail, lease=LEASE, **letter):
+    message = {name: getattr(mail, name) for name in MESSAGE_FIELDS}
+    if claiming.keep(mail, lease=LEASE, **message):
         _deliver(mail, line)
 
 
@@ -115,16 +115,16 @@ def _is_wanted_now(mail: Mail) -> bool:
 
 
 def _is_composed(mail: Mail) -> bool:
-    """Whether there is a letter to send, from before or composed now."""
+    """Whether there is a message to send, from before or composed now."""
     if mail.composed_at is not None:
         return True
     try:
         with transaction.atomic():
-            letter = letters.compose(mail)
-    except letters.NothingToSay as nothing:
+            message = messages.compose(mail)
+    except messages.NothingToSay as nothing:
         claiming.record_dropped(mail, str(nothing))
         return False
-    except letters.NotYet as early:
+    except messages.NotYet as early:
         claiming.put_off(mail, str(early), until=early.until)
         return False
     except Exception as error:
@@ -133,26 +133,28 @@ def _is_composed(mail: Mail) -> bool:
         log.exception("a mail could not be composed", mail=mail.pk, kind=mail.kind)
         claiming.record_failed(mail, f"It could not be composed: {_named(error)}")
         return False
-    _put_in(mail, letter)
+    _put_in(mail, message)
     return True
 
 
-def _put_in(mail: Mail, letter: letters.Letter) -> None:
-    mail.subject = " ".join(letter.subject.split())
-    mail.text, mail.html = letter.text, letter.html
-    mail.unsubscribe_url = letter.unsubscribe_url
-    mail.message_id = envelopes.message_id(
+def _put_in(mail: Mail, message: messages.Message) -> None:
+    mail.subject = " ".join(message.subject.split())
+    mail.text, mail.html = message.text, message.html
+    mail.unsubscribe_url = message.unsubscribe_url
+    mail.message_id = message_headers.message_id(
         kind=mail.kind, about=mail.about, recipient=mail.recipient_id
     )
     if mail.thread:
-        mail.in_reply_to = envelopes.thread_id(thread=mail.thread, recipient=mail.recipient_id)
+        mail.in_reply_to = message_headers.thread_id(
+            thread=mail.thread, recipient=mail.recipient_id
+        )
     mail.composed_at = timezone.now()
 
 
 def _deliver(mail: Mail, line: Line) -> None:
     """Send it and write what became of it. Raises ServerAway."""
     try:
-        line.send(envelopes.envelope(mail))
+        line.send(message_headers.as_email(mail))
     except Refused as error:
         claiming.record_dead(mail, str(error))
     except NotNow as error:

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from webapp.outbox import mail_settings
-from webapp.outbox.models import Mail, ParcelQuerySet
+from webapp.outbox.models import Mail, OutboxItemQuerySet
 from webapp.outbox.models.mails import data_with, data_without
 from webapp.outbox.services import mail_server
 from webapp.outbox.services.posting import DROPPED_BY
@@ -80,7 +80,7 @@ def send_test_mail(address: str) -> None:
         line.close()
 
 
-def _retry(mails: ParcelQuerySet) -> int:
+def _retry(mails: OutboxItemQuerySet) -> int:
     return mails.filter(state=State.DEAD).update(
         state=State.WAITING, due=timezone.now(), attempts=0, ended_at=None, composed_at=None
     )

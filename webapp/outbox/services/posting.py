@@ -11,7 +11,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import connection, transaction
 from django.utils import timezone
 
-from webapp.outbox.letters import NewMail
+from webapp.outbox.messages import NewMail
 from webapp.outbox.models import Endpoint, HookDelivery
 from webapp.queueing import Task, queue_on_commit
 

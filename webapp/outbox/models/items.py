@@ -8,12 +8,12 @@ from django.db.models import Count, Q
 from django.db.models.functions import Now
 
 
-class ParcelQuerySet(models.QuerySet[Any]):
-    """Works on the queue of one kind of parcel."""
+class OutboxItemQuerySet(models.QuerySet[Any]):
+    """Works on the queue of one kind of item."""
 
     def unfinished(self) -> Self:
         """Those that still wait or are being sent."""
-        return self.filter(state__in=Parcel.UNFINISHED)
+        return self.filter(state__in=OutboxItem.UNFINISHED)
 
     def claimable(self, now: datetime) -> Self:
         """Those whose time has come, the longest due first, and those whose claim has run out."""
@@ -27,10 +27,10 @@ class ParcelQuerySet(models.QuerySet[Any]):
         """How many there are in each state, in one query."""
         counted = self.order_by().values_list("state").annotate(number=Count("pk"))
         found = dict(counted)
-        return {state: found.get(state, 0) for state in Parcel.State.values}
+        return {state: found.get(state, 0) for state in OutboxItem.State.values}
 
 
-class Parcel(models.Model):
+class OutboxItem(models.Model):
     """One thing to one receiver, written in the transaction of what it tells.
 
     ``due`` is when it is next to be taken up: not before that time while it waits, and when its

@@ -1,6 +1,6 @@
 """What a mail says: for each kind of mail, the setting ``MAIL_COMPOSERS`` names what composes it.
 
-The outbox knows people and their letters, not alerts or bisects, which stand above it. A letter
+The outbox knows people and their messages, not alerts or bisects, which stand above it. A message
 is composed when it is about to be sent, so that it tells the latest, and is kept then, so that a
 second try sends the same.
 """
@@ -35,7 +35,7 @@ class NewMail:
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class Message:
     """A composed mail. ``unsubscribe_url`` (absolute) shows by GET and acts by POST."""
 
     subject: str
@@ -56,10 +56,10 @@ class NotYet(Exception):
         self.until = until
 
 
-def compose(mail: "Mail") -> Letter:
-    """The letter of ``mail``, by the function that ``MAIL_COMPOSERS`` names for its kind.
+def compose(mail: "Mail") -> Message:
+    """The message of ``mail``, by the function that ``MAIL_COMPOSERS`` names for its kind.
 
     Raises NothingToSay, NotYet; LookupError when nobody composes its kind.
     """
-    composer: Callable[[Mail], Letter] = import_string(settings.MAIL_COMPOSERS[mail.kind])
+    composer: Callable[[Mail], Message] = import_string(settings.MAIL_COMPOSERS[mail.kind])
     return composer(mail)

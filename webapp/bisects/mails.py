@@ -11,13 +11,13 @@ from webapp.notifications.models import Subscription
 from webapp.notifications.queries import Target
 from webapp.notifications.services import one_line
 from webapp.outbox.models import Mail
-from webapp.outbox.services import Letter, NothingToSay, absolute
+from webapp.outbox.services import Message, NothingToSay, absolute
 
 SUBJECT_MAX = 180
 SUSPECTS_SHOWN = 12
 
 
-def compose_done(mail: Mail) -> Letter:
+def compose_done(mail: Mail) -> Message:
     """What came of the bisect that ``mail`` is about. Raises NothingToSay when it is gone."""
     number = mail.about.removeprefix("bisect:")
     bisect = Bisect.objects.with_subjects().filter(pk=number, state=Bisect.State.DONE).first()
@@ -26,7 +26,7 @@ def compose_done(mail: Mail) -> Letter:
     stops = _stops(mail)
     context = _context(standing_of(bisect)) | {"unsubscribe_url": stops}
     subject = render_to_string("emails/bisect_done-subject.txt", context)
-    return Letter(
+    return Message(
         subject=one_line(subject, SUBJECT_MAX),
         text=render_to_string("emails/bisect_done.txt", context).strip() + "\n",
         html=render_to_string("emails/bisect_done.html", context),

@@ -31,7 +31,7 @@ def thread_id(*, thread: str, recipient: int) -> str:
     return _id("thread", thread, str(recipient))
 
 
-def envelope(mail: Mail) -> EmailMultiAlternatives:
+def as_email(mail: Mail) -> EmailMultiAlternatives:
     """The message of a composed ``mail``; the same for every try."""
     message = EmailMultiAlternatives(
         subject=mail.subject,
