@@ -48,7 +48,7 @@ PRESENT = """
       FROM alerts_alert AS alert
       JOIN results_tree AS tree ON tree.id = alert.tree_id
       JOIN results_revision AS suspect ON suspect.id = alert.revision_id
-     WHERE alert.standing ORDER BY 1, suspect.position"""
+     WHERE alert.is_active ORDER BY 1, suspect.position"""
 FINDINGS = """
     SELECT hardware.name, mode.name, revision.name, finding.state, finding.verdict,
            round(finding.change_pct::numeric, 6)

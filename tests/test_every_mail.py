@@ -78,7 +78,7 @@ def retracted() -> Mail:
     held = list(AlertFinding.objects.values_list("finding", flat=True))
     AlertFinding.objects.all().delete()
     Finding.objects.update(state=Finding.State.RETRACTED)
-    Alert.objects.update(standing=False, state="resolved", resolution="retracted")
+    Alert.objects.update(is_active=False, state="resolved", resolution="retracted")
     AlertEvent.objects.create(
         alert=Alert.objects.get(), at=timezone.now(), kind="left", version=2, findings=held
     )

@@ -51,7 +51,7 @@ class Migration(migrations.Migration):
                         max_length=13,
                     ),
                 ),
-                ("standing", models.BooleanField(default=True)),
+                ("is_active", models.BooleanField(default=True)),
                 (
                     "history",
                     models.BooleanField(

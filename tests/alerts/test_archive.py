@@ -27,7 +27,7 @@ def test_every_sure_change_opens_an_alert_and_at_most_one_other_is_opened(
     documents = archive_documents(label, workload)
     arrive(documents)
     order = sorted(Revision.objects.tested().values_list("position", flat=True))
-    alerts = Alert.objects.filter(standing=True).select_related("likeliest")
+    alerts = Alert.objects.filter(is_active=True).select_related("likeliest")
     found = [order.index(alert.likeliest.position) for alert in alerts]
     sure = [order.index(int(one["revision"][1:])) for one in label["series"][workload]["sure"]]
     assert all(any(abs(at - index) <= 1 for index in found) for at in sure), (sure, found)

@@ -81,7 +81,7 @@ def test_a_duplicate_of_the_other_is_as_open_as_that_was(
 ) -> None:
     alerts.mark_duplicate(**seen(pair[1], ada), of=pair[0].pk)
     alert = join()
-    assert (alert.state, alert.duplicate_of, alert.standing) == ("new", None, True)
+    assert (alert.state, alert.duplicate_of, alert.is_active) == ("new", None, True)
 
 
 def test_two_that_were_closed_stay_closed(pair: tuple[Alert, Alert], ada: User) -> None:
@@ -97,7 +97,7 @@ def test_one_that_findings_were_merged_away_from_stands_as_the_other_did(
     alerts.merge(**seen(pair[1], ada), into=pair[0].pk)
     alerts.acknowledge(**seen(pair[0], ada))
     alert = join()
-    assert (alert.state, alert.standing, "standing" in log(alert)) == ("acknowledged", True, False)
+    assert (alert.state, alert.is_active, "standing" in log(alert)) == ("acknowledged", True, False)
 
 
 def test_it_was_opened_when_the_first_of_the_two_was(pair: tuple[Alert, Alert], ada: User) -> None:
@@ -109,7 +109,7 @@ def test_it_was_opened_when_the_first_of_the_two_was(pair: tuple[Alert, Alert], 
 def test_an_undo_restores_a_duplicate_of_the_one_that_stays(
     pair: tuple[Alert, Alert], ada: User
 ) -> None:
-    other = third(pair[0], standing=False)
+    other = third(pair[0], is_active=False)
     alerts.mark_duplicate(**seen(other, ada), of=pair[0].pk)
     alerts.reopen(**seen(other, ada))
     kept = join()

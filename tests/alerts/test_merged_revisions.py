@@ -39,7 +39,7 @@ def test_an_alert_keeps_its_number_its_state_and_its_log_when_its_revision_is_me
     alert.refresh_from_db()
     assert alert.named == alert.revision
     finding.refresh_from_db()
-    assert (alert.revision.name, alert.state, alert.standing) == ("r116", "acknowledged", True)
+    assert (alert.revision.name, alert.state, alert.is_active) == ("r116", "acknowledged", True)
     assert (finding.state, finding.revision.name, finding.membership.alert) == (
         "confirmed",
         "r116",

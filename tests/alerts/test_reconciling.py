@@ -86,11 +86,11 @@ def test_an_alert_whose_findings_are_gone_is_retracted_and_stands_again_with_the
         withdraw_run(run=run, by=None, reason="wrong kernel")
     analyse()
     alert.refresh_from_db()
-    assert (alert.state, alert.resolution, alert.standing) == ("resolved", "retracted", False)
+    assert (alert.state, alert.resolution, alert.is_active) == ("resolved", "retracted", False)
     assert log(alert)[-2:] == ["left", "retracted"]
     arrive([document for document in late if revision_of(document) >= 115])
     alert.refresh_from_db()
-    assert (alert.state, alert.resolution, alert.standing) == ("new", "", True)
+    assert (alert.state, alert.resolution, alert.is_active) == ("new", "", True)
 
 
 def test_an_alert_is_recovered_when_all_its_findings_are() -> None:
@@ -150,7 +150,7 @@ def test_an_alert_keeps_its_number_when_its_commit_moves() -> None:
     assert (alert.after.name, alert.revision.name) == ("r112", "r117")
     arrive([document for document in documents if document not in gap])
     alert.refresh_from_db()
-    assert (alert.likeliest.name, alert.standing) == ("r115", True)
+    assert (alert.likeliest.name, alert.is_active) == ("r115", True)
     assert "moved" in log(alert)
     assert Alert.objects.count() == 1
 
@@ -162,14 +162,14 @@ def test_an_alert_that_loses_its_findings_to_another_becomes_its_duplicate() -> 
     assert [row[3] for row in open_alerts()] == [[f"{ATOM} pf worse", f"{XEON} pf worse"]]
     MinEffect.objects.create(hardware=Hardware.objects.get(name=XEON), percent=50)
     reconcile_trees(Tree.objects.values_list("pk", flat=True))
-    first = Alert.objects.get(standing=True)
+    first = Alert.objects.get(is_active=True)
     assert first.revision.name == "r117"
     MinEffect.objects.all().delete()
     reconcile_trees(Tree.objects.values_list("pk", flat=True))
     assert [row[0] for row in open_alerts()] == ["r115"]
-    for alert in Alert.objects.filter(standing=False):
+    for alert in Alert.objects.filter(is_active=False):
         assert alert.resolution == "duplicate"
-        assert alert.duplicate_of == Alert.objects.get(standing=True)
+        assert alert.duplicate_of == Alert.objects.get(is_active=True)
 
 
 def test_the_threshold_in_force_is_the_most_specific_one_and_says_so() -> None:

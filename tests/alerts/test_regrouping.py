@@ -106,7 +106,7 @@ def test_an_undo_of_a_merge_restores_both(ada: User) -> None:
     alerts.undo(**seen(second, ada))
     assert (second.pk, series_of(first)) == (second.pk, [f"{ATOM} pf worse"])
     second.refresh_from_db()
-    assert (second.state, second.standing, second.duplicate_of) == ("acknowledged", True, None)
+    assert (second.state, second.is_active, second.duplicate_of) == ("acknowledged", True, None)
     assert series_of(second) == [f"{XEON} pf worse"]
     assert not Assignment.objects.exists()
 
@@ -128,9 +128,9 @@ def test_an_undo_of_a_merge_follows_findings_that_moved_since(ada: User) -> None
     alerts.reconcile_trees([second.tree_id])
     alerts.undo(**seen(second, ada))
     second.refresh_from_db()
-    assert (second.state, second.standing) == ("new", True)
+    assert (second.state, second.is_active) == ("new", True)
     assert second.revision.position == row.last.position + 1
-    assert list(Alert.objects.filter(standing=True).order_by("pk")) == [first, second]
+    assert list(Alert.objects.filter(is_active=True).order_by("pk")) == [first, second]
 
 
 def test_an_undo_of_a_merge_that_would_bring_nothing_back_is_refused(ada: User) -> None:
@@ -154,7 +154,7 @@ def test_what_was_merged_goes_along_when_its_alert_is_merged_further(ada: User) 
     alerts.merge(**seen(second, ada), into=third.pk)
     again()
     assert len(series_of(third)) == 3
-    assert list(Alert.objects.filter(standing=True)) == [third]
+    assert list(Alert.objects.filter(is_active=True)) == [third]
 
 
 def test_a_moved_finding_leaves_a_trace_on_both_alerts(ada: User) -> None:
@@ -190,7 +190,7 @@ def test_findings_are_split_off_to_their_own_last_suspect(ada: User) -> None:
     alerts.undo(**seen(alert, ada))
     assert len(series_of(alert)) == 2
     second.refresh_from_db()
-    assert (second.standing, second.duplicate_of) == (False, alert)
+    assert (second.is_active, second.duplicate_of) == (False, alert)
 
 
 def test_a_split_may_name_the_commit_and_stays_there(ada: User) -> None:
@@ -200,7 +200,7 @@ def test_a_split_may_name_the_commit_and_stays_there(ada: User) -> None:
     alerts.split(**seen(alert, ada), findings=[of_mode("routing").pk], revision=at)
     again()
     split_off = Alert.objects.exclude(pk=alert.pk).get()
-    assert (split_off.revision.name, split_off.standing) == ("r112", True)
+    assert (split_off.revision.name, split_off.is_active) == ("r112", True)
 
 
 def test_a_split_that_would_be_the_same_commit_is_refused(ada: User) -> None:

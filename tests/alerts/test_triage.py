@@ -126,7 +126,7 @@ def test_what_a_person_resolved_stays_so_when_its_findings_go(alert: Alert, ada:
         withdraw_run(run=run, by=None, reason="wrong kernel")
     arrive(runs_of({("Atom/T540", "ipfw"): {}}, count=2))
     alert.refresh_from_db()
-    assert (alert.resolution, alert.standing) == ("won't fix", False)
+    assert (alert.resolution, alert.is_active) == ("won't fix", False)
 
 
 def test_a_snooze_ends_when_its_time_has_come(alert: Alert, ada: User) -> None:

@@ -76,4 +76,4 @@ def test_what_superseded_is_gone_with_its_successor(finding: Finding) -> None:
     now.refresh_from_db()
     finding.refresh_from_db()
     assert (now.state, finding.state, finding.superseded_by) == ("retracted", "superseded", now)
-    assert not Alert.objects.get().standing
+    assert not Alert.objects.get().is_active

@@ -61,9 +61,9 @@ def end(bisect: Bisect, ada: User) -> None:
 
 def test_an_estimate_below_the_threshold_does_not_close_it(bisect: Bisect, ada: User) -> None:
     Finding.objects.update(change_pct=-1.9)
-    assert reconcile().standing
+    assert reconcile().is_active
     end(bisect, ada)
-    assert not Alert.objects.get().standing
+    assert not Alert.objects.get().is_active
 
 
 def test_a_dry_run_knows_that_no_threshold_closes_it(bisect: Bisect, ada: User) -> None:
@@ -76,7 +76,7 @@ def test_a_dry_run_knows_that_no_threshold_closes_it(bisect: Bisect, ada: User) 
 
 def test_a_finding_that_is_gone_for_a_while_does_not_close_it(bisect: Bisect, ada: User) -> None:
     Finding.objects.update(state=Finding.State.RETRACTED)
-    assert reconcile().standing
+    assert reconcile().is_active
     end(bisect, ada)
     assert Alert.objects.get().resolution == Alert.Resolution.RETRACTED
 
@@ -86,7 +86,7 @@ def test_a_new_finding_in_its_interval_is_its_own(bisect: Bisect) -> None:
     reconcile()
     make.finding(bisect.series, lab.revision(7), lab.revision(8), change_pct=-1.5)
     alert = reconcile()
-    assert (alert.standing, alert.revision) == (True, lab.revision(8))
+    assert (alert.is_active, alert.revision) == (True, lab.revision(8))
     assert not Mail.objects.filter(kind="alert.moved").exists()
 
 
@@ -100,7 +100,7 @@ def test_another_change_opens_an_alert_of_its_own(
     first, last = (lab.revision(index) for index in where)
     make.finding(bisect.series, first, last, change_pct=change)
     reconcile_trees([make.tree().pk])
-    assert Alert.objects.filter(standing=True).count() == 2
+    assert Alert.objects.filter(is_active=True).count() == 2
 
 
 def test_what_a_bisect_reproduced_stands_until_somebody_resolves_it(
@@ -109,9 +109,9 @@ def test_what_a_bisect_reproduced_stands_until_somebody_resolves_it(
     assert lab.work(TRUTH, bisect).outcome == Bisect.Outcome.SINGLE
     Finding.objects.update(state=Finding.State.RETRACTED)
     alert = reconcile()
-    assert alert.standing
+    assert alert.is_active
     resolve(alert=alert.pk, actor=ada, version=alert.version, resolution="expected", reason="")
-    assert not reconcile().standing
+    assert not reconcile().is_active
 
 
 def test_analyses_in_between_change_neither_the_alert_nor_its_mails(bisect: Bisect) -> None:
@@ -119,7 +119,7 @@ def test_analyses_in_between_change_neither_the_alert_nor_its_mails(bisect: Bise
         if lab.work(TRUTH, bisect, most=1).has_ended:
             break
         analyse()
-        assert Alert.objects.get().standing
+        assert Alert.objects.get().is_active
     told = Mail.objects.values_list("kind", flat=True)
     assert sorted(told) == ["alert.opened", "bisect.done"]
     assert Alert.objects.get().likeliest == lab.revision(9)
@@ -156,7 +156,7 @@ def test_what_was_reproduced_is_held_again_when_the_resolution_is_undone(
     assert _hold_of(done).reason == AlertHold.Reason.RESOLVED
     undo(alert=alert.pk, actor=ada, version=closed.version)
     Finding.objects.update(state=Finding.State.RETRACTED)
-    assert reconcile().standing
+    assert reconcile().is_active
 
 
 def test_one_of_two_bisects_holds_on_when_the_other_ends(bisect: Bisect, ada: User) -> None:
@@ -170,9 +170,9 @@ def test_one_of_two_bisects_holds_on_when_the_other_ends(bisect: Bisect, ada: Us
     other = start_bisect(draft=narrower, created_by=ada)
     end(bisect, ada)
     Finding.objects.update(state=Finding.State.RETRACTED)
-    assert reconcile().standing
+    assert reconcile().is_active
     end(other, ada)
-    assert not Alert.objects.get().standing
+    assert not Alert.objects.get().is_active
 
 
 def _hold_of(bisect: Bisect) -> AlertHold:
@@ -210,8 +210,8 @@ def test_people_may_merge_it_all_the_same(bisect: Bisect, ada: User, *, has_ende
     reconcile_trees([make.tree().pk])
     other = Alert.objects.get(memberships__finding=elsewhere)
     merged = merge(alert=alert.pk, actor=ada, version=alert.version, into=other.pk)
-    assert (merged.standing, merged.duplicate_of) == (False, other)
+    assert (merged.is_active, merged.duplicate_of) == (False, other)
     assert other.findings.count() == 2
     reconcile_trees([make.tree().pk])
     undone = undo(alert=merged.pk, actor=ada, version=merged.version)
-    assert (undone.standing, undone.findings.count()) == (True, 1)
+    assert (undone.is_active, undone.findings.count()) == (True, 1)

@@ -12,7 +12,7 @@ from webapp.bisects.deciding import replay
 from webapp.bisects.errors import BisectError
 from webapp.bisects.models import Bisect
 from webapp.bisects.services import act_on_bisect, advance_bisect
-from webapp.bisects.standing import standing_of
+from webapp.bisects.view import view_of
 from webapp.results.models import Run
 
 pytestmark = pytest.mark.django_db
@@ -50,12 +50,12 @@ def test_a_commit_built_as_its_parent_is_ruled_out_whatever_the_boots_say(
     assert said(bisect) == []
     bisect = built(truth, bisect, r1008=ONE, r1010=OTHER)
     assert said(bisect) == [("same", 9)]
-    standing = standing_of(bisect)
-    assert standing.chances[9] == 0
-    assert [act.reason for act in standing.acts] == [
+    view = view_of(bisect)
+    assert view.chances[9] == 0
+    assert [act.reason for act in view.acts] == [
         "its kernel and that of its parent are one, SHA-256 111111111111…"
     ]
-    before, *_, after = replay(bisect, [one.name for one in standing.revisions])
+    before, *_, after = replay(bisect, [one.name for one in view.revisions])
     assert 9 in dict(before.figures["chances"])
     assert 9 not in dict(after.figures["chances"])
     assert not advance_bisect(bisect=bisect.pk)
@@ -86,7 +86,7 @@ def test_a_person_can_take_it_back(truth: Truth, bisect: Bisect) -> None:
     )
     advance_bisect(bisect=bisect.pk)
     assert said(bisect) == [("same", 9), ("allow", 9)]
-    assert standing_of(bisect).chances[9] > 0
+    assert view_of(bisect).chances[9] > 0
 
 
 def test_where_every_build_is_the_same_nobody_is_blamed() -> None:

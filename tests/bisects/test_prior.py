@@ -15,7 +15,7 @@ from webapp.bisects.models import BisectSettings
 from webapp.bisects.prior import UNLIKELY
 from webapp.bisects.question import plan_of
 from webapp.bisects.services import act_on_bisect, start_bisect
-from webapp.bisects.standing import standing_of
+from webapp.bisects.view import view_of
 from webapp.results.models import Revision
 
 pytestmark = pytest.mark.django_db
@@ -97,12 +97,12 @@ def test_weights_stay_as_they_were_at_the_start_and_decisions_can_be_made_again(
     touch(2, "sys/kernel.c")
     bisect = lab.work(truth, bisect)
     assert (bisect.outcome, bisect.culprit) == ("single", lab.revision(truth.first_bad))
-    standing = standing_of(bisect)
-    assert [one.revision.name for one in standing.unlikely] == [
+    view = view_of(bisect)
+    assert [one.revision.name for one in view.unlikely] == [
         lab.name(index) for index in (2, 3, 7, 8, 10)
     ]
-    again = replay(bisect, [revision.name for revision in standing.revisions])
-    assert [row.words for row in again] == [row.words for row in standing.decisions]
+    again = replay(bisect, [revision.name for revision in view.revisions])
+    assert [row.words for row in again] == [row.words for row in view.decisions]
 
 
 def test_a_culprit_that_looked_harmless_is_found_all_the_same() -> None:
@@ -120,7 +120,7 @@ def test_a_person_can_say_that_one_is_as_likely_as_any_other(truth: Truth) -> No
     touch(3, "README.md")
     ada = make.user("ada")
     bisect = start_bisect(draft=lab.draft(truth), created_by=ada)
-    before = standing_of(bisect).chances
+    before = view_of(bisect).chances
     assert before[3] < before[4] / 10
     act_on_bisect(
         bisect=bisect.pk,
@@ -129,5 +129,5 @@ def test_a_person_can_say_that_one_is_as_likely_as_any_other(truth: Truth) -> No
         reason="the build reads it",
         revision=lab.revision(3),
     )
-    after = standing_of(bisect).chances
+    after = view_of(bisect).chances
     assert after[3] == pytest.approx(after[4], rel=0.01)

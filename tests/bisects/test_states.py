@@ -13,7 +13,7 @@ from webapp.bisects.deciding import replay
 from webapp.bisects.errors import BisectChanged, BisectError
 from webapp.bisects.models import Bisect, BisectBoot
 from webapp.bisects.services import act_on_bisect, advance_bisect, paste_boots, start_bisect
-from webapp.bisects.standing import standing_of
+from webapp.bisects.view import view_of
 from webapp.jobs import services as jobs
 from webapp.jobs.models import Job, Worker
 
@@ -101,7 +101,7 @@ def test_what_others_asked_for_counts_but_spends_nothing_of_its_budget(
     assert held == another
     lab.answer(truth, held)
     assert stepped(bisect).boots.filter(source="run", index=5).count() == 3
-    assert standing_of(_with_subjects(bisect)).measured_for_it == 0
+    assert view_of(_with_subjects(bisect)).measured_for_it == 0
 
 
 def test_a_revision_on_which_nothing_is_forwarded_is_skipped(bisect: Bisect, truth: Truth) -> None:
@@ -145,14 +145,14 @@ def test_what_somebody_calls_weak_is_set_aside_and_measured_again(
 ) -> None:
     lab.upload(lab.documents(truth, [5]))
     stepped(bisect)
-    names = [one.name for one in standing_of(_with_subjects(bisect)).revisions]
+    names = [one.name for one in view_of(_with_subjects(bisect)).revisions]
     before = [row.words for row in bisect.decisions.all()]
     act_on_bisect(
         bisect=bisect.pk, kind="weak", actor=ada, reason="hot room", revision=lab.revision(5)
     )
-    standing = standing_of(_with_subjects(bisect))
-    assert standing.values_at(lab.revision(5)) == []
-    assert {dot.source for dot in standing.chart().dots if dot.place == 5} == {"weak"}
+    view = view_of(_with_subjects(bisect))
+    assert view.values_at(lab.revision(5)) == []
+    assert {dot.source for dot in view.chart().dots if dot.place == 5} == {"weak"}
     measured = []
     for _ in range(3):
         job = lab.poll()
@@ -161,7 +161,7 @@ def test_what_somebody_calls_weak_is_set_aside_and_measured_again(
         lab.answer(truth, job)
         stepped(bisect)
     assert lab.revision(5) in measured
-    assert len(standing_of(_with_subjects(bisect)).values_at(lab.revision(5))) == 1
+    assert len(view_of(_with_subjects(bisect)).values_at(lab.revision(5))) == 1
     again = [row.words for row in replay(_with_subjects(bisect), names)]
     assert again == [row.words for row in bisect.decisions.all()]
     assert again[: len(before)] == before
@@ -216,9 +216,9 @@ def test_an_excluded_commit_has_no_probability(bisect: Bisect, ada: User, truth:
     act_on_bisect(
         bisect=bisect.pk, kind="exclude", actor=ada, reason="docs", revision=lab.revision(9)
     )
-    standing = standing_of(Bisect.objects.with_subjects().get(pk=bisect.pk))
-    assert standing.chances[9] == 0
-    assert [act.reason for act in standing.acts] == ["docs"]
+    view = view_of(Bisect.objects.with_subjects().get(pk=bisect.pk))
+    assert view.chances[9] == 0
+    assert [act.reason for act in view.acts] == ["docs"]
 
 
 def test_a_pinned_revision_is_measured_next(bisect: Bisect, ada: User, truth: Truth) -> None:
@@ -280,7 +280,7 @@ def test_one_commit_that_the_budget_left_unconfirmed_is_no_range_in_words() -> N
     lab.upload(lab.documents(truth, [8, 9]))
     ended = lab.work(truth, bisect)
     assert ended.outcome == "range"
-    assert standing_of(ended).sentence == "Probably r1009 made the step (over 99 %); not confirmed."
+    assert view_of(ended).sentence == "Probably r1009 made the step (over 99 %); not confirmed."
 
 
 def test_its_deadline_ends_it(truth: Truth) -> None:
@@ -298,13 +298,13 @@ def test_people_measure_by_hand_and_the_posterior_moves() -> None:
     bisect = lab.start(truth, manual=True)
     ada = User.objects.get(username="ada")
     for _ in range(40):
-        standing = standing_of(Bisect.objects.with_subjects().get(pk=bisect.pk))
-        if standing.bisect.has_ended:
+        view = view_of(Bisect.objects.with_subjects().get(pk=bisect.pk))
+        if view.bisect.has_ended:
             break
-        wanted = standing.next[0]
+        wanted = view.next[0]
         values = truth.boots(lab.index_of(wanted), 1)
         paste_boots(bisect=bisect.pk, actor=ada, revision=wanted, text=f"{values[0]}\n")
-    assert standing.bisect.culprit == lab.revision(9)
+    assert view.bisect.culprit == lab.revision(9)
     assert not Job.objects.exists()
     assert not Worker.objects.exists()
     assert BisectBoot.objects.filter(source="pasted", entered_by=ada).exists()

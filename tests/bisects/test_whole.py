@@ -7,7 +7,7 @@ from tests.bisects.lab import Truth
 from webapp.bisects.deciding import replay
 from webapp.bisects.models import Bisect
 from webapp.bisects.services import advance_bisect
-from webapp.bisects.standing import standing_of
+from webapp.bisects.view import view_of
 from webapp.jobs.models import Job
 from webapp.outbox.links import absolute
 from webapp.outbox.models import Endpoint, HookDelivery, Mail
@@ -19,13 +19,13 @@ COMPARED = ("number", "state", "action", "words", "boots", "acts", "hours", "fai
 def test_a_bisect_ends_with_the_commit_that_made_the_step() -> None:
     truth = Truth()
     bisect = lab.work(truth, lab.start(truth))
-    standing = standing_of(bisect)
-    assert (bisect.state, bisect.outcome) == ("done", "single"), standing.sentence
+    view = view_of(bisect)
+    assert (bisect.state, bisect.outcome) == ("done", "single"), view.sentence
     assert bisect.culprit == lab.revision(truth.first_bad)
     assert bisect.probability is not None
     assert bisect.probability > 0.95
-    assert standing.sentence.startswith("r1009 made the step")
-    assert "x up to r1008" in standing.ministat()
+    assert view.sentence.startswith("r1009 made the step")
+    assert "x up to r1008" in view.ministat()
     assert not Job.objects.exclude(state__in=Job.ENDED).exists()
     assert [mail.kind for mail in Mail.objects.all()] == ["bisect.done"]
 
@@ -42,7 +42,7 @@ def test_every_decision_can_be_made_again_from_the_database() -> None:
     truth = Truth(unbuildable=frozenset({8}))
     bisect = lab.work(truth, lab.start(truth), workers=("rig-1", "rig-2"))
     made = list(bisect.decisions.all())
-    again = replay(bisect, [revision.name for revision in standing_of(bisect).revisions])
+    again = replay(bisect, [revision.name for revision in view_of(bisect).revisions])
     assert len(made) > 3
     assert [[getattr(row, name) for name in COMPARED] for row in again] == [
         [getattr(row, name) for name in COMPARED] for row in made
@@ -61,11 +61,11 @@ def test_a_false_alert_is_not_reproduced() -> None:
 def test_a_culprit_that_cannot_be_built_is_listed_among_those_not_excluded() -> None:
     truth = Truth(unbuildable=frozenset({9}))
     bisect = lab.work(truth, lab.start(truth))
-    standing = standing_of(bisect)
+    view = view_of(bisect)
     assert bisect.outcome == "range"
-    assert lab.revision(9) in [one.revision for one in standing.suspects]
-    assert standing.skipped == [lab.revision(9)]
-    assert any("cannot be built: cc: error" in act.reason for act in standing.acts)
+    assert lab.revision(9) in [one.revision for one in view.suspects]
+    assert view.skipped == [lab.revision(9)]
+    assert any("cannot be built: cc: error" in act.reason for act in view.acts)
 
 
 def test_a_step_taken_twice_is_as_once() -> None:

@@ -32,7 +32,7 @@ def test_what_waits_is_named_and_only_the_rest_is_queued() -> None:
     first, second = make.revisions(2)
     (job,) = ask(first).queued
     asked = ask(first, second, purpose="confirm", boots=9)
-    assert list(asked.standing) == [job]
+    assert list(asked.already_queued) == [job]
     assert [(one.revision, one.boots) for one in asked.queued] == [(second, 9)]
 
 
@@ -41,7 +41,7 @@ def test_another_mode_and_what_a_bisect_measures_are_something_else() -> None:
     at = make.revision("r1")
     request("r1", purpose="bisect")
     ask(at)
-    assert ask(at, mode=make.mode("pf")).standing == []
+    assert ask(at, mode=make.mode("pf")).already_queued == []
     assert Job.objects.count() == 3
 
 
@@ -50,7 +50,7 @@ def test_a_job_for_one_metric_does_not_stand_for_all() -> None:
     at = make.revision("r1")
     ask(at, metric=make.metric())
     assert len(ask(at).queued) == 1
-    assert len(ask(at, metric=make.metric("latency", unit="µs", better="less")).standing) == 1
+    assert len(ask(at, metric=make.metric("latency", unit="µs", better="less")).already_queued) == 1
 
 
 @pytest.mark.django_db

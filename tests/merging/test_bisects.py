@@ -8,7 +8,7 @@ from tests.bisects.lab import Truth
 from webapp.bisects.deciding import replay
 from webapp.bisects.models import Bisect
 from webapp.bisects.services import advance_bisect
-from webapp.bisects.standing import Standing, standing_of
+from webapp.bisects.view import BisectView, view_of
 from webapp.merging.services import merge_hardware, merge_modes, merge_revisions
 from webapp.results.errors import Unprocessable
 from webapp.results.models import Hardware
@@ -16,13 +16,13 @@ from webapp.results.models import Hardware
 pytestmark = pytest.mark.django_db
 
 
-def standing(bisect: Bisect) -> Standing:
-    return standing_of(Bisect.objects.with_subjects().get(pk=bisect.pk))
+def view(bisect: Bisect) -> BisectView:
+    return view_of(Bisect.objects.with_subjects().get(pk=bisect.pk))
 
 
 def replayed_alike(bisect: Bisect) -> bool:
     """By their figures: the words name what was merged by the name that is left."""
-    now = standing(bisect)
+    now = view(bisect)
     again = replay(now.bisect, [one.name for one in now.revisions])
     return [row.figures["chances"] for row in again] == [
         row.figures["chances"] for row in now.decisions
@@ -35,8 +35,8 @@ def test_a_bisect_goes_over_to_what_its_mode_and_revisions_were_merged_into() ->
     merge_modes(source=bisect.series.mode, into=other.mode)
     merge_revisions(source=lab.revision(9), into=make.revision("r5009", position=1500))
     advance_bisect(bisect=bisect.pk)
-    assert standing(bisect).bisect.series == other
-    assert standing(bisect).revisions[9].name == "r5009"
+    assert view(bisect).bisect.series == other
+    assert view(bisect).revisions[9].name == "r5009"
 
 
 @pytest.mark.parametrize(("source", "into"), [(1, 0), (16, 15), (5, 6), (10, 9)])
@@ -48,7 +48,7 @@ def test_two_neighbours_that_are_one_commit_count_as_one(source: int, into: int)
     merge_revisions(source=lab.revision(source), into=lab.revision(into))
     done = lab.work(truth, bisect)
     assert done.culprit == lab.revision(9)
-    assert standing(done).acts[0].kind == "same"
+    assert view(done).acts[0].kind == "same"
     assert replayed_alike(done)
 
 
@@ -74,7 +74,7 @@ def test_what_was_measured_before_on_merged_hardware_is_no_effort() -> None:
     bisect = lab.start(Truth())
     merge_hardware(source=bisect.series.hardware, into=into)
     advance_bisect(bisect=bisect.pk)
-    now = standing(bisect)
+    now = view(bisect)
     assert now.bisect.series.hardware == into
     assert len(now.boots) > 20
     assert now.measured_for_it == 0

@@ -74,7 +74,7 @@ def test_only_what_fits_and_is_newer_than_the_subscription_is_told() -> None:
 def test_what_came_and_went_is_no_news_but_what_was_told_is_taken_back() -> None:
     make.subscription(cadence="daily")
     made = alert(MONDAY_MORNING - timedelta(hours=3))
-    Alert.objects.update(standing=False, state="resolved", resolution="retracted")
+    Alert.objects.update(is_active=False, state="resolved", resolution="retracted")
     AlertEvent.objects.create(
         alert=made, at=MONDAY_MORNING - timedelta(hours=2), kind="retracted", version=2
     )

@@ -213,7 +213,7 @@ def test_a_retraction_says_so_and_shows_what_left(backoff: Alert) -> None:
     held = list(Finding.objects.filter(membership__alert=backoff).values_list("pk", flat=True))
     AlertFinding.objects.all().delete()
     Finding.objects.update(state=Finding.State.RETRACTED)
-    Alert.objects.update(standing=False, state="resolved", resolution="retracted")
+    Alert.objects.update(is_active=False, state="resolved", resolution="retracted")
     AlertEvent.objects.create(
         alert=backoff, at=timezone.now(), kind="left", version=2, findings=held
     )
@@ -224,7 +224,7 @@ def test_a_retraction_says_so_and_shows_what_left(backoff: Alert) -> None:
 
 
 def test_nothing_follows_a_mail_that_was_never_sent(backoff: Alert) -> None:
-    Alert.objects.update(standing=False, state="resolved", resolution="retracted")
+    Alert.objects.update(is_active=False, state="resolved", resolution="retracted")
     with pytest.raises(NothingToSay, match="no longer show"):
         message_of(backoff)
     with pytest.raises(NothingToSay, match="was not sent"):
@@ -237,7 +237,7 @@ def test_what_follows_waits_for_a_first_mail_that_was_composed_and_refused_for_n
     """It will be sent as it was composed, so the retraction must not be left out."""
     due = timezone.now() + timedelta(minutes=30)
     Mail.objects.update(due=due)
-    Alert.objects.update(standing=False, state="resolved", resolution="retracted")
+    Alert.objects.update(is_active=False, state="resolved", resolution="retracted")
     with pytest.raises(NotYet, match="which waits") as waits:
         follow_up(backoff, "alert.retracted", opened="waiting")
     assert waits.value.until == due

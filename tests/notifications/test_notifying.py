@@ -103,7 +103,7 @@ def test_what_was_mailed_is_no_history_any_more() -> None:
     arrive([document for document in again if revision_of(document) == 115])
     withdraw(history=False)
     alert = Alert.objects.get()
-    assert (alert.state, alert.history, alert.standing) == ("new", False, True)
+    assert (alert.state, alert.history, alert.is_active) == ("new", False, True)
 
 
 def test_a_retraction_is_told_to_those_who_were_told_of_the_alert() -> None:

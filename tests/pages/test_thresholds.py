@@ -98,10 +98,10 @@ def test_an_operator_sets_what_was_tried_and_takes_it_back(root: Client) -> None
     text = post(root, "/thresholds/set/", scope="tree:freebsd-head", percent="11", reason="noise")
     assert "Set: smallest effect of freebsd-head: not set, now 11 %" in text
     assert "root tree freebsd-head from none to 11 noise Undo" in text
-    assert Alert.objects.filter(standing=True).count() == 1
+    assert Alert.objects.filter(is_active=True).count() == 1
     text = post(root, "/thresholds/undo/", change=ThresholdChange.objects.get().pk)
     assert "Undone: smallest effect of freebsd-head: 11 %, now not set" in text
-    assert Alert.objects.filter(standing=True).count() == 2
+    assert Alert.objects.filter(is_active=True).count() == 2
 
 
 @pytest.mark.parametrize(

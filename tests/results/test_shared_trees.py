@@ -202,10 +202,10 @@ def test_conclusions_follow_a_revision_off_its_place_and_back() -> None:
     assert Alert.objects.get().revision.name == HASH
     displace_revision(revision=revision(HASH))
     analyse()
-    assert Alert.objects.filter(standing=True).get().revision.name == "r121"
+    assert Alert.objects.filter(is_active=True).get().revision.name == "r121"
     place_revision(revision=revision(HASH))
     analyse()
-    assert Alert.objects.filter(standing=True).get().revision.name == HASH
+    assert Alert.objects.filter(is_active=True).get().revision.name == HASH
 
 
 def test_a_hash_at_the_place_of_a_number_keeps_nobody_from_uploading_that() -> None:

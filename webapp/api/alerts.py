@@ -107,7 +107,7 @@ def alert_out(alert: Alert, suspicion: Suspicion) -> dict[str, Any]:
         "snoozed_until": alert.snoozed_until,
         "snoozed_until_revision": alert.snoozed_until_revision or None,
         "history": alert.history,
-        "standing": alert.standing,
+        "standing": alert.is_active,
         "opened_at": alert.opened_at,
         "updated_at": alert.updated_at,
         "version": alert.version,

@@ -12,7 +12,7 @@ from webapp.api.schemas.bisects import BisectDetail, BisectList
 from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.types import Asked
 from webapp.bisects.models import Bisect
-from webapp.bisects.queries import detail_document, standing_of, summary_document
+from webapp.bisects.queries import detail_document, summary_document, view_of
 
 router = Router(tags=["bisects"])
 StateIn = Literal[
@@ -59,4 +59,4 @@ def list_bisects(request: HttpRequest, wanted: Query[Wanted]) -> Any:
 def one_bisect(request: HttpRequest, number: int) -> Any:
     found = Bisect.objects.with_subjects()
     bisect = get_object_or_404(found, pk=bounded(number))
-    return detail_document(standing_of(bisect))
+    return detail_document(view_of(bisect))

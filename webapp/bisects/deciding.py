@@ -6,7 +6,7 @@ from typing import Any
 
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision
 from webapp.bisects.question import Circumstances, evidence_of, plan_of
-from webapp.bisects.sentences import standing_sentence
+from webapp.bisects.sentences import progress_sentence
 from webapp.stats import bisection
 from webapp.stats.normal import TWO_SIDED_95
 
@@ -121,7 +121,7 @@ def _figures(found: bisection.Decision, names: Sequence[str]) -> dict[str, Any]:
     ]
     outcome = found.outcome
     return {
-        "sentence": standing_sentence(found, names),
+        "sentence": progress_sentence(found, names),
         "chances": chances,
         "none": round(now.none, DIGITS),
         "two": round(now.two, DIGITS),

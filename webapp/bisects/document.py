@@ -3,7 +3,7 @@
 from typing import Any
 
 from webapp.bisects.models import Bisect
-from webapp.bisects.standing import Standing
+from webapp.bisects.view import BisectView
 
 
 def summary_document(bisect: Bisect) -> dict[str, Any]:
@@ -33,24 +33,24 @@ def summary_document(bisect: Bisect) -> dict[str, Any]:
     }
 
 
-def detail_document(standing: Standing) -> dict[str, Any]:
+def detail_document(view: BisectView) -> dict[str, Any]:
     """The same with all its evidence, decisions and acts."""
-    names = [revision.name for revision in standing.revisions]
+    names = [revision.name for revision in view.revisions]
     return {
-        **summary_document(standing.bisect),
-        "sentence": standing.sentence,
+        **summary_document(view.bisect),
+        "sentence": view.sentence,
         "revisions": names,
         "suspects": [
-            {"revision": one.revision.name, "probability": one.chance} for one in standing.suspects
+            {"revision": one.revision.name, "probability": one.chance} for one in view.suspects
         ],
-        "unlikely": [{"revision": one.revision.name, "why": one.why} for one in standing.unlikely],
-        "skipped": [revision.name for revision in standing.skipped],
+        "unlikely": [{"revision": one.revision.name, "why": one.why} for one in view.unlikely],
+        "skipped": [revision.name for revision in view.skipped],
         "budget": {
-            "boots": standing.bisect.most_boots,
-            "machine_hours": standing.bisect.most_hours,
-            "deadline": standing.bisect.deadline,
+            "boots": view.bisect.most_boots,
+            "machine_hours": view.bisect.most_hours,
+            "deadline": view.bisect.deadline,
         },
-        "noise": standing.bisect.noise,
+        "noise": view.bisect.noise,
         "boots": [
             {
                 "number": row.number,
@@ -62,7 +62,7 @@ def detail_document(standing: Standing) -> dict[str, Any]:
                 "run": str(row.run.uuid) if row.run else None,
                 "at": row.at,
             }
-            for row in standing.boots
+            for row in view.boots
         ],
         "decisions": [
             {
@@ -77,7 +77,7 @@ def detail_document(standing: Standing) -> dict[str, Any]:
                     for index, chance in row.figures["chances"]
                 ],
             }
-            for row in standing.decisions
+            for row in view.decisions
         ],
         "acts": [
             {
@@ -88,6 +88,6 @@ def detail_document(standing: Standing) -> dict[str, Any]:
                 "revision": row.revision.name if row.revision else None,
                 "reason": row.reason,
             }
-            for row in standing.acts
+            for row in view.acts
         ],
     }

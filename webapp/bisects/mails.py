@@ -6,7 +6,7 @@ from django.template.loader import render_to_string
 
 from webapp.bisects.models import Bisect
 from webapp.bisects.sentences import chance_words
-from webapp.bisects.standing import Standing, standing_of
+from webapp.bisects.view import BisectView, view_of
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries import Target
 from webapp.notifications.services import one_line
@@ -24,7 +24,7 @@ def compose_done(mail: Mail) -> Message:
     if bisect is None:
         raise NothingToSay(f"there is no bisect {number} that is done")
     stops = _stops(mail)
-    context = _context(standing_of(bisect)) | {"unsubscribe_url": stops}
+    context = _context(view_of(bisect)) | {"unsubscribe_url": stops}
     subject = render_to_string("emails/bisect_done-subject.txt", context)
     return Message(
         subject=one_line(subject, SUBJECT_MAX),
@@ -34,23 +34,23 @@ def compose_done(mail: Mail) -> Message:
     )
 
 
-def _context(standing: Standing) -> dict[str, Any]:
-    bisect = standing.bisect
-    suspects = standing.suspects
+def _context(view: BisectView) -> dict[str, Any]:
+    bisect = view.bisect
+    suspects = view.suspects
     links = [("Bisect", bisect.get_absolute_url())]
     if bisect.culprit is not None:
         links.append(("Commit", bisect.culprit.get_absolute_url()))
     if bisect.alert is not None:
         links.append(("Alert", bisect.alert.get_absolute_url()))
     return {
-        "standing": standing,
+        "view": view,
         "bisect": bisect,
-        "answer": standing.sentence.removesuffix("."),
-        "words": standing.latest.words if standing.latest else "",
+        "answer": view.sentence.removesuffix("."),
+        "words": view.latest.words if view.latest else "",
         "suspects": [(one.revision, chance_words(one.chance)) for one in suspects[:SUSPECTS_SHOWN]],
         "more": max(len(suspects) - SUSPECTS_SHOWN, 0),
-        "skipped": standing.skipped,
-        "ministat": standing.ministat(),
+        "skipped": view.skipped,
+        "ministat": view.ministat(),
         "links": [(name, absolute(path)) for name, path in links],
     }
 

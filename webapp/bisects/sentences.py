@@ -13,7 +13,7 @@ LEAST_LEAD = 0.2
 MINUTES_AN_HOUR, MINUTES_A_DAY = 60, 1440
 
 
-def standing_sentence(found: bisection.Decision, names: Sequence[str]) -> str:
+def progress_sentence(found: bisection.Decision, names: Sequence[str]) -> str:
     """``93 % r303643, 5 % r303640`` while it runs; what came of it at its end.
 
     What is left to do is said by ``with_what_is_left``.

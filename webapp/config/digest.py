@@ -78,6 +78,8 @@ class Part:
     only: Q = field(default_factory=Q)
     written_as: Mapping[str, Expression] = field(default_factory=dict)
     """What is written instead of a column that says it by ids, or says more than counts."""
+    written_under: Mapping[str, str] = field(default_factory=dict)
+    """The name under which a column is hashed, where that is not its own: digests outlive names."""
 
 
 class RevisionNames(Func):
@@ -133,13 +135,14 @@ PARTS = (
         "alerts",
         "alerts.Alert",
         ("mailed", "version", "resolution", "resolution_revision"),
-        only=Q(standing=True),
+        only=Q(is_active=True),
         written_as={"state": Case(CLOSED_BY_THE_CLOCK, default=F("state"))},
+        written_under={"is_active": "standing"},
     ),
     Part(
         "triage",
         "alerts.Alert",
-        ("mailed", "version", "standing", "after", "likeliest", "verdict", "named_probability"),
+        ("mailed", "version", "is_active", "after", "likeliest", "verdict", "named_probability"),
         only=Q(triaged=True),
     ),
     Part("alert-findings", "alerts.AlertFinding", only=Q(finding__state__in=LIVE)),
@@ -208,7 +211,8 @@ def rows_of(part: Part) -> Iterator[str]:
     instead = {f"_{name}": expression for name, expression in part.written_as.items()}
     found: QuerySet[Any] = QuerySet(model).filter(part.only).order_by()
     for row in found.annotate(**instead).values(*columns, *instead).iterator(CHUNK):
-        yield json.dumps(row, sort_keys=True, default=_plain)
+        named = {part.written_under.get(name, name): value for name, value in row.items()}
+        yield json.dumps(named, sort_keys=True, default=_plain)
 
 
 def _counted(part: Part, model: type[models.Model]) -> list[Column]:

@@ -18,7 +18,7 @@ NEWS: dict[str, str] = {
     Kind.MOVED: MOVED,
     Kind.RECOVERED: RECOVERED,
     Kind.RETURNED: RETURNED,
-    Kind.STANDING: RETURNED,
+    Kind.REACTIVATED: RETURNED,
     Kind.RETRACTED: RETRACTED,
 }
 """An alert wakes when it leaves history: until then nobody was told of it."""
@@ -29,7 +29,7 @@ FOLLOWING = (MOVED, RECOVERED, RETURNED, RETRACTED)
 
 def is_untold(alert: Alert) -> bool:
     """Whether ``alert`` waits for somebody, so that everybody whom it concerns is to know of it."""
-    return alert.standing and alert.is_open and not alert.history
+    return alert.is_active and alert.is_open and not alert.history
 
 
 def news_of(events: Iterable[AlertEvent]) -> list[tuple[str, AlertEvent]]:

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
 from webapp.bisects.models import Bisect, BisectAct, BisectSettings
-from webapp.bisects.queries import Standing, command_for, detail_document, standing_of
+from webapp.bisects.queries import BisectView, command_for, detail_document, view_of
 from webapp.bisects.services import BisectError, act_on_bisect, paste_boots
 from webapp.charts.bisect import figure
 from webapp.pages.alert_acts import NUMBER_MAX, read_number
@@ -33,20 +33,20 @@ NAME_MAX = 100
 
 @require_safe
 def page(request: HttpRequest, number: int) -> HttpResponse:
-    standing = standing_of(_bisect(number))
-    context = _context(standing)
+    view = view_of(_bisect(number))
+    context = _context(view)
     if request.headers.get("HX-Request") == "true":
-        return _news(request, standing, context)
+        return _news(request, view, context)
     context |= {"can_act": is_triager(request.user), "acts_on_revision": ACTS_ON_REVISION}
     return render(request, "pages/bisect.html", context)
 
 
-def _news(request: HttpRequest, standing: Standing, context: dict[str, object]) -> HttpResponse:
+def _news(request: HttpRequest, view: BisectView, context: dict[str, object]) -> HttpResponse:
     """What changed since the version that the page shows; when it ended, the page whole."""
-    if read_number(request.GET.get("version", "")) == standing.bisect.version:
+    if read_number(request.GET.get("version", "")) == view.bisect.version:
         return HttpResponse(status=NO_CONTENT)
     response = render(request, "pages/_bisect_news.html", context)
-    if standing.bisect.has_ended:
+    if view.bisect.has_ended:
         response["HX-Refresh"] = "true"
     return response
 
@@ -54,21 +54,21 @@ def _news(request: HttpRequest, standing: Standing, context: dict[str, object]) 
 @require_safe
 def chart(request: HttpRequest, number: int) -> HttpResponse:
     """The figure as JSON."""
-    drawn = figure(standing_of(_bisect(number)).chart())
+    drawn = figure(view_of(_bisect(number)).chart())
     body = json.dumps(drawn, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return HttpResponse(body, content_type="application/json; charset=utf-8")
 
 
 @require_safe
 def as_json(request: HttpRequest, number: int) -> HttpResponse:
-    document = detail_document(standing_of(_bisect(number)))
+    document = detail_document(view_of(_bisect(number)))
     return JsonResponse(document, encoder=DjangoJSONEncoder, json_dumps_params={"indent": 1})
 
 
 @require_safe
 def as_text(request: HttpRequest, number: int) -> HttpResponse:
     """A report in Markdown."""
-    text = as_markdown(standing_of(_bisect(number)))
+    text = as_markdown(view_of(_bisect(number)))
     return HttpResponse(text, content_type="text/markdown; charset=utf-8")
 
 
@@ -123,26 +123,26 @@ def _revision(bisect: Bisect, form: dict[str, str]) -> Revision | None:
     return Revision.objects.placed().named(tree=bisect.series.tree, name=name) if name else None
 
 
-def _context(standing: Standing) -> dict[str, object]:
-    bisect = standing.bisect
-    wanted = standing.next[0] if standing.next and not bisect.has_ended else None
+def _context(view: BisectView) -> dict[str, object]:
+    bisect = view.bisect
+    wanted = view.next[0] if view.next and not bisect.has_ended else None
     settings = BisectSettings.objects.filter(tree=bisect.series.tree_id).first()
     return {
         "bisect": bisect,
-        "standing": standing,
+        "view": view,
         "wanted": wanted,
         "command": command_for(wanted, bisect.series, settings) if wanted else "",
-        "measuring": [one.job for one in standing.asked if not one.job.has_ended],
-        "log": _log(standing),
-        "ministat": standing.ministat(),
+        "measuring": [one.job for one in view.asked if not one.job.has_ended],
+        "log": _log(view),
+        "ministat": view.ministat(),
     }
 
 
-def _log(standing: Standing) -> list[dict[str, object]]:
+def _log(view: BisectView) -> list[dict[str, object]]:
     """Decisions and people's acts, the newest first."""
     decisions = [
         {"at": row.at, "who": "", "what": row.action, "why": row.words, "boots": row.boots}
-        for row in standing.decisions
+        for row in view.decisions
     ]
     acts = [
         {
@@ -152,7 +152,7 @@ def _log(standing: Standing) -> list[dict[str, object]]:
             "why": row.reason,
             "boots": row.after_boots,
         }
-        for row in standing.acts
+        for row in view.acts
     ]
     return sorted([*acts, *decisions], key=_moment)[::-1]
 

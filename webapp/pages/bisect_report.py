@@ -1,49 +1,49 @@
 """A bisect as a report in Markdown."""
 
-from webapp.bisects.queries import Standing, chance_words
+from webapp.bisects.queries import BisectView, chance_words
 from webapp.charts.text import better_words
 from webapp.stats.markdown import block, inline
 
 SUSPECTS_SHOWN = 20
 
 
-def as_markdown(standing: Standing) -> str:
+def as_markdown(view: BisectView) -> str:
     """The answer, the suspects, the ministat block of parent and culprit, and every decision."""
-    bisect = standing.bisect
+    bisect = view.bisect
     parts = [
-        f"# Bisect {bisect.pk}: {inline(standing.sentence)}",
-        inline(standing.latest.words) if standing.latest else "",
-        "These figures come from a simulation." if standing.is_simulated else "",
-        _facts(standing),
-        _suspects(standing),
-        _skipped(standing),
-        inline(standing.prior_sentence),
-        _block(standing),
-        _decisions(standing),
+        f"# Bisect {bisect.pk}: {inline(view.sentence)}",
+        inline(view.latest.words) if view.latest else "",
+        "These figures come from a simulation." if view.is_simulated else "",
+        _facts(view),
+        _suspects(view),
+        _skipped(view),
+        inline(view.prior_sentence),
+        _block(view),
+        _decisions(view),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _facts(standing: Standing) -> str:
-    bisect = standing.bisect
+def _facts(view: BisectView) -> str:
+    bisect = view.bisect
     metric = bisect.series.metric
     better = better_words(bisect.series.better)
     span = f"{bisect.good} (good) to {bisect.bad} (bad), {bisect.last_index} commits"
     facts = (
         f"{bisect.series.mode} on {bisect.series.hardware}, {metric} ({metric.unit}, {better})",
         f"{bisect.series.tree}: {span}",
-        f"state: {_state(standing)}; {standing.measured_for_it} boots measured for it",
+        f"state: {_state(view)}; {view.measured_for_it} boots measured for it",
     )
     return "\n".join(f"- {inline(fact)}" for fact in facts)
 
 
-def _state(standing: Standing) -> str:
-    outcome = standing.bisect.outcome
-    return f"{standing.bisect.state}, {outcome}" if outcome else standing.bisect.state
+def _state(view: BisectView) -> str:
+    outcome = view.bisect.outcome
+    return f"{view.bisect.state}, {outcome}" if outcome else view.bisect.state
 
 
-def _suspects(standing: Standing) -> str:
-    suspects = standing.suspects
+def _suspects(view: BisectView) -> str:
+    suspects = view.suspects
     if not suspects:
         return ""
     rows = [
@@ -55,24 +55,24 @@ def _suspects(standing: Standing) -> str:
     return "\n".join([head, *rows, *([f"\nand {more} more"] if more > 0 else [])])
 
 
-def _skipped(standing: Standing) -> str:
-    if not standing.skipped:
+def _skipped(view: BisectView) -> str:
+    if not view.skipped:
         return ""
-    names = ", ".join(one.name for one in standing.skipped)
+    names = ", ".join(one.name for one in view.skipped)
     return f"Could not be measured: {inline(names)}."
 
 
-def _block(standing: Standing) -> str:
-    figures = standing.ministat()
+def _block(view: BisectView) -> str:
+    figures = view.ministat()
     if not figures:
         return ""
-    title = " and ".join(label for label, _ in standing.sides)
+    title = " and ".join(label for label, _ in view.sides)
     return f"## {inline(title)}\n\n{block(figures)}"
 
 
-def _decisions(standing: Standing) -> str:
+def _decisions(view: BisectView) -> str:
     rows = [
         f"{row.number}. {row.at:%Y-%m-%d %H:%M} {row.state}, {row.action}: {inline(row.words)}"
-        for row in standing.decisions
+        for row in view.decisions
     ]
     return "\n".join(["## Decisions\n", *rows]) if rows else ""

@@ -57,7 +57,7 @@ def request_job(request: HttpRequest) -> HttpResponse:
     except ActRefused as error:
         messages.error(request, _sentence(error))
         return redirect(back)
-    for words, jobs in (("Queued", asked.queued), ("Already asked", asked.standing)):
+    for words, jobs in (("Queued", asked.queued), ("Already asked", asked.already_queued)):
         for job in jobs:
             messages.success(request, _told(words, job))
     return redirect(back)

@@ -53,7 +53,7 @@ class Offer:
     """
 
     ask: Ask
-    standing: Sequence[Job]
+    already_queued: Sequence[Job]
     is_served: bool
 
     @property
@@ -62,7 +62,7 @@ class Offer:
 
     @property
     def revisions(self) -> list[Revision]:
-        asked = {job.revision_id for job in self.standing}
+        asked = {job.revision_id for job in self.already_queued}
         return [revision for revision in self.ask.revisions if revision.pk not in asked]
 
 
@@ -122,14 +122,14 @@ def offers(asks: Sequence[Ask]) -> list[Offer]:
 
 def _offer(ask: Ask, jobs: Sequence[Job], hands: Sequence[Capability]) -> Offer:
     wanted = {revision.pk for revision in ask.revisions}
-    standing = {
+    already_queued = {
         job.revision_id: job
         for job in reversed(jobs)
         if job.revision_id in wanted
         and (job.hardware_id, job.mode_id, job.metric_id) == (ask.hardware.pk, ask.mode.pk, None)
     }
     needs = _Wanted(ask.hardware.pk, ask.mode.pk, ask.revisions[0].tree_id)
-    return Offer(ask, list(standing.values()), takes(hands, needs))
+    return Offer(ask, list(already_queued.values()), takes(hands, needs))
 
 
 def _ask(

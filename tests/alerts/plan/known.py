@@ -39,5 +39,5 @@ def alert(number: int, after: int, suspect: int, **fields: Any) -> KnownAlert:
 
 def retired(number: int, after: int, suspect: int, **fields: Any) -> KnownAlert:
     """One that lost its findings before anybody looked at it."""
-    closed = {"standing": False, "state": "resolved", "resolution": "retracted"}
+    closed = {"is_active": False, "state": "resolved", "resolution": "retracted"}
     return alert(number, after, suspect, **{**closed, **fields})

@@ -91,12 +91,12 @@ def test_what_somebody_was_written_to_about_is_no_history() -> None:
 
 @pytest.mark.parametrize("resolution", ["retracted", "duplicate"])
 def test_what_the_system_closed_stands_again_with_its_findings(resolution: str) -> None:
-    assert settled(closed(resolution, standing=False)) == [Stand(1, "new")]
-    assert settled(closed(resolution, standing=False, triaged=True)) == [Stand(1, "reopened")]
+    assert settled(closed(resolution, is_active=False)) == [Stand(1, "new")]
+    assert settled(closed(resolution, is_active=False, triaged=True)) == [Stand(1, "reopened")]
 
 
 def test_what_a_person_closed_stays_closed_when_findings_are_back() -> None:
-    assert settled(closed("expected", standing=False, triaged=True)) == [Stand(1, None)]
+    assert settled(closed("expected", is_active=False, triaged=True)) == [Stand(1, None)]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_what_closed_after_quiet_days_stays_so_while_it_is_recovered(
 
 
 def test_one_that_stands_again_recovered_says_both() -> None:
-    assert settled(closed("retracted", standing=False), is_recovered=True) == [
+    assert settled(closed("retracted", is_active=False), is_recovered=True) == [
         Stand(1, "new"),
         Settle(1, "recovered", "recovered"),
     ]
@@ -121,7 +121,7 @@ def test_retiring_closes_what_is_open_and_leaves_a_resolution(heir: int | None) 
         draft = Draft([there])
         retire(draft, 1, heir)
         assert draft.changes == [Retire(1, heir, is_closed=is_closed)]
-        assert not draft.alerts[1].standing
+        assert not draft.alerts[1].is_active
     word = "retracted" if heir is None else "duplicate"
     after = Retire(1, heir, is_closed=True).on(alert(1, 10, 12))
     assert (after.state, after.resolution, after.duplicate_of) == ("resolved", word, heir)

@@ -85,10 +85,10 @@ class AlertQuerySet(models.QuerySet["Alert"]):
         )
 
     def of_revision(self, revision: Revision) -> Self:
-        """Standing alerts that suspect it."""
+        """Active alerts that suspect it."""
         return self.filter(
             tree=revision.tree_id,
-            standing=True,
+            is_active=True,
             after__position__lt=revision.position,
             revision__position__gte=revision.position,
         )
@@ -99,7 +99,7 @@ class Alert(models.Model):
 
     ``revision`` is the last suspect and, with the tree, the alert's identity: the suspects are the
     commits later than ``after`` up to it, ``likeliest`` the one that most findings name. An alert
-    is ``standing`` while findings back it. Its number is its primary key. ``version`` grows with
+    is ``is_active`` while findings back it. Its number is its primary key. ``version`` grows with
     each change; who acts says which version was seen.
     """
 
@@ -151,7 +151,7 @@ class Alert(models.Model):
     named_probability = models.FloatField(null=True, blank=True)
     verdict = models.CharField(max_length=12, choices=Verdict)
     state = models.CharField(max_length=13, choices=State, default=State.NEW)
-    standing = models.BooleanField(default=True)
+    is_active = models.BooleanField(default=True)
     history = models.BooleanField(
         default=False, help_text="Rests on runs uploaded as history: nobody is to be mailed."
     )
@@ -278,7 +278,7 @@ class AlertEvent(models.Model):
         RECOVERED = "recovered", "all findings recovered"
         RETURNED = "returned", "no longer recovered"
         RETRACTED = "retracted", "no findings left"
-        STANDING = "standing", "findings are back"
+        REACTIVATED = "standing", "findings are back"
         SNOOZED = "snoozed", "snoozed"
         WOKE = "woke", "woke up"
         HISTORY = "history", "rests on history alone"

@@ -121,7 +121,7 @@ class Stand:
     state: State | None
 
     def on(self, alert: KnownAlert) -> KnownAlert:
-        stands = replace(alert, standing=True)
+        stands = replace(alert, is_active=True)
         if self.state is None:
             return stands
         return replace(stands, state=self.state, resolution="", duplicate_of=None)
@@ -151,10 +151,10 @@ class Retire:
 
     def on(self, alert: KnownAlert) -> KnownAlert:
         if not self.is_closed:
-            return replace(alert, standing=False)
+            return replace(alert, is_active=False)
         resolution = "retracted" if self.heir is None else "duplicate"
         return replace(
-            alert, standing=False, state="resolved", resolution=resolution, duplicate_of=self.heir
+            alert, is_active=False, state="resolved", resolution=resolution, duplicate_of=self.heir
         )
 
 

@@ -52,7 +52,7 @@ class KnownAlert:
     place: Place
     verdict: str
     state: State
-    standing: bool = True
+    is_active: bool = True
     triaged: bool = False
     history: bool = False
     mailed: bool = False

@@ -26,12 +26,12 @@ def plan_changes(known: Known) -> list[PlannedChange]:
         anchors={alert.number: alert.place.suspect for alert in known.alerts},
     )
     pairing = pair(known, draft.alerts, conclusions)
-    standing = [alert.number for alert in known.alerts if alert.standing]
+    active = [alert.number for alert in known.alerts if alert.is_active]
     paired = [(one, _place(draft, number, one)) for one, number in pairing.pairs]
     after = _hand_over(draft, known.findings, paired)
     kept = _kept(known, paired, pairing)
     leaving = [
-        (number, _heir(number, known.findings, after)) for number in standing if number not in kept
+        (number, _heir(number, known.findings, after)) for number in active if number not in kept
     ]
     for number, heir in leaving:
         if heir is not None:

@@ -36,13 +36,13 @@ def pair(known: Known, alerts: Alerts, conclusions: Sequence[Conclusion]) -> Pai
 def _held_by(
     findings: Sequence[KnownFinding], held: Sequence[Held], alerts: Alerts
 ) -> dict[int, int]:
-    """By finding, the standing alert whose bisect measures there."""
-    standing = [one for one in held if one.alert in alerts and alerts[one.alert].standing]
+    """By finding, the active alert whose bisect measures there."""
+    active = [one for one in held if one.alert in alerts and alerts[one.alert].is_active]
     return {
         row.number: one.alert
         for row in findings
         if row.is_proven
-        for one in reversed(standing)  # the first one stays
+        for one in reversed(active)  # the first one stays
         if one.covers(row)
     }
 
@@ -65,7 +65,7 @@ def _free(alerts: Alerts, own: Sequence[Conclusion], back: Collection[int]) -> s
     ``back`` need not stand.
     """
     suspects = {one.group.suspect for one in own}
-    may = [alert for alert in alerts.values() if alert.standing or alert.number in back]
+    may = [alert for alert in alerts.values() if alert.is_active or alert.number in back]
     return {alert.number for alert in may if alert.place.suspect not in suspects}
 
 

@@ -22,8 +22,8 @@ def settle(draft: Draft, number: int, conclusion: Conclusion) -> None:
     is_history = conclusion.is_history and not alert.mailed
     if alert.history != is_history:
         draft.add(MarkHistory(number, is_history, is_told=alert.triaged))
-    if not alert.standing:
-        draft.add(Stand(number, _when_standing_again(alert)))
+    if not alert.is_active:
+        draft.add(Stand(number, _state_when_active_again(alert)))
     now = draft.alerts[number]
     if now.triaged:
         settled = _triaged(now, is_recovered=conclusion.is_recovered)
@@ -50,7 +50,7 @@ def take_up(draft: Draft, number: int, other: int) -> None:
         draft.add(TakeUp(number, other, was.state, was.triaged))
 
 
-def _when_standing_again(alert: KnownAlert) -> State | None:
+def _state_when_active_again(alert: KnownAlert) -> State | None:
     if alert.state != "resolved" or alert.resolution not in TAKEN_BACK:
         return None
     return "reopened" if alert.triaged else "new"

@@ -41,14 +41,14 @@ def _take_over_state(kept: Alert, gone: Alert) -> None:
     if kept.duplicate_of_id == gone.pk or _rank(gone) > _rank(kept):
         for name in (*RESTORED, "history"):
             setattr(kept, name, getattr(gone, name))
-    kept.standing = kept.standing or gone.standing
+    kept.is_active = kept.is_active or gone.is_active
     kept.mailed = kept.mailed or gone.mailed
     kept.opened_at = min(kept.opened_at, gone.opened_at)
     kept.save()
 
 
 def _rank(alert: Alert) -> tuple[bool, bool, bool]:
-    return alert.is_open, alert.is_open and alert.triaged, alert.standing
+    return alert.is_open, alert.is_open and alert.triaged, alert.is_active
 
 
 def let_undos_restore(name: str, gone: int, kept: int) -> None:

@@ -36,11 +36,11 @@ def _move_findings(source: Revision, into: Revision) -> None:
     """
     between = Q(revision=source, previous=into) | Q(revision=into, previous=source)
     Finding.objects.filter(between).delete()
-    standing = dict(Finding.objects.live().filter(revision=into).values_list("series_id", "pk"))
-    twins = Finding.objects.live().filter(revision=source, series__in=standing)
+    live = dict(Finding.objects.live().filter(revision=into).values_list("series_id", "pk"))
+    twins = Finding.objects.live().filter(revision=source, series__in=live)
     for twin in twins:
         twin.state, twin.recovered_by = Finding.State.SUPERSEDED, None
-        twin.superseded_by_id = standing[twin.series_id]
+        twin.superseded_by_id = live[twin.series_id]
         twin.save(update_fields=["state", "recovered_by", "superseded_by"])
     Finding.objects.filter(previous=source).update(previous=into)
     Finding.objects.filter(revision=source).update(revision=into, position=into.position)

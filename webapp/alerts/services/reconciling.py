@@ -58,7 +58,7 @@ def _alerts(
     suspects = {row.last_id for row in findings if row.state in Finding.PROVEN}
     named = {one.alert for one in read.assigned} | set(back.values())
     named |= {row.alert for row in read.findings if row.alert is not None}
-    wanted = Q(standing=True) | Q(revision__in=suspects) | Q(pk__in=named)
+    wanted = Q(is_active=True) | Q(revision__in=suspects) | Q(pk__in=named)
     stored = Alert.objects.filter(wanted, tree=tree).order_by("pk")
     return list(stored.select_related("revision", "after", "likeliest", "named"))
 
@@ -69,7 +69,7 @@ def _known(alert: Alert) -> KnownAlert:
         place=Place(alert.revision.position, alert.after.position, alert.likeliest.position),
         verdict=alert.verdict,
         state=cast("State", alert.state),
-        standing=alert.standing,
+        is_active=alert.is_active,
         triaged=alert.triaged,
         history=alert.history,
         mailed=alert.mailed,

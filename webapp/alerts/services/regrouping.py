@@ -95,7 +95,7 @@ def _other(row: Alert, number: int) -> Alert:
     other = Alert.objects.numbered(number).filter(tree=row.tree_id).exclude(pk=row.pk).first()
     if other is None:
         raise TriageError(f"There is no other alert {number} in {row.tree}.")
-    if not other.standing:
+    if not other.is_active:
         raise TriageError(f"Alert {other.pk} has no findings now; choose one that has.")
     return other
 
@@ -145,7 +145,7 @@ def _refuse_strangers(at: Revision, chosen: Sequence[Finding]) -> None:
 def _alert_at(at: Revision, row: Alert, chosen: Sequence[Finding]) -> Alert:
     """An alert for the commit: one whose findings went, or a new one."""
     there = Alert.objects.filter(tree=row.tree_id, revision=at).first()
-    if there is not None and there.standing:
+    if there is not None and there.is_active:
         raise TriageError(
             f"Alert {there.pk} stands for {at} already, and an alert is one commit: name another "
             "commit that the chosen findings suspect, or move them to an alert that is there."

@@ -192,7 +192,7 @@ def undo(*, alert: int, actor: User, version: int) -> Alert:
     if last.assignments.all().delete()[0]:
         reconcile_alerts(row.tree_id, back=_back(row, last))
         row.refresh_from_db()
-        if not row.standing:
+        if not row.is_active:
             raise TriageError(
                 f"Nothing of what alert {row.pk} held would come back: its findings are gone, "
                 "or in other alerts of their commits by now. Look at those."
@@ -202,7 +202,7 @@ def undo(*, alert: int, actor: User, version: int) -> Alert:
 
 def _back(row: Alert, given: AlertEvent) -> dict[int, int]:
     """The findings that an act gave away from an alert that is left with none, and that alert."""
-    if row.standing:
+    if row.is_active:
         return {}
     left = row.events.filter(kind=Kind.LEFT, version=given.version - 1)
     return {finding: row.pk for event in left for finding in event.findings}

@@ -126,8 +126,8 @@ class _Writer:
 
     def stand(self, change: plan.Stand) -> None:
         row = self.alerts[change.alert]
-        row.alert.standing = True
-        row.note(Kind.STANDING)
+        row.alert.is_active = True
+        row.note(Kind.REACTIVATED)
         if change.state is not None:
             row.enter(State(change.state))
 
@@ -141,7 +141,7 @@ class _Writer:
     def retire(self, change: plan.Retire) -> None:
         row = self.alerts[change.alert]
         heir = None if change.heir is None else self.alerts[change.heir].alert
-        row.alert.standing = False
+        row.alert.is_active = False
         row.note(Kind.RETRACTED, f"its findings point at alert {heir.pk} now" if heir else "")
         if not change.is_closed:
             return

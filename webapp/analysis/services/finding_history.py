@@ -22,7 +22,7 @@ ENTERED = {
 GONE = {State.RETRACTED: Kind.RETRACTED, State.SUPERSEDED: Kind.SUPERSEDED}
 
 
-class Standing(NamedTuple):
+class FindingSnapshot(NamedTuple):
     """Where a finding stands: what its events keep of it."""
 
     state: str
@@ -35,12 +35,12 @@ class Standing(NamedTuple):
     probability: float
 
 
-def standing_of(row: Finding | FindingEvent) -> Standing:
-    return Standing(*(getattr(row, name) for name in Standing._fields))
+def snapshot_of(row: Finding | FindingEvent) -> FindingSnapshot:
+    return FindingSnapshot(*(getattr(row, name) for name in FindingSnapshot._fields))
 
 
 def note_changes(
-    findings: Sequence[Finding], *, before: Mapping[int, Standing], now: datetime
+    findings: Sequence[Finding], *, before: Mapping[int, FindingSnapshot], now: datetime
 ) -> None:
     """Add an event for each of ``findings`` that stands elsewhere than it was last said to.
 
@@ -48,23 +48,23 @@ def note_changes(
     last said, not with the last analysis, so a slow creep is noted as well as a jump.
     """
     known = [row.pk for row in findings if row.pk in before]
-    said = {row.finding_id: standing_of(row) for row in FindingEvent.objects.newest_of(known)}
+    said = {row.finding_id: snapshot_of(row) for row in FindingEvent.objects.newest_of(known)}
     rows = []
     for finding in findings:
-        kind = _kind(said.get(finding.pk) or before.get(finding.pk), standing_of(finding))
+        kind = _kind(said.get(finding.pk) or before.get(finding.pk), snapshot_of(finding))
         if kind is not None:
             rows.append(
                 {
                     "finding_id": finding.pk,
                     "at": now,
                     "kind": kind,
-                    **standing_of(finding)._asdict(),
+                    **snapshot_of(finding)._asdict(),
                 }
             )
     insert_rows(FindingEvent, rows)
 
 
-def _kind(old: Standing | None, new: Standing) -> Kind | None:
+def _kind(old: FindingSnapshot | None, new: FindingSnapshot) -> Kind | None:
     """The one word for what changed, the weightiest first; None when nothing worth a row did."""
     if old is None:
         return Kind.DETECTED
@@ -83,7 +83,7 @@ def _entered(old: State, new: State) -> Kind:
     return ENTERED.get((old, new), Kind.DOUBTED)
 
 
-def _is_resized(old: Standing, new: Standing) -> bool:
+def _is_resized(old: FindingSnapshot, new: FindingSnapshot) -> bool:
     if old.low_pct is None or old.high_pct is None or new.change_pct is None:
         return old.change_pct != new.change_pct
     return not old.low_pct <= new.change_pct <= old.high_pct

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from webapp.analysis.models import Finding
 from webapp.analysis.services.detecting import Detected
-from webapp.analysis.services.finding_history import note_changes, standing_of
+from webapp.analysis.services.finding_history import note_changes, snapshot_of
 from webapp.analysis.services.superseding import Present, successor_of, supersede
 from webapp.results.models import Revision
 from webapp.stats import changes
@@ -74,7 +74,7 @@ def reconcile_findings(detected: Sequence[Detected]) -> None:
     moved: list[Finding] = []
     gone: list[Finding] = []
     replaced: list[tuple[Finding, Finding]] = []
-    before = {row.pk: standing_of(row) for rows in stored.values() for row in rows}
+    before = {row.pk: snapshot_of(row) for rows in stored.values() for row in rows}
     for one in detected:
         left = stored.get(one.series.pk, [])
         present = []

@@ -3,19 +3,19 @@ from webapp.bisects.document import detail_document, summary_document
 from webapp.bisects.draft import Draft
 from webapp.bisects.forecasting import forecast_of
 from webapp.bisects.sentences import chance_words, with_what_is_left
-from webapp.bisects.standing import NOT_YET, Standing, standing_of
+from webapp.bisects.view import NOT_YET, BisectView, view_of
 from webapp.bisects.workers import workers_for
 
 __all__ = [
     "NOT_YET",
+    "BisectView",
     "Draft",
-    "Standing",
     "chance_words",
     "command_for",
     "detail_document",
     "forecast_of",
-    "standing_of",
     "summary_document",
+    "view_of",
     "with_what_is_left",
     "workers_for",
 ]

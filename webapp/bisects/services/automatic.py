@@ -37,7 +37,7 @@ def _waiting() -> list[tuple[int, int]]:
     """
     trees = BisectSettings.objects.filter(automatic=True).values("tree")
     waiting = Alert.objects.open().filter(
-        tree__in=trees, standing=True, history=False, bisects__isnull=True
+        tree__in=trees, is_active=True, history=False, bisects__isnull=True
     )
     several = Revision.objects.filter(
         tree=OuterRef("tree"),

@@ -45,7 +45,7 @@ def collect(bisect: Bisect, *, decision: int, now: datetime) -> int:
 
     ``decision`` is the number of the decision that is to follow. The caller holds the bisect.
     """
-    known = {(row.run_id or 0, row.boot): row for row in _standing(bisect)}
+    known = {(row.run_id or 0, row.boot): row for row in _boots_kept(bisect)}
     places = {row.revision_id: row.index for row in known.values()} | _places(bisect)
     found = measured_at(bisect.series_id, places)
     stored = {(one.run, one.boot): one for one in found if one.is_comparable}
@@ -126,7 +126,7 @@ def revisions_along(bisect: Bisect) -> list[Revision]:
     return [found[pk] for pk in bisect.along]
 
 
-def _standing(bisect: Bisect) -> QuerySet[BisectBoot]:
+def _boots_kept(bisect: Bisect) -> QuerySet[BisectBoot]:
     return bisect.boots.filter(dropped_at__isnull=True, run__isnull=False)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from webapp.alerts.models import AlertHold
 from webapp.alerts.services import end_holds, reconcile_trees, tell_bisect
 from webapp.bisects.models import Bisect
-from webapp.bisects.sentences import standing_sentence
+from webapp.bisects.sentences import progress_sentence
 from webapp.notifications.models import Subscription
 from webapp.outbox.models import Mail
 from webapp.outbox.services import NewMail, absolute, post_event, post_mails
@@ -32,7 +32,7 @@ def end_with(
     bisect.ended_at = bisect.updated_at = now
     bisect.version += 1
     bisect.save()
-    said = standing_sentence(found, [revision.name for revision in revisions])
+    said = progress_sentence(found, [revision.name for revision in revisions])
     if bisect.alert_id is not None:
         tell_bisect(
             alert=bisect.alert_id,

@@ -59,7 +59,7 @@ def rule_out(bisect: Bisect, reasons: Mapping[int, str], now: datetime) -> None:
 
 
 def _digests(bisect: Bisect) -> Mapping[int, set[str]]:
-    """By index, the digests that the runs behind the standing boots report."""
+    """By index, the digests that the runs behind the boots that count report."""
     boots = bisect.boots.filter(
         dropped_at__isnull=True,
         index__range=(0, bisect.last_index),

@@ -82,10 +82,10 @@ def request_jobs(
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What became of a request: ``queued`` are new, ``standing`` were asked for before."""
+    """What became of a request: ``queued`` are new, ``already_queued`` were asked for before."""
 
     queued: Sequence[Job]
-    standing: Sequence[Job]
+    already_queued: Sequence[Job]
 
 
 @transaction.atomic
@@ -110,7 +110,7 @@ def request_more_runs(
     if purpose not in Job.Purpose.values or purpose == Job.Purpose.BISECT:
         raise ActRefused("purpose: choose more runs, fill gap or confirm")
     begin_writing()
-    standing = _standing(revisions, hardware, mode, metric)
+    already_queued = _already_queued(revisions, hardware, mode, metric)
     requests = [
         JobRequest(
             purpose=purpose,
@@ -122,13 +122,13 @@ def request_more_runs(
             reason=reason,
         )
         for revision in revisions
-        if revision.pk not in standing
+        if revision.pk not in already_queued
     ]
     queued = request_jobs(requests=requests, requested_by=requested_by)
-    return Asked(queued, list(standing.values()))
+    return Asked(queued, list(already_queued.values()))
 
 
-def _standing(
+def _already_queued(
     revisions: Sequence[Revision], hardware: Hardware, mode: Mode, metric: Metric | None
 ) -> dict[int, Job]:
     """The first job of each revision (id) that measures the same already.

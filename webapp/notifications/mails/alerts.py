@@ -38,7 +38,7 @@ AFTER_THE_FIRST = timedelta(minutes=1)
 
 def opened(mail: Mail) -> Message:
     alert = _alert(mail)
-    if not alert.standing:
+    if not alert.is_active:
         raise NothingToSay("Later runs no longer show it, or it belongs to another alert.")
     if alert.history or not alert.is_open:
         raise NothingToSay(f"It is {alert.get_state_display()} already.")
@@ -49,7 +49,7 @@ def opened(mail: Mail) -> Message:
 
 def moved(mail: Mail) -> Message:
     alert = _told(mail)
-    if not alert.standing:
+    if not alert.is_active:
         raise NothingToSay("Later runs no longer show it.")
     last = alert.events.filter(kind=AlertEvent.Kind.MOVED).order_by("-pk").first()
     said = f" ({last.reason})" if last else ""
@@ -59,7 +59,7 @@ def moved(mail: Mail) -> Message:
 def recovered(mail: Mail) -> Message:
     alert = _told(mail)
     facts = gather(alert.pk)
-    if not alert.standing or not _is_recovered(facts):
+    if not alert.is_active or not _is_recovered(facts):
         raise NothingToSay("It is no longer recovered.")
     by = _recovered_by(facts)
     return _message(mail, facts, f"Alert {alert.pk} recovered: {by} took the last of it back.")
@@ -67,14 +67,14 @@ def recovered(mail: Mail) -> Message:
 
 def returned(mail: Mail) -> Message:
     alert = _told(mail)
-    if not alert.standing or alert.state == Alert.State.RECOVERED:
+    if not alert.is_active or alert.state == Alert.State.RECOVERED:
         raise NothingToSay("It is recovered again, or retracted.")
     return _message(mail, gather(alert.pk), f"Alert {alert.pk} is back: it is not recovered.")
 
 
 def retracted(mail: Mail) -> Message:
     alert = _told(mail)
-    if alert.standing:
+    if alert.is_active:
         raise NothingToSay("Its findings are back.")
     because = "later runs no longer show the change; nothing is to be done"
     if alert.duplicate_of_id:

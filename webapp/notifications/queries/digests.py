@@ -149,4 +149,4 @@ def _events(periods: Sequence[Period]) -> list[AlertEvent]:
 
 
 def _is_news(alert: Alert, period: Period) -> bool:
-    return alert.standing or alert.opened_at <= period.since
+    return alert.is_active or alert.opened_at <= period.since

@@ -35,7 +35,7 @@ class Suspect:
 
 
 @dataclass(frozen=True)
-class Standing:
+class BisectView:
     """A bisect with its rows, each in order. ``boots`` are those that count."""
 
     bisect: Bisect
@@ -176,9 +176,9 @@ class Standing:
         )
 
 
-def standing_of(bisect: Bisect) -> Standing:
+def view_of(bisect: Bisect) -> BisectView:
     """In a fixed number of queries. Needs ``with_subjects``."""
-    return Standing(
+    return BisectView(
         bisect=bisect,
         revisions=revisions_along(bisect),
         boots=list(bisect.boots.filter(dropped_at__isnull=True).select_related("revision", "run")),
