@@ -11,8 +11,8 @@ from tests import make
 from webapp.accounts.models import User
 from webapp.alerts import services as alerts
 from webapp.alerts.models import Alert, AlertHold
-from webapp.alerts.plan.known import Held
-from webapp.alerts.queries.holds import held_in
+from webapp.alerts.plan.known import KnownHold
+from webapp.alerts.queries.holds import holds_in
 from webapp.alerts.services import begin_hold, end_holds
 from webapp.alerts.services.holds import follow_alerts
 from webapp.merging.services import merge_hardware, merge_revisions
@@ -75,13 +75,13 @@ def test_what_lasts_is_read_in_one_statement(
     ended = begin(alert, series)
     end_holds([ended.pk], reason=Reason.OUTCOME, now=timezone.now())
     with django_assert_num_queries(1):
-        found = held_in([alert.tree_id])
+        found = holds_in([alert.tree_id])
     assert found == [
-        Held(alert.pk, series.pk, 101, 108, is_loss=False),
-        Held(alert.pk, series.pk, 102, 108, is_loss=True),
-        Held(later.pk, series.pk, 110, 111, is_loss=True),
+        KnownHold(alert.pk, series.pk, 101, 108, is_loss=False),
+        KnownHold(alert.pk, series.pk, 102, 108, is_loss=True),
+        KnownHold(later.pk, series.pk, 110, 111, is_loss=True),
     ]
-    assert held_in([make.tree("another").pk]) == []
+    assert holds_in([make.tree("another").pk]) == []
 
 
 def test_resolving_ends_all_holds_of_the_alert_and_an_undo_restores_them(
@@ -90,10 +90,10 @@ def test_resolving_ends_all_holds_of_the_alert_and_an_undo_restores_them(
     first, second = begin(alert, series), begin(alert, make.series(in_mode="pf"))
     resolve(alert, ada)
     assert reasons() == [Reason.RESOLVED, Reason.RESOLVED]
-    assert held_in([alert.tree_id]) == []
+    assert holds_in([alert.tree_id]) == []
     alerts.undo(**seen(alert, ada))
     assert reasons() == ["", ""]
-    assert {one.series for one in held_in([alert.tree_id])} == {first.series_id, second.series_id}
+    assert {one.series for one in holds_in([alert.tree_id])} == {first.series_id, second.series_id}
 
 
 def test_reopening_restores_what_a_resolution_ended_and_an_undo_ends_it_again(
@@ -169,7 +169,7 @@ def test_it_goes_over_to_the_revisions_that_its_ends_were_merged_into(
     merge_revisions(source=along[6], into=along[7])
     hold.refresh_from_db()
     assert (hold.after, hold.last) == (along[4], along[7])
-    assert [(one.after, one.last) for one in held_in([alert.tree_id])] == [(104, 107)]
+    assert [(one.after, one.last) for one in holds_in([alert.tree_id])] == [(104, 107)]
 
 
 def test_it_goes_over_to_the_series_that_its_own_was_merged_into(

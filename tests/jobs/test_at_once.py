@@ -11,7 +11,7 @@ from django.db import connection
 
 from tests import make
 from tests.jobs.steps import NOW, asking, fail, request, take
-from webapp.jobs import holding, services
+from webapp.jobs import services, waiting_polls
 from webapp.jobs.models import Job
 from webapp.jobs.services import polling
 
@@ -23,7 +23,7 @@ WAIT = 20.0
 def _nobody_watches_on() -> Iterator[None]:
     """The watcher of the process goes a moment after the last poll."""
     yield
-    if (watcher := holding.room._watcher) is not None:
+    if (watcher := waiting_polls.polls._watcher) is not None:
         watcher.join()
 
 
@@ -83,7 +83,7 @@ def _queue_when_waiting(count: int, revisions: int) -> None:
 
 
 def _until_waiting(count: int) -> None:
-    while len(holding.room) < count:
+    while len(waiting_polls.polls) < count:
         threading.Event().wait(0.01)
 
 
@@ -93,7 +93,7 @@ def test_a_new_job_wakes_one_who_waits_and_the_others_wait_on() -> None:
     *polled, _ = at_once(*polls, lambda: _queue_when_waiting(4, 2))
     assert sorted(each.job is not None for each in polled) == [False, False, True, True]
     assert all(each.again_after == 0 for each in polled)
-    assert len(holding.room) == 0
+    assert len(waiting_polls.polls) == 0
 
 
 def test_without_redis_a_job_is_found_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +124,7 @@ def test_who_finds_no_place_is_answered_at_once_and_told_when_to_come_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     make.hardware()
-    monkeypatch.setattr("django.conf.settings.HELD_POLLS", 1)
+    monkeypatch.setattr("django.conf.settings.WAITING_POLLS", 1)
 
     def second() -> services.Polled:
         _until_waiting(1)
@@ -143,7 +143,7 @@ def test_who_finds_no_place_is_answered_at_once_and_told_when_to_come_back(
 def test_a_process_that_ends_lets_waiting_polls_go(monkeypatch: pytest.MonkeyPatch) -> None:
     make.hardware()
     ending = threading.Event()
-    monkeypatch.setattr(holding.room, "closes", ending.is_set)
+    monkeypatch.setattr(waiting_polls.polls, "closes", ending.is_set)
 
     def end() -> None:
         _until_waiting(1)
@@ -160,7 +160,7 @@ def test_who_waits_holds_no_connection_to_the_database() -> None:
     def look() -> None:
         _until_waiting(3)
         while _connections() > before + 1:  # that of this thread
-            assert len(holding.room) == 3
+            assert len(waiting_polls.polls) == 3
         for number in range(3):
             request(f"r{number}")
 

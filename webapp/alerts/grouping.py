@@ -73,22 +73,24 @@ def group(
     rows = sorted(evidence, key=lambda row: (row.last, row.finding))
     passing = _passing(rows, received)
     opening = {row.finding for row in rows if row.is_large and row.finding in passing}
-    held: dict[int, list[Evidence]] = defaultdict(list)
+    members: dict[int, list[Evidence]] = defaultdict(list)
     free, own = [], []
     for row in rows:
         alert = alert_of_finding(row.series, row.after, row.last, assigned)
         if alert is None:
             free.append(row)
         else:
-            held[alert].append(row)
+            members[alert].append(row)
     for one in _groups(free, opening):
         alert = alert_of_group(one.suspect, assigned)
         if alert is None:
             own.append(one)
         else:
-            held[alert] += one.members
+            members[alert] += one.members
     anchors = anchors or {}
-    return own + [_assigned(alert, held[alert], opening, anchors[alert]) for alert in sorted(held)]
+    return own + [
+        _assigned(alert, members[alert], opening, anchors[alert]) for alert in sorted(members)
+    ]
 
 
 def join(own: Group, assigned: Group) -> Group:

@@ -8,9 +8,9 @@ bind = settings.BIND
 worker_class = "webapp.config.serving.worker.BufferingWorker"
 workers = settings.WEB_WORKERS
 # WEB_THREADS requests run at once; a poll that waits for a job sleeps in a thread beside them.
-threads = settings.WEB_THREADS + settings.HELD_POLLS
+threads = settings.WEB_THREADS + settings.WAITING_POLLS
 # The connections of a process, those of polls not counted
-worker_connections = 1000 + settings.HELD_POLLS
+worker_connections = 1000 + settings.WAITING_POLLS
 # There are more threads than work at once, and each would keep a connection of its own.
 if not settings.DATABASE_POOL:
     settings.use_pool(settings.WEB_THREADS)
@@ -28,10 +28,10 @@ control_socket_disable = True
 
 def post_worker_init(worker: Any) -> None:
     """Let waiting polls go when the process is told to end, and leave their turns to others."""
-    from webapp.jobs.holding import room  # noqa: PLC0415 (needs Django, set up only now)
+    from webapp.jobs.waiting_polls import polls  # noqa: PLC0415 (needs Django, set up only now)
 
-    room.closes = lambda: worker.is_ending
-    room.resting = worker.resting
+    polls.closes = lambda: worker.is_ending
+    polls.resting = worker.resting
     settings.limit_statements(
         seconds=settings.STATEMENT_SECONDS, idle_seconds=settings.IDLE_TRANSACTION_SECONDS
     )

@@ -305,7 +305,7 @@ CELERY_BEAT_SCHEDULE = {
 WEB_WORKERS = _env.number("DRIFTLINE_WEB_WORKERS", default=2, least=1, most=64)
 WEB_THREADS = _env.number("DRIFTLINE_WEB_THREADS", default=4, least=1, most=64)
 # Polls of agents that wait for a job, in each process, in threads beside the above
-HELD_POLLS = _env.number("DRIFTLINE_HELD_POLLS", default=200, least=0, most=1000)
+WAITING_POLLS = _env.number("DRIFTLINE_HELD_POLLS", default=200, least=0, most=1000)
 # What a client may take (webapp.config.serving): connections in each process, seconds
 CONNECTIONS_PER_ADDRESS = _env.number(
     "DRIFTLINE_CONNECTIONS_PER_ADDRESS", default=256, least=1, most=10_000

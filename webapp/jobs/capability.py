@@ -19,7 +19,7 @@ EXISTS (SELECT FROM json_to_recordset(%(serves)s::json)
 """
 
 
-class Place(Protocol):
+class Setup(Protocol):
     """Where something is measured: a series, a job, or anything that reads like one."""
 
     hardware_id: int
@@ -27,7 +27,7 @@ class Place(Protocol):
     tree_id: int
 
 
-class Measurable(Place, Protocol):
+class Measurable(Setup, Protocol):
     """What of a job matters to a worker."""
 
     rebuild: bool
@@ -61,12 +61,12 @@ class Capability:
             "rebuilds": self.rebuilds,
         }
 
-    def covers(self, place: Place) -> bool:
+    def covers(self, setup: Setup) -> bool:
         """Whether it can measure there at all."""
         return (
-            place.hardware_id == self.hardware
-            and (self.modes is None or place.mode_id in self.modes)
-            and (self.trees is None or place.tree_id in self.trees)
+            setup.hardware_id == self.hardware
+            and (self.modes is None or setup.mode_id in self.modes)
+            and (self.trees is None or setup.tree_id in self.trees)
         )
 
     def takes(self, job: Measurable) -> bool:

@@ -48,12 +48,12 @@ class NewAddress:
         """Raises AddressNotTaken for a token that was cut, made up, or has run out."""
         again = "Give the address anew on the page of your account."
         try:
-            held = _signer.unsign_object(token.replace("~", ":"), max_age=LASTS)
+            signed = _signer.unsign_object(token.replace("~", ":"), max_age=LASTS)
         except SignatureExpired as error:
             raise AddressNotTaken(f"This link is older than {LASTS.days} days. {again}") from error
         except BadSignature as error:
             raise AddressNotTaken(f"This link is not complete. Copy it whole. {again}") from error
-        return cls(*held)
+        return cls(*signed)
 
     @property
     def token(self) -> str:

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.queries import Threshold, Thresholds, beside, held_at, lab_hint
+from webapp.alerts.queries import Threshold, Thresholds, beside, lab_hint, members_at
 from webapp.alerts.services import TriageError
 from webapp.analysis.models import Finding
 from webapp.bisects.models import Bisect
@@ -53,7 +53,7 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
         "rows": _rows(summary),
         "lab": lab_hint(alert, summary.findings),
         "asof": asof,
-        "past": held_at(alert, asof) if asof else (),
+        "past": members_at(alert, asof) if asof else (),
         "beside": beside(alert, summary.findings),
         "suspects": _suspects(alert),
         "bisects": lines_of(list(Bisect.objects.about(alert=alert.pk).with_subjects())),

@@ -62,9 +62,9 @@ def summarise(alerts: Sequence[Alert], *, on: str = "") -> list[AlertSummary]:
     if not alerts:
         return []
     rows = findings_of(alerts).with_subjects().with_revisions().defer("why")
-    held = {
+    members = {
         pk: sorted(found, key=lambda row: bool(on) and row.series.hardware.name != on)
         for pk, found in by_alert(rows).items()
     }
     suspicions = suspicions_of(alerts)
-    return [AlertSummary(row, held.get(row.pk, []), suspicions[row.pk]) for row in alerts]
+    return [AlertSummary(row, members.get(row.pk, []), suspicions[row.pk]) for row in alerts]

@@ -51,7 +51,7 @@ def page(request: HttpRequest) -> HttpResponse:
         return render(request, "pages/threshold_dry_run.html", context, status=400)
     found = dry_run(wanted.scope, wanted.percent, since=days_before(timezone.now(), days))
     context |= {"wanted": wanted, "found": found, "parts": _parts(found)}
-    context["held"] = wanted.scope.percent()
+    context["in_force"] = wanted.scope.percent()
     return render(request, "pages/threshold_dry_run.html", context)
 
 

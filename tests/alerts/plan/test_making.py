@@ -21,7 +21,7 @@ from webapp.alerts.plan.changes import (
     TakeUp,
     Turn,
 )
-from webapp.alerts.plan.known import Held, Known, KnownFinding, Place
+from webapp.alerts.plan.known import Known, KnownFinding, KnownHold, Place
 
 
 def plan(*args: Any, **fields: Any) -> list[PlannedChange]:
@@ -213,7 +213,7 @@ class TestHeirs:
 
 
 class TestHolds:
-    HELD = Held(alert=1, series=5, after=10, last=20, is_loss=True)
+    HELD = KnownHold(alert=1, series=5, after=10, last=20, is_loss=True)
 
     def within(self, **fields: Any) -> KnownFinding:
         after, last = fields.pop("after", 14), fields.pop("last", 16)

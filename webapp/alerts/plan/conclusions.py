@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from webapp.alerts.assigned import Assigned
 from webapp.alerts.grouping import Evidence, Group, group, join
-from webapp.alerts.plan.known import Held, KnownFinding
+from webapp.alerts.plan.known import KnownFinding, KnownHold
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +20,14 @@ class Conclusion:
 def conclude(
     findings: Sequence[KnownFinding],
     *,
-    held: Sequence[Held] = (),
+    holds: Sequence[KnownHold] = (),
     received: Mapping[int, int],
     assigned: Sequence[Assigned] = (),
     anchors: Mapping[int, int],
 ) -> list[Conclusion]:
     """The groups of the proven findings; arguments as for ``group`` and ``is_large``."""
     proven = {row.number: row for row in findings if row.is_proven}
-    evidence = [_evidence(row, held) for row in proven.values()]
+    evidence = [_evidence(row, holds) for row in proven.values()]
     groups = group(evidence, received, assigned, anchors)
     return [_conclusion(one, proven) for one in groups]
 
@@ -41,13 +41,13 @@ def joined(own: Conclusion, assigned: Conclusion) -> Conclusion:
     )
 
 
-def is_large(row: KnownFinding, held: Sequence[Held]) -> bool:
-    """Whether it reaches its threshold. What is ``held`` reaches any: what opened its alert did."""
-    return row.evidence.is_large or any(one.covers(row) for one in held)
+def is_large(row: KnownFinding, holds: Sequence[KnownHold]) -> bool:
+    """Whether it reaches its threshold; what a hold covers does, as what opened its alert did."""
+    return row.evidence.is_large or any(one.covers(row) for one in holds)
 
 
-def _evidence(row: KnownFinding, held: Sequence[Held]) -> Evidence:
-    large = is_large(row, held)
+def _evidence(row: KnownFinding, holds: Sequence[KnownHold]) -> Evidence:
+    large = is_large(row, holds)
     return row.evidence if row.evidence.is_large == large else replace(row.evidence, is_large=large)
 
 

@@ -62,7 +62,7 @@ class KnownAlert:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class KnownHold:
     """An alert that a bisect holds, the series that is measured for it, and its interval: the
     commits later than ``after`` up to ``last``. ``is_loss``: the level fell there.
 
@@ -101,7 +101,7 @@ class Known:
 
     findings: Sequence[KnownFinding]
     alerts: Sequence[KnownAlert] = ()
-    held: Sequence[Held] = ()
+    holds: Sequence[KnownHold] = ()
     assigned: Sequence[Assigned] = ()
     received: Mapping[int, int] = field(default_factory=dict)
     back: Mapping[int, int] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from webapp.alerts.plan.changes import Join, Leave, Move, PlannedChange, Refine,
 from webapp.alerts.plan.conclusions import Conclusion, conclude
 from webapp.alerts.plan.draft import Draft
 from webapp.alerts.plan.known import Known, KnownFinding, Place
-from webapp.alerts.plan.pairing import Holders, Pairing, pair
+from webapp.alerts.plan.pairing import Owners, Pairing, pair
 from webapp.alerts.plan.states import retire, settle, take_up
 
 Paired = list[tuple[Conclusion, int]]
@@ -20,7 +20,7 @@ def plan_changes(known: Known) -> list[PlannedChange]:
     draft = Draft(known.alerts)
     conclusions = conclude(
         known.findings,
-        held=known.held,
+        holds=known.holds,
         received=known.received,
         assigned=known.assigned,
         anchors={alert.number: alert.place.suspect for alert in known.alerts},
@@ -60,7 +60,7 @@ def _place(draft: Draft, number: int | None, one: Conclusion) -> int:
     return number
 
 
-def _hand_over(draft: Draft, findings: Sequence[KnownFinding], paired: Paired) -> Holders:
+def _hand_over(draft: Draft, findings: Sequence[KnownFinding], paired: Paired) -> Owners:
     """Give each finding to its alert, say on both what moved, and give back who holds what now."""
     after = {row.finding: number for one, number in paired for row in one.group.members}
     moved: dict[tuple[int, type[Leave | Join]], list[int]] = defaultdict(list)
@@ -84,10 +84,10 @@ def _kept(known: Known, paired: Paired, pairing: Pairing) -> set[int]:
     given = {row.finding for one in pairing.said for row in one.group.members}
     given_away = {row.alert for row in known.findings if row.number in given}
     backed = {number for _, number in paired}
-    return backed | {one.alert for one in known.held if one.alert not in given_away}
+    return backed | {one.alert for one in known.holds if one.alert not in given_away}
 
 
-def _heir(number: int, findings: Sequence[KnownFinding], after: Holders) -> int | None:
+def _heir(number: int, findings: Sequence[KnownFinding], after: Owners) -> int | None:
     """The alert that took over most findings of one that is left without; the oldest in a tie."""
     went = Counter(
         heir

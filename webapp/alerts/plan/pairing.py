@@ -5,9 +5,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from webapp.alerts.plan.conclusions import Conclusion, joined
-from webapp.alerts.plan.known import Held, Known, KnownAlert, KnownFinding
+from webapp.alerts.plan.known import Known, KnownAlert, KnownFinding, KnownHold
 
-Holders = Mapping[int, int]
+Owners = Mapping[int, int]
 """Alerts by finding, both as ids."""
 Alerts = Mapping[int, KnownAlert]
 Pairs = list[tuple[Conclusion, int | None]]
@@ -24,20 +24,20 @@ class Pairing:
 
 def pair(known: Known, alerts: Alerts, conclusions: Sequence[Conclusion]) -> Pairing:
     """Each group with its alert, what people gave to alerts among it."""
-    held_by = _held_by(known.findings, known.held, alerts)
-    holders = {**_holders(known.findings, held_by), **known.back}
+    bisected = _bisected(known.findings, known.holds, alerts)
+    owners = {**_owners(known.findings, bisected), **known.back}
     own = [one for one in conclusions if one.group.alert is None]
     said = [one for one in conclusions if one.group.alert is not None]
     free = _free(alerts, own, known.back.values())
-    pairs, taken = _take_held(_pair(own, alerts, free, holders), held_by)
+    pairs, taken = _assign_bisected(_pair(own, alerts, free, owners), bisected)
     return Pairing(_add_assigned(pairs, [*said, *taken], alerts), said)
 
 
-def _held_by(
-    findings: Sequence[KnownFinding], held: Sequence[Held], alerts: Alerts
+def _bisected(
+    findings: Sequence[KnownFinding], holds: Sequence[KnownHold], alerts: Alerts
 ) -> dict[int, int]:
     """By finding, the active alert whose bisect measures there."""
-    active = [one for one in held if one.alert in alerts and alerts[one.alert].is_active]
+    active = [one for one in holds if one.alert in alerts and alerts[one.alert].is_active]
     return {
         row.number: one.alert
         for row in findings
@@ -47,17 +47,17 @@ def _held_by(
     }
 
 
-def _holders(findings: Sequence[KnownFinding], held_by: Holders) -> dict[int, int]:
-    """The alert that holds each finding; a new one is held by that of the finding it replaces, or
-    by the one whose bisect measures there.
+def _owners(findings: Sequence[KnownFinding], bisected: Owners) -> dict[int, int]:
+    """The alert of each finding; a new one has that of the finding it replaces, or
+    the one whose bisect measures there.
     """
-    holders = {row.number: row.alert for row in findings if row.alert is not None}
+    owners = {row.number: row.alert for row in findings if row.alert is not None}
     for row in findings:
-        if row.superseded_by is not None and row.number in holders:
-            holders.setdefault(row.superseded_by, holders[row.number])
-    for finding, alert in held_by.items():
-        holders.setdefault(finding, alert)
-    return holders
+        if row.superseded_by is not None and row.number in owners:
+            owners.setdefault(row.superseded_by, owners[row.number])
+    for finding, alert in bisected.items():
+        owners.setdefault(finding, alert)
+    return owners
 
 
 def _free(alerts: Alerts, own: Sequence[Conclusion], back: Collection[int]) -> set[int]:
@@ -70,7 +70,7 @@ def _free(alerts: Alerts, own: Sequence[Conclusion], back: Collection[int]) -> s
 
 
 def _pair(
-    own: Sequence[Conclusion], alerts: Alerts, free: set[int], holders: Holders
+    own: Sequence[Conclusion], alerts: Alerts, free: set[int], owners: Owners
 ) -> list[tuple[Conclusion, int | None]]:
     """Each group with its alert: the one of its commit; else the oldest free one that holds most of
     its findings; else none yet.
@@ -80,28 +80,28 @@ def _pair(
     for one in own:
         number = at_commit.get(one.group.suspect)
         if number is None:
-            number = _moved(one, free, holders)
+            number = _moved(one, free, owners)
             free -= {number}
         pairs.append((one, number))
     return pairs
 
 
-def _moved(one: Conclusion, free: set[int], holders: Holders) -> int | None:
+def _moved(one: Conclusion, free: set[int], owners: Owners) -> int | None:
     before = Counter(
-        number for row in one.group.openers if (number := holders.get(row.finding)) in free
+        number for row in one.group.openers if (number := owners.get(row.finding)) in free
     )
     return min(before, key=lambda number: (-before[number], number or 0), default=None)
 
 
-def _take_held(pairs: Pairs, held_by: Holders) -> tuple[Pairs, list[Conclusion]]:
-    """``pairs`` without what would open an alert although another is held for all that opens it,
-    and that as assigned to the held one.
+def _assign_bisected(pairs: Pairs, bisected: Owners) -> tuple[Pairs, list[Conclusion]]:
+    """``pairs`` without what would open an alert although one bisect searches for all that opens
+    it, and that as assigned to the alert of that bisect.
     """
     kept: Pairs = []
     taken = []
     for one, number in pairs:
-        holders = {held_by.get(row.finding) for row in one.group.openers}
-        alert = holders.pop() if number is None and len(holders) == 1 else None
+        owners = {bisected.get(row.finding) for row in one.group.openers}
+        alert = owners.pop() if number is None and len(owners) == 1 else None
         if alert is None:
             kept.append((one, number))
         else:

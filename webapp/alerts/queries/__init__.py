@@ -1,8 +1,8 @@
-from webapp.alerts.queries.as_of import held_at
+from webapp.alerts.queries.as_of import members_at
 from webapp.alerts.queries.at_commit import Detected, detected_at, why_not
 from webapp.alerts.queries.dry_runs import DryRun, dry_run
 from webapp.alerts.queries.findings import by_alert, findings_of, of_interest, worst_of
-from webapp.alerts.queries.holds import held_in
+from webapp.alerts.queries.holds import holds_in
 from webapp.alerts.queries.lab_hints import lab_hint
 from webapp.alerts.queries.neighbours import Unmoved, beside
 from webapp.alerts.queries.noisy import noisiest
@@ -31,10 +31,10 @@ __all__ = [
     "detected_at",
     "dry_run",
     "findings_of",
-    "held_at",
-    "held_in",
+    "holds_in",
     "lab_hint",
     "mail_quality",
+    "members_at",
     "noisiest",
     "of_interest",
     "open_by_age",

@@ -16,7 +16,7 @@ class Past:
     then: FindingEvent
 
 
-def held_at(alert: Alert, moment: datetime) -> Sequence[Past]:
+def members_at(alert: Alert, moment: datetime) -> Sequence[Past]:
     """What ``alert`` held at ``moment``, in three queries; the weightiest of today first.
 
     A size is noted again only when it left the interval noted before, so figures within that

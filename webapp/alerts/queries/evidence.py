@@ -11,7 +11,7 @@ from webapp.alerts.grouping import Evidence
 from webapp.alerts.models import Alert, Assignment
 from webapp.alerts.plan import conclusions
 from webapp.alerts.plan.conclusions import Conclusion
-from webapp.alerts.plan.known import Held, KnownFinding
+from webapp.alerts.plan.known import KnownFinding, KnownHold
 from webapp.alerts.queries.thresholds import Thresholds
 from webapp.analysis.models import Finding
 from webapp.results.models import Point, Run
@@ -35,14 +35,14 @@ def findings_in(tree: int) -> list[Finding]:
 
 
 def conclude(
-    tree: int, findings: Sequence[Finding], thresholds: Thresholds, *, held: Sequence[Held]
+    tree: int, findings: Sequence[Finding], thresholds: Thresholds, *, holds: Sequence[KnownHold]
 ) -> list[Conclusion]:
     """The alerts that the present findings of a tree would make under ``thresholds``."""
-    read = read_evidence(tree, findings, held=held, thresholds=thresholds)
+    read = read_evidence(tree, findings, holds=holds, thresholds=thresholds)
     named = Alert.objects.filter(pk__in={one.alert for one in read.assigned})
     return conclusions.conclude(
         read.findings,
-        held=held,
+        holds=holds,
         received=read.received,
         assigned=read.assigned,
         anchors=dict(named.values_list("pk", "revision__position")),
@@ -53,7 +53,7 @@ def read_evidence(
     tree: int,
     findings: Sequence[Finding],
     *,
-    held: Sequence[Held],
+    holds: Sequence[KnownHold],
     thresholds: Thresholds | None = None,
 ) -> Read:
     """What is known of findings of `findings_in`, under the thresholds in force unless others are
@@ -65,7 +65,7 @@ def read_evidence(
     if thresholds is None:
         thresholds = Thresholds.of({row.series_id for row in proven}, tree=tree)
     known = [_known(row, is_large=_is_large(row, thresholds)) for row in findings]
-    return Read(_with_history(known, findings, held), _received(proven), _assigned(tree))
+    return Read(_with_history(known, findings, holds), _received(proven), _assigned(tree))
 
 
 def _is_large(row: Finding, thresholds: Thresholds) -> bool:
@@ -125,7 +125,7 @@ def _place(row: Finding) -> Place:
 
 
 def _with_history(
-    known: Sequence[KnownFinding], findings: Sequence[Finding], held: Sequence[Held]
+    known: Sequence[KnownFinding], findings: Sequence[Finding], holds: Sequence[KnownHold]
 ) -> list[KnownFinding]:
     """Mark those at places where every run was uploaded as history. Only large ones are looked at:
     nothing else opens an alert.
@@ -133,7 +133,7 @@ def _with_history(
     opening = [
         row
         for one, row in zip(known, findings, strict=True)
-        if one.is_proven and conclusions.is_large(one, held)
+        if one.is_proven and conclusions.is_large(one, holds)
     ]
     rows = (
         Run.objects.counted()

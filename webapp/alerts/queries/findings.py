@@ -14,8 +14,8 @@ def findings_of(alerts: Iterable[Alert | int]) -> FindingQuerySet:
     """What alerts hold: regressions before improvements, each from the largest on."""
     worst_first = Case(When(verdict=Verdict.WORSE, then=0), default=1)
     size = Abs("change_pct").desc(nulls_first=True)
-    held = Finding.objects.filter(membership__alert__in=list(alerts), state__in=Finding.PROVEN)
-    ordered = held.order_by("membership__alert_id", worst_first, size, "pk")
+    members = Finding.objects.filter(membership__alert__in=list(alerts), state__in=Finding.PROVEN)
+    ordered = members.order_by("membership__alert_id", worst_first, size, "pk")
     return ordered.select_related("membership")
 
 
@@ -29,8 +29,8 @@ def by_alert(findings: Iterable[Finding]) -> dict[int, list[Finding]]:
 
 def worst_of(alerts: Iterable[Alert | int]) -> dict[int, Finding]:
     """The weightiest finding, with its subjects, of each alert (by id) that has any."""
-    held = findings_of(alerts).distinct("membership__alert_id").with_subjects().defer("why")
-    return {row.membership.alert_id: row for row in held}
+    members = findings_of(alerts).distinct("membership__alert_id").with_subjects().defer("why")
+    return {row.membership.alert_id: row for row in members}
 
 
 def candidates_beside(alert: Alert) -> FindingQuerySet:

@@ -101,23 +101,25 @@ def _sizes(since: datetime, series: Iterable[int]) -> dict[int, _Sizes]:
     return found
 
 
-def _noisy(counted: Mapping[str, Any], held: Threshold, sizes: _Sizes) -> Noisy:
-    proposed = propose(held.percent, sizes.nothing, sizes.others)
-    return Noisy(**counted, threshold=held, proposed=proposed)
+def _noisy(counted: Mapping[str, Any], in_force: Threshold, sizes: _Sizes) -> Noisy:
+    proposed = propose(in_force.percent, sizes.nothing, sizes.others)
+    return Noisy(**counted, threshold=in_force, proposed=proposed)
 
 
-def propose(held: float, nothing: Sequence[float], others: Sequence[float]) -> Proposal | None:
+def propose(in_force: float, nothing: Sequence[float], others: Sequence[float]) -> Proposal | None:
     """The next multiple of 0.5 % above all findings that came to ``nothing``.
 
-    None when these are all smaller than the threshold ``held`` already, or no threshold reaches
+    None when these are all smaller than the threshold ``in_force`` already, or no threshold reaches
     them. Sizes and thresholds are in percent.
     """
-    if not nothing or max(nothing) < held:
+    if not nothing or max(nothing) < in_force:
         return None
     percent = (floor(max(nothing) / STEP_PCT) + 1) * STEP_PCT
     if percent > MOST_PERCENT:
         return None
-    return Proposal(percent, _between(nothing, held, percent), _between(others, held, percent))
+    return Proposal(
+        percent, _between(nothing, in_force, percent), _between(others, in_force, percent)
+    )
 
 
 def _between(sizes: Sequence[float], least: float, most: float) -> int:

@@ -64,9 +64,9 @@ def suspicions_of_findings(findings: Iterable[Finding]) -> Mapping[int, Suspicio
 def _naming(alerts: Sequence[Alert]) -> Mapping[int, list[Finding]]:
     """The findings of each alert that name its likeliest revision."""
     likeliest = {alert.pk: alert.likeliest_id for alert in alerts}
-    held = findings_of(alerts).filter(revision__in=set(likeliest.values()))
+    members = findings_of(alerts).filter(revision__in=set(likeliest.values()))
     found: dict[int, list[Finding]] = {}
-    for row in held.select_related("previous", "revision", "after", "last").defer("why"):
+    for row in members.select_related("previous", "revision", "after", "last").defer("why"):
         alert = row.membership.alert_id
         if row.revision_id == likeliest[alert]:
             found.setdefault(alert, []).append(row)

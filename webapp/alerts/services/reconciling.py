@@ -11,7 +11,7 @@ from webapp.alerts.models import Alert
 from webapp.alerts.plan import plan_changes
 from webapp.alerts.plan.known import Known, KnownAlert, Place, State
 from webapp.alerts.queries.evidence import Read, findings_in, read_evidence
-from webapp.alerts.queries.holds import held_in
+from webapp.alerts.queries.holds import holds_in
 from webapp.alerts.services.writing import write_changes
 from webapp.analysis.models import Finding
 from webapp.results.services import begin_writing, lock_trees
@@ -34,13 +34,13 @@ def reconcile_alerts(tree: int, *, back: Mapping[int, int] = NOTHING_BACK) -> No
     taken back, which may have moved since.
     """
     findings = findings_in(tree)
-    held = held_in([tree])
-    read = read_evidence(tree, findings, held=held)
+    holds = holds_in([tree])
+    read = read_evidence(tree, findings, holds=holds)
     alerts = _alerts(tree, findings, read, back)
     known = Known(
         findings=read.findings,
         alerts=[_known(alert) for alert in alerts],
-        held=held,
+        holds=holds,
         assigned=read.assigned,
         received=read.received,
         back=back,

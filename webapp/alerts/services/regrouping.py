@@ -31,7 +31,7 @@ def merge(*, alert: int, actor: User, version: int, into: int, reason: str = "")
 
     Raises TriageError.
     """
-    row = _held(alert, version)
+    row = _lock_as_seen(alert, version)
     target = _other(row, into)
     findings = _findings(row)
     if not findings:
@@ -50,7 +50,7 @@ def move(
     *, alert: int, actor: User, version: int, findings: Sequence[int], to: int, reason: str = ""
 ) -> Alert:
     """Give some findings (ids) of an alert to another. Raises TriageError."""
-    row = _held(alert, version)
+    row = _lock_as_seen(alert, version)
     target = _other(row, to)
     chosen = _chosen(row, findings)
     said = _said(f"{_names(chosen)} to {target.pk}", reason)
@@ -72,7 +72,7 @@ def split(
     An alert is one commit: that of the new one is ``revision``, which all of them suspect, or else
     the last that all of them suspect; no other alert may stand there. Raises TriageError.
     """
-    row = _held(alert, version)
+    row = _lock_as_seen(alert, version)
     chosen = _chosen(row, findings)
     if len(chosen) == len(_findings(row)):
         raise TriageError("Leave one finding: the others are then an alert of their own.")
@@ -86,9 +86,9 @@ def split(
     return row
 
 
-def _held(alert: int, version: int) -> Alert:
+def _lock_as_seen(alert: int, version: int) -> Alert:
     begin_writing()
-    return triage.held(alert, version)
+    return triage.lock_as_seen(alert, version)
 
 
 def _other(row: Alert, number: int) -> Alert:

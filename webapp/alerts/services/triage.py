@@ -73,7 +73,7 @@ def snooze_until_revision(
     ``revision`` is a known one, or one to come whose id tells its place (r400000). Raises
     TriageError.
     """
-    row = held(alert, version)
+    row = lock_as_seen(alert, version)
     name, position = _place_of(row, revision)
     newest = Point.objects.filter(series__findings__membership__alert=row).aggregate(
         at=Max("position")
@@ -178,7 +178,7 @@ def undo(*, alert: int, actor: User, version: int) -> Alert:
     Raises TriageError.
     """
     begin_writing()
-    row = held(alert, version)
+    row = lock_as_seen(alert, version)
     last = row.events.order_by("-pk").first()
     if last is None or not last.before or last.version != row.version:
         raise TriageError("There is nothing to undo: the last change was not a person's act.")
@@ -210,13 +210,13 @@ def _back(row: Alert, given: AlertEvent) -> dict[int, int]:
 
 @transaction.atomic
 def _act(alert: int, actor: User, version: int, kind: Kind, reason: str, **changes: Any) -> Alert:
-    row = held(alert, version)
+    row = lock_as_seen(alert, version)
     if row.state == changes["state"] != State.SNOOZED:
         raise TriageError(f"Alert {alert} is {row.get_state_display()} already.")
     return _write(row, actor, kind, reason, NOTHING | {"triaged": True} | changes)
 
 
-def held(alert: int, version: int) -> Alert:
+def lock_as_seen(alert: int, version: int) -> Alert:
     """The alert as it was seen, and nobody else writes it until this transaction ends."""
     tree = Alert.objects.filter(pk=alert).values_list("tree_id", flat=True).first()
     if tree is None:

@@ -63,7 +63,7 @@ def claim_series(limit: int, only: int | None = None) -> list[Series]:
     SeriesAnalysis.objects.bulk_create(
         [SeriesAnalysis(series_id=pk) for pk in sorted(candidates)], ignore_conflicts=True
     )
-    held = (
+    locked = (
         SeriesAnalysis.objects.filter(pk__in=candidates)
         .order_by("pk")
         .select_for_update(skip_locked=True)
@@ -71,7 +71,7 @@ def claim_series(limit: int, only: int | None = None) -> list[Series]:
     )
     # Read again under the lock: another worker may have finished one meanwhile.
     return list(
-        Series.objects.filter(pk__in=list(held), dirty_from__isnull=False).select_related(
+        Series.objects.filter(pk__in=list(locked), dirty_from__isnull=False).select_related(
             "metric", "settings"
         )
     )

@@ -12,7 +12,7 @@ from webapp.bisects.deciding import check_candidates
 from webapp.bisects.errors import BisectChanged, BisectError
 from webapp.bisects.models import Bisect, BisectAct
 from webapp.bisects.pasted import read_boots
-from webapp.bisects.services.advancing import hold, take_step
+from webapp.bisects.services.advancing import lock_bisect, take_step
 from webapp.bisects.services.asking import cancel_jobs
 from webapp.bisects.services.collecting import append, pasted_boots, revisions_along
 from webapp.bisects.services.ending import let_go
@@ -49,7 +49,7 @@ def act_on_bisect(
     said = reason.strip()[:REASON_MAX]
     if not said:
         raise BisectError("Reason: say why, for those who read the log.")
-    row = _held(bisect)
+    row = _lock_running(bisect)
     act = Kind(kind)
     _check_state(row, act, version)
     index = _index(row, act, revision)
@@ -69,7 +69,7 @@ def paste_boots(
     """
     at = now or timezone.now()
     boots = read_boots(text)
-    row = _held(bisect)
+    row = _lock_running(bisect)
     index = _index(row, Kind.PIN, revision)
     if index is None:
         raise BisectError("Revision: say which one was measured.")
@@ -78,9 +78,9 @@ def paste_boots(
     return len(boots)
 
 
-def _held(number: int) -> Bisect:
+def _lock_running(number: int) -> Bisect:
     begin_writing()
-    row = hold(number)
+    row = lock_bisect(number)
     if row is None:
         raise BisectError(f"There is no bisect {number}.")
     if row.has_ended:

@@ -31,7 +31,7 @@ State = Bisect.State
 def advance_bisect(*, bisect: int, now: datetime | None = None) -> bool:
     """Take the step that is due; whether the bisect changed. Quiet when it ended or is gone."""
     begin_writing()
-    row = hold(bisect)
+    row = lock_bisect(bisect)
     if row is None or row.has_ended:
         return False
     version = row.version
@@ -39,11 +39,11 @@ def advance_bisect(*, bisect: int, now: datetime | None = None) -> bool:
     return row.version != version
 
 
-def hold(number: int) -> Bisect | None:
+def lock_bisect(number: int) -> Bisect | None:
     """The bisect, which nobody else changes until this transaction ends."""
-    held = Bisect.objects.select_for_update(of=["self"], no_key=True)
+    locked = Bisect.objects.select_for_update(of=["self"], no_key=True)
     parts = ("series__tree", "series__hardware", "series__mode", "series__metric")
-    return held.select_related(*parts, "good", "bad").filter(pk=number).first()
+    return locked.select_related(*parts, "good", "bad").filter(pk=number).first()
 
 
 def take_step(bisect: Bisect, now: datetime) -> None:

@@ -37,9 +37,9 @@ def rename_along(source: Revision, into: Revision) -> None:
     both = list(Bisect.objects.running().filter(along__contains=[source.pk, into.pk]))
     at = {row.pk: sorted(row.along.index(one.pk) for one in (source, into)) for row in both}
     for column in ("along", "suspects"):
-        held = Bisect.objects.filter(**{f"{column}__contains": [source.pk]})
+        renamed = Bisect.objects.filter(**{f"{column}__contains": [source.pk]})
         ids = Func(F(column), Value(source.pk), Value(into.pk), function="array_replace")
-        held.update(**{column: ids})
+        renamed.update(**{column: ids})
     for row in both:
         row.refresh_from_db()
         _join_places(row, *at[row.pk], names=f"{source} and {into}")

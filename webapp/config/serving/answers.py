@@ -15,7 +15,7 @@ IN_MEMORY_SECONDS = 1.0
 
 
 @dataclass
-class _Held:
+class _InMemory:
     """A part in memory."""
 
     data: bytearray
@@ -58,14 +58,14 @@ class Answer:
     """Looks like a socket to Gunicorn's `Response`, and keeps what it is given."""
 
     def __init__(self) -> None:
-        self._parts: deque[_Held | _Stored] = deque()
+        self._parts: deque[_InMemory | _Stored] = deque()
 
     def sendall(self, data: bytes) -> None:
         last = self._parts[-1] if self._parts else None
-        if isinstance(last, _Held) and len(last.data) + len(data) <= CHUNK_BYTES:
+        if isinstance(last, _InMemory) and len(last.data) + len(data) <= CHUNK_BYTES:
             last.data += data
         else:
-            self._parts.append(_Held(bytearray(data)))
+            self._parts.append(_InMemory(bytearray(data)))
 
     def send(self, data: bytes) -> int:
         """Gunicorn's `100 Continue`, which the loop has said already."""
@@ -90,7 +90,7 @@ class Answer:
     def park(self) -> None:
         """Move what is in memory to disk."""
         self._parts = deque(
-            part.parked() if isinstance(part, _Held) else part for part in self._parts
+            part.parked() if isinstance(part, _InMemory) else part for part in self._parts
         )
 
     def clear(self) -> None:

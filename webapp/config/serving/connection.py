@@ -16,7 +16,7 @@ from gunicorn.http import get_parser
 from webapp.accounts.addresses import client_address, counted_as
 from webapp.config.serving.answers import Answer, send
 from webapp.config.serving.application import Exchange
-from webapp.config.serving.limits import Patience, Places, Turns
+from webapp.config.serving.limits import ConnectionCounts, Patience, Turns
 from webapp.config.serving.reading import ClientGone, Framing, Refused, Source, header
 from webapp.config.serving.spool import ANYBODYS_BYTES, Room, Spool
 
@@ -55,7 +55,7 @@ class Front(Protocol):
     """What the connections of a process share."""
 
     limits: Limits
-    places: Places
+    connections: ConnectionCounts
     turns: Turns
     room: Room
     cfg: Any
@@ -145,7 +145,7 @@ class Connection:
             broken.refuse(error)
             return await self._send(broken, may_follow=False)
         address = self._address(request)
-        with self._front.places.place(address if self._limits.proxies else "") as is_free:
+        with self._front.connections.counted(address if self._limits.proxies else "") as is_free:
             if not is_free:
                 raise too_many()
             return await self._exchange(exchange(request=request), address)

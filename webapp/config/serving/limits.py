@@ -1,4 +1,4 @@
-"""What a client may take: time, places, turns."""
+"""What a client may take: time, connections, turns."""
 
 import asyncio
 import contextlib
@@ -25,26 +25,26 @@ class Patience:
         return asyncio.timeout(max(0.0, end - time.monotonic()))
 
 
-class Places:
+class ConnectionCounts:
     """Counts what each address has open at once."""
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._taken: Counter[str] = Counter()
+        self._open: Counter[str] = Counter()
 
     @contextlib.contextmanager
-    def place(self, address: str) -> Iterator[bool]:
-        """True: the address has a place inside. False: it has all it may have."""
-        if address and self._taken[address] >= self.most:
+    def counted(self, address: str) -> Iterator[bool]:
+        """True: the connection counts inside. False: the address has all that it may have."""
+        if address and self._open[address] >= self.most:
             yield False
             return
-        self._taken[address] += 1
+        self._open[address] += 1
         try:
             yield True
         finally:
-            self._taken[address] -= 1
-            if not self._taken[address]:
-                del self._taken[address]
+            self._open[address] -= 1
+            if not self._open[address]:
+                del self._open[address]
 
 
 class Turns:

@@ -72,12 +72,12 @@ class Source:
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
         self._reader = reader
-        self._held = bytearray()
+        self._unread = bytearray()
 
     @property
     def has_begun(self) -> bool:
         """Some bytes are here that were not used yet."""
-        return bool(self._held)
+        return bool(self._unread)
 
     async def begun(self, seconds: float) -> bool:
         """Wait for the first byte of a request. False: the client left.
@@ -111,7 +111,7 @@ class Source:
 
     async def discard(self, seconds: float) -> None:
         """Read until the client has said all, or ``seconds`` have passed."""
-        self._held.clear()
+        self._unread.clear()
         async with asyncio.timeout(seconds):
             while await self._reader.read(CHUNK_BYTES):
                 pass
@@ -137,10 +137,10 @@ class Source:
 
     async def _until(self, end: bytes, most: int) -> bytes:
         looked = 0
-        while (found := self._held.find(end, looked)) < 0:
-            if len(self._held) > most:
+        while (found := self._unread.find(end, looked)) < 0:
+            if len(self._unread) > most:
                 raise Refused(431, f"more than {most} bytes")
-            looked = max(0, len(self._held) - len(end) + 1)
+            looked = max(0, len(self._unread) - len(end) + 1)
             if not await self._more():
                 raise ClientGone
         if found > most:
@@ -148,18 +148,18 @@ class Source:
         return self._take(found + len(end))
 
     async def _some(self, most: int) -> bytes:
-        if not self._held and not await self._more():
+        if not self._unread and not await self._more():
             raise ClientGone
-        return self._take(min(most, len(self._held)))
+        return self._take(min(most, len(self._unread)))
 
     async def _more(self) -> bool:
         data = await self._reader.read(CHUNK_BYTES)
-        self._held += data
+        self._unread += data
         return bool(data)
 
     def _take(self, size: int) -> bytes:
-        taken = bytes(self._held[:size])
-        del self._held[:size]
+        taken = bytes(self._unread[:size])
+        del self._unread[:size]
         return taken
 
 

@@ -16,7 +16,7 @@ from gunicorn.workers.base import Worker
 from webapp.accounts.addresses import counted_as
 from webapp.config import settings
 from webapp.config.serving.connection import Connection, Limits, peer_address, too_many
-from webapp.config.serving.limits import Places, Turns
+from webapp.config.serving.limits import ConnectionCounts, Turns
 from webapp.config.serving.spool import BODIES_AT_ONCE, Room
 
 TICK_SECONDS = 1.0
@@ -43,7 +43,7 @@ class BufferingWorker(Worker):  # type: ignore[misc]  # Gunicorn has no types
             body_bytes=settings.UPLOAD_MAX_BYTES,
             proxies=settings.TRUSTED_PROXIES,
         )
-        self.places = Places(settings.CONNECTIONS_PER_ADDRESS)
+        self.connections = ConnectionCounts(settings.CONNECTIONS_PER_ADDRESS)
         self.turns = Turns(settings.WEB_THREADS)
         self.room = Room(BODIES_AT_ONCE * settings.UPLOAD_MAX_BYTES)
         # One for the health check, which waits for no turn.
@@ -156,7 +156,7 @@ class BufferingWorker(Worker):  # type: ignore[misc]  # Gunicorn has no types
             log.error("a connection ended by an error", exc_info=error)
 
     async def _connected(self, client: socket.socket, address: str) -> None:
-        with self.places.place("" if self.limits.proxies else address) as is_free:
+        with self.connections.counted("" if self.limits.proxies else address) as is_free:
             if not is_free:
                 await self._refuse(client, address)
                 return

@@ -8,7 +8,7 @@ from django.utils import timezone
 from webapp.accounts.models import User
 from webapp.jobs.errors import ActRefused
 from webapp.jobs.models import Job
-from webapp.jobs.services.locks import hold
+from webapp.jobs.services.locks import lock_job
 from webapp.jobs.services.log import REASON_MAX, Kind, end_cancelled, note, put_back
 from webapp.jobs.services.requesting import check_priority
 
@@ -28,7 +28,7 @@ def cancel_job(
     at = now or timezone.now()
     if not reason.strip():
         raise ActRefused("reason: say why the job is cancelled")
-    row = hold(job)
+    row = lock_job(job)
     if row.has_ended or row.cancel_requested:
         return row
     row.cancel_requested, row.cancel_reason = True, reason.strip()[:REASON_MAX]
@@ -44,7 +44,7 @@ def cancel_job(
 def change_priority(*, job: int, priority: int, actor: User, now: datetime | None = None) -> Job:
     """Let a queued job come sooner or later. Raises NoSuchJob, ActRefused."""
     check_priority(priority)
-    row = hold(job)
+    row = lock_job(job)
     if row.state != Job.State.QUEUED:
         raise ActRefused(f"job {job} is {row.state}: only a queued job has a place to change")
     if row.priority == priority:
@@ -60,7 +60,7 @@ def change_priority(*, job: int, priority: int, actor: User, now: datetime | Non
 def retry_job(*, job: int, actor: User, now: datetime | None = None) -> Job:
     """Queue a failed or cancelled job again, as if it were new. Raises NoSuchJob, ActRefused."""
     at = now or timezone.now()
-    row = hold(job)
+    row = lock_job(job)
     if not row.may_be_retried:
         raise ActRefused(f"job {job} is {row.state}: only a failed or cancelled one can be retried")
     note(row, Kind.RETRIED, at, actor=actor, reason=row.cancel_reason or row.failure_reason)

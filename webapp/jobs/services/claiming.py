@@ -61,9 +61,9 @@ def claim(
     """
     at = now or timezone.now()
     worker = _see(asking, capabilities, at)
-    held = _renew(worker, at)
-    if held is not None or asking.draining:
-        return held
+    leased = _renew(worker, at)
+    if leased is not None or asking.draining:
+        return leased
     expire_leases(now=at)
     return _take(worker, capabilities, at)
 
@@ -87,8 +87,8 @@ def _see(asking: Asking, capabilities: Sequence[Capability], at: datetime) -> in
 
 def _renew(worker: int, at: datetime) -> Job | None:
     """Also of a lease that ran out unnoticed: this is its worker."""
-    held = Job.objects.named().filter(worker=worker, state=Job.State.LEASED)
-    job = held.select_for_update(of=["self"], no_key=True).first()
+    locked = Job.objects.named().filter(worker=worker, state=Job.State.LEASED)
+    job = locked.select_for_update(of=["self"], no_key=True).first()
     if job is not None:
         extend_lease(job, at)
         job.save(update_fields=HEARD)

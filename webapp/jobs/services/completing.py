@@ -15,9 +15,9 @@ from django.utils import timezone
 from webapp.jobs import kernel
 from webapp.jobs.errors import ResultRefused, WrongKernel
 from webapp.jobs.models import Job, JobEvent
-from webapp.jobs.services.locks import hold_as
+from webapp.jobs.services.locks import lock_job_for
 from webapp.jobs.services.log import Kind, end, end_cancelled, note
-from webapp.jobs.services.reporting import fail_held
+from webapp.jobs.services.reporting import fail_locked
 from webapp.labs.models import Agent
 from webapp.results.models import HardwareAlias, ModeAlias, Revision, Run
 from webapp.results.services import RunDocument, begin_writing
@@ -34,7 +34,7 @@ def begin_result(*, number: int, agent: Agent) -> Job:
     A reshaping waits before it touches any row, so its lock comes before the job's.
     """
     begin_writing()
-    return hold_as(number, agent)
+    return lock_job_for(number, agent)
 
 
 def check_result(job: Job, runs: Sequence[RunDocument]) -> list[RunDocument]:
@@ -85,13 +85,13 @@ def refuse_result(
 ) -> None:
     """Note that a result was refused; the attempt failed at its boot. Sent twice is as once."""
     at = now or timezone.now()
-    job = hold_as(number, agent)
+    job = lock_job_for(number, agent)
     said = {"job": job, "kind": Kind.REFUSED, "lease": lease, "reason": str(refusal)}
     if JobEvent.objects.filter(**said).exists():
         return
     note(job, Kind.REFUSED, at, worker=job.worker, lease=lease, reason=str(refusal))
     if job.state == Job.State.LEASED and job.lease == lease:
-        fail_held(job, stage=Job.Stage.BOOT, reason=str(refusal), at=at)
+        fail_locked(job, stage=Job.Stage.BOOT, reason=str(refusal), at=at)
 
 
 def _refuse_another_subject(job: Job, run: RunDocument) -> None:

@@ -7,18 +7,18 @@ from webapp.labs.models import Agent
 NUMBER_MAX = 2**63 - 1
 
 
-def hold(number: int) -> Job:
+def lock_job(number: int) -> Job:
     """The job, which nobody else changes until this transaction ends. Raises NoSuchJob."""
-    held = Job.objects.named().select_for_update(of=["self"], no_key=True)
-    job = held.filter(pk=number).first() if 0 <= number <= NUMBER_MAX else None
+    locked = Job.objects.named().select_for_update(of=["self"], no_key=True)
+    job = locked.filter(pk=number).first() if 0 <= number <= NUMBER_MAX else None
     if job is None:
         raise NoSuchJob(f"there is no job {number}")
     return job
 
 
-def hold_as(number: int, agent: Agent) -> Job:
+def lock_job_for(number: int, agent: Agent) -> Job:
     """The same, for an agent that reports on it. Raises NoSuchJob, ForeignJob."""
-    job = hold(number)
+    job = lock_job(number)
     if job.hardware.lab_id != agent.lab_id:
         raise ForeignJob(f"job {number} is for hardware of another lab than this token")
     return job

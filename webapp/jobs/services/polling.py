@@ -4,7 +4,7 @@ import random
 import time
 from dataclasses import dataclass
 
-from webapp.jobs import holding
+from webapp.jobs import waiting_polls
 from webapp.jobs.models import Job
 from webapp.jobs.services.asking import Asking, capabilities_of
 from webapp.jobs.services.claiming import claim
@@ -32,12 +32,12 @@ def poll(*, asking: Asking, wait: float = 0.0) -> Polled:
     capabilities = capabilities_of(asking)
     if wait <= 0 or asking.draining:
         return Polled(claim(asking=asking, capabilities=capabilities), _later())
-    # The place first: a job that comes between a look and the waiting would be waited past.
-    with holding.room.place((asking.agent.pk, asking.worker), capabilities) as place:
+    # It enters first: a job that comes between a look and the waiting would be waited past.
+    with waiting_polls.polls.entered((asking.agent.pk, asking.worker), capabilities) as waiting:
         job = claim(asking=asking, capabilities=capabilities)
-        if place is None:
+        if waiting is None:
             return Polled(job, _later())
-        while job is None and holding.wait_for(place, end):
+        while job is None and waiting_polls.wait_with(waiting, end):
             job = claim(asking=asking, capabilities=capabilities)
     return Polled(job, 0.0)
 

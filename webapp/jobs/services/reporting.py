@@ -10,7 +10,7 @@ from webapp.jobs.errors import LeaseLost
 from webapp.jobs.models import Job, Worker
 from webapp.jobs.rules import RULES, may_be_tried_again
 from webapp.jobs.services.claiming import was_leased
-from webapp.jobs.services.locks import hold_as
+from webapp.jobs.services.locks import lock_job_for
 from webapp.jobs.services.log import (
     HEARD,
     REASON_MAX,
@@ -62,7 +62,7 @@ def hear(
 
 @transaction.atomic
 def _hear(number: int, agent: Agent, lease: str, at: datetime, **progress: str) -> Heard:
-    job = hold_as(number, agent)
+    job = lock_job_for(number, agent)
     if job.lease != lease:
         raise LeaseLost(f"job {number} is no longer yours; a result of it is still welcome")
     if job.has_ended:
@@ -99,16 +99,16 @@ def fail(
         LeaseLost: the lease never was one of this job.
     """
     at = now or timezone.now()
-    job = hold_as(number, agent)
+    job = lock_job_for(number, agent)
     if job.state != Job.State.LEASED or job.lease != lease:
         if not was_leased(job, lease):
             raise LeaseLost(f"job {number} was never yours")
         return job
-    fail_held(job, stage=stage, reason=reason, log=log, at=at)
+    fail_locked(job, stage=stage, reason=reason, log=log, at=at)
     return job
 
 
-def fail_held(job: Job, *, stage: str, reason: str, log: str = "", at: datetime) -> None:
+def fail_locked(job: Job, *, stage: str, reason: str, log: str = "", at: datetime) -> None:
     """The same for a leased job that is locked."""
     said = reason.strip()[:REASON_MAX] or "no reason was given"
     if job.cancel_requested:

@@ -74,8 +74,8 @@ def ministat_block(finding: Finding) -> str:
 
 
 def _findings(alert: Alert) -> list[Finding]:
-    held = findings_of([alert]).with_subjects().with_revisions()
-    return list(held) or _that_left(alert)
+    members = findings_of([alert]).with_subjects().with_revisions()
+    return list(members) or _that_left(alert)
 
 
 def _that_left(alert: Alert) -> list[Finding]:

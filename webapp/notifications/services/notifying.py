@@ -14,7 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.queries import by_alert, findings_of, held_in, suspicions_of
+from webapp.alerts.queries import by_alert, findings_of, holds_in, suspicions_of
 from webapp.analysis.models import Finding
 from webapp.notifications.models import Subscription, SubscriptionQuerySet
 from webapp.notifications.news import FOLLOWING, MOVED, OPENED, is_untold, news_of
@@ -96,8 +96,8 @@ def _without_bisected(news: News) -> News:
     moved = {event.alert.tree_id for kind, event in news if kind == MOVED}
     if not moved:
         return news
-    held = {one.alert for one in held_in(sorted(moved))}
-    return [each for each in news if each[0] != MOVED or each[1].alert_id not in held]
+    bisected = {one.alert for one in holds_in(sorted(moved))}
+    return [each for each in news if each[0] != MOVED or each[1].alert_id not in bisected]
 
 
 def _follow_ups(news: News, now: datetime) -> list[NewMail]:

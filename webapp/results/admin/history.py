@@ -61,8 +61,8 @@ class AliasForm(ModelForm):
     def clean_name(self) -> str:
         name = str(self.cleaned_data["name"])
         tree = self.instance.revision.tree
-        held = RevisionAlias.objects.filter(tree=tree, name=name).exclude(pk=self.instance.pk)
-        if held.exists():
+        others = RevisionAlias.objects.filter(tree=tree, name=name).exclude(pk=self.instance.pk)
+        if others.exists():
             raise forms.ValidationError("Another revision of the tree answers to it; merge the two")
         self.instance.tree = tree
         return name

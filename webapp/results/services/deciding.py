@@ -82,8 +82,8 @@ def _proposed(revision: Revision) -> int:
 def _refuse_no_place(revision: Revision, place: int) -> None:
     if not 0 <= place < WAITING_FROM:
         raise Unprocessable([Problem("position", f"{place} is no place; give a number from 0 on")])
-    held = Revision.objects.filter(tree=revision.tree_id, position=place).exclude(pk=revision.pk)
-    if (holder := held.first()) is not None:
+    others = Revision.objects.filter(tree=revision.tree_id, position=place).exclude(pk=revision.pk)
+    if (holder := others.first()) is not None:
         message = (
             f"{place} is the place of {holder}; merge the two if they are one commit, or give "
             f"{holder} another place first"

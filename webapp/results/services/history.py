@@ -183,7 +183,7 @@ def _refuse_taken_places(tree: Tree, commits: Sequence[CommitDocument], plan: _P
     leaving = {move.revision for move in plan.moves}
     problems = []
     for chunk in chunks(sorted(arriving)):
-        held = Revision.objects.filter(tree=tree, position__in=chunk).order_by("position")
+        there = Revision.objects.filter(tree=tree, position__in=chunk).order_by("position")
         problems += [
             by_place[position].problem(
                 "position",
@@ -191,7 +191,7 @@ def _refuse_taken_places(tree: Tree, commits: Sequence[CommitDocument], plan: _P
                 f"{name} a line, add it as an alias of the commit it is, or take it off its place "
                 "in the admin",
             )
-            for pk, name, position in held.values_list("pk", "name", "position")
+            for pk, name, position in there.values_list("pk", "name", "position")
             if pk not in leaving
         ]
     if problems:

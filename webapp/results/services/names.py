@@ -37,17 +37,17 @@ class Remembered(Generic[Row]):
         """
         oldest = time.monotonic() - SECONDS
         with self._lock:
-            held = {
+            remembered = {
                 name: kept[1]
                 for name in names
                 if (kept := self._rows.get(name)) is not None and kept[0] > oldest
             }
-        missing = set(names) - held.keys()
+        missing = set(names) - remembered.keys()
         if not missing:
-            return held
+            return remembered
         found = look_up(missing)
         transaction.on_commit(partial(self._remember, found))
-        return held | found
+        return remembered | found
 
     def forget(self) -> None:
         with self._lock:

@@ -189,7 +189,7 @@ def _make_all(upload: _Upload, new: Mapping[Key, int]) -> dict[Key, Placed]:
     holders = _holders(taken, upload) if taken else {}
     made |= _make(dict.fromkeys(taken), upload) if taken else {}
     for _, run, key in upload.naming([*far, *taken]):
-        why = _far(run, new[key]) if key in far else _held(run, new[key], holders[key])
+        why = _far(run, new[key]) if key in far else _occupied(run, new[key], holders[key])
         upload.remarks.warnings[run.uuid].append(f"{why}. {WAITS}")
     _propose([(made[key].pk, new[key]) for key in (*far, *taken)], upload.agent)
     return made
@@ -251,7 +251,7 @@ def _taken(run: RunDocument, position: int, holder: Revision) -> str:
     )
 
 
-def _held(run: RunDocument, position: int, holder: Revision) -> str:
+def _occupied(run: RunDocument, position: int, holder: Revision) -> str:
     by = f"proposed by {holder.proposed_by}" if holder.proposed_by else "which nobody confirmed"
     return f"position {position} of {run.tree} is that of {holder.name}, {by}"
 

@@ -145,8 +145,8 @@ def _differing(
     rows decide.
     """
     kept: dict[int, dict[int, Measurement]] = {}
-    held = Measurement.objects.filter(run__in=[stored[run.uuid] for run in changed])
-    for measurement in held.select_related("series"):
+    measured = Measurement.objects.filter(run__in=[stored[run.uuid] for run in changed])
+    for measurement in measured.select_related("series"):
         kept.setdefault(measurement.run_id, {})[measurement.series.metric_id] = measurement
     differing = {}
     for run in changed:
@@ -168,7 +168,7 @@ def _differing_fields(run: RunDocument, row: Run, subjects: Subjects) -> list[st
         "kernel_ident": run.kernel_ident,
         "measured_at": run.measured_at,
     }
-    held = {
+    measured = {
         "hardware": row.hardware_id,
         "revision": row.revision_id,
         "mode": row.mode_id,
@@ -176,7 +176,7 @@ def _differing_fields(run: RunDocument, row: Run, subjects: Subjects) -> list[st
         "kernel_ident": row.kernel_ident,
         "measured_at": row.measured_at,
     }
-    return [name for name in COMPARED_FIELDS if sent[name] != held[name]]
+    return [name for name in COMPARED_FIELDS if sent[name] != measured[name]]
 
 
 def _differing_metrics(

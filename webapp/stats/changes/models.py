@@ -91,12 +91,12 @@ def shortest_range(mass: Floats, share: float) -> tuple[int, int]:
     Grown from the best index towards the likelier neighbour.
     """
     low = high = int(np.argmax(mass))
-    held = float(mass[low])
-    while held < share and (low > 0 or high < len(mass) - 1):
+    covered = float(mass[low])
+    while covered < share and (low > 0 or high < len(mass) - 1):
         down = float(mass[low - 1]) if low > 0 else -1.0
         up = float(mass[high + 1]) if high < len(mass) - 1 else -1.0
         if up > down:
-            high, held = high + 1, held + up
+            high, covered = high + 1, covered + up
         else:
-            low, held = low - 1, held + down
+            low, covered = low - 1, covered + down
     return low, high

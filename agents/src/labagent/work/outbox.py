@@ -44,7 +44,7 @@ class Outbox:
             return []
         return [_read(path) for path in sorted(self.directory.glob("*.json"))]
 
-    def holds(self, job: int) -> bool:
+    def contains(self, job: int) -> bool:
         return self._path(job).exists()
 
     def done(self, report: Report) -> None:

@@ -88,7 +88,7 @@ class Worker:
         progress = self.state.progress.load()
         if progress is None:
             return
-        if self.state.outbox.holds(progress.leased.id):
+        if self.state.outbox.contains(progress.leased.id):
             self.state.progress.clear()
             return
         try:
@@ -114,7 +114,7 @@ class Worker:
             self.pauses.reset()
             left = SHORTEST_ROUND - (time.monotonic() - started)
             self._drained.wait(max(found.pause, left, 0.0))
-        elif self.state.outbox.holds(found.job.id):
+        elif self.state.outbox.contains(found.job.id):
             # The server holds a job open whose report it could not take: asking again is all.
             self._drained.wait(self.pauses.next())
         else:
@@ -214,7 +214,7 @@ class Worker:
         try:
             self.delivery.deliver_all()
             found = self.api.poll(self.lab.serves(), 0, draining=True).job
-            if found is not None and not self.state.outbox.holds(found.id):
+            if found is not None and not self.state.outbox.contains(found.id):
                 self.work(found)
                 self.delivery.deliver_all()
         except UnavailableError as error:

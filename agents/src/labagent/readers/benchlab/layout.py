@@ -125,7 +125,7 @@ class _Finder:
         if inside is not None and directory != inside:
             label = inside / directory.relative_to(inside).parts[0]
             yield _label(inside, label, wanted=None if label == directory else directory)
-        elif self.bounds.entries >= 0 and self._holds_results(directory):
+        elif self.bounds.entries >= 0 and self._has_results(directory):
             yield LabelDirectory(directory, directory.name)
 
     def _paths(self, results: Path) -> Iterator[Path]:
@@ -139,7 +139,7 @@ class _Finder:
             yield results
         yield from (Path(entry.path) for entry in entries if is_directory(entry))
 
-    def _holds_results(self, directory: Path) -> bool:
+    def _has_results(self, directory: Path) -> bool:
         entries = self.bounds.scan(directory)
         places = [entries, *(self._scan(entry) for entry in entries if is_directory(entry))]
         return any(is_bench_file(entry.name) for place in places for entry in place)

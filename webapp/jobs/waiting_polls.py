@@ -25,8 +25,8 @@ LOOKED_AT = 500
 log = structlog.get_logger()
 
 
-class Place:
-    """Where one poll waits."""
+class WaitingPoll:
+    """One poll that waits."""
 
     def __init__(self, who: tuple[int, str], capabilities: Sequence[Capability]) -> None:
         self.who = who
@@ -52,74 +52,74 @@ class Place:
         return self._called.is_set()
 
 
-class Room:
-    """The waiting polls of this process, ``settings.HELD_POLLS`` at most."""
+class WaitingPolls:
+    """The waiting polls of this process, ``settings.WAITING_POLLS`` at most."""
 
     def __init__(self) -> None:
         self.closes: Callable[[], bool] = lambda: False
         self.resting: Callable[[], AbstractContextManager[None]] = nullcontext
         """Held while a poll sleeps: its thread then counts as idle."""
         self._lock = threading.Lock()
-        self._places: list[Place] = []
+        self._polls: list[WaitingPoll] = []
         self._watcher: threading.Thread | None = None
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._polls)
 
     @contextmanager
-    def place(
+    def entered(
         self, who: tuple[int, str], capabilities: Sequence[Capability]
-    ) -> Iterator[Place | None]:
-        """A place for a poll of ``who`` (agent and worker), None when all are taken.
+    ) -> Iterator[WaitingPoll | None]:
+        """A waiting poll of ``who`` (agent and worker), None when there are as many as may be.
 
         An earlier poll of the same worker ends: its sender has gone, or would not have come again.
         """
-        place = Place(who, capabilities)
-        if not self._enter(place):
+        poll = WaitingPoll(who, capabilities)
+        if not self._enter(poll):
             yield None
             return
         try:
-            yield place
+            yield poll
         finally:
-            self._leave(place)
+            self._leave(poll)
 
-    def _enter(self, place: Place) -> bool:
+    def _enter(self, poll: WaitingPoll) -> bool:
         with self._lock:
-            for earlier in [each for each in self._places if each.who == place.who]:
+            for earlier in [each for each in self._polls if each.who == poll.who]:
                 earlier.finish()
-                self._places.remove(earlier)
-            if len(self._places) >= settings.HELD_POLLS or self.closes():
+                self._polls.remove(earlier)
+            if len(self._polls) >= settings.WAITING_POLLS or self.closes():
                 return False
-            self._places.append(place)
+            self._polls.append(poll)
             if self._watcher is None or not self._watcher.is_alive():
                 self._watcher = threading.Thread(target=self._watch, daemon=True, name="jobs")
                 self._watcher.start()
         return True
 
-    def _leave(self, place: Place) -> None:
+    def _leave(self, poll: WaitingPoll) -> None:
         with self._lock:
-            if place in self._places:
-                self._places.remove(place)
+            if poll in self._polls:
+                self._polls.remove(poll)
 
-    def _waiting(self) -> list[Place]:
+    def _waiting(self) -> list[WaitingPoll]:
         """Nobody: then the watcher is told to go, and whoever comes next starts another."""
         with self._lock:
-            if not self._places:
+            if not self._polls:
                 self._watcher = None
-            return list(self._places)
+            return list(self._polls)
 
     def _watch(self) -> None:
-        with wake.announcements() as told:
+        with wake.announcements() as announced:
             while waiting := self._waiting():
                 if self.closes():
-                    for place in waiting:
-                        place.finish()
+                    for poll in waiting:
+                        poll.finish()
                 else:
                     _look(waiting)
-                told.wait(LOOK_EVERY_SECONDS)
+                announced.wait(LOOK_EVERY_SECONDS)
 
 
-def _look(waiting: Sequence[Place]) -> None:
+def _look(waiting: Sequence[WaitingPoll]) -> None:
     try:
         _call_for(_jobs_there(waiting), [each for each in waiting if not each.is_called])
     except (DatabaseError, InterfaceError) as error:
@@ -128,16 +128,16 @@ def _look(waiting: Sequence[Place]) -> None:
         connection.close()  # back to the pool
 
 
-def _jobs_there(waiting: Sequence[Place]) -> Collection[Job]:
+def _jobs_there(waiting: Sequence[WaitingPoll]) -> Collection[Job]:
     now = timezone.now()
-    hardware = {each.hardware for place in waiting for each in place.capabilities}
+    hardware = {each.hardware for poll in waiting for each in poll.capabilities}
     parts = Job.objects.only("hardware_id", "mode_id", "tree_id", "rebuild")
     there = parts.filter(hardware__in=hardware)
     expired = list(there.expired(now)[:LOOKED_AT])
     return [*expired, *there.due(now)[:LOOKED_AT]]
 
 
-def _call_for(jobs: Collection[Job], waiting: list[Place]) -> None:
+def _call_for(jobs: Collection[Job], waiting: list[WaitingPoll]) -> None:
     """For each job one of those who can do it, in the order in which they came."""
     for job in jobs:
         found = next((each for each in waiting if takes(each.capabilities, job)), None)
@@ -146,12 +146,12 @@ def _call_for(jobs: Collection[Job], waiting: list[Place]) -> None:
             waiting.remove(found)
 
 
-def wait_for(place: Place, end: float) -> bool:
-    """Wait in ``place`` until ``end`` (monotonic), without a connection to the database."""
+def wait_with(poll: WaitingPoll, end: float) -> bool:
+    """Wait in ``poll`` until ``end`` (monotonic), without a connection to the database."""
     if not connection.in_atomic_block:
         connection.close()
-    with room.resting():
-        return place.wait(end - time.monotonic())
+    with polls.resting():
+        return poll.wait(end - time.monotonic())
 
 
-room = Room()
+polls = WaitingPolls()
