@@ -44,8 +44,10 @@ class Cell:
 def _sd_of(scatter: Scatter) -> float:
     rng = np.random.default_rng(1)
     values = draw_samples(rng, draw_levels(rng, 40, 250, scatter), SAMPLES, scatter)
-    places = [value.place for row in values for value in reduce_points(series_of(row)) if value]
-    return float(np.std(places))
+    locations = [
+        value.location for row in values for value in reduce_points(series_of(row)) if value
+    ]
+    return float(np.std(locations))
 
 
 def _cells(kind: str, *, is_clean: bool, **more: float | bool) -> tuple[Cell, ...]:
@@ -77,14 +79,14 @@ def series_of(values: Floats) -> list[Point]:
 
 
 def random_steps(rng: np.random.Generator, cell: Cell, revisions: int) -> tuple[Floats, list[int]]:
-    """Return log levels with steps at random places, and those places.
+    """Return log levels with steps at random indices, and those indices.
 
     Step sizes are log-uniform between half and ten standard deviations of one revision.
     """
     sd = hypot(cell.scatter.build, 1.1 * cell.scatter.run / sqrt(SAMPLES))
     levels = draw_levels(rng, 1, revisions, cell.scatter)[0]
-    places = [i for i in range(8, revisions - 2) if rng.random() < CHANGES_PER_REVISION]
-    for place in places:
+    indices = [i for i in range(8, revisions - 2) if rng.random() < CHANGES_PER_REVISION]
+    for index in indices:
         size = sd * np.exp(rng.uniform(np.log(0.5), np.log(10.0)))
-        levels[place:] += size * rng.choice((-1.0, 1.0))
-    return levels, places
+        levels[index:] += size * rng.choice((-1.0, 1.0))
+    return levels, indices

@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks import cells, intervals
 from benchmarks.cells import Cell
 from webapp.stats.changes import present
-from webapp.stats.changes.fold import take_in
+from webapp.stats.changes.fold import advance_one
 from webapp.stats.changes.points import reduce_points
 from webapp.stats.changes.state import State
 from webapp.stats.simulate import draw_levels, draw_samples
@@ -37,7 +37,7 @@ def count_alerts(cell: Cell, series: int, seed: int, *, candidates: bool = False
         state = State()
         for value in reduce_points(cells.series_of(values)):
             if value is not None:
-                take_in(state, value)
+                advance_one(state, value)
             if candidates:
                 alone += _is_candidate(state)
         changes = sum(item.kind == "change" for item in state.breaks)

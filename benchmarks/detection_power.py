@@ -11,7 +11,7 @@ from benchmarks import cells, intervals
 from benchmarks.cells import Cell, Floats
 from benchmarks.peers import Peer
 from webapp.stats.changes import present, scale
-from webapp.stats.changes.fold import take_in
+from webapp.stats.changes.fold import advance_one
 from webapp.stats.changes.points import reduce_points
 from webapp.stats.changes.state import State
 from webapp.stats.simulate import draw_levels, draw_samples
@@ -97,7 +97,7 @@ def _watch(result: Result, size: int, values: Floats) -> None:
     delay = None
     for i, value in enumerate(reduce_points(cells.series_of(values))):
         if value is not None:
-            take_in(state, value)
+            advance_one(state, value)
         after = i - HISTORY + 1
         near = [item for item in state.breaks if _is_near(item.index)] if after > 0 else []
         if near and delay is None:
@@ -123,7 +123,7 @@ def _count_false(result: Result, null: Floats) -> None:
         state = State()
         for i, value in enumerate(reduce_points(cells.series_of(values))):
             if value is not None:
-                take_in(state, value)
+                advance_one(state, value)
             if i >= NULL_FIRST:
                 looks += 1
                 alone += _has_candidate(state)
@@ -167,13 +167,13 @@ def limit(
     `rates` are those of ours: confirmed (windows of two and more), and with candidates (one).
     """
     sd = cell.sd()
-    scores_of_null = _scores(_places(null, sd))
+    scores_of_null = _scores(_standardised(null, sd))
     hits: Recall = {}
     for after in LOOKS:
         single = after == 1
         level = _level_for(scores_of_null[0 if single else 1], rates[1] if single else rates[0])
         for size, many in arrays.items():
-            newest = _places(many, sd)[:, HISTORY : HISTORY + after]
+            newest = _standardised(many, sd)[:, HISTORY : HISTORY + after]
             scores = np.abs(newest.sum(axis=1)) / sqrt(after)
             for m in (2, 3, 4, 6, 8):
                 if m < after and not single:
@@ -184,22 +184,22 @@ def limit(
     return hits
 
 
-def _places(many: Floats, sd: float) -> Floats:
-    """The places of all revisions in standard deviations from the true old level."""
+def _standardised(many: Floats, sd: float) -> Floats:
+    """The locations of all revisions in standard deviations from the true old level."""
     rows = many.reshape(-1, many.shape[-1])
-    values = [value.place for value in reduce_points(cells.series_of(rows)) if value is not None]
+    values = [value.location for value in reduce_points(cells.series_of(rows)) if value is not None]
     flat = np.array(values).reshape(many.shape[:-1])
     return np.asarray((flat - np.log(1e6)) / sd)
 
 
-def _scores(places: Floats) -> tuple[Floats, Floats]:
+def _scores(locations: Floats) -> tuple[Floats, Floats]:
     """Per revision: the score of it alone, and the largest of the windows ending there."""
-    sums = np.cumsum(places, axis=1)
-    best = np.zeros_like(places)
+    sums = np.cumsum(locations, axis=1)
+    best = np.zeros_like(locations)
     for m in scale.WINDOWS:
         window = sums[:, m:] - sums[:, :-m]
         best[:, m:] = np.maximum(best[:, m:], np.abs(window) / sqrt(m))
-    return np.abs(places), best
+    return np.abs(locations), best
 
 
 def _level_for(scores: Floats, rate: float) -> float:

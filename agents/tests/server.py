@@ -66,9 +66,9 @@ class FakeServer:
             if target.path == "/api/v1/hardware":
                 self.hardware.append(body)
                 return 201, body
-            return self.take_in(body["runs"])
+            return self.store_runs(body["runs"])
 
-    def take_in(self, runs: list[dict[str, Any]]) -> Answer:
+    def store_runs(self, runs: list[dict[str, Any]]) -> Answer:
         if len(runs) > self.most:
             return error(413, "the body is too large")
         problems = {}

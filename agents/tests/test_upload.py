@@ -76,11 +76,11 @@ def test_named_runs_are_set_aside_and_the_others_stored(server, tmp_path, status
 
 
 def test_a_batch_refused_without_naming_anyone_is_halved_until_found(server, tmp_path):
-    def take_in(runs):
+    def store_runs(runs):
         bad = any(run["uuid"] == "u007" for run in runs)
-        return error(422, "something is wrong") if bad else FakeServer.take_in(server, runs)
+        return error(422, "something is wrong") if bad else FakeServer.store_runs(server, runs)
 
-    server.take_in = take_in
+    server.store_runs = store_runs
     sending = sender(server, tmp_path)
     tally = sending.send_all()
     assert str(tally) == "stored 9, known 0, rejected 1"

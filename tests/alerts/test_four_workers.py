@@ -13,7 +13,7 @@ from tests.analysis.test_findings import (
     ARCHIVE,
     archive_documents,
     step_series,
-    take_in,
+    store_runs,
     year_labels,
 )
 from tests.conftest import environment_of_the_database
@@ -105,7 +105,7 @@ def check(by_mode: dict[str, list[dict[str, Any]]], seed: int) -> None:
     random.Random(seed).shuffle(arriving)
     with four_workers():
         for start in range(0, len(arriving), 7):
-            take_in(agent, *arriving[start : start + 7])
+            store_runs(agent, *arriving[start : start + 7])
     while analyse_dirty_series().finished:
         pass
     assert not Series.objects.dirty().exists()

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests.analysis.test_findings import agent as agent  # noqa: PLC0414 (a fixture)
-from tests.analysis.test_findings import present, step_series, take_in
+from tests.analysis.test_findings import present, step_series, store_runs
 from webapp.alerts.management.commands import reanalyse
 from webapp.alerts.services import Analysed, analyse_dirty_series
 from webapp.analysis.models import Finding, SeriesAnalysis
@@ -24,7 +24,7 @@ def run(*arguments: str) -> str:
 
 @pytest.fixture
 def analysed(agent: Agent) -> None:
-    take_in(agent, *step_series())
+    store_runs(agent, *step_series())
     analyse_dirty_series()
 
 

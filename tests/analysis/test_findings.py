@@ -67,7 +67,7 @@ def told() -> list[tuple[str, str]]:
     return [(row.revision.name, row.kind) for row in rows]
 
 
-def take_in(agent: Agent, *documents: dict[str, Any]) -> None:
+def store_runs(agent: Agent, *documents: dict[str, Any]) -> None:
     runs = [RunIn.model_validate(document).document() for document in documents]
     services.store_runs(agent=agent, runs=runs, register=True)
 
@@ -89,7 +89,7 @@ def named(rows: list[dict[str, Any]]) -> list[tuple[int, str, str]]:
 
 
 def test_a_step_is_found_at_its_revision_and_flagged_there(agent: Agent) -> None:
-    take_in(agent, *step_series())
+    store_runs(agent, *step_series())
     analyse()
     finding = Finding.objects.get()
     assert (finding.revision.name, finding.state, finding.verdict) == (
@@ -108,7 +108,7 @@ def test_a_step_is_found_at_its_revision_and_flagged_there(agent: Agent) -> None
 
 def test_the_findings_are_those_of_the_pure_function(agent: Agent) -> None:
     documents = step_series()
-    take_in(agent, *documents)
+    store_runs(agent, *documents)
     analyse()
     points = [
         changes.Point(
@@ -131,7 +131,7 @@ def test_the_first_agreeing_revision_is_a_candidate_and_the_second_confirms(agen
     documents = step_series()
     states = []
     for document in documents[: STEP_AT + 3]:
-        take_in(agent, document)
+        store_runs(agent, document)
         analyse()
         states.append([row.state for row in Finding.objects.live()])
     assert states[STEP_AT - 1] == []
@@ -144,7 +144,7 @@ def test_the_first_agreeing_revision_is_a_candidate_and_the_second_confirms(agen
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_present_findings_do_not_depend_on_the_order_of_arrival(agent: Agent, seed: int) -> None:
     documents = step_series(count=90)
-    take_in(agent, *documents)
+    store_runs(agent, *documents)
     analyse()
     whole = present()
     Run.objects.all().delete()
@@ -152,7 +152,7 @@ def test_present_findings_do_not_depend_on_the_order_of_arrival(agent: Agent, se
     Series.objects.all().delete()
     shuffled = random.Random(seed).sample(documents, len(documents))
     for start in range(0, len(shuffled), 9):
-        take_in(agent, *shuffled[start : start + 9])
+        store_runs(agent, *shuffled[start : start + 9])
         analyse()
     assert named(present()) == named(whole)
     assert [{**row, "why": ""} for row in present()] == [{**row, "why": ""} for row in whole]
@@ -164,10 +164,10 @@ def test_a_late_point_goes_on_from_the_checkpoint_before_it(
     monkeypatch.setattr(detecting, "CHECKPOINT_EVERY", 8)
     documents = step_series(count=40)
     late = documents.pop(20)
-    take_in(agent, *documents)
+    store_runs(agent, *documents)
     analyse()
     assert Checkpoint.objects.count() == 39 // 8
-    take_in(agent, late)
+    store_runs(agent, late)
     analyse()
     kept = list(Checkpoint.objects.values_list("position", flat=True))
     assert kept == [100 + 8 * i - 1 for i in range(1, 6)]
@@ -179,7 +179,7 @@ def test_a_late_point_goes_on_from_the_checkpoint_before_it(
 
 def test_a_withdrawn_run_takes_its_finding_along_and_brings_it_back(agent: Agent) -> None:
     documents = step_series(count=STEP_AT + 2)
-    take_in(agent, *documents)
+    store_runs(agent, *documents)
     analyse()
     assert named(present()) == [(100 + STEP_AT, "worse", "confirmed")]
     runs = list(Run.objects.filter(revision__position__gte=100 + STEP_AT))
@@ -195,7 +195,7 @@ def test_a_withdrawn_run_takes_its_finding_along_and_brings_it_back(agent: Agent
 
 
 def test_analysing_again_writes_nothing_new(agent: Agent) -> None:
-    take_in(agent, *step_series())
+    store_runs(agent, *step_series())
     analyse()
     before = list(Finding.objects.values()), told()
     services.mark_for_analysis(Series.objects.values_list("pk", flat=True))
@@ -204,7 +204,7 @@ def test_analysing_again_writes_nothing_new(agent: Agent) -> None:
 
 
 def test_a_step_that_is_taken_back_is_recovered_by_the_revision_that_did_it(agent: Agent) -> None:
-    take_in(agent, *dip_series())
+    store_runs(agent, *dip_series())
     analyse()
     fall, rise = Finding.objects.order_by("position")
     assert (fall.revision.name, fall.state) == ("r115", "recovered")
@@ -218,7 +218,7 @@ def test_a_step_that_is_taken_back_is_recovered_by_the_revision_that_did_it(agen
 
 
 def test_a_recovery_goes_with_the_runs_that_showed_it(agent: Agent) -> None:
-    take_in(agent, *dip_series())
+    store_runs(agent, *dip_series())
     analyse()
     for run in Run.objects.filter(revision__position__gte=125):
         withdraw_run(run=run, by=None, reason="wrong kernel")
@@ -233,7 +233,7 @@ def test_recoveries_do_not_depend_on_the_order_of_arrival(agent: Agent, seed: in
     documents = dip_series()
     shuffled = random.Random(seed).sample(documents, len(documents))
     for start in range(0, len(shuffled), 9):
-        take_in(agent, *shuffled[start : start + 9])
+        store_runs(agent, *shuffled[start : start + 9])
         analyse()
     assert named(present()) == [(115, "worse", "recovered"), (125, "better", "confirmed")]
 
@@ -241,7 +241,7 @@ def test_recoveries_do_not_depend_on_the_order_of_arrival(agent: Agent, seed: in
 def test_events_tell_how_a_finding_came_to_where_it_is(agent: Agent) -> None:
     documents = step_series()
     for document in documents[: STEP_AT + 3]:
-        take_in(agent, document)
+        store_runs(agent, document)
         analyse()
     finding = Finding.objects.get()
     kinds = list(finding.events.values_list("kind", flat=True))
@@ -263,11 +263,11 @@ def test_a_size_is_noted_again_only_outside_the_interval_that_was_said(agent: Ag
     for document in documents[STEP_AT + 5 :]:
         pps = document["metrics"]["pps"]
         pps["samples"] = [sample * 0.98 for sample in pps["samples"]]
-    take_in(agent, *documents[: STEP_AT + 5])
+    store_runs(agent, *documents[: STEP_AT + 5])
     analyse()
     said = FindingEvent.objects.get()
     for document in documents[STEP_AT + 5 :]:
-        take_in(agent, document)
+        store_runs(agent, document)
         analyse()
     finding = Finding.objects.get(position=100 + STEP_AT)
     assert (said.low_pct, said.high_pct) != (finding.low_pct, finding.high_pct)
@@ -279,7 +279,7 @@ def test_one_wild_sample_and_one_wild_revision_confirm_nothing(agent: Agent) -> 
     documents = step_series(step=1.0)
     documents[8]["metrics"]["pps"]["samples"][2] = 1.0
     documents[20]["metrics"]["pps"]["samples"] = [LEVEL * 0.5] * 5
-    take_in(agent, *documents)
+    store_runs(agent, *documents)
     analyse()
     assert present() == []
 
@@ -290,13 +290,13 @@ def test_where_less_is_better_the_verdict_is_mirrored(agent: Agent) -> None:
         document["metrics"] = {
             "latency": document["metrics"]["pps"] | {"unit": "us", "better": "less"}
         }
-    take_in(agent, *documents)
+    store_runs(agent, *documents)
     analyse()
     assert named(present()) == [(100 + STEP_AT, "better", "confirmed")]
 
 
 def test_the_summary_says_levels_noise_and_what_could_be_proven(agent: Agent) -> None:
-    take_in(agent, *step_series())
+    store_runs(agent, *step_series())
     analyse()
     summary = SeriesAnalysis.objects.get().summary
     assert len(summary["segments"]) == 2
@@ -311,7 +311,7 @@ def test_extreme_samples_are_analysed_and_make_no_finding(agent: Agent, value: f
     documents = step_series(count=12)
     for document in documents:
         document["metrics"]["pps"]["samples"] = [value] * 5
-    take_in(agent, *documents)
+    store_runs(agent, *documents)
     analyse()
     assert present() == []
     assert Series.objects.get().dirty_from is None
@@ -319,7 +319,7 @@ def test_extreme_samples_are_analysed_and_make_no_finding(agent: Agent, value: f
 
 def test_the_statements_grow_neither_with_series_nor_with_history(agent: Agent) -> None:
     def upload(modes: int, revisions: range) -> None:
-        take_in(
+        store_runs(
             agent,
             *(
                 run_document(
@@ -373,7 +373,7 @@ def test_every_sure_change_of_the_year_series_is_found_within_one_revision(
     agent: Agent, label: dict[str, Any], workload: str
 ) -> None:
     documents = archive_documents(label, workload)
-    take_in(agent, *documents)
+    store_runs(agent, *documents)
     analyse()
     order = sorted(int(document["revision"][1:]) for document in documents)
     found = [order.index(row["position"]) for row in present()]
@@ -383,7 +383,7 @@ def test_every_sure_change_of_the_year_series_is_found_within_one_revision(
 
 
 def test_findings_below_the_smallest_effect_of_interest_are_told_apart(agent: Agent) -> None:
-    take_in(agent, *step_series())
+    store_runs(agent, *step_series())
     analyse()
     assert of_interest(Finding.objects.all()).count() == 1
     SeriesSettings.objects.create(series=Series.objects.get(), min_effect_pct=20)

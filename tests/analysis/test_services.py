@@ -27,7 +27,7 @@ def agent(db: None) -> Agent:
     return labs.create_agent(name="control", lab_name="netlab")
 
 
-def take_in(agent: Agent, *documents: dict[str, Any]) -> None:
+def store_runs(agent: Agent, *documents: dict[str, Any]) -> None:
     runs = [RunIn.model_validate(document).document() for document in documents]
     services.store_runs(agent=agent, runs=runs, register=True)
 
@@ -58,7 +58,7 @@ def flags() -> dict[str, str]:
 
 
 def test_a_proven_loss_of_two_percent_is_flagged_on_its_commit(agent: Agent) -> None:
-    take_in(agent, *history(1, 1, 0.9, 0.9))
+    store_runs(agent, *history(1, 1, 0.9, 0.9))
     analyse()
     assert flags() == {"r20": "", "r30": "regressed", "r40": ""}
     row = Comparison.objects.get(flag=Flag.REGRESSED)
@@ -70,13 +70,13 @@ def test_a_proven_loss_of_two_percent_is_flagged_on_its_commit(agent: Agent) -> 
 
 
 def test_where_less_is_better_a_rise_is_the_regression(agent: Agent) -> None:
-    take_in(agent, *history(1, 1.1, 1, better="less"))
+    store_runs(agent, *history(1, 1.1, 1, better="less"))
     analyse()
     assert flags() == {"r20": "regressed", "r30": "improved"}
 
 
 def test_a_proven_but_small_difference_is_not_flagged(agent: Agent) -> None:
-    take_in(agent, *history(1, 1.015))
+    store_runs(agent, *history(1, 1.015))
     analyse()
     row = Comparison.objects.get()
     assert (row.verdict, row.flag) == (Verdict.BETTER, Flag.NONE)
@@ -84,7 +84,7 @@ def test_a_proven_but_small_difference_is_not_flagged(agent: Agent) -> None:
 
 def test_an_unproven_difference_cannot_be_told(agent: Agent) -> None:
     noisy = [run_document(revision=f"r{i}", samples=[50.0 + i, 100.0, 150.0]) for i in (1, 9)]
-    take_in(agent, *noisy)
+    store_runs(agent, *noisy)
     analyse()
     row = Comparison.objects.get()
     assert (row.verdict, row.flag) == (Verdict.CANNOT_TELL, Flag.NONE)
@@ -92,7 +92,7 @@ def test_an_unproven_difference_cannot_be_told(agent: Agent) -> None:
 
 @pytest.mark.parametrize("samples", [[1.0], [1.0, 2.0]])
 def test_fewer_than_three_samples_cannot_be_told(agent: Agent, samples: list[float]) -> None:
-    take_in(agent, run_document(revision="r1"), run_document(revision="r2", samples=samples))
+    store_runs(agent, run_document(revision="r1"), run_document(revision="r2", samples=samples))
     analyse()
     row = Comparison.objects.get()
     assert (row.verdict, row.error, row.percent_error) == (Verdict.CANNOT_TELL, None, None)
@@ -100,17 +100,17 @@ def test_fewer_than_three_samples_cannot_be_told(agent: Agent, samples: list[flo
 
 @pytest.mark.parametrize("value", [1e15, 1e-15, 0.0, -5.0])
 def test_extreme_equal_samples_never_make_a_difference(agent: Agent, value: float) -> None:
-    take_in(agent, *(run_document(revision=f"r{i}", samples=[value] * 5) for i in (1, 2)))
+    store_runs(agent, *(run_document(revision=f"r{i}", samples=[value] * 5) for i in (1, 2)))
     analyse()
     assert Comparison.objects.get().flag == Flag.NONE
 
 
 def test_a_filled_gap_is_compared_on_both_sides(agent: Agent) -> None:
     first, gap, last = history(1, 0.9, 0.9)
-    take_in(agent, first, last)
+    store_runs(agent, first, last)
     analyse()
     assert flags() == {"r30": "regressed"}
-    take_in(agent, gap)
+    store_runs(agent, gap)
     analyse()
     assert flags() == {"r20": "regressed", "r30": ""}
 
@@ -118,13 +118,13 @@ def test_a_filled_gap_is_compared_on_both_sides(agent: Agent) -> None:
 def test_the_order_of_arrival_does_not_matter_to_a_short_series(agent: Agent) -> None:
     documents = history(1, 0.9, 0.9, 1.2)
     for document in [documents[i] for i in (3, 0, 1, 2)]:
-        take_in(agent, document)
+        store_runs(agent, document)
         analyse()
     assert flags() == {"r20": "regressed", "r30": "", "r40": "improved"}
 
 
 def test_runs_of_one_revision_are_pooled(agent: Agent) -> None:
-    take_in(agent, run_document(), run_document(build_id="another"))
+    store_runs(agent, run_document(), run_document(build_id="another"))
     point = Point.objects.get()
     assert (point.n, point.runs, point.builds, point.boots) == (10, 2, 2, 10)
 
@@ -132,12 +132,12 @@ def test_runs_of_one_revision_are_pooled(agent: Agent) -> None:
 def test_one_run_with_unknown_boots_makes_the_points_boots_unknown(agent: Agent) -> None:
     second = run_document()
     second["metrics"]["pps"]["boots"] = None
-    take_in(agent, run_document(), second)
+    store_runs(agent, run_document(), second)
     assert Point.objects.get().boots is None
 
 
 def test_a_withdrawn_run_leaves_the_statistics_and_comes_back(agent: Agent) -> None:
-    take_in(agent, *history(1, 0.9, 1))
+    store_runs(agent, *history(1, 0.9, 1))
     analyse()
     bad = Run.objects.get(revision__name="r20")
     withdraw_run(run=bad, by=None, reason="wrong kernel")
@@ -150,7 +150,7 @@ def test_a_withdrawn_run_leaves_the_statistics_and_comes_back(agent: Agent) -> N
 
 
 def test_analysing_twice_changes_nothing(agent: Agent) -> None:
-    take_in(agent, *history(1, 0.9))
+    store_runs(agent, *history(1, 0.9))
     analyse()
     before = list(Comparison.objects.values())
     Series.objects.update(dirty_from=0, dirty_since="2026-01-01T00:00:00Z")
@@ -162,12 +162,12 @@ def test_analysing_twice_changes_nothing(agent: Agent) -> None:
 def test_a_series_that_changed_meanwhile_stays_dirty(
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    take_in(agent, *history(1, 0.9))
+    store_runs(agent, *history(1, 0.9))
     original = analysing._replace_comparisons
 
     def upload_in_the_middle(*arguments: Any) -> None:
         original(*arguments)
-        take_in(agent, run_document(revision="r40", samples=scaled(0.5)))
+        store_runs(agent, run_document(revision="r40", samples=scaled(0.5)))
 
     monkeypatch.setattr(analysing, "_replace_comparisons", upload_in_the_middle)
     analyse_dirty_series()
@@ -180,7 +180,7 @@ def test_a_series_that_changed_meanwhile_stays_dirty(
 
 def test_the_number_of_statements_does_not_grow_with_series_or_history(agent: Agent) -> None:
     def upload(series: int, revisions: range) -> None:
-        take_in(
+        store_runs(
             agent,
             *(
                 run_document(

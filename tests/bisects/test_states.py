@@ -152,7 +152,7 @@ def test_what_somebody_calls_weak_is_set_aside_and_measured_again(
     )
     view = view_of(_with_subjects(bisect))
     assert view.values_at(lab.revision(5)) == []
-    assert {dot.source for dot in view.chart().dots if dot.place == 5} == {"weak"}
+    assert {dot.source for dot in view.chart().dots if dot.index == 5} == {"weak"}
     measured = []
     for _ in range(3):
         job = lab.poll()

@@ -20,12 +20,12 @@ class Marks:
     skipped: frozenset[int]
     pinned: tuple[tuple[int, int], ...]
     """(index, last boot known then): a pin holds until something was measured there after it."""
-    weak: Mapping[int, int]
+    discarded: Mapping[int, int]
     """By index the last boot known when somebody called what was measured there weak."""
 
-    def sets_aside(self, boot: BisectBoot) -> bool:
+    def excludes(self, boot: BisectBoot) -> bool:
         """Whether the boot is one that somebody called weak: it counts for nothing."""
-        after = self.weak.get(boot.index)
+        after = self.discarded.get(boot.index)
         return after is not None and boot.number <= after
 
 
@@ -34,8 +34,8 @@ def marks_of(acts: Iterable[BisectAct]) -> Marks:
     suspects, measuring = _Suspects(), _Measuring()
     for act in acts:
         if act.index is not None:
-            suspects.take_in(act.kind, act.index)
-            measuring.take_in(act.kind, act.index, act.after_boots)
+            suspects.apply(act.kind, act.index)
+            measuring.apply(act.kind, act.index, act.after_boots)
     return Marks(
         forced=suspects.forced,
         excluded=frozenset(suspects.excluded),
@@ -43,7 +43,7 @@ def marks_of(acts: Iterable[BisectAct]) -> Marks:
         identical=frozenset(suspects.identical),
         skipped=frozenset(measuring.skipped),
         pinned=tuple(measuring.pinned.items()),
-        weak=measuring.weak,
+        discarded=measuring.discarded,
     )
 
 
@@ -56,7 +56,7 @@ class _Suspects:
     allowed: set[int] = field(default_factory=set)
     identical: set[int] = field(default_factory=set)
 
-    def take_in(self, kind: str, index: int) -> None:
+    def apply(self, kind: str, index: int) -> None:
         if kind in (Kind.EXCLUDE, Kind.ALLOW) and self.forced == index:
             self.forced = None
         if kind == Kind.FORCE:
@@ -79,15 +79,15 @@ class _Measuring:
 
     skipped: set[int] = field(default_factory=set)
     pinned: dict[int, int] = field(default_factory=dict)
-    weak: dict[int, int] = field(default_factory=dict)
+    discarded: dict[int, int] = field(default_factory=dict)
 
-    def take_in(self, kind: str, index: int, after_boots: int) -> None:
+    def apply(self, kind: str, index: int, after_boots: int) -> None:
         if kind == Kind.SKIP:
             self.skipped.add(index)
             self.pinned.pop(index, None)
-        elif kind in (Kind.UNSKIP, Kind.PIN, Kind.WEAK):
+        elif kind in (Kind.UNSKIP, Kind.PIN, Kind.DISCARD):
             self.skipped.discard(index)
-        if kind in (Kind.PIN, Kind.WEAK):
+        if kind in (Kind.PIN, Kind.DISCARD):
             self.pinned[index] = after_boots
-        if kind == Kind.WEAK:
-            self.weak[index] = after_boots
+        if kind == Kind.DISCARD:
+            self.discarded[index] = after_boots

@@ -56,7 +56,7 @@ def evidence_of(
     boots = list(boots)
     marks = marks_of(acts)
     return bisection.Evidence(
-        boots=tuple(_boot(row) for row in boots if not marks.sets_aside(row)),
+        boots=tuple(_boot(row) for row in boots if not marks.excludes(row)),
         skipped=marks.skipped,
         excluded=marks.excluded,
         allowed=marks.allowed,

@@ -98,7 +98,7 @@ class BisectView:
     @cached_property
     def counted(self) -> list[BisectBoot]:
         """The boots that nobody called weak."""
-        return [row for row in self.boots if not self.marks.sets_aside(row)]
+        return [row for row in self.boots if not self.marks.excludes(row)]
 
     @property
     def measured_for_it(self) -> int:
@@ -158,7 +158,7 @@ class BisectView:
     def _dot(self, row: BisectBoot) -> Dot:
         centre = median(row.values)
         half = centre * half_width_pct(self.bisect.noise, len(row.values)) / 100
-        source = "weak" if self.marks.sets_aside(row) else row.source
+        source = "weak" if self.marks.excludes(row) else row.source
         return Dot(row.revision.name, row.index, centre, centre - half, centre + half, source)
 
     def chart(self) -> BisectChart:

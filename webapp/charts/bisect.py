@@ -27,12 +27,12 @@ NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """One boot: its revision and the place of that (below 0 and above the last: neighbours
+    """One boot: its revision and the index of that (below 0 and above the last: neighbours
     beside the ends), its value, and the 95 % interval of that.
     """
 
     name: str
-    place: int
+    index: int
     value: float
     low: float
     high: float
@@ -41,10 +41,10 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class BisectChart:
-    """Revisions from the good one (place 0) to the bad one.
+    """Revisions from the good one (index 0) to the bad one.
 
-    ``chances`` is the probability of each place to be the first bad one, 0 for the good one;
-    ``skipped`` are places that cannot be measured, ``unlikely`` those that began with less weight,
+    ``chances`` is the probability of each revision to be the first bad one, 0 for the good one;
+    ``skipped`` are indices that cannot be measured, ``unlikely`` those that began with less weight,
     and why. ``before`` and ``after`` are the levels on
     either side of the step as far as they are known, in ``unit``.
     """
@@ -116,22 +116,22 @@ def _dots(chart: BisectChart, source: str) -> Json:
 
 
 def _beside(dots: Sequence[Dot], dot: Dot) -> float:
-    at_place = [one for one in dots if one.place == dot.place]
-    order = next(index for index, one in enumerate(at_place) if one is dot)
-    return round(dot.place + 0.6 * ((order + 1) / (len(at_place) + 1) - 0.5), 3)
+    beside = [one for one in dots if one.index == dot.index]
+    order = next(index for index, one in enumerate(beside) if one is dot)
+    return round(dot.index + 0.6 * ((order + 1) / (len(beside) + 1) - 0.5), 3)
 
 
 def _bars(chart: BisectChart) -> Json:
-    places = [place for place, chance in enumerate(chart.chances) if place > 0 or chance > 0]
+    indices = [index for index, chance in enumerate(chart.chances) if index > 0 or chance > 0]
     return {
         "type": "bar",
         "name": "probability",
-        "x": places,
-        "y": [rounded(100 * chart.chances[place]) for place in places],
+        "x": indices,
+        "y": [rounded(100 * chart.chances[index]) for index in indices],
         "yaxis": "y2",
         "width": 0.8,
         "marker": {"color": theme.WORSE},
-        "text": [literal(chart.names[place]) for place in places],
+        "text": [literal(chart.names[index]) for index in indices],
         "textposition": "none",
         "hovertemplate": "%{text}: %{y:.1f} %<extra>first bad one</extra>",
     }
@@ -139,19 +139,19 @@ def _bars(chart: BisectChart) -> Json:
 
 def _skipped(chart: BisectChart) -> Json:
     """The whole height hatched: these cannot be measured, and so not be excluded by themselves."""
-    places = sorted(chart.skipped)
+    indices = sorted(chart.skipped)
     return {
         "type": "bar",
         "name": "skipped",
-        "x": places,
-        "y": [_top(chart)] * len(places),
+        "x": indices,
+        "y": [_top(chart)] * len(indices),
         "yaxis": "y2",
         "width": 0.8,
         "marker": {
             "color": "rgba(0,0,0,0)",
             "pattern": {"shape": "/", "fgcolor": "var(--hatch)", "size": 5, "fillmode": "overlay"},
         },
-        "text": [literal(chart.names[place]) for place in places],
+        "text": [literal(chart.names[index]) for index in indices],
         "textposition": "none",
         "hovertemplate": "%{text}: cannot be measured<extra>skipped</extra>",
     }
@@ -159,13 +159,13 @@ def _skipped(chart: BisectChart) -> Json:
 
 def _unlikely(chart: BisectChart) -> Json:
     """A cross on the axis: told by its shape, and beneath a bar that grew all the same."""
-    places = sorted(chart.unlikely)
+    indices = sorted(chart.unlikely)
     return {
         "type": "scatter",
         "mode": "markers",
         "name": "unlikely",
-        "x": places,
-        "y": [0] * len(places),
+        "x": indices,
+        "y": [0] * len(indices),
         "yaxis": "y2",
         "cliponaxis": False,
         "marker": {
@@ -174,7 +174,7 @@ def _unlikely(chart: BisectChart) -> Json:
             "line": {"color": theme.MUTED, "width": 1},
         },
         "text": [
-            literal(f"{chart.names[place]}: touches {chart.unlikely[place]}") for place in places
+            literal(f"{chart.names[index]}: touches {chart.unlikely[index]}") for index in indices
         ],
         "hovertemplate": "%{text}<extra>unlikely</extra>",
     }
@@ -229,7 +229,7 @@ def _y_range(chart: BisectChart) -> list[float | None]:
 
 
 def _x_axis(chart: BisectChart) -> Json:
-    places = spread_labels(len(chart.names), LABELLED_REVISIONS)
+    indices = spread_labels(len(chart.names), LABELLED_REVISIONS)
     first, last = _ends(chart)
     return {
         "type": "linear",
@@ -237,15 +237,15 @@ def _x_axis(chart: BisectChart) -> Json:
         "anchor": "y2",
         "range": [first - 0.6, last + 0.6],
         "tickmode": "array",
-        "tickvals": places,
-        "ticktext": [literal(chart.names[place]) for place in places],
+        "tickvals": indices,
+        "ticktext": [literal(chart.names[index]) for index in indices],
     }
 
 
 def _ends(chart: BisectChart) -> tuple[int, int]:
-    """The first and the last place that is drawn."""
-    places = [dot.place for dot in chart.dots]
-    return min(0, *places, 0), max(len(chart.names) - 1, *places, 0)
+    """The first and the last index that is drawn."""
+    indices = [dot.index for dot in chart.dots]
+    return min(0, *indices, 0), max(len(chart.names) - 1, *indices, 0)
 
 
 def _axis() -> Json:

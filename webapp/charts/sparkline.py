@@ -17,12 +17,12 @@ FLAG_SIZE = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Spark:
-    """What a sparkline shows. ``places`` count revisions on the axis all charts of a wall share;
+    """What a sparkline shows. ``indices`` count revisions on the axis all charts of a wall share;
     ``flags`` are "regressed", "improved" or "" for each value; those at the indices ``confirmed``
     are filled. ``alerts`` are lines with their number.
     """
 
-    places: Sequence[int]
+    indices: Sequence[int]
     values: Sequence[float]
     flags: Sequence[str]
     style: SeriesStyle
@@ -35,7 +35,7 @@ def draw(spark: Spark, *, length: int, described: str) -> str:
     """The SVG of ``spark`` on an axis of ``length`` revisions; ``described`` says it in words."""
     x = Scale(0, max(length - 1, 1), INSET, WIDTH - INSET)
     y = Scale(*y_range(spark.values), HEIGHT - INSET, INSET)
-    dots = [(x(place), y(value)) for place, value in zip(spark.places, spark.values, strict=True)]
+    dots = [(x(index), y(value)) for index, value in zip(spark.indices, spark.values, strict=True)]
     return svg.document(
         *_alerts(spark, length, x),
         *_levels(spark, x, y),
@@ -50,12 +50,12 @@ def draw(spark: Spark, *, length: int, described: str) -> str:
 def _alerts(spark: Spark, length: int, x: Scale) -> list[str]:
     lines = [
         svg.element(
-            "line", x1=x(one.place), x2=x(one.place), y1=0.0, y2=HEIGHT, class_=line_class(one)
+            "line", x1=x(one.index), x2=x(one.index), y1=0.0, y2=HEIGHT, class_=line_class(one)
         )
         for one in spark.alerts
     ]
     return lines + [
-        svg.label(one.mark.number, x=x(one.mark.place) + 2, y=HEIGHT - 1, class_="alert-number")
+        svg.label(one.mark.number, x=x(one.mark.index) + 2, y=HEIGHT - 1, class_="alert-number")
         for one in labels(spark.alerts, length)
         if one.row == 0
     ]

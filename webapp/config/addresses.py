@@ -6,7 +6,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponseBase
 
 
-class NothingNamedNul:
+class RejectNulBytes:
     """The database holds no NUL, and refuses to look for one: such an address leads nowhere."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:

@@ -101,7 +101,7 @@ class OncePerKind(logging.Filter):
     def _passes(self, record: logging.LogRecord, raised: Raised | None) -> bool:
         level = record.levelno
         if raised:
-            return self._count(_place(raised), level, _words(raised[1]), 1)
+            return self._count(_origin(raised), level, _type_and_message(raised[1]), 1)
         kind = (record.name, level, _template(record))
         return self._count(kind, level, _event(record), LINES_A_WINDOW)
 
@@ -154,8 +154,8 @@ def _take_raised(record: logging.LogRecord) -> Raised | None:
 def short_traceback(raised: Raised) -> str:
     """What was raised, where in our code and where at last; without source lines and values."""
     frames = [f"  {file}:{line} in {name}" for file, line, name in _frames(raised[2])]
-    causes = [f"  caused by {_words(cause)}" for cause in _causes(raised[1])]
-    return "\n".join([_words(raised[1]), *frames, *causes])
+    causes = [f"  caused by {_type_and_message(cause)}" for cause in _causes(raised[1])]
+    return "\n".join([_type_and_message(raised[1]), *frames, *causes])
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -179,12 +179,12 @@ def _frames(trace: TracebackType | None) -> list[tuple[str, int, str]]:
     ]
 
 
-def _place(raised: Raised) -> Hashable:
+def _origin(raised: Raised) -> Hashable:
     """Errors of one type that were raised on one way through our code are one kind."""
     return raised[0], *_frames(raised[2])
 
 
-def _words(error: BaseException) -> str:
+def _type_and_message(error: BaseException) -> str:
     """Its type and message. What is no plain value is not asked for its looks."""
     name = type(error).__name__
     if any(not isinstance(each, PLAIN) for each in error.args):

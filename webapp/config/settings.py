@@ -104,7 +104,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "webapp.accounts.signing_in.middleware.SignIn",
     "webapp.config.privacy.PrivateInstance",
-    "webapp.config.addresses.NothingNamedNul",
+    "webapp.config.addresses.RejectNulBytes",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",

@@ -20,7 +20,7 @@ from webapp.results.models import Revision
 Kind = BisectAct.Kind
 ACTS_ON_REVISION = (
     (Kind.PIN, "Measure next"),
-    (Kind.WEAK, "Weak: measure again"),
+    (Kind.DISCARD, "Weak: measure again"),
     (Kind.SKIP, "Skip"),
     (Kind.UNSKIP, "Do not skip"),
     (Kind.EXCLUDE, "Exclude"),

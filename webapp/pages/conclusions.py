@@ -173,14 +173,14 @@ def _found(row: FindingRow, at: int, positions: Sequence[int]) -> Found:
 def _alert_mark(row: FindingRow, positions: Sequence[int]) -> AlertMark | None:
     if row.membership__alert_id is None or row.membership__alert__likeliest__position is None:
         return None
-    place = bisect_left(positions, row.membership__alert__likeliest__position)
-    if place == len(positions):
+    index = bisect_left(positions, row.membership__alert__likeliest__position)
+    if index == len(positions):
         return None
     return AlertMark(
         number=row.membership__alert_id,
         state=_state_words(row),
         is_open=row.membership__alert__state in Alert.OPEN,
-        place=place,
+        index=index,
         href=reverse("alert", args=[row.membership__alert_id]),
     )
 

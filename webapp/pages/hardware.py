@@ -153,7 +153,7 @@ def _tile(series: Series, positions: Sequence[int], known: _Known) -> Tile:
     latest = rows[-1][2]
     alerts = distinct(concluded.alerts(positions))
     spark = Spark(
-        places=[bisect_left(positions, position) for position, _, _ in rows],
+        indices=[bisect_left(positions, position) for position, _, _ in rows],
         values=[mean for _, _, mean in rows],
         flags=marks,
         style=style_of(mode_id=series.mode_id),

@@ -65,20 +65,20 @@ def select(query: TrendQuery) -> Selection | None:
     metric = _metric(query, metrics)
     if metric is None:
         return None
-    places = list(
+    measured = list(
         Series.objects.filter(tree=tree, metric=metric)
         .order_by("hardware__name", "mode__name")
         .values_list("pk", "hardware__name", "mode__name")
     )
     offer = Offer(
-        hardware=sorted({hardware for _, hardware, _ in places}),
-        modes=sorted({mode for _, _, mode in places}),
+        hardware=sorted({hardware for _, hardware, _ in measured}),
+        modes=sorted({mode for _, _, mode in measured}),
         metrics=metrics,
     )
     query = replace(query, tree=tree.name, metric=metric.name)
     missing = _unknown(query, offer)
     query = _known(query, offer)
-    chosen = [pk for pk, hardware, mode in places if query.takes(hardware, mode)]
+    chosen = [pk for pk, hardware, mode in measured if query.takes(hardware, mode)]
     series = _windows(chosen, query.last)
     return Selection(query, tree, metric, series, len(chosen), offer, missing)
 
@@ -195,7 +195,7 @@ def _trend(
     query = selection.query
     judged = _judged(selection.series, points)
     rows = _revisions(point.revision_id for point in points)
-    place_of = {row.id: place for place, row in enumerate(rows)}
+    index_of = {row.id: index for index, row in enumerate(rows)}
     positions = [row.position for row in rows]
     by_series: dict[int, list[PointRow]] = defaultdict(list)
     for point in points:
@@ -208,7 +208,7 @@ def _trend(
         revisions=_columns(rows),
         series=[
             replace(
-                _series(series, its, judged, place_of, query.whiskers),
+                _series(series, its, judged, index_of, query.whiskers),
                 levels=conclusions[series.pk].levels(positions),
                 found=conclusions[series.pk].found(positions, [point.position for point in its]),
             )
@@ -269,7 +269,7 @@ def _series(
     series: Series,
     points: Sequence[PointRow],
     judged: dict[tuple[int, int], Judged],
-    place_of: dict[int, int],
+    index_of: dict[int, int],
     whiskers: Whiskers,
 ) -> TrendSeries:
     verdicts = [judged.get((series.pk, point.revision_id), UNJUDGED) for point in points]
@@ -280,7 +280,7 @@ def _series(
         mode=series.mode.name,
         simulated=series.hardware.lab.simulated,
         style=style_of(mode_id=series.mode_id, hardware_id=series.hardware_id),
-        places=[place_of[point.revision_id] for point in points],
+        indices=[index_of[point.revision_id] for point in points],
         counts=[point.n for point in points],
         centres=[_centre(point, whiskers) for point in points],
         lows=[low for low, _ in bars],

@@ -98,7 +98,7 @@ def _context(selection: Selection, loaded: Loaded) -> dict[str, object]:
         "drawable": _is_drawable(trend),
         "by_commit": selection.query.link(axis=Axis.COMMIT),
         "image": draw(trend) if _is_drawable(trend) else "",
-        "latest": [_line(trend, series, len(series.places) - 1) for series in trend.series],
+        "latest": [_line(trend, series, len(series.indices) - 1) for series in trend.series],
         "findings": _findings(trend),
         "words": [(series, loaded.conclusions[series.id].words) for series in trend.series],
         "young": _young(trend),
@@ -113,17 +113,17 @@ def _context(selection: Selection, loaded: Loaded) -> dict[str, object]:
 
 
 def _is_drawable(trend: Trend) -> bool:
-    """Whether any point has a place on the axis."""
+    """Whether any point can be drawn on the axis."""
     has_times = any(time is not None for time in trend.revisions.times)
     return bool(trend.series) and (trend.axis == Axis.COMMIT or has_times)
 
 
 def _line(trend: Trend, series: TrendSeries, index: int) -> PointLine:
-    place = series.places[index]
+    row = series.indices[index]
     return PointLine(
         series=series,
-        revision=trend.revisions.names[place],
-        subject=trend.revisions.subjects[place],
+        revision=trend.revisions.names[row],
+        subject=trend.revisions.subjects[row],
         n=series.counts[index],
         centre=series.centres[index],
         percent=series.percents[index],
@@ -136,19 +136,19 @@ def _line(trend: Trend, series: TrendSeries, index: int) -> PointLine:
 def _findings(trend: Trend) -> list[FindingLine]:
     """The findings of all series: confirmed ones first, then the newest."""
     lines = [
-        FindingLine(series, trend.revisions.names[series.places[one.at]], one)
+        FindingLine(series, trend.revisions.names[series.indices[one.at]], one)
         for series in trend.series
         for one in series.found
     ]
-    places = {name: place for place, name in enumerate(trend.revisions.names)}
-    ordered = sorted(lines, key=lambda line: (not line.found.is_confirmed, -places[line.revision]))
+    indices = {name: index for index, name in enumerate(trend.revisions.names)}
+    ordered = sorted(lines, key=lambda line: (not line.found.is_confirmed, -indices[line.revision]))
     return ordered[:FLAGGED_SHOWN]
 
 
 def _young(trend: Trend) -> list[PointLine]:
     """The newest points that ministat alone flags, in series too young for the detector."""
     flagged = [
-        (series.places[mark.at], series, mark.at)
+        (series.indices[mark.at], series, mark.at)
         for series in trend.series
         for mark in series.marks
         if mark.at not in {one.at for one in series.found}
@@ -162,7 +162,7 @@ def _newest_points(trend: Trend) -> list[PointLine]:
     if len(trend.series) != 1:
         return []
     series = trend.series[0]
-    count = len(series.places)
+    count = len(series.indices)
     return [
         _line(trend, series, index)
         for index in range(count - 1, max(count - 1 - POINTS_SHOWN, -1), -1)

@@ -62,10 +62,10 @@ def visible_shifts(df: Floats, confidence: float) -> Floats:
     return _look_up(_shift_table(confidence), 1 / df)
 
 
-def _look_up(table: Floats, place: Floats) -> Floats:
+def _look_up(table: Floats, fraction: Floats) -> Floats:
     """Interpolate in a table over equal steps of 0…1; `numpy.interp` takes ten times as long."""
     steps = len(table) - 1
-    scaled = place * steps
+    scaled = fraction * steps
     left = np.minimum(scaled.astype(np.intp), steps - 1)
     low = table[left]
     between: Floats = low + (scaled - left) * (table[left + 1] - low)

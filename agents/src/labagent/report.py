@@ -33,14 +33,14 @@ def _metric(samples: Samples) -> str:
 
 def reason_lines(what: str, skips: Iterable[Skip]) -> Iterator[str]:
     """One line for each reason for which runs were `what` (skipped, rejected): how many, where."""
-    for reason, places in _by_reason(skips).items():
-        more = f", … {len(places) - _NAMED} more" if len(places) > _NAMED else ""
-        yield one_line(f"{what} {len(places)}: {reason} ({', '.join(places[:_NAMED])}{more})")
+    for reason, names in _by_reason(skips).items():
+        more = f", … {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        yield one_line(f"{what} {len(names)}: {reason} ({', '.join(names[:_NAMED])}{more})")
 
 
 def skip_reasons(skips: Iterable[Skip]) -> str:
     """The reasons in one line: `2 no usable sample; 4 profiled, so not a measurement`."""
-    reasons = (f"{len(places)} {reason}" for reason, places in _by_reason(skips).items())
+    reasons = (f"{len(names)} {reason}" for reason, names in _by_reason(skips).items())
     return one_line("; ".join(reasons))
 
 

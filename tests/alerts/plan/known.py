@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from webapp.alerts.grouping import Evidence
-from webapp.alerts.plan.known import KnownAlert, KnownFinding, Place
+from webapp.alerts.plan.known import CommitRange, KnownAlert, KnownFinding
 
 LOSS, GAIN = -5.0, 5.0
 
@@ -33,8 +33,8 @@ def held_by(alert: KnownAlert, *findings: KnownFinding) -> list[KnownFinding]:
 
 def alert(number: int, after: int, suspect: int, **fields: Any) -> KnownAlert:
     """A new one, of a regression, that stands."""
-    place = Place(suspect, after, fields.pop("likeliest", suspect))
-    return KnownAlert(number, place, **{"verdict": "regression", "state": "new", **fields})
+    commits = CommitRange(suspect, after, fields.pop("likeliest", suspect))
+    return KnownAlert(number, commits, **{"verdict": "regression", "state": "new", **fields})
 
 
 def retired(number: int, after: int, suspect: int, **fields: Any) -> KnownAlert:

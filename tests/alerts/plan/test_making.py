@@ -21,7 +21,7 @@ from webapp.alerts.plan.changes import (
     TakeUp,
     Turn,
 )
-from webapp.alerts.plan.known import Known, KnownFinding, KnownHold, Place
+from webapp.alerts.plan.known import CommitRange, Known, KnownFinding, KnownHold
 
 
 def plan(*args: Any, **fields: Any) -> list[PlannedChange]:
@@ -34,7 +34,7 @@ def test_nothing_known_needs_nothing() -> None:
 
 def test_a_finding_opens_an_alert() -> None:
     assert plan([finding(1, 10, 12, at=11)]) == [
-        Open(1, Place(12, 10, 11), "regression", is_history=False),
+        Open(1, CommitRange(12, 10, 11), "regression", is_history=False),
         Join(1, (1,)),
     ]
 
@@ -42,14 +42,14 @@ def test_a_finding_opens_an_alert() -> None:
 def test_a_new_alert_is_called_by_a_number_that_no_other_has() -> None:
     there = alert(7, 20, 21)
     opened, *_ = plan([finding(1, 10, 12), *held_by(there, finding(2, 20, 21))], [there])
-    assert opened == Open(8, Place(12, 10, 12), "regression", is_history=False)
+    assert opened == Open(8, CommitRange(12, 10, 12), "regression", is_history=False)
 
 
 def test_findings_of_two_commits_open_two_and_those_of_one_open_one() -> None:
     changes = plan([finding(1, 10, 12), finding(2, 11, 13), finding(3, 20, 21)])
     assert changes == [
-        Open(1, Place(12, 11, 12), "regression", is_history=False),
-        Open(2, Place(21, 20, 21), "regression", is_history=False),
+        Open(1, CommitRange(12, 11, 12), "regression", is_history=False),
+        Open(2, CommitRange(21, 20, 21), "regression", is_history=False),
         Join(1, (1, 2)),
         Join(2, (3,)),
     ]
@@ -84,9 +84,9 @@ def test_where_alerts_are_in_line_nothing_is_to_be_done() -> None:
 
 
 def test_a_plan_that_was_done_leaves_nothing_to_do() -> None:
-    place = Place(12, 11, 12)
+    commits = CommitRange(12, 11, 12)
     changes = plan([finding(1, 10, 12), finding(2, 11, 13)])
-    assert changes[0] == Open(1, place, "regression", is_history=False)
+    assert changes[0] == Open(1, commits, "regression", is_history=False)
     there = changes[0].made()
     assert plan(held_by(there, finding(1, 10, 12), finding(2, 11, 13)), [there]) == []
 
@@ -95,19 +95,19 @@ class TestMoving:
     def test_an_alert_goes_where_its_findings_go(self) -> None:
         there = alert(1, 10, 12)
         moved = held_by(there, finding(1, 12, 14))
-        assert plan(moved, [there]) == [Move(1, Place(14, 12, 14))]
+        assert plan(moved, [there]) == [Move(1, CommitRange(14, 12, 14))]
 
     def test_other_suspects_around_the_same_likeliest_commit_refine_it(self) -> None:
         there = alert(1, 10, 14, likeliest=12)
         narrower = held_by(there, finding(1, 11, 13, at=12))
-        assert plan(narrower, [there]) == [Refine(1, Place(13, 11, 12))]
+        assert plan(narrower, [there]) == [Refine(1, CommitRange(13, 11, 12))]
 
     def test_it_follows_a_finding_that_took_the_place_of_its_own(self) -> None:
         there = alert(1, 10, 12)
         old = replace(finding(1, 10, 12), is_proven=False, superseded_by=2)
         rows = [*held_by(there, old), finding(2, 13, 14)]
         assert plan(rows, [there]) == [
-            Move(1, Place(14, 13, 14)),
+            Move(1, CommitRange(14, 13, 14)),
             Leave(1, (1,)),
             Join(1, (2,)),
         ]
@@ -125,8 +125,8 @@ class TestMoving:
         there = alert(1, 10, 12)
         rows = held_by(there, finding(1, 13, 14), finding(2, 15, 16))
         assert plan(rows, [there]) == [
-            Move(1, Place(14, 13, 14)),
-            Open(2, Place(16, 15, 16), "regression", is_history=False),
+            Move(1, CommitRange(14, 13, 14)),
+            Open(2, CommitRange(16, 15, 16), "regression", is_history=False),
             Leave(1, (2,)),
             Join(2, (2,)),
         ]
@@ -136,7 +136,7 @@ class TestMoving:
         rows = held_by(few, finding(1, 16, 18))
         rows += held_by(most, finding(2, 16, 18), finding(3, 16, 18))
         assert plan(rows, [few, most]) == [
-            Move(2, Place(18, 16, 18)),
+            Move(2, CommitRange(18, 16, 18)),
             Leave(1, (1,)),
             Join(2, (1,)),
             Retire(1, 2, is_closed=True),
@@ -145,13 +145,13 @@ class TestMoving:
     def test_of_two_with_as_many_the_oldest_does(self) -> None:
         first, second = alert(1, 10, 12), alert(2, 14, 15)
         rows = held_by(second, finding(1, 16, 18)) + held_by(first, finding(2, 16, 18))
-        assert Move(1, Place(18, 16, 18)) in plan(rows, [first, second])
+        assert Move(1, CommitRange(18, 16, 18)) in plan(rows, [first, second])
 
     def test_what_a_bisect_named_is_the_likeliest_while_it_is_suspected(self) -> None:
         there = alert(1, 10, 14, likeliest=12, named=12)
         assert plan(held_by(there, finding(1, 10, 14, at=13)), [there]) == []
         later = held_by(there, finding(1, 12, 14, at=13))
-        assert plan(later, [there]) == [Move(1, Place(14, 12, 13))]
+        assert plan(later, [there]) == [Move(1, CommitRange(14, 12, 13))]
 
 
 class TestTwoAtOneCommit:
@@ -232,7 +232,7 @@ class TestHolds:
     def test_a_new_finding_of_its_step_moves_it(self) -> None:
         there = alert(1, 10, 20)
         assert plan([self.within()], [there], [self.HELD]) == [
-            Move(1, Place(16, 14, 16)),
+            Move(1, CommitRange(16, 14, 16)),
             Join(1, (1,)),
         ]
 
@@ -278,7 +278,7 @@ class TestAssigned:
         rows = held_by(there, finding(1, 10, 12), finding(2, 11, 12))
         rows += held_by(other, finding(3, 20, 22))
         assert plan(rows, [there, other], assigned=[Assigned(2, 1, 10, 12)]) == [
-            Refine(1, Place(12, 11, 12)),
+            Refine(1, CommitRange(12, 11, 12)),
             Leave(1, (1,)),
             Join(2, (1,)),
         ]
@@ -333,7 +333,7 @@ class TestBack:
         other = alert(2, 20, 22)
         rows = held_by(other, finding(1, 13, 14), finding(2, 20, 22))
         assert plan(rows, [closed, other], back={1: 1}) == [
-            Move(1, Place(14, 13, 14)),
+            Move(1, CommitRange(14, 13, 14)),
             Leave(2, (1,)),
             Join(1, (1,)),
             Stand(1, "new"),
@@ -344,14 +344,14 @@ class TestBack:
         other = alert(2, 20, 22)
         rows = held_by(other, finding(1, 13, 14), finding(2, 20, 22))
         assert plan(rows, [closed, other])[0] == Open(
-            3, Place(14, 13, 14), "regression", is_history=False
+            3, CommitRange(14, 13, 14), "regression", is_history=False
         )
 
 
 class TestHistory:
     def test_an_alert_from_history_alone_is_born_asleep(self) -> None:
         opened, _ = plan([finding(1, 10, 12, is_history=True)])
-        assert opened == Open(1, Place(12, 10, 12), "regression", is_history=True)
+        assert opened == Open(1, CommitRange(12, 10, 12), "regression", is_history=True)
         assert isinstance(opened, Open)
         assert (opened.made().state, opened.made().history) == ("snoozed", True)
 

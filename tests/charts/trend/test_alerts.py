@@ -11,9 +11,9 @@ from webapp.charts.trend.alerts import AlertMark, distinct, labels
 from webapp.charts.trend.figure import payload
 
 
-def a_mark(number: int, place: int, *, is_open: bool = True) -> AlertMark:
+def a_mark(number: int, index: int, *, is_open: bool = True) -> AlertMark:
     state = "new" if is_open else "resolved"
-    return AlertMark(number, state, is_open, place, f"/alerts/{number}/")
+    return AlertMark(number, state, is_open, index, f"/alerts/{number}/")
 
 
 def test_labels_that_would_cover_each_other_stand_in_rows() -> None:

@@ -37,7 +37,7 @@ def a_series(**changes: Any) -> TrendSeries:
         hardware="Atom/T540",
         mode="forwarding",
         style=style_of(mode_id=1, hardware_id=1),
-        places=[0, 1, 2],
+        indices=[0, 1, 2],
         counts=[5, 5, 1],
         centres=[100.0, 101.0, 80.0],
         lows=[99.0, 100.0, None],

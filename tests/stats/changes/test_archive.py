@@ -49,8 +49,8 @@ def test_every_sure_change_is_found_within_one_revision_and_nothing_else(points,
     sure = [order[item["revision"]] for item in labels["sure"]]
     known = sure + [order[item["revision"]] for item in labels["probable"]]
 
-    assert all(any(abs(at - place) <= 1 for at in found) for place in sure)
-    assert [at for at in found if all(abs(at - place) > 1 for place in known)] == []
+    assert all(any(abs(at - location) <= 1 for at in found) for location in sure)
+    assert [at for at in found if all(abs(at - location) > 1 for location in known)] == []
     assert analysis.retracted == ()
 
 

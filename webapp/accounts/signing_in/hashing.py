@@ -24,7 +24,7 @@ class Gate:
 
     def __init__(self, *, at_once: int, waiting: int, seconds: float) -> None:
         self._inside = threading.Semaphore(at_once)
-        self._places = at_once + waiting
+        self._most = at_once + waiting
         self._seconds = seconds
         self._lock = threading.Lock()
         self.there = 0
@@ -42,7 +42,7 @@ class Gate:
 
     def _enter(self) -> None:
         with self._lock:
-            if self.there == self._places:
+            if self.there == self._most:
                 raise HashingBusy
             self.there += 1
 

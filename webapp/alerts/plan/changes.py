@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from webapp.alerts.grouping import AlertVerdict
-from webapp.alerts.plan.known import KnownAlert, Place, State
+from webapp.alerts.plan.known import CommitRange, KnownAlert, State
 
 News = Literal["recovered", "returned", "snoozed", "woke"]
 
@@ -14,14 +14,14 @@ class Open:
     """A new alert, which the other changes call by ``alert``: it has no number yet."""
 
     alert: int
-    place: Place
+    commits: CommitRange
     verdict: AlertVerdict
     is_history: bool
 
     def made(self) -> KnownAlert:
         return KnownAlert(
             number=self.alert,
-            place=self.place,
+            commits=self.commits,
             verdict=self.verdict,
             state="snoozed" if self.is_history else "new",
             history=self.is_history,
@@ -33,10 +33,10 @@ class Move:
     """It points at another commit."""
 
     alert: int
-    place: Place
+    commits: CommitRange
 
     def on(self, alert: KnownAlert) -> KnownAlert:
-        return replace(alert, place=self.place)
+        return replace(alert, commits=self.commits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,10 @@ class Refine:
     """Its likeliest commit is the same, the others it suspects are not."""
 
     alert: int
-    place: Place
+    commits: CommitRange
 
     def on(self, alert: KnownAlert) -> KnownAlert:
-        return replace(alert, place=self.place)
+        return replace(alert, commits=self.commits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from webapp.alerts.grouping import AlertVerdict
 from webapp.alerts.plan.changes import Open, PlannedChange, ToKnown
-from webapp.alerts.plan.known import KnownAlert, Place
+from webapp.alerts.plan.known import CommitRange, KnownAlert
 
 
 class Draft:
@@ -18,10 +18,10 @@ class Draft:
         self.alerts[change.alert] = change.on(self.alerts[change.alert])
         self.changes.append(change)
 
-    def open(self, place: Place, verdict: AlertVerdict, *, is_history: bool) -> int:
+    def open(self, commits: CommitRange, verdict: AlertVerdict, *, is_history: bool) -> int:
         """A new alert; what it is called is larger than any number here, as its own will be."""
         called = max(self.alerts, default=0) + 1
-        change = Open(called, place, verdict, is_history)
+        change = Open(called, commits, verdict, is_history)
         self.alerts[called] = change.made()
         self.changes.append(change)
         return called

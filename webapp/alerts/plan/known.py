@@ -1,6 +1,6 @@
 """What is known of a tree when its alerts are brought in line with its findings.
 
-Places are positions along the tree, rows go by their ids.
+Commits are positions along the tree, rows go by their ids.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ class KnownFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CommitRange:
     """The suspects are the commits later than ``after`` up to ``suspect``."""
 
     suspect: int
@@ -49,7 +49,7 @@ class KnownAlert:
     """As much of an alert as its plan needs. ``named`` is the commit that a bisect named."""
 
     number: int
-    place: Place
+    commits: CommitRange
     verdict: str
     state: State
     is_active: bool = True

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from webapp.alerts.plan.changes import Join, Leave, Move, PlannedChange, Refine, Turn
 from webapp.alerts.plan.conclusions import Conclusion, conclude
 from webapp.alerts.plan.draft import Draft
-from webapp.alerts.plan.known import Known, KnownFinding, Place
+from webapp.alerts.plan.known import CommitRange, Known, KnownFinding
 from webapp.alerts.plan.pairing import Owners, Pairing, pair
 from webapp.alerts.plan.states import retire, settle, take_up
 
@@ -23,11 +23,11 @@ def plan_changes(known: Known) -> list[PlannedChange]:
         holds=known.holds,
         received=known.received,
         assigned=known.assigned,
-        anchors={alert.number: alert.place.suspect for alert in known.alerts},
+        anchors={alert.number: alert.commits.suspect for alert in known.alerts},
     )
     pairing = pair(known, draft.alerts, conclusions)
     active = [alert.number for alert in known.alerts if alert.is_active]
-    paired = [(one, _place(draft, number, one)) for one, number in pairing.pairs]
+    paired = [(one, _pair_with_alert(draft, number, one)) for one, number in pairing.pairs]
     after = _hand_over(draft, known.findings, paired)
     kept = _kept(known, paired, pairing)
     leaving = [
@@ -43,18 +43,18 @@ def plan_changes(known: Known) -> list[PlannedChange]:
     return draft.changes
 
 
-def _place(draft: Draft, number: int | None, one: Conclusion) -> int:
+def _pair_with_alert(draft: Draft, number: int | None, one: Conclusion) -> int:
     """Let an alert point where its group does, or open one; its number."""
     group = one.group
-    place = Place(group.suspect, group.after, group.likeliest)
+    commits = CommitRange(group.suspect, group.after, group.likeliest)
     if number is None:
-        return draft.open(place, group.verdict, is_history=one.is_history)
+        return draft.open(commits, group.verdict, is_history=one.is_history)
     alert = draft.alerts[number]
     if alert.named is not None and group.after < alert.named <= group.suspect:
-        place = Place(group.suspect, group.after, alert.named)
-    if place != alert.place:
-        is_same = place.likeliest == alert.place.likeliest
-        draft.add(Refine(number, place) if is_same else Move(number, place))
+        commits = CommitRange(group.suspect, group.after, alert.named)
+    if commits != alert.commits:
+        is_same = commits.likeliest == alert.commits.likeliest
+        draft.add(Refine(number, commits) if is_same else Move(number, commits))
     if alert.verdict != group.verdict:
         draft.add(Turn(number, alert.verdict, group.verdict))
     return number

@@ -66,7 +66,7 @@ def _free(alerts: Alerts, own: Sequence[Conclusion], back: Collection[int]) -> s
     """
     suspects = {one.group.suspect for one in own}
     may = [alert for alert in alerts.values() if alert.is_active or alert.number in back]
-    return {alert.number for alert in may if alert.place.suspect not in suspects}
+    return {alert.number for alert in may if alert.commits.suspect not in suspects}
 
 
 def _pair(
@@ -75,7 +75,7 @@ def _pair(
     """Each group with its alert: the one of its commit; else the oldest free one that holds most of
     its findings; else none yet.
     """
-    at_commit = {alert.place.suspect: number for number, alert in alerts.items()}
+    at_commit = {alert.commits.suspect: number for number, alert in alerts.items()}
     pairs: Pairs = []
     for one in own:
         number = at_commit.get(one.group.suspect)
@@ -115,11 +115,11 @@ def _add_assigned(pairs: Pairs, assigned: Sequence[Conclusion], alerts: Alerts) 
     What is too small to open an alert makes none stand by itself.
     """
     added = list(pairs)
-    places = {number: at for at, (_, number) in enumerate(pairs) if number is not None}
+    positions = {number: at for at, (_, number) in enumerate(pairs) if number is not None}
     taken = {one.group.suspect for one, _ in pairs}
     for one in assigned:
         alert = alerts[one.group.alert or 0]
-        at = places.get(alert.number)
+        at = positions.get(alert.number)
         if at is not None:
             added[at] = joined(added[at][0], one), alert.number
         elif one.group.openers:
@@ -129,9 +129,9 @@ def _add_assigned(pairs: Pairs, assigned: Sequence[Conclusion], alerts: Alerts) 
 
 def _alone(one: Conclusion, alert: KnownAlert, taken: set[int], alerts: Alerts) -> Conclusion:
     """Where the findings point; where the alert stands, if another alert has that commit."""
-    others = {other.place.suspect for other in alerts.values() if other is not alert}
+    others = {other.commits.suspect for other in alerts.values() if other is not alert}
     if one.group.suspect not in taken | others:
         return one
-    at = alert.place
+    at = alert.commits
     stays = replace(one.group, suspect=at.suspect, after=at.after, likeliest=at.likeliest)
     return replace(one, group=stays)

@@ -117,17 +117,17 @@ def _received(proven: Iterable[Finding]) -> dict[int, int]:
     return {positions[revision]: series for revision, series in counted}
 
 
-Place = tuple[int, int, int]  # revision, hardware, mode
+Measured = tuple[int, int, int]  # revision, hardware, mode
 
 
-def _place(row: Finding) -> Place:
+def _measured(row: Finding) -> Measured:
     return row.revision_id, row.series.hardware_id, row.series.mode_id
 
 
 def _with_history(
     known: Sequence[KnownFinding], findings: Sequence[Finding], holds: Sequence[KnownHold]
 ) -> list[KnownFinding]:
-    """Mark those at places where every run was uploaded as history. Only large ones are looked at:
+    """Mark those where every run was uploaded as history. Only large ones are looked at:
     nothing else opens an alert.
     """
     opening = [
@@ -142,6 +142,6 @@ def _with_history(
         .values_list("revision_id", "hardware_id", "mode_id")
         .annotate(only=BoolAnd("history"))
     )
-    places = {(revision, hardware, mode) for revision, hardware, mode, only in rows if only}
-    old = {row.pk for row in opening if _place(row) in places}
+    historic = {(revision, hardware, mode) for revision, hardware, mode, only in rows if only}
+    old = {row.pk for row in opening if _measured(row) in historic}
     return [replace(one, is_history=True) if one.number in old else one for one in known]

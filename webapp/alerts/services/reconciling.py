@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from webapp.alerts.models import Alert
 from webapp.alerts.plan import plan_changes
-from webapp.alerts.plan.known import Known, KnownAlert, Place, State
+from webapp.alerts.plan.known import CommitRange, Known, KnownAlert, State
 from webapp.alerts.queries.evidence import Read, findings_in, read_evidence
 from webapp.alerts.queries.holds import holds_in
 from webapp.alerts.services.writing import write_changes
@@ -66,7 +66,9 @@ def _alerts(
 def _known(alert: Alert) -> KnownAlert:
     return KnownAlert(
         number=alert.pk,
-        place=Place(alert.revision.position, alert.after.position, alert.likeliest.position),
+        commits=CommitRange(
+            alert.revision.position, alert.after.position, alert.likeliest.position
+        ),
         verdict=alert.verdict,
         state=cast("State", alert.state),
         is_active=alert.is_active,

@@ -7,7 +7,7 @@ from typing import Any
 
 from webapp.alerts.models import Alert, AlertEvent, AlertFinding
 from webapp.alerts.plan import changes as plan
-from webapp.alerts.plan.known import Place
+from webapp.alerts.plan.known import CommitRange
 from webapp.alerts.services.log import RESTORED, Change, write
 from webapp.alerts.services.opening import open_alert
 from webapp.analysis.models import Finding
@@ -62,7 +62,7 @@ class _Writer:
     def open(self, change: plan.Open) -> None:
         self.alerts[change.alert] = open_alert(
             self.tree,
-            self.fields(change.place),
+            self.fields(change.commits),
             change.verdict,
             is_history=change.is_history,
             now=self.now,
@@ -70,23 +70,23 @@ class _Writer:
 
     def move(self, change: plan.Move) -> None:
         alert = self.alerts[change.alert].alert
-        now_at = self.revisions[change.place.likeliest]
+        now_at = self.revisions[change.commits.likeliest]
         self.alerts[change.alert].note(Kind.MOVED, f"from {alert.likeliest} to {now_at}")
-        self.point(alert, change.place)
+        self.point(alert, change.commits)
 
     def refine(self, change: plan.Refine) -> None:
         self.alerts[change.alert].note(Kind.REFINED)
-        self.point(self.alerts[change.alert].alert, change.place)
+        self.point(self.alerts[change.alert].alert, change.commits)
 
-    def point(self, alert: Alert, place: Place) -> None:
-        for name, value in self.fields(place).items():
+    def point(self, alert: Alert, commits: CommitRange) -> None:
+        for name, value in self.fields(commits).items():
             setattr(alert, name, value)
 
-    def fields(self, place: Place) -> dict[str, int]:
+    def fields(self, commits: CommitRange) -> dict[str, int]:
         return {
-            "revision_id": self.revisions[place.suspect].pk,
-            "after_id": self.revisions[place.after].pk,
-            "likeliest_id": self.revisions[place.likeliest].pk,
+            "revision_id": self.revisions[commits.suspect].pk,
+            "after_id": self.revisions[commits.after].pk,
+            "likeliest_id": self.revisions[commits.likeliest].pk,
         }
 
     def turn(self, change: plan.Turn) -> None:
@@ -169,12 +169,14 @@ ACTS: Mapping[type[plan.PlannedChange], Callable[[_Writer, Any], None]] = {
 
 def _revisions(tree: int, changes: Iterable[plan.PlannedChange]) -> dict[int, Revision]:
     """Those that a plan points at, by position."""
-    places = [
-        change.place
+    ranges = [
+        change.commits
         for change in changes
         if isinstance(change, plan.Open | plan.Move | plan.Refine)
     ]
-    wanted = {at for place in places for at in (place.suspect, place.after, place.likeliest)}
+    wanted = {
+        at for commits in ranges for at in (commits.suspect, commits.after, commits.likeliest)
+    }
     if not wanted:
         return {}
     rows = Revision.objects.filter(tree=tree, position__in=wanted)

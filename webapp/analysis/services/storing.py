@@ -28,7 +28,9 @@ def store_runs(
     An attempt to replace runs of another lab is put on record, in a transaction of its own.
     """
     try:
-        return _take_in(agent=agent, runs=runs, register=register, history=history, replace=replace)
+        return _store_runs(
+            agent=agent, runs=runs, register=register, history=history, replace=replace
+        )
     except Forbidden as refusal:
         if refusal.attempted:
             results.note_refused_replacement(agent=agent, runs=refusal.attempted)
@@ -58,7 +60,7 @@ def store_job_result(
     return recorded
 
 
-def _take_in(*, agent: Agent, runs: Sequence[RunDocument], **flags: bool) -> Recorded:
+def _store_runs(*, agent: Agent, runs: Sequence[RunDocument], **flags: bool) -> Recorded:
     def once() -> Recorded:
         with transaction.atomic():
             recorded = results.record_runs(agent=agent, runs=runs, **flags)

@@ -14,7 +14,7 @@ from webapp.results.models import Revision, Run
 class BisectBoot(models.Model):
     """The values of one boot, in the metric's unit, in the order they became known (``number``).
 
-    ``index`` is the place of its revision along the bisect: 0 is the good one; measured neighbours
+    ``index`` is that of its revision along the bisect: 0 is the good one; measured neighbours
     before it count down from −1, those after the bad one up from the last. ``build`` tells boots
     of one build from those of another. ``purpose`` is the state that asked for it; "history" spends
     nothing: it was there before, or somebody else's job brought it. Rows are only added. Where its

@@ -56,7 +56,7 @@ class BisectAct(models.Model):
         PIN = "pin", "measure it next"
         SKIP = "skip", "cannot be measured"
         UNSKIP = "unskip", "can be measured again"
-        WEAK = "weak", "measured weakly"
+        DISCARD = "weak", "measured weakly"
         SAME = "same", "built as its parent"
         PAUSE = "pause", "paused"
         RESUME = "resume", "resumed"
@@ -64,7 +64,7 @@ class BisectAct(models.Model):
 
     OF_A_REVISION = (
         *(Kind.FORCE, Kind.EXCLUDE, Kind.ALLOW),
-        *(Kind.PIN, Kind.SKIP, Kind.UNSKIP, Kind.WEAK),
+        *(Kind.PIN, Kind.SKIP, Kind.UNSKIP, Kind.DISCARD),
     )
     """What a person can do to one revision. Builds that are the same are found, not said."""
 

@@ -45,7 +45,7 @@ def _waiting(able: Sequence[Capability]) -> Iterable[Finding]:
 
     Those of history are not, nor those in a series where a bisect measures single boots.
     """
-    place = {
+    measured_there = {
         "revision": OuterRef("revision"),
         "hardware": OuterRef("series__hardware"),
         "mode": OuterRef("series__mode"),
@@ -54,9 +54,9 @@ def _waiting(able: Sequence[Capability]) -> Iterable[Finding]:
     candidates = Finding.objects.filter(state=Finding.State.CANDIDATE, series__tree__in=trees)
     return (
         of_interest(candidates)
-        .filter(Exists(Run.objects.counted().filter(history=False, **place)))
+        .filter(Exists(Run.objects.counted().filter(history=False, **measured_there)))
         .exclude(series__in=Bisect.objects.running().values("series"))
-        .exclude(Exists(Job.objects.filter(purpose=Job.Purpose.CONFIRM, **place)))
+        .exclude(Exists(Job.objects.filter(purpose=Job.Purpose.CONFIRM, **measured_there)))
         .select_related("revision", "previous", "series__hardware", "series__mode")
         .select_related("series__metric")
         .filter(series__hardware__in={serves.hardware for serves in able})

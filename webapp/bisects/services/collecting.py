@@ -46,8 +46,8 @@ def collect(bisect: Bisect, *, decision: int, now: datetime) -> int:
     ``decision`` is the number of the decision that is to follow. The caller holds the bisect.
     """
     known = {(row.run_id or 0, row.boot): row for row in _boots_kept(bisect)}
-    places = {row.revision_id: row.index for row in known.values()} | _places(bisect)
-    found = measured_at(bisect.series_id, places)
+    index_of = {row.revision_id: row.index for row in known.values()} | _index_of(bisect)
+    found = measured_at(bisect.series_id, index_of)
     stored = {(one.run, one.boot): one for one in found if one.is_comparable}
     dropped = [key for key, row in known.items() if not _is_backed(row, stored.get(key))]
     gone = [known[key].pk for key in dropped]
@@ -66,7 +66,7 @@ def history_boots(bisect: Bisect, *, earliest: int, latest: int, most: int) -> l
     after the bad one up to ``latest``.
     """
     neighbours = _neighbours(bisect, earliest, latest, most)
-    measured = measured_at(bisect.series_id, neighbours | _places(bisect))
+    measured = measured_at(bisect.series_id, neighbours | _index_of(bisect))
     return [_row(one, Source.HISTORY, Source.HISTORY) for one in measured]
 
 
@@ -96,7 +96,7 @@ def append(bisect: Bisect, rows: Sequence[BisectBoot], now: datetime) -> list[Bi
     return BisectBoot.objects.bulk_create(rows)
 
 
-def measured_at(series: int, places: Mapping[int, int]) -> list[Measured]:
+def measured_at(series: int, index_of: Mapping[int, int]) -> list[Measured]:
     """The boots of the counted runs of a series at revisions (id → index), in pooling order.
 
     Samples of a run that does not tell its boots count as runs of one boot, which is the least
@@ -104,7 +104,7 @@ def measured_at(series: int, places: Mapping[int, int]) -> list[Measured]:
     """
     rows = (
         Measurement.objects.counted()
-        .filter(series=series, run__revision__in=places)
+        .filter(series=series, run__revision__in=index_of)
         .in_pooling_order()
         .values_list("run_id", "run__revision_id", "run__build_id", "samples", "boots")
     )
@@ -114,7 +114,7 @@ def measured_at(series: int, places: Mapping[int, int]) -> list[Measured]:
         for value, boot in zip(samples, boots or [0] * len(samples), strict=True):
             of_boot[boot].append(value)
         found += [
-            Measured(places[revision], revision, run, boot, build, tuple(values))
+            Measured(index_of[revision], revision, run, boot, build, tuple(values))
             for boot, values in of_boot.items()
         ]
     return found
@@ -130,7 +130,7 @@ def _boots_kept(bisect: Bisect) -> QuerySet[BisectBoot]:
     return bisect.boots.filter(dropped_at__isnull=True, run__isnull=False)
 
 
-def _places(bisect: Bisect) -> dict[int, int]:
+def _index_of(bisect: Bisect) -> dict[int, int]:
     return {revision: index for index, revision in enumerate(bisect.along)}
 
 
@@ -143,9 +143,9 @@ def _neighbours(bisect: Bisect, earliest: int, latest: int, most: int) -> dict[i
         rows.values_list("revision_id", flat=True)[:most]
         for rows in (before.order_by("-position"), after.order_by("position"))
     )
-    places = {revision: -1 - steps for steps, revision in enumerate(earlier)}
+    index_of = {revision: -1 - steps for steps, revision in enumerate(earlier)}
     first = bisect.last_index + 1
-    return places | {revision: first + steps for steps, revision in enumerate(later)}
+    return index_of | {revision: first + steps for steps, revision in enumerate(later)}
 
 
 def _is_backed(row: BisectBoot, measured: Measured | None) -> bool:

@@ -42,11 +42,11 @@ def rename_along(source: Revision, into: Revision) -> None:
         renamed.update(**{column: ids})
     for row in both:
         row.refresh_from_db()
-        _join_places(row, *at[row.pk], names=f"{source} and {into}")
+        _join_indices(row, *at[row.pk], names=f"{source} and {into}")
 
 
-def _join_places(bisect: Bisect, first: int, last: int, *, names: str) -> None:
-    """Two places of a running bisect are one commit now: the later one cannot have made the step.
+def _join_indices(bisect: Bisect, first: int, last: int, *, names: str) -> None:
+    """Two indices of a running bisect are one commit now: the later one cannot have made the step.
 
     Where others lie between them, their order was wrong, and so is what was concluded.
     """

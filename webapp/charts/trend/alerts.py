@@ -11,7 +11,7 @@ LABEL_SHARE = 0.075
 
 @dataclass(frozen=True, slots=True)
 class AlertMark:
-    """An alert at its likeliest commit: ``place`` is that of the first revision shown that has it.
+    """An alert at its likeliest commit: ``index`` is that of the first revision shown that has it.
 
     ``state`` is the word for people; an alert that is not open is drawn fainter.
     """
@@ -19,7 +19,7 @@ class AlertMark:
     number: int
     state: str
     is_open: bool
-    place: int
+    index: int
     href: str
 
     @property
@@ -41,16 +41,16 @@ class Label(NamedTuple):
 def distinct(marks: Iterable[AlertMark]) -> list[AlertMark]:
     """Each alert once, along the tree: several series tell of the same."""
     found = {mark.number: mark for mark in marks}
-    return sorted(found.values(), key=lambda mark: (mark.place, mark.number))
+    return sorted(found.values(), key=lambda mark: (mark.index, mark.number))
 
 
 def labels(marks: Sequence[AlertMark], length: int) -> list[Label]:
     """Those with room for a label on an axis of ``length`` revisions; open ones choose first."""
     gap = max(length - 1, 1) * LABEL_SHARE
     taken: list[Label] = []
-    for mark in sorted(marks, key=lambda mark: (not mark.is_open, mark.place, mark.number)):
-        near = {one.row for one in taken if abs(one.mark.place - mark.place) < gap}
+    for mark in sorted(marks, key=lambda mark: (not mark.is_open, mark.index, mark.number)):
+        near = {one.row for one in taken if abs(one.mark.index - mark.index) < gap}
         free = [row for row in range(MOST_ROWS) if row not in near]
         if free:
             taken.append(Label(mark, free[0]))
-    return sorted(taken, key=lambda one: (one.mark.place, one.row))
+    return sorted(taken, key=lambda one: (one.mark.index, one.row))

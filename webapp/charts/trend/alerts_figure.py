@@ -12,17 +12,17 @@ Json = dict[str, Any]
 def alert_lines(trend: Trend) -> list[Json]:
     """The lines of the open alerts and those of the others, each as one trace with gaps."""
     return [
-        _lines(trend, [mark.place for mark in trend.alerts if mark.is_open is is_open], opacity)
+        _lines(trend, [mark.index for mark in trend.alerts if mark.is_open is is_open], opacity)
         for is_open, opacity in ((True, 0.9), (False, 0.4))
         if any(mark.is_open is is_open for mark in trend.alerts)
     ]
 
 
-def _lines(trend: Trend, places: list[int], opacity: float) -> Json:
+def _lines(trend: Trend, indices: list[int], opacity: float) -> Json:
     low, high = trend.y_range
     x: list[int | None] = []
     y: list[float | None] = []
-    for at in x_values(trend, places):
+    for at in x_values(trend, indices):
         x += [at, at, None]
         y += [low, high, None]
     return {
@@ -41,5 +41,5 @@ def alert_columns(trend: Trend) -> list[Json]:
     return [
         {"number": mark.number, "state": mark.state, "href": mark.href, "x": at, "row": row}
         for mark, row in labels(trend.alerts, len(trend.revisions.names))
-        if (at := x_values(trend, [mark.place])[0]) is not None
+        if (at := x_values(trend, [mark.index])[0]) is not None
     ]

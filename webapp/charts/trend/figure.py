@@ -54,7 +54,7 @@ def _columns(series: TrendSeries) -> Json:
         "hardware": series.hardware,
         "mode": series.mode,
         "simulated": series.simulated,
-        "revision": series.places,
+        "revision": series.indices,
         "n": series.counts,
         "percent": [_cents(value) for value in series.percents],
         "error": [_cents(value) for value in series.errors],
@@ -98,7 +98,7 @@ def _line(trend: Trend, series: TrendSeries) -> Json:
         "mode": "lines+markers",
         "name": literal(series.label),
         "meta": series.id,
-        "x": x_values(trend, series.places),
+        "x": x_values(trend, series.indices),
         "y": [rounded(value) for value in series.centres],
         "line": {"color": style.colour, "width": LINE_WIDTH, "dash": style.dash},
         "marker": {"color": style.colour, "symbol": style.symbol, "size": MARKER_SIZE},
@@ -164,7 +164,7 @@ _FLAG_MARKS = {
 def _flags(trend: Trend, drawn: Sequence[TrendSeries], flag: str, *, is_confirmed: bool) -> Json:
     symbol, colour = _FLAG_MARKS[flag]
     marked = [
-        (series.places[mark.at], series.centres[mark.at])
+        (series.indices[mark.at], series.centres[mark.at])
         for series in drawn
         for mark in series.marks
         if mark.flag == flag and mark.is_confirmed == is_confirmed
@@ -174,7 +174,7 @@ def _flags(trend: Trend, drawn: Sequence[TrendSeries], flag: str, *, is_confirme
         "type": "scatter",
         "mode": "markers",
         "name": flag if is_confirmed else f"{flag}, not confirmed",
-        "x": x_values(trend, (place for place, _ in marked)),
+        "x": x_values(trend, (index for index, _ in marked)),
         "y": [rounded(centre) for _, centre in marked],
         "marker": {
             "symbol": symbol,
@@ -226,7 +226,7 @@ def _labels(trend: Trend) -> list[Json]:
     return [
         _note(text)
         | {
-            "x": x_values(trend, series.places[:1])[0],
+            "x": x_values(trend, series.indices[:1])[0],
             "y": rounded(series.centres[0]),
             "yshift": 6,
             "yanchor": "bottom",
@@ -255,14 +255,14 @@ def _x_axis(trend: Trend) -> Json:
     if trend.axis == Axis.TIME:
         return {"type": "date", "showgrid": False}
     names = trend.revisions.names
-    places = spread_labels(len(names), LABELLED_REVISIONS)
+    indices = spread_labels(len(names), LABELLED_REVISIONS)
     return {
         "type": "linear",
         "showgrid": False,
         "range": [-0.5, max(len(names), 1) - 0.5],
         "tickmode": "array",
-        "tickvals": places,
-        "ticktext": [literal(names[place]) for place in places],
+        "tickvals": indices,
+        "ticktext": [literal(names[index]) for index in indices],
     }
 
 

@@ -11,7 +11,7 @@ PROVEN = ("confirmed", "recovered")
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A line from place ``first`` (at the height ``start``) to place ``last`` (at ``end``)."""
+    """A line from index ``first`` (at the height ``start``) to index ``last`` (at ``end``)."""
 
     first: int
     last: int
@@ -31,7 +31,7 @@ class Level:
         if first > last:
             return None
         slope = (heights[1] - heights[0]) / max(ends[1] - ends[0], 1)
-        start, end = (heights[0] + slope * (positions[place] - ends[0]) for place in (first, last))
+        start, end = (heights[0] + slope * (positions[index] - ends[0]) for index in (first, last))
         return cls(first, last, start, end)
 
     def scaled(self, factor: float) -> Self:
@@ -41,7 +41,7 @@ class Level:
 @dataclass(frozen=True, slots=True)
 class Found:
     """A change of level. ``at`` counts the points of its series; the suspects are the commits
-    between the places ``after`` and ``last``. ``percent`` with its 95 % interval is None where it
+    between the indices ``after`` and ``last``. ``percent`` with its 95 % interval is None where it
     has no figure. ``alert`` is the number and the state of the alert that holds it.
     """
 

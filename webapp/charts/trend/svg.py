@@ -59,10 +59,10 @@ def _frame(trend: Trend, x: Scale, y: Scale) -> list[str]:
     base = y.start
     parts.append(svg.element("line", x1=x.start, x2=right, y1=base, y2=base, class_="axis"))
     names = trend.revisions.names
-    for place in spread_labels(len(names), LABELS):
-        spot = x_values(trend, [place])[0]
+    for index in spread_labels(len(names), LABELS):
+        spot = x_values(trend, [index])[0]
         if spot is not None:
-            parts.append(svg.label(names[place], x=x(spot), y=base + 18, class_="tick middle"))
+            parts.append(svg.label(names[index], x=x(spot), y=base + 18, class_="tick middle"))
     return parts
 
 
@@ -91,13 +91,13 @@ def _alert_labels(trend: Trend, x: Scale, y: Scale) -> list[str]:
 
 
 def _across(trend: Trend, mark: AlertMark, x: Scale) -> float | None:
-    at = x_values(trend, [mark.place])[0]
+    at = x_values(trend, [mark.index])[0]
     return None if at is None else x(at)
 
 
 def _labels(trend: Trend, x: Scale, y: Scale) -> list[str]:
     starts = [
-        (series, text, x_values(trend, series.places[:1])[0]) for series, text in trend.labels
+        (series, text, x_values(trend, series.indices[:1])[0]) for series, text in trend.labels
     ]
     return [
         svg.label(
@@ -112,10 +112,10 @@ def _labels(trend: Trend, x: Scale, y: Scale) -> list[str]:
 
 
 def _series(trend: Trend, series: TrendSeries, x: Scale, y: Scale) -> str:
-    places = x_values(trend, series.places)
+    indices = x_values(trend, series.indices)
     dots = [
         (x(at), y.clamped(centre)) if at is not None else None
-        for at, centre in zip(places, series.centres, strict=True)
+        for at, centre in zip(indices, series.centres, strict=True)
     ]
     return svg.element(
         "g",
@@ -163,9 +163,9 @@ def _suspects(trend: Trend, series: TrendSeries, x: Scale, y: Scale) -> list[str
     return [svg.element("path", d="".join(strokes), class_="suspects")] if any(strokes) else []
 
 
-def _stroke(trend: Trend, places: tuple[int, int], x: Scale, heights: tuple[float, float]) -> str:
-    """A line between two places; empty where the time of either is not known."""
-    start, end = x_values(trend, places)
+def _stroke(trend: Trend, indices: tuple[int, int], x: Scale, heights: tuple[float, float]) -> str:
+    """A line between two indices; empty where the time of either is not known."""
+    start, end = x_values(trend, indices)
     if start is None or end is None:
         return ""
     return f"M{x(start):.1f} {heights[0]:.1f}L{x(end):.1f} {heights[1]:.1f}"

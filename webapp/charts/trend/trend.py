@@ -62,7 +62,7 @@ class Mark(NamedTuple):
 class TrendSeries:
     """One series of the chart; columns of one length, ordered along the tree.
 
-    ``places`` index `Revisions`. ``centres`` are what is drawn, ``lows`` and ``highs`` the ends of
+    ``indices`` index `Revisions`. ``centres`` are what is drawn, ``lows`` and ``highs`` the ends of
     the whisker (None where unknown), in the metric's unit. ``percents`` and ``errors`` are the
     change to the point before it in percent and half its 95 % interval, ``verdicts`` and ``flags``
     the words that go with it ("" where nothing was compared or flagged). ``levels`` and ``found``
@@ -73,7 +73,7 @@ class TrendSeries:
     hardware: str
     mode: str
     style: SeriesStyle
-    places: Sequence[int]
+    indices: Sequence[int]
     counts: Sequence[int]
     centres: Sequence[float]
     lows: Sequence[float | None]
@@ -200,8 +200,8 @@ def _scaled(value: float | None, factor: float) -> float | None:
     return None if value is None else value * factor
 
 
-def x_values(trend: Trend, places: Iterable[int]) -> list[int | None]:
+def x_values(trend: Trend, indices: Iterable[int]) -> list[int | None]:
     """Where revisions stand on the x axis: their order, or their time in ms since 1970."""
     if trend.axis == Axis.COMMIT:
-        return list(places)
-    return [trend.revisions.times[place] for place in places]
+        return list(indices)
+    return [trend.revisions.times[index] for index in indices]

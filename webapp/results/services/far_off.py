@@ -43,12 +43,12 @@ SELECT one.tree_id, one.position,
 """
 
 
-def far_off(places: Mapping[Key, tuple[int, int]], *, lab: int) -> set[Key]:
-    """Those of ``places``, each a tree (id) and a position, that a lab (id) may not give alone."""
-    spans = _spans({tree for tree, _ in places.values()}, lab)
+def far_off(positions: Mapping[Key, tuple[int, int]], *, lab: int) -> set[Key]:
+    """Those of ``positions``, each of a tree (id), that a lab (id) may not give alone."""
+    spans = _spans({tree for tree, _ in positions.values()}, lab)
     return {
         key
-        for key, (tree, position) in places.items()
+        for key, (tree, position) in positions.items()
         if tree in spans and number_of(position) > FACTOR * spans[tree]
     }
 

@@ -140,9 +140,9 @@ def _twin(series: Series) -> Series | None:
 
 def _move_measurements(series: Series, target: Series) -> None:
     measured = Measurement.objects.filter(series=series)
-    places = dict(measured.values_list("run__revision_id", "run__revision__position"))
+    positions = dict(measured.values_list("run__revision_id", "run__revision__position"))
     measured.update(series=target)
-    refresh_points({(target.pk, revision) for revision in places}, places)
+    refresh_points({(target.pk, revision) for revision in positions}, positions)
     # The direction set for the one holds on, unless another one is set for the other.
     if series.own_better and not target.own_better:
         Series.objects.filter(pk=target.pk).update(own_better=series.own_better)

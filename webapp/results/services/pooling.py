@@ -14,7 +14,7 @@ from webapp.results.models.history import WAITING_FROM
 from webapp.results.services.bulk import fetch_rows, insert_rows
 from webapp.stats import ministat
 
-Place = tuple[int, int]  # (series id, revision id)
+SeriesRevision = tuple[int, int]  # ids of a series and a revision
 
 # By run, because a series has measurements of every revision and a revision has few runs. OFFSET
 # keeps the order of the join, which the planner would choose from statistics that lag behind.
@@ -40,14 +40,14 @@ UPDATE results_series AS series
 """
 
 
-def refresh_points(places: Iterable[Place], positions: dict[int, int]) -> None:
-    """Make the points of ``places`` anew from their measurements, and mark their series dirty.
+def refresh_points(keys: Iterable[SeriesRevision], positions: dict[int, int]) -> None:
+    """Make the points of ``keys`` anew from their measurements, and mark their series dirty.
 
     The caller holds the locks of the series. ``positions`` gives the position of each revision.
-    A place whose last run was withdrawn loses its point. A revision that waits for its place has
+    One whose last run was withdrawn loses its point. A revision that waits for its place has
     none. Three statements, whatever the number.
     """
-    wanted = {place for place in places if positions[place[1]] < WAITING_FROM}
+    wanted = {key for key in keys if positions[key[1]] < WAITING_FROM}
     if not wanted:
         return
     points = _pooled(wanted, positions)
@@ -69,16 +69,16 @@ def mark_dirty(lowest: dict[int, int]) -> None:
         cursor.execute(MARK_DIRTY, [timezone.now(), ids, [lowest[i] for i in ids]])
 
 
-def _pooled(wanted: set[Place], positions: dict[int, int]) -> list[dict[str, Any]]:
+def _pooled(wanted: set[SeriesRevision], positions: dict[int, int]) -> list[dict[str, Any]]:
     rows = fetch_rows(
         SAMPLES,
         sorted({series for series, _ in wanted}),
         sorted({revision for _, revision in wanted}),
     )
     return [
-        _point(place, positions[place[1]], list(group))
-        for place, group in groupby(rows, key=lambda row: (row[0], row[1]))
-        if place in wanted
+        _point(key, positions[key[1]], list(group))
+        for key, group in groupby(rows, key=lambda row: (row[0], row[1]))
+        if key in wanted
     ]
 
 
@@ -120,12 +120,12 @@ def _careful_mean(samples: list[float]) -> float:
     return sum(value / len(samples) for value in samples)
 
 
-def _point(place: Place, position: int, rows: list[tuple[Any, ...]]) -> dict[str, Any]:
+def _point(key: SeriesRevision, position: int, rows: list[tuple[Any, ...]]) -> dict[str, Any]:
     """The columns of a point."""
     samples = [value for row in rows for value in row[2]]
     return {
-        "series_id": place[0],
-        "revision_id": place[1],
+        "series_id": key[0],
+        "revision_id": key[1],
         "position": position,
         "n": len(samples),
         "runs": len(rows),
@@ -142,7 +142,7 @@ def _boots(rows: list[tuple[Any, ...]]) -> int | None:
     return sum(len(set(row[3])) for row in rows)
 
 
-def _delete_points(places: set[Place]) -> None:
+def _delete_points(keys: set[SeriesRevision]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -151,5 +151,5 @@ def _delete_points(places: set[Place]) -> None:
              WHERE results_point.series_id = gone.series_id
                AND results_point.revision_id = gone.revision_id
             """,
-            [[series for series, _ in places], [revision for _, revision in places]],
+            [[series for series, _ in keys], [revision for _, revision in keys]],
         )

@@ -20,7 +20,7 @@ from webapp.results.services.pooling import refresh_points
 from webapp.results.services.replacing import (
     begin_replacing,
     lock_current,
-    places_of,
+    points_of,
     refuse_foreign_runs,
     share_lists,
     supersede,
@@ -220,9 +220,9 @@ def _write(
     documents = [*new, *replaced]
     if not documents:
         return
-    places = places_of(former) if former else {}
+    positions = points_of(former) if former else {}
     keys = {subjects.series_key(run, metric) for run in documents for metric in run.metrics}
-    series = lock_series(keys, besides={series for series, _ in places})
+    series = lock_series(keys, besides={series for series, _ in positions})
     now = timezone.now()
     successors = supersede(former, now)
     rows = [_row(agent, run, subjects, now, history=history) for run in new]
@@ -254,9 +254,9 @@ def _write(
     for run in documents:
         revision = subjects.revision_of(run)
         for metric in run.metrics:
-            place = (series[subjects.series_key(run, metric)], revision.pk)
-            places[place] = revision.position
-    refresh_points(places, {revision: position for (_, revision), position in places.items()})
+            key = (series[subjects.series_key(run, metric)], revision.pk)
+            positions[key] = revision.position
+    refresh_points(positions, {revision: position for (_, revision), position in positions.items()})
 
 
 def _withdrawal(former: Run) -> dict[str, Any]:

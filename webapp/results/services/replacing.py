@@ -18,7 +18,7 @@ from webapp.results.documents import RunDocument
 from webapp.results.errors import Forbidden, Problem
 from webapp.results.models import Measurement, Run
 from webapp.results.services.bulk import fetch_rows
-from webapp.results.services.pooling import Place
+from webapp.results.services.pooling import SeriesRevision
 
 LOCK = int.from_bytes(b"replace")
 REASON = "Other content was uploaded under its UUID."
@@ -84,8 +84,8 @@ def supersede(runs: Sequence[Run], now: datetime) -> dict[UUID, int]:
     return {run.uuid: pk for run, pk in zip(runs, ids, strict=True)}
 
 
-def places_of(runs: Sequence[Run]) -> dict[Place, int]:
-    """Where ``runs`` were measured, each place with its position."""
+def points_of(runs: Sequence[Run]) -> dict[SeriesRevision, int]:
+    """The points that samples of ``runs`` are pooled in, each with the position of its revision."""
     rows = Measurement.objects.filter(run__in=runs)
     found = rows.values_list("series", "run__revision", "run__revision__position")
     return {(series, revision): position for series, revision, position in found}

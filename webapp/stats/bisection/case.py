@@ -9,7 +9,7 @@ from webapp.stats.bisection import explain
 from webapp.stats.bisection.ending import Outcome
 from webapp.stats.bisection.plan import Boot, Evidence, Plan, Purpose
 from webapp.stats.bisection.posterior import Posterior
-from webapp.stats.bisection.tally import Tally, place_of
+from webapp.stats.bisection.tally import Tally, slot_of
 from webapp.stats.bisection.validation import Validation
 
 SURE = 0.95
@@ -113,22 +113,22 @@ class Case:
         ]
         return [Measure(index, purpose) for index in pinned[: self.wanted]]
 
-    def place(self, index: int) -> int:
-        """The place of a revision: the last candidate that can matter up to there."""
-        return place_of(self.data.places, index)
+    def slot(self, index: int) -> int:
+        """The slot of a revision: the last candidate that can matter up to there."""
+        return slot_of(self.data.slots, index)
 
-    def measurable(self, place: int) -> list[int]:
-        """Revisions of a place that can be booted, those nearest to the candidate first.
+    def measurable(self, slot: int) -> list[int]:
+        """Revisions of a slot that can be booted, those nearest to the candidate first.
 
         At the good end that is the good revision itself, at the bad one the bad revision.
         """
-        indices = np.flatnonzero(self.data.places == place).tolist()
-        ordered = reversed(indices) if place == self.data.first_bad else iter(indices)
+        indices = np.flatnonzero(self.data.slots == slot).tolist()
+        ordered = reversed(indices) if slot == self.data.first_bad else iter(indices)
         return [index for index in ordered if index not in self.evidence.skipped]
 
-    def builds(self, place: int) -> int:
-        """How many builds of a place were measured."""
-        return int((self.data.place == place).sum())
+    def builds(self, slot: int) -> int:
+        """How many builds of a slot were measured."""
+        return int((self.data.slot == slot).sum())
 
     def boots_for(self, purpose: Purpose) -> list[Boot]:
         """The boots that were measured for a purpose and count."""

@@ -27,7 +27,7 @@ class Pair:
 def find_pair(case: Case) -> Pair | None:
     """The measurable revisions nearest to the candidate; None where a side has none."""
     top = case.now.top
-    before = [index for index in case.measurable(case.place(top - 1)) if index < top]
+    before = [index for index in case.measurable(case.slot(top - 1)) if index < top]
     after = case.measurable(top)
     return Pair(max(before), min(after)) if before and after else None
 
@@ -35,7 +35,7 @@ def find_pair(case: Case) -> Pair | None:
 def confirming(case: Case, pair: Pair) -> Decision:
     """Boots in turn, or the name. Builds that scatter as much as the step forbid the name."""
     needed = builds_needed(case)
-    builds = {index: case.builds(case.place(index)) for index in (pair.parent, pair.culprit)}
+    builds = {index: case.builds(case.slot(index)) for index in (pair.parent, pair.culprit)}
     short = [index for index, count in builds.items() if count < needed]
     made = _made(case, pair)
     if short and not case.plan.can_rebuild and min(builds.values()) >= 1:
@@ -64,24 +64,22 @@ def _too_noisy(case: Case) -> Decision:
 
 
 def _made(case: Case, pair: Pair) -> list[int]:
-    """Places of the confirming boots of this pair, in the order measured."""
-    places = [case.place(boot.index) for boot in case.boots_for(Purpose.CONFIRMING)]
-    return [
-        place for place in places if place in (case.place(pair.parent), case.place(pair.culprit))
-    ]
+    """Slots of the confirming boots of this pair, in the order measured."""
+    slots = [case.slot(boot.index) for boot in case.boots_for(Purpose.CONFIRMING)]
+    return [slot for slot in slots if slot in (case.slot(pair.parent), case.slot(pair.culprit))]
 
 
 def _boots(case: Case, pair: Pair, made: list[int], short: list[int]) -> list[Measure]:
     actions = case.pins(Purpose.CONFIRMING)
-    coming = [case.place(measure.index) for measure in (*case.pending, *actions)]
+    coming = [case.slot(measure.index) for measure in (*case.pending, *actions)]
     done = [*made, *coming]
     while len(actions) < case.wanted and (
         short or len(done) < CONFIRMING_BOOTS or len(set(done)) < 2
     ):
-        culprit_first = done.count(case.place(pair.culprit)) <= done.count(case.place(pair.parent))
+        culprit_first = done.count(case.slot(pair.culprit)) <= done.count(case.slot(pair.parent))
         index = pair.culprit if culprit_first else pair.parent
         index = short[0] if short and index not in short else index
-        rebuild = index in short and case.builds(case.place(index)) > 0
+        rebuild = index in short and case.builds(case.slot(index)) > 0
         actions.append(Measure(index, Purpose.CONFIRMING, rebuild=rebuild))
-        done.append(case.place(index))
+        done.append(case.slot(index))
     return actions

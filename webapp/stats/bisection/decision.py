@@ -61,7 +61,7 @@ def _budget_used(plan: Plan, evidence: Evidence, left: int, now: datetime | None
 
 
 def _missing_end(case: Case) -> str:
-    for place, end in ((0, "good"), (case.data.first_bad, "bad")):
-        if not case.builds(place) and not case.measurable(place):
+    for slot, end in ((0, "good"), (case.data.first_bad, "bad")):
+        if not case.builds(slot) and not case.measurable(slot):
             return explain.missing_end(end)
     return ""

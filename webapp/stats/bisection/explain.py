@@ -139,14 +139,14 @@ def stopped(plan: Plan, now: Posterior, evidence: Evidence, stop: str) -> str:
     return f"No further boot would tell the rest apart.{skipped}{builds} {leading(plan, now)}."
 
 
-def odd(evidence: Evidence, places: tuple[int, ...], plan: Plan, now: Posterior) -> str:
+def odd(evidence: Evidence, indices: tuple[int, ...], plan: Plan, now: Posterior) -> str:
     """Which boots were set aside, and how far from the level before the step they lie.
 
     Nothing when there are none. Begins with a space.
     """
-    if not places:
+    if not indices:
         return ""
-    far = [evidence.boots[i] for i in places]
+    far = [evidence.boots[i] for i in indices]
     boots = ", ".join(
         f"{plan.name(boot.index)} ({change(boot.value - now.good_level)} from the level before)"
         for boot in far

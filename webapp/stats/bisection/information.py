@@ -30,7 +30,7 @@ ANSWER_NODES = 16
 MOST_BRANCHES = 32
 """Combinations of answers of boots under way that are thought through; the likeliest are kept."""
 
-MOST_PLACES = 96
+MOST_REVISIONS = 96
 """Revisions looked at: all of them, or as many quantiles of the posterior."""
 
 
@@ -101,26 +101,26 @@ def expect(outlook: Outlook, index: int, *, rebuild: bool) -> None:
 
 def best_option(plan: Plan, outlook: Outlook, skipped: frozenset[int]) -> Option | None:
     """The measurement that tells most per hour, the earlier revision of equals; None for none."""
-    places = _places(outlook, skipped)
-    if not len(places):
+    revisions = _revisions(outlook, skipped)
+    if not len(revisions):
         return None
     after = np.cumsum(outlook.chances[:, :-1], axis=1)
-    after = np.concatenate([np.zeros((len(after), 1)), after], axis=1)[:, places]
-    built = outlook.built[places]
-    new = ~built & ~np.isin(places, list(plan.cached)) if plan.cached else ~built
+    after = np.concatenate([np.zeros((len(after), 1)), after], axis=1)[:, revisions]
+    built = outlook.built[revisions]
+    new = ~built & ~np.isin(revisions, list(plan.cached)) if plan.cached else ~built
     cost: Floats = plan.costs.boot + plan.costs.build * new.astype(np.float64)
-    best = _best(outlook, places, after, outlook.weight[places], cost, rebuild=False)
+    best = _best(outlook, revisions, after, outlook.weight[revisions], cost, rebuild=False)
     if not plan.can_rebuild or not built.any():
         return best[1]
     count = int(built.sum())
     anew = np.full(count, plan.costs.boot + plan.costs.build)
-    again = _best(outlook, places[built], after[:, built], np.zeros(count), anew, rebuild=True)
+    again = _best(outlook, revisions[built], after[:, built], np.zeros(count), anew, rebuild=True)
     return again[1] if again[0] > best[0] else best[1]
 
 
 def _best(
     outlook: Outlook,
-    places: NDArray[np.intp],
+    revisions: NDArray[np.intp],
     after: Floats,
     weight: Floats,
     cost: Floats,
@@ -131,17 +131,19 @@ def _best(
     bits = _expected_loss(outlook, after, weight)
     rate = np.round(bits / cost, 10)
     first = int(np.argmax(rate))
-    return float(rate[first]), Option(int(places[first]), rebuild, float(bits[first]))
+    return float(rate[first]), Option(int(revisions[first]), rebuild, float(bits[first]))
 
 
-def _places(outlook: Outlook, skipped: frozenset[int]) -> NDArray[np.intp]:
+def _revisions(outlook: Outlook, skipped: frozenset[int]) -> NDArray[np.intp]:
     count = outlook.chances.shape[1]
-    if count <= MOST_PLACES:
+    if count <= MOST_REVISIONS:
         chosen = np.arange(count)
     else:
         mean = outlook.likely @ outlook.chances
         below = np.cumsum(mean[:-1])
-        quantiles = np.searchsorted(below, (np.arange(MOST_PLACES) + 0.5) / MOST_PLACES * below[-1])
+        quantiles = np.searchsorted(
+            below, (np.arange(MOST_REVISIONS) + 0.5) / MOST_REVISIONS * below[-1]
+        )
         chosen = np.unique(
             np.concatenate(
                 [quantiles, quantiles + 1, [0, count - 1], np.flatnonzero(outlook.built)]
@@ -159,7 +161,7 @@ def _distances(outlook: Outlook, weight: Floats) -> Floats:
 
 
 def _expected_loss(outlook: Outlook, after: Floats, weight: Floats) -> Floats:
-    """Bits lost on average by one boot at each place: (branches, P), (P,) → (P,)."""
+    """Bits lost on average by one boot at each revision: (branches, P), (P,) → (P,)."""
     bits = mutual_information(after, _distances(outlook, weight)[None, :])
     return np.asarray(outlook.likely @ bits)
 

@@ -18,7 +18,7 @@ LEAST_BOOTS = 3
 
 
 def odd_boots(plan: Plan, boots: Sequence[Boot], bad: int) -> tuple[int, ...]:
-    """Places in ``boots`` of those to be set aside; ``bad``: the first revision of the bad end.
+    """Indices in ``boots`` of those to be set aside; ``bad``: the first revision of the bad end.
 
     None while neither end has `LEAST_BOOTS`; one known end has the other an alerted step away.
     """
@@ -52,11 +52,11 @@ def _levels(good: list[float], bad: list[float], effect: float) -> list[float]:
     return levels
 
 
-def _is_shared(plan: Plan, boots: Sequence[Boot], suspects: list[int], place: int) -> bool:
-    boot = boots[place]
+def _is_shared(plan: Plan, boots: Sequence[Boot], suspects: list[int], index: int) -> bool:
+    boot = boots[index]
     near = ODD_SCORE * sqrt(2 * plan.noise.boot_variance(boot.runs))
     return any(
-        other != place
+        other != index
         and (boots[other].build, boots[other].index) == (boot.build, boot.index)
         and abs(boots[other].value - boot.value) <= near
         for other in suspects

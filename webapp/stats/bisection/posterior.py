@@ -79,8 +79,8 @@ def posterior(plan: Plan, evidence: Evidence) -> Posterior:
 def posterior_of(plan: Plan, data: Tally) -> Posterior:
     """The same from evidence that is reduced already."""
     segments = segments_of(data)
-    gap_of = np.searchsorted(data.place, np.arange(1, plan.bad + 1))
-    gap_prior = np.bincount(gap_of, data.prior, len(data.place) + 1).astype(np.float64)
+    gap_of = np.searchsorted(data.slot, np.arange(1, plan.bad + 1))
+    gap_prior = np.bincount(gap_of, data.prior, len(data.slot) + 1).astype(np.float64)
     spread, log_z = _evidence(plan, data, segments, gap_prior)
     top = float(log_z.max())
     z = data.nodes.weight[:, None] * np.exp(log_z - top)
@@ -139,9 +139,9 @@ def log_ratio(plan: Plan, data: Tally, step: float) -> float:
     Uses the builds at the good and the bad end alone (Wald's λ, with the levels and the noise
     integrated out). 0 while one end was not measured.
     """
-    ends = (data.place == 0) | (data.place == data.first_bad)
+    ends = (data.slot == 0) | (data.slot == data.first_bad)
     segments = segments_of(data, ends)
-    cut = int((data.place == 0).sum())
+    cut = int((data.slot == 0).sum())
     log_z = [log_cuts(segments, effect, 0.0)[:, cut] for effect in (step, 0.0)]
     top = max(float(z.max()) for z in log_z)
     with_step, without = (float(data.nodes.weight @ np.exp(z - top)) for z in log_z)

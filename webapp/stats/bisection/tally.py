@@ -13,24 +13,24 @@ from webapp.stats.bisection.plan import Boot, Evidence, Plan, candidate_weights
 from webapp.stats.errors import OutOfRangeError
 
 Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
+Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Sufficient statistics of B builds, sorted by place, for S nodes of noise.
+    """Sufficient statistics of B builds, sorted by slot, for S nodes of noise.
 
-    ``place[b]``: the last candidate that can matter up to the build's revision (0: none, the
+    ``slot[b]``: the last candidate that can matter up to the build's revision (0: none, the
     level is the good one). ``boots[b]``, ``precision[b]`` (Σ 1/variance of its boots at the
     noise's estimate) and ``mean[b]``, counted from ``origin``. ``base[s]`` is the log evidence of
     the scatter inside builds, ``weights[s, b]`` the precision of a build's mean around its level:
-    1/(σ²build + 1/precision). ``prior[j − 1]`` adds up to 1. ``places``: the place of each
+    1/(σ²build + 1/precision). ``prior[j − 1]`` adds up to 1. ``slots``: the slot of each
     revision 0 … N. ``counted`` are the boots behind it all, ``odd`` the numbers of those in the
     evidence that were set aside.
     """
 
-    place: Places
-    boots: Places
+    slot: Indices
+    boots: Indices
     precision: Floats
     mean: Floats
     origin: float
@@ -38,7 +38,7 @@ class Tally:
     weights: Floats
     nodes: NoiseNodes
     prior: Floats
-    places: Places
+    slots: Indices
     first_bad: int
     counted: tuple[Boot, ...]
     odd: tuple[int, ...]
@@ -47,11 +47,11 @@ class Tally:
 def tally(plan: Plan, evidence: Evidence) -> Tally:
     """Reduce ``evidence``; raises `OutOfRangeError` for a build whose revisions could differ."""
     prior = np.asarray(candidate_weights(plan, evidence), np.float64)
-    places = _places(prior)
-    odd = odd_boots(plan, evidence.boots, int(np.searchsorted(places, places[-1])))
+    slots = _slots(prior)
+    odd = odd_boots(plan, evidence.boots, int(np.searchsorted(slots, slots[-1])))
     counted = tuple(boot for i, boot in enumerate(evidence.boots) if i not in odd)
-    rows = _rows(plan, counted, places)
-    place, boots, precision, mean, rss, log_variance = rows.T if len(rows) else np.zeros((6, 0))
+    rows = _rows(plan, counted, slots)
+    slot, boots, precision, mean, rss, log_variance = rows.T if len(rows) else np.zeros((6, 0))
     nodes = noise_nodes(plan.noise)
     scale = nodes.within[:, None]
     origin = float(precision @ mean / precision.sum()) if len(mean) else 0.0
@@ -60,7 +60,7 @@ def tally(plan: Plan, evidence: Evidence) -> Tally:
         (log_variance + boots * np.log(scale)) + rss / scale + np.log(precision / scale)
     ).sum(axis=1)
     return Tally(
-        place=place.astype(np.intp),
+        slot=slot.astype(np.intp),
         boots=boots.astype(np.intp),
         precision=precision,
         mean=mean - origin,
@@ -69,33 +69,33 @@ def tally(plan: Plan, evidence: Evidence) -> Tally:
         weights=1 / (nodes.build[:, None] + inside),
         nodes=nodes,
         prior=prior / prior.sum(),
-        places=places,
-        first_bad=int(places[-1]),
+        slots=slots,
+        first_bad=int(slots[-1]),
         counted=counted,
         odd=odd,
     )
 
 
-def place_of(places: Places, index: int) -> int:
-    """The place of a revision, history's neighbours included."""
-    return int(places[min(max(index, 0), len(places) - 1)])
+def slot_of(slots: Indices, index: int) -> int:
+    """The slot of a revision, history's neighbours included."""
+    return int(slots[min(max(index, 0), len(slots) - 1)])
 
 
-def _places(prior: Floats) -> Places:
+def _slots(prior: Floats) -> Indices:
     """For revisions 0 … N: the last candidate with any weight up to there."""
     numbers = np.arange(1, len(prior) + 1)
     return np.concatenate(([0], np.maximum.accumulate(np.where(prior > 0, numbers, 0))))
 
 
-def _rows(plan: Plan, boots: tuple[Boot, ...], places: Places) -> Floats:
-    """Place, boots, precision, mean, Σ(y − mean)²/v and Σ log v of each build, by place."""
+def _rows(plan: Plan, boots: tuple[Boot, ...], slots: Indices) -> Floats:
+    """Slot, boots, precision, mean, Σ(y − mean)²/v and Σ log v of each build, by slot."""
     variance_of = cache(plan.noise.boot_variance)
     sums: dict[tuple[str, int], list[float]] = {}
     for boot in boots:
-        place = place_of(places, boot.index)
+        slot = slot_of(slots, boot.index)
         key = (boot.build, 0 if boot.build else boot.index)
-        row = sums.setdefault(key, [place, 0, 0, 0, 0, 0, boot.value])
-        if row[0] != place:
+        row = sums.setdefault(key, [slot, 0, 0, 0, 0, 0, boot.value])
+        if row[0] != slot:
             raise OutOfRangeError(
                 f"build {boot.build}: it stands for revisions between which a candidate lies: "
                 "give the candidates of identical builds the weight 0"
@@ -108,7 +108,7 @@ def _rows(plan: Plan, boots: tuple[Boot, ...], places: Places) -> Floats:
         row[4] += off * off / variance
         row[5] += log(variance)
     rows = [
-        (place, n, w, shift + s / w, max(q - s * s / w, 0.0), log_v)
-        for place, n, w, s, q, log_v, shift in sums.values()
+        (slot, n, w, shift + s / w, max(q - s * s / w, 0.0), log_v)
+        for slot, n, w, s, q, log_v, shift in sums.values()
     ]
     return np.array(sorted(rows), np.float64).reshape(-1, 6)

@@ -62,9 +62,9 @@ def _end_boots(case: Case, validation: Validation) -> list[Measure]:
 
 
 def _count(case: Case, index: int, weight: list[float], count: list[int]) -> None:
-    place = case.place(index)
-    if place in (0, case.data.first_bad):
-        side = int(place != 0)
+    slot = case.slot(index)
+    if slot in (0, case.data.first_bad):
+        side = int(slot != 0)
         count[side] += 1
         weight[side] += 1 / case.plan.noise.boot_variance(case.plan.runs)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from webapp.stats.bisection import odd
 from webapp.stats.bisection.plan import Evidence, Plan, Purpose
 from webapp.stats.bisection.posterior import log_ratio
-from webapp.stats.bisection.tally import Tally, place_of
+from webapp.stats.bisection.tally import Tally, slot_of
 
 SHARE = 0.7
 """Of the alerted effect: alerts overestimate (design figure)."""
@@ -64,7 +64,7 @@ class Validation:
 
 def validate(plan: Plan, evidence: Evidence, data: Tally) -> Validation:
     """Where the sequential test stands."""
-    sides = data.place == 0, data.place == data.first_bad
+    sides = data.slot == 0, data.slot == data.first_bad
     weight = data.nodes.weight @ data.weights
     fresh = fresh_boots(evidence, data)
     ratio = log_ratio(plan, data, SHARE * plan.effect)
@@ -78,7 +78,7 @@ def validate(plan: Plan, evidence: Evidence, data: Tally) -> Validation:
 def fresh_boots(evidence: Evidence, data: Tally) -> tuple[int, int]:
     """Boots at the good and at the bad end that were measured by this bisect."""
     ends = [
-        place_of(data.places, boot.index)
+        slot_of(data.slots, boot.index)
         for boot in evidence.boots
         if boot.purpose is not Purpose.HISTORY
     ]
@@ -88,15 +88,14 @@ def fresh_boots(evidence: Evidence, data: Tally) -> tuple[int, int]:
 def _owes_boots(evidence: Evidence, data: Tally, fresh: tuple[int, int]) -> bool:
     """Whether an end that can be measured was not: history alone does not decide."""
     return any(
-        count == 0
-        and not evidence.skipped.issuperset(np.flatnonzero(data.places == place).tolist())
-        for count, place in zip(fresh, (0, data.first_bad), strict=True)
+        count == 0 and not evidence.skipped.issuperset(np.flatnonzero(data.slots == slot).tolist())
+        for count, slot in zip(fresh, (0, data.first_bad), strict=True)
     )
 
 
 def _is_strange(plan: Plan, data: Tally) -> bool:
     """Whether the ends differ by what neither hypothesis expects, while one boot may be why."""
-    sides = [data.place == place for place in (0, data.first_bad)]
+    sides = [data.slot == slot for slot in (0, data.first_bad)]
     boots = [int(data.boots[side].sum()) for side in sides]
     if min(boots) == 0 or min(boots) >= odd.LEAST_BOOTS:
         return False
@@ -122,7 +121,7 @@ def _verdict(ratio: float, limit: float, fresh: tuple[int, int], owed: bool) -> 
 
 def _limit(plan: Plan, data: Tally) -> float:
     """|log ratio| that endless boots of the builds measured so far would reach, as it looks now."""
-    counts = [int((data.place == place).sum()) for place in (0, data.first_bad)]
+    counts = [int((data.slot == slot).sum()) for slot in (0, data.first_bad)]
     build = float(data.nodes.weight @ data.nodes.build)
     if build == 0 or not all(counts):
         return np.inf
@@ -135,7 +134,7 @@ def _more_boots(plan: Plan, data: Tally, spent: int) -> int | None:
     if _limit(plan, data) <= BOUND or score == 0:
         return None
     build = float(data.nodes.weight @ data.nodes.build)
-    counts = [int((data.place == place).sum()) for place in (0, data.first_bad)]
+    counts = [int((data.slot == slot).sum()) for slot in (0, data.first_bad)]
     spare = score / BOUND - build * sum(1 / max(count, 1) for count in counts)
     needed = 4 * plan.noise.boot_variance(plan.runs) / spare
     return max(1, int(np.ceil(needed)) - spent)
@@ -143,7 +142,7 @@ def _more_boots(plan: Plan, data: Tally, spent: int) -> int | None:
 
 def _score(plan: Plan, data: Tally) -> float:
     """x·δ1 − δ1²/2: the log ratio times the variance of the difference x."""
-    sides = [data.place == place for place in (0, data.first_bad)]
+    sides = [data.slot == slot for slot in (0, data.first_bad)]
     if not all(side.any() for side in sides):
         return 0.0
     step = SHARE * plan.effect

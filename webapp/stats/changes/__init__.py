@@ -36,7 +36,7 @@ from webapp.stats.changes.findings import (
     Segment,
     Smallest,
 )
-from webapp.stats.changes.fold import take_in
+from webapp.stats.changes.fold import advance_one
 from webapp.stats.changes.noise import Borrowed, borrow
 from webapp.stats.changes.points import BadSeriesError, Point, reduce_points
 from webapp.stats.changes.present import present
@@ -93,7 +93,7 @@ def advance(state: State, points: Sequence[Point]) -> State:
             state.left_out.append((point.position, point.label))
             state.last_position = point.position
         else:
-            take_in(state, value)
+            advance_one(state, value)
     return state
 
 

@@ -32,7 +32,7 @@ def try_break(state: State, variance: float, freedom: float, table: Table) -> bo
         weights[0] = ring.weights[0]
     split, _ = models.best_split(clipped, weights)
     first = ring.start + start + split
-    sides = _flat(state, start, start + split), _flat(state, start + split, len(ring.place))
+    sides = _flat(state, start, start + split), _flat(state, start + split, len(ring.location))
     if not sides_agree(sides, variance, freedom, table):
         return False
     bend = drift.instead_of_stairs(state, first, variance) or drift.instead_of_step(
@@ -126,8 +126,9 @@ def _middle(values: Sequence[float]) -> float:
 
 
 def _flat(state: State, start: int, stop: int) -> list[float]:
-    """The places of ring rows, relative to the slope of the last regime."""
+    """The locations of ring rows, relative to the slope of the last regime."""
     ring, regime = state.ring, state.regimes[-1]
     return [
-        ring.place[i] - regime.slope * (ring.start + i - regime.first) for i in range(start, stop)
+        ring.location[i] - regime.slope * (ring.start + i - regime.first)
+        for i in range(start, stop)
     ]

@@ -17,7 +17,7 @@ STEEPEST = 0.5
 
 STAIR_PRICE = 9.0
 """What each further step of the same direction costs, in the same unit: it has two parameters
-(by BIC the logarithm of about 40 revisions, 3.7, for each) and a place of its choice."""
+(by BIC the logarithm of about 40 revisions, 3.7, for each) and a position of its choice."""
 
 STAIR_LOOK = 40
 """Revisions from one step to the next, and before the first, that make a staircase."""
@@ -70,10 +70,10 @@ def instead_of_stairs(state: State, first: int, variance: float) -> Bend | None:
         return None
     base = state.regimes[-len(cuts)]
     start = max(base.first, cuts[0] - STAIR_LOOK, ring.start)
-    places = np.array(ring.place[start - ring.start :])
-    places -= base.slope * np.arange(len(places))
-    steps_gain = _gain(places, [cut - start for cut in cuts])
-    at, slope, gain = models.best_bend(places)
+    locations = np.array(ring.location[start - ring.start :])
+    locations -= base.slope * np.arange(len(locations))
+    steps_gain = _gain(locations, [cut - start for cut in cuts])
+    at, slope, gain = models.best_bend(locations)
     if gain <= steps_gain - (STAIR_PRICE * (len(cuts) - 1) - STEP_LEAD) * variance:
         return None
     return Bend(start + at, slope, len(cuts) - 1)
@@ -84,7 +84,7 @@ def _stairs(state: State, first: int) -> list[int]:
     ring = state.ring
     cuts = [first]
     row = first - ring.start
-    newest = float(np.mean(ring.place[row:]))
+    newest = float(np.mean(ring.location[row:]))
     upwards = newest > state.regimes[-1].at(first)
     for i in range(len(state.breaks) - 1, -1, -1):
         step, before, after = state.breaks[i], state.regimes[i], state.regimes[i + 1]
@@ -97,7 +97,7 @@ def _stairs(state: State, first: int) -> list[int]:
     return cuts
 
 
-def _gain(places: Floats, cuts: list[int]) -> float:
+def _gain(locations: Floats, cuts: list[int]) -> float:
     """How much the sum of squares falls when each part has a level of its own."""
-    middle = float(places.mean())
-    return sum(len(part) * (float(part.mean()) - middle) ** 2 for part in np.split(places, cuts))
+    middle = float(locations.mean())
+    return sum(len(part) * (float(part.mean()) - middle) ** 2 for part in np.split(locations, cuts))

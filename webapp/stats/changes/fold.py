@@ -1,6 +1,6 @@
 """One more revision: the whole method, one step at a time.
 
-The findings of a series are the fold of `take_in` over its revisions in order, and nothing else;
+The findings of a series are the fold of `advance_one` over its revisions in order, nothing else;
 analysing a series at once runs the very same steps. A step looks at a bounded number of
 revisions, so that it costs the same at the 60th and at the 5,000th.
 """
@@ -24,10 +24,10 @@ LEAST_REGIME = 2 * models.LEAST_SIDE
 """Revisions of a regime before it can break: two on either side."""
 
 
-def take_in(state: State, value: Value) -> None:
-    """Take one more revision into `state` (which is changed)."""
+def advance_one(state: State, value: Value) -> None:
+    """Advance `state`, which is changed, by one more revision."""
     if not state.regimes:
-        state.origin = value.place
+        state.origin = value.location
         state.regimes.append(Regime(0, value.position, value.label))
     _append(state, value)
     _update_noise(state, value)
@@ -42,14 +42,14 @@ def take_in(state: State, value: Value) -> None:
 def _append(state: State, value: Value) -> None:
     """Add a revision to the ring and to the last regime, drawn in towards the regime's line."""
     ring, regime = state.ring, state.regimes[-1]
-    place = value.place - state.origin
+    location = value.location - state.origin
     weight = _weight(state, value)
-    clipped = place - regime.slope * (state.count - regime.first)
+    clipped = location - regime.slope * (state.count - regime.first)
     near = far = -1.0
     if regime.count:
-        near = (place - ring.place[-1] - regime.slope) ** 2 / 2
+        near = (location - ring.location[-1] - regime.slope) ** 2 / 2
         if regime.count > 1:
-            far = (place - ring.place[-2] - 2 * regime.slope) ** 2 / 2
+            far = (location - ring.location[-2] - 2 * regime.slope) ** 2 / 2
         if state.freedom:
             level = regime.total / regime.weight
             most = DRAWN_IN * sqrt(state.variance)
@@ -63,7 +63,7 @@ def _append(state: State, value: Value) -> None:
     regime.last_position = state.last_position = value.position
     regime.last_label = value.label
     state.count += 1
-    row = (value.position, value.label, place, weight, clipped, near, far)
+    row = (value.position, value.label, location, weight, clipped, near, far)
     ring.append(*row, regime.weight, regime.total)
     state.samples.append(value.logs)
     if len(state.samples) > KEPT_SAMPLES:

@@ -53,8 +53,8 @@ def lay_out(state: State, first: int) -> None:
     ring, regime = state.ring, state.regimes[-1]
     start = first - ring.start
     flat = [
-        place - regime.slope * (i - regime.first)
-        for i, place in enumerate(ring.place[start:], first)
+        location - regime.slope * (i - regime.first)
+        for i, location in enumerate(ring.location[start:], first)
     ]
     middle = median(flat)
     most = DRAWN_IN * sqrt(state.variance) if state.freedom else inf
@@ -80,8 +80,8 @@ def join_to_former(state: State) -> None:
     level = regime.level
     start = last.first - ring.start
     _sum_back(state, start)
-    for i in range(start, len(ring.place)):
-        off = ring.place[i] - regime.slope * (i + ring.start - regime.first) - level
+    for i in range(start, len(ring.location)):
+        off = ring.location[i] - regime.slope * (i + ring.start - regime.first) - level
         ring.clipped[i] = level + min(max(off, -most), most)
         regime.count += 1
         regime.weight += ring.weight[i]

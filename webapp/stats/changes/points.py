@@ -1,4 +1,4 @@
-"""One revision's samples as one value: a robust place on the log scale and its scatter."""
+"""One revision's samples as one value: a robust location on the log scale and its scatter."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ class Point:
 
 
 class Value(NamedTuple):
-    """A point reduced: `place` and `variance` on the log scale.
+    """A point reduced: `location` and `variance` on the log scale.
 
     `variance` is that of one sample inside one build, with `freedom` degrees of freedom (0 when
     it is not known); `share` is 1 / samples. `in_boot` is the variance inside one boot with
@@ -63,7 +63,7 @@ class Value(NamedTuple):
 
     position: int
     label: str
-    place: float
+    location: float
     variance: float
     freedom: int
     share: float
@@ -117,12 +117,12 @@ def _reduce_rows(points: Sequence[Point], members: list[int], rows: Floats) -> l
     """Reduce points of one build each and equally many samples: rows is (points, samples)."""
     size = rows.shape[1]
     logs = np.sort(np.log(rows), axis=1)
-    places, variances = _place_and_variance(logs)
+    locations, variances = _location_and_variance(logs)
     share, freedom = 1.0 / size, size - 1
     return [
-        Value(points[i].position, points[i].label, place, variance, freedom, share, tuple(kept))
-        for i, place, variance, kept in zip(
-            members, places.tolist(), variances.tolist(), _keep(logs).tolist(), strict=True
+        Value(points[i].position, points[i].label, location, variance, freedom, share, tuple(kept))
+        for i, location, variance, kept in zip(
+            members, locations.tolist(), variances.tolist(), _keep(logs).tolist(), strict=True
         )
     ]
 
@@ -135,11 +135,11 @@ def _keep(logs: Floats) -> Floats:
 
 
 def _reduce_builds(point: Point) -> Value | None:
-    """Reduce a point of several builds: the mean of its builds' places."""
+    """Reduce a point of several builds: the mean of its builds' locations."""
     by_build = _by_mark(point, point.builds)
     if not by_build:
         return None
-    parts = [_place_and_variance(np.sort(np.log([row]), axis=1)) for row in by_build]
+    parts = [_location_and_variance(np.sort(np.log([row]), axis=1)) for row in by_build]
     sizes = [len(row) for row in by_build]
     freedom = sum(size - 1 for size in sizes)
     pooled = sum((n - 1) * float(v[0]) for n, (_, v) in zip(sizes, parts, strict=True))
@@ -147,7 +147,7 @@ def _reduce_builds(point: Point) -> Value | None:
     return Value(
         position=point.position,
         label=point.label,
-        place=sum(float(place[0]) for place, _ in parts) / len(parts),
+        location=sum(float(location[0]) for location, _ in parts) / len(parts),
         variance=pooled / freedom if freedom else 0.0,
         freedom=freedom,
         share=sum(1.0 / size for size in sizes) / len(sizes) ** 2,
@@ -180,18 +180,18 @@ def _by_mark(point: Point, marks: Sequence[object] | None) -> list[list[float]]:
 
 
 def _variance_of(samples: list[float]) -> float:
-    return float(_place_and_variance(np.sort(np.log([samples]), axis=1))[1][0])
+    return float(_location_and_variance(np.sort(np.log([samples]), axis=1))[1][0])
 
 
-def _place_and_variance(logs: Floats) -> tuple[Floats, Floats]:
-    """Return the robust place and the variance of each sorted row of a (points, samples) array.
+def _location_and_variance(logs: Floats) -> tuple[Floats, Floats]:
+    """Return the robust location and the variance of each sorted row of a (points, samples) array.
 
-    Place: Hodges and Lehmann (1963), the median of the means of all pairs (of three samples the
+    Location: Hodges and Lehmann (1963), the median of the means of all pairs (of three samples the
     middle one, which one wild sample cannot move). Variance: Shamos (1976), from the lower
     median of the absolute differences of all pairs.
     """
     if logs.shape[1] > MOST_SAMPLES:
-        return _place_and_variance_of_many(logs)
+        return _location_and_variance_of_many(logs)
     size = logs.shape[1]
     if size == 1:
         return logs[:, 0], np.zeros(len(logs))
@@ -200,14 +200,14 @@ def _place_and_variance(logs: Floats) -> tuple[Floats, Floats]:
     variances *= SHAMOS_FACTORS.get(size, SHAMOS_FACTOR_FOR_MANY)
     if size == 3:
         return logs[:, 1], variances
-    places = _median(np.concatenate((logs, (logs[:, first] + logs[:, second]) / 2), axis=1))
+    locations = _median(np.concatenate((logs, (logs[:, first] + logs[:, second]) / 2), axis=1))
     if size > 3:
-        _leave_out_wild(logs, places, variances)
-    return places, variances
+        _leave_out_wild(logs, locations, variances)
+    return locations, variances
 
 
-def _leave_out_wild(logs: Floats, places: Floats, variances: Floats) -> None:
-    """Look again at rows with a wild sample, without it: it would pull the place to its side.
+def _leave_out_wild(logs: Floats, locations: Floats, variances: Floats) -> None:
+    """Look again at rows with a wild sample, without it: it would pull the location to its side.
 
     Rows are sorted, so that a wild sample is the first or the last.
     """
@@ -216,19 +216,19 @@ def _leave_out_wild(logs: Floats, places: Floats, variances: Floats) -> None:
     is_low, is_high = middle - logs[:, 0] > far, logs[:, -1] - middle > far
     for i in np.flatnonzero(is_low != is_high):
         rest = logs[i : i + 1, 1:] if is_low[i] else logs[i : i + 1, :-1]
-        place, _ = _place_and_variance(rest)
-        places[i] = place[0]
+        location, _ = _location_and_variance(rest)
+        locations[i] = location[0]
 
 
-def _place_and_variance_of_many(logs: Floats) -> tuple[Floats, Floats]:
-    """The same for many samples, from block means (place) and quantiles (variance)."""
+def _location_and_variance_of_many(logs: Floats) -> tuple[Floats, Floats]:
+    """The same for many samples, from block means (location) and quantiles (variance)."""
     size = logs.shape[1]
     edges = np.linspace(0, size, MOST_SAMPLES + 1).astype(np.intp)
     blocks = np.add.reduceat(logs, edges[:-1], axis=1) / np.diff(edges)
     picked = logs[:, (edges[:-1] + edges[1:]) // 2]
-    _, variances = _place_and_variance(picked)
-    places, _ = _place_and_variance(blocks)
-    return places, variances
+    _, variances = _location_and_variance(picked)
+    locations, _ = _location_and_variance(blocks)
+    return locations, variances
 
 
 @cache

@@ -16,7 +16,7 @@ from webapp.stats.changes.findings import (
     Smallest,
 )
 from webapp.stats.changes.layout import Table, of_mean, spread
-from webapp.stats.changes.state import Break, Place, Regime, State
+from webapp.stats.changes.state import Break, Interval, Regime, State
 from webapp.stats.normal import POWER_80, TWO_SIDED_95
 
 MOST_PERCENT_LOG = 700.0
@@ -70,19 +70,19 @@ def _confirmed(state: State, better: Better) -> list[Change]:
 
 def _change(state: State, i: int, broken: Break, better: Better) -> Change:
     before, after = state.regimes[i], state.regimes[i + 1]
-    if broken.settled and broken.place is not None:
-        place, score = broken.place, broken.score
+    if broken.settled and broken.interval is not None:
+        interval, score = broken.interval, broken.score
         variance, freedom = broken.variance, broken.freedom
         table = scale.inflation(broken.memory_step)
     else:
-        place, score = review.place_of(state), review.score(state)
+        interval, score = review.interval_of(state), review.score(state)
         variance, freedom, table = spread(state)
     old = before.at(after.first)
     margin = sqrt(scale.as_student(TWO_SIDED_95, freedom) * variance)
     margin *= sqrt(_share(before, table) + _share(after, table))
     return _sized(
         state,
-        place=place,
+        interval=interval,
         revision=At(broken.position, broken.label),
         levels=(old, after.level),
         margin=margin,
@@ -103,9 +103,9 @@ def _candidate(state: State, newest: Newest, better: Better) -> Change:
     previous = (ring.position[-2], ring.label[-2])
     return _sized(
         state,
-        place=Place(previous, here, here, previous, 1.0),
+        interval=Interval(previous, here, here, previous, 1.0),
         revision=newest.revision,
-        levels=(level, ring.place[-1]),
+        levels=(level, ring.location[-1]),
         margin=margin,
         counts=(regime.count - 1, 1),
         score=newest.score,
@@ -117,7 +117,7 @@ def _candidate(state: State, newest: Newest, better: Better) -> Change:
 def _sized(
     state: State,
     *,
-    place: Place,
+    interval: Interval,
     revision: At,
     levels: tuple[float, float],
     margin: float,
@@ -130,11 +130,11 @@ def _sized(
     single = confirmed_by is None
     return Change(
         revision=revision,
-        previous=At(*place.previous),
-        after=At(*place.after),
-        first=At(*place.first),
-        last=At(*place.last),
-        here=place.chance,
+        previous=At(*interval.previous),
+        after=At(*interval.after),
+        first=At(*interval.first),
+        last=At(*interval.last),
+        here=interval.chance,
         change_pct=percent(new - old),
         low_pct=percent(new - old - margin),
         high_pct=percent(new - old + margin),
@@ -170,7 +170,7 @@ def _newest(state: State, variance: float, freedom: float, table: Table) -> Newe
     if regime.count <= models.LEAST_SIDE:
         return None
     level, weight = _without_newest(state)
-    off = ring.place[-1] - level
+    off = ring.location[-1] - level
     share = 1 / ring.weight[-1] + of_mean(table, regime.count - 1) / weight
     score = scale.as_score(off * off / (variance * share), freedom)
     scanned = max(score, _scan_score(state))

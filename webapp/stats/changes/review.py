@@ -13,19 +13,19 @@ from webapp.stats.changes.layout import (
     of_mean,
     spread,
 )
-from webapp.stats.changes.state import Place, Regime, State
+from webapp.stats.changes.state import Interval, Regime, State
 
 REVIEWED = 32
 """Later revisions after which a change is settled: neither moved nor retracted any more."""
 
 MOVES = frozenset((3, 4, 6, 9, 14, 20, REVIEWED))
-"""Revisions after a change at which its place is looked for again."""
+"""Revisions after a change at which its interval is looked for again."""
 
 AROUND = 32
 """Revisions on either side that say where a change lies and how sure it is."""
 
 SURE_SHARE = 0.95
-"""The probability that the place of a change covers."""
+"""The probability that the interval of a change covers."""
 
 
 def review(state: State) -> None:
@@ -44,7 +44,7 @@ def review(state: State) -> None:
 def settle(state: State) -> None:
     """Write down where the newest change lies and how sure it is, for good."""
     newest = state.breaks[-1]
-    newest.score, newest.place = score(state), place_of(state)
+    newest.score, newest.interval = score(state), interval_of(state)
     newest.variance, newest.freedom = state.variance, state.freedom
     newest.memory_step = state.memory_step
     newest.settled = True
@@ -65,7 +65,7 @@ def _effective(regime: Regime, table: tuple[float, ...]) -> float:
     return of_mean(table, count) * regime.count / (count * regime.weight)
 
 
-def place_of(state: State) -> Place:
+def interval_of(state: State) -> Interval:
     """Where the newest change lies."""
     start, mass = _mass(state)
     low, high = models.shortest_range(mass, SURE_SHARE)
@@ -74,7 +74,7 @@ def place_of(state: State) -> Place:
     ring = state.ring
     rows = [start - ring.start + i for i in (low - 1, low, high, best - 1)]
     after, first, last, previous = ((ring.position[i], ring.label[i]) for i in rows)
-    return Place(after, first, last, previous, float(mass[best]))
+    return Interval(after, first, last, previous, float(mass[best]))
 
 
 def _mass(state: State) -> tuple[int, NDArray[np.float64]]:
@@ -88,9 +88,9 @@ def _mass(state: State) -> tuple[int, NDArray[np.float64]]:
     stop = min(after.first + AROUND, state.count)
     variance, _, table = spread(state)
     index = np.arange(start, stop)
-    places = np.array(ring.place[start - ring.start : stop - ring.start])
-    old = places - before.level - before.slope * (index - before.first)
-    new = places - after.level - after.slope * (index - after.first)
+    locations = np.array(ring.location[start - ring.start : stop - ring.start])
+    old = locations - before.level - before.slope * (index - before.first)
+    new = locations - after.level - after.slope * (index - after.first)
     sd = sqrt(variance)
     mass = models.where(old / sd, new / sd, table[-1])[: len(index)]
     mass[0] = 0.0

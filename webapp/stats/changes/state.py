@@ -15,7 +15,7 @@ RING = 96
 KEPT_SAMPLES = 24
 """Newest revisions whose samples are kept to recognise two modes."""
 
-VERSION = 2
+VERSION = 3
 """Of the stored form and of the method: another version means that a series is done anew."""
 
 Kind = Literal["change", "drift"]
@@ -49,7 +49,7 @@ class Regime:
 
 
 @dataclass(slots=True)
-class Place:
+class Interval:
     """Where a break lies: 95 % of the probability is on the revisions `first` to `last`.
 
     Each pair is (position, label); `after` is the measured revision before `first`, the last
@@ -67,7 +67,7 @@ class Place:
 class Break:
     """The end of one regime and the beginning of the next, which starts at `index`.
 
-    `score` is the evidence, `place` where it lies, `variance`, `freedom` and `memory_step` the
+    `score` is the evidence, `interval` where it lies, `variance`, `freedom` and `memory_step` the
     noise around it; all follow the data until it is `settled`.
     """
 
@@ -77,7 +77,7 @@ class Break:
     label: str
     confirmed_by: tuple[int, str]
     score: float = 0.0
-    place: Place | None = None
+    interval: Interval | None = None
     variance: float = 0.0
     freedom: float = 0.0
     memory_step: int = 0
@@ -88,7 +88,7 @@ class Break:
 class Ring:
     """The newest revisions, column by column; `start` is the index of the first kept one.
 
-    `clipped` is the place relative to the regime's line, wild values drawn in; `weights` and
+    `clipped` is the location relative to the regime's line, wild values drawn in; `weights` and
     `totals` are running sums of it inside the current regime. `near` and `far` wait
     to be counted as noise, and are negative where there is none.
     """
@@ -96,7 +96,7 @@ class Ring:
     start: int = 0
     position: list[int] = field(default_factory=list)
     label: list[str] = field(default_factory=list)
-    place: list[float] = field(default_factory=list)
+    location: list[float] = field(default_factory=list)
     weight: list[float] = field(default_factory=list)
     clipped: list[float] = field(default_factory=list)
     near: list[float] = field(default_factory=list)
@@ -109,7 +109,7 @@ class Ring:
         return (
             self.position,
             self.label,
-            self.place,
+            self.location,
             self.weight,
             self.clipped,
             self.near,
@@ -122,7 +122,7 @@ class Ring:
         self,
         position: int,
         label: str,
-        place: float,
+        location: float,
         weight: float,
         clipped: float,
         near: float,
@@ -133,7 +133,7 @@ class Ring:
         """Add one revision."""
         self.position.append(position)
         self.label.append(label)
-        self.place.append(place)
+        self.location.append(location)
         self.weight.append(weight)
         self.clipped.append(clipped)
         self.near.append(near)
@@ -143,7 +143,7 @@ class Ring:
 
     def trim(self) -> None:
         """Drop the oldest revisions once twice as many as needed are kept."""
-        if len(self.place) >= 2 * RING:
+        if len(self.location) >= 2 * RING:
             for column in self.columns():
                 del column[:-RING]
             self.start += RING
@@ -157,7 +157,7 @@ class Ring:
 class State:
     """A series as far as it was read; `changes.advance` makes the next one.
 
-    `left_out` are the revisions without a usable sample. `origin` is the first place: all others
+    `left_out` are the revisions without a usable sample. `origin` is the first location: all others
     are kept relative to it. `variance`, `freedom` and `memory_step` are the noise as known now.
     """
 
@@ -230,14 +230,14 @@ class State:
 
 
 def _read_break(data: dict[str, Any]) -> Break:
-    place = data["place"]
-    confirmed_by = _pair(data["confirmed_by"])
-    return Break(**{**data, "confirmed_by": confirmed_by, "place": place and _read_place(place)})
+    stored = data["interval"]
+    interval = stored and _read_interval(stored)
+    return Break(**{**data, "confirmed_by": _pair(data["confirmed_by"]), "interval": interval})
 
 
-def _read_place(data: dict[str, Any]) -> Place:
+def _read_interval(data: dict[str, Any]) -> Interval:
     ends = ("after", "first", "last", "previous")
-    return Place(**{end: _pair(data[end]) for end in ends}, chance=data["chance"])
+    return Interval(**{end: _pair(data[end]) for end in ends}, chance=data["chance"])
 
 
 def _pair(data: Any) -> tuple[int, str]:

@@ -176,8 +176,8 @@ def _planted(revisions: int, events: Sequence[Event]) -> Floats:
 
 
 def _check(event: Event, revisions: int) -> None:
-    places = (event.first, event.last) if isinstance(event, Drift) else (event.at,)
-    if not all(0 <= place < revisions for place in places):
+    positions = (event.first, event.last) if isinstance(event, Drift) else (event.at,)
+    if not all(0 <= position < revisions for position in positions):
         raise ValueError(f"{event} lies outside a series of {revisions} revisions")
     if isinstance(event, Drift) and event.first >= event.last:
         raise ValueError(f"{event} ends before it begins")
@@ -185,5 +185,5 @@ def _check(event: Event, revisions: int) -> None:
 
 def _true_positions(kept: NDArray[np.intp], events: Sequence[Event]) -> tuple[int, ...]:
     steps = [event.at for event in events if isinstance(event, Step)]
-    places = np.searchsorted(kept, steps)
-    return tuple(int(kept[i]) for i in places if i < kept.size)
+    positions = np.searchsorted(kept, steps)
+    return tuple(int(kept[i]) for i in positions if i < kept.size)

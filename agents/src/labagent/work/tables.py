@@ -105,8 +105,8 @@ class Table:
             return []
         if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
             raise self.error(name, "is no list of tables", f"write [[{self.key(name)}]]")
-        places = [f"{self.key(name)}[{number}]" for number in range(1, len(value) + 1)]
-        return [Table(one, self.path, at) for one, at in zip(value, places, strict=True)]
+        keys = [f"{self.key(name)}[{number}]" for number in range(1, len(value) + 1)]
+        return [Table(one, self.path, at) for one, at in zip(value, keys, strict=True)]
 
     def mapping(self, name: str) -> dict[str, Any]:
         """A table of which any key may be used."""

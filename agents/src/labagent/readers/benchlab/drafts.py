@@ -59,7 +59,7 @@ def _draft(entry: Entry, info: Info | None, images: Sequence[str]) -> Draft:
 
 
 def _draft_of_values(files: Sequence[ValueFile], images: Sequence[str]) -> Draft:
-    group = Group(files[0].prefix, files[0].place)
+    group = Group(files[0].prefix, files[0].variant)
     names = names_of_prefix(group.prefix, images)
     entry = Entry(group, measure_values(files))
     return Draft(entry, names, parse_image(names.image), None, None)

@@ -1,4 +1,4 @@
-"""The files of one place, grouped: the logs of each run, and the value files beside them."""
+"""The files of one variant, grouped: the logs of each run, and the value files beside them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from labagent.limits import LARGEST_SAMPLE
-from labagent.readers.benchlab.layout import Place
+from labagent.readers.benchlab.layout import Variant
 from labagent.readers.logs import FORMATS
 from labagent.reading import MAX_TEXT_BYTES, UnreadFileError, read_file
 
@@ -31,10 +31,10 @@ _OTHER_FILES = frozenset(
 @dataclass
 class Group:
     """The logs of one run: `logs[kind][iteration]`; `console` are captures without a kind, `twice`
-    the names that lie in two directories of the place."""
+    the names that lie in two directories of the variant."""
 
     prefix: str
-    place: Place
+    variant: Variant
     logs: dict[str, dict[str, Path]] = field(default_factory=dict)
     console: list[Path] = field(default_factory=list)
     info: Path | None = None
@@ -55,7 +55,7 @@ class ValueFile:
     prefix: str
     metric: str
     path: Path
-    place: Place
+    variant: Variant
     values: tuple[float, ...]
     sha256: str = ""
     cut: bool = False
@@ -71,22 +71,22 @@ class Grouped:
     unread: list[UnreadFileError] = field(default_factory=list)
 
 
-def group_files(place: Place) -> Grouped:
-    """The runs and value files of one place."""
+def group_files(variant: Variant) -> Grouped:
+    """The runs and value files of one variant."""
     groups: dict[str, Group] = {}
     grouped = Grouped()
-    others = [path for path in place.files if not _take_log(path, place, groups, grouped)]
+    others = [path for path in variant.files if not _take_log(path, variant, groups, grouped)]
     grouped.groups = [group for _, group in sorted(groups.items())]
     prefixes = {group.prefix for group in grouped.groups}
     for path in others:
         try:
-            _take_values(path, place, prefixes, grouped)
+            _take_values(path, variant, prefixes, grouped)
         except UnreadFileError as error:
             grouped.unread.append(error)
     return grouped
 
 
-def _take_values(path: Path, place: Place, prefixes: Iterable[str], grouped: Grouped) -> None:
+def _take_values(path: Path, variant: Variant, prefixes: Iterable[str], grouped: Grouped) -> None:
     """Put `path` where it belongs if it is a value file; `UnreadFileError` where it is a damaged
     or packed one."""
     if _PACKED.search(path.name) and _LOG.match(_PACKED.sub("", path.name)):
@@ -99,10 +99,10 @@ def _take_values(path: Path, place: Place, prefixes: Iterable[str], grouped: Gro
     if values is not None:
         cut = bool(data) and not data.endswith(b"\n")
         digest = hashlib.sha256(data).hexdigest()
-        grouped.values.append(ValueFile(*named, path, place, values, digest, cut))
+        grouped.values.append(ValueFile(*named, path, variant, values, digest, cut))
 
 
-def _take_log(path: Path, place: Place, groups: dict[str, Group], grouped: Grouped) -> bool:
+def _take_log(path: Path, variant: Variant, groups: dict[str, Group], grouped: Grouped) -> bool:
     """Whether `path` is a log or an info file; puts it where it belongs if so."""
     log = _LOG.match(path.name)
     info = None if log else _INFO.match(path.name)
@@ -114,7 +114,7 @@ def _take_log(path: Path, place: Place, groups: dict[str, Group], grouped: Group
     if _PROFILED.search(prefix):
         grouped.profiled.append(path)
         return True
-    group = groups.setdefault(prefix, Group(prefix, place))
+    group = groups.setdefault(prefix, Group(prefix, variant))
     if log:
         logs = group.logs.setdefault(log.group(3), {})
         if log.group(2) in logs:

@@ -50,7 +50,7 @@ class LabelDirectory:
 
 
 @dataclass
-class Place:
+class Variant:
     """The files of one configuration of a label: `options` are the names of the nested directory
     and the suffix of the RAW directory that hold them."""
 
@@ -62,10 +62,10 @@ class Place:
 
 @dataclass
 class Contents:
-    """A label directory, sorted: its places, the logs of profiled runs, which never count, and the
-    directories that are not read."""
+    """A label directory, sorted: its variants, the logs of profiled runs, which never count, and
+    the directories that are not read."""
 
-    places: list[Place] = field(default_factory=list)
+    variants: list[Variant] = field(default_factory=list)
     profiled: list[Path] = field(default_factory=list)
     skips: list[Skip] = field(default_factory=list)
 
@@ -141,8 +141,8 @@ class _Finder:
 
     def _has_results(self, directory: Path) -> bool:
         entries = self.bounds.scan(directory)
-        places = [entries, *(self._scan(entry) for entry in entries if is_directory(entry))]
-        return any(is_bench_file(entry.name) for place in places for entry in place)
+        levels = [entries, *(self._scan(entry) for entry in entries if is_directory(entry))]
+        return any(is_bench_file(entry.name) for level in levels for entry in level)
 
     def _scan(self, entry: os.DirEntry[str]) -> list[os.DirEntry[str]]:
         try:
@@ -173,10 +173,10 @@ def _label(results: Path, label: Path, wanted: Path | None = None) -> LabelDirec
 
 
 def read_contents(label: LabelDirectory, bounds: Bounds | None = None) -> Contents:
-    """The files of a label directory, sorted into places."""
+    """The files of a label directory, sorted by variant."""
     collector = _Collector(label, bounds or Bounds())
     stray = label.path.name in _RESULTS
-    collector.collect(label.path, Place(), descend=not stray)
+    collector.collect(label.path, Variant(), descend=not stray)
     return collector.contents
 
 
@@ -190,18 +190,18 @@ class _Collector:
         self.contents = Contents()
         self.seen = {identity(label.path)}
 
-    def collect(self, directory: Path, place: Place, *, descend: bool = True) -> None:
-        """Put the files of `directory` into `place`, and those below into places of their own."""
-        self.contents.places.append(place)
-        entries = self._take_files(directory, place)
+    def collect(self, directory: Path, variant: Variant, *, descend: bool = True) -> None:
+        """Put the files of `directory` into `variant`, and those below into their own."""
+        self.contents.variants.append(variant)
+        entries = self._take_files(directory, variant)
         if not descend:
             return
         below = [entry for entry in entries if is_directory(entry)]
         for entry in sorted(below, key=lambda entry: (entry.is_symlink(), entry.name)):
-            if self._is_new(Path(entry.path), len(place.nested)):
-                self._collect_below(Path(entry.path), place)
+            if self._is_new(Path(entry.path), len(variant.nested)):
+                self._collect_below(Path(entry.path), variant)
 
-    def _take_files(self, directory: Path, place: Place) -> list[os.DirEntry[str]]:
+    def _take_files(self, directory: Path, variant: Variant) -> list[os.DirEntry[str]]:
         """What is named like a log but is no file is taken as well: reading it says so."""
         entries = self.bounds.scan(directory)
         logs = (
@@ -209,7 +209,7 @@ class _Collector:
             for entry in entries
             if is_file(entry) or (is_bench_file(entry.name) and not is_directory(entry))
         )
-        place.files.extend(logs)
+        variant.files.extend(logs)
         return entries
 
     def _is_new(self, directory: Path, depth: int) -> bool:
@@ -224,19 +224,19 @@ class _Collector:
         self.seen.add(found)
         return not reason
 
-    def _collect_below(self, directory: Path, place: Place) -> None:
+    def _collect_below(self, directory: Path, variant: Variant) -> None:
         if _PROFILING.match(directory.name):
             self._collect_profiled(directory)
             return
         raw = _RAW.match(directory.name)
         if raw and not raw.group(1):
-            self._take_files(directory, place)
+            self._take_files(directory, variant)
         elif raw:
-            options = (*place.options, raw.group(1))
-            self.collect(directory, Place(options, place.nested, raw.group(1)))
+            options = (*variant.options, raw.group(1))
+            self.collect(directory, Variant(options, variant.nested, raw.group(1)))
         else:
-            options = (*place.options, *nested_options(directory.name))
-            self.collect(directory, Place(options, (*place.nested, directory.name)))
+            options = (*variant.options, *nested_options(directory.name))
+            self.collect(directory, Variant(options, (*variant.nested, directory.name)))
 
     def _collect_profiled(self, directory: Path, depth: int = 0) -> None:
         entries = self.bounds.scan(directory)

@@ -110,8 +110,8 @@ def compare_stored(measured: Measured, stored: ValueFile) -> str | None:
 
 def _difference(raw: Sequence[float], stored: Sequence[float]) -> str:
     if len(raw) == len(stored):
-        places = [f"{a:.8g} there {b:.8g}" for a, b in zip(raw, stored, strict=True) if a != b]
-        return ", ".join(places[:3]) + (" and more" if len(places) > 3 else "")
+        pairs = [f"{a:.8g} there {b:.8g}" for a, b in zip(raw, stored, strict=True) if a != b]
+        return ", ".join(pairs[:3]) + (" and more" if len(pairs) > 3 else "")
     missing = [value for value in raw if value not in stored]
     if len(stored) < len(raw) and len(missing) == len(raw) - len(stored):
         return f"{len(missing)} left out there ({', '.join(f'{v:.8g}' for v in missing)})"

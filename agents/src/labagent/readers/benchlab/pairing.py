@@ -42,7 +42,7 @@ def pair(entries: Sequence[Entry], files: Iterable[ValueFile]) -> Paired:
         if any(_same_values(file, entry.measured) for entry in entries):
             paired.copies.append(file)
         else:
-            alone.setdefault((file.place.options, file.prefix), []).append(file)
+            alone.setdefault((file.variant.options, file.prefix), []).append(file)
     paired.alone = list(alone.values())
     return paired
 
@@ -56,19 +56,21 @@ def _give_by_name(file: ValueFile, entries: Iterable[Entry]) -> bool:
 
 
 def _is_named_for(file: ValueFile, group: Group) -> bool:
-    if file.place.options == group.place.options:
+    if file.variant.options == group.variant.options:
         return file.prefix == group.prefix
-    suffix = group.place.suffix
+    suffix = group.variant.suffix
     names = (f"{group.prefix}.{suffix}", f"{suffix}.{group.prefix}")
-    return bool(suffix) and file.place.options == group.place.options[:-1] and file.prefix in names
+    return (
+        bool(suffix) and file.variant.options == group.variant.options[:-1] and file.prefix in names
+    )
 
 
 def _give_by_values(file: ValueFile, entries: Iterable[Entry]) -> bool:
     for entry in entries:
-        near = file.place.nested == entry.group.place.nested
+        near = file.variant.nested == entry.group.variant.nested
         if near and not _has_stored(entry, file.metric) and _same_values(file, entry.measured):
             entry.stored.append(file)
-            if not entry.group.place.suffix:
+            if not entry.group.variant.suffix:
                 entry.renamed = file
             return True
     return False

@@ -46,7 +46,7 @@ MAX_DOUBTS = 20
 def read_label(directory: LabelDirectory, overrides: Overrides) -> Iterator[Outcome]:
     """The runs of a label directory in a fixed order, then what was skipped."""
     contents = read_contents(directory)
-    grouped = [group_files(place) for place in contents.places]
+    grouped = [group_files(variant) for variant in contents.variants]
     groups = [group for found in grouped for group in found.groups]
     entries = [Entry(group, measure_logs(group)) for group in groups]
     paired = pair(entries, [file for found in grouped for file in found.values])
@@ -107,7 +107,7 @@ class _Reader:
         return (
             *draft.image.tokens,
             *self.label_options,
-            *draft.group.place.options,
+            *draft.group.variant.options,
             *topic_options(draft.names.cfg, self.directory.topic),
         )
 
@@ -116,7 +116,7 @@ class _Reader:
 
     def _revision(self, draft: Draft) -> str | None:
         """By the first rule that hits: image, label, kernel, kernel of the siblings."""
-        nested = [parse_label(name).revision for name in draft.group.place.nested]
+        nested = [parse_label(name).revision for name in draft.group.variant.nested]
         labels = [self.label.revision, *nested]
         counted = [name for name in labels if name and name[0] in "rnc"]
         kernel = draft.kernel or self.kernel
@@ -166,7 +166,7 @@ class _Reader:
 
     def _skip(self, draft: Draft, reason: str, *, unread: bool = False) -> Skip:
         name = draft.group.prefix or "bench"
-        where = "/".join([self.directory.title, *draft.group.place.nested, name])
+        where = "/".join([self.directory.title, *draft.group.variant.nested, name])
         return Skip(where, reason, unread)
 
     def _run(self, draft: Draft, tree: str, revision: str, hardware: str, mode: Mode) -> Run:
@@ -186,7 +186,7 @@ class _Reader:
                 group=draft.group,
                 names=draft.names,
                 kernel=draft.kernel,
-                label="/".join([self.directory.label, *draft.group.place.nested]),
+                label="/".join([self.directory.label, *draft.group.variant.nested]),
                 topic=self.directory.topic,
                 iterations=measured.iterations,
             ),
