@@ -56,8 +56,8 @@ def golden_groups(rows):
             continue
         hardware = f"{row['hardware']}/{row['nic']}"
         names = (row["variant"], row["mode"], row["pktgen"])
-        variant = (hardware, row["bench_topic"], label_of(row), row["revision"])
-        key = (*variant, *names, METRIC[row["unit"]])
+        place = (hardware, row["bench_topic"], label_of(row), row["revision"])
+        key = (*place, *names, METRIC[row["unit"]])
         groups[key].append((float(row["value"]), Path(row["source_path"]).name))
     return groups
 
@@ -74,8 +74,8 @@ def parsed_groups(runs):
         facts = run.facts
         names = (variant_of(run), facts.get("cfg", ""), facts.get("pktgen", ""))
         for samples in run.samples:
-            variant = (run.hardware, facts["topic"], facts["label"], run.revision)
-            groups[(*variant, *names, samples.metric.name)] = list(samples.values)
+            place = (run.hardware, facts["topic"], facts["label"], run.revision)
+            groups[(*place, *names, samples.metric.name)] = list(samples.values)
     return groups
 
 
@@ -151,13 +151,13 @@ def test_two_runs_share_a_series_at_one_revision_only_where_they_repeat_each_oth
 
 def test_every_configuration_of_the_archive_is_a_mode_of_its_own(runs):
     """Whatever the golden columns can tell apart within a label, modes tell apart too."""
-    variants = defaultdict(set)
+    configurations = defaultdict(set)
     for run in runs:
         facts = run.facts
         label = facts["label"] if facts["label"] not in ("fbsd.2016", "fbsd.2017") else ""
         key = (facts["topic"], label, facts.get("image"), facts.get("cfg"), facts.get("pktgen"))
-        variants[run.hardware, run.tree, run.revision, run.mode].add(key)
-    several = {key for key, found in variants.items() if len({k[0] for k in found}) > 1}
+        configurations[run.hardware, run.tree, run.revision, run.mode].add(key)
+    several = {key for key, found in configurations.items() if len({k[0] for k in found}) > 1}
     assert not several
 
 
