@@ -369,7 +369,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("action", models.CharField(max_length=40)),
-                ("words", models.TextField()),
+                ("text", models.TextField()),
                 ("figures", models.JSONField(default=dict)),
                 ("boots", models.IntegerField()),
                 ("acts", models.IntegerField()),

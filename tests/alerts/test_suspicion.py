@@ -166,7 +166,7 @@ def test_what_a_bisect_named_counts_from_80_percent_on(
     alert: Alert, client: Client, probability: float, is_named: bool
 ) -> None:
     culprit = commit_among(121)
-    tell_bisect(alert=alert.pk, words="found", named=culprit, probability=probability)
+    tell_bisect(alert=alert.pk, text="found", named=culprit, probability=probability)
     one = suspicion_of(Alert.objects.with_revisions().get())
     assert (one.commit == culprit) is is_named
     assert ("author-121" in client.get(f"/alerts/{alert.pk}/").content.decode()) is is_named
@@ -182,7 +182,7 @@ def test_an_author_is_told_once_the_commit_is_named_and_not_before(alert: Alert)
     }
     asking = Subscription.objects.filter(pk__in=[one.pk for one in people.values()])
     assert matches(asking, [alert.pk]) == []
-    tell_bisect(alert=alert.pk, words="found", named=commit_among(121), probability=0.97)
+    tell_bisect(alert=alert.pk, text="found", named=commit_among(121), probability=0.97)
     notify_events()
     assert [match.subscription for match in matches(asking, [alert.pk])] == [people["guilty"].pk]
     told = Mail.objects.filter(kind="alert.opened").values_list("recipient__username", flat=True)

@@ -102,7 +102,7 @@ def test_weights_stay_as_they_were_at_the_start_and_decisions_can_be_made_again(
         lab.name(index) for index in (2, 3, 7, 8, 10)
     ]
     again = replay(bisect, [revision.name for revision in view.revisions])
-    assert [row.words for row in again] == [row.words for row in view.decisions]
+    assert [row.text for row in again] == [row.text for row in view.decisions]
 
 
 def test_a_culprit_that_looked_harmless_is_found_all_the_same() -> None:

@@ -146,7 +146,7 @@ def test_what_somebody_calls_weak_is_set_aside_and_measured_again(
     lab.upload(lab.documents(truth, [5]))
     stepped(bisect)
     names = [one.name for one in view_of(_with_subjects(bisect)).revisions]
-    before = [row.words for row in bisect.decisions.all()]
+    before = [row.text for row in bisect.decisions.all()]
     act_on_bisect(
         bisect=bisect.pk, kind="weak", actor=ada, reason="hot room", revision=lab.revision(5)
     )
@@ -162,8 +162,8 @@ def test_what_somebody_calls_weak_is_set_aside_and_measured_again(
         stepped(bisect)
     assert lab.revision(5) in measured
     assert len(view_of(_with_subjects(bisect)).values_at(lab.revision(5))) == 1
-    again = [row.words for row in replay(_with_subjects(bisect), names)]
-    assert again == [row.words for row in bisect.decisions.all()]
+    again = [row.text for row in replay(_with_subjects(bisect), names)]
+    assert again == [row.text for row in bisect.decisions.all()]
     assert again[: len(before)] == before
 
 
@@ -182,7 +182,7 @@ def test_after_three_failures_of_the_lab_in_a_row_it_gives_up(bisect: Bisect) ->
         advance_bisect(bisect=bisect.pk, now=now)
     ended = Bisect.objects.get(pk=bisect.pk)
     assert ended.outcome == "lab failed"
-    assert "switch unreachable" in ended.decisions.order_by("-number")[0].words
+    assert "switch unreachable" in ended.decisions.order_by("-number")[0].text
 
 
 def test_cancelling_it_cancels_its_jobs(bisect: Bisect, ada: User) -> None:
@@ -290,7 +290,7 @@ def test_its_deadline_ends_it(truth: Truth) -> None:
     advance_bisect(bisect=bisect.pk, now=now + timedelta(hours=2))
     ended = Bisect.objects.get(pk=bisect.pk)
     assert ended.state == "done"
-    assert "deadline" in ended.decisions.order_by("-number")[0].words
+    assert "deadline" in ended.decisions.order_by("-number")[0].text
 
 
 def test_people_measure_by_hand_and_the_posterior_moves() -> None:

@@ -13,7 +13,7 @@ from webapp.outbox.links import absolute
 from webapp.outbox.models import Endpoint, HookDelivery, Mail
 
 pytestmark = [pytest.mark.long, pytest.mark.django_db]
-COMPARED = ("number", "state", "action", "words", "boots", "acts", "hours", "failure")
+COMPARED = ("number", "state", "action", "text", "boots", "acts", "hours", "failure")
 
 
 def test_a_bisect_ends_with_the_commit_that_made_the_step() -> None:

@@ -107,12 +107,12 @@ def test_what_leaves_has_a_queue_of_its_own(task: str, queue: str) -> None:
 
 
 def test_every_kind_of_mail_is_composed_by_a_function() -> None:
-    assert checks.every_mail_has_words(None) == []
+    assert checks.every_mail_has_templates(None) == []
 
 
 @pytest.mark.parametrize("path", ["webapp.nowhere.compose", "webapp.outbox.messages.Message", "x"])
 def test_a_kind_of_mail_that_nothing_composes_is_refused(settings: Any, path: str) -> None:
     settings.MAIL_COMPOSERS = {"alert.opened": path}
-    (error,) = checks.every_mail_has_words(None)
+    (error,) = checks.every_mail_has_templates(None)
     assert error.id == "driftline.E004"
     assert path in error.msg

@@ -70,8 +70,8 @@ def test_the_boots_are_those_that_prove_the_smallest_effect_worth_an_alert() -> 
     needed = plan_for(6.0, noise, most=Plan(1, 200, 1)).plan
     assert needed is not None
     assert boots_plan(series).boots == needed.boots == 13
-    assert "a change of 6.0 %" in boots_plan(series).words
-    assert "13 boots a side." in boots_plan(series).words
+    assert "a change of 6.0 %" in boots_plan(series).text
+    assert "13 boots a side." in boots_plan(series).text
 
 
 def test_noise_between_builds_is_counted_and_a_plan_of_several_builds_says_so() -> None:
@@ -79,9 +79,9 @@ def test_noise_between_builds_is_counted_and_a_plan_of_several_builds_says_so() 
     make.analysis(series, noise=make.noise(**NOISE, build_pct=4.0))
     MinEffect.objects.create(mode=series.mode, percent=7.0)
     plan = boots_plan(series)
-    assert "builds a side" in plan.words
-    assert "a job measures one build" in plan.words
-    assert f"{plan.boots} boot" in plan.words
+    assert "builds a side" in plan.text
+    assert "a job measures one build" in plan.text
+    assert f"{plan.boots} boot" in plan.text
 
 
 @pytest.mark.parametrize("noise", [None, make.noise(within_pct=0.0)])
@@ -90,14 +90,14 @@ def test_a_series_of_unknown_noise_gets_a_few_boots_and_says_why(
 ) -> None:
     make.analysis(make.series(), noise=noise)
     assert boots_plan(make.series()).boots == 5
-    assert "not known yet" in boots_plan(make.series()).words
+    assert "not known yet" in boots_plan(make.series()).text
 
 
 def test_what_no_plan_proves_is_called_that() -> None:
     make.analysis(make.series(), noise=make.noise(**NOISE, build_pct=40.0))
     plan = boots_plan(make.series())
     assert plan.boots == 5
-    assert plan.words.startswith("Not even 10 builds a side, 20 boots of each would prove")
+    assert plan.text.startswith("Not even 10 builds a side, 20 boots of each would prove")
 
 
 def test_a_point_offers_more_runs_and_the_middle_of_each_gap_beside_it(

@@ -22,15 +22,17 @@ def alert_of_finding(
     series: int, after: int, last: int, assigned: Sequence[Assigned]
 ) -> int | None:
     """The alert that a finding was assigned to: the last word (``assigned`` in order) counts."""
-    said = [
+    given = [
         one.alert
         for one in assigned
         if one.series == series and max(one.after, after) < min(one.last, last)
     ]
-    return said[-1] if said else None
+    return given[-1] if given else None
 
 
 def alert_of_group(suspect: int, assigned: Sequence[Assigned]) -> int | None:
     """The alert that whatever points at ``suspect`` was merged into."""
-    said = [one.alert for one in assigned if one.series is None and one.after < suspect <= one.last]
-    return said[-1] if said else None
+    given = [
+        one.alert for one in assigned if one.series is None and one.after < suspect <= one.last
+    ]
+    return given[-1] if given else None

@@ -18,13 +18,13 @@ def command_for(revision: Revision, series: Series, settings: BisectSettings | N
     the checkout of the revision; empty when its kind is not known.
     """
     if settings is not None and settings.command:
-        words = {
+        values = {
             "revision": revision.name,
             "hardware": series.hardware.name,
             "mode": series.mode.name,
             "metric": series.metric.name,
         }
-        return WORD.sub(lambda found: shlex.quote(words[found[1]]), settings.command)
+        return WORD.sub(lambda found: shlex.quote(values[found[1]]), settings.command)
     return _checkout(revision)
 
 

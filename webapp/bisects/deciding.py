@@ -42,7 +42,7 @@ def decision_of(
         at=circumstances.at,
         state=found.state.value,
         action=_action(found, names),
-        words=found.words,
+        text=found.text,
         figures=_figures(found, names),
         boots=max((boot.number for boot in boots), default=0),
         acts=max((act.number for act in acts), default=0),

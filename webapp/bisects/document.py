@@ -70,7 +70,7 @@ def detail_document(view: BisectView) -> dict[str, Any]:
                 "at": row.at,
                 "state": row.state,
                 "action": row.action,
-                "words": row.words,
+                "words": row.text,
                 "boots": row.boots,
                 "chances": [
                     {"revision": names[index], "probability": chance}

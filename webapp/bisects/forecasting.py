@@ -7,7 +7,7 @@ from typing import Any
 from webapp.bisects.draft import Draft
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot
 from webapp.bisects.question import Circumstances, evidence_of, plan_of
-from webapp.bisects.sentences import boots_words, hours_words
+from webapp.bisects.sentences import boots_text, hours_text
 from webapp.stats import bisection
 
 TRIALS_BEFORE, TRIALS_WHILE = 40, 12
@@ -74,8 +74,8 @@ def _sentence(found: bisection.Forecast) -> str:
         for kind, share in found.outcomes.items()
     )
     return (
-        f"About {boots_words(round(found.boots_median))}, {hours_words(found.hours_median)}; "
-        f"90 % of the time at most {boots_words(round(found.boots_p90))}. "
+        f"About {boots_text(round(found.boots_median))}, {hours_text(found.hours_median)}; "
+        f"90 % of the time at most {boots_text(round(found.boots_p90))}. "
         f"Of {found.trials} simulated ones, {ends}."
     )
 

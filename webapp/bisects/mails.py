@@ -5,7 +5,7 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from webapp.bisects.models import Bisect
-from webapp.bisects.sentences import chance_words
+from webapp.bisects.sentences import chance_text
 from webapp.bisects.view import BisectView, view_of
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries import Target
@@ -46,8 +46,8 @@ def _context(view: BisectView) -> dict[str, Any]:
         "view": view,
         "bisect": bisect,
         "answer": view.sentence.removesuffix("."),
-        "words": view.latest.words if view.latest else "",
-        "suspects": [(one.revision, chance_words(one.chance)) for one in suspects[:SUSPECTS_SHOWN]],
+        "text": view.latest.text if view.latest else "",
+        "suspects": [(one.revision, chance_text(one.chance)) for one in suspects[:SUSPECTS_SHOWN]],
         "more": max(len(suspects) - SUSPECTS_SHOWN, 0),
         "skipped": view.skipped,
         "ministat": view.ministat(),

@@ -21,7 +21,7 @@ def read_boots(text: str) -> list[list[float]]:
     if len(text) > MOST_LENGTH:
         raise BisectError(f"More than {MOST_LENGTH:,} characters; paste a boot a line.")
     lines = [line.partition("#")[0].split() for line in text.splitlines()]
-    boots = [_boot(number, words) for number, words in enumerate(lines, 1) if words]
+    boots = [_boot(number, fields) for number, fields in enumerate(lines, 1) if fields]
     if not boots:
         raise BisectError("Nothing was pasted: write the values of each boot on a line.")
     if len(boots) > MOST_BOOTS:
@@ -29,10 +29,10 @@ def read_boots(text: str) -> list[list[float]]:
     return boots
 
 
-def _boot(line: int, words: list[str]) -> list[float]:
-    if len(words) > MOST_RUNS:
-        raise BisectError(f"Line {line} has {len(words)} values; a boot has at most {MOST_RUNS}.")
-    return [_value(line, word) for word in words]
+def _boot(line: int, fields: list[str]) -> list[float]:
+    if len(fields) > MOST_RUNS:
+        raise BisectError(f"Line {line} has {len(fields)} values; a boot has at most {MOST_RUNS}.")
+    return [_value(line, word) for word in fields]
 
 
 def _value(line: int, word: str) -> float:

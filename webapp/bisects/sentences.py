@@ -25,13 +25,13 @@ def progress_sentence(found: bisection.Decision, names: Sequence[str]) -> str:
 
 def with_what_is_left(figures: Mapping[str, Any]) -> str:
     """``93 % r303643, 5 % r303640; 2 to 5 boots left, about 40 min`` from a decision's figures."""
-    said, left = str(figures["sentence"]), figures.get("left")
+    sentence, left = str(figures["sentence"]), figures.get("left")
     if not left:
-        return said
+        return sentence
     least, most = round(left["boots_median"]), round(left["boots_p90"])
-    boots = boots_words(most) if least >= most else f"{least} to {most} boots"
+    boots = boots_text(most) if least >= most else f"{least} to {most} boots"
     hours = left["hours_median"] / left["hands"]
-    return f"{said}; {boots} left, about {hours_words(hours)}"
+    return f"{sentence}; {boots} left, about {hours_text(hours)}"
 
 
 def leading(now: bisection.Posterior, names: Sequence[str]) -> str:
@@ -39,28 +39,28 @@ def leading(now: bisection.Posterior, names: Sequence[str]) -> str:
     if now.candidates.max() >= LEAST_LEAD:
         shown = bisection.leaders(
             now.candidates,
-            say=chance_words,
+            say=chance_text,
             name=lambda index: names[index + 1],
             most=SHOWN,
             least=LEAST_SHOWN,
         )
     else:
         left = bisection.credible_set(now)
-        chance = chance_words(float(now.candidates[[at - 1 for at in left]].sum()))
+        chance = chance_text(float(now.candidates[[at - 1 for at in left]].sum()))
         shown = [f"{chance} one of {_span(left, names)}".rstrip(",")]
     if now.none >= LEAST_SHOWN:
-        shown.append(f"{chance_words(now.none)} no step")
+        shown.append(f"{chance_text(now.none)} no step")
     return ", ".join(shown)
 
 
-def chance_words(chance: float) -> str:
+def chance_text(chance: float) -> str:
     """A probability that is never rounded up to certainty."""
     if chance > 0.995:
         return "over 99 %"
     return f"{100 * chance:.0f} %" if chance >= 0.005 else "under 1 %"
 
 
-def hours_words(hours: float) -> str:
+def hours_text(hours: float) -> str:
     """``40 min``, ``2 h 10``, ``3 days``; never less than a minute."""
     minutes = max(round(hours * 60), 1)
     if minutes < MINUTES_AN_HOUR:
@@ -70,13 +70,13 @@ def hours_words(hours: float) -> str:
     return f"{round(minutes / MINUTES_A_DAY)} days"
 
 
-def boots_words(count: int) -> str:
+def boots_text(count: int) -> str:
     return f"{count} boot{'' if count == 1 else 's'}"
 
 
 def _answer(outcome: bisection.Outcome, names: Sequence[str]) -> str:
     kinds = bisection.Kind
-    chance = chance_words(outcome.probability)
+    chance = chance_text(outcome.probability)
     match outcome.kind:
         case kinds.SINGLE:
             return f"{names[outcome.candidates[0]]} made the step ({chance})."
@@ -90,7 +90,7 @@ def _answer(outcome: bisection.Outcome, names: Sequence[str]) -> str:
         case kinds.LAB_FAILED:
             return "The lab failed: nothing can be concluded."
     more = (
-        f", about {boots_words(outcome.more_boots)} more would be needed"
+        f", about {boots_text(outcome.more_boots)} more would be needed"
         if outcome.more_boots
         else ""
     )

@@ -8,7 +8,7 @@ def element(name: str, *children: str, **attributes: object) -> str:
     """One element. ``class_`` and ``stroke_width`` write class and stroke-width.
 
     Attributes that are None or empty are left out. Children are SVG already: put text through
-    `words` first.
+    `plain_text` first.
     """
     written = "".join(
         f' {key.strip("_").replace("_", "-")}="{escape(_text(value))}"'
@@ -18,20 +18,20 @@ def element(name: str, *children: str, **attributes: object) -> str:
     return f"<{name}{written}>{''.join(children)}</{name}>" if children else f"<{name}{written}/>"
 
 
-def words(text: object) -> str:
+def plain_text(text: object) -> str:
     """Text content, escaped."""
     return escape(str(text))
 
 
 def label(text: object, *, x: float, y: float, **attributes: object) -> str:
-    return element("text", words(text), x=x, y=y, **attributes)
+    return element("text", plain_text(text), x=x, y=y, **attributes)
 
 
 def document(*children: str, width: float, height: float, described: str, class_: str = "") -> str:
     """A whole image of ``width`` × ``height`` user units that scales with its box."""
     return element(
         "svg",
-        element("title", words(described)),
+        element("title", plain_text(described)),
         *children,
         viewBox=f"0 0 {_text(width)} {_text(height)}",
         width=width,

@@ -117,8 +117,8 @@ def finding_sentence(
     if percent is None:
         return "changed beyond any percentage"
     size = half_width(abs(percent))
-    words = f"{size} % {direction(percent=percent, better=better, unit=unit)}"
-    return f"{words} {interval(low, high)}".rstrip()
+    text = f"{size} % {direction(percent=percent, better=better, unit=unit)}"
+    return f"{text} {interval(low, high)}".rstrip()
 
 
 def with_minus(sentence: str) -> str:
@@ -128,10 +128,10 @@ def with_minus(sentence: str) -> str:
     return HYPHEN_AS_MINUS.sub(MINUS, sentence)
 
 
-def better_words(better: str) -> str:
+def better_text(better: str) -> str:
     """The direction of a series, said in full; empty: several are shown, and they differ."""
-    words = {"more": "more is better", "less": "less is better"}
-    return words.get(better, "which way is better differs between these series")
+    text = {"more": "more is better", "less": "less is better"}
+    return text.get(better, "which way is better differs between these series")
 
 
 def common(ways: Iterable[str]) -> str:

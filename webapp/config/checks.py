@@ -48,7 +48,7 @@ def no_message_comes_back_while_its_task_runs(app_configs: Apps, **_: Any) -> li
 
 
 @register()
-def every_mail_has_words(app_configs: Apps, **_: Any) -> list[CheckMessage]:
+def every_mail_has_templates(app_configs: Apps, **_: Any) -> list[CheckMessage]:
     """A kind of mail whose function is not there would wait in the outbox for ever."""
     return [
         Error(

@@ -77,14 +77,14 @@ class Environment:
             raise self._refusal(name, value, f"one of {', '.join(choices)}", default)
         return matches[0]
 
-    def words(self, name: str) -> list[str]:
+    def listed(self, name: str) -> list[str]:
         """The parts of a list separated by commas."""
         return [word.strip() for word in self.text(name).split(",") if word.strip()]
 
     def networks(self, name: str) -> list[IPv4Network | IPv6Network]:
         """A list of networks such as `10.0.0.0/8, fd00::/8`, separated by commas."""
         try:
-            return [ip_network(word) for word in self.words(name)]
+            return [ip_network(word) for word in self.listed(name)]
         except ValueError as error:
             raise ImproperlyConfigured(
                 f"{name}: {error}; networks are needed, e.g. 10.0.0.0/8,fd00::/8."

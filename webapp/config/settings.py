@@ -57,7 +57,7 @@ _public = urlsplit(PUBLIC_URL)
 _over_tls = _public.scheme == "https"
 # The local names serve the health checks of launcher, containers and load balancers.
 ALLOWED_HOSTS = [
-    *_env.words("DRIFTLINE_ALLOWED_HOSTS"),
+    *_env.listed("DRIFTLINE_ALLOWED_HOSTS"),
     *([_public.hostname] if _public.hostname else []),
     "localhost",
     "127.0.0.1",

@@ -42,8 +42,8 @@ def upload(
             "on, with a longer --timeout on a slow machine"
         ) from error
     if done.returncode:
-        said = f"{done.stdout}{done.stderr}".strip()
-        raise DemonstrationError(f"labagent ended with status {done.returncode}:\n{said}")
+        output = f"{done.stdout}{done.stderr}".strip()
+        raise DemonstrationError(f"labagent ended with status {done.returncode}:\n{output}")
 
 
 def _environment(token: str, spool: Path) -> dict[str, str]:

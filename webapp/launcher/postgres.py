@@ -72,8 +72,8 @@ class Cluster:
         )
         if made.returncode:
             shutil.rmtree(directory, ignore_errors=True)
-            said = made.stderr.strip() or made.stdout.strip()
-            raise StackError(f"initdb could not make {self.data}:\n{said}")
+            output = made.stderr.strip() or made.stdout.strip()
+            raise StackError(f"initdb could not make {self.data}:\n{output}")
 
     def command(self, *settings: str) -> list[str]:
         """The command that serves the cluster in the foreground, with `settings` (`name=value`).

@@ -33,10 +33,10 @@ class Identity:
 
     def run(self, command: Sequence[str | Path]) -> subprocess.CompletedProcess[str]:
         """Run `command` with these rights, from the root directory, and return what it printed."""
-        words = [*self.prefix, *map(str, command)]
+        arguments = [*self.prefix, *map(str, command)]
         who = pwd.getpwnam(self.user) if self.user and not self.prefix else None
         return subprocess.run(
-            words,
+            arguments,
             capture_output=True,
             text=True,
             check=False,

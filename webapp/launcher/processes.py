@@ -81,9 +81,9 @@ def _from_proc() -> Iterator[Process]:
             with contextlib.suppress(OSError, IndexError, ValueError):
                 # The name in parentheses may hold anything, so count from its end.
                 state, _parent, group = (entry / "stat").read_text().rpartition(")")[2].split()[:3]
-                words = (entry / "cmdline").read_bytes().replace(b"\0", b" ")
+                command_line = (entry / "cmdline").read_bytes().replace(b"\0", b" ")
                 if state != "Z":
-                    yield Process(int(entry.name), int(group), os.fsdecode(words))
+                    yield Process(int(entry.name), int(group), os.fsdecode(command_line))
 
 
 def _from_ps(line: str) -> Process:

@@ -120,7 +120,7 @@ def post(
     except (OSError, http.client.HTTPException) as error:
         if deadline.is_over:
             raise PostError(f"No whole answer within {deadline.seconds:g} s.") from error
-        raise PostError(_words(error)) from error
+        raise PostError(_type_and_message(error)) from error
     finally:
         connection.close()
 
@@ -144,7 +144,7 @@ def _exchange(
         )
 
 
-def _words(error: Exception) -> str:
+def _type_and_message(error: Exception) -> str:
     if isinstance(error, TimeoutError):
         return "The connection timed out."
     if isinstance(error, BrokenOff):

@@ -97,12 +97,12 @@ def describe(error: Exception) -> str:
 
 
 def _answer(code: int, text: bytes | str) -> MailError:
-    said = f"The server answered {code} {_text(text)}"
+    sentence = f"The server answered {code} {_text(text)}"
     if code == CLOSING:
-        return ServerAway(said, during_a_mail=True)
-    return Refused(said) if code in PERMANENT else NotNow(said)
+        return ServerAway(sentence, during_a_mail=True)
+    return Refused(sentence) if code in PERMANENT else NotNow(sentence)
 
 
-def _text(said: bytes | str) -> str:
-    text = said.decode(errors="replace") if isinstance(said, bytes) else said
+def _text(answer: bytes | str) -> str:
+    text = answer.decode(errors="replace") if isinstance(answer, bytes) else answer
     return " ".join(text.split())

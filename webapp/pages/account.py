@@ -83,11 +83,11 @@ def _is_saved(request: HttpRequest, form: AccountForm) -> bool:
         form.add_error("email", str(error))
         return False
     save_own_settings(user=user)
-    messages.success(request, _said(form))
+    messages.success(request, _saved_text(form))
     return True
 
 
-def _said(form: AccountForm) -> str:
+def _saved_text(form: AccountForm) -> str:
     if not form.asked:
         return "Saved."
     way = mail_settings.in_force().way

@@ -141,7 +141,7 @@ def _context(view: BisectView) -> dict[str, object]:
 def _log(view: BisectView) -> list[dict[str, object]]:
     """Decisions and people's acts, the newest first."""
     decisions = [
-        {"at": row.at, "who": "", "what": row.action, "why": row.words, "boots": row.boots}
+        {"at": row.at, "who": "", "what": row.action, "why": row.text, "boots": row.boots}
         for row in view.decisions
     ]
     acts = [

@@ -12,7 +12,7 @@ class BisectLine:
     """A bisect with what it last said."""
 
     bisect: Bisect
-    sentence: str
+    sentences: str
 
 
 def lines_of(bisects: Sequence[Bisect]) -> list[BisectLine]:
@@ -21,5 +21,5 @@ def lines_of(bisects: Sequence[Bisect]) -> list[BisectLine]:
         return []
     rows = BisectDecision.objects.filter(bisect__in=bisects)
     latest = rows.order_by("bisect_id", "-number").distinct("bisect_id")
-    said = {row.bisect_id: with_what_is_left(row.figures) for row in latest}
-    return [BisectLine(one, said.get(one.pk, NOT_YET)) for one in bisects]
+    sentences = {row.bisect_id: with_what_is_left(row.figures) for row in latest}
+    return [BisectLine(one, sentences.get(one.pk, NOT_YET)) for one in bisects]

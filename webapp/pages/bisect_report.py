@@ -1,7 +1,7 @@
 """A bisect as a report in Markdown."""
 
-from webapp.bisects.queries import BisectView, chance_words
-from webapp.charts.text import better_words
+from webapp.bisects.queries import BisectView, chance_text
+from webapp.charts.text import better_text
 from webapp.stats.markdown import block, inline
 
 SUSPECTS_SHOWN = 20
@@ -12,7 +12,7 @@ def as_markdown(view: BisectView) -> str:
     bisect = view.bisect
     parts = [
         f"# Bisect {bisect.pk}: {inline(view.sentence)}",
-        inline(view.latest.words) if view.latest else "",
+        inline(view.latest.text) if view.latest else "",
         "These figures come from a simulation." if view.is_simulated else "",
         _facts(view),
         _suspects(view),
@@ -27,7 +27,7 @@ def as_markdown(view: BisectView) -> str:
 def _facts(view: BisectView) -> str:
     bisect = view.bisect
     metric = bisect.series.metric
-    better = better_words(bisect.series.better)
+    better = better_text(bisect.series.better)
     span = f"{bisect.good} (good) to {bisect.bad} (bad), {bisect.last_index} commits"
     facts = (
         f"{bisect.series.mode} on {bisect.series.hardware}, {metric} ({metric.unit}, {better})",
@@ -47,7 +47,7 @@ def _suspects(view: BisectView) -> str:
     if not suspects:
         return ""
     rows = [
-        f"| {inline(one.revision)} | {chance_words(one.chance)} | {inline(one.revision.subject)} |"
+        f"| {inline(one.revision)} | {chance_text(one.chance)} | {inline(one.revision.subject)} |"
         for one in suspects[:SUSPECTS_SHOWN]
     ]
     head = "## Not excluded\n\n| revision | probability | subject |\n|---|--:|---|"
@@ -72,7 +72,7 @@ def _block(view: BisectView) -> str:
 
 def _decisions(view: BisectView) -> str:
     rows = [
-        f"{row.number}. {row.at:%Y-%m-%d %H:%M} {row.state}, {row.action}: {inline(row.words)}"
+        f"{row.number}. {row.at:%Y-%m-%d %H:%M} {row.state}, {row.action}: {inline(row.text)}"
         for row in view.decisions
     ]
     return "\n".join(["## Decisions\n", *rows]) if rows else ""

@@ -17,15 +17,15 @@ ORDER = (Verdict.WORSE, Verdict.BETTER, Verdict.EQUIVALENT, Verdict.CANNOT_TELL)
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The verdict over all series, in ``words``; ``source`` says what it rests on."""
+    """The verdict over all series, in ``text``; ``source`` says what it rests on."""
 
-    words: str
+    text: str
     marks: str
     source: str
 
     @property
     def css_class(self) -> str:
-        return CSS.get(self.words, "cannot-tell")
+        return CSS.get(self.text, "cannot-tell")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +45,16 @@ def headline(detected: Detected, judged: Mapping[int, PointVerdict]) -> Headline
     findings = [one.finding for one in detected.begun]
     if findings:
         verdicts = Counter(Verdict(finding.verdict) for finding in findings)
-        return Headline(_words(verdicts), _marks(verdicts), _states(findings))
+        return Headline(_text(verdicts), _marks(verdicts), _states(findings))
     verdicts = Counter(one.verdict for one in judged.values())
     if not verdicts:
         return Headline("not compared", "", "")
     counts = ", ".join(f"{verdicts[one]} {one}" for one in ORDER if verdicts[one])
     source = f"against the revision tested before alone ({counts}); the detector reports nothing"
-    return Headline(_words(verdicts), _marks(verdicts), source)
+    return Headline(_text(verdicts), _marks(verdicts), source)
 
 
-def _words(verdicts: Counter[Verdict]) -> str:
+def _text(verdicts: Counter[Verdict]) -> str:
     worse, better = verdicts[Verdict.WORSE], verdicts[Verdict.BETTER]
     if worse and better:
         return "mixed"

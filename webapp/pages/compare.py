@@ -24,7 +24,7 @@ from webapp.charts.strip import Strip
 from webapp.jobs.models import Job
 from webapp.pages import compare_report
 from webapp.pages.compare_power import boots_to_ask_for, power_line
-from webapp.pages.compare_words import compared_sentence
+from webapp.pages.compare_verdict import compared_sentence
 from webapp.pages.job_offers import Ask, Offer, offers
 from webapp.pages.links import compare_link, with_query
 from webapp.results.models import Revision

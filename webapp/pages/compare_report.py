@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from webapp.analysis.queries import ComparedRow, ComparedTable
-from webapp.charts.text import better_words, change_within, number
-from webapp.pages.compare_words import compared_sentence
+from webapp.charts.text import better_text, change_within, number
+from webapp.pages.compare_verdict import compared_sentence
 from webapp.stats.markdown import block, inline
 
 Writer = Callable[[ComparedTable], str]
@@ -40,7 +40,7 @@ def _section(row: ComparedRow) -> str:
 
 def _title(row: ComparedRow) -> str:
     named = row.key_label or row.sets[0].label
-    return f"{named} ({row.metric.name}, {row.metric.unit}, {better_words(row.better)})"
+    return f"{named} ({row.metric.name}, {row.metric.unit}, {better_text(row.better)})"
 
 
 def _reasons(row: ComparedRow, shown: Callable[[str], str] = str) -> str:

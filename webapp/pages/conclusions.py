@@ -79,12 +79,12 @@ class Conclusion:
         return [mark for mark in marks if mark is not None]
 
     @property
-    def words(self) -> "SeriesWords":
-        return SeriesWords(self.summary)
+    def text(self) -> "SeriesText":
+        return SeriesText(self.summary)
 
 
 @dataclass(frozen=True, slots=True)
-class SeriesWords:
+class SeriesText:
     """What the analysis says of a whole series, in figures and sentences."""
 
     summary: Mapping[str, Any]
@@ -166,7 +166,7 @@ def _found(row: FindingRow, at: int, positions: Sequence[int]) -> Found:
         why=with_minus(row.why),
         alert=None
         if row.membership__alert_id is None
-        else (row.membership__alert_id, _state_words(row)),
+        else (row.membership__alert_id, _state_text(row)),
     )
 
 
@@ -178,14 +178,14 @@ def _alert_mark(row: FindingRow, positions: Sequence[int]) -> AlertMark | None:
         return None
     return AlertMark(
         number=row.membership__alert_id,
-        state=_state_words(row),
+        state=_state_text(row),
         is_open=row.membership__alert__state in Alert.OPEN,
         index=index,
         href=reverse("alert", args=[row.membership__alert_id]),
     )
 
 
-def _state_words(row: FindingRow) -> str:
+def _state_text(row: FindingRow) -> str:
     return str(Alert.State(row.membership__alert__state or "").label)
 
 

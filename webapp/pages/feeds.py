@@ -81,12 +81,12 @@ def _feed(
 def _add(feed: Atom1Feed, event: AlertEvent, about: str) -> None:
     """``about`` is what there is to say of the alert now."""
     what = event.get_kind_display().capitalize()
-    said = one_line(f"{what}: {event.reason}" if event.reason else what, TITLE_MAX)
+    sentence = one_line(f"{what}: {event.reason}" if event.reason else what, TITLE_MAX)
     line = one_line(about, TITLE_MAX)
     feed.add_item(
         title=f"{what}: {line}",
         link=absolute(event.alert.get_absolute_url()),
-        description=escape(f"{said}. As it is now: {line}"),  # readers take it as HTML
+        description=escape(f"{sentence}. As it is now: {line}"),  # readers take it as HTML
         unique_id=_tag(event),
         unique_id_is_permalink=False,
         pubdate=event.at,

@@ -18,7 +18,7 @@ from webapp.charts.text import common, number
 from webapp.charts.theme import style_of
 from webapp.charts.trend import AlertMark, distinct
 from webapp.pages.alert_summaries import open_by_severity
-from webapp.pages.conclusions import Conclusion, SeriesWords, conclusions_of
+from webapp.pages.conclusions import Conclusion, SeriesText, conclusions_of
 from webapp.pages.links import with_query
 from webapp.results.models import Hardware, Metric, Point, Series, Tree
 
@@ -47,7 +47,7 @@ class Tile:
     latest: float
     regressed: int
     improved: int
-    words: SeriesWords
+    text: SeriesText
     alerts: Sequence[AlertMark]
 
 
@@ -168,6 +168,6 @@ def _tile(series: Series, positions: Sequence[int], known: _Known) -> Tile:
         latest=latest,
         regressed=marks.count(Flag.REGRESSED),
         improved=marks.count(Flag.IMPROVED),
-        words=concluded.words,
+        text=concluded.text,
         alerts=alerts,
     )

@@ -57,9 +57,9 @@ def request_job(request: HttpRequest) -> HttpResponse:
     except ActRefused as error:
         messages.error(request, _sentence(error))
         return redirect(back)
-    for words, jobs in (("Queued", asked.queued), ("Already asked", asked.already_queued)):
+    for label, jobs in (("Queued", asked.queued), ("Already asked", asked.already_queued)):
         for job in jobs:
-            messages.success(request, _told(words, job))
+            messages.success(request, _link_sentence(label, job))
     return redirect(back)
 
 
@@ -70,10 +70,10 @@ def _job(number: int) -> Job:
     return job
 
 
-def _told(words: str, job: Job) -> str:
+def _link_sentence(label: str, job: Job) -> str:
     return format_html(
         '{}: <a href="{}">job {}</a>, {} boot{} of {} on {} in {}.',
-        words,
+        label,
         job.get_absolute_url(),
         job.pk,
         job.boots,

@@ -16,7 +16,7 @@ MORE_RUNS, FILL_GAP, CONFIRM = (
     Job.Purpose.FILL_GAP,
     Job.Purpose.CONFIRM,
 )
-WORDS = {
+TEXTS = {
     MORE_RUNS: "More runs of this point",
     FILL_GAP: "Fill this gap",
     CONFIRM: "Confirm this candidate",
@@ -57,8 +57,8 @@ class Offer:
     is_served: bool
 
     @property
-    def words(self) -> str:
-        return WORDS[self.ask.purpose]
+    def text(self) -> str:
+        return TEXTS[self.ask.purpose]
 
     @property
     def revisions(self) -> list[Revision]:

@@ -16,10 +16,10 @@ from webapp.stats.power import NoiseLevels, Plan, plan_for
 
 @dataclass(frozen=True, slots=True)
 class BootsPlan:
-    """``boots`` of one build to ask for, and in ``words`` what they are enough for."""
+    """``boots`` of one build to ask for, and in ``text`` what they are enough for."""
 
     boots: int
-    words: str
+    text: str
 
 
 def boots_plan(series: Series) -> BootsPlan:
@@ -39,12 +39,12 @@ def boots_plan(series: Series) -> BootsPlan:
     most = MOST if noise.build else MOST_OF_ONE_KIND
     plan = plan_for(least, noise, most=most).plan
     if plan is None:
-        words = f"Not even {measured(most, Level.BOOT)} would prove {aim}: a few are proposed."
-        return BootsPlan(A_FEW, words)
-    return BootsPlan(min(plan.boots, MOST_ASKED), _words(plan, aim))
+        text = f"Not even {measured(most, Level.BOOT)} would prove {aim}: a few are proposed."
+        return BootsPlan(A_FEW, text)
+    return BootsPlan(min(plan.boots, MOST_ASKED), _text(plan, aim))
 
 
-def _words(plan: Plan, aim: str) -> str:
+def _text(plan: Plan, aim: str) -> str:
     several = "; a job measures one build" if plan.builds > 1 else ""
     return f"To prove {aim}, in 80 of 100 cases: {measured(plan, Level.BOOT)}{several}."
 

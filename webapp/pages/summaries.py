@@ -46,7 +46,7 @@ class CommitSummary:
         return self.suspicion is None or self.suspicion.commit is not None
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """The verdict over all series, in a word or two."""
         tally = self.tally
         if tally.regressed and tally.improved:
@@ -67,7 +67,7 @@ class CommitSummary:
             for verdict, is_there in (
                 (Verdict.WORSE, self.tally.regressed),
                 (Verdict.BETTER, self.tally.improved),
-                (Verdict.CANNOT_TELL, self.words == Verdict.CANNOT_TELL),
+                (Verdict.CANNOT_TELL, self.text == Verdict.CANNOT_TELL),
             )
             if is_there
         )
@@ -75,7 +75,7 @@ class CommitSummary:
     @property
     def css_class(self) -> str:
         classes = {"regression": "worse", "improvement": "better", "mixed": "mixed"}
-        return classes.get(self.words, "cannot-tell")
+        return classes.get(self.text, "cannot-tell")
 
 
 def summarise(revisions: Sequence[Revision]) -> list[CommitSummary]:

@@ -100,7 +100,7 @@ def _context(selection: Selection, loaded: Loaded) -> dict[str, object]:
         "image": draw(trend) if _is_drawable(trend) else "",
         "latest": [_line(trend, series, len(series.indices) - 1) for series in trend.series],
         "findings": _findings(trend),
-        "words": [(series, loaded.conclusions[series.id].words) for series in trend.series],
+        "texts": [(series, loaded.conclusions[series.id].text) for series in trend.series],
         "young": _young(trend),
         "points": _newest_points(trend),
         "undated": sum(time is None for time in trend.revisions.times),

@@ -96,9 +96,9 @@ def _with_author(commit: CommitDocument) -> CommitDocument:
 
 def _placed(commit: CommitDocument, problems: list[Problem]) -> CommitDocument | None:
     """With the position that an id tells, the revision's own before those of the aliases."""
-    told = next((p for name in commit.names if (p := position_of(name)) is not None), None)
+    by_id = next((p for name in commit.names if (p := position_of(name)) is not None), None)
     if commit.position is None:
-        return replace(commit, position=told)
+        return replace(commit, position=by_id)
     own = position_of(commit.revision)
     if own is not None and own != commit.position:
         problems.append(

@@ -141,7 +141,9 @@ def _output(directory: Path, arguments: tuple[str, ...]) -> Iterator[str]:
             while text := printed.read(READ_AT_ONCE):
                 yield text
         if git.returncode:
-            raise refused(f"{_verb(arguments)} failed in {directory}: {_said(complaints)}")
+            raise refused(
+                f"{_verb(arguments)} failed in {directory}: {_complaint_text(complaints)}"
+            )
 
 
 def _verb(arguments: tuple[str, ...]) -> str:
@@ -149,6 +151,6 @@ def _verb(arguments: tuple[str, ...]) -> str:
     return f"git {arguments[2] if arguments[0] == '-c' else arguments[0]}"
 
 
-def _said(complaints: IO[bytes]) -> str:
+def _complaint_text(complaints: IO[bytes]) -> str:
     complaints.seek(0)
     return complaints.read().decode(errors="replace").strip()

@@ -24,7 +24,7 @@ from labagent.work.api import JobsApi
 from labagent.work.check import describe
 from labagent.work.command_lab import CommandLab
 from labagent.work.config import LONGEST_POLL, load_lab
-from labagent.work.signals import run_until_told
+from labagent.work.signals import run_until_stopped
 from labagent.work.state import StateDirectory
 from labagent.work.worker import Worker
 from labagent.world import World
@@ -89,7 +89,9 @@ def work(
         api = JobsApi(client, worker)
         commands = CommandLab(lab, directory.builds, world.environ)
         say(f"{worker} asks {access.server} for jobs; state in {directory.path}")
-        run_until_told(Worker(api, commands, directory, say=say, wait=lab.wait, now=world.now), say)
+        run_until_stopped(
+            Worker(api, commands, directory, say=say, wait=lab.wait, now=world.now), say
+        )
 
 
 @click.command()
@@ -144,7 +146,7 @@ def simulate(
             now=shifted(world, truth),
         )
         say(f"{name} simulates {len(truth.machines)} machines for {access.server}, {speed:g} x")
-        run_until_told(worker, say, lambda: parent in (None, os.getppid()))
+        run_until_stopped(worker, say, lambda: parent in (None, os.getppid()))
 
 
 def say(text: str) -> None:

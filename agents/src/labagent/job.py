@@ -61,7 +61,7 @@ class Job:
             revision=_word(document, "revision"),
             hardware=_word(document, "hardware"),
             mode=_mode(document),
-            aliases=_words(document, "aliases"),
+            aliases=_arguments(document, "aliases"),
             metric=_optional_word(document, "metric"),
             boots=_count(document, "boots", MOST_BOOTS, 1),
             iterations=_count(document, "iterations", MOST_ITERATIONS, 1),
@@ -121,7 +121,7 @@ def _optional_word(document: Mapping[str, Any], key: str) -> str:
     return _word(document, key) if document.get(key) else ""
 
 
-def _words(document: Mapping[str, Any], key: str) -> tuple[str, ...]:
+def _arguments(document: Mapping[str, Any], key: str) -> tuple[str, ...]:
     values = document.get(key) or ()
     if not isinstance(values, Sequence) or isinstance(values, str):
         raise UnsafeJobError(f"the job's {key} is {values!r}, not a list")

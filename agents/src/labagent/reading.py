@@ -43,7 +43,7 @@ def read_file(path: Path, limit: int = MAX_LOG_BYTES) -> bytes:
     except OSError as error:
         raise UnreadFileError(path, f"cannot be read: {error.strerror}") from error
     if max(size, len(data)) > limit:
-        found, most = in_words(max(size, len(data))), in_words(limit)
+        found, most = size_text(max(size, len(data))), size_text(limit)
         raise UnreadFileError(path, f"has {found}, more than the {most} that are read")
     return data
 
@@ -83,7 +83,7 @@ def _open_regular(path: Path) -> BinaryIO:
     return file
 
 
-def in_words(size: int) -> str:
+def size_text(size: int) -> str:
     """A size as people read it: `6.0 GiB`."""
     for unit, name in ((1024**3, "GiB"), (MIB, "MiB"), (1024, "KiB")):
         if size >= unit:

@@ -16,7 +16,7 @@ from labagent.limits import faults
 from labagent.model import Run, Skip
 from labagent.spool import Batch, Spool
 
-FAULTS_TOLD = 3
+FAULTS_SHOWN = 3
 PATIENT_FAILURES = 20
 """To find two bad runs among a hundred takes 16."""
 
@@ -59,24 +59,24 @@ def _within_limits(
 ) -> Iterator[dict[str, Any]]:
     for document in documents:
         if found := faults(document):
-            reason = told(found)
+            reason = detail_text(found)
             spool.reject(document, reason)
             aside.append(Skip(describe(document), reason))
         else:
             yield document
 
 
-def told(found: Sequence[Detail]) -> str:
+def detail_text(found: Sequence[Detail]) -> str:
     """Faults of one run in a line."""
-    more = f"; and {len(found) - FAULTS_TOLD} more" if len(found) > FAULTS_TOLD else ""
-    return "; ".join(map(str, found[:FAULTS_TOLD])) + more
+    more = f"; and {len(found) - FAULTS_SHOWN} more" if len(found) > FAULTS_SHOWN else ""
+    return "; ".join(map(str, found[:FAULTS_SHOWN])) + more
 
 
 def out_of_limits(runs: Iterable[Run]) -> list[Skip]:
     """The runs that no server would take, and why."""
     documents = (run.document() for run in runs)
     checked = ((document, faults(document)) for document in documents)
-    return [Skip(describe(document), told(found)) for document, found in checked if found]
+    return [Skip(describe(document), detail_text(found)) for document, found in checked if found]
 
 
 class Sender:

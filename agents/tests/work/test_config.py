@@ -39,7 +39,7 @@ def test_what_all_machines_share_is_written_once(tmp_path):
     shared = 'trees = ["t"]\nbuild = ["make"]\n'
     machine = load(tmp_path, shared + GOOD + 'trees = ["own"]\n').machines["A/B"]
     assert machine.trees == ("own",)
-    assert machine.commands["build"].words == ("make",)
+    assert machine.commands["build"].arguments == ("make",)
 
 
 @pytest.mark.parametrize(

@@ -73,16 +73,16 @@ def test_the_end_of_a_recovery_reopens_what_somebody_triaged() -> None:
 def test_what_turns_out_to_be_history_falls_asleep_and_wakes() -> None:
     there = alert(1, 10, 12)
     assert settled(there, is_history=True) == [
-        MarkHistory(1, True, is_told=False),
+        MarkHistory(1, True, is_event=False),
         Settle(1, "snoozed", "snoozed"),
     ]
     asleep = alert(1, 10, 12, state="snoozed", history=True)
-    assert settled(asleep) == [MarkHistory(1, False, is_told=False), Settle(1, "woke", "new")]
+    assert settled(asleep) == [MarkHistory(1, False, is_event=False), Settle(1, "woke", "new")]
 
 
 def test_history_moves_nothing_that_somebody_triaged_but_is_told() -> None:
     there = alert(1, 10, 12, state="acknowledged", triaged=True)
-    assert settled(there, is_history=True) == [MarkHistory(1, True, is_told=True)]
+    assert settled(there, is_history=True) == [MarkHistory(1, True, is_event=True)]
 
 
 def test_what_somebody_was_written_to_about_is_no_history() -> None:

@@ -49,7 +49,7 @@ def test_it_begins_with_good_and_bad_in_turn():
     assert first.actions == (Measure(0, V),)
     assert second.actions == (Measure(16, V),)
     assert third.actions == (Measure(0, V),)
-    assert "ratio" in first.words
+    assert "ratio" in first.text
 
 
 def test_history_counts_but_both_ends_are_booted_at_least_once():
@@ -75,7 +75,7 @@ def test_a_name_that_noisier_builds_could_explain_is_searched_on():
     known = decide(plan(4, -0.55, Noise(0.3, build=0.1)), evidence)
 
     assert doubted.state is State.SEARCHING
-    assert doubted.words.startswith("revision 3 has 98 %, but 95 % if builds scatter by 0.12 %")
+    assert doubted.text.startswith("revision 3 has 98 %, but 95 % if builds scatter by 0.12 %")
     assert known.state is State.CONFIRMING
 
 
@@ -86,7 +86,7 @@ def test_a_step_that_is_not_there_is_not_reproduced():
 
     assert decision.state is State.DONE
     assert decision.outcome.kind is Kind.NOT_REPRODUCED
-    assert "2 boots of good and 2 of bad" in decision.words
+    assert "2 boots of good and 2 of bad" in decision.text
 
 
 def test_twenty_boots_a_side_without_an_answer_are_inconclusive_and_say_how_many_more():
@@ -169,7 +169,7 @@ def test_one_boot_that_went_wrong_is_set_aside_and_measured_again():
 
     assert decision.odd == (7,)
     assert decision.actions == (Measure(4, S),)
-    assert "Set aside as gone wrong, far from both levels and alone: revision 4" in decision.words
+    assert "Set aside as gone wrong, far from both levels and alone: revision 4" in decision.text
 
 
 def test_a_second_boot_that_agrees_brings_it_back():
@@ -203,7 +203,7 @@ def test_a_step_much_larger_than_alerted_is_not_taken_for_boots_that_went_wrong(
 def test_the_same_evidence_gives_the_same_decision():
     one, other = (decide(plan(), Evidence(NAMED[:7])) for _ in range(2))
 
-    assert (one.actions, one.words) == (other.actions, other.words)
+    assert (one.actions, one.text) == (other.actions, other.text)
 
 
 def test_a_skipped_culprit_ends_in_a_range_that_lists_it():
@@ -214,7 +214,7 @@ def test_a_skipped_culprit_ends_in_a_range_that_lists_it():
 
     assert decision.outcome.kind is Kind.RANGE
     assert decision.outcome.candidates == (7, 8)
-    assert "Could not be measured: 1" in decision.words
+    assert "Could not be measured: 1" in decision.text
 
 
 def test_when_everything_between_is_skipped_the_range_is_everything():
@@ -235,10 +235,10 @@ def test_an_end_that_cannot_be_measured_is_a_failure_of_the_lab_unless_history_k
     gave_up = decide(plan(), Evidence(failure="The machine does not answer."))
 
     assert failed.outcome.kind is Kind.LAB_FAILED
-    assert "bad end" in failed.words
+    assert "bad end" in failed.text
     assert known.actions == (Measure(0, V),)
     assert gave_up.outcome.kind is Kind.LAB_FAILED
-    assert gave_up.words == "The machine does not answer."
+    assert gave_up.text == "The machine does not answer."
 
 
 def test_with_history_at_an_end_that_cannot_be_booted_the_other_decides():
@@ -273,7 +273,7 @@ def test_builds_that_scatter_as_much_as_the_step_end_in_a_range_or_are_built_aga
     assert decision.posterior.candidates[6] > 0.95
     assert decision.outcome.kind is Kind.RANGE
     assert 7 in decision.outcome.candidates
-    assert "builds scatter" in decision.words
+    assert "builds scatter" in decision.text
     assert again.actions[0].rebuild
     assert again.actions[0].index in {6, 7}
 
@@ -322,7 +322,7 @@ def test_a_budget_that_is_used_ends_the_search_and_says_so(budget, hours, reason
 
     assert decision.outcome.kind is Kind.RANGE
     assert decision.outcome.candidates == tuple(range(1, 9))
-    assert reason in decision.words
+    assert reason in decision.text
 
 
 def test_a_budget_that_ends_before_anything_is_excluded_is_inconclusive():
@@ -337,7 +337,7 @@ def test_a_probable_culprit_is_not_named_when_the_budget_ends_before_it_is_confi
     decision = decide(plan(budget=Budget(boots=10)), Evidence(search))
 
     assert decision.outcome.kind is Kind.RANGE
-    assert "could not be confirmed" in decision.words
+    assert "could not be confirmed" in decision.text
 
 
 def test_while_the_last_boot_is_under_way_it_waits():

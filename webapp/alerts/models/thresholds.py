@@ -11,7 +11,7 @@ from webapp.results.models import Hardware, Mode, Series, Tree
 MOST_PERCENT = 1000.0
 
 
-def _said(percent: float | None) -> str:
+def _as_text(percent: float | None) -> str:
     return "not set" if percent is None else f"{percent:g} %"
 
 
@@ -102,7 +102,7 @@ class ThresholdChange(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"smallest effect of {self.of}: {_said(self.before)}, now {_said(self.after)}"
+        return f"smallest effect of {self.of}: {_as_text(self.before)}, now {_as_text(self.after)}"
 
     @property
     def of(self) -> Tree | Hardware | Mode | Series:

@@ -101,13 +101,13 @@ class TakeUp:
 
 @dataclass(frozen=True, slots=True)
 class MarkHistory:
-    """It rests on runs uploaded as history alone, or no longer. ``is_told``: as an event, for what
+    """It rests on runs uploaded as history alone, or no longer. ``is_event``: as an event, for what
     nobody triaged falls asleep or wakes, which is one.
     """
 
     alert: int
     is_history: bool
-    is_told: bool
+    is_event: bool
 
     def on(self, alert: KnownAlert) -> KnownAlert:
         return replace(alert, history=self.is_history)

@@ -81,7 +81,7 @@ def _kept(known: Known, paired: Paired, pairing: Pairing) -> set[int]:
     """The alerts that stand: findings back them, or a bisect holds them. None holds those whose
     findings people gave to others just now.
     """
-    given = {row.finding for one in pairing.said for row in one.group.members}
+    given = {row.finding for one in pairing.assigned for row in one.group.members}
     given_away = {row.alert for row in known.findings if row.number in given}
     backed = {number for _, number in paired}
     return backed | {one.alert for one in known.holds if one.alert not in given_away}

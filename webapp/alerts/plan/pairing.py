@@ -19,7 +19,7 @@ class Pairing:
     """The groups of a tree with their alerts, and which of those people filled by hand."""
 
     pairs: Pairs
-    said: Sequence[Conclusion]
+    assigned: Sequence[Conclusion]
 
 
 def pair(known: Known, alerts: Alerts, conclusions: Sequence[Conclusion]) -> Pairing:
@@ -27,10 +27,10 @@ def pair(known: Known, alerts: Alerts, conclusions: Sequence[Conclusion]) -> Pai
     bisected = _bisected(known.findings, known.holds, alerts)
     owners = {**_owners(known.findings, bisected), **known.back}
     own = [one for one in conclusions if one.group.alert is None]
-    said = [one for one in conclusions if one.group.alert is not None]
+    assigned = [one for one in conclusions if one.group.alert is not None]
     free = _free(alerts, own, known.back.values())
     pairs, taken = _assign_bisected(_pair(own, alerts, free, owners), bisected)
-    return Pairing(_add_assigned(pairs, [*said, *taken], alerts), said)
+    return Pairing(_add_assigned(pairs, [*assigned, *taken], alerts), assigned)
 
 
 def _bisected(

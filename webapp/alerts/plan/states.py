@@ -21,7 +21,7 @@ def settle(draft: Draft, number: int, conclusion: Conclusion) -> None:
     alert = draft.alerts[number]
     is_history = conclusion.is_history and not alert.mailed
     if alert.history != is_history:
-        draft.add(MarkHistory(number, is_history, is_told=alert.triaged))
+        draft.add(MarkHistory(number, is_history, is_event=alert.triaged))
     if not alert.is_active:
         draft.add(Stand(number, _state_when_active_again(alert)))
     now = draft.alerts[number]

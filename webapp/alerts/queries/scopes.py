@@ -49,7 +49,7 @@ class Scope:
         return f"{self.part}:{self.of.pk if isinstance(self.of, Series) else self.of.name}"
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """``hardware Atom_C2758/T540-CR``."""
         return f"{self.part} {self.of}"
 

@@ -16,7 +16,7 @@ from webapp.results.services import lock_trees
 
 @transaction.atomic
 def tell_bisect(
-    *, alert: int, words: str, named: Revision | None = None, probability: float | None = None
+    *, alert: int, text: str, named: Revision | None = None, probability: float | None = None
 ) -> None:
     """Note in an alert's log how a bisect ended, and the one commit that it named, if any.
 
@@ -28,7 +28,7 @@ def tell_bisect(
     lock_trees([tree])
     row = Alert.objects.select_related("after", "revision").get(pk=alert)
     change = Change(row, timezone.now())
-    change.note(AlertEvent.Kind.NAMED, words)
+    change.note(AlertEvent.Kind.NAMED, text)
     if named is not None:
         row.named, row.named_probability = named, probability
         if is_named_among(row, row.after.position, row.revision.position):

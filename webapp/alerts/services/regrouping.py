@@ -42,7 +42,7 @@ def merge(*, alert: int, actor: User, version: int, into: int, reason: str = "")
     ]
     if _has_own(row, findings):
         given.append(Assignment(alert=target, after=row.after, last=row.revision))
-    return _assign(row, actor, given, Kind.MERGED, _said(f"into {target.pk}", reason))
+    return _assign(row, actor, given, Kind.MERGED, _with_reason(f"into {target.pk}", reason))
 
 
 @transaction.atomic
@@ -53,8 +53,8 @@ def move(
     row = _lock_as_seen(alert, version)
     target = _other(row, to)
     chosen = _chosen(row, findings)
-    said = _said(f"{_names(chosen)} to {target.pk}", reason)
-    return _assign(row, actor, _assignments(chosen, target), Kind.SENT, said)
+    reason = _with_reason(f"{_names(chosen)} to {target.pk}", reason)
+    return _assign(row, actor, _assignments(chosen, target), Kind.SENT, reason)
 
 
 @transaction.atomic
@@ -79,8 +79,8 @@ def split(
     at = revision or min((one.last for one in chosen), key=lambda last: last.position)
     _refuse_strangers(at, chosen)
     target = _alert_at(at, row, chosen)
-    said = _said(f"{_names(chosen)} to {target.pk} at {at}", reason)
-    _assign(row, actor, _assignments(chosen, target), Kind.SPLIT, said)
+    reason = _with_reason(f"{_names(chosen)} to {target.pk} at {at}", reason)
+    _assign(row, actor, _assignments(chosen, target), Kind.SPLIT, reason)
     if not target.findings.exists():
         raise TriageError("None of them is large and sure enough to open an alert of its own.")
     return row
@@ -114,13 +114,13 @@ def _chosen(row: Alert, findings: Sequence[int]) -> list[Finding]:
 
 def _has_own(row: Alert, findings: Sequence[Finding]) -> bool:
     """Whether the grouping gave it a finding, beside those that people did."""
-    said = list(row.assignments.select_related("after", "last"))
+    given = list(row.assignments.select_related("after", "last"))
     return any(
         not any(
             one.series_id in (None, finding.series_id)
             and one.after.position < finding.last.position
             and finding.after.position < one.last.position
-            for one in said
+            for one in given
         )
         for finding in findings
     )
@@ -169,17 +169,17 @@ def _names(findings: Sequence[Finding]) -> str:
     return ", ".join(f"{one.series.mode} on {one.series.hardware}" for one in findings)
 
 
-def _said(what: str, reason: str) -> str:
+def _with_reason(what: str, reason: str) -> str:
     return f"{what}: {reason}" if reason else what
 
 
-def _assign(row: Alert, actor: User, given: Sequence[Assignment], kind: Kind, said: str) -> Alert:
+def _assign(row: Alert, actor: User, given: Sequence[Assignment], kind: Kind, reason: str) -> Alert:
     """Store the assignments and what follows from them; then the act, so that it can be undone."""
     before: dict[str, Any] = triage.restored(row)
     made = Assignment.objects.bulk_create(given)
     reconcile_alerts(row.tree_id)
     row.refresh_from_db()
-    triage._write(row, actor, kind, said, {}, before=before)  # noqa: SLF001
+    triage._write(row, actor, kind, reason, {}, before=before)  # noqa: SLF001
     event = row.events.order_by("-pk").first()
     Assignment.objects.filter(pk__in=[one.pk for one in made]).update(event=event)
     return row

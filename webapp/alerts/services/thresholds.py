@@ -31,7 +31,7 @@ def set_threshold(
     _lock(scope)
     before = scope.percent()
     if before == percent:
-        raise ThresholdError(f"percent: {_said(percent)} for {scope.words} already.")
+        raise ThresholdError(f"percent: {_setting_text(percent)} for {scope.text} already.")
     _write(scope, percent)
     change = ThresholdChange.objects.create(
         at=timezone.now(),
@@ -62,7 +62,7 @@ def undo_threshold(*, change: int, actor: User) -> ThresholdChange:
     _lock(scope)
     newer = ThresholdChange.objects.filter(pk__gt=row.pk, **{scope.part: scope.of}).exists()
     if newer or scope.percent() != row.after:
-        raise ThresholdError(f"change: {scope.words} was set anew since; set it yourself.")
+        raise ThresholdError(f"change: {scope.text} was set anew since; set it yourself.")
     return set_threshold(
         scope=scope, percent=row.before, actor=actor, reason=f"change {row.pk} undone"
     )
@@ -87,5 +87,5 @@ def _write(scope: Scope, percent: float | None) -> None:
         MinEffect.objects.update_or_create(**of, defaults={"percent": percent})
 
 
-def _said(percent: float | None) -> str:
+def _setting_text(percent: float | None) -> str:
     return "nothing is set" if percent is None else f"{percent:g} % is set"

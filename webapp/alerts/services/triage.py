@@ -60,8 +60,8 @@ def snooze(*, alert: int, actor: User, version: int, until: datetime, reason: st
     """Put it away until a moment to come. Raises TriageError."""
     if until <= timezone.now():
         raise TriageError("Snooze until a moment to come.")
-    said = f"until {until:%Y-%m-%d %H:%M %Z}" + (f": {reason}" if reason else "")
-    return _act(alert, actor, version, Kind.SNOOZED, said, state=State.SNOOZED, snoozed_until=until)
+    note = f"until {until:%Y-%m-%d %H:%M %Z}" + (f": {reason}" if reason else "")
+    return _act(alert, actor, version, Kind.SNOOZED, note, state=State.SNOOZED, snoozed_until=until)
 
 
 @transaction.atomic
@@ -80,13 +80,13 @@ def snooze_until_revision(
     )["at"]
     if newest is not None and newest >= position:
         raise TriageError(f"{name}, or a later revision, is measured already; name a later one.")
-    said = f"until {name} is measured" + (f": {reason}" if reason else "")
+    note = f"until {name} is measured" + (f": {reason}" if reason else "")
     return _act(
         alert,
         actor,
         version,
         Kind.SNOOZED,
-        said,
+        note,
         state=State.SNOOZED,
         snoozed_until_revision=name,
         snoozed_until_position=position,
@@ -125,13 +125,13 @@ def resolve(
     needs = resolution in Alert.BY_A_REVISION
     if needs != (revision is not None):
         raise TriageError(f"“{resolution}” {'needs the revision' if needs else 'has no revision'}.")
-    said = " ".join(filter(None, [resolution, f"by {revision}" if revision else ""]))
+    note = " ".join(filter(None, [resolution, f"by {revision}" if revision else ""]))
     return _act(
         alert,
         actor,
         version,
         Kind.RESOLVED,
-        f"{said}: {reason}" if reason else said,
+        f"{note}: {reason}" if reason else note,
         state=State.RESOLVED,
         resolution=resolution,
         resolution_revision_id=revision.pk if revision else None,
@@ -152,13 +152,13 @@ def mark_duplicate(*, alert: int, actor: User, version: int, of: int, reason: st
     if other is None or other.pk == alert:
         raise TriageError(f"There is no other alert {of}.")
     _refuse_duplicate(other)
-    said = f"duplicate of {other.pk}" + (f": {reason}" if reason else "")
+    note = f"duplicate of {other.pk}" + (f": {reason}" if reason else "")
     return _act(
         alert,
         actor,
         version,
         Kind.RESOLVED,
-        said,
+        note,
         state=State.RESOLVED,
         resolution=Resolution.DUPLICATE,
         duplicate_of_id=other.pk,

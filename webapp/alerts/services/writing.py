@@ -119,7 +119,7 @@ class _Writer:
     def mark_history(self, change: plan.MarkHistory) -> None:
         row = self.alerts[change.alert]
         row.alert.history = change.is_history
-        if change.is_told:
+        if change.is_event:
             row.note(Kind.HISTORY, "" if change.is_history else "no longer")
         else:
             row.touch()

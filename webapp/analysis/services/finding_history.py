@@ -48,10 +48,10 @@ def note_changes(
     last said, not with the last analysis, so a slow creep is noted as well as a jump.
     """
     known = [row.pk for row in findings if row.pk in before]
-    said = {row.finding_id: snapshot_of(row) for row in FindingEvent.objects.newest_of(known)}
+    logged = {row.finding_id: snapshot_of(row) for row in FindingEvent.objects.newest_of(known)}
     rows = []
     for finding in findings:
-        kind = _kind(said.get(finding.pk) or before.get(finding.pk), snapshot_of(finding))
+        kind = _kind(logged.get(finding.pk) or before.get(finding.pk), snapshot_of(finding))
         if kind is not None:
             rows.append(
                 {

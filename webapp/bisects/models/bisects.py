@@ -181,7 +181,7 @@ class Bisect(models.Model):
         return reverse("bisect", args=[self.pk])
 
     @property
-    def state_words(self) -> str:
+    def state_text(self) -> str:
         """``searching``; ``done: one commit``."""
         state = self.get_state_display()
         return f"{state}: {self.get_outcome_display()}" if self.outcome else state

@@ -23,7 +23,7 @@ class BisectDecision(models.Model):
     at = models.DateTimeField()
     state = models.CharField(max_length=10, choices=Bisect.State)
     action = models.CharField(max_length=40)
-    words = models.TextField()
+    text = models.TextField()
     figures: Any = models.JSONField(default=dict)
     boots = models.IntegerField()
     acts = models.IntegerField()

@@ -46,14 +46,14 @@ def act_on_bisect(
     at = now or timezone.now()
     if kind not in BY_PEOPLE:
         raise BisectError("Choose what to do.")
-    said = reason.strip()[:REASON_MAX]
-    if not said:
+    stated = reason.strip()[:REASON_MAX]
+    if not stated:
         raise BisectError("Reason: say why, for those who read the log.")
     row = _lock_running(bisect)
     act = Kind(kind)
     _check_state(row, act, version)
     index = _index(row, act, revision)
-    write_act(row, act, said, at, actor=actor, index=index)
+    write_act(row, act, stated, at, actor=actor, index=index)
     _check_candidates(row)
     _follow(row, act, at)
     return row

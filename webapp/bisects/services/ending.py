@@ -32,11 +32,11 @@ def end_with(
     bisect.ended_at = bisect.updated_at = now
     bisect.version += 1
     bisect.save()
-    said = progress_sentence(found, [revision.name for revision in revisions])
+    sentence = progress_sentence(found, [revision.name for revision in revisions])
     if bisect.alert_id is not None:
         tell_bisect(
             alert=bisect.alert_id,
-            words=f"bisect {bisect.pk}: {said}",
+            text=f"bisect {bisect.pk}: {sentence}",
             named=bisect.culprit,
             probability=bisect.probability if is_single else None,
         )
@@ -44,7 +44,7 @@ def end_with(
             let_go(bisect, AlertHold.Reason.OUTCOME, now)
         # What the bisect held goes by the detector's word again, where it named nothing.
         reconcile_trees([bisect.series.tree_id])
-    _post(bisect, said, now)
+    _post(bisect, sentence, now)
 
 
 def let_go(bisect: Bisect, reason: AlertHold.Reason, now: datetime) -> None:
@@ -53,7 +53,7 @@ def let_go(bisect: Bisect, reason: AlertHold.Reason, now: datetime) -> None:
         end_holds([bisect.hold_id], reason=reason, now=now)
 
 
-def _post(bisect: Bisect, said: str, now: datetime) -> None:
+def _post(bisect: Bisect, sentence: str, now: datetime) -> None:
     thread = f"alert:{bisect.alert_id}" if bisect.alert_id else f"bisect:{bisect.pk}"
     about = f"bisect:{bisect.pk}"
     post_mails(
@@ -62,7 +62,7 @@ def _post(bisect: Bisect, said: str, now: datetime) -> None:
             for person, data in sorted(_recipients(bisect).items())
         ]
     )
-    post_event(kind=DONE, about=about, payload=_payload(bisect, said))
+    post_event(kind=DONE, about=about, payload=_payload(bisect, sentence))
 
 
 def _recipients(bisect: Bisect) -> dict[int, dict[str, Any]]:
@@ -79,11 +79,11 @@ def _recipients(bisect: Bisect) -> dict[int, dict[str, Any]]:
     )
     rows = list(mailed.order_by("pk").values_list("recipient_id", "data__subscription"))
     heard = Subscription.objects.heard().in_bulk({pk for _, pk in rows if pk is not None})
-    told = {person: {"subscription": pk} for person, pk in rows if pk in heard}
-    return told | people
+    notified = {person: {"subscription": pk} for person, pk in rows if pk in heard}
+    return notified | people
 
 
-def _payload(bisect: Bisect, said: str) -> dict[str, Any]:
+def _payload(bisect: Bisect, sentence: str) -> dict[str, Any]:
     series = bisect.series
     return {
         "bisect": bisect.pk,
@@ -98,5 +98,5 @@ def _payload(bisect: Bisect, said: str) -> dict[str, Any]:
         "outcome": bisect.outcome,
         "culprit": bisect.culprit.name if bisect.culprit else None,
         "probability": bisect.probability,
-        "words": said,
+        "words": sentence,
     }

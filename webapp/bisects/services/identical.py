@@ -40,8 +40,8 @@ def note_identical_builds(bisect: Bisect, now: datetime) -> None:
         for index in sorted(digests)
         if index not in marks.identical | marks.allowed and (digest := _shared(digests, index))
     }
-    said = "its kernel and that of its parent are one, SHA-256"
-    rule_out(bisect, {index: f"{said} {digest[:SHOWN]}…" for index, digest in found.items()}, now)
+    reason = "its kernel and that of its parent are one, SHA-256"
+    rule_out(bisect, {index: f"{reason} {digest[:SHOWN]}…" for index, digest in found.items()}, now)
 
 
 def rule_out(bisect: Bisect, reasons: Mapping[int, str], now: datetime) -> None:

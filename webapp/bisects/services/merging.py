@@ -16,8 +16,8 @@ def refuse_merge(source: Revision, into: Revision) -> None:
     """A bisect between a commit and itself would say nothing. Raises Unprocessable."""
     between = Q(good=source, bad=into) | Q(good=into, bad=source)
     if bisect := Bisect.objects.filter(between).first():
-        said = f"bisect {bisect.pk} compared {source} with {into}: they stay two"
-        raise Unprocessable([Problem("into", said)])
+        sentence = f"bisect {bisect.pk} compared {source} with {into}: they stay two"
+        raise Unprocessable([Problem("into", sentence)])
 
 
 def move_to_alert(gone: Alert, kept: Alert) -> None:

@@ -81,8 +81,8 @@ def write_act(
 
 def is_paused(bisect: Bisect) -> bool:
     """Whether the last that was said of it is to pause."""
-    said = bisect.acts.filter(kind__in=[Kind.PAUSE, Kind.RESUME]).order_by("-number").first()
-    return said is not None and said.kind == Kind.PAUSE
+    newest = bisect.acts.filter(kind__in=[Kind.PAUSE, Kind.RESUME]).order_by("-number").first()
+    return newest is not None and newest.kind == Kind.PAUSE
 
 
 def lab_failure(bisect: Bisect) -> str:

@@ -11,7 +11,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from webapp.charts.scale import y_range
-from webapp.charts.text import better_words
+from webapp.charts.text import better_text
 from webapp.charts.theme import SeriesStyle
 from webapp.charts.trend.alerts import AlertMark
 from webapp.charts.trend.levels import Found, Level
@@ -138,8 +138,8 @@ class Trend:
     @property
     def y_title(self) -> str:
         if self.values == Values.INDEXED:
-            return f"{self.metric}, first revision shown = 100 ({better_words(self.better)})"
-        return f"{self.metric}, {self.unit} ({better_words(self.better)})"
+            return f"{self.metric}, first revision shown = 100 ({better_text(self.better)})"
+        return f"{self.metric}, {self.unit} ({better_text(self.better)})"
 
     @cached_property
     def y_range(self) -> tuple[float, float]:

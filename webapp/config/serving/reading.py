@@ -123,10 +123,10 @@ class Source:
 
     async def _chunk_size(self) -> int:
         line = (await self._until(LINE_END, LINE_BYTES))[: -len(LINE_END)]
-        said = CHUNK_SIZE.fullmatch(line)
-        if said is None:
+        size = CHUNK_SIZE.fullmatch(line)
+        if size is None:
             raise Refused(400, "a chunk does not say its size")
-        return int(said[1], 16)
+        return int(size[1], 16)
 
     async def _trailers(self) -> None:
         total = 0

@@ -49,10 +49,10 @@ def change_priority(*, job: int, priority: int, actor: User, now: datetime | Non
         raise ActRefused(f"job {job} is {row.state}: only a queued job has a place to change")
     if row.priority == priority:
         return row
-    said = f"from {row.priority} to {priority}"
+    change = f"from {row.priority} to {priority}"
     row.priority = priority
     row.save(update_fields=["priority"])
-    note(row, Kind.PRIORITY, now or timezone.now(), actor=actor, reason=said)
+    note(row, Kind.PRIORITY, now or timezone.now(), actor=actor, reason=change)
     return row
 
 

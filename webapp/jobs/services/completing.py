@@ -86,8 +86,8 @@ def refuse_result(
     """Note that a result was refused; the attempt failed at its boot. Sent twice is as once."""
     at = now or timezone.now()
     job = lock_job_for(number, agent)
-    said = {"job": job, "kind": Kind.REFUSED, "lease": lease, "reason": str(refusal)}
-    if JobEvent.objects.filter(**said).exists():
+    entry = {"job": job, "kind": Kind.REFUSED, "lease": lease, "reason": str(refusal)}
+    if JobEvent.objects.filter(**entry).exists():
         return
     note(job, Kind.REFUSED, at, worker=job.worker, lease=lease, reason=str(refusal))
     if job.state == Job.State.LEASED and job.lease == lease:

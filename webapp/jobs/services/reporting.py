@@ -110,7 +110,7 @@ def fail(
 
 def fail_locked(job: Job, *, stage: str, reason: str, log: str = "", at: datetime) -> None:
     """The same for a leased job that is locked."""
-    said = reason.strip()[:REASON_MAX] or "no reason was given"
+    stated = reason.strip()[:REASON_MAX] or "no reason was given"
     if job.cancel_requested:
         end_cancelled(job, at)
         return
@@ -121,15 +121,15 @@ def fail_locked(job: Job, *, stage: str, reason: str, log: str = "", at: datetim
         worker=job.worker,
         lease=job.lease,
         stage=stage,
-        reason=said,
+        reason=stated,
         log=log[-FAILURE_LOG:],
     )
-    fail_attempt(job, stage=stage, reason=said)
+    fail_attempt(job, stage=stage, reason=stated)
     if may_be_tried_again(job, stage=stage, failures=_failures(job, stage)):
         put_back(job, at, pause=RULES[stage].pause)
     else:
         end(job, Job.State.FAILED, at)
-        note(job, Kind.GAVE_UP, at, stage=stage, reason=f"after {job.attempts} attempts: {said}")
+        note(job, Kind.GAVE_UP, at, stage=stage, reason=f"after {job.attempts} attempts: {stated}")
 
 
 def _failures(job: Job, stage: str) -> int:

@@ -15,15 +15,15 @@ from webapp.analysis.models import Finding
 from webapp.analysis.queries import compare_link, sides_of, with_query
 from webapp.notifications import news
 from webapp.notifications.mails.facts import AlertFacts, gather
-from webapp.notifications.mails.rendering import render_message, why
-from webapp.notifications.mails.rows import table_of
-from webapp.notifications.mails.words import (
+from webapp.notifications.mails.phrases import (
     one_line,
     place,
     subject_line,
     surety_sentence,
     verdict_sentence,
 )
+from webapp.notifications.mails.rendering import render_message, why
+from webapp.notifications.mails.rows import table_of
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries.matching import matches
 from webapp.notifications.queries.unsubscribing import Target
@@ -43,21 +43,23 @@ def opened(mail: Mail) -> Message:
     if alert.history or not alert.is_open:
         raise NothingToSay(f"It is {alert.get_state_display()} already.")
     facts = gather(alert.pk)
-    said = f"It recovered already, by {_recovered_by(facts)}." if _is_recovered(facts) else ""
-    return _message(mail, facts, said)
+    remark = f"It recovered already, by {_recovered_by(facts)}." if _is_recovered(facts) else ""
+    return _message(mail, facts, remark)
 
 
 def moved(mail: Mail) -> Message:
-    alert = _told(mail)
+    alert = _alert_of_follow_up(mail)
     if not alert.is_active:
         raise NothingToSay("Later runs no longer show it.")
     last = alert.events.filter(kind=AlertEvent.Kind.MOVED).order_by("-pk").first()
-    said = f" ({last.reason})" if last else ""
-    return _message(mail, gather(alert.pk), f"Alert {alert.pk} points at another commit now{said}.")
+    remark = f" ({last.reason})" if last else ""
+    return _message(
+        mail, gather(alert.pk), f"Alert {alert.pk} points at another commit now{remark}."
+    )
 
 
 def recovered(mail: Mail) -> Message:
-    alert = _told(mail)
+    alert = _alert_of_follow_up(mail)
     facts = gather(alert.pk)
     if not alert.is_active or not _is_recovered(facts):
         raise NothingToSay("It is no longer recovered.")
@@ -66,14 +68,14 @@ def recovered(mail: Mail) -> Message:
 
 
 def returned(mail: Mail) -> Message:
-    alert = _told(mail)
+    alert = _alert_of_follow_up(mail)
     if not alert.is_active or alert.state == Alert.State.RECOVERED:
         raise NothingToSay("It is recovered again, or retracted.")
     return _message(mail, gather(alert.pk), f"Alert {alert.pk} is back: it is not recovered.")
 
 
 def retracted(mail: Mail) -> Message:
-    alert = _told(mail)
+    alert = _alert_of_follow_up(mail)
     if alert.is_active:
         raise NothingToSay("Its findings are back.")
     because = "later runs no longer show the change; nothing is to be done"
@@ -96,7 +98,7 @@ def _alert(mail: Mail) -> Alert:
     return found
 
 
-def _told(mail: Mail) -> Alert:
+def _alert_of_follow_up(mail: Mail) -> Alert:
     """The alert of a mail that follows the first. Nothing is to be said to who knows nothing of the
     alert, or was told of it when this had happened already. While the first may still be sent, as
     it was composed then, nothing can be said yet.
@@ -117,14 +119,14 @@ def _told(mail: Mail) -> Alert:
 
 def _last_happened(alert: Alert, mail: Mail) -> datetime:
     """When what the mail tells happened last; it was posted when it did so first."""
-    kinds = [kind for kind, told in news.NEWS.items() if told == mail.kind]
+    kinds = [kind for kind, mail_kind in news.NEWS.items() if mail_kind == mail.kind]
     last = alert.events.filter(kind__in=kinds, actor=None).order_by("-pk").first()
     posted = datetime.fromisoformat(mail.data["at"])
     return max(posted, last.at) if last else posted
 
 
-def _message(mail: Mail, facts: AlertFacts, said: str = "") -> Message:
-    return _written(mail, facts, said, _subscription(mail))
+def _message(mail: Mail, facts: AlertFacts, remark: str = "") -> Message:
+    return _written(mail, facts, remark, _subscription(mail))
 
 
 def _subscription(mail: Mail) -> Subscription:
@@ -142,9 +144,9 @@ def _subscription(mail: Mail) -> Subscription:
     return own.get(pk=others[0].subscription)
 
 
-def _written(mail: Mail, facts: AlertFacts, said: str, subscription: Subscription) -> Message:
+def _written(mail: Mail, facts: AlertFacts, remark: str, subscription: Subscription) -> Message:
     context = {
-        "said": said,
+        "remark": remark,
         "subject": subject_line(facts),
         "why": why(subscription),
         **_context(facts),

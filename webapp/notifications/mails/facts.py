@@ -86,11 +86,11 @@ def _that_left(alert: Alert) -> list[Finding]:
 
 
 def _others(alert: Alert, findings: Sequence[Finding]) -> list[Other]:
-    told = {row.series_id for row in findings}
+    covered = {row.series_id for row in findings}
     comparisons = {
         row.series_id: row
         for row in Comparison.objects.filter(revision=alert.likeliest_id)
-        if row.series_id not in told
+        if row.series_id not in covered
     }
     points = Point.objects.filter(revision=alert.likeliest_id, series__in=comparisons)
     parts = ("series__hardware__lab", "series__mode", "series__metric")

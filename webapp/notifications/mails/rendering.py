@@ -5,7 +5,7 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
-from webapp.notifications.mails.words import PREFIX, SUBJECT_MAX, one_line
+from webapp.notifications.mails.phrases import PREFIX, SUBJECT_MAX, one_line
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries.unsubscribing import Target
 from webapp.outbox.services import Message

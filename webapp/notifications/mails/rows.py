@@ -7,7 +7,7 @@ from itertools import groupby
 from webapp.analysis.models import Finding
 from webapp.charts.text import MARKS, change_within, half_width, number
 from webapp.notifications.mails.facts import AlertFacts, Other
-from webapp.notifications.mails.words import one_line
+from webapp.notifications.mails.phrases import one_line
 from webapp.results.models import Series
 from webapp.stats.compare import Verdict
 

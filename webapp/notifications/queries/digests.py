@@ -25,7 +25,7 @@ DIGESTS: Mapping[str, str] = {
     Subscription.Cadence.DAILY: "digest.daily",
     Subscription.Cadence.WEEKLY: "digest.weekly",
 }
-TOLD = (*NEWS, AlertEvent.Kind.JOINED)
+KINDS = (*NEWS, AlertEvent.Kind.JOINED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +116,14 @@ def alerts_of(
     own: dict[tuple[int, str], list[Subscription]] = defaultdict(list)
     for one in subscriptions:
         own[one.user_id, one.cadence].append(one)
-    told = {}
+    shown_in = {}
     for period in periods:
         its = own[period.user.pk, period.cadence]
         news = {pk for one in its for pk in _heard(period, one, events, fitting[one.pk])}
         shown = sorted(pk for pk in news if _is_news(alerts[pk], period))
         if shown:
-            told[period] = shown
-    return told
+            shown_in[period] = shown
+    return shown_in
 
 
 def _heard(
@@ -143,7 +143,7 @@ def _events(periods: Sequence[Period]) -> list[AlertEvent]:
     since = min(period.since for period in periods)
     until = max(period.until for period in periods)
     found = AlertEvent.objects.filter(
-        at__gt=since, at__lte=until, kind__in=TOLD, actor=None, alert__history=False
+        at__gt=since, at__lte=until, kind__in=KINDS, actor=None, alert__history=False
     )
     return list(found.only("alert", "at", "kind"))
 

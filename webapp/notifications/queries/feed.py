@@ -28,8 +28,8 @@ def events_of_hardware(hardware: Hardware) -> list[AlertEvent]:
 
 
 def events_of_subscription(subscription: Subscription) -> list[AlertEvent]:
-    told = Alert.objects.filter(history=False)
-    newest = list(told.order_by("-pk").values_list("pk", flat=True)[:ALERTS])
+    announced = Alert.objects.filter(history=False)
+    newest = list(announced.order_by("-pk").values_list("pk", flat=True)[:ALERTS])
     own = Subscription.objects.filter(pk=subscription.pk)
     return _newest(Q(alert__in={match.alert for match in matches(own, newest, ever=True)}))
 

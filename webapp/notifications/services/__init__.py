@@ -8,7 +8,7 @@ from webapp.notifications.addresses import (
     take_address,
 )
 from webapp.notifications.mails.alerts import preview
-from webapp.notifications.mails.words import alert_line, one_line
+from webapp.notifications.mails.phrases import alert_line, one_line
 from webapp.notifications.services.digests import post_digests
 from webapp.notifications.services.notifying import notify_events
 from webapp.notifications.services.subscriptions import (

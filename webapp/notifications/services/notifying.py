@@ -107,12 +107,12 @@ def _follow_ups(news: News, now: datetime) -> list[NewMail]:
     if not news:
         return []
     heard = Subscription.objects.heard().immediate()
-    told = Mail.objects.filter(
+    sent = Mail.objects.filter(
         recipient__in=heard.values("user"),
         kind=OPENED,
         about__in={_about(event.alert_id) for _, event in news},
     ).exclude(state=Mail.State.DROPPED)
-    rows = list(told.values_list("about", "recipient", "data__subscription"))
+    rows = list(sent.values_list("about", "recipient", "data__subscription"))
     known = _with_people({pk for _, _, pk in rows})
     without = {person for _, person, pk in rows if pk not in known}
     instead = _instead(without, {event.alert_id for _, event in news}) if without else {}
@@ -154,9 +154,9 @@ def _about(alert: int) -> str:
     return f"alert:{alert}"
 
 
-def _keep_from_history(alerts: Sequence[Alert], told: set[int]) -> None:
+def _keep_from_history(alerts: Sequence[Alert], notified: set[int]) -> None:
     """People know of these now: see ``settle``."""
-    new = [alert for alert in alerts if alert.pk in told and not alert.mailed]
+    new = [alert for alert in alerts if alert.pk in notified and not alert.mailed]
     if new:
         for alert in new:
             alert.mailed = True

@@ -140,9 +140,9 @@ def css_class(verdict: str) -> str:
 
 
 @register.filter
-def better_words(of: Directed) -> str:
+def better_text(of: Directed) -> str:
     """``more is better``, of a series or of what shows several."""
-    return text.better_words(of.better)
+    return text.better_text(of.better)
 
 
 @register.filter
@@ -195,10 +195,10 @@ def _relative(moment: datetime) -> str:
         return f"in the year {moment.year}"
 
 
-def _roughly(words: str) -> str:
+def _roughly(text: str) -> str:
     """``1 year, 3 months ago`` without its smaller unit."""
-    largest, comma, rest = words.partition(",")
-    return largest + (" ago" if rest.endswith("ago") else " from now") if comma else words
+    largest, comma, rest = text.partition(",")
+    return largest + (" ago" if rest.endswith("ago") else " from now") if comma else text
 
 
 @register.simple_tag

@@ -106,7 +106,7 @@ def place_revisions(
     return found
 
 
-def waiting_words(name: str, tree: str) -> str:
+def waiting_text(name: str, tree: str) -> str:
     """What is said of a run whose revision waits for its place."""
     return f"{name} waits for its place on {tree}. {WAITS} where it belongs"
 
@@ -116,8 +116,8 @@ def _new(upload: _Upload, found: Mapping[Key, Placed]) -> dict[Key, int]:
     new: dict[Key, int] = {}
     for i, run in enumerate(upload.runs):
         key = (run.tree, run.revision)
-        told = position_of(run.revision)
-        place = run.position if told is None else told
+        by_id = position_of(run.revision)
+        place = run.position if by_id is None else by_id
         if key in found:
             continue
         if place is None:
@@ -150,7 +150,7 @@ def _compare_places(upload: _Upload, found: Mapping[Key, Placed]) -> None:
     named = upload.naming(found)
     for _, run, key in named:
         if found[key].is_waiting:
-            upload.remarks.warnings[run.uuid].append(waiting_words(run.revision, run.tree))
+            upload.remarks.warnings[run.uuid].append(waiting_text(run.revision, run.tree))
     differing = [
         (i, run, found[key])
         for i, run, key in named
@@ -166,8 +166,8 @@ def _compare_places(upload: _Upload, found: Mapping[Key, Placed]) -> None:
         if place.is_waiting or _is_open(rows[place.pk], upload.agent):
             proposed.append((place.pk, run.position or 0))
             if not place.is_waiting:
-                said = _disputed(run, rows[place.pk])
-                upload.remarks.warnings[run.uuid].append(said)
+                sentence = _disputed(run, rows[place.pk])
+                upload.remarks.warnings[run.uuid].append(sentence)
         else:
             problem = Problem(f"runs[{i}].position", _moved(run, place.position))
             upload.remarks.problems.append(problem)

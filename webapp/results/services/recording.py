@@ -15,7 +15,7 @@ from webapp.results.errors import Conflict, Problem, Unprocessable
 from webapp.results.models import Measurement, Run
 from webapp.results.models.history import WAITING_FROM
 from webapp.results.services.bulk import fetch_rows, insert_rows
-from webapp.results.services.placing import waiting_words
+from webapp.results.services.placing import waiting_text
 from webapp.results.services.pooling import refresh_points
 from webapp.results.services.replacing import (
     begin_replacing,
@@ -64,7 +64,7 @@ def record_runs(
     begin_writing()
     new, changed, waiting = _sorted_out(fresh, replace=replace)
     replaced: list[RunDocument] = []
-    warnings = {run.uuid: [waiting_words(run.revision, run.tree)] for run in waiting}
+    warnings = {run.uuid: [waiting_text(run.revision, run.tree)] for run in waiting}
     if new or changed:
         stored = lock_current(run.uuid for run in changed) if changed else {}
         refuse_foreign_runs(runs, stored, agent.lab, replace=replace)

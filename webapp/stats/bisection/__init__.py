@@ -26,8 +26,8 @@ from webapp.stats.bisection.plan import (
     log_percent,
 )
 from webapp.stats.bisection.posterior import Posterior, posterior
+from webapp.stats.bisection.sentences import forecast_text, headline, report
 from webapp.stats.bisection.validation import Validation
-from webapp.stats.bisection.words import forecast_words, headline, report
 
 __all__ = [
     "Boot",
@@ -49,7 +49,7 @@ __all__ = [
     "decide",
     "estimate_noise",
     "forecast",
-    "forecast_words",
+    "forecast_text",
     "headline",
     "leaders",
     "log_percent",

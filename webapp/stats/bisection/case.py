@@ -48,7 +48,7 @@ class Decision:
 
     state: State
     actions: tuple[Measure, ...]
-    words: str
+    text: str
     posterior: Posterior
     effort: int
     outcome: Outcome | None = None
@@ -72,20 +72,20 @@ class Case:
         self,
         state: State,
         actions: list[Measure],
-        words: str,
+        text: str,
         validation: Validation | None = None,
     ) -> Decision:
         """The decision to measure, or to wait for what is under way."""
-        return self._decision(state, words, None, validation, tuple(actions))
+        return self._decision(state, text, None, validation, tuple(actions))
 
     def done(self, outcome: Outcome, validation: Validation | None = None) -> Decision:
         """The decision to stop."""
-        return self._decision(State.DONE, outcome.words, outcome, validation)
+        return self._decision(State.DONE, outcome.text, outcome, validation)
 
     def _decision(
         self,
         state: State,
-        words: str,
+        text: str,
         outcome: Outcome | None,
         validation: Validation | None,
         actions: tuple[Measure, ...] = (),
@@ -93,7 +93,7 @@ class Case:
         return Decision(
             state=state,
             actions=actions,
-            words=words + explain.odd(self.evidence, self.data.odd, self.plan, self.now),
+            text=text + explain.odd(self.evidence, self.data.odd, self.plan, self.now),
             posterior=self.now,
             effort=self.evidence.effort,
             outcome=outcome,

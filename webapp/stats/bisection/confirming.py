@@ -41,13 +41,13 @@ def confirming(case: Case, pair: Pair) -> Decision:
     if short and not case.plan.can_rebuild and min(builds.values()) >= 1:
         return _too_noisy(case)
     if not short and len(made) >= CONFIRMING_BOOTS and len(set(made)) == 2:
-        words = explain.single(case.plan, case.now, len(made))
-        return case.done(ending.single(case.now, words))
+        text = explain.single(case.plan, case.now, len(made))
+        return case.done(ending.single(case.now, text))
     actions = _boots(case, pair, made, short)
     if not actions and not case.pending:
-        words = explain.unconfirmed(case.plan, case.now, case.stop)
+        text = explain.unconfirmed(case.plan, case.now, case.stop)
         wide = ending.WIDE_SET_MASS
-        return case.done(ending.stopped(case.now, words, bits=0.0, saturated=True, mass=wide))
+        return case.done(ending.stopped(case.now, text, bits=0.0, saturated=True, mass=wide))
     return case.go_on(State.CONFIRMING, actions, explain.confirming(case.plan, case.now))
 
 
@@ -58,9 +58,9 @@ def builds_needed(case: Case) -> int:
 
 
 def _too_noisy(case: Case) -> Decision:
-    words = explain.too_noisy(case.plan, case.now)
+    text = explain.too_noisy(case.plan, case.now)
     wide = ending.WIDE_SET_MASS
-    return case.done(ending.stopped(case.now, words, bits=0.0, saturated=True, mass=wide))
+    return case.done(ending.stopped(case.now, text, bits=0.0, saturated=True, mass=wide))
 
 
 def _made(case: Case, pair: Pair) -> list[int]:

@@ -35,13 +35,13 @@ class Outcome:
 
     ``probability`` that this is the truth: of the candidate, of the set, of two steps or of none.
     ``second``: for two steps the candidates of the second one. ``more_boots``: about how many
-    would be needed, None where boots alone would not tell. ``words``: why, as a sentence.
+    would be needed, None where boots alone would not tell. ``text``: why, as a sentence.
     """
 
     kind: Kind
     candidates: tuple[int, ...]
     probability: float
-    words: str
+    text: str
     second: tuple[int, ...] = ()
     more_boots: int | None = None
 
@@ -67,21 +67,21 @@ def set_probability(now: Posterior, candidates: tuple[int, ...]) -> float:
     return float(now.candidates[np.array(candidates, np.intp) - 1].sum()) if candidates else 0.0
 
 
-def single(now: Posterior, words: str) -> Outcome:
+def single(now: Posterior, text: str) -> Outcome:
     """One commit is named."""
-    return Outcome(Kind.SINGLE, (now.top,), float(now.candidates[now.top - 1]), words)
+    return Outcome(Kind.SINGLE, (now.top,), float(now.candidates[now.top - 1]), text)
 
 
-def two_steps(now: Posterior, words: str) -> Outcome:
+def two_steps(now: Posterior, text: str) -> Outcome:
     """The interval holds two steps; each is known to lie in a range of candidates."""
     if now.two_gaps is None:
         raise ValueError("two steps need two gaps between measured revisions")
     first, second = (tuple(range(low, high + 1)) for low, high in now.two_gaps)
-    return Outcome(Kind.TWO_STEPS, first, now.two, words, second)
+    return Outcome(Kind.TWO_STEPS, first, now.two, text, second)
 
 
 def stopped(
-    now: Posterior, words: str, *, bits: float, saturated: bool, mass: float = SET_MASS
+    now: Posterior, text: str, *, bits: float, saturated: bool, mass: float = SET_MASS
 ) -> Outcome:
     """The search stops without a name: a range where a step is sure, else inconclusive.
 
@@ -94,4 +94,4 @@ def stopped(
     excluded_some = len(left) < possible
     kind = Kind.RANGE if is_step and (excluded_some or saturated) else Kind.INCONCLUSIVE
     more = None if saturated or bits <= 0 else ceil(now.entropy / bits)
-    return Outcome(kind, left, set_probability(now, left), words, more_boots=more)
+    return Outcome(kind, left, set_probability(now, left), text, more_boots=more)

@@ -179,8 +179,8 @@ def _leaders(plan: Plan, now: Posterior, most: int = 3) -> str:
 
 def leading(plan: Plan, now: Posterior) -> str:
     """The most probable truths, to begin a sentence with."""
-    words = _leaders(plan, now)
-    return words[0].upper() + words[1:]
+    text = _leaders(plan, now)
+    return text[0].upper() + text[1:]
 
 
 def _boots(test: Validation) -> str:

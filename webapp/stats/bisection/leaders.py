@@ -24,18 +24,18 @@ def leaders(
     do not fit. ``candidates`` are probabilities; ``name`` is given their indices.
     """
     order = [int(at) for at in (-candidates).argsort(kind="stable") if candidates[at] >= least]
-    said: list[str] = []
+    shown: list[str] = []
     named = 0
-    for words, group in groupby(order, key=lambda at: say(float(candidates[at]))):
+    for text, group in groupby(order, key=lambda at: say(float(candidates[at]))):
         alike = sorted(group)
         if named >= most:
             break
-        said += _alike(alike, words, name, room=most - named)
+        shown += _alike(alike, text, name, room=most - named)
         named += len(alike)
-    return said
+    return shown
 
 
-def _alike(alike: Sequence[int], words: str, name: Callable[[int], str], *, room: int) -> list[str]:
+def _alike(alike: Sequence[int], text: str, name: Callable[[int], str], *, room: int) -> list[str]:
     if len(alike) <= max(room, FEW if room > 1 else 1):
-        return [f"{words} {name(at)}" for at in alike]
-    return [f"{len(alike)} commits at {words} each"]
+        return [f"{text} {name(at)}" for at in alike]
+    return [f"{len(alike)} commits at {text} each"]

@@ -173,12 +173,12 @@ def candidate_weights(plan: Plan, evidence: Evidence) -> Sequence[float]:
         return plan.weights
     usual = max(plan.weights)
     return [
-        (usual if candidate in evidence.allowed else weight) * _said(evidence, candidate)
+        (usual if candidate in evidence.allowed else weight) * _given_weight(evidence, candidate)
         for candidate, weight in enumerate(plan.weights, start=1)
     ]
 
 
-def _said(evidence: Evidence, candidate: int) -> float:
+def _given_weight(evidence: Evidence, candidate: int) -> float:
     if candidate in evidence.identical:
         return 0.0
     limited = evidence.forced and candidate not in evidence.forced

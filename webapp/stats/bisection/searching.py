@@ -78,10 +78,10 @@ def _measure(case: Case, now: Posterior, validation: Validation | None) -> Decis
     actions, bits = _search_boots(case, outlook)
     doubt = "" if now is case.now else explain.doubted(case.plan, case.now, now)
     if actions or case.pending:
-        words = doubt + explain.searching(case.plan, now, bits, validation)
-        return case.go_on(State.SEARCHING, actions, words, validation)
-    words = doubt + explain.stopped(case.plan, now, case.evidence, case.stop)
-    outcome = ending.stopped(now, words, bits=bits, saturated=not case.stop)
+        text = doubt + explain.searching(case.plan, now, bits, validation)
+        return case.go_on(State.SEARCHING, actions, text, validation)
+    text = doubt + explain.stopped(case.plan, now, case.evidence, case.stop)
+    outcome = ending.stopped(now, text, bits=bits, saturated=not case.stop)
     return case.done(outcome, validation)
 
 

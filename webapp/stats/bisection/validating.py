@@ -27,8 +27,8 @@ def validating(case: Case) -> Decision | Validation:
     if verdict in (Verdict.STEP, Verdict.LIMITED):
         return validation
     if verdict is Verdict.NO_STEP:
-        words = explain.no_step(case.plan, validation)
-        return case.done(Outcome(Kind.NOT_REPRODUCED, (), case.now.none, words), validation)
+        text = explain.no_step(case.plan, validation)
+        return case.done(Outcome(Kind.NOT_REPRODUCED, (), case.now.none, text), validation)
     if verdict is Verdict.EXHAUSTED:
         return _undecided(case, validation)
     actions = _end_boots(case, validation)
@@ -41,9 +41,9 @@ def validating(case: Case) -> Decision | Validation:
 
 def _undecided(case: Case, validation: Validation) -> Decision:
     left = ending.credible_set(case.now)
-    words = explain.undecided(validation, case.stop)
+    text = explain.undecided(validation, case.stop)
     chance = ending.set_probability(case.now, left)
-    outcome = Outcome(Kind.INCONCLUSIVE, left, chance, words, more_boots=validation.more)
+    outcome = Outcome(Kind.INCONCLUSIVE, left, chance, text, more_boots=validation.more)
     return case.done(outcome, validation)
 
 

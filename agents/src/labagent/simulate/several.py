@@ -23,10 +23,10 @@ def run_several(
     names = [f"{name}-{number}" for number in range(1, workers + 1)]
     commands = {one: _command(arguments, one, state) for one in names}
     running = {one: _start(command) for one, command in commands.items()}
-    told: list[int] = []
+    received: list[int] = []
 
     def pass_on(number: int, _frame: FrameType | None) -> None:
-        told.append(number)
+        received.append(number)
         for process in running.values():
             process.send_signal(number)
 
@@ -36,7 +36,7 @@ def run_several(
         time.sleep(RESTART_SECONDS / 4)
         for ended in [one for one, process in running.items() if process.poll() is not None]:
             status = running.pop(ended).returncode
-            if status < 0 and not told:
+            if status < 0 and not received:
                 say(f"{ended} died of signal {-status}; starting it again")
                 running[ended] = _start(commands[ended])
             elif status:

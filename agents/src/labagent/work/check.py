@@ -37,7 +37,7 @@ def _machine(machine: Machine, state: Path) -> Iterator[str]:
 
 
 def _missing(command: Command) -> Iterator[str]:
-    program = "/bin/sh" if command.shell else command.words[0]
+    program = "/bin/sh" if command.shell else command.arguments[0]
     if shutil.which(program) is None:
         yield f"    {program} is not on this machine's PATH"
 

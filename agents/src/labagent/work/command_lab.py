@@ -69,9 +69,9 @@ class CommandLab:
         self._must(task, "digest", "lab", task.directory, stdout=stdout)
         first = next(iter(_printed(stdout).split()), "").lower()
         if not _SHA256.fullmatch(first):
-            said = printable(clean(first))[:80]
+            sentence = printable(clean(first))[:80]
             raise StageFailed(
-                "lab", f"digest printed {said!r} first, not the 64 digits of a SHA-256"
+                "lab", f"digest printed {sentence!r} first, not the 64 digits of a SHA-256"
             )
         return first
 
@@ -127,7 +127,7 @@ class CommandLab:
         if status:
             how = f"was killed by signal {-status}" if status < 0 else f"ended with {status}"
             blamed = "lab" if status < 0 or status in _LAB_AT_FAULT else stage
-            raise StageFailed(blamed, f"{name} {how}{_last_words(task)}")
+            raise StageFailed(blamed, f"{name} {how}{_last_output(task)}")
 
     def _status(
         self,
@@ -181,7 +181,7 @@ def _printed(stdout: Path) -> str:
     return read_head(stdout, LONGEST_PRINTED).decode("utf-8", "replace")
 
 
-def _last_words(task: Task) -> str:
+def _last_output(task: Task) -> str:
     """What the command said last, where it fits into one line."""
     lines = [line.strip() for line in task.log.tail(2000).splitlines() if line.strip()]
     return f": {printable(lines[-1])[:200]}" if lines and not _is_own(lines[-1]) else ""

@@ -25,17 +25,17 @@ _BRACES = {"{{": "{", "}}": "}"}
 
 @dataclass(frozen=True)
 class Command:
-    """One command of the configuration. `words` are its arguments, or the one line for the shell;
+    """One command of the configuration. `arguments`: the program first, or one line for the shell;
     `timeout` is in seconds, `key` its place in the file."""
 
-    words: tuple[str, ...]
+    arguments: tuple[str, ...]
     timeout: float
     shell: bool = False
     key: str = ""
 
     def problem(self, known: frozenset[str]) -> str | None:
         """What is wrong with the placeholders, in words."""
-        for word in self.words:
+        for word in self.arguments:
             for match in _PLACEHOLDER.finditer(word):
                 if match[0] not in _BRACES and (match[1] or "") not in known:
                     return f"does not know {match[0]!r} in {word!r}"
@@ -45,8 +45,8 @@ class Command:
         """The arguments to execute."""
         if self.shell:
             quoted = {name: shlex.quote(value) for name, value in values.items()}
-            return ["/bin/sh", "-c", _fill(self.words[0], quoted)]
-        return [_fill(word, values) for word in self.words]
+            return ["/bin/sh", "-c", _fill(self.arguments[0], quoted)]
+        return [_fill(word, values) for word in self.arguments]
 
 
 def _fill(template: str, values: Mapping[str, str]) -> str:

@@ -207,10 +207,10 @@ def _command(table: Table, name: str) -> Command | None:
         raise table.error(name, f"is {value!r}", 'write a command: ["program", "argument"]')
     inner = Table(value, table.path, table.key(name))
     shell = inner.flag("shell")
-    words = (inner.need_text("command", '"…"'),) if shell else _arguments(inner)
+    arguments = (inner.need_text("command", '"…"'),) if shell else _arguments(inner)
     timeout = inner.number("timeout", float(TIMEOUTS[name]), 1.0, 1e7)
     inner.finish()
-    command = Command(words, timeout, shell, table.key(name))
+    command = Command(arguments, timeout, shell, table.key(name))
     known = _WITHIN_A_BOOT.get(name, ALWAYS)
     if problem := command.problem(known):
         listed = ", ".join(f"{{{word}}}" for word in sorted(known))
@@ -223,7 +223,7 @@ def _arguments(inner: Table) -> tuple[str, ...]:
         raise inner.error(
             "command", "is one text", 'write ["program", "argument"], or shell = true'
         )
-    words = inner.texts("command")
-    if not words or not words[0] or any("\0" in word for word in words):
+    arguments = inner.texts("command")
+    if not arguments or not arguments[0] or any("\0" in word for word in arguments):
         raise inner.error("command", "is empty", 'write ["program", "argument"]')
-    return words
+    return arguments

@@ -76,9 +76,9 @@ class Delivery:
     def _report_refusal(self, report: Report, reason: str) -> None:
         """The job would otherwise stay leased until its lease runs out, and be done once more."""
         body = dict(failure("lab", f"the server refused the result: {reason}", ""))
-        told = Report("fail", report.job, report.lease, body)
-        self.outbox.put(told)
-        self._deliver(told)
+        refusal = Report("fail", report.job, report.lease, body)
+        self.outbox.put(refusal)
+        self._deliver(refusal)
 
 
 def _objects_to_time(report: Report, error: RefusedError) -> bool:

@@ -29,7 +29,7 @@ class Heartbeat:
         self.leased = leased
         self.log = log
         self.watch = watch
-        self._stage, self._words = "build", ""
+        self._stage, self._text = "build", ""
         self._changed = threading.Event()
         self._done = threading.Event()
         self._quiet = False
@@ -50,8 +50,8 @@ class Heartbeat:
         # It may wait for an answer; a job's end does not wait with it.
         self._thread.join(LEAST_SECONDS_APART)
 
-    def report(self, stage: str, words: str) -> None:
-        self._stage, self._words = stage, words
+    def report(self, stage: str, text: str) -> None:
+        self._stage, self._text = stage, text
         self._changed.set()
 
     def _beat_on(self) -> None:
@@ -71,7 +71,7 @@ class Heartbeat:
                 self.leased.id,
                 self.leased.lease.token,
                 self._stage,
-                self._words,
+                self._text,
                 self.log.tail(HEARTBEAT_TAIL),
             )
         except RefusedError as error:

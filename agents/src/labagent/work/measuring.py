@@ -88,13 +88,13 @@ class Measuring:
     def _check_kernel(self, ident: str, when: str) -> None:
         job = self.task.job
         if not names_revision(ident, job.names):
-            said = f"{ident[:300]!r} {when} does not name {' or '.join(job.names)}"
-            raise StageFailed("boot", f"wrong kernel: {said}")
+            sentence = f"{ident[:300]!r} {when} does not name {' or '.join(job.names)}"
+            raise StageFailed("boot", f"wrong kernel: {sentence}")
 
-    def _stage(self, stage: str, words: str) -> None:
+    def _stage(self, stage: str, text: str) -> None:
         self.task.watch.check()
-        self.task.log.say(f"job {self.task.job.id}: {words}")
-        self.report(stage, words)
+        self.task.log.say(f"job {self.task.job.id}: {text}")
+        self.report(stage, text)
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:

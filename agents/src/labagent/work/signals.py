@@ -17,16 +17,16 @@ LEAVING_SECONDS = 15.0
 _LOOK_SECONDS = 0.2
 
 
-def run_until_told(worker: Worker, say: Say, wanted: Callable[[], bool] = lambda: True) -> None:
+def run_until_stopped(worker: Worker, say: Say, wanted: Callable[[], bool] = lambda: True) -> None:
     """Run the worker beside this thread, which hears the signals; `Abandoned` when it was left, by
     a second signal or because it is no longer `wanted`."""
     failed: list[BaseException] = []
     thread = threading.Thread(target=_keep_error, args=(worker.run, failed), daemon=True)
-    told = 0
+    received = 0
 
     def hear(_signal: int, _frame: FrameType | None) -> None:
-        nonlocal told
-        told += 1
+        nonlocal received
+        received += 1
 
     with _handled(hear):
         thread.start()
@@ -35,7 +35,7 @@ def run_until_told(worker: Worker, say: Say, wanted: Callable[[], bool] = lambda
             thread.join(_LOOK_SECONDS)
             if not wanted():
                 _obey(worker, thread, 2, say)
-            while heard < told:
+            while heard < received:
                 heard += 1
                 _obey(worker, thread, heard, say)
     if failed:

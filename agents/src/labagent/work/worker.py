@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from labagent.errors import AgentError, UnavailableError
 from labagent.job import Job, Leased
 from labagent.limits import faults
-from labagent.upload import told
+from labagent.upload import detail_text
 from labagent.work.api import JobsApi, Poll
 from labagent.work.delivery import Delivery
 from labagent.work.document import result_document
@@ -180,7 +180,7 @@ class Worker:
         """The result, unless the server would not take it: then it is kept beside its reason."""
         found = faults(document)
         if found:
-            reason = told(found)
+            reason = detail_text(found)
             refused = Report("result", leased.id, leased.lease.token, document)
             path = self.state.outbox.refuse(refused, reason)
             raise StageFailed("run", f"{reason}; the result is kept in {path}")

@@ -227,8 +227,8 @@ class _Reader:
         if draft.info and not draft.info.old:
             stated = Names(draft.info.image, draft.info.cfg, draft.info.pktgen)
             if stated != draft.names and draft.entry.renamed is None:
-                said = stated.prefix or "nothing"
-                yield f"files are named {draft.names.prefix}, .info says {said}"
+                prefix = stated.prefix or "nothing"
+                yield f"files are named {draft.names.prefix}, .info says {prefix}"
         own = draft.kernel.revision if draft.kernel else None
         if own and own[0] in "rnc" and own != revision:
             yield f"the kernel says {own}, image or label {revision}"
@@ -245,10 +245,10 @@ class _Reader:
             for other in self.drafts
             if other is not draft and other.kernel and other.image.name == draft.image.name
         ]
-        said = {(kernel.revision, kernel.release) for kernel in others}
+        kernels = {(kernel.revision, kernel.release) for kernel in others}
         own = (draft.kernel.revision, draft.kernel.release)
-        if len(others) >= MINIMUM_TO_COMPARE and len(said) == 1 and own not in said:
-            theirs = " ".join(filter(None, said.pop()))
+        if len(others) >= MINIMUM_TO_COMPARE and len(kernels) == 1 and own not in kernels:
+            theirs = " ".join(filter(None, kernels.pop()))
             yield f"the kernel says {' '.join(filter(None, own))}, of the other runs {theirs}"
 
     def _guess_warnings(self, draft: Draft) -> Iterator[str]:

@@ -56,9 +56,9 @@ def _inner_doubts(data: bytes, result: re.Match[bytes]) -> Iterator[str]:
         yield f"line {number}: something follows the result"
 
 
-def _unequal(number: int, what: str, said: bytes, rates: Sequence[float]) -> Iterator[str]:
-    if rates and float(said) != max(rates):
-        yield f"line {number} says {what} {said.decode()} Mb/s, the measured rates {max(rates):g}"
+def _unequal(number: int, what: str, stated: bytes, rates: Sequence[float]) -> Iterator[str]:
+    if rates and float(stated) != max(rates):
+        yield f"line {number} says {what} {stated.decode()} Mb/s, the measured rates {max(rates):g}"
 
 
 FORMAT = LogFormat(

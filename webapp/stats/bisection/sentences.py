@@ -19,20 +19,20 @@ def headline(plan: Plan, decision: Decision, coming: Forecast | None = None) -> 
     chance = percent(outcome.probability)
     match outcome.kind:
         case Kind.SINGLE:
-            words = f"{plan.name(outcome.candidates[0])}, {chance}"
+            text = f"{plan.name(outcome.candidates[0])}, {chance}"
         case Kind.RANGE:
-            words = f"One of {_listed(plan, outcome.candidates)}, {chance}"
+            text = f"One of {_listed(plan, outcome.candidates)}, {chance}"
         case Kind.TWO_STEPS:
             first, second = _span(plan, outcome.candidates), _span(plan, outcome.second)
-            words = f"Two steps: {first} and {second}, {chance}"
+            text = f"Two steps: {first} and {second}, {chance}"
         case Kind.INCONCLUSIVE if outcome.more_boots:
-            words = f"Inconclusive, needs about {outcome.more_boots} more boots"
+            text = f"Inconclusive, needs about {outcome.more_boots} more boots"
         case kind:
-            words = kind.value.capitalize()
-    return words
+            text = kind.value.capitalize()
+    return text
 
 
-def forecast_words(coming: Forecast) -> str:
+def forecast_text(coming: Forecast) -> str:
     """Say "about 15 boots, 2 h 10; 90 %: 22 boots", and how it is likely to end."""
     boots = f"about {coming.boots_median:.0f} boots, {duration(coming.hours_median)}"
     ends = [
@@ -51,7 +51,7 @@ def report(plan: Plan, evidence: Evidence, decision: Decision) -> str:
         "",
         f"**{inline(headline(plan, decision))}**",
         "",
-        inline(decision.words),
+        inline(decision.text),
         "",
         f"* Step: {effect(now)} (alerted {change(plan.effect)})",
         f"* Noise: {now.boot_sd:.2f} % between boots, {now.build_sd:.2f} % between builds",

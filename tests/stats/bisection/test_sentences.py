@@ -13,11 +13,11 @@ from webapp.stats.bisection import (
     Plan,
     Purpose,
     decide,
-    forecast_words,
+    forecast_text,
     headline,
     report,
 )
-from webapp.stats.bisection.words import duration
+from webapp.stats.bisection.sentences import duration
 
 PLAN = Plan((1.0,) * 8, -2.0, Noise(0.2), names=tuple(f"r{30 + i}" for i in range(9)))
 SEARCH = tuple(
@@ -36,12 +36,12 @@ def said(evidence, plan=PLAN, coming=None):
 def test_the_headline_names_the_leaders_and_what_is_left():
     weak = Evidence((*SEARCH[:5], Boot(3, -0.8, purpose=Purpose.SEARCHING)))
 
-    words = said(weak, replace(PLAN, noise=Noise(0.5)), COMING)
+    text = said(weak, replace(PLAN, noise=Noise(0.5)), COMING)
 
-    assert words.startswith(("5", "6", "7", "8", "9"))
-    assert "r31" in words
-    assert "r34" in words
-    assert words.endswith("; 2 to 5 boots left, about 40 min")
+    assert text.startswith(("5", "6", "7", "8", "9"))
+    assert "r31" in text
+    assert "r34" in text
+    assert text.endswith("; 2 to 5 boots left, about 40 min")
 
 
 def test_before_anything_is_known_nobody_leads():
@@ -59,8 +59,8 @@ def test_before_anything_is_known_nobody_leads():
         (Evidence(failure="No power."), "Lab failed"),
     ],
 )
-def test_the_end_is_said_in_a_line(evidence, words):
-    assert said(evidence) == words
+def test_the_end_is_said_in_a_line(evidence, text):
+    assert said(evidence) == text
 
 
 def test_other_endings_are_said_in_a_line():
@@ -78,7 +78,7 @@ def test_other_endings_are_said_in_a_line():
 
 
 def test_a_forecast_is_said_with_its_outcomes():
-    assert forecast_words(COMING) == (
+    assert forecast_text(COMING) == (
         "about 2 boots, 40 min; 90 %: 5 boots; likely to end as: 95 % single, 5 % range"
     )
 
@@ -121,7 +121,7 @@ def test_sizes_are_percent_of_the_level_before_and_not_logarithms():
 
     decision = decide(replace(PLAN, effect=-36.0), Evidence((*far, wild)))
 
-    assert "r32 (+99." in decision.words
+    assert "r32 (+99." in decision.text
     assert "alerted −30.23 %" in report(
         replace(PLAN, effect=-36.0), Evidence((*far, wild)), decision
     )
