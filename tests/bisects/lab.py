@@ -20,7 +20,7 @@ from webapp.bisects.draft import Draft
 from webapp.bisects.models import Bisect
 from webapp.jobs import services as jobs
 from webapp.jobs.models import Job
-from webapp.jobs.services import Asking, Serves
+from webapp.jobs.services import PollRequest, Serves
 from webapp.results.models import Revision, Series
 from webapp.results.services import forget_names
 
@@ -114,13 +114,13 @@ def start(truth: Truth, **fields: Any) -> Bisect:
     return services.start_bisect(draft=draft(truth, **fields), created_by=make.user("ada"))
 
 
-def asking(worker: str) -> Asking:
-    return Asking(agent=an_agent(), worker=worker, serves=[Serves(hardware=HARDWARE)])
+def asking(worker: str) -> PollRequest:
+    return PollRequest(agent=an_agent(), worker=worker, serves=[Serves(hardware=HARDWARE)])
 
 
 def poll(worker: str = "rig-1", *, now: datetime | None = None) -> Job | None:
     who = asking(worker)
-    return jobs.claim(asking=who, capabilities=jobs.capabilities_of(who), now=now)
+    return jobs.claim(request=who, capabilities=jobs.capabilities_of(who), now=now)
 
 
 def answer(

@@ -10,7 +10,7 @@ from webapp.analysis.models import Finding
 from webapp.bisects.models import BisectSettings
 from webapp.bisects.services import confirm_candidates
 from webapp.jobs.models import Job
-from webapp.jobs.services import Asking, Serves, capabilities_of, claim
+from webapp.jobs.services import PollRequest, Serves, capabilities_of, claim
 
 pytestmark = pytest.mark.django_db
 
@@ -78,7 +78,7 @@ def test_candidates_that_nobody_can_measure_hold_up_no_other(
     rows += lab.documents(Truth(first_bad=0, step_pct=-5.0), [24])
     lab.upload([row | {"hardware": "Xeon/T540"} for row in rows])
     analyse()
-    who = Asking(agent=an_agent(), worker="rig-2", serves=[Serves(hardware="Xeon/T540")])
-    claim(asking=who, capabilities=capabilities_of(who))
+    who = PollRequest(agent=an_agent(), worker="rig-2", serves=[Serves(hardware="Xeon/T540")])
+    claim(request=who, capabilities=capabilities_of(who))
     assert confirm_candidates() == 2
     assert {job.hardware.name for job in Job.objects.all()} == {"Xeon/T540"}

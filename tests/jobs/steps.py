@@ -23,16 +23,18 @@ def request(revision: str = "r300000", *, at: datetime = NOW, **fields: Any) -> 
     return services.request_jobs(requests=[request], requested_by=None, now=at)[0]
 
 
-def asking(worker: str = "rig-1", *, agent: Agent | None = None, **fields: Any) -> services.Asking:
+def asking(
+    worker: str = "rig-1", *, agent: Agent | None = None, **fields: Any
+) -> services.PollRequest:
     """A worker that serves the usual hardware in every mode."""
     serves = fields.pop("serves", None) or [services.Serves(make.hardware().name)]
-    return services.Asking(agent=agent or make.agent(), worker=worker, serves=serves, **fields)
+    return services.PollRequest(agent=agent or make.agent(), worker=worker, serves=serves, **fields)
 
 
 def take(worker: str = "rig-1", *, at: datetime = NOW, **fields: Any) -> Job | None:
     """What a poll of the worker gets at once."""
     asked = asking(worker, **fields)
-    return services.claim(asking=asked, capabilities=services.capabilities_of(asked), now=at)
+    return services.claim(request=asked, capabilities=services.capabilities_of(asked), now=at)
 
 
 def taken(worker: str = "rig-1", **fields: Any) -> Job:

@@ -73,7 +73,7 @@ def test_a_lease_that_ran_out_is_handed_on_once_while_its_failure_comes_in() -> 
 
 
 def _poll(worker: str, wait: float = WAIT) -> services.Polled:
-    return services.poll(asking=asking(worker), wait=wait)
+    return services.poll(request=asking(worker), wait=wait)
 
 
 def _queue_when_waiting(count: int, revisions: int) -> None:

@@ -19,7 +19,7 @@ from webapp.outbox import addresses, http_post, services
 from webapp.outbox.addresses import Target
 from webapp.outbox.deadlines import Deadline
 from webapp.outbox.models import Endpoint, HookDelivery
-from webapp.outbox.services import claiming, endpoints
+from webapp.outbox.services import claims, endpoints
 
 pytestmark = pytest.mark.django_db
 
@@ -148,10 +148,10 @@ def test_what_fails_while_its_endpoint_is_disabled_waits_no_more(
     receiver: Receiver, endpoint: Endpoint
 ) -> None:
     post()
-    token = claiming.claim(HookDelivery.objects.all(), limit=1, lease=timedelta(minutes=2))
+    token = claims.claim(HookDelivery.objects.all(), limit=1, lease=timedelta(minutes=2))
     endpoints.disable_endpoint(endpoint=endpoint, reason="By op.")
     delivery = HookDelivery.objects.get(claim=token)
-    claiming.record_failed(delivery, "It answered 500.")
+    claims.record_failed(delivery, "It answered 500.")
     endpoints.note_failure(endpoint=endpoint, reason="It answered 500.")
     delivery.refresh_from_db()
     assert delivery.state == "dropped"

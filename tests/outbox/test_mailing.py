@@ -15,7 +15,7 @@ from webapp.outbox import backoff, message_headers, services
 from webapp.outbox.messages import Message, NothingToSay, NotYet
 from webapp.outbox.models import Mail
 from webapp.outbox.models import MailServer as ServerRow
-from webapp.outbox.services import claiming, mailing
+from webapp.outbox.services import claims, mailing
 from webapp.outbox.services.operating import retry_mails
 
 pytestmark = pytest.mark.django_db
@@ -326,15 +326,15 @@ def test_a_claim_that_ran_out_is_taken_by_another_and_the_first_sends_nothing(
     server: MailServer, post: Post
 ) -> None:
     mail = post()
-    token = claiming.claim(Mail.objects.all(), limit=1, lease=mailing.LEASE)
+    token = claims.claim(Mail.objects.all(), limit=1, lease=mailing.LEASE)
     assert token
-    assert claiming.claim(Mail.objects.all(), limit=1, lease=mailing.LEASE) is None
+    assert claims.claim(Mail.objects.all(), limit=1, lease=mailing.LEASE) is None
     wait_over()
     send()
     mail.refresh_from_db()
     assert mail.state == "sent"
     mailing._send_claimed(token)
     mail.claim = token
-    assert not claiming.record_failed(mail, "too late")
+    assert not claims.record_failed(mail, "too late")
     mail.refresh_from_db()
     assert (mail.state, len(server.mails)) == ("sent", 1)

@@ -63,7 +63,7 @@ def poll(request: HttpRequest, asked: PollIn) -> Any:
     Without a job: ask again after `poll_again_after` seconds. It is 0 when the server waited as
     long as it was asked to, and more when too many wait at once.
     """
-    polled = jobs.poll(asking=asked.asking(_agent(request)), wait=asked.wait)
+    polled = jobs.poll(request=asked.poll_request(_agent(request)), wait=asked.wait)
     return {
         "job": assignment(polled.job) if polled.job else None,
         "poll_again_after": polled.again_after,

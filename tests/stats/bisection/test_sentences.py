@@ -49,7 +49,7 @@ def test_before_anything_is_known_nobody_leads():
 
 
 @pytest.mark.parametrize(
-    ("evidence", "words"),
+    ("evidence", "text"),
     [
         (Evidence(CONFIRMED), "r34, over 99 %"),
         (

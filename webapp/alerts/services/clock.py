@@ -11,7 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.services.log import Change, write
+from webapp.alerts.services.events import Change, write
 from webapp.results.models import Revision
 from webapp.results.services import lock_trees
 

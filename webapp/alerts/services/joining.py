@@ -7,8 +7,8 @@ revisions are one.
 from django.utils import timezone
 
 from webapp.alerts.models import Alert, AlertEvent, FormerAlert
+from webapp.alerts.services.events import RESTORED, Change, write
 from webapp.alerts.services.holds import follow_alerts
-from webapp.alerts.services.log import RESTORED, Change, write
 from webapp.outbox.services import move_mails
 
 

@@ -8,8 +8,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from webapp.alerts.models import Alert, AlertEvent
+from webapp.alerts.services.events import Change, write
 from webapp.alerts.services.joining import join, let_undos_restore
-from webapp.alerts.services.log import Change, write
 from webapp.analysis.models import Finding
 from webapp.results.models import Revision
 from webapp.results.services import lock_trees

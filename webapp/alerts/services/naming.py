@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.services.log import Change, write
+from webapp.alerts.services.events import Change, write
 from webapp.results.models import Revision
 from webapp.results.services import lock_trees
 

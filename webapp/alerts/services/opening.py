@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.services.log import Change
+from webapp.alerts.services.events import Change
 
 
 def open_alert(

@@ -47,8 +47,8 @@ class PollIn(Strict):
     version: Annotated[SoundLine, Field(max_length=50)] = ""
     draining: bool = False
 
-    def asking(self, agent: Agent) -> jobs.Asking:
-        return jobs.Asking(
+    def poll_request(self, agent: Agent) -> jobs.PollRequest:
+        return jobs.PollRequest(
             agent=agent,
             worker=self.worker,
             serves=[jobs.Serves(**each.model_dump()) for each in self.serves],

@@ -6,7 +6,7 @@ from django.db.models import Q
 
 from webapp.accounts.models import User
 from webapp.bisects.models.bisects import Bisect
-from webapp.bisects.models.log import BisectDecision
+from webapp.bisects.models.decisions import BisectDecision
 from webapp.jobs.models import Job
 from webapp.results.models import Revision, Run
 

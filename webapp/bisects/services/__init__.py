@@ -1,9 +1,9 @@
 """Writes to bisects, one file per matter."""
 
 from webapp.bisects.errors import BisectError
-from webapp.bisects.services.acting import act_on_bisect, paste_boots
 from webapp.bisects.services.advancing import advance_bisect
 from webapp.bisects.services.automatic import start_automatic_bisects
+from webapp.bisects.services.bisect_acts import act_on_bisect, paste_boots
 from webapp.bisects.services.candidates import confirm_candidates
 from webapp.bisects.services.drafting import draft_bisect
 from webapp.bisects.services.ending import DONE

@@ -14,10 +14,10 @@ from webapp.bisects.deciding import decision_of
 from webapp.bisects.forecasting import forecast_left
 from webapp.bisects.models import Bisect, BisectDecision, BisectJob
 from webapp.bisects.question import Circumstances
-from webapp.bisects.services.asking import ask, cancel_jobs, is_of_use
 from webapp.bisects.services.collecting import collect, revisions_along
 from webapp.bisects.services.ending import end_with
 from webapp.bisects.services.identical import note_identical_builds
+from webapp.bisects.services.job_requests import ask, cancel_jobs, is_of_use
 from webapp.bisects.services.settling import is_paused, lab_failure, machine_hours, settle_jobs
 from webapp.bisects.workers import workers_for
 from webapp.results.models import Revision

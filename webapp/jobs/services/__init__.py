@@ -10,9 +10,6 @@ from webapp.jobs.errors import (
     WrongKernel,
 )
 from webapp.jobs.rules import LEASE
-from webapp.jobs.services.acting import cancel_job, change_priority, retry_job
-from webapp.jobs.services.asking import Asking, Serves, capabilities_of
-from webapp.jobs.services.claiming import claim
 from webapp.jobs.services.completing import begin_result, check_result, complete, refuse_result
 from webapp.jobs.services.expiring import (
     cancel_overdue,
@@ -20,6 +17,9 @@ from webapp.jobs.services.expiring import (
     expire_leases,
     pass_time,
 )
+from webapp.jobs.services.job_acts import cancel_job, change_priority, retry_job
+from webapp.jobs.services.leasing import claim
+from webapp.jobs.services.poll_requests import PollRequest, Serves, capabilities_of
 from webapp.jobs.services.polling import MOST_SECONDS, Polled, poll
 from webapp.jobs.services.reporting import Heard, fail, hear
 from webapp.jobs.services.requesting import (
@@ -35,13 +35,13 @@ __all__ = [
     "MOST_SECONDS",
     "ActRefused",
     "Asked",
-    "Asking",
     "ForeignJob",
     "Heard",
     "JobRequest",
     "JobsError",
     "LeaseLost",
     "NoSuchJob",
+    "PollRequest",
     "Polled",
     "ResultRefused",
     "Serves",

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from webapp.jobs.models import Job, Worker
 from webapp.jobs.rules import LEASE, LONGEST_PAUSE
-from webapp.jobs.services.log import Kind, end, end_cancelled, fail_attempt, note, put_back
+from webapp.jobs.services.events import Kind, end, end_cancelled, fail_attempt, note, put_back
 
 CLOCKS_DIFFER_BY = timedelta(minutes=1)
 """Those of two machines of one instance, without anything being wrong."""

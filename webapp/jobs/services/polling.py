@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from webapp.jobs import waiting_polls
 from webapp.jobs.models import Job
-from webapp.jobs.services.asking import Asking, capabilities_of
-from webapp.jobs.services.claiming import claim
+from webapp.jobs.services.leasing import claim
+from webapp.jobs.services.poll_requests import PollRequest, capabilities_of
 
 MOST_SECONDS = 60.0
 COME_BACK_SECONDS = 5.0
@@ -22,23 +22,23 @@ class Polled:
     again_after: float
 
 
-def poll(*, asking: Asking, wait: float = 0.0) -> Polled:
+def poll(*, request: PollRequest, wait: float = 0.0) -> Polled:
     """The next job for a worker, waiting up to ``wait`` seconds (60 at most) for one.
 
     Raises:
         Unprocessable, Forbidden: as ``capabilities_of``.
     """
     end = time.monotonic() + min(wait, MOST_SECONDS)
-    capabilities = capabilities_of(asking)
-    if wait <= 0 or asking.draining:
-        return Polled(claim(asking=asking, capabilities=capabilities), _later())
+    capabilities = capabilities_of(request)
+    if wait <= 0 or request.draining:
+        return Polled(claim(request=request, capabilities=capabilities), _later())
     # It enters first: a job that comes between a look and the waiting would be waited past.
-    with waiting_polls.polls.entered((asking.agent.pk, asking.worker), capabilities) as waiting:
-        job = claim(asking=asking, capabilities=capabilities)
+    with waiting_polls.polls.entered((request.agent.pk, request.worker), capabilities) as waiting:
+        job = claim(request=request, capabilities=capabilities)
         if waiting is None:
             return Polled(job, _later())
         while job is None and waiting_polls.wait_with(waiting, end):
-            job = claim(asking=asking, capabilities=capabilities)
+            job = claim(request=request, capabilities=capabilities)
     return Polled(job, 0.0)
 
 

@@ -9,9 +9,7 @@ from django.utils import timezone
 from webapp.jobs.errors import LeaseLost
 from webapp.jobs.models import Job, Worker
 from webapp.jobs.rules import RULES, may_be_tried_again
-from webapp.jobs.services.claiming import was_leased
-from webapp.jobs.services.locks import lock_job_for
-from webapp.jobs.services.log import (
+from webapp.jobs.services.events import (
     HEARD,
     REASON_MAX,
     Kind,
@@ -22,6 +20,8 @@ from webapp.jobs.services.log import (
     note,
     put_back,
 )
+from webapp.jobs.services.leasing import was_leased
+from webapp.jobs.services.locks import lock_job_for
 from webapp.labs.models import Agent
 
 PROGRESS_MAX = 200

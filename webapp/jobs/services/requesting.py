@@ -20,7 +20,7 @@ from webapp.jobs.models.jobs import (
     MOST_ITERATIONS,
     MOST_PRIORITY,
 )
-from webapp.jobs.services.log import REASON_MAX
+from webapp.jobs.services.events import REASON_MAX
 from webapp.results.models import Hardware, Metric, Mode, Revision
 from webapp.results.services import begin_writing
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 from webapp.outbox import http_post
 from webapp.outbox.deadlines import Deadline
 from webapp.outbox.models import Endpoint, HookDelivery
-from webapp.outbox.services import claiming, endpoints
+from webapp.outbox.services import claims, endpoints
 from webapp.outbox.services.hooks import DeliveryError, answer_fields, post_delivery
 from webapp.readiness.services import heartbeats, still_works
 
@@ -114,10 +114,10 @@ class Sending:
         delivery = attempt.delivery
         if isinstance(outcome, DeliveryError):
             # First the delivery: when the endpoint is disabled for this, all that wait are dropped.
-            claiming.record_failed(delivery, str(outcome), **answer_fields(outcome.answer))
+            claims.record_failed(delivery, str(outcome), **answer_fields(outcome.answer))
             endpoints.note_failure(endpoint=delivery.endpoint, reason=str(outcome))
         else:
-            claiming.record_sent(delivery, **answer_fields(outcome))
+            claims.record_sent(delivery, **answer_fields(outcome))
             endpoints.note_success(endpoint=delivery.endpoint)
 
 
@@ -149,7 +149,7 @@ def _claim(limit: int) -> list[HookDelivery]:
     locked = list(ready.select_for_update(skip_locked=True, no_key=True)[:limit])
     # Looked at again under the locks: another process may have claimed since the first look.
     firsts = HookDelivery.objects.first_due_of(locked, now)
-    token = claiming.claim_these(firsts, lease=LEASE)
+    token = claims.claim_these(firsts, lease=LEASE)
     if token is None:
         return []
     return list(HookDelivery.objects.select_related("endpoint").filter(claim=token))

@@ -14,7 +14,7 @@ from django.utils import timezone
 from webapp.outbox import message_headers, messages
 from webapp.outbox.deadlines import Deadline
 from webapp.outbox.models import Mail
-from webapp.outbox.services import claiming, mail_server
+from webapp.outbox.services import claims, mail_server
 from webapp.outbox.smtp import Line, NotNow, Refused, ServerAway
 from webapp.outbox.smtp_help import explain
 from webapp.readiness.services import heartbeats, still_works
@@ -49,7 +49,7 @@ def send_due_mails(*, until: Deadline | None = None) -> bool:
     """
     if mail_server.is_left_alone(timezone.now()):
         return False
-    token = claiming.claim(Mail.objects.all(), limit=BATCH, lease=LEASE)
+    token = claims.claim(Mail.objects.all(), limit=BATCH, lease=LEASE)
     return token is not None and _send_claimed(token, until)
 
 
@@ -64,13 +64,13 @@ def _send_claimed(token: uuid.UUID, until: Deadline | None = None) -> bool:
     try:
         for mail in Mail.objects.filter(claim=token).select_related("recipient").order_by("pk"):
             if until is not None and until.is_over:
-                claiming.release(Mail.objects.all(), token)
+                claims.release(Mail.objects.all(), token)
                 break
             still_works(heartbeats.DELIVERIES)
             _send(mail, line)
     except ServerAway as error:
         log.warning("the mail server takes no mails, all wait", reason=str(error))
-        claiming.release(Mail.objects.all(), token)
+        claims.release(Mail.objects.all(), token)
         mail_server.note_failure(explain(error))
         return False
     finally:
@@ -86,7 +86,7 @@ def _send(mail: Mail, line: Line) -> None:
     line.open()
     # What is sent is kept before it is sent, and only by who holds the claim.
     message = {name: getattr(mail, name) for name in MESSAGE_FIELDS}
-    if claiming.keep(mail, lease=LEASE, **message):
+    if claims.keep(mail, lease=LEASE, **message):
         _deliver(mail, line)
 
 
@@ -94,9 +94,9 @@ def _has_a_reader(mail: Mail) -> bool:
     """Whether somebody is there to read it; it is dropped otherwise."""
     mail.address = mail.data.get(OTHER_ADDRESS) or mail.recipient.email
     if not mail.recipient.is_active:
-        claiming.record_dropped(mail, f"The account {mail.recipient} is not active.")
+        claims.record_dropped(mail, f"The account {mail.recipient} is not active.")
     elif not mail.address:
-        claiming.record_dropped(mail, f"{mail.recipient} has no e-mail address.")
+        claims.record_dropped(mail, f"{mail.recipient} has no e-mail address.")
     else:
         return True
     return False
@@ -110,7 +110,7 @@ def _is_wanted_now(mail: Mail) -> bool:
     until = mail.recipient.after_quiet_hours(now)
     if until <= now or OTHER_ADDRESS in mail.data:
         return True
-    claiming.put_off(mail, "It waits for the end of the quiet hours.", until=until)
+    claims.put_off(mail, "It waits for the end of the quiet hours.", until=until)
     return False
 
 
@@ -122,16 +122,16 @@ def _is_composed(mail: Mail) -> bool:
         with transaction.atomic():
             message = messages.compose(mail)
     except messages.NothingToSay as nothing:
-        claiming.record_dropped(mail, str(nothing))
+        claims.record_dropped(mail, str(nothing))
         return False
     except messages.NotYet as early:
-        claiming.put_off(mail, str(early), until=early.until)
+        claims.put_off(mail, str(early), until=early.until)
         return False
     except Exception as error:
         # One mail that cannot be composed must not hold up the others; it is tried again, as a
         # later version may compose it, and the operator sees why it waits.
         log.exception("a mail could not be composed", mail=mail.pk, kind=mail.kind)
-        claiming.record_failed(mail, f"It could not be composed: {_named(error)}")
+        claims.record_failed(mail, f"It could not be composed: {_named(error)}")
         return False
     _put_in(mail, message)
     return True
@@ -156,16 +156,16 @@ def _deliver(mail: Mail, line: Line) -> None:
     try:
         line.send(message_headers.as_email(mail))
     except Refused as error:
-        claiming.record_dead(mail, str(error))
+        claims.record_dead(mail, str(error))
     except NotNow as error:
-        claiming.record_failed(mail, str(error))
+        claims.record_failed(mail, str(error))
     except ServerAway as error:
         if error.during_a_mail:
             # Otherwise a mail that brings the server down would be the first of every batch.
-            claiming.record_failed(mail, str(error))
+            claims.record_failed(mail, str(error))
         raise
     else:
-        claiming.record_sent(mail)
+        claims.record_sent(mail)
 
 
 def _named(error: Exception) -> str:

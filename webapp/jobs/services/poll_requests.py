@@ -29,7 +29,7 @@ class Serves:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class PollRequest:
     """A worker that asks for a job."""
 
     agent: Agent
@@ -39,17 +39,17 @@ class Asking:
     draining: bool = False
 
 
-def capabilities_of(asking: Asking) -> list[Capability]:
+def capabilities_of(request: PollRequest) -> list[Capability]:
     """The same by ids. Modes and trees that are not known here are of no job, and left out.
 
     Raises:
         Unprocessable: hardware that is not registered.
         Forbidden: hardware of another lab.
     """
-    hardware = _hardware(asking)
-    modes = _ids(Mode, [each.modes for each in asking.serves])
-    modes |= _alias_ids([each.modes for each in asking.serves], known=modes)
-    trees = _ids(Tree, [each.trees for each in asking.serves])
+    hardware = _hardware(request)
+    modes = _ids(Mode, [each.modes for each in request.serves])
+    modes |= _alias_ids([each.modes for each in request.serves], known=modes)
+    trees = _ids(Tree, [each.trees for each in request.serves])
     return [
         Capability(
             hardware=hardware[each.hardware].pk,
@@ -57,16 +57,16 @@ def capabilities_of(asking: Asking) -> list[Capability]:
             trees=_known(each.trees, trees),
             rebuilds=each.rebuilds,
         )
-        for each in asking.serves
+        for each in request.serves
     ]
 
 
-def _hardware(asking: Asking) -> dict[str, Hardware]:
-    named = [(f"serves[{i}].hardware", each.hardware) for i, each in enumerate(asking.serves)]
+def _hardware(request: PollRequest) -> dict[str, Hardware]:
+    named = [(f"serves[{i}].hardware", each.hardware) for i, each in enumerate(request.serves)]
     found = hardware_named(name for _, name in named)
     if unknown := unknown_hardware(named, found):
         raise Unprocessable(unknown)
-    if foreign := foreign_hardware(named, found, asking.agent.lab_id):
+    if foreign := foreign_hardware(named, found, request.agent.lab_id):
         raise Forbidden(foreign)
     return found
 

@@ -136,6 +136,6 @@ def test_the_database_and_python_agree_on_what_a_worker_can_do(
         )
         for at, some, those, rebuilds in parts
     ]
-    got = services.claim(asking=asking(f"rig-{job.pk}"), capabilities=able, now=NOW)
+    got = services.claim(request=asking(f"rig-{job.pk}"), capabilities=able, now=NOW)
     assert (got is not None) == takes(able, job)
     Job.objects.all().delete()

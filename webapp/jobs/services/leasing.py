@@ -10,9 +10,9 @@ from django.utils import timezone
 from webapp.jobs.capability import TAKES, Capability, as_json
 from webapp.jobs.models import Job, JobEvent, Worker
 from webapp.jobs.rules import LEASE
-from webapp.jobs.services.asking import Asking
+from webapp.jobs.services.events import HEARD, Kind, extend_lease, note
 from webapp.jobs.services.expiring import expire_leases
-from webapp.jobs.services.log import HEARD, Kind, extend_lease, note
+from webapp.jobs.services.poll_requests import PollRequest
 
 LEASE_BYTES = 16
 
@@ -52,7 +52,7 @@ RETURNING jobs_job.id
 
 @transaction.atomic
 def claim(
-    *, asking: Asking, capabilities: Sequence[Capability], now: datetime | None = None
+    *, request: PollRequest, capabilities: Sequence[Capability], now: datetime | None = None
 ) -> Job | None:
     """The job that the worker holds already, else the next that it can do, else None.
 
@@ -60,25 +60,25 @@ def claim(
     for one another at its row, so it never holds two.
     """
     at = now or timezone.now()
-    worker = _see(asking, capabilities, at)
+    worker = _see(request, capabilities, at)
     leased = _renew(worker, at)
-    if leased is not None or asking.draining:
+    if leased is not None or request.draining:
         return leased
     expire_leases(now=at)
     return _take(worker, capabilities, at)
 
 
-def _see(asking: Asking, capabilities: Sequence[Capability], at: datetime) -> int:
+def _see(request: PollRequest, capabilities: Sequence[Capability], at: datetime) -> int:
     """Note that the worker spoke; its row is locked until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute(
             SEE_WORKER,
             {
-                "agent": asking.agent.pk,
-                "name": asking.worker,
-                "version": asking.version,
+                "agent": request.agent.pk,
+                "name": request.worker,
+                "version": request.version,
                 "serves": as_json(capabilities),
-                "draining": asking.draining,
+                "draining": request.draining,
                 "now": at,
             },
         )

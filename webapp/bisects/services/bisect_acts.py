@@ -13,9 +13,9 @@ from webapp.bisects.errors import BisectChanged, BisectError
 from webapp.bisects.models import Bisect, BisectAct
 from webapp.bisects.pasted import read_boots
 from webapp.bisects.services.advancing import lock_bisect, take_step
-from webapp.bisects.services.asking import cancel_jobs
 from webapp.bisects.services.collecting import append, pasted_boots, revisions_along
 from webapp.bisects.services.ending import let_go
+from webapp.bisects.services.job_requests import cancel_jobs
 from webapp.bisects.services.settling import is_paused, write_act
 from webapp.jobs.models import Job
 from webapp.results.models import Revision
