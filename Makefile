@@ -28,7 +28,7 @@ help:
 	@echo 'make test    run the tests                              (TESTS="path -k word")'
 	@echo 'make long    run the tests that take long               (TESTS="path -k word")'
 	@echo 'make fuzz    10,000 generated cases for each parser      (TESTS="path -k word")'
-	@echo 'make check   linters, types, layers, missing migrations'
+	@echo 'make check   linters, types, layers, names, missing migrations'
 	@echo 'make format  format the code'
 	@echo 'make bench   run the benchmarks: one JSON object a line'
 	@echo 'make faults  kill and starve an instance, ROUNDS=50: one JSON object a line'
@@ -84,6 +84,7 @@ check: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -m tools.dropped_words
 	$(BIN)/djlint --quiet --check webapp/templates
 	$(BIN)/djlint --quiet --lint webapp/templates
 	@# Needs no server: the warning is that none answers.

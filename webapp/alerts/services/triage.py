@@ -74,7 +74,7 @@ def snooze_until_revision(
     TriageError.
     """
     row = lock_as_seen(alert, version)
-    name, position = _place_of(row, revision)
+    name, position = _position_of(row, revision)
     newest = Point.objects.filter(series__findings__membership__alert=row).aggregate(
         at=Max("position")
     )["at"]
@@ -93,7 +93,7 @@ def snooze_until_revision(
     )
 
 
-def _place_of(row: Alert, name: str) -> tuple[str, int]:
+def _position_of(row: Alert, name: str) -> tuple[str, int]:
     """The name and position of a revision of the alert's tree, known or to come."""
     known = Revision.objects.placed().named(tree=row.tree, name=name) if name else None
     if known is not None:

@@ -17,7 +17,7 @@ from webapp.notifications import news
 from webapp.notifications.mails.facts import AlertFacts, gather
 from webapp.notifications.mails.phrases import (
     one_line,
-    place,
+    series_phrase,
     subject_line,
     surety_sentence,
     verdict_sentence,
@@ -164,7 +164,7 @@ def _context(facts: AlertFacts) -> Mapping[str, Any]:
         "verdict": verdict_sentence(facts),
         "surety": surety_sentence(facts),
         "table": table_of(facts),
-        "worst_place": place(worst) if worst else "",
+        "worst_series": series_phrase(worst) if worst else "",
         "commit": facts.suspicion.commit,
         "suspects": [_suspect(one) for one in shown],
         "suspects_more": facts.earlier + len(facts.suspects) - len(shown),

@@ -10,7 +10,7 @@ from webapp.notifications.mails.facts import AlertFacts
 
 PREFIX = "[driftline]"
 QUOTE_MAX = 48
-PLACE_MAX = 60
+SERIES_MAX = 60
 SUBJECT_MAX = 250
 NOT_PRINTED = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
@@ -21,7 +21,7 @@ def one_line(text: str, most: int) -> str:
     return plain if len(plain) <= most else plain[: most - 1].rstrip() + "…"
 
 
-def place(finding: Finding) -> str:
+def series_phrase(finding: Finding) -> str:
     """``pf on Atom/T540``, and that it is simulated where it is."""
     hardware = finding.series.hardware
     simulated = " (simulated)" if hardware.lab.simulated else ""
@@ -44,7 +44,7 @@ def subject_line(facts: AlertFacts) -> str:
     what = facts.alert.verdict
     if facts.worst:
         series = facts.worst.series
-        mode, hardware = (one_line(str(one), PLACE_MAX) for one in (series.mode, series.hardware))
+        mode, hardware = (one_line(str(one), SERIES_MAX) for one in (series.mode, series.hardware))
         what = f"{_signed(facts.worst)} {mode} on {hardware}"
     return one_line(f"{what} by {_suspect(facts)}", SUBJECT_MAX)
 
@@ -79,7 +79,9 @@ def verdict_sentence(facts: AlertFacts) -> str:
     if worst is None:
         return f"{alert.verdict.capitalize()} since {since(facts.suspicion)}."
     began = since(facts.suspicion)
-    sentence = f"{alert.verdict.capitalize()}: {place(worst)} is {size(worst)} since {began}"
+    sentence = (
+        f"{alert.verdict.capitalize()}: {series_phrase(worst)} is {size(worst)} since {began}"
+    )
     more = len(facts.findings) - 1
     if not more:
         return f"{sentence}."
@@ -115,5 +117,5 @@ def surety_sentence(facts: AlertFacts) -> str:
 def alert_line(alert: Alert, worst: Finding | None, suspicion: Suspicion) -> str:
     """An alert in one line, where several stand together; ``worst`` is None without findings."""
     state = alert.get_resolution_display() if alert.resolution else alert.get_state_display()
-    what = f"{place(worst)} {size(worst)}, " if worst else ""
+    what = f"{series_phrase(worst)} {size(worst)}, " if worst else ""
     return f"Alert {alert.pk} ({state}): {what}{alert.verdict} since {since(suspicion)}"

@@ -1,0 +1,1 @@
+"""What checks this repository, and is no part of the application."""
