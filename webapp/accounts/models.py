@@ -18,6 +18,8 @@ def check_time_zone(name: str) -> None:
 
 
 class PersonManager(UserManager["User"]):
+    """Django's manager of people, and who operates the instance."""
+
     use_in_migrations = False
 
     def operators(self) -> models.QuerySet["User"]:
@@ -68,6 +70,7 @@ class User(AbstractUser):
         ]
 
     def save(self, *args: Any, **kwargs: Any) -> None:
+        """Store the person; an operator and Django's superuser are one."""
         if self.is_superuser:
             self.role = User.Role.OPERATOR
         if self.role == User.Role.OPERATOR:
@@ -81,14 +84,17 @@ class User(AbstractUser):
 
     @property
     def is_operator(self) -> bool:
+        """Whether this person operates the instance, by role or by Django's flags."""
         return self.role == User.Role.OPERATOR or self.is_staff or self.is_superuser
 
     @property
     def is_triager(self) -> bool:
+        """Whether this person may act on alerts, jobs and bisects."""
         return self.role == User.Role.TRIAGER or self.is_operator
 
     @property
     def zone(self) -> ZoneInfo:
+        """The time zone in which quiet hours and digests of this person are meant."""
         return ZoneInfo(self.time_zone)
 
     def after_quiet_hours(self, due: datetime) -> datetime:

@@ -36,6 +36,7 @@ class RoleNeeded(PermissionDenied):
 
 
 def is_signed_in(user: Somebody) -> bool:
+    """Whether this is a person with an active account."""
     return isinstance(user, User) and user.is_active
 
 
@@ -55,10 +56,12 @@ def signed_in_required(view: View[P]) -> View[P]:
 
 
 def triager_required(view: View[P]) -> View[P]:
+    """The view for triagers and operators alone; others sign in, or get 403."""
     return _required(view, is_triager, User.Role.TRIAGER)
 
 
 def operator_required(view: View[P]) -> View[P]:
+    """The view for operators alone; others sign in, or get 403."""
     return _required(view, is_operator, User.Role.OPERATOR)
 
 

@@ -55,6 +55,7 @@ class Group:
 
     @property
     def members(self) -> tuple[Evidence, ...]:
+        """Openers first, then joiners."""
         return (*self.openers, *self.joiners)
 
 

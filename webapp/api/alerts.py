@@ -49,6 +49,7 @@ class Wanted(Page):
 
 @router.get("/alerts", response={200: AlertList, 422: ErrorOut}, summary="Alerts, newest first")
 def list_alerts(request: HttpRequest, wanted: Query[Wanted]) -> Any:
+    """One page; `next` is the `before` of the page that follows, null on the last."""
     found = Alert.objects.in_state(wanted.state or "all").about(
         tree=wanted.tree, hardware=wanted.hardware, mode=wanted.mode
     )
@@ -88,6 +89,7 @@ def one_alert(request: HttpRequest, number: int) -> Any:
 
 
 def alert_out(alert: Alert, suspicion: Suspicion) -> dict[str, Any]:
+    """An alert as the API shows it. Needs its revisions loaded."""
     fixed_by = alert.resolution_revision
     return {
         "number": alert.pk,

@@ -22,6 +22,7 @@ class AgentToken(HttpBearer):
     """Authenticates an agent; the endpoint finds the token in ``request.auth``."""
 
     def authenticate(self, request: HttpRequest, token: str) -> Token | None:
+        """The token that is spelt, None: no valid one was given."""
         # A private instance asks before the endpoint does: a request is spent and noted once.
         known: Token | None = getattr(request, "agent_token", None)
         return known or _sign_in(request, token)

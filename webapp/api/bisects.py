@@ -41,6 +41,7 @@ class Wanted(Page):
 
 @router.get("/bisects", response={200: BisectList, 422: ErrorOut}, summary="Bisects, newest first")
 def list_bisects(request: HttpRequest, wanted: Query[Wanted]) -> Any:
+    """One page; `next` is the `before` of the page that follows, null on the last."""
     found = Bisect.objects.in_state(wanted.state or "all").about(
         tree=wanted.tree, hardware=wanted.hardware, alert=wanted.alert
     )
@@ -57,6 +58,7 @@ def list_bisects(request: HttpRequest, wanted: Query[Wanted]) -> Any:
     summary="A bisect with its evidence, decisions and acts",
 )
 def one_bisect(request: HttpRequest, number: int) -> Any:
+    """With the boots, the decisions and the acts, each in their order."""
     found = Bisect.objects.with_subjects()
     bisect = get_object_or_404(found, pk=bounded(number))
     return detail_document(view_of(bisect))

@@ -19,6 +19,7 @@ class BoundedJSON(Parser):
     """Reads JSON, gzip or plain. A lone run reads as a batch of one."""
 
     def parse_body(self, request: HttpRequest) -> DictStrAny:
+        """The object in the body; one run is read as a list of one. Raises BadBody."""
         document = _decode(read_bounded(request, limit=settings.UPLOAD_MAX_BYTES))
         if not isinstance(document, dict):
             raise BadBody("the body must be a JSON object")

@@ -137,6 +137,7 @@ def answer(
     message: str | None = None,
     problems: Sequence[Problem] = (),
 ) -> HttpResponse:
+    """The error body of ``kind`` with its status. At most ``MOST_DETAILS`` problems are listed."""
     details = [{"path": one.path, "message": one.message} for one in problems[:MOST_DETAILS]]
     body: dict[str, Any] = {
         "code": kind.code,
@@ -161,6 +162,7 @@ def path_of(location: Sequence[Any]) -> str:
 
 
 def validation_problems(error: ValidationError) -> list[Problem]:
+    """What the schema refused, each with the path of its field in the body."""
     return [
         Problem(
             path_of([*_inner(one["loc"]), *one.get("ctx", {}).get(INSIDE, ())])[:LONGEST_PATH],

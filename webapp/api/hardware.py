@@ -26,6 +26,7 @@ def _out(hardware: Hardware) -> dict[str, Any]:
 
 @router.get("/hardware", response=HardwareList, auth=None, summary="All hardware")
 def list_hardware(request: HttpRequest) -> Any:
+    """All hardware that labs registered, with the lab that owns it."""
     return {"hardware": [_out(row) for row in Hardware.objects.select_related("lab")]}
 
 
@@ -61,5 +62,6 @@ def add_hardware(request: HttpRequest, hardware: HardwareIn) -> Any:
     summary="The agent of a token, and the time here",
 )
 def whoami(request: HttpRequest) -> Any:
+    """The agent and the lab of the token, and the server's time: to compare clocks by."""
     token: Token = request.auth  # type: ignore[attr-defined]
     return {"agent": token.agent.name, "lab": token.agent.lab.name, "time": timezone.now()}

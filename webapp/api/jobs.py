@@ -109,7 +109,7 @@ def fail(request: HttpRequest, number: int, failure: FailIn) -> Any:
     summary="Store the runs that a job asked for",
 )
 def result(request: HttpRequest, number: int, sent: ResultIn) -> Any:
-    """Taken late, too: after the lease, or when another worker has the job. Twice is as once.
+    """Taken late, too: after the lease, or when another worker has the job. Idempotent.
 
     409 `wrong_kernel`, `wrong_job`: something else was measured; nothing is stored, and the
     attempt counts as failed.
@@ -124,6 +124,7 @@ def result(request: HttpRequest, number: int, sent: ResultIn) -> Any:
 
 @router.get("", response={200: JobList, 422: ErrorOut}, summary="Jobs, newest first")
 def list_jobs(request: HttpRequest, wanted: Query[Wanted]) -> Any:
+    """One page; `next` is the `before` of the page that follows, null on the last."""
     found = Job.objects.about(tree=wanted.tree, hardware=wanted.hardware, mode=wanted.mode)
     if wanted.state:
         found = found.filter(state=wanted.state)
@@ -140,6 +141,7 @@ def list_jobs(request: HttpRequest, wanted: Query[Wanted]) -> Any:
     summary="A job with its events and its runs",
 )
 def one_job(request: HttpRequest, number: int) -> Any:
+    """With the runs that are its result and its events, oldest first."""
     job = Job.objects.named().filter(pk=bounded(number)).first()
     if job is None:
         raise NoSuchJob(f"there is no job {number}")

@@ -50,12 +50,14 @@ class Chosen(Schema):
     limit: int = Field(1000, ge=1, le=10_000)
 
     def filters(self) -> dict[str, str]:
+        """Keyword arguments for ``filter``: the parts that were named."""
         parts = ("tree", "hardware", "mode", "metric")
         return {f"{part}__name": name for part in parts if (name := getattr(self, part))}
 
 
 @router.get("/series", response={200: SeriesList, 422: ErrorOut}, summary="Series by their parts")
 def list_series(request: HttpRequest, chosen: Query[Chosen]) -> Any:
+    """At most `limit` of them, by tree, hardware, mode and metric."""
     rows = Series.objects.named().with_points().filter(**chosen.filters())
     ordered = rows.order_by("tree__name", "hardware__name", "mode__name", "metric__name")
     return {"series": [series_out(row) for row in ordered[: chosen.limit]]}
@@ -83,6 +85,7 @@ def points(request: HttpRequest, series_id: int) -> Any:
     summary="The points of a series, as CSV",
 )
 def points_csv(request: HttpRequest, series_id: int) -> HttpResponse:
+    """A row a point. A text that a spreadsheet would take for a formula has `'` before it."""
     series = _series(series_id)
     fresh = get_conditional_response(request, etag=etag(series))
     if fresh is not None:
@@ -105,6 +108,7 @@ def etag(series: Series) -> str:
 
 
 def series_out(series: Series) -> dict[str, Any]:
+    """A series as the API shows it. Needs its subjects loaded."""
     return {
         "id": series.pk,
         "tree": series.tree.name,
@@ -153,6 +157,7 @@ def conclusions(series: Series) -> dict[str, Any]:
 
 
 def finding_out(finding: Finding) -> dict[str, Any]:
+    """A finding as the API shows it; sizes in percent of the level before. Needs its revisions."""
     confirmed_by, recovered_by = finding.confirmed_by, finding.recovered_by
     return {
         "state": finding.state,

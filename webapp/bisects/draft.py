@@ -18,12 +18,15 @@ class Draft:
 
     @property
     def unlikely(self) -> list[Unlikely]:
+        """The candidates that begin with less weight, and why."""
         return unlikely_of(self.bisect, self.revisions)
 
     @property
     def prior_sentence(self) -> str:
+        """How many candidates begin with less weight, in a sentence."""
         return prior_sentence(self.bisect)
 
     @property
     def names(self) -> list[str]:
+        """The names of the revisions, by index."""
         return [revision.name for revision in self.revisions]

@@ -27,6 +27,7 @@ class PathPattern:
     parts: tuple[Part, ...]
 
     def matches(self, path: str) -> bool:
+        """Whether it covers ``path``, which is relative to the root of the tree."""
         return _matches(self.parts, path.split("/"))
 
 

@@ -71,6 +71,7 @@ def hours_text(hours: float) -> str:
 
 
 def boots_text(count: int) -> str:
+    """``1 boot``, ``5 boots``."""
     return f"{count} boot{'' if count == 1 else 's'}"
 
 

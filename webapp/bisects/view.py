@@ -47,10 +47,12 @@ class BisectView:
 
     @property
     def latest(self) -> BisectDecision | None:
+        """The newest decision; None before the first."""
         return self.decisions[-1] if self.decisions else None
 
     @property
     def figures(self) -> dict[str, Any]:
+        """The figures of the newest decision; empty before the first."""
         return self.latest.figures if self.latest else {}
 
     @property
@@ -60,11 +62,12 @@ class BisectView:
 
     @cached_property
     def marks(self) -> Marks:
+        """What people's acts say of the revisions, taken together."""
         return marks_of(self.acts)
 
     @cached_property
     def chances(self) -> list[float]:
-        """By index; all 0 while nothing is decided."""
+        """Probability of each commit, by index; zeros until the first decision."""
         chances = [0.0] * len(self.revisions)
         for index, chance in self.figures.get("chances", []):
             chances[index] = chance
@@ -89,10 +92,12 @@ class BisectView:
 
     @property
     def prior_sentence(self) -> str:
+        """How many candidates began with less weight, in a sentence."""
         return prior_sentence(self.bisect)
 
     @property
     def skipped(self) -> list[Revision]:
+        """The revisions that cannot be measured, by index."""
         return [self.revisions[index] for index in sorted(self.marks.skipped)]
 
     @cached_property
@@ -120,6 +125,7 @@ class BisectView:
 
     @property
     def is_simulated(self) -> bool:
+        """Whether the machine is a simulation."""
         return self.bisect.series.hardware.lab.simulated
 
     def values_at(self, revision: Revision) -> list[float]:
@@ -162,6 +168,7 @@ class BisectView:
         return Dot(row.revision.name, row.index, centre, centre - half, centre + half, source)
 
     def chart(self) -> BisectChart:
+        """The values of each boot over its revision, and the probability of each commit."""
         series = self.bisect.series
         return BisectChart(
             names=[revision.name for revision in self.revisions],

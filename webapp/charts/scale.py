@@ -24,10 +24,12 @@ class Scale:
     end: float
 
     def __call__(self, value: float) -> float:
+        """Where ``value`` is drawn, in pixels; beyond the ends as well."""
         share = (value - self.low) / (self.high - self.low)
         return self.start + share * (self.end - self.start)
 
     def clamped(self, value: float) -> float:
+        """Where ``value`` is drawn, in pixels; at the nearer end where it lies beyond."""
         return self(min(max(value, self.low), self.high))
 
 

@@ -24,6 +24,7 @@ def plain_text(text: object) -> str:
 
 
 def label(text: object, *, x: float, y: float, **attributes: object) -> str:
+    """A ``text`` element at (x, y), in pixels of the picture."""
     return element("text", plain_text(text), x=x, y=y, **attributes)
 
 

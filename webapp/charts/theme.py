@@ -46,14 +46,17 @@ class SeriesStyle:
 
     @property
     def colour(self) -> str:
+        """The CSS colour, which follows the theme."""
         return f"var(--series-{self.slot})"
 
     @property
     def css_class(self) -> str:
+        """The CSS class that gives an SVG its colour."""
         return f"series-{self.slot}"
 
     @property
     def svg_dash(self) -> str:
+        """The dashes as SVG writes them."""
         return SVG_DASHES[self.dash]
 
 

@@ -13,8 +13,10 @@ class RejectNulBytes:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer as without this."""
         return self.get_response(request)
 
     def process_view(self, request: HttpRequest, *_view: Any) -> None:
+        """Raises Http404 for a path with a NUL."""
         if "\0" in request.path:
             raise Http404

@@ -9,6 +9,8 @@ from django.shortcuts import redirect
 
 
 class Site(AdminSite):
+    """The admin of operators; passwords are changed on the page of everybody."""
+
     def password_change(  # type: ignore[override]
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
@@ -17,4 +19,6 @@ class Site(AdminSite):
 
 
 class SiteConfig(AdminConfig):
+    """Make ``Site`` the admin's site."""
+
     default_site = "webapp.config.admin_site.Site"

@@ -15,6 +15,7 @@ class RefuseLargeBodies:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer 413 for a body over the limit; the API refuses its own, as JSON."""
         size = int(request.META.get("CONTENT_LENGTH") or 0)
         if size > settings.UPLOAD_MAX_BYTES and not request.path_info.startswith(API):
             return HttpResponse("The request is too large.\n", "text/plain", status=413)

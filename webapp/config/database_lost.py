@@ -10,10 +10,13 @@ from webapp.api.errors import explain_loss
 
 
 class DatabaseLost:
+    """Answer 503 with Retry-After while the database is away."""
+
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer as without this."""
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:

@@ -36,6 +36,7 @@ class StandardError(logging.Handler):
     """Writes to what standard error is at that moment: who replaced it may have closed the old."""
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Write one line to what is standard error now."""
         try:
             sys.stderr.write(self.format(record) + "\n")
             sys.stderr.flush()

@@ -22,6 +22,7 @@ def reading(request: HttpRequest) -> dict[str, Any]:
 
 
 def may_read(request: HttpRequest) -> bool:
+    """Whether who asks may see the instance: all may see a public one."""
     return settings.PUBLIC or request.user.is_authenticated
 
 
@@ -36,6 +37,7 @@ class PrivateInstance(LoginRequiredMiddleware):
         view_args: tuple[Any, ...],
         view_kwargs: dict[str, Any],
     ) -> HttpResponseBase | None:
+        """None where the request may be answered, else the way to sign in or a refusal."""
         if may_read(request):
             return None
         match = request.resolver_match

@@ -76,6 +76,7 @@ class OncePerKind(logging.Filter):
         self._timer: threading.Timer | None = None
 
     def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the record is to be printed now; its traceback is shortened if so."""
         raised = _take_raised(record)
         may_repeat = record.levelno < logging.WARNING or record.name == __name__
         if not may_repeat and not self._passes(record, raised):

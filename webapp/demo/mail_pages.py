@@ -70,6 +70,7 @@ def demonstration_only(view: View) -> View:
 @never_cache
 @require_safe
 def listing(request: HttpRequest) -> HttpResponse:
+    """The newest mails that the demonstration's server took."""
     mailbox = _mailbox()
     names = mailbox.names()
     found = [mailbox.read(name) for name in names[:SHOWN]]
@@ -81,6 +82,7 @@ def listing(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def one(request: HttpRequest, name: str) -> HttpResponse:
+    """One mail: headers, text and source. Http404 where there is none of this name."""
     entry = _entry(name)
     message = entry.message
     context = _line(entry) | {

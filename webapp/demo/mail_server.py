@@ -27,6 +27,7 @@ class Keeper:
     async def handle_DATA(  # noqa: N802 (aiosmtpd's name)
         self, server: SMTP, session: Session, envelope: Envelope
     ) -> str:
+        """Keep the mail and say so as SMTP does."""
         content = envelope.content or b""
         raw = content if isinstance(content, bytes) else content.encode()
         try:

@@ -54,6 +54,7 @@ class Capability:
         )
 
     def as_document(self) -> dict[str, Any]:
+        """What ``of`` reads, with ids in order: JSON."""
         return {
             "hardware": self.hardware,
             "modes": None if self.modes is None else sorted(self.modes),

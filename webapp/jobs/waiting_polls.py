@@ -41,14 +41,17 @@ class WaitingPoll:
         return called and not self.is_over
 
     def call(self) -> None:
+        """Wake it: there may be a job."""
         self._called.set()
 
     def finish(self) -> None:
+        """Wake it for good: it is to answer without a job."""
         self.is_over = True
         self._called.set()
 
     @property
     def is_called(self) -> bool:
+        """Whether it was woken and has not looked yet."""
         return self._called.is_set()
 
 

@@ -62,7 +62,10 @@ class Agent(models.Model):
 
 
 class TokenQuerySet(models.QuerySet["Token"]):
+    """Tokens by whether they still open anything."""
+
     def usable(self) -> Self:
+        """Those that nobody revoked."""
         return self.filter(revoked_at__isnull=True)
 
     def matching(self, text: str) -> "Token | None":
@@ -103,6 +106,7 @@ class Token(models.Model):
 
     @staticmethod
     def digest_of(text: str) -> str:
+        """SHA-256 of the secret part in hexadecimal: all that is stored of it."""
         return hashlib.sha256(text.encode()).hexdigest()
 
     @staticmethod
@@ -112,6 +116,7 @@ class Token(models.Model):
         return prefix, f"{MARK}_{prefix}_{secrets.token_urlsafe(SECRET_BYTES)}"
 
     def spells(self, text: str) -> bool:
+        """Whether ``text`` is the token, compared in constant time."""
         return secrets.compare_digest(self.digest, self.digest_of(text))
 
     def use_is_stale(self, now: datetime) -> bool:

@@ -57,6 +57,7 @@ class NewAddress:
 
     @property
     def token(self) -> str:
+        """The signed text for the link; ``read`` reads it."""
         # A colon is allowed in a path, but some mail programs end the link there.
         return _signer.sign_object([self.user, self.former, self.address, self.mail]).replace(
             ":", "~"
@@ -64,6 +65,7 @@ class NewAddress:
 
     @property
     def url(self) -> str:
+        """The absolute link that confirms the address."""
         return absolute(reverse("account_address", args=[self.token]))
 
 

@@ -20,11 +20,14 @@ class Match(NamedTuple):
 
 
 class SubscriptionQuerySet(models.QuerySet["Subscription"]):
+    """Subscriptions by cadence, and by whether anybody hears them."""
+
     def heard(self) -> Self:
         """Those that are on, of people who can be written to."""
         return self.filter(enabled=True, user__is_active=True).exclude(user__email="")
 
     def immediate(self) -> Self:
+        """Those that are told at once, not by digests."""
         return self.filter(cadence=Subscription.Cadence.IMMEDIATE)
 
     def with_parts(self) -> Self:
@@ -77,6 +80,7 @@ MATCHING = """
 
 
 def new_feed_token() -> str:
+    """A secret for the address of a feed: 192 random bits."""
     return secrets.token_urlsafe(24)
 
 

@@ -29,6 +29,7 @@ class Deadline:
 
     @property
     def is_over(self) -> bool:
+        """Whether no time is left."""
         return self.is_over_since(0)
 
     def is_over_since(self, seconds: float) -> bool:
@@ -45,6 +46,7 @@ class DeadlineReader(io.RawIOBase):
         self._file = sock.makefile("rb", buffering=0)
 
     def readable(self) -> bool:
+        """It is."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -53,5 +55,6 @@ class DeadlineReader(io.RawIOBase):
         return self._file.readinto(buffer) or 0
 
     def close(self) -> None:
+        """Let go of the connection."""
         self._file.close()
         super().close()

@@ -51,6 +51,7 @@ class PinnedConnection(http.client.HTTPConnection):
         self.response_class = partial(Response, deadline=deadline)  # type: ignore[assignment]
 
     def connect(self) -> None:
+        """Connect to the address that was checked, whatever its name says now. Raises OSError."""
         address = (self._target.address, self.port)
         # Kept first, so that it is closed whatever TLS says.
         self.sock = socket.create_connection(address, self._deadline.left(CONNECT_SECONDS))
@@ -59,6 +60,7 @@ class PinnedConnection(http.client.HTTPConnection):
             self.sock = self._tls.wrap_socket(self.sock, server_hostname=self._target.host)
 
     def send(self, data: Any) -> None:
+        """Send all of ``data`` before the deadline. Raises TimeoutError, OSError."""
         if self.sock is None:
             self.connect()
         # `sendall` counts this for the whole of the data.
@@ -76,6 +78,7 @@ class Response(http.client.HTTPResponse):
         self.fp = io.BufferedReader(self._reader)
 
     def begin(self) -> None:
+        """Read the status and the headers. Raises BrokenOff, TimeoutError."""
         super().begin()
         self._reader.is_head = False
 
@@ -96,6 +99,7 @@ class HeadReader(DeadlineReader):
     is_head = True
 
     def readinto(self, buffer: Any) -> int:
+        """As its base; raises BrokenOff where the connection ends in a header."""
         count = super().readinto(buffer)
         if not count and self.is_head:
             raise BrokenOff("The answer broke off in its header.")

@@ -24,16 +24,19 @@ class Hurried(smtplib.SMTP):
         return super().mail(*arguments, **options)
 
     def quit(self) -> tuple[int, bytes]:
+        """End the conversation, within ``closing_seconds``."""
         self._deadline.renew(self.closing_seconds)
         return super().quit()
 
     def send(self, s: Any) -> None:
+        """Send all of ``s`` before the deadline. Raises TimeoutError."""
         if self.sock:
             # `sendall` counts this for all of it, and so does a handshake of TLS that follows.
             self.sock.settimeout(self._deadline.left(self.timeout))
         super().send(s)
 
     def getreply(self) -> tuple[int, bytes]:
+        """The server's code and text, read before the deadline. Raises TimeoutError."""
         if self.file is None and self.sock:
             self.file = io.BufferedReader(DeadlineReader(self.sock, self._deadline, self.timeout))
         return super().getreply()
@@ -48,4 +51,5 @@ class EmailBackend(smtp.EmailBackend):
 
     @property
     def connection_class(self) -> type[smtplib.SMTP]:
+        """The conversation with deadlines, over TLS where the settings say so."""
         return HurriedOverTLS if self.use_ssl else Hurried

@@ -63,6 +63,7 @@ def address(request: HttpRequest, token: str) -> HttpResponse:
 @signed_in_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest) -> HttpResponse:
+    """The person's own settings; POST saves them, or shows what is wrong with 400."""
     # Another object than the request's: the page's bar names the person while errors are shown.
     user = User.objects.get(username=request.user.get_username())
     form = AccountForm(request.POST or None, instance=user)

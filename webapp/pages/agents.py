@@ -40,6 +40,7 @@ class Queue:
 
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
+    """Who measures what, which jobs wait, and until when."""
     now = timezone.now()
     forecast = queue_forecast(now=now)
     workers = _workers(forecast, now)

@@ -39,6 +39,7 @@ class Suspects(NamedTuple):
 
 @require_safe
 def page(request: HttpRequest, number: int) -> HttpResponse:
+    """One alert; `asof` shows what it held at a moment. The number of a joined one leads on."""
     alert = _alert(number)
     if alert.pk != number:
         messages.info(request, f"Alert {number} is part of this one: their commits are one.")
@@ -72,6 +73,7 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
 @require_POST
 @triager_required
 def act_on_one(request: HttpRequest, number: int) -> HttpResponse:
+    """Do what a triager's form says, and come back to the page with what became of it."""
     alert = _alert(number)
     if alert.pk != number:
         messages.error(request, f"Alert {number} is part of this one now; look again.")

@@ -52,6 +52,7 @@ PARTS_DEFAULT = ("state", "open")
 
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
+    """The inbox: alerts by the filters of the address, newest first."""
     filters = Filters.of(request)
     before = read_number(request.GET.get("before", ""))
     done = _seen(request.GET.getlist("done")[:MOST_AT_ONCE])

@@ -33,6 +33,7 @@ NAME_MAX = 100
 
 @require_safe
 def page(request: HttpRequest, number: int) -> HttpResponse:
+    """One bisect; asked for by htmx, only what changed since the version shown."""
     view = view_of(_bisect(number))
     context = _context(view)
     if request.headers.get("HX-Request") == "true":
@@ -61,6 +62,7 @@ def chart(request: HttpRequest, number: int) -> HttpResponse:
 
 @require_safe
 def as_json(request: HttpRequest, number: int) -> HttpResponse:
+    """The document that the API gives, as a file to read."""
     document = detail_document(view_of(_bisect(number)))
     return JsonResponse(document, encoder=DjangoJSONEncoder, json_dumps_params={"indent": 1})
 
@@ -75,6 +77,7 @@ def as_text(request: HttpRequest, number: int) -> HttpResponse:
 @require_POST
 @triager_required
 def act(request: HttpRequest, number: int) -> HttpResponse:
+    """Do what a triager's form says to the bisect."""
     bisect = _bisect(number)
     form = _form(request)
     try:
@@ -94,6 +97,7 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
 @require_POST
 @triager_required
 def paste(request: HttpRequest, number: int) -> HttpResponse:
+    """Take the boots that a triager measured by hand."""
     bisect = _bisect(number)
     form = _form(request)
     try:

@@ -41,6 +41,7 @@ class Wanted:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest) -> HttpResponseBase:
+    """Draft a bisect with its forecast; POST starts it."""
     return _start(request) if request.method == "POST" else _ask(request)
 
 

@@ -18,6 +18,7 @@ TEXT_MAX = 300
 
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
+    """Bisects by state and tree, newest first."""
     state, tree = _filters(request)
     before = read_number(request.GET.get("before", ""))
     found = Bisect.objects.in_state(state).about(tree=tree)

@@ -71,6 +71,7 @@ class Neighbours:
 
 @require_safe
 def page(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
+    """What a commit did to each series that was measured there. Http404 for an unknown one."""
     found = get_object_or_404(Tree, name=tree)
     commit = Revision.objects.named(tree=found, name=revision)
     if commit is None:

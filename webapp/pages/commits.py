@@ -15,6 +15,7 @@ ROWS = 50
 
 @require_safe
 def page(request: HttpRequest, tree: str) -> HttpResponse:
+    """The commits of a tree, newest first: those measured, or with `all=1` every one."""
     found = get_object_or_404(Tree, name=tree)
     untested_too = request.GET.get("all") == "1"
     start = _position(request.GET.get("before", ""))

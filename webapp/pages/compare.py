@@ -113,6 +113,7 @@ class Line:
 
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
+    """Two to seven sides compared; 400 and the reason where a side cannot be read."""
     texts = _texts(request)
     if not texts:
         return render(request, "pages/compare.html", {"sides": _examples()})

@@ -16,4 +16,5 @@ def days_of(request: HttpRequest) -> int:
 
 
 def days_before(now: datetime, days: int) -> datetime:
+    """The moment so many days before ``now``."""
     return now - timedelta(days=days)

@@ -29,6 +29,7 @@ BEGAN = "2026-01-01"
 @require_safe
 @conditional_page
 def of_tree(request: HttpRequest, tree: str) -> HttpResponse:
+    """An Atom feed of the alerts of a tree."""
     found = get_object_or_404(Tree, name=tree)
     return _feed(request, f"Alerts of {found}", found.get_absolute_url(), events_of_tree(found))
 
@@ -36,6 +37,7 @@ def of_tree(request: HttpRequest, tree: str) -> HttpResponse:
 @require_safe
 @conditional_page
 def of_hardware(request: HttpRequest, name: str) -> HttpResponse:
+    """An Atom feed of the alerts on one machine."""
     found = get_object_or_404(Hardware, name=name)
     events = events_of_hardware(found)
     return _feed(request, f"Alerts on {found}", found.get_absolute_url(), events)

@@ -79,12 +79,14 @@ class Wall:
 
 @require_safe
 def listing(request: HttpRequest) -> HttpResponse:
+    """All machines, when each was measured last, and how many series it has."""
     rows = Hardware.objects.select_related("lab").with_last_run().with_series_count()
     return render(request, "pages/hardware_list.html", {"hardware": rows})
 
 
 @require_safe
 def wall(request: HttpRequest, name: str) -> HttpResponse:
+    """One machine: its alerts, and a small chart of each series."""
     machine = get_object_or_404(Hardware.objects.select_related("lab").with_last_run(), name=name)
     series = Series.objects.named().filter(hardware=machine).with_window(REVISIONS_SHOWN)
     ordered = series.order_by("tree__name", "metric__name", "mode__name")

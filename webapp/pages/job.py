@@ -20,6 +20,7 @@ NUMBER_MAX = 2**63 - 1
 
 @require_safe
 def page(request: HttpRequest, number: int) -> HttpResponse:
+    """One job: what it is for, when it may run, its result and its log."""
     job = _job(number)
     context = {
         "job": job,

@@ -18,6 +18,7 @@ from webapp.results.models import Point, Series
 @require_safe
 @triager_required
 def page(request: HttpRequest) -> HttpResponse:
+    """What can be measured anew beside a point of a series."""
     series = get_object_or_404(
         Series.objects.named(), pk=read_number(request.GET.get("series", ""))
     )

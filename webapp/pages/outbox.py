@@ -49,6 +49,7 @@ class Filters:
 @operator_required
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
+    """Mails by state and receiver, newest first. For operators."""
     filters = Filters.of(request)
     rows = _rows(filters, read_number(request.GET.get("before", "")))
     numbers = Mail.objects.numbers()
@@ -71,6 +72,7 @@ def page(request: HttpRequest) -> HttpResponse:
 @operator_required
 @require_safe
 def one(request: HttpRequest, number: int) -> HttpResponse:
+    """One mail as it was composed, and what became of it. For operators."""
     mail = get_object_or_404(Mail.objects.select_related("recipient"), pk=number)
     return render(request, "pages/outbox_mail.html", {"mail": mail})
 

@@ -33,6 +33,7 @@ SILENT_AFTER = timedelta(days=14)
 
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
+    """The first page: open alerts, what was tested lately, bisects, machines."""
     now = timezone.now()
     context = {
         "alerts": open_by_severity(ALERTS_SHOWN),

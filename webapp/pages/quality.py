@@ -12,6 +12,7 @@ from webapp.results.models import Tree
 
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
+    """How good the alerts of the last days were, of one tree or all."""
     tree = request.GET.get("tree", "")[:300].replace("\0", "")
     days, now = days_of(request), timezone.now()
     start = days_before(now, days)

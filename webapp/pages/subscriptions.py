@@ -41,6 +41,7 @@ MAIL_POLICY = {
 @signed_in_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest) -> HttpResponse:
+    """The person's subscriptions with what each would have told lately; POST adds one."""
     user = signed_in_user(request)
     form = SubscriptionForm(request.POST or None, instance=Subscription(user=user))
     if request.method == "POST" and form.is_saved():
@@ -60,6 +61,7 @@ def page(request: HttpRequest) -> HttpResponse:
 @signed_in_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def one(request: HttpRequest, number: int) -> HttpResponse:
+    """One subscription of the person's own; POST changes it."""
     subscription = _one(request, number)
     form = SubscriptionForm(request.POST or None, instance=subscription)
     if request.method == "POST" and form.is_saved():
@@ -80,6 +82,7 @@ def one(request: HttpRequest, number: int) -> HttpResponse:
 @signed_in_required
 @require_POST
 def act(request: HttpRequest, number: int) -> HttpResponse:
+    """Switch a subscription on or off, or delete it."""
     subscription = _one(request, number)
     wanted = request.POST.get("act", "")
     if wanted == "delete":
@@ -94,6 +97,7 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
 @signed_in_required
 @require_safe
 def preview(request: HttpRequest, number: int) -> HttpResponse:
+    """The mail about an alert as it would be sent to this person now."""
     alert, message = _message(request, number)
     form = "html" if request.GET.get("form") == "html" else "text"
     context = {"alert": alert, "message": message, "form": form}

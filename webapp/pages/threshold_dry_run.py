@@ -42,6 +42,7 @@ def read_percent(text: str) -> float | None:
 
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
+    """Which alerts another threshold would have opened or not; 400 for one that cannot be read."""
     days = days_of(request)
     context: dict[str, object] = {"days": days, "form": request.GET}
     try:

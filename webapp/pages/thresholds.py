@@ -49,6 +49,7 @@ class LogLine(NamedTuple):
 
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
+    """The thresholds that are set, those in force by series, and the log of changes."""
     wanted = {part: request.GET.get(part, "")[:300].replace("\0", "") for part in PARTS}
     rows = list(_series(wanted)[: SERIES_SHOWN + 1])
     context = {
@@ -97,6 +98,7 @@ def in_force(series: Sequence[Series]) -> list[InForce]:
 @require_POST
 @operator_required
 def set_one(request: HttpRequest) -> HttpResponse:
+    """Set a threshold, or take one away, with a reason."""
     actor, reason = signed_in_user(request), request.POST.get("reason", "").strip()[:2000]
     try:
         wanted = Wanted.of(request.POST)
@@ -116,6 +118,7 @@ def set_one(request: HttpRequest) -> HttpResponse:
 @require_POST
 @operator_required
 def undo_one(request: HttpRequest) -> HttpResponse:
+    """Undo a change of a threshold."""
     number = read_number(request.POST.get("change", ""))
     try:
         change = undo_threshold(change=number, actor=signed_in_user(request))

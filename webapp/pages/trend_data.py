@@ -164,6 +164,8 @@ UNJUDGED = Judged(None, None, "", "")
 
 
 class RevisionRow(NamedTuple):
+    """As much of a revision as a chart shows."""
+
     id: int
     position: int
     name: str

@@ -55,6 +55,7 @@ class FindingLine:
 
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
+    """The chart that the query asks for; 404 and the nearest names for what is not measured."""
     query = TrendQuery.parse(request.GET)
     try:
         selection = trend_data.select(query)

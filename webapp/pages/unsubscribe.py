@@ -22,6 +22,7 @@ NOT_FOUND = 404
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest, token: str) -> HttpResponse:
+    """What the link of a mail stops; POST stops it, or switches it on again. Needs no sign-in."""
     try:
         target = Target.read(token)
     except BadToken as error:

@@ -32,6 +32,7 @@ class Report:
 
     @property
     def is_ready(self) -> bool:
+        """Whether every part works."""
         return not self.problems
 
     def state_of(self, part: str) -> str:

@@ -50,6 +50,7 @@ class CommitDocument:
         return any(SVN_PATTERN.fullmatch(name) for name in self.names)
 
     def problem(self, field: str, message: str) -> Problem:
+        """What is wrong with a field of it, with its place in the input."""
         return Problem(f"{self.where}, {field}", message)
 
 

@@ -67,6 +67,7 @@ def run_git(directory: Path, *arguments: str) -> str:
 
 
 def refused(message: str) -> Unprocessable:
+    """A refusal of the option ``--git``, with the reason."""
     return Unprocessable([Problem("--git", message)])
 
 

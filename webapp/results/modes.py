@@ -22,6 +22,7 @@ class ModeName:
 
     @classmethod
     def of(cls, workload: str, traffic: str | None, options: Iterable[str]) -> "ModeName":
+        """The name with its options sorted, each once."""
         return cls(workload, traffic or None, tuple(sorted(set(options))))
 
     @classmethod

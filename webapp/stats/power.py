@@ -54,10 +54,12 @@ class Plan:
 
     @property
     def all_boots(self) -> int:
+        """Boots of a side."""
         return self.builds * self.boots
 
     @property
     def all_runs(self) -> int:
+        """Runs of a side."""
         return self.all_boots * self.runs
 
 

@@ -20,6 +20,7 @@ class Proportion:
 
     @property
     def share(self) -> float:
+        """The share observed, from 0 to 1."""
         return self.count / self.total
 
 

@@ -57,6 +57,7 @@ def combined(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def directories_argument(*, required: bool) -> Callable[[Any], Any]:
+    """The argument DIR..., each an existing directory; ``required``: at least one."""
     kind = click.Path(exists=True, file_okay=False, path_type=Path)
     metavar = "DIR..." if required else "[DIR...]"
     return click.argument("directories", metavar=metavar, nargs=-1, required=required, type=kind)
@@ -198,6 +199,7 @@ def rehearse(settings: Settings, directories: Sequence[Path], overrides: Overrid
 
 
 def announce_leftovers(spool: Spool) -> None:
+    """Say how many runs of an earlier upload are sent as well; nothing where there are none."""
     if left := spool.count(spool.pending()):
         click.echo(f"sending {left} runs that wait from an earlier upload as well", err=True)
 
@@ -279,6 +281,7 @@ def add_hardware(
 
 
 def split_fact(text: str) -> tuple[str, str]:
+    """Name and value of ``NAME=VALUE``. Raises SettingsError without either."""
     name, separator, value = text.partition("=")
     if not (name and separator):
         raise SettingsError(f"{text!r} is not a fact", "write NAME=VALUE, such as cores=8")
@@ -337,4 +340,5 @@ def run(arguments: Sequence[str] | None = None, world: World | None = None) -> i
 
 
 def main() -> None:
+    """Run the command line and leave the process with its exit code."""
     sys.exit(run())

@@ -161,6 +161,7 @@ def shifted(world: World, truth: Truth) -> Callable[[], Any]:
 
 
 def default_state(worker: str) -> Path:
+    """The directory in which a worker of this name keeps its state, where none was named."""
     return platformdirs.user_state_path("labagent") / "work" / safe_name(worker)
 
 
@@ -188,6 +189,7 @@ def find_access(
 
 
 def read_token(path: Path) -> str:
+    """The token in the file ``path``. Raises SettingsError where none can be read there."""
     try:
         token = path.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:

@@ -188,8 +188,10 @@ Outcome = Run | Skip
 
 
 def runs_of(outcomes: Sequence[Outcome]) -> list[Run]:
+    """The runs among the outcomes, in order."""
     return [outcome for outcome in outcomes if isinstance(outcome, Run)]
 
 
 def skips_of(outcomes: Sequence[Outcome]) -> list[Skip]:
+    """What was not read, in order, each with its reason."""
     return [outcome for outcome in outcomes if isinstance(outcome, Skip)]

@@ -63,6 +63,7 @@ def read_text(path: Path, limit: int = MAX_TEXT_BYTES) -> str:
 
 
 def digest_of(path: Path) -> str:
+    """SHA-256 of a file's content in hexadecimal. Raises what ``read_file`` raises."""
     return hashlib.sha256(read_file(path)).hexdigest()
 
 

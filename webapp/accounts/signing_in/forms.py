@@ -17,6 +17,7 @@ class LimitedPasswordChange(PasswordChangeForm):
         self._request = request
 
     def clean_old_password(self) -> str:
+        """The old password. Raises ValidationError for a wrong one, TooManyFailures after many."""
         attempt = Attempt(self._request, self.user.get_username())
         attempt.ensure_allowed()
         try:

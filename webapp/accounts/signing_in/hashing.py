@@ -68,6 +68,7 @@ class BoundedHasher(PBKDF2PasswordHasher):
     page asks."""
 
     def encode(self, password: str, salt: str, iterations: int | None = None) -> str:
+        """Hash ``password`` in a turn, without a connection to the database. Raises HashingBusy."""
         give_connection_back()
         with gate.passed():
             return super().encode(password, salt, iterations)

@@ -51,6 +51,7 @@ class Attempt:
             raise TooManyFailures(wait)
 
     def note_failure(self) -> None:
+        """Count a wrong password, here and for all processes."""
         for limiter in limiters():
             for count in self._counts:
                 limiter.note(*count)
@@ -67,6 +68,7 @@ class Limiter:
         return _unless_lost(lambda: self._wait(item, key), 0)
 
     def note(self, item: RateLimitItem, key: str) -> None:
+        """Count one try."""
         _unless_lost(lambda: self._windows.hit(item, key), False)
 
     def _wait(self, item: RateLimitItem, key: str) -> int:
@@ -89,6 +91,7 @@ def _unless_lost(ask: Callable[[], Answer], otherwise: Answer) -> Answer:
 
 
 def limiters() -> tuple[Limiter, Limiter]:
+    """What counts wrong passwords: for all processes in Redis, and in this process alone."""
     return _limiters(settings.REDIS_URL)
 
 

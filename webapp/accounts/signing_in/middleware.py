@@ -11,10 +11,13 @@ from webapp.accounts.signing_in.errors import NotNow
 
 
 class SignIn:
+    """Remember the browser of who signed in, and answer those who have to wait."""
+
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer, and remember the browser where the request signed somebody in."""
         response = self.get_response(request)
         name = getattr(request, SIGNED_IN, None)
         if name is not None:
@@ -22,6 +25,7 @@ class SignIn:
         return response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """The page that says how many seconds to wait; None for any other error."""
         if not isinstance(error, NotNow):
             return None
         response = render(request, "not_now.html", {"message": str(error)}, status=error.status)

@@ -14,6 +14,8 @@ from webapp.results.models import Point, Revision, RevisionAlias, Tree
 
 
 class AlertQuerySet(models.QuerySet["Alert"]):
+    """Alerts by what they are about, and with what pages show of them."""
+
     def open(self) -> Self:
         """Those that wait for somebody: neither resolved nor snoozed."""
         return self.filter(state__in=Alert.OPEN)
@@ -80,6 +82,7 @@ class AlertQuerySet(models.QuerySet["Alert"]):
         return slept.annotate(place=place).filter(Exists(measured))
 
     def with_revisions(self) -> Self:
+        """With the rows that a line about an alert names."""
         return self.select_related(
             "tree", "revision", "after", "likeliest", "named", "resolution_revision", "duplicate_of"
         )
@@ -225,10 +228,12 @@ class Alert(models.Model):
         return f"alert {self.pk}"
 
     def get_absolute_url(self) -> str:
+        """The path of the alert's page."""
         return reverse("alert", args=[self.pk])
 
     @property
     def is_open(self) -> bool:
+        """Whether it waits for somebody."""
         return self.state in Alert.OPEN
 
     @property
@@ -253,6 +258,8 @@ class FormerAlert(models.Model):
 
 
 class AlertEventQuerySet(models.QuerySet["AlertEvent"]):
+    """The log of alerts, and what of it notifications have not read."""
+
     def unread(self) -> Self:
         """Those that nobody was told of, and no rule said that nobody is to be."""
         return self.filter(is_read=False)

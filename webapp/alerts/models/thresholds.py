@@ -62,6 +62,8 @@ class MinEffect(models.Model):
 
 
 class ThresholdChangeQuerySet(models.QuerySet["ThresholdChange"]):
+    """The log of thresholds."""
+
     def named(self) -> Self:
         """With everything that a line of the log names."""
         parts = ("tree", "hardware", "mode", "metric")

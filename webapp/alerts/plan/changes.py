@@ -19,6 +19,7 @@ class Open:
     is_history: bool
 
     def made(self) -> KnownAlert:
+        """The alert as it is opened."""
         return KnownAlert(
             number=self.alert,
             commits=self.commits,
@@ -36,6 +37,7 @@ class Move:
     commits: CommitRange
 
     def on(self, alert: KnownAlert) -> KnownAlert:
+        """The alert at its new commit."""
         return replace(alert, commits=self.commits)
 
 
@@ -47,6 +49,7 @@ class Refine:
     commits: CommitRange
 
     def on(self, alert: KnownAlert) -> KnownAlert:
+        """The alert with its new interval."""
         return replace(alert, commits=self.commits)
 
 
@@ -59,6 +62,7 @@ class Turn:
     verdict: AlertVerdict
 
     def on(self, alert: KnownAlert) -> KnownAlert:
+        """The alert with its new verdict."""
         return replace(alert, verdict=self.verdict)
 
 
@@ -70,6 +74,7 @@ class Leave:
     findings: tuple[int, ...]
 
     def on(self, alert: KnownAlert) -> KnownAlert:
+        """The alert as it was: findings are no part of what the plan knows of it."""
         return alert
 
 
@@ -81,6 +86,7 @@ class Join:
     findings: tuple[int, ...]
 
     def on(self, alert: KnownAlert) -> KnownAlert:
+        """The alert as it was: findings are no part of what the plan knows of it."""
         return alert
 
 
@@ -94,6 +100,7 @@ class TakeUp:
     triaged: bool
 
     def on(self, alert: KnownAlert) -> KnownAlert:
+        """The alert, open again and no duplicate."""
         return replace(
             alert, state=self.state, triaged=self.triaged, resolution="", duplicate_of=None
         )
@@ -110,6 +117,7 @@ class MarkHistory:
     is_event: bool
 
     def on(self, alert: KnownAlert) -> KnownAlert:
+        """The alert with its mark."""
         return replace(alert, history=self.is_history)
 
 
@@ -121,6 +129,7 @@ class Stand:
     state: State | None
 
     def on(self, alert: KnownAlert) -> KnownAlert:
+        """The alert, active again."""
         stands = replace(alert, is_active=True)
         if self.state is None:
             return stands
@@ -136,6 +145,7 @@ class Settle:
     state: State
 
     def on(self, alert: KnownAlert) -> KnownAlert:
+        """The alert in its new state."""
         return replace(alert, state=self.state, resolution="", duplicate_of=None)
 
 
@@ -150,6 +160,7 @@ class Retire:
     is_closed: bool
 
     def on(self, alert: KnownAlert) -> KnownAlert:
+        """The alert, inactive; closed where that was for the plan to do."""
         if not self.is_closed:
             return replace(alert, is_active=False)
         resolution = "retracted" if self.heir is None else "duplicate"

@@ -15,6 +15,7 @@ class Draft:
         self.changes: list[PlannedChange] = []
 
     def add(self, change: ToKnown) -> None:
+        """Plan a change, and go on from the alert as it is after it."""
         self.alerts[change.alert] = change.on(self.alerts[change.alert])
         self.changes.append(change)
 

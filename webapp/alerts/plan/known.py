@@ -32,6 +32,7 @@ class KnownFinding:
 
     @property
     def number(self) -> int:
+        """The id of the finding."""
         return self.evidence.finding
 
 

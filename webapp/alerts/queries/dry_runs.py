@@ -30,10 +30,12 @@ class Case:
 
     @property
     def worst(self) -> Finding:
+        """The finding that a line about it shows."""
         return self.openers[0]
 
     @property
     def more(self) -> int:
+        """How many findings open it besides."""
         return len(self.openers) - 1
 
     @property
@@ -55,10 +57,12 @@ class DryRun:
 
     @property
     def before(self) -> int:
+        """How many alerts there are with the threshold in force."""
         return self.kept + len(self.gone)
 
     @property
     def after(self) -> int:
+        """How many alerts there would be with the other one."""
         return self.kept + len(self.raised)
 
 

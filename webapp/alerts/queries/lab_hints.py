@@ -36,6 +36,7 @@ class LabHint:
 
     @property
     def smells(self) -> bool:
+        """Whether anything speaks for the lab rather than the commit."""
         return bool(self.witnesses or self.moved)
 
 

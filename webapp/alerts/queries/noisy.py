@@ -40,6 +40,7 @@ class Noisy:
 
     @property
     def scope(self) -> Scope:
+        """What a threshold of this series alone is set for."""
         return Scope.around(self.series)
 
 

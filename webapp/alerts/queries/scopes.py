@@ -27,6 +27,7 @@ class Scope:
 
     @classmethod
     def around(cls, thing: Thing) -> Self:
+        """The scope of a series, mode, machine or tree. Raises TypeError for anything else."""
         for part in get_args(Part):
             if type(thing).__name__.lower() == part:
                 return cls(part, thing)

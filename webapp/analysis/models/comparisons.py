@@ -11,6 +11,8 @@ from webapp.results.models import Revision, Series
 
 
 class Verdict(models.TextChoices):
+    """What a revision did to a series, beside the noise; *cannot tell* is a result of its own."""
+
     BETTER = "better", "better"
     WORSE = "worse", "worse"
     EQUIVALENT = "equivalent", "equivalent"
@@ -35,7 +37,10 @@ class Tally(NamedTuple):
 
 
 class ComparisonQuerySet(models.QuerySet["Comparison"]):
+    """Comparisons of revisions with those before them."""
+
     def flagged(self) -> Self:
+        """Those at which something changed."""
         return self.exclude(flag=Flag.NONE)
 
     def without_finding(self) -> Self:
@@ -51,6 +56,7 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
         )
 
     def of_revision(self, revision: Revision) -> Self:
+        """What a revision did to each series."""
         return self.filter(revision=revision)
 
     def of_all(

@@ -12,6 +12,8 @@ from webapp.results.models import Revision, Series, Tree
 
 
 class FindingQuerySet(models.QuerySet["Finding"]):
+    """Findings by their state, and with what pages show of them."""
+
     def live(self) -> Self:
         """Those that the present points show; the others are history."""
         return self.filter(state__in=Finding.LIVE)
@@ -27,6 +29,7 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         )
 
     def of_all(self, series: Iterable[Series | int]) -> Self:
+        """Those of some series, by series and along the tree."""
         return self.filter(series__in=list(series)).order_by("series_id", "position")
 
     def revisions_lately(self, *, state: str, verdict: str, limit: int) -> list[int]:
@@ -54,6 +57,7 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         )
 
     def with_subjects(self) -> Self:
+        """With the parts of their series, the lab included."""
         return self.select_related(
             "series__tree", "series__hardware__lab", "series__mode", "series__metric"
         )
@@ -158,6 +162,8 @@ class Finding(models.Model):
 
 
 class FindingEventQuerySet(models.QuerySet["FindingEvent"]):
+    """The log of findings."""
+
     def newest_of(self, findings: Iterable[int]) -> Self:
         """The last event of each finding."""
         ordered = self.filter(finding__in=list(findings)).order_by("finding_id", "-pk")

@@ -37,6 +37,7 @@ class Side:
 
     @classmethod
     def parse(cls, text: str) -> "Side":
+        """Read ``tree:revision[:hardware[:mode[:metric]]]``. Raises SideError."""
         parts = text.split(":")
         if not 2 <= len(parts) <= len(PARTS) or not parts[0] or not parts[1]:
             raise SideError(
@@ -91,6 +92,7 @@ class ComparedRow:
 
     @property
     def verdicts(self) -> tuple[str, ...]:
+        """One verdict for each set after the base."""
         return tuple(one.verdict.value for one in self.judged)
 
     @property
@@ -100,6 +102,7 @@ class ComparedRow:
 
     @property
     def can_render(self) -> bool:
+        """Whether every set has the samples that ministat's block needs."""
         return all(one.summary is not None for one in self.sets)
 
     def ministat_text(self) -> str:

@@ -36,6 +36,7 @@ class FindingSnapshot(NamedTuple):
 
 
 def snapshot_of(row: Finding | FindingEvent) -> FindingSnapshot:
+    """What an event keeps of the finding, or what this event kept."""
     return FindingSnapshot(*(getattr(row, name) for name in FindingSnapshot._fields))
 
 

@@ -39,6 +39,8 @@ class BisectList(BaseModel):
 
 
 class ChanceOut(BaseModel):
+    """The probability of a commit to be the first bad one."""
+
     revision: str
     probability: float
 
@@ -51,6 +53,8 @@ class UnlikelyOut(BaseModel):
 
 
 class BudgetOut(BaseModel):
+    """What the bisect may spend at most; null: no limit."""
+
     boots: int
     machine_hours: float | None
     deadline: datetime | None

@@ -7,6 +7,8 @@ from pydantic import (
 
 
 class DifferenceOut(Schema):
+    """The difference of two means with its error, as ministat gives it; null: no figure."""
+
     delta: float | None
     error: float | None
     percent: float | None
@@ -31,6 +33,8 @@ class JudgedOut(BaseModel):
 
 
 class SetOut(Schema):
+    """The samples of one series on one side, in the metric's unit."""
+
     side: int
     series: int
     label: str
@@ -45,6 +49,10 @@ class SetOut(Schema):
 
 
 class RowOut(Schema):
+    """What is compared with each other: the sets of one mode, hardware and metric. Lists of
+    differences, judgements and verdicts go by the sets after the base.
+    """
+
     key: str
     metric: str
     unit: str
@@ -57,6 +65,10 @@ class RowOut(Schema):
 
 
 class CompareOut(Schema):
+    """The sides as they were asked for, and the rows that they have in common; `unmatched` counts
+    what only some sides have.
+    """
+
     sides: list[str]
     unmatched: int
     rows: list[RowOut]

@@ -41,6 +41,8 @@ class ServesIn(Strict):
 
 
 class PollIn(Strict):
+    """What a worker can measure. `wait`: up to so many seconds for a job."""
+
     serves: Annotated[list[ServesIn], Field(min_length=1, max_length=MOST_SERVED)]
     worker: Annotated[SoundLine, Field(min_length=1, max_length=100)]
     wait: Annotated[float, Field(ge=0, le=MOST_SECONDS, allow_inf_nan=False)] = 0
@@ -48,6 +50,7 @@ class PollIn(Strict):
     draining: bool = False
 
     def poll_request(self, agent: Agent) -> jobs.PollRequest:
+        """The request as the service takes it."""
         return jobs.PollRequest(
             agent=agent,
             worker=self.worker,
@@ -58,6 +61,8 @@ class PollIn(Strict):
 
 
 class HeartbeatIn(Strict):
+    """How far the job is."""
+
     lease: Lease
     stage: Stage
     progress: Line = ""
@@ -65,6 +70,8 @@ class HeartbeatIn(Strict):
 
 
 class FailIn(Strict):
+    """Which stage of the job failed, and why."""
+
     lease: Lease
     stage: Stage
     reason: Line
@@ -80,11 +87,13 @@ class ResultIn(Strict):
 
     @model_validator(mode="after")
     def has_runs(self) -> "ResultIn":
+        """Refuse neither, and both."""
         if (self.run is None) == (self.runs is None):
             raise ValueError("send either run or runs")
         return self
 
     def all_runs(self) -> list[RunIn]:
+        """The runs, one or many."""
         return self.runs or ([self.run] if self.run else [])
 
 
@@ -114,11 +123,15 @@ class AssignmentOut(BaseModel):
 
 
 class PolledOut(BaseModel):
+    """A job, or null and the seconds after which to ask again."""
+
     job: AssignmentOut | None
     poll_again_after: float
 
 
 class HeardOut(BaseModel):
+    """The state of the job; `cancel`: stop measuring, for `reason`."""
+
     state: str
     cancel: bool
     reason: str
@@ -126,6 +139,8 @@ class HeardOut(BaseModel):
 
 
 class FailedOut(BaseModel):
+    """The state of the job now: queued for another attempt, or failed."""
+
     state: str
 
 
@@ -184,6 +199,8 @@ class JobEventOut(BaseModel):
 
 
 class JobDetail(JobOut):
+    """A job with the runs that are its result and its events."""
+
     runs: list[UUID]
     events: list[JobEventOut]
 
@@ -218,6 +235,7 @@ SAME_FIELDS = (
 
 
 def job_out(job: Job) -> dict[str, Any]:
+    """A job as the API shows it. Needs its subjects loaded."""
     return {
         **{field: getattr(job, field) for field in SAME_FIELDS},
         "number": job.pk,
@@ -233,6 +251,7 @@ def job_out(job: Job) -> dict[str, Any]:
 
 
 def job_event_out(event: JobEvent) -> dict[str, Any]:
+    """An event of a job as the API shows it. Needs its actor and worker loaded."""
     return {
         "at": event.at,
         "kind": event.kind,

@@ -45,12 +45,15 @@ MOST_OPTIONS = 20
 
 
 class ModeIn(Strict):
+    """What was measured: a workload, its traffic, and the options that were set."""
+
     workload: ModePart
     traffic: ModePart | None = None
     options: Annotated[list[ModePart], Field(max_length=MOST_OPTIONS)] = []
 
     @model_validator(mode="after")
     def fits_when_written(self) -> Self:
+        """Refuse a mode whose name would be longer than a name may be."""
         written = len(str(self.name()))
         if written > NAME_MAX:
             raise ValueError(
@@ -60,10 +63,13 @@ class ModeIn(Strict):
         return self
 
     def name(self) -> ModeName:
+        """The mode with its options in order, as series name it."""
         return ModeName.of(self.workload, self.traffic, self.options)
 
 
 class MetricIn(Strict):
+    """The samples of one metric in its unit, in the order in which they were measured."""
+
     unit: Annotated[Line, Field(min_length=1, max_length=50)]
     better: Literal["more", "less"]
     samples: Annotated[list[Sample], Field(min_length=1, max_length=MOST_SAMPLES)]
@@ -74,6 +80,7 @@ class MetricIn(Strict):
     @field_validator("boots")
     @classmethod
     def boots_match_samples(cls, boots: list[int] | None, info: ValidationInfo) -> list[int] | None:
+        """Refuse boots that are not one for each sample."""
         samples = info.data.get("samples")
         if boots is not None and samples is not None and len(boots) != len(samples):
             raise ValueError(
@@ -84,6 +91,8 @@ class MetricIn(Strict):
 
 
 class SourceIn(Strict):
+    """A file that the run was read from."""
+
     path: Annotated[Text, Field(max_length=1000)]
     sha256: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 
@@ -115,6 +124,7 @@ class RunIn(Strict):
     warnings: Annotated[list[Annotated[Text, Field(max_length=2000)]], Field(max_length=1000)] = []
 
     def document(self) -> RunDocument:
+        """The run as the services take it."""
         return RunDocument(
             uuid=self.uuid,
             tree=self.tree,
@@ -150,6 +160,8 @@ class RunOut(BaseModel):
 
 
 class RecordedOut(BaseModel):
+    """How many runs were stored, replaced or known, and each of them in the order sent."""
+
     stored: int
     replaced: int
     known: int

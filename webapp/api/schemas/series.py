@@ -10,6 +10,8 @@ from pydantic import (
 
 
 class SeriesOut(Schema):
+    """A series; `version` grows with its points."""
+
     id: int
     tree: str
     hardware: str
@@ -22,6 +24,8 @@ class SeriesOut(Schema):
 
 
 class SeriesList(Schema):
+    """Series by tree, hardware, mode and metric."""
+
     series: list[SeriesOut]
 
 

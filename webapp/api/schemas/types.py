@@ -35,18 +35,21 @@ ISO_8601 = re.compile(
 
 
 def sound(text: str) -> str:
+    """``text`` as it is. Raises ValueError for what cannot be stored or shown."""
     if fault := wrong_with_text(text):
         raise ValueError(fault)
     return text
 
 
 def sound_line(text: str) -> str:
+    """``text`` as it is. Raises ValueError for what cannot be stored, shown, or is no one line."""
     if fault := wrong_with_line(text):
         raise ValueError(fault)
     return text
 
 
 def within_the_calendar(moment: datetime) -> datetime:
+    """``moment`` as it is. Raises ValueError before 1970 and in the future."""
     if moment < EARLIEST:
         raise ValueError(f"lies before {EARLIEST:%Y-%m-%d}; send null where it is not known")
     if moment > timezone.now() + CLOCK_TOLERANCE:
@@ -62,6 +65,7 @@ def text_of_a_moment(value: Any) -> Any:
 
 
 def sample(value: Any) -> Any:
+    """``value`` as it is. Raises ValueError for anything but a finite number in range."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError("must be a number")  # noqa: TRY004 (pydantic reports ValueError)
     if not is_sample(value):

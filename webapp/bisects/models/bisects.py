@@ -13,6 +13,8 @@ from webapp.results.models import Revision, Series
 
 
 class BisectQuerySet(models.QuerySet["Bisect"]):
+    """Bisects by state and by what they are about."""
+
     def running(self) -> Self:
         """Those that have not ended, paused and starved ones included."""
         return self.exclude(state__in=Bisect.ENDED)
@@ -178,6 +180,7 @@ class Bisect(models.Model):
         return f"bisect {self.pk}"
 
     def get_absolute_url(self) -> str:
+        """The path of the bisect's page."""
         return reverse("bisect", args=[self.pk])
 
     @property
@@ -188,6 +191,7 @@ class Bisect(models.Model):
 
     @property
     def has_ended(self) -> bool:
+        """Whether it is done or cancelled."""
         return self.state in Bisect.ENDED
 
     @property

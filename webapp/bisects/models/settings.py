@@ -71,6 +71,7 @@ class BisectSettings(models.Model):
 
     @property
     def budget_of_boots(self) -> int:
+        """How many boots a bisect may cost at most."""
         return self.most_boots or BisectSettings.DEFAULT_BOOTS
 
     @property
@@ -80,4 +81,5 @@ class BisectSettings(models.Model):
 
     @property
     def budget_of_hours(self) -> float:
+        """How many machine hours a bisect may cost at most."""
         return self.most_hours or BisectSettings.DEFAULT_MACHINE_HOURS

@@ -24,10 +24,12 @@ class AlertMark:
 
     @property
     def text(self) -> str:
+        """``17 acknowledged``."""
         return f"{self.number} {self.state}"
 
 
 def line_class(mark: AlertMark) -> str:
+    """The CSS class of an alert's line."""
     return "alert-line" if mark.is_open else "alert-line closed"
 
 

@@ -187,6 +187,7 @@ def _flags(trend: Trend, drawn: Sequence[TrendSeries], flag: str, *, is_confirme
 
 
 def layout(trend: Trend) -> Json:
+    """Plotly's layout of the chart: axes, margins, colours."""
     low, high = trend.y_range
     return {
         "margin": {"l": MARGINS.left, "r": MARGINS.right, "t": MARGINS.top, "b": MARGINS.bottom},

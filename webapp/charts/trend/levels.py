@@ -35,6 +35,7 @@ class Level:
         return cls(first, last, start, end)
 
     def scaled(self, factor: float) -> Self:
+        """The same line with its heights times ``factor``."""
         return replace(self, start=self.start * factor, end=self.end * factor)
 
 
@@ -60,6 +61,7 @@ class Found:
 
     @property
     def is_confirmed(self) -> bool:
+        """Whether the change is proven, rather than a candidate."""
         return self.state in PROVEN
 
     def columns(self) -> Json:

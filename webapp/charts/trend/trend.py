@@ -23,16 +23,22 @@ LABEL_GAP = 0.06
 
 
 class Axis(StrEnum):
+    """What is drawn from left to right: commits in their order, or the time of each."""
+
     COMMIT = "commit"
     TIME = "time"
 
 
 class Values(StrEnum):
+    """What is drawn from bottom to top: the metric, or percent of each series' first point."""
+
     RAW = "raw"
     INDEXED = "indexed"
 
 
 class Whiskers(StrEnum):
+    """What whiskers show: the 95 % interval of the mean, or the range of the samples."""
+
     CONFIDENCE = "ci"
     RANGE = "range"
     NONE = "none"
@@ -96,6 +102,7 @@ class TrendSeries:
 
     @property
     def label(self) -> str:
+        """Mode and machine: what tells series of one chart apart."""
         return f"{self.mode} · {self.hardware}"
 
     def indexed(self) -> "TrendSeries | None":
@@ -137,12 +144,14 @@ class Trend:
 
     @property
     def y_title(self) -> str:
+        """The metric, its unit and which way is better."""
         if self.values == Values.INDEXED:
             return f"{self.metric}, first revision shown = 100 ({better_text(self.better)})"
         return f"{self.metric}, {self.unit} ({better_text(self.better)})"
 
     @cached_property
     def y_range(self) -> tuple[float, float]:
+        """The ends of the y axis, in the values drawn; whiskers fit where they are shown."""
         drawn = self.drawn
         whiskered = drawn if self.whiskers != Whiskers.NONE else []
         return y_range(

@@ -61,6 +61,7 @@ class Answer:
         self._parts: deque[_InMemory | _Stored] = deque()
 
     def sendall(self, data: bytes) -> None:
+        """Keep ``data``; it is sent by the loop."""
         last = self._parts[-1] if self._parts else None
         if isinstance(last, _InMemory) and len(last.data) + len(data) <= CHUNK_BYTES:
             last.data += data

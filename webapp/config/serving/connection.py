@@ -61,13 +61,17 @@ class Front(Protocol):
     cfg: Any
 
     @property
-    def is_ending(self) -> bool: ...
+    def is_ending(self) -> bool:
+        """Whether no more requests are taken."""
 
-    async def in_thread(self, work: Callable[[], Any]) -> Any: ...
+    async def in_thread(self, work: Callable[[], Any]) -> Any:
+        """The result of ``work``, which runs in a thread."""
 
-    async def wait(self, head: Coroutine[Any, Any, bytes | None]) -> bytes | None: ...
+    async def wait(self, head: Coroutine[Any, Any, bytes | None]) -> bytes | None:
+        """The head of the next request, for which the connection waits; None: it was closed."""
 
-    def is_known(self, environ: dict[str, Any]) -> bool: ...
+    def is_known(self, environ: dict[str, Any]) -> bool:
+        """Whether an agent or a person who signed in sends this."""
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,7 @@ class Framing:
 
     @property
     def is_empty(self) -> bool:
+        """Whether no body follows."""
         return not self.is_chunked and not self.length
 
 

@@ -35,6 +35,7 @@ class BufferingWorker(Worker):  # type: ignore[misc]  # Gunicorn has no types
     """Waits for clients in a loop; its threads only work."""
 
     def init_process(self) -> None:
+        """Set up what the connections share, and serve: this is the new process."""
         self.limits = Limits(
             keepalive=self.cfg.keepalive,
             head=settings.HEAD_SECONDS,
@@ -56,14 +57,17 @@ class BufferingWorker(Worker):  # type: ignore[misc]  # Gunicorn has no types
         super().init_process()
 
     def run(self) -> None:
+        """Serve until the process is to end."""
         asyncio.run(self._serve())
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     @property
     def is_ending(self) -> bool:
+        """Whether no more requests are taken."""
         return not self.alive
 
     async def in_thread(self, work: Callable[[], Any]) -> Any:
+        """The result of ``work``, which runs in a thread; its errors are raised here."""
         return await self._loop.run_in_executor(self._threads, work)
 
     def is_known(self, environ: dict[str, Any]) -> bool:

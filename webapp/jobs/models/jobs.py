@@ -19,11 +19,14 @@ ATTEMPTS = 5
 
 
 class JobQuerySet(models.QuerySet["Job"]):
+    """Jobs by state, by what they are about, and as a queue."""
+
     def queued(self) -> Self:
         """Those that wait for a worker, in the order in which they are handed out."""
         return self.filter(state=Job.State.QUEUED).order_by("-priority", "created_at", "pk")
 
     def leased(self) -> Self:
+        """Those that a worker has now."""
         return self.filter(state=Job.State.LEASED).order_by("pk")
 
     def ended(self) -> Self:
@@ -207,14 +210,17 @@ class Job(models.Model):
         return f"job {self.pk}"
 
     def get_absolute_url(self) -> str:
+        """The path of the job's page."""
         return reverse("job", args=[self.pk])
 
     @property
     def has_ended(self) -> bool:
+        """Whether it is done, failed or cancelled."""
         return self.state in Job.ENDED
 
     @property
     def may_be_retried(self) -> bool:
+        """Whether a person may queue it again."""
         return self.state in (Job.State.FAILED, Job.State.CANCELLED)
 
     def results(self) -> Sequence[Run]:

@@ -15,7 +15,10 @@ SILENT_AFTER = timedelta(minutes=5)
 
 
 class WorkerQuerySet(models.QuerySet["Worker"]):
+    """Workers by when they spoke last."""
+
     def heard_since(self, moment: datetime) -> Self:
+        """Those that spoke at ``moment`` or later."""
         return self.filter(last_seen_at__gte=moment)
 
     def alive(self, now: datetime) -> Self:
@@ -23,6 +26,7 @@ class WorkerQuerySet(models.QuerySet["Worker"]):
         return self.heard_since(now - SILENT_AFTER).filter(draining=False)
 
     def with_agents(self) -> Self:
+        """With their agents and labs."""
         return self.select_related("agent__lab")
 
 
@@ -59,7 +63,9 @@ class Worker(models.Model):
 
     @property
     def capabilities(self) -> Sequence[Capability]:
+        """What it can measure, as it said at its last poll."""
         return [Capability.of(each) for each in self.serves]
 
     def is_silent(self, now: datetime) -> bool:
+        """Whether it has not spoken for ``SILENT_AFTER``."""
         return self.last_seen_at < now - SILENT_AFTER

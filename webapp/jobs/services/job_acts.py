@@ -17,7 +17,7 @@ from webapp.jobs.services.requesting import check_priority
 def cancel_job(
     *, job: int, reason: str, actor: User | None = None, now: datetime | None = None
 ) -> Job:
-    """Cancel a queued job at once; a worker hears of it at its next heartbeat. Twice is as once.
+    """Cancel a queued job at once; a worker hears of it at its next heartbeat. Idempotent.
 
     A job that ended is left as it is. ``actor`` is None for the system.
 

@@ -37,6 +37,7 @@ AFTER_THE_FIRST = timedelta(minutes=1)
 
 
 def opened(mail: Mail) -> Message:
+    """The first mail about an alert. Raises NothingToSay where it is gone, closed or history."""
     alert = _alert(mail)
     if not alert.is_active:
         raise NothingToSay("Later runs no longer show it, or it belongs to another alert.")
@@ -48,6 +49,7 @@ def opened(mail: Mail) -> Message:
 
 
 def moved(mail: Mail) -> Message:
+    """That the alert points at another commit. Raises NothingToSay, NotYet."""
     alert = _alert_of_follow_up(mail)
     if not alert.is_active:
         raise NothingToSay("Later runs no longer show it.")
@@ -59,6 +61,7 @@ def moved(mail: Mail) -> Message:
 
 
 def recovered(mail: Mail) -> Message:
+    """That a later revision took the change back. Raises NothingToSay, NotYet."""
     alert = _alert_of_follow_up(mail)
     facts = gather(alert.pk)
     if not alert.is_active or not _is_recovered(facts):
@@ -68,6 +71,7 @@ def recovered(mail: Mail) -> Message:
 
 
 def returned(mail: Mail) -> Message:
+    """That a recovered alert is back. Raises NothingToSay, NotYet."""
     alert = _alert_of_follow_up(mail)
     if not alert.is_active or alert.state == Alert.State.RECOVERED:
         raise NothingToSay("It is recovered again, or retracted.")
@@ -75,6 +79,7 @@ def returned(mail: Mail) -> Message:
 
 
 def retracted(mail: Mail) -> Message:
+    """That nothing is left of the alert, and why. Raises NothingToSay, NotYet."""
     alert = _alert_of_follow_up(mail)
     if alert.is_active:
         raise NothingToSay("Its findings are back.")

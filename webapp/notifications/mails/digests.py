@@ -16,10 +16,12 @@ SHOWN = 20
 
 
 def daily(mail: Mail) -> Message:
+    """The alerts of a day. Raises NothingToSay without any."""
     return _digest(mail, "day")
 
 
 def weekly(mail: Mail) -> Message:
+    """The alerts of a week. Raises NothingToSay without any."""
     return _digest(mail, "week")
 
 

@@ -34,6 +34,7 @@ class Row:
 
     @property
     def cells(self) -> tuple[str, ...]:
+        """The cells of a line after the machine."""
         return self.mode, self.before, self.after, self.change, self.n, self.verdict
 
 
@@ -46,6 +47,7 @@ class Table:
     head: tuple[str, ...] = HEAD
 
     def by_hardware(self) -> Iterator[tuple[str, list[Row]]]:
+        """The rows of each machine, in order."""
         for hardware, rows in groupby(self.rows, key=lambda row: row.hardware):
             yield hardware, list(rows)
 

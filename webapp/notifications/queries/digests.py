@@ -39,6 +39,7 @@ class Period:
 
     @property
     def about(self) -> str:
+        """What its mail is about: the day on which it ends, in the person's time zone."""
         return f"digest:{self.until.astimezone(self.user.zone).date()}"
 
 

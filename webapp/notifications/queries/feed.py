@@ -18,16 +18,19 @@ ALERTS = 500
 
 
 def events_of_tree(tree: Tree) -> list[AlertEvent]:
+    """The newest events that are news, of the alerts of a tree."""
     return _newest(Q(alert__tree=tree))
 
 
 def events_of_hardware(hardware: Hardware) -> list[AlertEvent]:
+    """The newest events that are news, of alerts that ever had a finding on the hardware."""
     findings = list(Finding.objects.filter(series__hardware=hardware).values_list("pk", flat=True))
     joined = AlertEvent.objects.filter(kind=AlertEvent.Kind.JOINED, findings__overlap=findings)
     return _newest(Q(alert__in=set(joined.values_list("alert", flat=True))))
 
 
 def events_of_subscription(subscription: Subscription) -> list[AlertEvent]:
+    """The newest events that are news, of the newest alerts that the subscription fits."""
     announced = Alert.objects.filter(history=False)
     newest = list(announced.order_by("-pk").values_list("pk", flat=True)[:ALERTS])
     own = Subscription.objects.filter(pk=subscription.pk)

@@ -39,12 +39,14 @@ class Target:
 
     @property
     def token(self) -> str:
+        """The signed text for the link; ``read`` reads it."""
         signed = _signer.sign(f"{self.subscription}.{self.user}.{self.cadence}")
         # A colon is allowed in a path, but some mail programs end the link there.
         return signed.replace(":", "~")
 
     @property
     def url(self) -> str:
+        """The absolute link that stops the mails."""
         return absolute(reverse("unsubscribe", args=[self.token]))
 
     def subscriptions(self) -> QuerySet[Subscription]:

@@ -45,6 +45,7 @@ class Attempt:
 
     @property
     def is_left_behind(self) -> bool:
+        """Whether its deadline has been over for so long that nobody waits for it."""
         return self.deadline.is_over_since(GRACE_SECONDS)
 
 

@@ -43,6 +43,7 @@ def trees() -> Sequence[Tree]:
 
 @register.simple_tag
 def trend_url(series: Series, **more: str) -> str:
+    """The address of the chart of a series; ``more`` are further parts of the query."""
     return links.trend_link(series, **more)
 
 
@@ -136,6 +137,7 @@ def verdict_mark(verdict: str) -> SafeString:
 
 @register.filter
 def css_class(verdict: str) -> str:
+    """A verdict as the name of a CSS class."""
     return verdict.replace(" ", "-")
 
 

@@ -33,11 +33,15 @@ class Tree(models.Model):
         return self.name
 
     def get_absolute_url(self) -> str:
+        """The path of the tree's commits."""
         return reverse("commits", args=[self.name])
 
 
 class RevisionQuerySet(models.QuerySet["Revision"]):
+    """Revisions by name and by place on their tree."""
+
     def of_tree(self, tree: Tree | int) -> Self:
+        """Those of one tree."""
         return self.filter(tree=tree)
 
     def placed(self) -> Self:
@@ -99,11 +103,13 @@ class RevisionQuerySet(models.QuerySet["Revision"]):
             return [count for (count,) in cursor.fetchall()]
 
     def before(self, revision: "Revision") -> Self:
+        """The revisions before one on its tree, the nearest first."""
         return self.filter(tree_id=revision.tree_id, position__lt=revision.position).order_by(
             "-position"
         )
 
     def after(self, revision: "Revision") -> Self:
+        """The revisions after one on its tree that have a place, the nearest first."""
         later = self.placed().filter(tree_id=revision.tree_id, position__gt=revision.position)
         return later.order_by("position")
 
@@ -168,6 +174,7 @@ class Revision(models.Model):
         return self.name
 
     def get_absolute_url(self) -> str:
+        """The path of the commit's page."""
         return reverse("commit", args=[self.tree.name, self.name])
 
     @property

@@ -14,6 +14,8 @@ from webapp.results.models.subjects import Hardware, Mode
 
 
 class RunQuerySet(models.QuerySet["Run"]):
+    """Runs, and which of them count."""
+
     def counted(self) -> Self:
         """Those that take part in the statistics: all that were not withdrawn."""
         return self.filter(withdrawn_at__isnull=True)
@@ -124,15 +126,20 @@ class Run(models.Model):
 
     @property
     def is_withdrawn(self) -> bool:
+        """Whether it no longer counts."""
         return self.withdrawn_at is not None
 
     @property
     def is_superseded(self) -> bool:
+        """Whether another run of its UUID took its place."""
         return self.superseded_by_id is not None
 
 
 class MeasurementQuerySet(models.QuerySet["Measurement"]):
+    """Samples, and the order in which they are pooled."""
+
     def counted(self) -> Self:
+        """Those of runs that were not withdrawn."""
         return self.filter(run__withdrawn_at__isnull=True)
 
     def in_pooling_order(self) -> Self:

@@ -25,6 +25,8 @@ class Waiting:
 
 
 class SeriesQuerySet(models.QuerySet["Series"]):
+    """Series with what pages show of them, and which are to be analysed anew."""
+
     def dirty(self) -> Self:
         """Those whose points changed since they were last analysed, the longest waiting first."""
         return self.filter(dirty_from__isnull=False).order_by("dirty_since")
@@ -43,6 +45,7 @@ class SeriesQuerySet(models.QuerySet["Series"]):
         return self.select_related("tree", "hardware__lab", "mode", "metric")
 
     def with_points(self) -> Self:
+        """Those that have any point."""
         return self.filter(models.Exists(Point.objects.filter(series=models.OuterRef("pk"))))
 
     def with_window(self, last: int) -> Self:
@@ -117,7 +120,10 @@ class Series(models.Model):
 
 
 class PointQuerySet(models.QuerySet["Point"]):
+    """Points along their tree."""
+
     def of_series(self, series: Series | int) -> Self:
+        """Those of one series, along the tree."""
         return self.filter(series=series).order_by("position")
 
     def changed_with_base(self, dirty: Sequence[Series]) -> "RawQuerySet[Point]":
@@ -154,6 +160,7 @@ class PointQuerySet(models.QuerySet["Point"]):
         return self.filter(reduce(or_, bounded, whole)).along_the_tree()
 
     def of_revision(self, revision: Revision) -> Self:
+        """Those of one revision."""
         return self.filter(revision=revision)
 
     def with_subjects(self) -> Self:
@@ -163,6 +170,7 @@ class PointQuerySet(models.QuerySet["Point"]):
         )
 
     def along_the_tree(self) -> Self:
+        """By series, and then in the order of the tree."""
         return self.order_by("series_id", "position")
 
 
@@ -211,4 +219,5 @@ class Point(models.Model):
 
     @property
     def stddev(self) -> float | None:
+        """The standard deviation of the samples in their unit; None for one sample."""
         return None if self.variance is None else float(self.variance**0.5)

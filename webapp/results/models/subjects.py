@@ -13,6 +13,8 @@ from webapp.results.modes import NAME_MAX, PART_MAX, ModeName
 
 
 class HardwareQuerySet(models.QuerySet["Hardware"]):
+    """Machines by their names, present or former."""
+
     def matching(self, text: str) -> Self:
         """Those whose name, present or former, holds ``text``."""
         return self.filter(Q(name__icontains=text) | Q(aliases__name__icontains=text)).distinct()
@@ -47,6 +49,7 @@ class Hardware(models.Model):
         return self.name
 
     def get_absolute_url(self) -> str:
+        """The path of the machine's page."""
         return reverse("hardware", args=[self.name])
 
 
@@ -65,6 +68,8 @@ class HardwareAlias(models.Model):
 
 
 class ModeQuerySet(models.QuerySet["Mode"]):
+    """Modes by their names, present or former."""
+
     def matching(self, text: str) -> Self:
         """Those whose name, present or former, holds ``text``."""
         return self.filter(Q(name__icontains=text) | Q(aliases__name__icontains=text)).distinct()

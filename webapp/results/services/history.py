@@ -60,7 +60,7 @@ def has_svn_numbers(*, tree: str) -> bool:
 
 @transaction.atomic
 def import_revisions(*, tree_name: str, commits: Sequence[CommitDocument]) -> Imported:
-    """Make ``commits`` known in the tree, which is made when it is new. Twice is as once.
+    """Make ``commits`` known in the tree, which is made when it is new. Idempotent.
 
     A commit is the stored revision that answers to one of its names (or to the start of its
     hash). That one takes its id, its position and every field that is not empty; former names

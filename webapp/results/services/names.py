@@ -50,6 +50,7 @@ class Remembered(Generic[Row]):
         return remembered | found
 
     def forget(self) -> None:
+        """Drop all of it: a row that is remembered may be gone."""
         with self._lock:
             self._rows.clear()
 

@@ -60,6 +60,7 @@ class Placed(NamedTuple):
 
     @property
     def is_waiting(self) -> bool:
+        """Whether it has no place on its tree yet."""
         return self.position >= WAITING_FROM
 
 

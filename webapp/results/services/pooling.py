@@ -83,6 +83,8 @@ def _pooled(wanted: set[SeriesRevision], positions: dict[int, int]) -> list[dict
 
 
 class Moments(NamedTuple):
+    """What a point keeps of its samples, in the metric's unit; ``variance`` None for one sample."""
+
     mean: float
     median: float
     variance: float | None

@@ -67,6 +67,7 @@ class Subjects:
     warnings: Mapping[UUID, list[str]]
 
     def series_key(self, run: RunDocument, metric: MetricDocument) -> SeriesKey:
+        """The ids of tree, hardware, mode and metric of a metric of the run."""
         return (
             self.trees[run.tree].pk,
             self.hardware[run.hardware].pk,
@@ -75,6 +76,7 @@ class Subjects:
         )
 
     def revision_of(self, run: RunDocument) -> Placed:
+        """The revision that the run measured."""
         return self.revisions[run.tree, run.revision]
 
 

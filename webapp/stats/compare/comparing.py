@@ -31,6 +31,8 @@ __all__ = [
 
 
 class Verdict(StrEnum):
+    """What a comparison says of the other side; `CANNOT_TELL` is a result of its own."""
+
     BETTER = "better"
     WORSE = "worse"
     EQUIVALENT = "equivalent"

@@ -44,6 +44,8 @@ class FileError(Exception):
 
 @dataclass(slots=True)
 class Options:
+    """The options of ministat(1): `column` from 1, `confidence` in %, `width` in characters."""
+
     column: int = 1
     confidence: float = 95.0
     delimiters: bytes = b" \t"

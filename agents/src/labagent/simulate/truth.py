@@ -139,6 +139,7 @@ class Truth:
 
 
 def position_of(revision: str) -> int | None:
+    """The position that a revision's name tells, as the server counts it; None: it tells none."""
     if match := _SVN.fullmatch(revision):
         return int(match[1])
     if match := _COUNT.fullmatch(revision):

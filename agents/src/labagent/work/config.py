@@ -103,6 +103,7 @@ def load_lab(path: Path) -> LabFile:
 
 
 def check_name(table: Table, name: str) -> str:
+    """``name`` as it is. Raises SettingsError beyond 100 characters or where some do not print."""
     if len(name) > 100 or not name.isprintable():
         raise table.error("name", f"is {name!r}", "write at most 100 printable characters")
     return name

@@ -14,7 +14,7 @@ MOST_PROBLEMS = 20
 
 
 class Command(BaseCommand):
-    help = "Make the commits of a tree known, from a file or a git checkout. Twice is as once."
+    help = "Make the commits of a tree known, from a file or a git checkout. Idempotent."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--tree", required=True, help="for example freebsd-head")

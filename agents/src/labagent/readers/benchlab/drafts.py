@@ -32,6 +32,7 @@ class Draft:
 
 
 def make_drafts(paired: Paired) -> list[Draft]:
+    """A draft for each group of logs, then one for each set of value files without logs."""
     infos = {id(entry): _read_info(entry) for entry in paired.entries}
     images = sorted({info.image for info in infos.values() if info and info.image})
     drafts = [_draft(entry, infos[id(entry)], images) for entry in paired.entries]

@@ -161,6 +161,7 @@ def _results_above(directory: Path) -> Path | None:
 
 
 def is_bench_file(name: str) -> bool:
+    """Whether a file of this name is a result of a benchmark."""
     return bool(_BENCH_FILE.match(name)) or name.endswith((".pps", ".equilibrium"))
 
 

@@ -24,6 +24,8 @@ TRAFFIC_PRESETS = frozenset(
 
 @dataclass(frozen=True)
 class Names:
+    """The parts of a file's name before the iteration; empty: the name lacks that part."""
+
     image: str = ""
     cfg: str = ""
     pktgen: str = ""

@@ -22,6 +22,10 @@ class Entry:
 
 @dataclass
 class Paired:
+    """Groups of logs with their value files; value files without logs, by run; and copies of values
+    that are there already.
+    """
+
     entries: list[Entry]
     alone: list[list[ValueFile]] = field(default_factory=list)
     copies: list[ValueFile] = field(default_factory=list)

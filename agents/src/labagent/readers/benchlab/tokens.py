@@ -20,6 +20,7 @@ _GIT_HASH = re.compile(r"^[-_.]?g?[0-9a-f]{7,12}(?![0-9A-Za-z])")
 
 
 def is_patch(token: str) -> bool:
+    """Whether a part of a label is the identifier of a patch."""
     return PATCH.fullmatch(token) is not None
 
 

@@ -18,6 +18,9 @@ THROUGHPUT = Metric("throughput", "bit/s", "more")
 
 
 def read(output: Output, _job: Job, metric: Metric | None) -> Measurement:
+    """The received throughput of each file, as samples of ``metric``, else of
+    ``THROUGHPUT``. Raises UnreadableError.
+    """
     return Measurement({metric or THROUGHPUT: [_received(path) for path in output.printed]})
 
 

@@ -15,6 +15,9 @@ from labagent.readers.results.numbers import finite, parse_json, printed_lines
 
 
 def read(output: Output, _job: Job, metric: Metric | None) -> Measurement:
+    """One JSON object with a ``value`` a line, of ``metric`` unless it names another.
+
+    Raises UnreadableError."""
     values: dict[Metric, list[float]] = {}
     for path in output.printed:
         for where, line in printed_lines(path):
