@@ -37,9 +37,11 @@ class Password(PasswordChangeView):
     success_url = reverse_lazy("account")
 
     def get_form_kwargs(self) -> dict[str, Any]:
+        """With the request, by which wrong passwords are counted."""
         return {**super().get_form_kwargs(), "request": self.request}
 
     def form_valid(self, form: Any) -> HttpResponse:
+        """Save, and say so on the next page."""
         messages.success(self.request, "Your password is changed.")
         return super().form_valid(form)
 

@@ -60,6 +60,7 @@ class AccountForm(ModelForm):
         return former if self.asked else given
 
     def clean_aliases(self) -> list[str]:
+        """The names, one a line, each once. Raises ValidationError for too many or too long."""
         lines = [line.strip() for line in self.cleaned_data["aliases"].splitlines()]
         names = list(dict.fromkeys(filter(None, lines)))
         if len(names) > ALIASES_MAX or any(len(name) > ALIAS_MAX for name in names):
@@ -71,6 +72,7 @@ class AccountForm(ModelForm):
         return names
 
     def clean(self) -> dict[str, Any]:
+        """Both ends of the quiet hours or none, and not the same."""
         given = super().clean() or self.cleaned_data
         if (given.get("quiet_from") is None) != (given.get("quiet_until") is None):
             self.add_error("quiet_until", "Give both ends of the quiet hours, or none.")

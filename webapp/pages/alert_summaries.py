@@ -42,10 +42,12 @@ class AlertSummary:
 
     @property
     def marks(self) -> str:
+        """The sign of the verdict, for those who do not see colours."""
         return MARKS_OF[Alert.Verdict(self.alert.verdict)]
 
     @property
     def css_class(self) -> str:
+        """The CSS class of the verdict."""
         return CLASSES[Alert.Verdict(self.alert.verdict)]
 
 

@@ -35,6 +35,7 @@ class Filters:
 
     @classmethod
     def of(cls, request: HttpRequest) -> "Filters":
+        """The filters of the address; an unknown state is *open*."""
         given = {name: request.GET.get(name, "")[:300].replace("\0", "") for name in PARTS}
         if given["state"] not in dict(STATES):
             given["state"] = "open"

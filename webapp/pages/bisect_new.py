@@ -36,6 +36,7 @@ class Wanted:
 
     @property
     def is_complete(self) -> bool:
+        """Whether everything that a draft needs is named."""
         return all(self[name] for name in ("tree", "hardware", "mode", "metric", "good", "bad"))
 
 

@@ -38,6 +38,7 @@ class Cell:
 
     @property
     def css_class(self) -> str:
+        """The CSS class of the cell."""
         return cell_class(self.judged.verdict, self.judged.percent) if self.judged else "first"
 
 

@@ -25,6 +25,7 @@ class Headline:
 
     @property
     def css_class(self) -> str:
+        """The CSS class of the answer."""
         return CSS.get(self.text, "cannot-tell")
 
 

@@ -56,22 +56,27 @@ class Judged:
 
     @property
     def mean(self) -> float:
+        """The mean of the samples, in the metric's unit."""
         return _mean(self.set)
 
     @property
     def verdict(self) -> str:
+        """The verdict against the base."""
         return self.comparison.verdict.value
 
     @property
     def percent(self) -> float | None:
+        """The change in percent of the base; None where there is no such figure."""
         return self.comparison.change.percent
 
     @property
     def low(self) -> float | None:
+        """The lower end of the change's interval, in percent of the base."""
         return self.comparison.change.low
 
     @property
     def high(self) -> float | None:
+        """The upper end of the change's interval, in percent of the base."""
         return self.comparison.change.high
 
 
@@ -86,10 +91,12 @@ class Line:
 
     @property
     def base_mean(self) -> float:
+        """The mean of the base, in the metric's unit."""
         return _mean(self.row.sets[0])
 
     @property
     def is_proven(self) -> bool:
+        """Whether any set is proven better, worse or equivalent."""
         return any(other.verdict in PROVEN for other in self.others)
 
     @property
@@ -100,14 +107,17 @@ class Line:
 
     @property
     def ministat(self) -> str:
+        """ministat's block; empty where a set has too few samples."""
         return self.row.ministat_text() if self.row.can_render else ""
 
     @property
     def image(self) -> str:
+        """The samples of each set as an SVG of strips."""
         return strip.draw([_strip(one) for one in self.row.sets], unit=self.row.metric.unit)
 
     @property
     def simulated(self) -> bool:
+        """Whether any of it was measured on a simulated machine."""
         return any(one.hardware.lab.simulated for one in self.row.sets)
 
 

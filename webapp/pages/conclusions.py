@@ -80,6 +80,7 @@ class Conclusion:
 
     @property
     def text(self) -> "SeriesText":
+        """What the summary says, as texts."""
         return SeriesText(self.summary)
 
 
@@ -99,6 +100,7 @@ class SeriesText:
 
     @property
     def build_noise(self) -> str:
+        """Scatter from one build to the next, as text with its unit."""
         return _figure(self._noise.get("build_pct"))
 
     @property
@@ -108,18 +110,22 @@ class SeriesText:
 
     @property
     def what_helps(self) -> str:
+        """What would show smaller changes."""
         return with_minus(str(self.summary.get("what_helps", "")))
 
     @property
     def why_not(self) -> str:
+        """Why nothing is reported now."""
         return with_minus(str(self.summary.get("why_not", "Not analysed yet.")))
 
     @property
     def is_bimodal(self) -> bool:
+        """Whether the samples fall into two groups."""
         return bool(self.summary.get("is_bimodal"))
 
     @property
     def is_drifting(self) -> bool:
+        """Whether the level moves slowly."""
         return bool(self.summary.get("is_drifting"))
 
     @property

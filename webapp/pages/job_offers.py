@@ -58,10 +58,12 @@ class Offer:
 
     @property
     def text(self) -> str:
+        """What the button says."""
         return TEXTS[self.ask.purpose]
 
     @property
     def revisions(self) -> list[Revision]:
+        """The revisions that no job was asked for yet."""
         asked = {job.revision_id for job in self.already_queued}
         return [revision for revision in self.ask.revisions if revision.pk not in asked]
 
@@ -76,6 +78,7 @@ class Offers:
 
     @property
     def is_starved(self) -> bool:
+        """Whether no worker that could do any of it has spoken lately."""
         return not any(form.is_served for form in self.forms)
 
 

@@ -34,6 +34,7 @@ class Filters:
 
     @classmethod
     def of(cls, request: HttpRequest) -> "Filters":
+        """The filters of the address; an unknown state means all."""
         given = {name: request.GET.get(name, "")[:254].replace("\0", "") for name in PARTS}
         if given["state"] not in Mail.State.values:
             given["state"] = ""

@@ -77,9 +77,11 @@ class SubscriptionForm(ModelForm):
         return True
 
     def clean_author(self) -> str:
+        """The author as given. Raises ValidationError for more than an address alone."""
         author: str = self.cleaned_data["author"]
         check_author(author)
         return author
 
     def clean_severity(self) -> float:
+        """Percent; nothing given is 0."""
         return self.cleaned_data["severity"] or 0.0

@@ -26,6 +26,7 @@ class Largest:
 
     @property
     def is_worse(self) -> bool:
+        """Whether the verdict is *worse*."""
         return self.verdict == Verdict.WORSE
 
 
@@ -74,6 +75,7 @@ class CommitSummary:
 
     @property
     def css_class(self) -> str:
+        """The CSS class of the verdicts together."""
         classes = {"regression": "worse", "improvement": "better", "mixed": "mixed"}
         return classes.get(self.text, "cannot-tell")
 

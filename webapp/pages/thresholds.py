@@ -36,6 +36,7 @@ class InForce:
 
     @property
     def scope(self) -> Scope:
+        """What a threshold of this series alone is set for."""
         return Scope.around(self.series)
 
 

@@ -82,13 +82,16 @@ class TrendQuery:
         ]
 
     def link(self, **changes: Any) -> str:
+        """The address of the page with some parts changed."""
         return with_query(reverse("trends"), replace(self, **changes).pairs())
 
     def figure_link(self) -> str:
+        """The address of the figure as JSON."""
         return with_query(reverse("trends_figure"), replace(self, extra=()).pairs())
 
     @property
     def whole_link(self) -> str:
+        """The address of the page with as much of the history as is shown at once."""
         return self.link(last=MOST_LAST, start="", end="")
 
 

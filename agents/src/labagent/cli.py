@@ -42,6 +42,7 @@ class ModeType(click.ParamType[Mode]):
     name = "mode"
 
     def convert(self, value: object, _param: object, _ctx: object) -> Mode:
+        """The mode that is spelt. Raises what ``Mode.parse`` raises."""
         return value if isinstance(value, Mode) else Mode.parse(str(value))
 
 

@@ -41,6 +41,7 @@ class Flags:
     replace: bool = False
 
     def params(self) -> dict[str, str]:
+        """The query of the request: the options that are on."""
         chosen = {"register": self.register, "history": self.history, "replace": self.replace}
         return {name: "true" for name, given in chosen.items() if given}
 
@@ -54,6 +55,7 @@ class Receipt:
     warnings: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def count(self, status: str) -> int:
+        """How many runs were answered so."""
         return sum(found == status for found in self.status.values())
 
 

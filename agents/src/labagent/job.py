@@ -92,6 +92,7 @@ class Leased:
 
     @property
     def id(self) -> int:
+        """The number of the job."""
         return int(self.document["id"])
 
 

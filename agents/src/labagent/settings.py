@@ -50,6 +50,7 @@ class Settings:
         return self.server.rstrip("/")
 
     def need_token(self) -> str:
+        """The token. Raises SettingsError without one."""
         if not self.token:
             raise SettingsError(
                 "no token given",

@@ -80,6 +80,7 @@ class Spool:
         self.drop(batch)
 
     def drop(self, batch: Batch) -> None:
+        """Forget a batch that has arrived."""
         batch.path.unlink(missing_ok=True)
 
     def reject(self, run: Mapping[str, Any], reason: str) -> None:
@@ -88,6 +89,7 @@ class Spool:
         _write(self._rejected / f"{run['uuid']}.json", content)
 
     def rejected(self) -> list[Path]:
+        """The files of the runs that were refused."""
         return sorted(self._rejected.glob("*.json")) if self._rejected.is_dir() else []
 
     def count(self, paths: Iterable[Path]) -> int:

@@ -96,6 +96,10 @@ class Sender:
         self._failed: list[str] = []
 
     def send_all(self) -> Tally:
+        """Send every batch, the oldest first; what became of the runs.
+
+        Raises UnavailableError, once all else is sent, for runs on which the server failed.
+        """
         waiting = deque(self.spool.pending())
         while waiting:
             batch = self.spool.load(waiting.popleft())

@@ -22,4 +22,5 @@ class World:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def connect(self, server: str, token: str) -> Client:
+        """A client of the server; nothing is sent yet."""
         return Client(server, token, transport=self.transport, patience=self.patience)

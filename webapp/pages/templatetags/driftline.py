@@ -24,7 +24,8 @@ class Directed(Protocol):
     """Anything with a direction: ``more``, ``less``, or empty where its series differ."""
 
     @property
-    def better(self) -> str: ...
+    def better(self) -> str:
+        """Which way is better."""
 
 
 register.filter("number", text.number)

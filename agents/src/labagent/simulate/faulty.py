@@ -23,6 +23,7 @@ class Silence:
     kept: bool = False
 
     def keep(self, watch: Watch) -> None:
+        """Say nothing until the lease has run out."""
         self.kept = True
         watch.wait(PAST_THE_LEASE * self.lease_seconds)
 
@@ -36,6 +37,7 @@ class FaultyApi(JobsApi):
         self.silence = silence
 
     def poll(self, serves: Sequence[Mapping[str, Any]], wait: float, *, draining: bool) -> Poll:
+        """As its base; a new job gives the silence its length."""
         found = super().poll(serves, wait, draining=draining)
         if found.job is not None:
             self.silence.kept = False
@@ -43,11 +45,13 @@ class FaultyApi(JobsApi):
         return found
 
     def heartbeat(self, job: int, lease: str, stage: str, progress: str, log: str) -> Pulse:
+        """As its base. Raises UnavailableError during the silence."""
         if self.silence.kept:
             raise UnavailableError("simulated silence")
         return super().heartbeat(job, lease, stage, progress, log)
 
     def send_result(self, job: int, lease: str, run: Mapping[str, Any]) -> None:
+        """As its base, and now and then twice."""
         super().send_result(job, lease, run)
         if self.truth.happens(self.truth.faults.twice, "twice", job):
             super().send_result(job, lease, run)

@@ -29,14 +29,17 @@ class SimulatedLab:
     _built: set[str] = field(default_factory=set)
 
     def serves(self) -> list[dict[str, Any]]:
+        """What each machine of the truth can measure, as the poll says it."""
         return [machine.serves() for machine in self.truth.machines.values()]
 
     def accept(self, job: Job) -> None:
+        """Raises StageFailed for a job that the truth says nothing about."""
         accept_served(self.serves(), job)
         if self.truth.position(job.tree, job.revision) is None:
             raise StageFailed("lab", f"{job.revision} has no place in the truth about {job.tree}")
 
     def build(self, task: Task) -> str:
+        """Take the time of a build; its name. Raises StageFailed."""
         job, build = task.job, build_name(task.job)
         if build in self._built:
             task.log.note(f"{build} is cached")
@@ -51,12 +54,15 @@ class SimulatedLab:
         return build
 
     def digest(self, _task: Task) -> str:
+        """Empty: there is no kernel to digest."""
         return ""
 
     def boots_first(self, _job: Job) -> bool:
+        """True: each boot is begun by the lab."""
         return True
 
     def boot(self, task: Task, boot: int) -> None:
+        """Take the time of a boot. Raises StageFailed where it hangs."""
         seconds = self._machine(task.job).durations.boot
         if self._happens("hang", task.job, boot):
             self._pass(task, HANG_FACTOR * seconds)
@@ -66,6 +72,7 @@ class SimulatedLab:
         self._pass(task, seconds)
 
     def identify(self, task: Task, boot: int) -> str:
+        """What ``uname -a`` would say."""
         job = task.job
         wrong = self._happens("wrong_kernel", job, boot)
         revision = _another(job.revision) if wrong else job.revision
@@ -73,6 +80,7 @@ class SimulatedLab:
         return f"{host} #0 {revision}: simulated@{self.name}:/usr/obj/SIMULATED amd64"
 
     def run(self, task: Task, boot: int) -> Measurement:
+        """The values that the truth has for this boot. Raises StageFailed."""
         job, machine = task.job, self._machine(task.job)
         if boot == 0 and self._happens("late", job):
             task.log.say(f"job {job.id}: simulated silence until the lease has run out")

@@ -56,6 +56,7 @@ class Machine:
     rebuilds: bool = True
 
     def serves(self) -> dict[str, Any]:
+        """What the machine can measure, as the poll says it."""
         trees = None if self.trees is None else list(self.trees)
         modes = list(self.levels)
         return {
@@ -77,6 +78,7 @@ class Step:
     mode: str | None = None
 
     def concerns(self, job: Job, position: int) -> bool:
+        """Whether the change is in what the job measures at ``position``."""
         return (
             self.tree == job.tree
             and self.position <= position
@@ -132,6 +134,7 @@ class Truth:
         return 1 + percent / 100 * self._draws(*subject).gauss(0.0, 1.0)
 
     def happens(self, share: float, *subject: object) -> bool:
+        """Whether it happens, with this probability, to the subject: always the same for one."""
         return self._draws(*subject).random() < share
 
     def _draws(self, *subject: object) -> random.Random:

@@ -56,11 +56,13 @@ class JobsApi:
         )
 
     def heartbeat(self, job: int, lease: str, stage: str, progress: str, log: str) -> Pulse:
+        """Renew the lease; whether to stop, and why."""
         body = {"lease": lease, "stage": stage, "progress": progress, "log": log}
         answer = self.client.call(f"/api/v1/jobs/{job}/heartbeat", body)
         return Pulse(bool(answer.get("cancel")), str(answer.get("reason") or ""))
 
     def send_result(self, job: int, lease: str, run: Mapping[str, Any]) -> None:
+        """Send the run that a job asked for."""
         self.client.call(f"/api/v1/jobs/{job}/result", {"lease": lease, "run": run})
 
     def fail(self, job: int, lease: str, failure: Mapping[str, Any]) -> None:

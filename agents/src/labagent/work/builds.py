@@ -18,9 +18,11 @@ class Builds:
         self.path = path
 
     def last(self, argv: Sequence[str]) -> str | None:
+        """The build that this command made last, None: it made none."""
         return self._read().get(_key(argv))
 
     def record(self, argv: Sequence[str], build: str) -> None:
+        """Note which build a command made."""
         content = {**self._read(), _key(argv): build}
         write_durably(self.path, json.dumps(content).encode())
 

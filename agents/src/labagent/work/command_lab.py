@@ -43,12 +43,15 @@ class CommandLab:
         self.environ = environ
 
     def serves(self) -> list[dict[str, Any]]:
+        """What each machine can measure, as the poll says it."""
         return [machine.serves() for machine in self.lab.machines.values()]
 
     def accept(self, job: Job) -> None:
+        """Raises StageFailed for a job that no machine serves."""
         accept_served(self.serves(), job)
 
     def build(self, task: Task) -> str:
+        """Build by the lab's command, unless it is built; its name. Raises StageFailed."""
         build = self._command(task, "build")
         if build is None:
             return self._plain_build(task.job)
@@ -63,6 +66,10 @@ class CommandLab:
         return name
 
     def digest(self, task: Task) -> str:
+        """SHA-256 of the kernel in hexadecimal, as the lab's command prints it; empty without one.
+
+        Raises StageFailed.
+        """
         if self._command(task, "digest") is None:
             return ""
         stdout = task.directory / "digest.out"
@@ -76,18 +83,22 @@ class CommandLab:
         return first
 
     def boots_first(self, job: Job) -> bool:
+        """Whether the machine is booted by a command of the lab."""
         return "boot" in self._machine(job).commands
 
     def boot(self, task: Task, boot: int) -> None:
+        """Boot by the lab's command. Raises StageFailed."""
         self._must(task, "boot", "boot", task.boot_directory(boot), boot=boot)
 
     def identify(self, task: Task, boot: int) -> str:
+        """What the lab's command says of the kernel that runs. Raises StageFailed."""
         directory = task.boot_directory(boot)
         stdout = task.directory / "identify.out"
         self._must(task, "identify", "boot", directory, stdout=stdout, boot=boot)
         return printable(clean(" ".join(_printed(stdout).split())))[:LONGEST_IDENT]
 
     def run(self, task: Task, boot: int) -> Measurement:
+        """Measure each iteration by the lab's command. Raises StageFailed."""
         directory = task.boot_directory(boot)
         printed = []
         for iteration in range(1, task.job.iterations + 1):
@@ -101,6 +112,7 @@ class CommandLab:
             raise StageFailed("run", f"no result: {error}") from error
 
     def clean(self, task: Task) -> None:
+        """Tidy up by the lab's command, if it has one. Raises StageFailed."""
         if self._command(task, "clean"):
             self._must(task, "clean", "lab", task.directory)
 

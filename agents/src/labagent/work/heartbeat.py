@@ -51,6 +51,7 @@ class Heartbeat:
         self._thread.join(LEAST_SECONDS_APART)
 
     def report(self, stage: str, text: str) -> None:
+        """The stage and the progress that the next heartbeat tells; it goes out at once."""
         self._stage, self._text = stage, text
         self._changed.set()
 

@@ -59,7 +59,9 @@ class Lab(Protocol):
         """Whether `boot` is a step of its own; else the run does it."""
         ...
 
-    def boot(self, task: Task, boot: int) -> None: ...
+    def boot(self, task: Task, boot: int) -> None:
+        """Boot the kernel that was built. Raises `StageFailed` of stage `boot`."""
+        ...
 
     def identify(self, task: Task, boot: int) -> str:
         """What the running kernel says it is."""

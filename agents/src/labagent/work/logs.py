@@ -24,6 +24,7 @@ class JobLog:
         path.parent.mkdir(parents=True, exist_ok=True)
 
     def say(self, text: str) -> None:
+        """Tell whoever watches, and note it in the log."""
         self._say(text)
         self.note(text)
 

@@ -40,14 +40,17 @@ class Outbox:
         write_durably(self._path(report.job), json.dumps(asdict(report), allow_nan=False).encode())
 
     def pending(self) -> list[Report]:
+        """The reports that did not arrive yet, by job."""
         if not self.directory.is_dir():
             return []
         return [_read(path) for path in sorted(self.directory.glob("*.json"))]
 
     def contains(self, job: int) -> bool:
+        """Whether a report about the job waits."""
         return self._path(job).exists()
 
     def done(self, report: Report) -> None:
+        """Forget a report that has arrived."""
         self._path(report.job).unlink(missing_ok=True)
 
     def refuse(self, report: Report, reason: str) -> Path:

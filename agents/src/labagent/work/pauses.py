@@ -19,9 +19,11 @@ class Pauses:
     _next: float = field(default=0.0, init=False)
 
     def next(self, at_least: float | None = None) -> float:
+        """Seconds until the next try: each pause twice the last, less up to half at random."""
         now = self._next or self.first
         self._next = min(self.longest, 2 * now)
         return max(now * random.uniform(0.5, 1.0), at_least or 0.0)  # noqa: S311 (no secret)
 
     def reset(self) -> None:
+        """Begin anew with the first pause."""
         self._next = 0.0

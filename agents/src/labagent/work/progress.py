@@ -25,6 +25,7 @@ class BootRecord:
 
     @classmethod
     def of(cls, ident: str, measured: Measurement, seconds: Mapping[str, float]) -> BootRecord:
+        """What is kept of a boot: its kernel, values, warnings and seconds of each stage."""
         values = {
             metric.name: {"unit": metric.unit, "better": metric.better, "samples": list(samples)}
             for metric, samples in measured.values.items()
@@ -48,14 +49,17 @@ class Progress:
 
     @classmethod
     def begin(cls, leased: Leased, started_at: str) -> Progress:
+        """A job before its first boot."""
         lease = leased.lease
         return cls(dict(leased.document), lease.token, lease.seconds, started_at)
 
     @property
     def leased(self) -> Leased:
+        """The job with its lease, as the server gave it."""
         return Leased(self.document, Lease(self.token, self.lease_seconds))
 
     def finish_boot(self, record: BootRecord) -> None:
+        """Add a boot that was measured."""
         self.boots.append(record)
         self.restarts = 0
 
@@ -73,9 +77,11 @@ class ProgressFile:
         self.path = path
 
     def save(self, progress: Progress) -> None:
+        """Write it so that it outlives a crash."""
         write_durably(self.path, json.dumps(asdict(progress)).encode())
 
     def load(self) -> Progress | None:
+        """What was written last, None: no job is under way."""
         try:
             content = json.loads(self.path.read_text("utf-8"))
             boots = [BootRecord(**boot) for boot in content.pop("boots")]
@@ -89,4 +95,5 @@ class ProgressFile:
             ) from error
 
     def clear(self) -> None:
+        """Forget it: the job is reported."""
         self.path.unlink(missing_ok=True)

@@ -78,9 +78,11 @@ class StateDirectory:
 
     @property
     def asked_to_drain(self) -> bool:
+        """Whether the worker is to end after its job."""
         return self._drain.exists()
 
     def forget_drain(self) -> None:
+        """Take more jobs again."""
         self._drain.unlink(missing_ok=True)
 
     @property
@@ -88,6 +90,7 @@ class StateDirectory:
         return self.path / "drain"
 
     def job_directory(self, job: int) -> Path:
+        """Where the files of a job lie."""
         return self.path / "jobs" / str(job)
 
     def prune_jobs(self) -> None:

@@ -41,12 +41,14 @@ class Watch:
         self._cause: Stopped | None = None
 
     def stop(self, cause: Stopped) -> None:
+        """Stop whoever watches; the first cause counts."""
         with self._lock:
             self._cause = self._cause or cause
         self._event.set()
 
     @property
     def stopped(self) -> bool:
+        """Whether it is to stop."""
         return self._event.is_set()
 
     def wait(self, seconds: float) -> None:
@@ -55,6 +57,7 @@ class Watch:
             raise self._cause
 
     def check(self) -> None:
+        """Raise the cause if there is one."""
         self.wait(0)
 
 

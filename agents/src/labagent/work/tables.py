@@ -32,16 +32,20 @@ class Table:
         self._asked: set[str] = set()
 
     def key(self, name: str) -> str:
+        """The whole name of a key, as messages show it."""
         return f"{self._where}.{name}" if self._where else name
 
     def error(self, name: str, problem: str, remedy: str) -> SettingsError:
+        """An error about a key, with the file and the remedy."""
         return SettingsError(f"{self.path}: {self.key(name)} {problem}", remedy)
 
     def get(self, name: str) -> Any:
+        """The value as it is, None: it is not given."""
         self._asked.add(name)
         return self._content.get(name)
 
     def text(self, name: str, default: str = "") -> str:
+        """One line of text. Raises SettingsError for anything else."""
         value = self.get(name)
         if value is None:
             return default
@@ -50,6 +54,7 @@ class Table:
         return value
 
     def need_text(self, name: str, remedy: str) -> str:
+        """One line of text that has to be there. Raises SettingsError."""
         value = self.text(name)
         if not value:
             raise self.error(name, "is missing", remedy)
@@ -64,6 +69,7 @@ class Table:
             raise SettingsError(f"{self.path}: {error.message}", error.remedy) from error
 
     def texts(self, name: str) -> tuple[str, ...] | None:
+        """A list of texts, None: it is not given. Raises SettingsError."""
         value = self.get(name)
         if value is None:
             return None
@@ -72,6 +78,7 @@ class Table:
         return tuple(value)
 
     def number(self, name: str, default: float, low: float = 0.0, high: float = 1e12) -> float:
+        """A number from ``low`` to ``high``. Raises SettingsError."""
         value = self.get(name)
         if value is None:
             return default
@@ -84,6 +91,7 @@ class Table:
         return float(value)
 
     def flag(self, name: str, *, default: bool = False) -> bool:
+        """True or false. Raises SettingsError."""
         value = self.get(name)
         if value is None:
             return default
@@ -92,6 +100,7 @@ class Table:
         return value
 
     def table(self, name: str) -> Table | None:
+        """A table inside, None: it is not given. Raises SettingsError."""
         value = self.get(name)
         if value is None:
             return None
@@ -100,6 +109,7 @@ class Table:
         return Table(value, self.path, self.key(name))
 
     def tables(self, name: str) -> list[Table]:
+        """A list of tables inside. Raises SettingsError."""
         value = self.get(name)
         if value is None:
             return []
@@ -118,6 +128,7 @@ class Table:
         return value
 
     def finish(self) -> None:
+        """Raises SettingsError for a key that nobody asked for."""
         for name in self._content.keys() - self._asked:
             near = difflib.get_close_matches(name, self._asked, 1)
             known = ", ".join(sorted(self._asked))

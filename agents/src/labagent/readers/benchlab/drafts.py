@@ -28,6 +28,7 @@ class Draft:
 
     @property
     def group(self) -> Group:
+        """The logs of the run."""
         return self.entry.group
 
 

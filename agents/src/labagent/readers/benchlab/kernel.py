@@ -35,6 +35,7 @@ class Kernel:
 
     @property
     def release(self) -> str:
+        """``12.0-CURRENT``; empty where the name does not tell."""
         return f"{self.major}.{self.minor}-{self.stage}" if self.stage else ""
 
     @property

@@ -46,6 +46,7 @@ class LabelDirectory:
 
     @property
     def title(self) -> str:
+        """How messages name the label: its path below the root."""
         return "/".join(part for part in (self.hardware, self.topic, self.label) if part)
 
 

@@ -32,6 +32,7 @@ class Names:
 
     @property
     def prefix(self) -> str:
+        """The parts that are there, joined as in the file's name."""
         return ".".join(part for part in (self.image, self.cfg, self.pktgen) if part)
 
 

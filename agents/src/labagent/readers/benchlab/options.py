@@ -26,10 +26,12 @@ class Siblings:
 
     @property
     def image_tokens(self) -> tuple[str, ...]:
+        """The parts of the names of all images, in order."""
         return tuple(token for image in self.images for token in image.tokens)
 
     @property
     def images_differ(self) -> bool:
+        """Whether the images have different tokens in their names."""
         return len({image.tokens for image in self.images}) > 1
 
 

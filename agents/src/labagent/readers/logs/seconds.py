@@ -74,6 +74,7 @@ class Checker:
 
     @property
     def doubts(self) -> tuple[str, ...]:
+        """What does not fit, each with its line; how many more do not."""
         more = f"{self.more} more lines do not fit either"
         return (*self.found, more) if self.more else tuple(self.found)
 
@@ -84,6 +85,7 @@ class Checker:
             self.more += 1
 
     def take(self, number: int, line: bytes, second: Second | None) -> None:
+        """Read one line; ``second`` is what it measured, None: nothing."""
         if line == self._line and line[:1].isdigit():  # time stamps to the microsecond
             self._doubt(f"line {number} repeats the line before")
         elif second is not None:
