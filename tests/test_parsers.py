@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from tests.documents import run_document
 from tests.fuzzing import NASTY, cases, nasty_bytes, nasty_text
-from webapp.alerts.services.thresholds import ThresholdError
+from webapp.alerts.services.min_effects import MinEffectError
 from webapp.analysis.queries.compare import Side, SideError
 from webapp.api.body import BoundedJSON
 from webapp.api.errors import BadBody, BodyTooLarge
@@ -198,7 +198,7 @@ def test_small_texts_of_addresses_and_forms_have_a_meaning_or_none(text: str) ->
     assert 0 <= read_number(text) <= NUMBER_MAX
     position = position_of(text)
     assert position is None or 0 <= position < 2 * 10**9
-    for read, refused in ((read_percent, ThresholdError), (Target.read, BadToken)):
+    for read, refused in ((read_percent, MinEffectError), (Target.read, BadToken)):
         reading: Callable[[str], Any] = read
         with contextlib.suppress(refused):
             reading(text)

@@ -474,7 +474,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="ThresholdChange",
+            name="MinEffectChange",
             fields=[
                 (
                     "id",
@@ -660,7 +660,7 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddConstraint(
-            model_name="thresholdchange",
+            model_name="mineffectchange",
             constraint=models.CheckConstraint(
                 condition=models.Q(
                     models.Q(
@@ -689,7 +689,7 @@ class Migration(migrations.Migration):
                     ),
                     _connector="OR",
                 ),
-                name="threshold_change_of_one_thing",
+                name="min_effect_change_of_one_thing",
             ),
         ),
     ]

@@ -96,7 +96,7 @@ class Migration(migrations.Migration):
                 ("revisions_before", models.IntegerField()),
                 ("revisions_after", models.IntegerField()),
                 ("score", models.FloatField(help_text="Evidence, in standard deviations.")),
-                ("needed", models.FloatField(help_text="The threshold it had to pass.")),
+                ("needed", models.FloatField(help_text="The limit it had to pass.")),
                 (
                     "p_value",
                     models.FloatField(help_text="Of the scan, under no change; ranks alerts."),

@@ -10,7 +10,7 @@ from tests.alerts.steps import arrive, log, open_alerts, revision_of, runs_of, s
 from tests.results.steps import analyse
 from webapp.alerts.models import Alert, AlertEvent, MinEffect
 from webapp.alerts.queries.findings import of_interest
-from webapp.alerts.queries.thresholds import Thresholds
+from webapp.alerts.queries.min_effects import MinEffects
 from webapp.alerts.services.reconciling import reconcile_alerts, reconcile_trees
 from webapp.analysis.models import Finding, SeriesSettings
 from webapp.analysis.services import mark_for_analysis
@@ -178,7 +178,7 @@ def test_the_threshold_in_force_is_the_most_specific_one_and_says_so() -> None:
     seen = []
 
     def look() -> None:
-        threshold = Thresholds.of([series.pk], tree=series.tree_id).for_series(series)
+        threshold = MinEffects.of([series.pk], tree=series.tree_id).for_series(series)
         reconcile_trees([series.tree_id])
         assert of_interest(Finding.objects.all()).count() == Alert.objects.open().count()
         seen.append((*threshold, Alert.objects.open().count()))

@@ -19,7 +19,7 @@ FATES: dict[type[Model], dict[str, str]] = {
         "results.Series.hardware": HANDLED,
         "jobs.Job.hardware": FOLLOWS,
         "alerts.MinEffect.hardware": FOLLOWS,
-        "alerts.ThresholdChange.hardware": FOLLOWS,
+        "alerts.MinEffectChange.hardware": FOLLOWS,
         "notifications.Subscription.hardware": FOLLOWS,
     },
     Mode: {
@@ -28,7 +28,7 @@ FATES: dict[type[Model], dict[str, str]] = {
         "results.Series.mode": HANDLED,
         "jobs.Job.mode": FOLLOWS,
         "alerts.MinEffect.mode": FOLLOWS,
-        "alerts.ThresholdChange.mode": FOLLOWS,
+        "alerts.MinEffectChange.mode": FOLLOWS,
         "notifications.Subscription.mode": FOLLOWS,
     },
     Series: {
@@ -41,7 +41,7 @@ FATES: dict[type[Model], dict[str, str]] = {
         "analysis.SeriesSettings.series": FOLLOWS,
         "alerts.AlertHold.series": FOLLOWS,
         "alerts.Assignment.series": FOLLOWS,
-        "alerts.ThresholdChange.series": FOLLOWS,
+        "alerts.MinEffectChange.series": FOLLOWS,
         "bisects.Bisect.series": FOLLOWS,
     },
     Revision: {

@@ -10,7 +10,7 @@ from django.utils import timezone
 from tests import make
 from tests.pages.conftest import Counted, words
 from webapp.accounts.models import User
-from webapp.alerts.models import Alert, AlertEvent, AlertFinding, ThresholdChange
+from webapp.alerts.models import Alert, AlertEvent, AlertFinding, MinEffectChange
 from webapp.analysis.models import Finding, SeriesSettings
 from webapp.outbox.models import Mail
 from webapp.results.models import Hardware, Series
@@ -148,7 +148,7 @@ def test_an_operator_sets_what_is_proposed_with_one_click(client: Client, ada: U
     text = words(response.content.decode())
     assert "0 of 1 judged alerts were real" in text  # what people said stays said
     assert "None: no finding of these days was called not real" in text
-    assert ThresholdChange.objects.get().after == 4.5
+    assert MinEffectChange.objects.get().after == 4.5
 
 
 def test_it_is_of_one_tree_when_asked(visit: Visit, ada: User) -> None:

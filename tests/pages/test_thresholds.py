@@ -8,7 +8,7 @@ from django.test import Client
 from tests import make
 from tests.alerts.steps import arrive, runs_of
 from tests.pages.conftest import Counted, words
-from webapp.alerts.models import Alert, MinEffect, ThresholdChange
+from webapp.alerts.models import Alert, MinEffect, MinEffectChange
 from webapp.results.models import Hardware
 from webapp.results.services import forget_names
 
@@ -56,7 +56,7 @@ def test_a_dry_run_says_what_would_go_and_what_became_of_it(visit: Visit) -> Non
     assert "r120 freebsd-head Regression · pf on Xeon/T580" in text
     assert "resolved as not real" in text
     assert "Sign in to set it" in text
-    assert not ThresholdChange.objects.exists()
+    assert not MinEffectChange.objects.exists()
 
 
 def test_a_percentage_is_told_as_it_was_set(root: Client) -> None:
@@ -99,7 +99,7 @@ def test_an_operator_sets_what_was_tried_and_takes_it_back(root: Client) -> None
     assert "Set: smallest effect of freebsd-head: not set, now 11 %" in text
     assert "root tree freebsd-head from none to 11 noise Undo" in text
     assert Alert.objects.filter(is_active=True).count() == 1
-    text = post(root, "/thresholds/undo/", change=ThresholdChange.objects.get().pk)
+    text = post(root, "/thresholds/undo/", change=MinEffectChange.objects.get().pk)
     assert "Undone: smallest effect of freebsd-head: 11 %, now not set" in text
     assert Alert.objects.filter(is_active=True).count() == 2
 
@@ -116,7 +116,7 @@ def test_what_cannot_be_set_is_said_and_not_done(
     root: Client, form: dict[str, str], said: str
 ) -> None:
     assert said in post(root, "/thresholds/set/", **form)
-    assert not ThresholdChange.objects.exists()
+    assert not MinEffectChange.objects.exists()
 
 
 def test_an_undo_of_nothing_is_said(root: Client) -> None:

@@ -149,7 +149,7 @@ PARTS = (
     Part("assignments", "alerts.Assignment", ("event",)),
     Part("subscriptions", "notifications.Subscription", ("feed_token",)),
     Part("thresholds", "alerts.MinEffect"),
-    Part("threshold-changes", "alerts.ThresholdChange"),
+    Part("threshold-changes", "alerts.MinEffectChange"),
     Part("endpoints", "outbox.Endpoint", ("secret", "failures", "disabled_reason")),
     Part(
         "jobs",

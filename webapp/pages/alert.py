@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.queries import Threshold, Thresholds, beside, lab_hint, members_at
+from webapp.alerts.queries import EffectInForce, MinEffects, beside, lab_hint, members_at
 from webapp.alerts.services import TriageError
 from webapp.analysis.models import Finding
 from webapp.bisects.models import Bisect
@@ -118,10 +118,10 @@ def _moment(text: str) -> datetime | None:
         return None
 
 
-def _rows(summary: AlertSummary) -> list[tuple[Finding, Threshold]]:
+def _rows(summary: AlertSummary) -> list[tuple[Finding, EffectInForce]]:
     """The findings, each with the threshold in force in its series."""
     series = [row.series_id for row in summary.findings]
-    thresholds = Thresholds.of(series, tree=summary.alert.tree_id)
+    thresholds = MinEffects.of(series, tree=summary.alert.tree_id)
     return [(row, thresholds.for_series(row.series)) for row in summary.findings]
 
 

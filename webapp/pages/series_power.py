@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import hypot
 from typing import Any
 
-from webapp.alerts.queries import Thresholds
+from webapp.alerts.queries import MinEffects
 from webapp.analysis.models import SeriesAnalysis
 from webapp.analysis.queries import build_noise_of
 from webapp.charts.text import half_width
@@ -29,7 +29,7 @@ def boots_plan(series: Series) -> BootsPlan:
     """
     analysis = SeriesAnalysis.objects.filter(series=series).values_list("summary", flat=True)
     summary: dict[str, Any] = analysis.first() or {}
-    least = Thresholds.of([series.pk], tree=series.tree_id).for_series(series).percent
+    least = MinEffects.of([series.pk], tree=series.tree_id).for_series(series).percent
     aim = f"a change of {half_width(least)} %, the smallest worth an alert here"
     noise = _noise(summary)
     if noise is None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from webapp.alerts.queries import DryRun, Scope, ScopeError, dry_run
-from webapp.alerts.services import ThresholdError, ensure_percent
+from webapp.alerts.services import MinEffectError, ensure_percent
 from webapp.pages.days import days_before, days_of
 
 
@@ -22,12 +22,12 @@ class Wanted:
 
     @classmethod
     def of(cls, form: QueryDict) -> "Wanted":
-        """Raises ScopeError and ThresholdError, with words for people."""
+        """Raises ScopeError and MinEffectError, with words for people."""
         return cls(Scope.named(form.get("scope", "")), read_percent(form.get("percent", "")))
 
 
 def read_percent(text: str) -> float | None:
-    """A percentage as people write it; None for nothing. Raises ThresholdError."""
+    """A percentage as people write it; None for nothing. Raises MinEffectError."""
     text = text.strip().removesuffix("%").strip().replace(",", ".")
     if not text:
         return None
@@ -36,7 +36,7 @@ def read_percent(text: str) -> float | None:
     except ValueError:
         percent = float("nan")
     if not isfinite(percent):
-        raise ThresholdError(f"percent: “{text[:50]}” is no number; write one like 2.5.")
+        raise MinEffectError(f"percent: “{text[:50]}” is no number; write one like 2.5.")
     return ensure_percent(percent)
 
 
@@ -47,7 +47,7 @@ def page(request: HttpRequest) -> HttpResponse:
     context: dict[str, object] = {"days": days, "form": request.GET}
     try:
         wanted = Wanted.of(request.GET)
-    except (ScopeError, ThresholdError) as error:
+    except (ScopeError, MinEffectError) as error:
         context["error"] = str(error)
         return render(request, "pages/threshold_dry_run.html", context, status=400)
     found = dry_run(wanted.scope, wanted.percent, since=days_before(timezone.now(), days))

@@ -13,9 +13,9 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.services import operator_required, signed_in_user
-from webapp.alerts.models import MinEffect, ThresholdChange
-from webapp.alerts.queries import DEFAULT, Scope, ScopeError, Threshold, Thresholds
-from webapp.alerts.services import ThresholdError, set_threshold, undo_threshold
+from webapp.alerts.models import MinEffect, MinEffectChange
+from webapp.alerts.queries import DEFAULT, EffectInForce, MinEffects, Scope, ScopeError
+from webapp.alerts.services import MinEffectError, set_min_effect, undo_min_effect
 from webapp.pages.alert_acts import read_number
 from webapp.pages.days import days_of
 from webapp.pages.threshold_dry_run import Wanted
@@ -31,8 +31,8 @@ class InForce:
     """The threshold of one series, and those that it hides."""
 
     series: Series
-    threshold: Threshold
-    hidden: Sequence[Threshold]
+    in_force: EffectInForce
+    hidden: Sequence[EffectInForce]
 
     @property
     def scope(self) -> Scope:
@@ -43,7 +43,7 @@ class InForce:
 class LogLine(NamedTuple):
     """A change, and whether it is the last one of its scope: only that can be undone."""
 
-    change: ThresholdChange
+    change: MinEffectChange
     scope: Scope
     is_last: bool
 
@@ -72,7 +72,7 @@ def _log() -> list[LogLine]:
     """The newest first."""
     lines: list[LogLine] = []
     seen: set[str] = set()
-    for change in ThresholdChange.objects.named()[:CHANGES_SHOWN]:
+    for change in MinEffectChange.objects.named()[:CHANGES_SHOWN]:
         scope = Scope.around(change.of)
         lines.append(LogLine(change, scope, str(scope) not in seen))
         seen.add(str(scope))
@@ -91,7 +91,7 @@ def _series(wanted: dict[str, str]) -> QuerySet[Series]:
 
 def in_force(series: Sequence[Series]) -> list[InForce]:
     """In two queries."""
-    thresholds = Thresholds.of(row.pk for row in series)
+    thresholds = MinEffects.of(row.pk for row in series)
     chains = [(row, thresholds.chain(row)) for row in series]
     return [InForce(row, chain[0], chain[1:]) for row, chain in chains]
 
@@ -103,13 +103,13 @@ def set_one(request: HttpRequest) -> HttpResponse:
     actor, reason = signed_in_user(request), request.POST.get("reason", "").strip()[:2000]
     try:
         wanted = Wanted.of(request.POST)
-        change = set_threshold(
+        change = set_min_effect(
             scope=wanted.scope,
             percent=wanted.percent,
             actor=actor,
             reason=reason.replace("\0", ""),
         )
-    except (ScopeError, ThresholdError) as error:
+    except (ScopeError, MinEffectError) as error:
         messages.error(request, str(error))
     else:
         messages.success(request, f"Set: {change}. It is in the log, with an undo.")
@@ -122,8 +122,8 @@ def undo_one(request: HttpRequest) -> HttpResponse:
     """Undo a change of a threshold."""
     number = read_number(request.POST.get("change", ""))
     try:
-        change = undo_threshold(change=number, actor=signed_in_user(request))
-    except ThresholdError as error:
+        change = undo_min_effect(change=number, actor=signed_in_user(request))
+    except MinEffectError as error:
         messages.error(request, str(error))
     else:
         messages.success(request, f"Undone: {change}.")

@@ -4,7 +4,7 @@ from webapp.alerts.models.alerts import Alert, AlertEvent, AlertQuerySet, Former
 from webapp.alerts.models.assignments import Assignment
 from webapp.alerts.models.holds import AlertHold
 from webapp.alerts.models.membership import AlertFinding
-from webapp.alerts.models.thresholds import MinEffect, ThresholdChange
+from webapp.alerts.models.min_effects import MinEffect, MinEffectChange
 
 __all__ = [
     "Alert",
@@ -15,5 +15,5 @@ __all__ = [
     "Assignment",
     "FormerAlert",
     "MinEffect",
-    "ThresholdChange",
+    "MinEffectChange",
 ]

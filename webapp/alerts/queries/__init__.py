@@ -4,6 +4,7 @@ from webapp.alerts.queries.dry_runs import DryRun, dry_run
 from webapp.alerts.queries.findings import by_alert, findings_of, of_interest, worst_of
 from webapp.alerts.queries.holds import holds_in
 from webapp.alerts.queries.lab_hints import lab_hint
+from webapp.alerts.queries.min_effects import DEFAULT, EffectInForce, MinEffects
 from webapp.alerts.queries.neighbours import Unmoved, beside
 from webapp.alerts.queries.noisy import noisiest
 from webapp.alerts.queries.quality import mail_quality, open_by_age, triage_quality
@@ -14,17 +15,16 @@ from webapp.alerts.queries.suspicion import (
     suspicions_of,
     suspicions_of_findings,
 )
-from webapp.alerts.queries.thresholds import DEFAULT, Threshold, Thresholds
 
 __all__ = [
     "DEFAULT",
     "Detected",
     "DryRun",
+    "EffectInForce",
+    "MinEffects",
     "Scope",
     "ScopeError",
     "Suspicion",
-    "Threshold",
-    "Thresholds",
     "Unmoved",
     "beside",
     "by_alert",

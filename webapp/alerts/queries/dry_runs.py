@@ -13,8 +13,8 @@ from webapp.alerts.models import Alert, AlertFinding
 from webapp.alerts.plan.conclusions import Conclusion
 from webapp.alerts.queries.evidence import conclude, findings_in
 from webapp.alerts.queries.holds import holds_in
+from webapp.alerts.queries.min_effects import MinEffects
 from webapp.alerts.queries.scopes import Scope
-from webapp.alerts.queries.thresholds import Thresholds
 from webapp.analysis.models import Finding
 
 ANY_SIZE = float("inf")
@@ -83,7 +83,7 @@ def dry_run(scope: Scope, percent: float | None, *, since: datetime) -> DryRun:
     for tree in scope.trees():
         findings = findings_in(tree)
         holds = holds_in([tree])
-        now = Thresholds.of({row.series_id for row in findings}, tree=tree)
+        now = MinEffects.of({row.series_id for row in findings}, tree=tree)
         then = now.having(scope.part, scope.of.pk, percent)
         before, after = (conclude(tree, findings, one, holds=holds) for one in (now, then))
         late = {row.pk for row in findings if row.first_detected_at >= since}

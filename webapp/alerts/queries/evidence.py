@@ -12,7 +12,7 @@ from webapp.alerts.models import Alert, Assignment
 from webapp.alerts.plan import conclusions
 from webapp.alerts.plan.conclusions import Conclusion
 from webapp.alerts.plan.known import KnownFinding, KnownHold
-from webapp.alerts.queries.thresholds import Thresholds
+from webapp.alerts.queries.min_effects import MinEffects
 from webapp.analysis.models import Finding
 from webapp.results.models import Point, Run
 
@@ -35,10 +35,10 @@ def findings_in(tree: int) -> list[Finding]:
 
 
 def conclude(
-    tree: int, findings: Sequence[Finding], thresholds: Thresholds, *, holds: Sequence[KnownHold]
+    tree: int, findings: Sequence[Finding], min_effects: MinEffects, *, holds: Sequence[KnownHold]
 ) -> list[Conclusion]:
-    """The alerts that the present findings of a tree would make under ``thresholds``."""
-    read = read_evidence(tree, findings, holds=holds, thresholds=thresholds)
+    """The alerts that the present findings of a tree would make under ``min_effects``."""
+    read = read_evidence(tree, findings, holds=holds, min_effects=min_effects)
     named = Alert.objects.filter(pk__in={one.alert for one in read.assigned})
     return conclusions.conclude(
         read.findings,
@@ -54,7 +54,7 @@ def read_evidence(
     findings: Sequence[Finding],
     *,
     holds: Sequence[KnownHold],
-    thresholds: Thresholds | None = None,
+    min_effects: MinEffects | None = None,
 ) -> Read:
     """What is known of findings of `findings_in`, under the thresholds in force unless others are
     given. Where none is proven, nothing else counts.
@@ -62,14 +62,14 @@ def read_evidence(
     proven = [row for row in findings if row.state in Finding.PROVEN]
     if not proven:
         return Read([_known(row, is_large=False) for row in findings])
-    if thresholds is None:
-        thresholds = Thresholds.of({row.series_id for row in proven}, tree=tree)
-    known = [_known(row, is_large=_is_large(row, thresholds)) for row in findings]
+    if min_effects is None:
+        min_effects = MinEffects.of({row.series_id for row in proven}, tree=tree)
+    known = [_known(row, is_large=_is_large(row, min_effects)) for row in findings]
     return Read(_with_history(known, findings, holds), _received(proven), _assigned(tree))
 
 
-def _is_large(row: Finding, thresholds: Thresholds) -> bool:
-    least = thresholds.for_series(row.series).percent
+def _is_large(row: Finding, min_effects: MinEffects) -> bool:
+    least = min_effects.for_series(row.series).percent
     return row.change_pct is None or abs(row.change_pct) >= least
 
 

@@ -11,9 +11,9 @@ from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Abs
 
 from webapp.alerts.models import Alert
-from webapp.alerts.models.thresholds import MOST_PERCENT
+from webapp.alerts.models.min_effects import MOST_PERCENT
+from webapp.alerts.queries.min_effects import EffectInForce, MinEffects
 from webapp.alerts.queries.scopes import Scope
-from webapp.alerts.queries.thresholds import Threshold, Thresholds
 from webapp.analysis.models import Finding
 from webapp.results.models import Series
 
@@ -35,7 +35,7 @@ class Noisy:
     not_real: int
     retracted: int
     others: int
-    threshold: Threshold
+    in_force: EffectInForce
     proposed: "Proposal | None"
 
     @property
@@ -78,9 +78,9 @@ def noisiest(since: datetime, *, tree: str = "") -> list[Noisy]:
     )
     rows = {row["series"]: row for row in counted}
     series = Series.objects.named().in_bulk(rows)
-    thresholds, sizes = Thresholds.of(rows), _sizes(since, rows)
+    min_effects, sizes = MinEffects.of(rows), _sizes(since, rows)
     return [
-        _noisy(dict(row) | {"series": series[pk]}, thresholds.for_series(series[pk]), sizes[pk])
+        _noisy(dict(row) | {"series": series[pk]}, min_effects.for_series(series[pk]), sizes[pk])
         for pk, row in rows.items()
     ]
 
@@ -102,9 +102,9 @@ def _sizes(since: datetime, series: Iterable[int]) -> dict[int, _Sizes]:
     return found
 
 
-def _noisy(counted: Mapping[str, Any], in_force: Threshold, sizes: _Sizes) -> Noisy:
+def _noisy(counted: Mapping[str, Any], in_force: EffectInForce, sizes: _Sizes) -> Noisy:
     proposed = propose(in_force.percent, sizes.nothing, sizes.others)
-    return Noisy(**counted, threshold=in_force, proposed=proposed)
+    return Noisy(**counted, in_force=in_force, proposed=proposed)
 
 
 def propose(in_force: float, nothing: Sequence[float], others: Sequence[float]) -> Proposal | None:

@@ -9,15 +9,15 @@ from webapp.alerts.services.analysing import (
 from webapp.alerts.services.clock import pass_time
 from webapp.alerts.services.holds import begin_hold, end_holds
 from webapp.alerts.services.merged_revisions import alerts_that_join, move_conclusions
+from webapp.alerts.services.min_effects import (
+    MinEffectError,
+    ensure_percent,
+    set_min_effect,
+    undo_min_effect,
+)
 from webapp.alerts.services.naming import tell_bisect
 from webapp.alerts.services.reconciling import reconcile_trees
 from webapp.alerts.services.regrouping import merge, move, split
-from webapp.alerts.services.thresholds import (
-    ThresholdError,
-    ensure_percent,
-    set_threshold,
-    undo_threshold,
-)
 from webapp.alerts.services.triage import (
     AlertChanged,
     TriageError,
@@ -35,7 +35,7 @@ __all__ = [
     "NOT_OF_THE_SERIES",
     "AlertChanged",
     "Analysed",
-    "ThresholdError",
+    "MinEffectError",
     "TriageError",
     "acknowledge",
     "alerts_that_join",
@@ -53,11 +53,11 @@ __all__ = [
     "reconcile_trees",
     "reopen",
     "resolve",
-    "set_threshold",
+    "set_min_effect",
     "snooze",
     "snooze_until_revision",
     "split",
     "tell_bisect",
     "undo",
-    "undo_threshold",
+    "undo_min_effect",
 ]

@@ -1,4 +1,4 @@
-"""Whether a crossing of the threshold is a break, and of which kind."""
+"""Whether a crossing of the limit is a break, and of which kind."""
 
 from collections.abc import Sequence
 from math import sqrt
@@ -93,7 +93,7 @@ def sides_agree(
     """Return whether each side still differs without its most extreme revision.
 
     A revision that is odd beside the others of its side has no vote at all: the others must
-    carry the whole threshold. One that agrees with them may carry most of it.
+    carry the whole limit. One that agrees with them may carry most of it.
     """
     left, right = sides
     return _carries(right, left, variance, freedom, table) and _carries(

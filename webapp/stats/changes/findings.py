@@ -28,7 +28,7 @@ class Change:
 
     `change_pct` is new level against old in percent, `low_pct` to `high_pct` its 95 % interval.
     `probability` is that of the change being real (calibrated by simulation), `score` the
-    evidence in standard deviations and `needed` the threshold it had to pass. `p_value` is that
+    evidence in standard deviations and `needed` the limit it had to pass. `p_value` is that
     of the scan at one revision under no change: it ranks alerts and is no probability of error.
     `confirmed_by` is the revision that completed the evidence when read in order (None for a
     candidate).

@@ -99,8 +99,8 @@ def _update_noise(state: State, value: Value) -> None:
 def _scan(state: State, regime: Regime) -> bool:
     """Hold the newest revisions against the rest of their regime; True when a break was made.
 
-    The gap of two means is compared with its threshold after multiplying by all three weights,
-    which saves divisions; first with the normal threshold, which is never above Student's.
+    The gap of two means is compared with its limit after multiplying by all three weights,
+    which saves divisions; first with the normal limit, which is never above Student's.
     """
     count = regime.count
     if count < LEAST_REGIME or state.freedom < scale.LEAST_FREEDOM:

@@ -1,8 +1,8 @@
-"""The scale of evidence: what counts as how much, and the calibrated thresholds.
+"""The scale of evidence: what counts as how much, and the calibrated limits.
 
 Evidence is a normal score: how many standard deviations two levels lie apart, after allowing
 for an estimated variance (Student's t turned into a normal score) and for neighbours that stray
-together. Every threshold here was set by `python -m benchmarks.calibration`; see
+together. Every limit here was set by `python -m benchmarks.calibration`; see
 docs/figures.md for the rates they give.
 """
 

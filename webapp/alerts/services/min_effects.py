@@ -6,34 +6,34 @@ from django.db import transaction
 from django.utils import timezone
 
 from webapp.accounts.models import User
-from webapp.alerts.models import MinEffect, ThresholdChange
-from webapp.alerts.models.thresholds import MOST_PERCENT
+from webapp.alerts.models import MinEffect, MinEffectChange
+from webapp.alerts.models.min_effects import MOST_PERCENT
 from webapp.alerts.queries.scopes import Scope
 from webapp.alerts.services.reconciling import reconcile_trees
 from webapp.analysis.models import SeriesSettings
 from webapp.results.services import begin_writing
 
 
-class ThresholdError(Exception):
+class MinEffectError(Exception):
     """The threshold cannot be set; the message names the field and the remedy."""
 
 
 @transaction.atomic
-def set_threshold(
+def set_min_effect(
     *, scope: Scope, percent: float | None, actor: User, reason: str = ""
-) -> ThresholdChange:
+) -> MinEffectChange:
     """Set it, or with None let the wider one hold; alerts open and are retracted at once.
 
-    Raises ThresholdError.
+    Raises MinEffectError.
     """
     if percent is not None:
         ensure_percent(percent)
     _lock(scope)
     before = scope.percent()
     if before == percent:
-        raise ThresholdError(f"percent: {_setting_text(percent)} for {scope.text} already.")
+        raise MinEffectError(f"percent: {_setting_text(percent)} for {scope.text} already.")
     _write(scope, percent)
-    change = ThresholdChange.objects.create(
+    change = MinEffectChange.objects.create(
         at=timezone.now(),
         actor=actor,
         before=before,
@@ -46,24 +46,24 @@ def set_threshold(
 
 
 def ensure_percent(percent: float) -> float:
-    """The same. Raises ThresholdError for what is no threshold."""
+    """The same. Raises MinEffectError for what is no threshold."""
     if not 0 <= percent <= MOST_PERCENT:
-        raise ThresholdError(f"percent: {percent:g} is not from 0 to {MOST_PERCENT:g}.")
+        raise MinEffectError(f"percent: {percent:g} is not from 0 to {MOST_PERCENT:g}.")
     return percent
 
 
 @transaction.atomic
-def undo_threshold(*, change: int, actor: User) -> ThresholdChange:
-    """Set what held before ``change``, if nothing was set there since. Raises ThresholdError."""
-    row = ThresholdChange.objects.named().filter(pk=change).first()
+def undo_min_effect(*, change: int, actor: User) -> MinEffectChange:
+    """Set what held before ``change``, if nothing was set there since. Raises MinEffectError."""
+    row = MinEffectChange.objects.named().filter(pk=change).first()
     if row is None:
-        raise ThresholdError(f"change: there is no change {change}.")
+        raise MinEffectError(f"change: there is no change {change}.")
     scope = Scope.around(row.of)
     _lock(scope)
-    newer = ThresholdChange.objects.filter(pk__gt=row.pk, **{scope.part: scope.of}).exists()
+    newer = MinEffectChange.objects.filter(pk__gt=row.pk, **{scope.part: scope.of}).exists()
     if newer or scope.percent() != row.after:
-        raise ThresholdError(f"change: {scope.text} was set anew since; set it yourself.")
-    return set_threshold(
+        raise MinEffectError(f"change: {scope.text} was set anew since; set it yourself.")
+    return set_min_effect(
         scope=scope, percent=row.before, actor=actor, reason=f"change {row.pk} undone"
     )
 

@@ -11,18 +11,18 @@ from webapp.analysis.models import SeriesSettings
 from webapp.results.models import Series
 
 
-class Threshold(NamedTuple):
+class EffectInForce(NamedTuple):
     """In percent, and who set it: ``series``, ``mode``, ``hardware``, ``tree`` or ``default``."""
 
     percent: float
     source: str
 
 
-DEFAULT = Threshold(SeriesSettings.DEFAULT_MIN_EFFECT_PCT, "default")
+DEFAULT = EffectInForce(SeriesSettings.DEFAULT_MIN_EFFECT_PCT, "default")
 
 
 @dataclass(frozen=True, slots=True)
-class Thresholds:
+class MinEffects:
     """Everything that is set for one tree and beyond trees, read once."""
 
     tree: dict[int, float] = field(default_factory=dict)
@@ -49,11 +49,11 @@ class Thresholds:
         kept = {key: value for key, value in getattr(self, part).items() if key != pk}
         return replace(self, **{part: kept if percent is None else {**kept, pk: percent}})
 
-    def for_series(self, series: Series) -> Threshold:
+    def for_series(self, series: Series) -> EffectInForce:
         """The one in force: series before mode before hardware before tree before the default."""
         return self.chain(series)[0]
 
-    def chain(self, series: Series) -> list[Threshold]:
+    def chain(self, series: Series) -> list[EffectInForce]:
         """All that are set, the one in force first: each hides those after it."""
         found = []
         for source, pk in (
@@ -64,5 +64,5 @@ class Thresholds:
         ):
             percent = getattr(self, source).get(pk)
             if percent is not None:
-                found.append(Threshold(percent, source))
+                found.append(EffectInForce(percent, source))
         return [*found, DEFAULT]

@@ -61,7 +61,7 @@ class MinEffect(models.Model):
         return found
 
 
-class ThresholdChangeQuerySet(models.QuerySet["ThresholdChange"]):
+class MinEffectChangeQuerySet(models.QuerySet["MinEffectChange"]):
     """The log of thresholds."""
 
     def named(self) -> Self:
@@ -72,7 +72,7 @@ class ThresholdChangeQuerySet(models.QuerySet["ThresholdChange"]):
         )
 
 
-class ThresholdChange(models.Model):
+class MinEffectChange(models.Model):
     """That a person set the smallest effect of a tree, a hardware, a mode or a series.
 
     Rows are only added. ``before`` and ``after`` are in percent; null: none was set there, so that
@@ -89,7 +89,7 @@ class ThresholdChange(models.Model):
     after = models.FloatField(null=True)
     reason = models.TextField(blank=True)
 
-    objects = ThresholdChangeQuerySet.as_manager()
+    objects = MinEffectChangeQuerySet.as_manager()
 
     class Meta:
         ordering = ["-pk"]
@@ -99,7 +99,7 @@ class ThresholdChange(models.Model):
                 | Q(tree=None, hardware__isnull=False, mode=None, series=None)
                 | Q(tree=None, hardware=None, mode__isnull=False, series=None)
                 | Q(tree=None, hardware=None, mode=None, series__isnull=False),
-                name="threshold_change_of_one_thing",
+                name="min_effect_change_of_one_thing",
             )
         ]
 

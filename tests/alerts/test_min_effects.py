@@ -9,11 +9,11 @@ from django.test.utils import CaptureQueriesContext
 from tests import make
 from tests.alerts.steps import arrive, open_alerts, runs_of
 from webapp.accounts.models import User
-from webapp.alerts.models import Alert, Assignment, ThresholdChange
+from webapp.alerts.models import Alert, Assignment, MinEffectChange
 from webapp.alerts.queries.dry_runs import dry_run
+from webapp.alerts.queries.min_effects import EffectInForce, MinEffects
 from webapp.alerts.queries.scopes import Scope, ScopeError
-from webapp.alerts.queries.thresholds import Threshold, Thresholds
-from webapp.alerts.services.thresholds import ThresholdError, set_threshold, undo_threshold
+from webapp.alerts.services.min_effects import MinEffectError, set_min_effect, undo_min_effect
 from webapp.merging.services import merge_hardware, merge_modes
 from webapp.results.models import Hardware, Mode, Series
 from webapp.results.services import forget_names
@@ -54,7 +54,7 @@ def test_a_dry_run_says_which_alerts_would_go() -> None:
 
 
 def test_a_dry_run_says_which_alerts_would_be_raised(ada: User) -> None:
-    set_threshold(scope=Scope.named("tree:freebsd-head"), percent=50, actor=ada)
+    set_min_effect(scope=Scope.named("tree:freebsd-head"), percent=50, actor=ada)
     assert run(f"hardware:{XEON}", 2) == (["r120"], [])
     assert run("tree:freebsd-head", None) == (["r112", "r120"], [])
 
@@ -64,7 +64,7 @@ def test_a_dry_run_says_which_alerts_would_be_raised(ada: User) -> None:
 def test_what_a_dry_run_says_is_what_setting_it_does(scope: str, percent: float, ada: User) -> None:
     before = {name for name, *_ in open_alerts()}
     raised, gone = run(scope, percent)
-    set_threshold(scope=Scope.named(scope), percent=percent, actor=ada)
+    set_min_effect(scope=Scope.named(scope), percent=percent, actor=ada)
     assert {name for name, *_ in open_alerts()} == (before - set(gone)) | set(raised)
 
 
@@ -81,36 +81,36 @@ def test_a_dry_run_of_some_days_knows_only_what_was_detected_in_them() -> None:
 
 def test_a_threshold_is_set_with_a_log_and_taken_back(ada: User) -> None:
     scope = Scope.around(Series.objects.named().get(hardware__name=XEON))
-    change = set_threshold(scope=scope, percent=30, actor=ada, reason="a noisy machine")
+    change = set_min_effect(scope=scope, percent=30, actor=ada, reason="a noisy machine")
     assert [name for name, *_ in open_alerts()] == ["r112"]
     assert (change.before, change.after, change.of) == (None, 30, scope.of)
-    undo_threshold(change=change.pk, actor=ada)
+    undo_min_effect(change=change.pk, actor=ada)
     assert [name for name, *_ in open_alerts()] == ["r112", "r120"]
     assert scope.percent() is None
-    assert ThresholdChange.objects.get(pk=change.pk + 1).reason == f"change {change.pk} undone"
+    assert MinEffectChange.objects.get(pk=change.pk + 1).reason == f"change {change.pk} undone"
     assert Alert.objects.count() == 2
 
 
 def test_only_the_last_change_of_a_thing_is_taken_back(ada: User) -> None:
     scope = Scope.named("mode:pf")
-    first = set_threshold(scope=scope, percent=30, actor=ada)
-    set_threshold(scope=scope, percent=40, actor=ada)
-    with pytest.raises(ThresholdError, match="mode pf was set anew since"):
-        undo_threshold(change=first.pk, actor=ada)
+    first = set_min_effect(scope=scope, percent=30, actor=ada)
+    set_min_effect(scope=scope, percent=40, actor=ada)
+    with pytest.raises(MinEffectError, match="mode pf was set anew since"):
+        undo_min_effect(change=first.pk, actor=ada)
 
 
 @pytest.mark.parametrize("percent", [-1.0, 1001.0, float("nan"), float("inf")])
 def test_a_percentage_out_of_range_is_refused_by_the_name_of_its_field(
     percent: float, ada: User
 ) -> None:
-    with pytest.raises(ThresholdError, match="percent"):
-        set_threshold(scope=Scope.named("mode:pf"), percent=percent, actor=ada)
+    with pytest.raises(MinEffectError, match="percent"):
+        set_min_effect(scope=Scope.named("mode:pf"), percent=percent, actor=ada)
 
 
 def test_setting_what_is_set_is_said_and_not_logged(ada: User) -> None:
-    with pytest.raises(ThresholdError, match="nothing is set for mode pf already"):
-        set_threshold(scope=Scope.named("mode:pf"), percent=None, actor=ada)
-    assert not ThresholdChange.objects.exists()
+    with pytest.raises(MinEffectError, match="nothing is set for mode pf already"):
+        set_min_effect(scope=Scope.named("mode:pf"), percent=None, actor=ada)
+    assert not MinEffectChange.objects.exists()
 
 
 @pytest.mark.parametrize("text", ["", "mode", "mode:x", "series:x", f"series:{10**30}", "a:b\0"])
@@ -122,12 +122,12 @@ def test_an_unknown_scope_is_refused_with_how_one_is_written(text: str) -> None:
 def test_each_threshold_says_what_it_hides(ada: User) -> None:
     series = Series.objects.get(hardware__name=XEON)
     for scope, percent in (("tree:freebsd-head", 3), ("mode:pf", 5), (f"series:{series.pk}", 7)):
-        set_threshold(scope=Scope.named(scope), percent=percent, actor=ada)
-    assert Thresholds.of([series.pk]).chain(series) == [
-        Threshold(7, "series"),
-        Threshold(5, "mode"),
-        Threshold(3, "tree"),
-        Threshold(2, "default"),
+        set_min_effect(scope=Scope.named(scope), percent=percent, actor=ada)
+    assert MinEffects.of([series.pk]).chain(series) == [
+        EffectInForce(7, "series"),
+        EffectInForce(5, "mode"),
+        EffectInForce(3, "tree"),
+        EffectInForce(2, "default"),
     ]
 
 
@@ -137,19 +137,19 @@ def test_what_was_set_outlives_a_merge_of_what_it_was_set_for(ada: User) -> None
     there = Series.objects.named().get(hardware__name=XEON)
     Hardware.objects.update(lab=there.hardware.lab)
     for scope, percent in ((f"hardware:{ATOM}", 30), (f"series:{here.pk}", 7), ("mode:pf", 4)):
-        set_threshold(scope=Scope.named(scope), percent=percent, actor=ada)
-    set_threshold(scope=Scope.named("mode:forwarding"), percent=9, actor=ada)
+        set_min_effect(scope=Scope.named(scope), percent=percent, actor=ada)
+    set_min_effect(scope=Scope.named("mode:forwarding"), percent=9, actor=ada)
     alert = Alert.objects.first()
     said = Assignment.objects.create(alert=alert, series=here, after=alert.after, last=alert.after)
     merge_hardware(source=here.hardware, into=there.hardware)
     merge_modes(source=here.mode, into=Mode.objects.get(name="forwarding"))
     left = Series.objects.named().get()
-    assert Thresholds.of([left.pk]).chain(left) == [
-        Threshold(7, "series"),
-        Threshold(9, "mode"),
-        Threshold(30, "hardware"),
-        Threshold(2, "default"),
+    assert MinEffects.of([left.pk]).chain(left) == [
+        EffectInForce(7, "series"),
+        EffectInForce(9, "mode"),
+        EffectInForce(30, "hardware"),
+        EffectInForce(2, "default"),
     ]
-    assert ThresholdChange.objects.count() == 4
+    assert MinEffectChange.objects.count() == 4
     said.refresh_from_db()
     assert said.series == left
