@@ -12,7 +12,7 @@ class BisectLine:
     """A bisect with what it last said."""
 
     bisect: Bisect
-    sentences: str
+    sentence: str
 
 
 def lines_of(bisects: Sequence[Bisect]) -> list[BisectLine]:
