@@ -5,7 +5,8 @@
 reads the modules below each PATH (``webapp`` and ``agents/src`` unless named) and looks at the
 names of modules, classes, functions, parameters and fields; not at local variables, texts and
 comments. A name is split at underscores and capitals; each part of it, and each pair of parts,
-must not be a key of ``DROPPED``. Prints a line a name and ends with 1 where there is any.
+must not be a key of ``DROPPED``, nor a module one of ``DROPPED_MODULES``. Prints a line a name and
+ends with 1 where there is any.
 """
 
 import argparse
@@ -44,6 +45,15 @@ DROPPED: Mapping[str, str] = {
 }
 """A part of a name, or two in a row, and what to say instead."""
 
+DROPPED_MODULES: Mapping[str, str] = {
+    "acting": "say whose acts: bisect_acts, job_acts",
+    "asking": "say job_requests, or poll_requests",
+    "claiming": "say claims, or leasing",
+    "following": "say what follows what",
+    "log": "say events, or decisions",
+}
+"""A whole name of a module that stood for several jobs, and what to say instead."""
+
 _HOLD = "that a bisect searches an alert's step is called a hold (AlertHold), and nothing else is"
 _PLACE = "where a revision stands on its tree is called its place on pages and in errors"
 
@@ -73,18 +83,26 @@ class Name:
     line: int
     reported: str
     given: str
+    is_module: bool = False
 
     @property
     def dropped(self) -> str:
         """The word in it that was given up; empty: none."""
+        if self.is_module and self.given in DROPPED_MODULES:
+            return self.given
         parts = [part.lower() for part in _PARTS.findall(self.given)]
         both = [*parts, *(f"{one} {other}" for one, other in pairwise(parts))]
         return next((part for part in both if part in DROPPED), "")
 
+    @property
+    def advice(self) -> str:
+        """What to say instead."""
+        return DROPPED.get(self.dropped) or DROPPED_MODULES[self.dropped]
+
 
 def names_in(path: Path) -> Iterator[Name]:
     """The module of ``path``, its classes, functions, parameters and fields. Raises SyntaxError."""
-    yield Name(path, 1, path.stem, path.stem)
+    yield Name(path, 1, path.stem, path.stem, is_module=True)
     yield from _names(path, ast.parse(path.read_text(encoding="utf-8")), "")
 
 
@@ -96,7 +114,7 @@ def offences(roots: Sequence[Path], allowed: Mapping[tuple[str, str], str] = ALL
     found = [name for path in paths for name in names_in(path) if name.dropped]
     by_name = [(name, [entry for entry in allowed if _allows(entry, name)]) for name in found]
     lines = [
-        f"{one.path}:{one.line}: {one.reported}: {DROPPED[one.dropped]}, not “{one.dropped}”"
+        f"{one.path}:{one.line}: {one.reported}: {one.advice}, not “{one.dropped}”"
         for one, entries in by_name
         if not entries
     ]

@@ -42,6 +42,14 @@ def test_modules_classes_functions_parameters_and_fields_are_read(room: Path) ->
     ]
 
 
+def test_a_module_named_for_several_jobs_is_refused_and_a_function_is_not(tmp_path: Path) -> None:
+    (tmp_path / "asking.py").write_text("def asking() -> None: ...")
+    lines = offences([tmp_path], {})
+    assert lines == [
+        f"{tmp_path}/asking.py:1: asking: say job_requests, or poll_requests, not “asking”"
+    ]
+
+
 def test_an_offence_says_what_to_say_instead(room: Path) -> None:
     line = offences([room], {})[2]
     assert line.endswith(f"Letter.standing: {DROPPED['standing']}, not “standing”")
