@@ -12,6 +12,7 @@ from tests.accounts.test_admin import MODELS, fill
 from tests.fuzzing import is_whole
 from tests.operators import operator, url
 from tests.test_hostile_input import HOSTILE, undone
+from webapp.results.models import Hardware
 
 pytestmark = [pytest.mark.django_db, pytest.mark.fuzz]
 STEP = 1 if is_whole() else 15
@@ -29,7 +30,7 @@ def sent_back(client: Client, address: str) -> Form | None:
     for form in forms:
         for name in form.fields:
             value = form[name].value()
-            found[form.add_prefix(name)] = "" if value in (None, False) else value
+            found[form.add_prefix(name)] = "" if value is None or value is False else value
     return found
 
 
@@ -74,3 +75,31 @@ def test_there_are_forms_to_try() -> None:
     }
     assert {"Agent", "Hardware", "Lab", "Metric", "Series", "Tree", "User"} <= tried
     assert len(admin.site._registry) == len(MODELS)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    ["9" * 5000, "[" * 100_000, "NaN", "[1e999]", '"\\u0000"', '"\\ud800"', '{"a": Infinity}', "{"],
+)
+def test_facts_that_cannot_be_stored_are_refused_by_their_field(facts: str) -> None:
+    fill(1, 1)
+    client = operator()
+    page = url(Hardware, "change", Hardware.objects.earliest("pk").pk)
+    answer = client.post(page, {**(sent_back(client, page) or {}), "facts": facts})
+    assert answer.status_code == 200
+    assert list(answer.context["adminform"].form.errors) == ["facts"]
+
+
+def test_facts_that_can_be_stored_are() -> None:
+    fill(1, 1)
+    client = operator()
+    row = Hardware.objects.earliest("pk")
+    page = url(Hardware, "change", row.pk)
+    assert (
+        client.post(
+            page, {**(sent_back(client, page) or {}), "facts": '{"cpu": "Atom", "cores": 4}'}
+        ).status_code
+        == 302
+    )
+    row.refresh_from_db()
+    assert row.facts == {"cpu": "Atom", "cores": 4}

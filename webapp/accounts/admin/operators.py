@@ -1,5 +1,6 @@
 """What the admin pages of all apps share: read-only pages, and actions that ask first."""
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,10 @@ from django.contrib.admin.widgets import (
     AutocompleteSelect,
     AutocompleteSelectMultiple,
 )
+from django.db import models
 from django.db.models import Count, IntegerField, Model, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
+from django.forms.fields import InvalidJSONInput
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
@@ -79,8 +82,42 @@ class SomeFound(KeyOrNothing, AutocompleteSelectMultiple):
     """Several rows, found by typing."""
 
 
+class StorableJSON(forms.JSONField):
+    """JSON that Python reads and PostgreSQL holds; anything else is refused in the form."""
+
+    def to_python(self, value: Any) -> Any:
+        try:
+            found = super().to_python(value)
+            _check_storable(found)
+        except (ValueError, RecursionError) as error:
+            raise forms.ValidationError(
+                "Enter JSON without NaN, infinity, NUL, lone surrogates, numbers of thousands of "
+                "digits and hundreds of levels."
+            ) from error
+        return found
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        """What cannot be stored is shown as it was typed."""
+        try:
+            found = super().bound_data(data, initial)
+            _check_storable(found)
+        except (ValueError, RecursionError):
+            return InvalidJSONInput(data)
+        return found
+
+
+def _check_storable(value: Any) -> None:
+    """Raises ValueError, RecursionError."""
+    text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+    text.encode()  # a lone surrogate has no encoding
+    if "\\u0000" in text:
+        raise ValueError("NUL")
+
+
 class OperatedAdmin(Admin):
     """Actions with ``permissions=["operate"]`` are for who may change the model."""
+
+    formfield_overrides = {models.JSONField: {"form_class": StorableJSON}}
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if db_field.name in self.get_autocomplete_fields(request):
