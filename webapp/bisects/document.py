@@ -1,8 +1,9 @@
 """A bisect as plain data, the same for the API and for the page's JSON."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from webapp.bisects.models import Bisect
+from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision
 from webapp.bisects.view import BisectView
 
 
@@ -51,43 +52,47 @@ def detail_document(view: BisectView) -> dict[str, Any]:
             "deadline": view.bisect.deadline,
         },
         "noise": view.bisect.noise,
-        "boots": [
-            {
-                "number": row.number,
-                "revision": row.revision.name,
-                "build": row.build,
-                "values": row.values,
-                "source": row.source,
-                "purpose": row.purpose,
-                "run": str(row.run.uuid) if row.run else None,
-                "at": row.at,
-            }
-            for row in view.boots
+        "boots": [_boot(row) for row in view.boots],
+        "decisions": [_decision(row, names) for row in view.decisions],
+        "acts": [_act(row) for row in view.acts],
+    }
+
+
+def _boot(row: BisectBoot) -> dict[str, Any]:
+    return {
+        "number": row.number,
+        "revision": row.revision.name,
+        "build": row.build,
+        "values": row.values,
+        "source": row.source,
+        "purpose": row.purpose,
+        "run": str(row.run.uuid) if row.run else None,
+        "at": row.at,
+    }
+
+
+def _decision(row: BisectDecision, names: Sequence[str]) -> dict[str, Any]:
+    """``names`` are those of the revisions along the bisect."""
+    return {
+        "number": row.number,
+        "at": row.at,
+        "state": row.state,
+        "action": row.action,
+        "words": row.text,
+        "boots": row.boots,
+        "chances": [
+            {"revision": names[index], "probability": chance}
+            for index, chance in row.figures["chances"]
         ],
-        "decisions": [
-            {
-                "number": row.number,
-                "at": row.at,
-                "state": row.state,
-                "action": row.action,
-                "words": row.text,
-                "boots": row.boots,
-                "chances": [
-                    {"revision": names[index], "probability": chance}
-                    for index, chance in row.figures["chances"]
-                ],
-            }
-            for row in view.decisions
-        ],
-        "acts": [
-            {
-                "number": row.number,
-                "at": row.at,
-                "actor": row.actor.get_username() if row.actor else None,
-                "kind": row.kind,
-                "revision": row.revision.name if row.revision else None,
-                "reason": row.reason,
-            }
-            for row in view.acts
-        ],
+    }
+
+
+def _act(row: BisectAct) -> dict[str, Any]:
+    return {
+        "number": row.number,
+        "at": row.at,
+        "actor": row.actor.get_username() if row.actor else None,
+        "kind": row.kind,
+        "revision": row.revision.name if row.revision else None,
+        "reason": row.reason,
     }

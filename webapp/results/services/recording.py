@@ -237,25 +237,27 @@ def _write(
         ],
     )
     ids |= successors
+    samples = [
+        (run, series[subjects.series_key(run, metric)], metric)
+        for run in documents
+        for metric in run.metrics
+    ]
     insert_rows(
         Measurement,
         [
             {
                 "run_id": ids[run.uuid],
-                "series_id": series[subjects.series_key(run, metric)],
+                "series_id": pk,
                 "samples": metric.samples,
                 "boots": metric.boots,
             }
-            for run in documents
-            for metric in run.metrics
+            for run, pk, metric in samples
         ],
     )
     share_lists(former, successors)
-    for run in documents:
+    for run, pk, _ in samples:
         revision = subjects.revision_of(run)
-        for metric in run.metrics:
-            key = (series[subjects.series_key(run, metric)], revision.pk)
-            positions[key] = revision.position
+        positions[pk, revision.pk] = revision.position
     refresh_points(positions, {revision: position for (_, revision), position in positions.items()})
 
 
