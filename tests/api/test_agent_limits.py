@@ -115,3 +115,17 @@ def test_the_agent_objects_to_a_run_exactly_when_the_server_does(run: dict[str, 
     except ValidationError as error:
         refused = {str(one["loc"][2]) for one in error.errors()}
     assert {fault.path.split(".")[0].split("[")[0] for fault in limits.faults(run)} == refused
+
+
+@pytest.mark.parametrize("field", ["tree", "revision", "hardware", "workload", "metric"])
+def test_a_line_end_at_the_end_of_a_name_is_refused_by_both(field: str) -> None:
+    run = run_document()
+    if field == "workload":
+        run["mode"] = {**run["mode"], "workload": "pf\n"}
+    elif field == "metric":
+        run["metrics"] = {"pps\n": run["metrics"]["pps"]}
+    else:
+        run[field] = "r1\n"
+    with pytest.raises(ValidationError):
+        BatchIn.model_validate({"runs": [run]})
+    assert limits.faults(run)

@@ -52,7 +52,8 @@ class Text:
             return f"has {len(text)} characters; the server takes {self.least} to {self.most}"
         if found := self.without.search(text):
             return f"holds the character U+{ord(found[0]):04X}; remove it or replace it"
-        if self.pattern and not re.search(self.pattern, text):
+        # Python's $ also matches before a line end at the end, the server's does not.
+        if self.pattern and not re.fullmatch(self.pattern, text):
             return f"{text!r} is no name that the server takes"
         return ""
 
