@@ -1,6 +1,7 @@
 """Triage by keyboard in a browser, under the Content-Security-Policy."""
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -76,6 +77,14 @@ def test_an_inbox_is_triaged_without_a_mouse(inbox: Page, complaints: list[str])
     assert complaints == []
 
 
+def intercept(inbox: Page, handler: Callable[[Route], None]) -> None:
+    """Hand every act to `handler`. The page is loaded anew: a page that is open may send its next
+    request past an interception that has just begun.
+    """
+    inbox.route("**/alerts/act/**", handler)
+    inbox.reload()  # waits for its scripts
+
+
 def test_a_key_that_is_held_acts_once_and_what_it_did_can_be_undone(inbox: Page) -> None:
     sent: list[str] = []
 
@@ -85,7 +94,7 @@ def test_a_key_that_is_held_acts_once_and_what_it_did_can_be_undone(inbox: Page)
             inbox.keyboard.press("e")
         route.continue_()
 
-    inbox.route("**/alerts/act/**", hold)
+    intercept(inbox, hold)
     inbox.keyboard.press("j")
     inbox.keyboard.press("e")
     expect(inbox.get_by_text("Done: alert")).to_be_visible()
@@ -184,7 +193,7 @@ def test_what_was_done_is_announced_in_a_region_that_stays(inbox: Page) -> None:
 
 
 def test_a_server_that_does_not_answer_loses_neither_the_row_nor_the_focus(inbox: Page) -> None:
-    inbox.route("**/alerts/act/**", lambda route: route.abort())
+    intercept(inbox, lambda route: route.abort())
     inbox.keyboard.press("j")
     inbox.keyboard.press("a")
     expect(inbox.locator("#toast")).to_contain_text("Not done")
