@@ -6,7 +6,7 @@ from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 
-from webapp.api.errors import explain_loss
+from webapp.api.wiring import explain_loss
 
 
 class DatabaseLost:

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.http import HttpRequest, HttpResponseBase
 
-from webapp.api.urls import NAMESPACE, refuse_reader
+from webapp.api.wiring import NAMESPACE, refuse_reader
 
 
 def reading(request: HttpRequest) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from webapp.pages.job_offers import Ask, Offer, offers
 from webapp.pages.links import compare_link, with_query
 from webapp.results.models import Revision
 from webapp.stats.compare import Comparison
-from webapp.stats.student import mean_interval
+from webapp.stats.ministat import mean_interval
 
 CONFIDENCE = 95.0
 ROWS_SHOWN = 300

@@ -16,7 +16,7 @@ from webapp.pages.conclusions import Conclusion, conclusions_of
 from webapp.pages.trend_query import TrendQuery
 from webapp.pages.trend_unknown import NotOffered, Part, Unknown, unknown
 from webapp.results.models import Metric, Point, Revision, Series, Tree
-from webapp.stats.student import mean_interval
+from webapp.stats.ministat import mean_interval
 
 MOST_SERIES = 24
 SUBJECT_LENGTH = 80

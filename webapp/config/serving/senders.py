@@ -8,7 +8,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.core.handlers.wsgi import WSGIRequest
 from django.db import DatabaseError, InterfaceError, connection
 
-from webapp.api.auth import sent_by_an_agent
+from webapp.api.wiring import sent_by_an_agent
 from webapp.config.serving.reading import Refused
 
 
