@@ -10,7 +10,7 @@ import pytest
 
 from tests.faults.rounds import table
 from tests.faults.rounds.breaking import STARVED, kill
-from tests.faults.rounds.fault import Broken
+from tests.faults.rounds.fault import Broken, Fault
 from tests.faults.rounds.playing import IDENTICAL, Outcome, plan, play
 from tests.faults.rounds.rig import Rig, rig
 from tests.faults.rounds.workload import Work
@@ -26,20 +26,16 @@ def fail(rig: Rig, _work: Work, _draw: random.Random) -> Broken:
     raise AssertionError("by design")
 
 
-@pytest.fixture(scope="module")
-def found() -> list[Outcome]:
-    """A quiet round, two of the fifty, and between them one that fails."""
-    faults = [("kill -9 web", kill("web")), ("fails", fail), ("kill -9 postgres", kill("postgres"))]
+def rounds(*faults: tuple[str, Fault]) -> list[Outcome]:
+    """A quiet round and these, on an instance of their own."""
     with rig() as running:
         return list(play(running, faults))
 
 
 @pytest.mark.stack
-@pytest.mark.xdist_group("rounds")
-def test_a_killed_web_server_and_a_killed_postgres_change_nothing_of_what_is_concluded(
-    found: list[Outcome],
-) -> None:
-    assert [(one.fault, one.outcome, one.lost) for one in found if one.fault != "fails"] == [
+def test_a_killed_web_server_and_a_killed_postgres_change_nothing_of_what_is_concluded() -> None:
+    found = rounds(("kill -9 web", kill("web")), ("kill -9 postgres", kill("postgres")))
+    assert [(one.fault, one.outcome, one.lost) for one in found] == [
         ("nothing", IDENTICAL, 0),
         ("kill -9 web", IDENTICAL, 0),
         ("kill -9 postgres", IDENTICAL, 0),
@@ -52,11 +48,9 @@ def test_a_killed_web_server_and_a_killed_postgres_change_nothing_of_what_is_con
 
 @pytest.mark.long
 @pytest.mark.stack
-@pytest.mark.xdist_group("rounds")
-def test_a_round_that_fails_says_why_and_leaves_the_next_a_sound_instance(
-    found: list[Outcome],
-) -> None:
-    assert [one.outcome for one in found[2:]] == ["failed: AssertionError: by design", IDENTICAL]
+def test_a_round_that_fails_says_why_and_leaves_the_next_a_sound_instance() -> None:
+    found = rounds(("fails", fail), ("kill -9 web", kill("web")))
+    assert [one.outcome for one in found[1:]] == ["failed: AssertionError: by design", IDENTICAL]
     assert [process.wait(0) for process in LEFT] == [-signal.SIGKILL]
 
 
