@@ -11,6 +11,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests import make
 from tests.alerts.steps import arrive, runs_of
+from tests.browser.steps import sign_in
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert
 from webapp.results.services import forget_names
@@ -42,13 +43,9 @@ def inbox(live_server: LiveServer, page: Page, complaints: list[str]) -> Page:
     """The inbox with two alerts, signed in."""
     forget_names()
     arrive(runs_of(PLACES))
-    make.user("ada", role=User.Role.TRIAGER)
-    page.goto(f"{live_server.url}/sign-in/?next=/alerts/")
-    page.get_by_label("Username").fill("ada")
-    page.get_by_label("Password").fill("a long password")
-    page.get_by_role("button", name="Sign in").click()
+    sign_in(page, live_server, make.user("ada", role=User.Role.TRIAGER))
+    page.goto(f"{live_server.url}/alerts/")  # waits for its scripts
     expect(page.locator("tr[data-alert]")).to_have_count(2)
-    page.wait_for_load_state("load")  # with its scripts
     return page
 
 
@@ -209,7 +206,11 @@ def test_a_triager_who_was_signed_out_is_asked_to_sign_in(inbox: Page) -> None:
     inbox.context.clear_cookies(name=settings.SESSION_COOKIE_NAME)
     inbox.keyboard.press("j")
     inbox.keyboard.press("a")
-    expect(inbox.get_by_label("Password")).to_be_visible()
+    inbox.get_by_label("Username").fill("ada")
+    inbox.get_by_label("Password").fill("a long password")
+    assert states() == ["new", "new"]
+    inbox.get_by_role("button", name="Sign in").click()
+    expect(inbox.locator("tr[data-alert]")).to_have_count(2)
     assert states() == ["new", "new"]
 
 
