@@ -167,6 +167,83 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-pk"],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state", "resolved"), _negated=True),
+                        fields=["-id"],
+                        name="alerts_not_resolved",
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("tree", "revision"), name="alert_once_for_a_commit"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("state", "resolved"), models.Q(("resolution", ""), _negated=True)
+                            ),
+                            models.Q(
+                                models.Q(("state", "resolved"), _negated=True), ("resolution", "")
+                            ),
+                            _connector="OR",
+                        ),
+                        name="alert_resolved_as_something",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("resolution", "duplicate"),
+                            ("duplicate_of__isnull", True),
+                            _connector="OR",
+                        ),
+                        name="alert_duplicate_of_another",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("duplicate_of", models.F("id")), _negated=True),
+                        name="alert_not_of_itself",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("resolution__in", ["fixed", "backed out"]),
+                            ("resolution_revision__isnull", True),
+                            _connector="OR",
+                        ),
+                        name="alert_fixed_by_a_revision",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("state", "snoozed"), _negated=True),
+                            ("snoozed_until__isnull", False),
+                            ("snoozed_until_position__isnull", False),
+                            ("history", True),
+                            _connector="OR",
+                        ),
+                        name="alert_snoozed_until_something",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("snoozed_until_position__isnull", True),
+                                ("snoozed_until_revision", ""),
+                            ),
+                            models.Q(
+                                ("snoozed_until__isnull", True),
+                                ("snoozed_until_position__isnull", False),
+                                models.Q(("snoozed_until_revision", ""), _negated=True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="alert_snoozed_until_one_thing",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("named_probability__isnull", True),
+                            ("named_probability__range", (0, 1)),
+                            _connector="OR",
+                        ),
+                        name="alert_named_probability",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -240,6 +317,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["alert", "pk"],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("is_read", False)),
+                        fields=["id"],
+                        name="alert_events_unread",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -471,6 +555,34 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name": "smallest effect",
                 "ordering": ["pk"],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("hardware__isnull", True),
+                                ("mode__isnull", True),
+                                ("tree__isnull", False),
+                            ),
+                            models.Q(
+                                ("hardware__isnull", False),
+                                ("mode__isnull", True),
+                                ("tree__isnull", True),
+                            ),
+                            models.Q(
+                                ("hardware__isnull", True),
+                                ("mode__isnull", False),
+                                ("tree__isnull", True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="min_effect_of_one_thing",
+                        violation_error_message="Choose one tree, one hardware or one mode.",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("percent__range", (0, 1000))),
+                        name="min_effect_0_to_1000",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -533,163 +645,38 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-pk"],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("hardware", None),
+                                ("mode", None),
+                                ("series", None),
+                                ("tree__isnull", False),
+                            ),
+                            models.Q(
+                                ("hardware__isnull", False),
+                                ("mode", None),
+                                ("series", None),
+                                ("tree", None),
+                            ),
+                            models.Q(
+                                ("hardware", None),
+                                ("mode__isnull", False),
+                                ("series", None),
+                                ("tree", None),
+                            ),
+                            models.Q(
+                                ("hardware", None),
+                                ("mode", None),
+                                ("series__isnull", False),
+                                ("tree", None),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="min_effect_change_of_one_thing",
+                    )
+                ],
             },
-        ),
-        migrations.AddIndex(
-            model_name="alert",
-            index=models.Index(
-                condition=models.Q(("state", "resolved"), _negated=True),
-                fields=["-id"],
-                name="alerts_not_resolved",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="alert",
-            constraint=models.UniqueConstraint(
-                fields=("tree", "revision"), name="alert_once_for_a_commit"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="alert",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("state", "resolved"), models.Q(("resolution", ""), _negated=True)),
-                    models.Q(models.Q(("state", "resolved"), _negated=True), ("resolution", "")),
-                    _connector="OR",
-                ),
-                name="alert_resolved_as_something",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="alert",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("resolution", "duplicate"), ("duplicate_of__isnull", True), _connector="OR"
-                ),
-                name="alert_duplicate_of_another",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="alert",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("duplicate_of", models.F("id")), _negated=True),
-                name="alert_not_of_itself",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="alert",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("resolution__in", ["fixed", "backed out"]),
-                    ("resolution_revision__isnull", True),
-                    _connector="OR",
-                ),
-                name="alert_fixed_by_a_revision",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="alert",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("state", "snoozed"), _negated=True),
-                    ("snoozed_until__isnull", False),
-                    ("snoozed_until_position__isnull", False),
-                    ("history", True),
-                    _connector="OR",
-                ),
-                name="alert_snoozed_until_something",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="alert",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(
-                        ("snoozed_until_position__isnull", True), ("snoozed_until_revision", "")
-                    ),
-                    models.Q(
-                        ("snoozed_until__isnull", True),
-                        ("snoozed_until_position__isnull", False),
-                        models.Q(("snoozed_until_revision", ""), _negated=True),
-                    ),
-                    _connector="OR",
-                ),
-                name="alert_snoozed_until_one_thing",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="alert",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("named_probability__isnull", True),
-                    ("named_probability__range", (0, 1)),
-                    _connector="OR",
-                ),
-                name="alert_named_probability",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="alertevent",
-            index=models.Index(
-                condition=models.Q(("is_read", False)), fields=["id"], name="alert_events_unread"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="mineffect",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(
-                        ("hardware__isnull", True), ("mode__isnull", True), ("tree__isnull", False)
-                    ),
-                    models.Q(
-                        ("hardware__isnull", False), ("mode__isnull", True), ("tree__isnull", True)
-                    ),
-                    models.Q(
-                        ("hardware__isnull", True), ("mode__isnull", False), ("tree__isnull", True)
-                    ),
-                    _connector="OR",
-                ),
-                name="min_effect_of_one_thing",
-                violation_error_message="Choose one tree, one hardware or one mode.",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="mineffect",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("percent__range", (0, 1000))), name="min_effect_0_to_1000"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="mineffectchange",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(
-                        ("hardware", None),
-                        ("mode", None),
-                        ("series", None),
-                        ("tree__isnull", False),
-                    ),
-                    models.Q(
-                        ("hardware__isnull", False),
-                        ("mode", None),
-                        ("series", None),
-                        ("tree", None),
-                    ),
-                    models.Q(
-                        ("hardware", None),
-                        ("mode__isnull", False),
-                        ("series", None),
-                        ("tree", None),
-                    ),
-                    models.Q(
-                        ("hardware", None),
-                        ("mode", None),
-                        ("series__isnull", False),
-                        ("tree", None),
-                    ),
-                    _connector="OR",
-                ),
-                name="min_effect_change_of_one_thing",
-            ),
         ),
     ]

@@ -184,6 +184,51 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["series", "position"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("state__in", ["candidate", "confirmed", "recovered"])),
+                        fields=("series", "revision"),
+                        name="finding_once_at_a_revision",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("recovered_by__isnull", False), ("state", "recovered")),
+                            models.Q(
+                                models.Q(("state", "recovered"), _negated=True),
+                                ("recovered_by__isnull", True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="finding_recovered_by_a_revision",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("state", "superseded"), ("superseded_by__isnull", False)),
+                            models.Q(
+                                models.Q(("state", "superseded"), _negated=True),
+                                ("superseded_by__isnull", True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="finding_superseded_by_another",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("verdict__in", ["better", "worse"])),
+                        name="finding_better_or_worse",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("here__range", (0, 1)),
+                            ("p_value__range", (0, 1)),
+                            ("probability__range", (0, 1)),
+                        ),
+                        name="finding_probabilities",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("revision", models.F("previous")), _negated=True),
+                        name="finding_between_two_revisions",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -462,66 +507,5 @@ class Migration(migrations.Migration):
                     ),
                 ],
             },
-        ),
-        migrations.AddConstraint(
-            model_name="finding",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("state__in", ["candidate", "confirmed", "recovered"])),
-                fields=("series", "revision"),
-                name="finding_once_at_a_revision",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="finding",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("recovered_by__isnull", False), ("state", "recovered")),
-                    models.Q(
-                        models.Q(("state", "recovered"), _negated=True),
-                        ("recovered_by__isnull", True),
-                    ),
-                    _connector="OR",
-                ),
-                name="finding_recovered_by_a_revision",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="finding",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("state", "superseded"), ("superseded_by__isnull", False)),
-                    models.Q(
-                        models.Q(("state", "superseded"), _negated=True),
-                        ("superseded_by__isnull", True),
-                    ),
-                    _connector="OR",
-                ),
-                name="finding_superseded_by_another",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="finding",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("verdict__in", ["better", "worse"])),
-                name="finding_better_or_worse",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="finding",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("here__range", (0, 1)),
-                    ("p_value__range", (0, 1)),
-                    ("probability__range", (0, 1)),
-                ),
-                name="finding_probabilities",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="finding",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("revision", models.F("previous")), _negated=True),
-                name="finding_between_two_revisions",
-            ),
         ),
     ]

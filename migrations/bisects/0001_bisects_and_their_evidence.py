@@ -200,6 +200,68 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-pk"],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state__in", ["done", "cancelled"]), _negated=True),
+                        fields=["-id"],
+                        name="bisects_running",
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("created_by__isnull", True)),
+                        fields=("alert", "series"),
+                        name="bisect_started_itself_once",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("good", models.F("bad")), _negated=True),
+                        name="bisect_between_two",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("effect_pct", 0), _negated=True),
+                        name="bisect_of_a_step",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("state", "done"), models.Q(("outcome", ""), _negated=True)),
+                            models.Q(models.Q(("state", "done"), _negated=True), ("outcome", "")),
+                            _connector="OR",
+                        ),
+                        name="bisect_done_with_an_outcome",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("outcome", "single"), _negated=True),
+                            ("culprit__isnull", False),
+                            _connector="OR",
+                        ),
+                        name="bisect_names_its_culprit",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("probability__isnull", True),
+                            ("probability__range", (0, 1)),
+                            _connector="OR",
+                        ),
+                        name="bisect_probability",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("ended_at__isnull", False), ("state__in", ["done", "cancelled"])
+                            ),
+                            models.Q(
+                                models.Q(("state__in", ["done", "cancelled"]), _negated=True),
+                                ("ended_at__isnull", True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="bisect_ended_at_a_moment",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("most_boots__gte", 1)), name="bisect_has_a_boot"
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -264,6 +326,42 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["bisect", "number"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("bisect", "number"), name="bisect_act_numbered"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("index__isnull", False),
+                                (
+                                    "kind__in",
+                                    [
+                                        "force",
+                                        "exclude",
+                                        "allow",
+                                        "pin",
+                                        "skip",
+                                        "unskip",
+                                        "weak",
+                                        "same",
+                                    ],
+                                ),
+                                ("revision__isnull", False),
+                            ),
+                            models.Q(
+                                ("kind__in", ["pause", "resume", "cancel"]),
+                                ("revision__isnull", True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="bisect_act_on_a_revision",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("reason", ""), _negated=True),
+                        name="bisect_act_with_a_reason",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -339,6 +437,35 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["bisect", "number"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("bisect", "number"), name="bisect_boot_numbered"
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("dropped_at__isnull", True)),
+                        fields=("bisect", "run", "boot"),
+                        name="bisect_boot_once_from_a_run",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("entered_by__isnull", False),
+                                ("run__isnull", True),
+                                ("source", "pasted"),
+                            ),
+                            models.Q(
+                                models.Q(("source", "pasted"), _negated=True),
+                                ("entered_by__isnull", True),
+                                ("run__isnull", False),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="bisect_boot_from_one_source",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("values__len__gte", 1)), name="bisect_boot_has_a_value"
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -391,6 +518,11 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["bisect", "number"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("bisect", "number"), name="bisect_decision_numbered"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -432,6 +564,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["bisect", "pk"],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("settled", False)),
+                        fields=["bisect"],
+                        name="bisect_jobs_open",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -512,166 +651,5 @@ class Migration(migrations.Migration):
                     ),
                 ],
             },
-        ),
-        migrations.AddIndex(
-            model_name="bisect",
-            index=models.Index(
-                condition=models.Q(("state__in", ["done", "cancelled"]), _negated=True),
-                fields=["-id"],
-                name="bisects_running",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="bisect",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("created_by__isnull", True)),
-                fields=("alert", "series"),
-                name="bisect_started_itself_once",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="bisect",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("good", models.F("bad")), _negated=True),
-                name="bisect_between_two",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="bisect",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("effect_pct", 0), _negated=True), name="bisect_of_a_step"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="bisect",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("state", "done"), models.Q(("outcome", ""), _negated=True)),
-                    models.Q(models.Q(("state", "done"), _negated=True), ("outcome", "")),
-                    _connector="OR",
-                ),
-                name="bisect_done_with_an_outcome",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="bisect",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("outcome", "single"), _negated=True),
-                    ("culprit__isnull", False),
-                    _connector="OR",
-                ),
-                name="bisect_names_its_culprit",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="bisect",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("probability__isnull", True), ("probability__range", (0, 1)), _connector="OR"
-                ),
-                name="bisect_probability",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="bisect",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("ended_at__isnull", False), ("state__in", ["done", "cancelled"])),
-                    models.Q(
-                        models.Q(("state__in", ["done", "cancelled"]), _negated=True),
-                        ("ended_at__isnull", True),
-                    ),
-                    _connector="OR",
-                ),
-                name="bisect_ended_at_a_moment",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="bisect",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("most_boots__gte", 1)), name="bisect_has_a_boot"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="bisectact",
-            constraint=models.UniqueConstraint(
-                fields=("bisect", "number"), name="bisect_act_numbered"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="bisectact",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(
-                        ("index__isnull", False),
-                        (
-                            "kind__in",
-                            ["force", "exclude", "allow", "pin", "skip", "unskip", "weak", "same"],
-                        ),
-                        ("revision__isnull", False),
-                    ),
-                    models.Q(
-                        ("kind__in", ["pause", "resume", "cancel"]), ("revision__isnull", True)
-                    ),
-                    _connector="OR",
-                ),
-                name="bisect_act_on_a_revision",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="bisectact",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("reason", ""), _negated=True), name="bisect_act_with_a_reason"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="bisectboot",
-            constraint=models.UniqueConstraint(
-                fields=("bisect", "number"), name="bisect_boot_numbered"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="bisectboot",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("dropped_at__isnull", True)),
-                fields=("bisect", "run", "boot"),
-                name="bisect_boot_once_from_a_run",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="bisectboot",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(
-                        ("entered_by__isnull", False), ("run__isnull", True), ("source", "pasted")
-                    ),
-                    models.Q(
-                        models.Q(("source", "pasted"), _negated=True),
-                        ("entered_by__isnull", True),
-                        ("run__isnull", False),
-                    ),
-                    _connector="OR",
-                ),
-                name="bisect_boot_from_one_source",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="bisectboot",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("values__len__gte", 1)), name="bisect_boot_has_a_value"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="bisectdecision",
-            constraint=models.UniqueConstraint(
-                fields=("bisect", "number"), name="bisect_decision_numbered"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="bisectjob",
-            index=models.Index(
-                condition=models.Q(("settled", False)), fields=["bisect"], name="bisect_jobs_open"
-            ),
         ),
     ]

@@ -180,6 +180,103 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-pk"],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state", "queued")),
+                        fields=["hardware", "-priority", "created_at", "id"],
+                        name="jobs_to_claim",
+                    ),
+                    models.Index(
+                        condition=models.Q(("state", "leased")),
+                        fields=["lease_until"],
+                        name="jobs_expired",
+                    ),
+                    models.Index(
+                        condition=models.Q(("deadline__isnull", False), ("state", "queued")),
+                        fields=["deadline"],
+                        name="jobs_past_their_deadline",
+                    ),
+                    models.Index(
+                        fields=["hardware", "mode", "-ended_at"], name="jobs_ended_lately"
+                    ),
+                    models.Index(
+                        condition=models.Q(("ended_at__isnull", False)),
+                        fields=["-ended_at", "-id"],
+                        name="jobs_ended_last",
+                    ),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("lease_until__isnull", False),
+                                ("state", "leased"),
+                                models.Q(("lease", ""), _negated=True),
+                            ),
+                            models.Q(
+                                models.Q(("state", "leased"), _negated=True),
+                                ("lease_until__isnull", True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="job_leased_until_something",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("ended_at__isnull", False),
+                                ("state__in", ["done", "failed", "cancelled"]),
+                            ),
+                            models.Q(
+                                ("ended_at__isnull", True), ("state__in", ["queued", "leased"])
+                            ),
+                            _connector="OR",
+                        ),
+                        name="job_ended_at_a_moment",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("state", "failed"), _negated=True),
+                            models.Q(("failure_reason", ""), _negated=True),
+                            _connector="OR",
+                        ),
+                        name="job_failed_for_a_reason",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("cancel_requested", False),
+                            models.Q(("cancel_reason", ""), _negated=True),
+                            _connector="OR",
+                        ),
+                        name="job_cancelled_for_a_reason",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("state", "cancelled"), _negated=True),
+                            ("cancel_requested", True),
+                            _connector="OR",
+                        ),
+                        name="job_cancelled_as_requested",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("attempts__lte", models.F("max_attempts")), ("max_attempts__gte", 1)
+                        ),
+                        name="job_attempts_within_bounds",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("boots__gte", 1),
+                            ("boots__lte", 200),
+                            ("iterations__gte", 1),
+                            ("iterations__lte", 1000),
+                        ),
+                        name="job_measures_something",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("priority__lte", 100)), name="job_priority_to_100"
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -219,6 +316,11 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["agent", "name"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("agent", "name"), name="worker_once_of_an_agent"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -309,136 +411,6 @@ class Migration(migrations.Migration):
                 on_delete=django.db.models.deletion.SET_NULL,
                 related_name="jobs",
                 to="jobs.worker",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="worker",
-            constraint=models.UniqueConstraint(
-                fields=("agent", "name"), name="worker_once_of_an_agent"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="job",
-            index=models.Index(
-                condition=models.Q(("state", "queued")),
-                fields=["hardware", "-priority", "created_at", "id"],
-                name="jobs_to_claim",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="job",
-            index=models.Index(
-                condition=models.Q(("state", "leased")), fields=["lease_until"], name="jobs_expired"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="job",
-            index=models.Index(
-                condition=models.Q(("deadline__isnull", False), ("state", "queued")),
-                fields=["deadline"],
-                name="jobs_past_their_deadline",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="job",
-            index=models.Index(fields=["hardware", "mode", "-ended_at"], name="jobs_ended_lately"),
-        ),
-        migrations.AddIndex(
-            model_name="job",
-            index=models.Index(
-                condition=models.Q(("ended_at__isnull", False)),
-                fields=["-ended_at", "-id"],
-                name="jobs_ended_last",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="job",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(
-                        ("lease_until__isnull", False),
-                        ("state", "leased"),
-                        models.Q(("lease", ""), _negated=True),
-                    ),
-                    models.Q(
-                        models.Q(("state", "leased"), _negated=True), ("lease_until__isnull", True)
-                    ),
-                    _connector="OR",
-                ),
-                name="job_leased_until_something",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="job",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(
-                        ("ended_at__isnull", False), ("state__in", ["done", "failed", "cancelled"])
-                    ),
-                    models.Q(("ended_at__isnull", True), ("state__in", ["queued", "leased"])),
-                    _connector="OR",
-                ),
-                name="job_ended_at_a_moment",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="job",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("state", "failed"), _negated=True),
-                    models.Q(("failure_reason", ""), _negated=True),
-                    _connector="OR",
-                ),
-                name="job_failed_for_a_reason",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="job",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("cancel_requested", False),
-                    models.Q(("cancel_reason", ""), _negated=True),
-                    _connector="OR",
-                ),
-                name="job_cancelled_for_a_reason",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="job",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("state", "cancelled"), _negated=True),
-                    ("cancel_requested", True),
-                    _connector="OR",
-                ),
-                name="job_cancelled_as_requested",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="job",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("attempts__lte", models.F("max_attempts")), ("max_attempts__gte", 1)
-                ),
-                name="job_attempts_within_bounds",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="job",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("boots__gte", 1),
-                    ("boots__lte", 200),
-                    ("iterations__gte", 1),
-                    ("iterations__lte", 1000),
-                ),
-                name="job_measures_something",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="job",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("priority__lte", 100)), name="job_priority_to_100"
             ),
         ),
         migrations.AddConstraint(

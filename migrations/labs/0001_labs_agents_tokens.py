@@ -66,6 +66,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["lab", "name"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("lab", "name"), name="agent_once_in_a_lab")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -93,17 +96,12 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-created_at"],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("digest__regex", "^[0-9a-f]{64}$")),
+                        name="token_digest_is_sha256",
+                    )
+                ],
             },
-        ),
-        migrations.AddConstraint(
-            model_name="agent",
-            constraint=models.UniqueConstraint(fields=("lab", "name"), name="agent_once_in_a_lab"),
-        ),
-        migrations.AddConstraint(
-            model_name="token",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("digest__regex", "^[0-9a-f]{64}$")),
-                name="token_digest_is_sha256",
-            ),
         ),
     ]

@@ -13,5 +13,5 @@ class Migration(migrations.Migration):
                 ("part", models.CharField(max_length=20, primary_key=True, serialize=False)),
                 ("at", models.DateTimeField()),
             ],
-        ),
+        )
     ]

@@ -221,6 +221,25 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["tree", "position"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("tree", "position"), name="revision_once_at_a_position"
+                    ),
+                    models.UniqueConstraint(
+                        fields=("tree", "name"), name="revision_name_once_in_a_tree"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("position__gte", 0)), name="revision_position_from_0"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("path_count__isnull", True), ("paths__isnull", True)),
+                            models.Q(("path_count__gte", 0), ("paths__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="revision_counts_its_paths",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -314,6 +333,49 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-received_at", "-id"],
+                "indexes": [
+                    models.Index(fields=["-received_at"], name="runs_lately"),
+                    models.Index(fields=["revision", "mode", "hardware"], name="runs_of_a_point"),
+                    models.Index(
+                        fields=["hardware", "-received_at"], name="runs_lately_on_hardware"
+                    ),
+                    models.Index(
+                        condition=models.Q(("superseded_by__isnull", False)),
+                        fields=["superseded_by"],
+                        name="runs_superseded_by",
+                    ),
+                    models.Index(
+                        condition=models.Q(("superseded_by__isnull", False)),
+                        fields=["uuid"],
+                        name="runs_superseded_of_a_uuid",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("superseded_by__isnull", True)),
+                        fields=("uuid",),
+                        name="run_current_once_of_a_uuid",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("superseded_by__isnull", True),
+                            ("withdrawn_at__isnull", False),
+                            _connector="OR",
+                        ),
+                        name="run_superseded_is_withdrawn",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("withdrawn_at__isnull", True), ("withdrawn_reason", "")),
+                            models.Q(
+                                ("withdrawn_at__isnull", False),
+                                models.Q(("withdrawn_reason", ""), _negated=True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="run_withdrawn_with_a_reason",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -349,6 +411,14 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-last_at", "-id"],
+                "indexes": [
+                    models.Index(fields=["agent", "-last_at"], name="refused_replacements_lately")
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("run", "agent"), name="refused_replacement_once"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -410,6 +480,30 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name_plural": "series",
                 "ordering": ["tree", "hardware", "mode", "metric"],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("dirty_from__isnull", False)),
+                        fields=["dirty_since"],
+                        name="series_to_analyse",
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("tree", "hardware", "mode", "metric"), name="series_once"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("dirty_from__isnull", True), ("dirty_since__isnull", True)),
+                            models.Q(("dirty_from__isnull", False), ("dirty_since__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="series_dirty_from_and_since",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("own_better__in", ["", "more", "less"])),
+                        name="series_better_known",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -462,6 +556,25 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["series", "position"],
+                "indexes": [
+                    models.Index(fields=["series", "position"], name="points_of_a_series"),
+                    models.Index(fields=["revision"], name="points_of_a_revision"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("series", "revision"), name="point_once_in_a_series"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("n__gte", 1)), name="point_has_a_sample"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("median__lte", models.F("maximum")),
+                            ("minimum__lte", models.F("median")),
+                        ),
+                        name="point_median_inside",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -503,6 +616,17 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("run", "series"), name="measurement_once_in_a_run"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("samples__len__gte", 1)),
+                        name="measurement_has_a_sample",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="RevisionAlias",
@@ -535,6 +659,18 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name_plural": "revision aliases",
                 "ordering": ["tree", "name"],
+                "indexes": [
+                    models.Index(
+                        fields=["tree", "name"],
+                        name="revision_by_hash_prefix",
+                        opclasses=["int8_ops", "varchar_pattern_ops"],
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("tree", "name"), name="revision_alias_once_in_a_tree"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -575,192 +711,5 @@ class Migration(migrations.Migration):
                     )
                 ],
             },
-        ),
-        migrations.AddIndex(
-            model_name="run",
-            index=models.Index(fields=["-received_at"], name="runs_lately"),
-        ),
-        migrations.AddIndex(
-            model_name="run",
-            index=models.Index(fields=["revision", "mode", "hardware"], name="runs_of_a_point"),
-        ),
-        migrations.AddIndex(
-            model_name="run",
-            index=models.Index(fields=["hardware", "-received_at"], name="runs_lately_on_hardware"),
-        ),
-        migrations.AddIndex(
-            model_name="run",
-            index=models.Index(
-                condition=models.Q(("superseded_by__isnull", False)),
-                fields=["superseded_by"],
-                name="runs_superseded_by",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="run",
-            index=models.Index(
-                condition=models.Q(("superseded_by__isnull", False)),
-                fields=["uuid"],
-                name="runs_superseded_of_a_uuid",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="run",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("superseded_by__isnull", True)),
-                fields=("uuid",),
-                name="run_current_once_of_a_uuid",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="run",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("superseded_by__isnull", True),
-                    ("withdrawn_at__isnull", False),
-                    _connector="OR",
-                ),
-                name="run_superseded_is_withdrawn",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="run",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("withdrawn_at__isnull", True), ("withdrawn_reason", "")),
-                    models.Q(
-                        ("withdrawn_at__isnull", False),
-                        models.Q(("withdrawn_reason", ""), _negated=True),
-                    ),
-                    _connector="OR",
-                ),
-                name="run_withdrawn_with_a_reason",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="refusedreplacement",
-            index=models.Index(fields=["agent", "-last_at"], name="refused_replacements_lately"),
-        ),
-        migrations.AddConstraint(
-            model_name="refusedreplacement",
-            constraint=models.UniqueConstraint(
-                fields=("run", "agent"), name="refused_replacement_once"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="point",
-            index=models.Index(fields=["series", "position"], name="points_of_a_series"),
-        ),
-        migrations.AddIndex(
-            model_name="point",
-            index=models.Index(fields=["revision"], name="points_of_a_revision"),
-        ),
-        migrations.AddConstraint(
-            model_name="point",
-            constraint=models.UniqueConstraint(
-                fields=("series", "revision"), name="point_once_in_a_series"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="point",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("n__gte", 1)), name="point_has_a_sample"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="point",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("median__lte", models.F("maximum")), ("minimum__lte", models.F("median"))
-                ),
-                name="point_median_inside",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="measurement",
-            constraint=models.UniqueConstraint(
-                fields=("run", "series"), name="measurement_once_in_a_run"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="measurement",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("samples__len__gte", 1)), name="measurement_has_a_sample"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="series",
-            index=models.Index(
-                condition=models.Q(("dirty_from__isnull", False)),
-                fields=["dirty_since"],
-                name="series_to_analyse",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="series",
-            constraint=models.UniqueConstraint(
-                fields=("tree", "hardware", "mode", "metric"), name="series_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="series",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("dirty_from__isnull", True), ("dirty_since__isnull", True)),
-                    models.Q(("dirty_from__isnull", False), ("dirty_since__isnull", False)),
-                    _connector="OR",
-                ),
-                name="series_dirty_from_and_since",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="series",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("own_better__in", ["", "more", "less"])),
-                name="series_better_known",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="revisionalias",
-            index=models.Index(
-                fields=["tree", "name"],
-                name="revision_by_hash_prefix",
-                opclasses=["int8_ops", "varchar_pattern_ops"],
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="revisionalias",
-            constraint=models.UniqueConstraint(
-                fields=("tree", "name"), name="revision_alias_once_in_a_tree"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="revision",
-            constraint=models.UniqueConstraint(
-                fields=("tree", "position"), name="revision_once_at_a_position"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="revision",
-            constraint=models.UniqueConstraint(
-                fields=("tree", "name"), name="revision_name_once_in_a_tree"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="revision",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("position__gte", 0)), name="revision_position_from_0"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="revision",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("path_count__isnull", True), ("paths__isnull", True)),
-                    models.Q(("path_count__gte", 0), ("paths__isnull", False)),
-                    _connector="OR",
-                ),
-                name="revision_counts_its_paths",
-            ),
         ),
     ]
