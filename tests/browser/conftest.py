@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.core.handlers.wsgi import WSGIHandler
+from django.test import override_settings
 from pytest_django.live_server_helper import LiveServer
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -49,7 +50,8 @@ def live_server(django_db_setup: None) -> Iterator[LiveServer]:
     """
     server = LiveServer("127.0.0.1", start=False)
     server.thread.static_handler = _as_it_is
-    server.start()
+    with override_settings(WHITENOISE_AUTOREFRESH=False):
+        server.start()
     yield server
     server.stop()
 
