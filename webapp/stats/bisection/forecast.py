@@ -7,6 +7,7 @@ posterior: a candidate (or none), with step and noise at their best estimates.
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from webapp.stats.bisection.posterior import Posterior, posterior
 
 TRIALS = 40
 SEED = 20
+
+REMEMBERED = 64
+"""Forecasts that a process remembers: a draft is shown, shown again, and started."""
 
 ENOUGH_BOOTS, LEAST_TRIALS = 700, 12
 """Simulated boots after which no further trial is begun, and trials that there are in any case:
@@ -39,6 +43,7 @@ class Forecast:
     trials: int
 
 
+@lru_cache(maxsize=REMEMBERED)
 def forecast(plan: Plan, evidence: Evidence, *, trials: int = TRIALS, seed: int = SEED) -> Forecast:
     """Play the rest of the bisect up to ``trials`` times, fewer when it is long."""
     now = posterior(plan, evidence)
