@@ -68,14 +68,12 @@ def test_each_series_is_judged_by_its_own_direction_and_margin() -> None:
     assert found[wide.pk].negligible
 
 
-@pytest.mark.parametrize("samples", [[95.0], [1e300, 3e300, 2e300]])
+@pytest.mark.parametrize("samples", [[95.0], [1.7e308, -1.7e308, 1.7e308]])
 def test_what_has_no_interval_cannot_tell(samples: list[float]) -> None:
     series = make.series()
     before, after = make.revision("r1"), make.revision("r2")
     make.point(series, before)
-    point = make.unsaved_point(series, after, [95.0])
-    point.mean, point.variance = samples[0], None if len(samples) == 1 else float("inf")
-    point.save()
+    make.point(series, after, samples)
     make.comparison(series, before, after)
     found = the_one()
     assert found.verdict == Verdict.CANNOT_TELL

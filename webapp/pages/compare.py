@@ -29,7 +29,6 @@ from webapp.pages.job_offers import Ask, Offer, offers
 from webapp.pages.links import compare_link, with_query
 from webapp.results.models import Revision
 from webapp.stats.compare import Comparison
-from webapp.stats.ministat import mean_interval
 
 CONFIDENCE = 95.0
 ROWS_SHOWN = 300
@@ -276,10 +275,8 @@ def _mean(one: ComparedSet) -> float:
 
 
 def _interval(one: ComparedSet) -> tuple[float, float] | None:
-    """The 95 % interval of the mean, Student's t; None where ministat refuses the set."""
-    if one.summary is None:
-        return None
-    return mean_interval(one.summary.n, one.summary.mean, one.summary.stddev**2, CONFIDENCE)
+    """The 95 % interval of the mean by the set's own units, Student's t; None where unknown."""
+    return one.units.interval(CONFIDENCE)
 
 
 def _form(texts: Sequence[str]) -> list[str]:

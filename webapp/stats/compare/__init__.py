@@ -2,19 +2,23 @@
 
 from webapp.stats.compare.comparing import Comparison, Level, Verdict, compare
 from webapp.stats.compare.explain import explain
-from webapp.stats.compare.levels import BuildNoise, Samples
-from webapp.stats.compare.many import VERDICTS, Comparisons, Moments, compare_many
+from webapp.stats.compare.levels import BuildNoise, Samples, Summary, pool, summarize
+from webapp.stats.compare.many import LEVELS, VERDICTS, Comparisons, Summaries, compare_many
 
 __all__ = [
+    "LEVELS",
     "VERDICTS",
     "BuildNoise",
     "Comparison",
     "Comparisons",
     "Level",
-    "Moments",
     "Samples",
+    "Summaries",
+    "Summary",
     "Verdict",
     "compare",
     "compare_many",
     "explain",
+    "pool",
+    "summarize",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from webapp.stats.better import Better, is_gain
-from webapp.stats.compare.levels import BuildNoise, Floats, Level, Samples
+from webapp.stats.compare.levels import BuildNoise, Floats, Level, Samples, summarize
 from webapp.stats.compare.ranks import RankTest, rank_test
 from webapp.stats.compare.relative import NO_SCATTER, Change, estimate_change, satterthwaite
 from webapp.stats.defaults import MARGIN_PCT
@@ -114,7 +114,9 @@ def compare(
     require_confidence(confidence)
     require_margin(margin)
     first, second = _as_samples(a), _as_samples(b)
-    change = estimate_change(first, second, confidence=confidence, build_noise=build_noise)
+    change = estimate_change(
+        summarize(first), summarize(second), confidence=confidence, build_noise=build_noise
+    )
     decision = decide(change, better=better, margin=margin)
     x, y = first.array, second.array
     return Comparison(
