@@ -10,7 +10,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from webapp.outbox import backoff
-from webapp.outbox.models import OutboxItem, OutboxItemQuerySet
+from webapp.outbox.models.items import OutboxItem, OutboxItemQuerySet
 
 REASON_LENGTH = 1000
 log = structlog.get_logger()

@@ -10,7 +10,8 @@ from django.db.models.functions import Coalesce, Least
 from django.utils import timezone
 
 from webapp.outbox import backoff
-from webapp.outbox.models import Endpoint, MailServer, OutboxItem, OutboxItemQuerySet
+from webapp.outbox.models import Endpoint, MailServer
+from webapp.outbox.models.items import OutboxItem, OutboxItemQuerySet
 
 CLOCKS_DIFFER_BY = timedelta(minutes=1)
 """Those of two machines of one instance, without anything being wrong."""

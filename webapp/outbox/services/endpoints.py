@@ -11,8 +11,9 @@ from django.utils import timezone
 
 from webapp.accounts.models import User
 from webapp.outbox import addresses, backoff
-from webapp.outbox.models import Endpoint, HookDelivery, OutboxItem
+from webapp.outbox.models import Endpoint, HookDelivery
 from webapp.outbox.models.hooks import new_secret
+from webapp.outbox.models.items import OutboxItem
 from webapp.queueing import Task, queue_on_commit
 
 DISABLED_AFTER = timedelta(days=5)

@@ -11,7 +11,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from webapp.outbox import mail_settings
-from webapp.outbox.models import Mail, OutboxItemQuerySet
+from webapp.outbox.models import Mail
+from webapp.outbox.models.items import OutboxItemQuerySet
 from webapp.outbox.models.mails import data_with, data_without
 from webapp.outbox.services import mail_server
 from webapp.outbox.services.posting import DROPPED_BY
