@@ -56,7 +56,7 @@ def put_off(item: OutboxItem, reason: str, *, until: datetime) -> bool:
 
 
 def record_sent(item: OutboxItem, **fields: Any) -> bool:
-    """It arrived."""
+    """It arrived. Like those below, False when the claim on it is not ours now."""
     return _end(item, OutboxItem.State.SENT, "", attempts=F("attempts") + 1, **fields)
 
 

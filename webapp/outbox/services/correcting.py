@@ -43,7 +43,7 @@ def correct_times(items: OutboxItemQuerySet, *, now: datetime | None = None) -> 
 
 
 def correct_pauses(*, now: datetime | None = None) -> int:
-    """The same for the mail server and the endpoints that are left alone; how many."""
+    """End pauses of the mail server and of endpoints that a wrong clock prolonged; how many."""
     at = now or timezone.now()
     far = at + CLOCKS_DIFFER_BY + LONGEST_SERVER_PAUSE
     began = Least("failing_since", at)

@@ -57,7 +57,10 @@ def change_endpoint(
 
 
 def delete_endpoint(*, endpoint: Endpoint) -> None:
-    """With its log. Raises EndpointError while it is enabled: what waits for it would be lost."""
+    """Delete it with its log.
+
+    Raises EndpointError while it is enabled: what waits for it would be lost.
+    """
     if not Endpoint.objects.filter(pk=endpoint.pk, enabled=False).delete()[0]:
         raise EndpointError("endpoint", f"{endpoint} is enabled; disable it first.")
     endpoint.pk = None  # as Model.delete does

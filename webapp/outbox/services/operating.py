@@ -45,7 +45,7 @@ def retry_mails(numbers: Sequence[int]) -> int:
 
 @transaction.atomic
 def retry_all_mails() -> int:
-    """The same for every mail that was given up; those that wait for a pause go at once too."""
+    """`retry_mails` for all that were given up; those that wait for a pause go at once too."""
     now = timezone.now()
     waiting = Mail.objects.filter(state=State.WAITING, due__gt=now, attempts__gt=0)
     hurried = waiting.update(due=now)
