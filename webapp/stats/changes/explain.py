@@ -46,8 +46,6 @@ def why_not_at(analysis: Analysis, position: int) -> str:
 
     `position` is that of a measured revision at which no change was found.
     """
-    if analysis.smallest is None:
-        return TOO_FEW
     if analysis.newest is not None and position >= analysis.newest.revision.position:
         return why_not(analysis)
     for segment in analysis.segments:
