@@ -49,9 +49,32 @@ def test_without_a_finding_the_answer_is_that_of_the_cells_and_says_so(
     visit: Visit, pair: tuple[Revision, Revision]
 ) -> None:
     assert (
-        "Mixed against the revision tested before alone (1 worse, 2 better); "
-        "the detector reports nothing"
+        "Mixed against the revision tested before alone (1 worse, 2 better; 3 of 3 differ at 95 %, "
+        "about 0.15 expected by chance); the detector reports nothing"
     ) in visit(page(pair[1]))
+
+
+def test_of_many_cells_a_single_striking_one_is_no_headline(visit: Visit) -> None:
+    before, after = make.revisions(2)
+    for number in range(30):
+        series = make.series(in_mode=f"mode-{number:02}")
+        make.point(series, before, [99.0, 100.0, 101.0])
+        make.point(series, after, [96.0, 97.0, 98.0] if number == 0 else [98.9, 99.9, 101.0])
+        make.comparison(series, before, after)
+    text = visit(page(after))
+    assert "1 of 30 differ at 95 %, about 1.5 expected by chance" in text
+    assert "Regression" not in text
+    assert "Cannot tell" in text
+
+
+def test_a_finding_that_does_not_pass_the_gate_is_no_headline(
+    visit: Visit, pair: tuple[Revision, Revision]
+) -> None:
+    at = make.finding(make.series(in_mode="pf"), *pair, state="candidate", p_value=0.2)
+    text = visit(page(pair[1]))
+    assert "Regression" not in text
+    assert at.why in text
+    assert "1 candidate, which the gate over 3 series does not let through" in text
 
 
 def test_a_candidate_is_called_one(visit: Visit, pair: tuple[Revision, Revision]) -> None:

@@ -167,6 +167,7 @@ def _compare(texts: Sequence[str]) -> ComparedTable:
 def _context(request: HttpRequest, table: ComparedTable, texts: Sequence[str]) -> dict[str, object]:
     with_power = len(table.rows) <= ROWS_WITH_POWER
     rows = (_line(table, row, with_power=with_power) for row in table.rows)
+    together = table.headline
     lines = sorted(rows, key=lambda line: -line.size)
     proven = [line for line in lines if line.is_proven]
     unproven = [line for line in lines if not line.is_proven]
@@ -177,7 +178,8 @@ def _context(request: HttpRequest, table: ComparedTable, texts: Sequence[str]) -
         "titles": _titles(table.sides),
         "common": _common(table.sides),
         "metrics": sorted({line.row.metric.name for line in lines}),
-        "counts": _counts(lines),
+        "counts": {verdict.value: count for verdict, count in together.counts.items()},
+        "together": together,
         "proven": proven[:ROWS_SHOWN],
         "unproven": unproven[:ROWS_SHOWN],
         "unproven_count": len(unproven),
@@ -215,12 +217,6 @@ def _common(sides: Sequence[Side]) -> str:
     """What all sides say alike, the particular before the general."""
     values = {part: {getattr(side, part) for side in sides} for part in reversed(PARTS)}
     return " · ".join(alike.pop() for alike in values.values() if len(alike) == 1 and alike != {""})
-
-
-def _counts(lines: Sequence[Line]) -> dict[str, int]:
-    verdicts = [other.verdict for line in lines for other in line.others]
-    names = ("worse", "better", "equivalent", "cannot tell")
-    return {name: count for name in names if (count := verdicts.count(name))}
 
 
 def _line(table: ComparedTable, row: ComparedRow, *, with_power: bool) -> Line:

@@ -15,7 +15,18 @@ from webapp.analysis.queries.noise import SeriesFacts, facts_of
 from webapp.results.models import Hardware, Measurement, Metric, Mode, Revision, Series, Tree
 from webapp.stats import ministat
 from webapp.stats.better import Better
-from webapp.stats.compare import Comparison, Samples, Summary, compare, explain, pool, summarize
+from webapp.stats.compare import (
+    Comparison,
+    Headline,
+    Samples,
+    Summary,
+    compare,
+    explain,
+    headline_of,
+    look_at,
+    pool,
+    summarize,
+)
 
 MOST_SIDES = 7
 PARTS = ("tree", "revision", "hardware", "mode", "metric")
@@ -132,6 +143,11 @@ class ComparedTable:
     revisions: tuple[Revision, ...]
     rows: tuple[ComparedRow, ...]
     unmatched: int
+
+    @cached_property
+    def headline(self) -> Headline:
+        """What all verdicts, row by row, may be said to show together."""
+        return headline_of([look_at(one) for row in self.rows for one in row.judged])
 
 
 def compare_sides(sides: Sequence[Side]) -> ComparedTable:

@@ -21,6 +21,7 @@ from webapp.stats.compare import (
     BuildNoise,
     Comparisons,
     Level,
+    Look,
     Summaries,
     Verdict,
     compare_many,
@@ -48,6 +49,11 @@ class PointVerdict:
     unit: Level
     units: tuple[int, int]
     build_noise: BuildNoise | None
+
+    @property
+    def look(self) -> Look:
+        """The verdict as the gate for headlines sees it."""
+        return Look(self.verdict, self.p)
 
     @property
     def counts_builds(self) -> bool:

@@ -19,13 +19,20 @@ class DifferenceOut(Schema):
 
 
 class JudgedOut(BaseModel):
-    """A verdict with what it rests on; percent of the base. Null: there is no such figure."""
+    """A verdict with what it rests on; percent of the base. Null: there is no such figure.
+
+    ``p`` is the chance of a difference as large where there is none; ``unit_of_noise`` the level
+    whose scatter counts and ``units`` how many of them each side has.
+    """
 
     verdict: str
     negligible: bool
     percent: float | None
     low: float | None
     high: float | None
+    p: float
+    unit_of_noise: str
+    units: list[int]
     smallest_visible: float | None
     margin: float
     confidence: float
@@ -64,6 +71,18 @@ class RowOut(Schema):
     ministat: str | None
 
 
+class HeadlineOut(BaseModel):
+    """What may be said of all rows together: the counts of verdicts, *better* and *worse* only
+    where they pass the gate for false discoveries (5 %) over all rows. ``differing`` have an
+    interval at 95 % that excludes zero.
+    """
+
+    counts: dict[str, int]
+    differing: int
+    expected_by_chance: float
+    text: str
+
+
 class CompareOut(Schema):
     """The sides as they were asked for, and the rows that they have in common; `unmatched` counts
     what only some sides have.
@@ -71,4 +90,5 @@ class CompareOut(Schema):
 
     sides: list[str]
     unmatched: int
+    headline: HeadlineOut
     rows: list[RowOut]

@@ -2,6 +2,7 @@
 
 from webapp.stats.compare.comparing import Comparison, Level, Verdict, compare
 from webapp.stats.compare.explain import explain
+from webapp.stats.compare.headline import Headline, Look, headline_of, look_at
 from webapp.stats.compare.levels import BuildNoise, Samples, Summary, pool, summarize
 from webapp.stats.compare.many import LEVELS, VERDICTS, Comparisons, Summaries, compare_many
 
@@ -11,7 +12,9 @@ __all__ = [
     "BuildNoise",
     "Comparison",
     "Comparisons",
+    "Headline",
     "Level",
+    "Look",
     "Samples",
     "Summaries",
     "Summary",
@@ -19,6 +22,8 @@ __all__ = [
     "compare",
     "compare_many",
     "explain",
+    "headline_of",
+    "look_at",
     "pool",
     "summarize",
 ]
