@@ -248,7 +248,13 @@ def analysis(of: Series, **summary: Any) -> SeriesAnalysis:
         "what_helps": "Nothing can be said yet.",
         "why_retracted": [],
     }
-    return SeriesAnalysis.objects.create(series=of, summary=nothing | summary)
+    defaults = {"summary": nothing | summary}
+    return SeriesAnalysis.objects.update_or_create(series=of, defaults=defaults)[0]
+
+
+def known_builds(of: Series) -> SeriesAnalysis:
+    """A history that tells how builds scatter: not at all."""
+    return analysis(of, noise=noise(build_pct=0.0))
 
 
 def noise(**figures: float | None) -> dict[str, float | None]:

@@ -28,6 +28,7 @@ def pair() -> tuple[Revision, Revision]:
         for revision in (before, after):
             make.run(revision, in_mode=mode)
         make.comparison(series, before, after, percent=percent)
+        make.known_builds(series)
     return before, after
 
 
@@ -54,6 +55,19 @@ def test_without_a_finding_the_answer_is_that_of_the_cells_and_says_so(
     ) in visit(page(pair[1]))
 
 
+def test_one_build_a_side_of_unknown_noise_has_a_look_of_its_own_and_no_headline(
+    client: Client, visit: Visit, pair: tuple[Revision, Revision]
+) -> None:
+    make.analysis(make.series(in_mode="pf"))
+    html = client.get(page(pair[1])).content.decode()
+    assert html.count('<td class="cell builds-differ"') == 1
+    assert '<td class="cell worse' not in html
+    text = visit(page(pair[1]))
+    assert "Improvement against the revision tested before alone (2 better, 1 cannot tell; " in text
+    assert "2 of 3 differ at 95 %, about 0.15 expected by chance; 1 differ" in text
+    assert "2 more builds a side would settle it" in text
+
+
 def test_of_many_cells_a_single_striking_one_is_no_headline(visit: Visit) -> None:
     before, after = make.revisions(2)
     for number in range(30):
@@ -61,6 +75,7 @@ def test_of_many_cells_a_single_striking_one_is_no_headline(visit: Visit) -> Non
         make.point(series, before, [99.0, 100.0, 101.0])
         make.point(series, after, [96.0, 97.0, 98.0] if number == 0 else [98.9, 99.9, 101.0])
         make.comparison(series, before, after)
+        make.known_builds(series)
     text = visit(page(after))
     assert "1 of 30 differ at 95 %, about 1.5 expected by chance" in text
     assert "Regression" not in text

@@ -86,6 +86,7 @@ def _judged(comparison: Comparison, reason: str) -> dict[str, Any]:
     change = comparison.change
     return {
         "verdict": comparison.verdict.value,
+        "why": comparison.why,
         "negligible": comparison.negligible,
         "percent": finite(change.percent),
         "low": finite(change.low),

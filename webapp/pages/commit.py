@@ -20,6 +20,7 @@ from webapp.pages import alert_summaries
 from webapp.pages.commit_headline import headline, proven
 from webapp.pages.links import compare_link
 from webapp.results.models import Hardware, Metric, Mode, Point, Revision, Run, Series, Tree
+from webapp.stats.compare import MORE_BUILDS
 
 SUSPECTS_SHOWN = 20
 
@@ -39,7 +40,7 @@ class Cell:
     @property
     def css_class(self) -> str:
         """The CSS class of the cell."""
-        return cell_class(self.judged.verdict, self.judged.percent) if self.judged else "first"
+        return cell_class(self.judged.label, self.judged.percent) if self.judged else "first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +104,11 @@ def _context(commit: Revision) -> dict[str, object]:
         ),
         "named_by": list(Bisect.objects.naming(commit).with_subjects().order_by("-pk")),
         "tables": tables,
+        "more_builds": MORE_BUILDS,
         "detected": detected,
-        "proven": [] if detected.told else proven([point.series for point in points], judged),
+        "proven": []
+        if detected.let_through
+        else proven([point.series for point in points], judged),
         "silent": _silent(commit, points, begun),
         "previous": _most_common_base(comparisons),
         "neighbours": neighbours,

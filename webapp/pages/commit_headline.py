@@ -44,8 +44,8 @@ class Proven:
 
 def headline(detected: Detected, judged: Mapping[int, PointVerdict]) -> Headline:
     """The verdict of the findings that begin here and pass the gate; without, that of the cells."""
-    if detected.told:
-        findings = [one.finding for one in detected.told]
+    if detected.let_through:
+        findings = [one.finding for one in detected.let_through]
         verdicts = Counter(Verdict(finding.verdict) for finding in findings)
         return Headline(_text(verdicts), _marks(verdicts), _states(findings))
     together = together_of(judged)
@@ -53,7 +53,9 @@ def headline(detected: Detected, judged: Mapping[int, PointVerdict]) -> Headline
         return Headline("not compared", "", "")
     verdicts = Counter(together.verdicts)
     counts = ", ".join(f"{count} {verdict}" for verdict, count in together.counts.items())
-    alone = f"against the revision tested before alone ({counts}; {together.text})"
+    differ = sum(one.builds_differ for one in judged.values())
+    builds = f"; {differ} differ with one build a side" if differ else ""
+    alone = f"against the revision tested before alone ({counts}; {together.text}{builds})"
     source = f"{alone}; {_rest(detected)}"
     return Headline(_text(verdicts), _marks(verdicts), source)
 
@@ -65,15 +67,17 @@ def together_of(judged: Mapping[int, PointVerdict]) -> Together:
 
 def proven(series: Iterable[Series], judged: Mapping[int, PointVerdict]) -> list[Proven]:
     """What of the cells passes the gate: the worse first and the largest of each first."""
-    told = dict(zip(judged, together_of(judged).verdicts, strict=True))
+    verdicts = dict(zip(judged, together_of(judged).verdicts, strict=True))
     found = (
-        Proven(one, judged[one.pk]) for one in series if told.get(one.pk) in (ORDER[0], ORDER[1])
+        Proven(one, judged[one.pk])
+        for one in series
+        if verdicts.get(one.pk) in (ORDER[0], ORDER[1])
     )
     return sorted(found, key=Proven.rank)
 
 
 def _rest(detected: Detected) -> str:
-    """What the detector says where none of its findings is told."""
+    """What the detector says where none of its findings passes."""
     if not detected.begun:
         return "the detector reports nothing"
     found = _states([one.finding for one in detected.begun])

@@ -33,12 +33,13 @@ class Largest:
 @dataclass(frozen=True, slots=True)
 class CommitSummary:
     """What is flagged at one revision, over all series, the largest change among it, and which
-    commits that may have begun at. ``told`` are the verdicts that pass the gate for headlines.
+    commits that may have begun at. ``let_through`` are the verdicts that pass the gate for
+    headlines.
     """
 
     revision: Revision
     tally: Tally
-    told: frozenset[Verdict] = frozenset()
+    let_through: frozenset[Verdict] = frozenset()
     largest: Largest | None = None
     suspicion: Suspicion | None = None
 
@@ -50,10 +51,10 @@ class CommitSummary:
     @property
     def text(self) -> str:
         """The verdict over all series, in a word or two."""
-        if len(self.told) > 1:
+        if len(self.let_through) > 1:
             return "mixed"
-        if self.told:
-            return "regression" if Verdict.WORSE in self.told else "improvement"
+        if self.let_through:
+            return "regression" if Verdict.WORSE in self.let_through else "improvement"
         tally = self.tally
         if not tally.compared:
             return "not compared"
@@ -66,8 +67,8 @@ class CommitSummary:
         return "".join(
             MARKS[verdict]
             for verdict, is_there in (
-                (Verdict.WORSE, Verdict.WORSE in self.told),
-                (Verdict.BETTER, Verdict.BETTER in self.told),
+                (Verdict.WORSE, Verdict.WORSE in self.let_through),
+                (Verdict.BETTER, Verdict.BETTER in self.let_through),
                 (Verdict.CANNOT_TELL, self.text == Verdict.CANNOT_TELL),
             )
             if is_there
@@ -85,7 +86,7 @@ def summarise(revisions: Sequence[Revision]) -> list[CommitSummary]:
     ids = [revision.pk for revision in revisions]
     tallies = Comparison.objects.filter(revision__in=ids).tallies()
     live = Finding.objects.live().filter(revision__in=ids)
-    told = _told(live, tallies)
+    let_through = _let_through(live, tallies)
     rows = list(live.with_subjects().largest_of_each_revision().with_revisions())
     found = {row.revision_id: _of_finding(row) for row in rows}
     suspicions = suspicions_of_findings(rows)
@@ -94,7 +95,7 @@ def summarise(revisions: Sequence[Revision]) -> list[CommitSummary]:
         CommitSummary(
             revision,
             tallies.get(revision.pk, Tally()),
-            told.get(revision.pk, frozenset()),
+            let_through.get(revision.pk, frozenset()),
             found.get(revision.pk),
             shared.get(revision.pk),
         )
@@ -102,7 +103,9 @@ def summarise(revisions: Sequence[Revision]) -> list[CommitSummary]:
     ]
 
 
-def _told(live: QuerySet[Finding], tallies: Mapping[int, Tally]) -> dict[int, frozenset[Verdict]]:
+def _let_through(
+    live: QuerySet[Finding], tallies: Mapping[int, Tally]
+) -> dict[int, frozenset[Verdict]]:
     """For each revision the verdicts of its findings that pass the gate over all its series."""
     of_revision: dict[int, list[tuple[Verdict, float]]] = defaultdict(list)
     for revision, verdict, p_value in live.values_list("revision_id", "verdict", "p_value"):

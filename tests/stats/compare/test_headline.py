@@ -48,3 +48,8 @@ def test_the_p_value_of_a_comparison_is_that_of_its_interval() -> None:
     assert look_at(compare(a, b)).p == pytest.approx(reference.pvalue, rel=1e-6)
     assert look_at(compare([1], [2])).p == 1.0
     assert look_at(compare([1] * 5, [2] * 5)).p == pytest.approx(2 / 252)
+
+
+def test_one_build_a_side_is_a_look_that_shows_nothing() -> None:
+    found = compare([100, 101, 99], [89, 88.6, 88.2], same_build=False)
+    assert look_at(found) == Look(CANNOT_TELL, 1.0)

@@ -35,10 +35,16 @@ def _labelled(
 
 
 def many(
-    a: Sequence[Samples], b: Sequence[Samples], noise: BuildNoise | None = None, **settings: object
+    a: Sequence[Samples],
+    b: Sequence[Samples],
+    noise: BuildNoise | None = None,
+    *,
+    same_build: bool | None = None,
+    **settings: object,
 ) -> Comparisons:
     sides = (Summaries([summarize(one) for one in side]) for side in (a, b))
-    return compare_many(*sides, build_noise=[noise] * len(a), **settings)
+    same = [same_build] * len(a)
+    return compare_many(*sides, build_noise=[noise] * len(a), same_build=same, **settings)
 
 
 def verdicts(found: Comparisons) -> list[Verdict]:
@@ -55,6 +61,7 @@ def agree(row: int, found: Comparisons, single: Comparison) -> None:
     assert LEVELS[found.unit[row]] is change.unit
     assert found.proven[row] == change.proven
     assert found.negligible[row] == single.negligible
+    assert found.one_build[row] == single.one_build
     for column in ("percent", "low", "high", "df", "p"):
         expected = pytest.approx(none(getattr(change, column)), rel=1e-9, abs=1e-9, nan_ok=True)
         assert getattr(found, column)[row] == expected, column
@@ -63,12 +70,16 @@ def agree(row: int, found: Comparisons, single: Comparison) -> None:
 
 
 @settings(max_examples=300)
-@given(st.lists(st.tuples(sets(ordinary), sets(ordinary)), min_size=1, max_size=4), noises)
-def test_summaries_say_what_the_samples_say(pairs, noise) -> None:
+@given(
+    st.lists(st.tuples(sets(ordinary), sets(ordinary)), min_size=1, max_size=4),
+    noises,
+    st.sampled_from([True, False, None]),
+)
+def test_summaries_say_what_the_samples_say(pairs, noise, same_build) -> None:
     first, second = zip(*pairs, strict=True)
-    found = many(first, second, noise)
+    found = many(first, second, noise, same_build=same_build)
     for row, (a, b) in enumerate(pairs):
-        agree(row, found, compare(a, b, build_noise=noise))
+        agree(row, found, compare(a, b, build_noise=noise, same_build=same_build))
 
 
 @settings(max_examples=300)

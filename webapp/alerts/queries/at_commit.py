@@ -47,14 +47,14 @@ class Detected:
     received: int
 
     @property
-    def told(self) -> Sequence[Gated]:
+    def let_through(self) -> Sequence[Gated]:
         """The findings that the gate for false discoveries lets through: a headline's."""
         return [one for one in self.begun if one.gate.passes]
 
     @property
     def passed(self) -> int:
         """How many findings the gate lets through."""
-        return len(self.told)
+        return len(self.let_through)
 
 
 def passing(findings: Sequence[tuple[Verdict, float]], received: int) -> set[Verdict]:

@@ -256,13 +256,13 @@ def _row(
 
 
 def _judge(base: ComparedSet, other: ComparedSet, facts: SeriesFacts) -> Comparison:
-    """The same build on both sides carries the same build effect: then its noise cancels."""
     return compare(
         base.levels,
         other.levels,
         better=facts.better,
         margin=facts.margin_pct,
-        build_noise=None if base.is_of_the_builds_of(other) else facts.build_noise,
+        build_noise=facts.build_noise,
+        same_build=base.is_of_the_builds_of(other),
     )
 
 

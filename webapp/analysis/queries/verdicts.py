@@ -27,6 +27,8 @@ from webapp.stats.compare import (
     compare_many,
 )
 
+BUILDS_DIFFER = "builds differ"
+
 
 @dataclass(frozen=True, slots=True)
 class PointVerdict:
@@ -36,7 +38,9 @@ class PointVerdict:
     smallest change that would have been seen four times in five; None where there is none. ``p``
     is the chance of a difference as large where there is none, by the test that gave the interval.
     ``unit`` is the level whose scatter was used, ``units`` how many each side has. ``build_noise``
-    of the history was counted; None: not known, unless builds are the units.
+    of the history was counted; None: not known, or not needed. ``one_build``: different builds of
+    whose noise nothing is known, of which a side has but one; if they differ for sure, that is all
+    that can be said (``builds_differ``), and the verdict is *cannot tell*.
     """
 
     verdict: Verdict
@@ -49,16 +53,23 @@ class PointVerdict:
     unit: Level
     units: tuple[int, int]
     build_noise: BuildNoise | None
+    one_build: bool
+    builds_differ: bool
+
+    @property
+    def label(self) -> str:
+        """What a page calls it: the verdict, or that no more is known than that builds differ."""
+        return BUILDS_DIFFER if self.builds_differ else self.verdict.value
 
     @property
     def look(self) -> Look:
         """The verdict as the gate for headlines sees it."""
-        return Look(self.verdict, self.p)
+        return Look(self.verdict, 1.0 if self.one_build else self.p)
 
     @property
     def counts_builds(self) -> bool:
-        """Whether the noise between builds is in the interval."""
-        return self.unit is Level.BUILD or self.build_noise is not None
+        """Whether the noise between builds is in the interval, or cancels in it."""
+        return not self.one_build
 
 
 Pair = tuple[Point, Point, SeriesFacts]
@@ -101,14 +112,9 @@ def _compared(pairs: Sequence[Pair], margin: float) -> Comparisons:
         Summaries([after.summary for _, after, _ in pairs]),
         better=[facts.better for _, _, facts in pairs],
         margin=margin,
-        build_noise=[_noise(pair) for pair in pairs],
+        build_noise=[facts.build_noise for _, _, facts in pairs],
+        same_build=[before.is_of_the_builds_of(after) for before, after, _ in pairs],
     )
-
-
-def _noise(pair: Pair) -> BuildNoise | None:
-    """The same build on both sides carries the same build effect: then its noise cancels."""
-    before, after, facts = pair
-    return None if before.is_of_the_builds_of(after) else facts.build_noise
 
 
 def _verdict(rows: Comparisons, row: int, pair: Pair) -> PointVerdict:
@@ -123,8 +129,16 @@ def _verdict(rows: Comparisons, row: int, pair: Pair) -> PointVerdict:
         p=float(rows.p[row]),
         unit=unit,
         units=_units(pair, unit),
-        build_noise=None if unit is Level.BUILD else _noise(pair),
+        build_noise=_noise(pair, unit),
+        one_build=bool(rows.one_build[row]),
+        builds_differ=bool(rows.one_build[row] and rows.proven[row] and not rows.inside[row]),
     )
+
+
+def _noise(pair: Pair, unit: Level) -> BuildNoise | None:
+    before, after, facts = pair
+    unused = unit is Level.BUILD or before.is_of_the_builds_of(after)
+    return None if unused else facts.build_noise
 
 
 def _units(pair: Pair, unit: Level) -> tuple[int, int]:

@@ -22,10 +22,13 @@ class JudgedOut(BaseModel):
     """A verdict with what it rests on; percent of the base. Null: there is no such figure.
 
     ``p`` is the chance of a difference as large where there is none; ``unit_of_noise`` the level
-    whose scatter counts and ``units`` how many of them each side has.
+    whose scatter counts and ``units`` how many of them each side has. ``why`` is
+    ``one_build_a_side`` where the interval excludes zero, but a side has one build and how much
+    builds scatter is not known: the verdict is then ``cannot tell``. Else it is empty.
     """
 
     verdict: str
+    why: str
     negligible: bool
     percent: float | None
     low: float | None

@@ -1,6 +1,6 @@
 """A against B: the tests that people know, the change with its interval, and the verdict."""
 
-from webapp.stats.compare.comparing import Comparison, Level, Verdict, compare
+from webapp.stats.compare.comparing import MORE_BUILDS, Comparison, Level, Verdict, compare
 from webapp.stats.compare.explain import explain
 from webapp.stats.compare.headline import Headline, Look, headline_of, look_at
 from webapp.stats.compare.levels import BuildNoise, Samples, Summary, pool, summarize
@@ -8,6 +8,7 @@ from webapp.stats.compare.many import LEVELS, VERDICTS, Comparisons, Summaries, 
 
 __all__ = [
     "LEVELS",
+    "MORE_BUILDS",
     "VERDICTS",
     "BuildNoise",
     "Comparison",

@@ -2,7 +2,7 @@
 
 from math import inf
 
-from webapp.stats.compare.comparing import Comparison, Rule
+from webapp.stats.compare.comparing import MORE_BUILDS, Comparison, Rule
 from webapp.stats.compare.levels import Level
 from webapp.stats.compare.ranks import smallest_p
 from webapp.stats.compare.relative import Change
@@ -22,6 +22,7 @@ def explain(comparison: Comparison) -> str:
     reasons = {
         Rule.NO_INTERVAL: _no_interval,
         Rule.INSIDE_MARGIN: _inside_margin,
+        Rule.ONE_BUILD_A_SIDE: _one_build,
         Rule.EXCLUDES_ZERO: _excludes_zero,
         Rule.INCLUDES_ZERO: _includes_zero,
     }
@@ -47,6 +48,14 @@ def _inside_margin(comparison: Comparison) -> str:
     return (
         f"{_size(change)}, and the whole {_interval(comparison)} lies within "
         f"±{comparison.margin:g} %; {_basis(comparison)}"
+    )
+
+
+def _one_build(comparison: Comparison) -> str:
+    return (
+        f"these builds differ ({_size(comparison.change)}, {_interval(comparison)}), but builds of "
+        f"equal code differ too, and how much is not known here: {MORE_BUILDS} more builds a side "
+        f"would settle it; {_basis(comparison)}"
     )
 
 

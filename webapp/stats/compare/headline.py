@@ -71,5 +71,5 @@ def headline_of(looks: Sequence[Look]) -> Headline:
 
 
 def look_at(comparison: Comparison) -> Look:
-    """A comparison as the gate sees it."""
-    return Look(comparison.verdict, comparison.change.p)
+    """A comparison as the gate sees it: one build a side shows nothing of what is built."""
+    return Look(comparison.verdict, 1.0 if comparison.one_build else comparison.change.p)

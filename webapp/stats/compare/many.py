@@ -44,7 +44,9 @@ class Comparisons:
     ``percent``, ``low`` and ``high`` are the change from 1 to 2 and its interval, ``visible`` the
     smallest change seen with 80 % power, all in percent; NaN stands for None. ``p`` is the chance
     of a difference as large where there is none. ``proven`` is the sign of a change whose interval
-    excludes zero, else 0. ``verdict`` indexes `VERDICTS`, ``unit`` `LEVELS`.
+    excludes zero, else 0; ``inside`` says that it lies within the margin. ``verdict`` indexes
+    `VERDICTS`, ``unit`` `LEVELS`. ``one_build`` rows hold different builds of unknown noise, of
+    which a side has but one: their difference cannot be told.
     """
 
     percent: Floats
@@ -54,9 +56,11 @@ class Comparisons:
     p: Floats
     visible: Floats
     proven: NDArray[np.int8]
+    inside: Flags
     negligible: Flags
     verdict: NDArray[np.int8]
     unit: NDArray[np.int8]
+    one_build: Flags
 
 
 class Summaries:
@@ -148,19 +152,24 @@ def compare_many(
     margin: float = MARGIN_PCT,
     confidence: float = DEFAULT_CONFIDENCE,
     build_noise: Sequence[BuildNoise | None] | None = None,
+    same_build: Sequence[bool | None] | None = None,
 ) -> Comparisons:
     """Compare B with A row by row, with the rules of `webapp.stats.compare.compare`.
 
     ``build_noise`` is the noise between builds of the series' history for each row, None where it
-    is not known. Raises `StatisticsError` for settings out of range, ValueError for sides that
-    differ in length.
+    is not known; ``same_build`` whether both sides hold the very same builds. Raises
+    `StatisticsError` for settings out of range, ValueError for sides that differ in length.
     """
     require_confidence(confidence)
     require_margin(margin)
-    noises = [None] * len(a) if build_noise is None else build_noise
-    if not len(a) == len(b) == len(noises):
-        raise ValueError(f"{len(a)}, {len(b)} and {len(noises)} rows: they must be as many")
+    same = [None] * len(a) if same_build is None else same_build
+    given = [None] * len(a) if build_noise is None else build_noise
+    if not len(a) == len(b) == len(given) == len(same):
+        lengths = ", ".join(str(len(column)) for column in (a, b, given, same))
+        raise ValueError(f"{lengths} rows: they must be as many")
+    noises = [None if is_same else one for one, is_same in zip(given, same, strict=True)]
     unit = _common_unit(a, b)
+    one_build = _one_build(unit, noises, same)
     pairs = _pairs(a, b, unit, noises)
     noise = _noise(pairs, confidence)
     percent, low, high = _intervals(pairs, noise)
@@ -177,9 +186,11 @@ def compare_many(
         p=_p_values(pairs, noise),
         visible=_visible(pairs, noise, low, confidence),
         proven=proven,
+        inside=inside,
         negligible=inside & apart,
-        verdict=_verdicts(inside, proven, better),
+        verdict=_verdicts(inside, np.where(one_build, 0, proven), better),
         unit=unit.astype(np.int8),
+        one_build=one_build,
     )
 
 
@@ -196,6 +207,18 @@ def _common_unit(a: Summaries, b: Summaries) -> NDArray[np.intp]:
     boots = np.minimum(a.boots, b.boots) >= 2
     builds = np.minimum(a.builds, b.builds) >= 2
     return np.where(builds, LEVELS.index(Level.BUILD), np.where(boots, 1, 0)).astype(np.intp)
+
+
+def _one_build(
+    unit: NDArray[np.intp], noises: Sequence[BuildNoise | None], same: Sequence[bool | None]
+) -> Flags:
+    """The rows of different builds of whose noise nothing is known."""
+    unknown = [
+        noise is None and is_same is False for noise, is_same in zip(noises, same, strict=True)
+    ]
+    rows: Flags = np.array(unknown, np.bool_)
+    rows[unit == LEVELS.index(Level.BUILD)] = False
+    return rows
 
 
 def _pairs(
