@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import pairwise
-from statistics import fmean, median, variance
 from typing import Any
 
 from django.contrib.auth.hashers import make_password
@@ -29,6 +28,7 @@ from webapp.results.models import (
 )
 from webapp.results.modes import ModeName
 from webapp.results.revision_ids import position_of
+from webapp.results.services.pooling import moments, of_runs
 
 DAY_ONE = datetime(2026, 1, 1, 12, tzinfo=UTC)
 FIVE_SAMPLES = (100.0, 101.0, 99.0, 100.5, 99.5)
@@ -129,14 +129,9 @@ def unsaved_point(of: Series, at: Revision, samples: Sequence[float]) -> Point:
         series=of,
         revision=at,
         position=at.position,
-        n=len(samples),
         runs=1,
-        builds=1,
-        mean=fmean(samples),
-        median=median(samples),
-        variance=variance(samples) if len(samples) > 1 else None,
-        minimum=min(samples),
-        maximum=max(samples),
+        **(of_runs([(samples, None, f"build of {at}")]) | {"builds": 1}),
+        **moments(list(samples))._asdict(),
     )
 
 
@@ -253,13 +248,20 @@ def analysis(of: Series, **summary: Any) -> SeriesAnalysis:
         "what_helps": "Nothing can be said yet.",
         "why_retracted": [],
     }
-    return SeriesAnalysis.objects.create(series=of, summary=nothing | summary)
+    defaults = {"summary": nothing | summary}
+    return SeriesAnalysis.objects.update_or_create(series=of, defaults=defaults)[0]
+
+
+def known_builds(of: Series) -> SeriesAnalysis:
+    """A history that tells how builds scatter: not at all."""
+    return analysis(of, noise=noise(build_pct=0.0))
 
 
 def noise(**figures: float | None) -> dict[str, float | None]:
     """The noise of a summary; what ``figures`` leave out is not known."""
     unknown = dict.fromkeys(("revision_pct", "within_pct", "run_pct", "boot_pct", "build_pct"))
-    return {**unknown, "memory": 0.0, "freedom": 20.0, **figures}
+    measured = {"measured_build_pct": figures.get("build_pct"), "measured_freedom": 20.0}
+    return {**unknown, "memory": 0.0, "freedom": 20.0, **measured, **figures}
 
 
 def segment(first: Revision, last: Revision, level: float) -> dict[str, Any]:

@@ -28,6 +28,7 @@ def pair() -> tuple[Revision, Revision]:
         for revision in (before, after):
             make.run(revision, in_mode=mode)
         make.comparison(series, before, after, percent=percent)
+        make.known_builds(series)
     return before, after
 
 
@@ -49,9 +50,46 @@ def test_without_a_finding_the_answer_is_that_of_the_cells_and_says_so(
     visit: Visit, pair: tuple[Revision, Revision]
 ) -> None:
     assert (
-        "Mixed against the revision tested before alone (1 worse, 2 better); "
-        "the detector reports nothing"
+        "Mixed against the revision tested before alone (1 worse, 2 better; 3 of 3 differ at 95 %, "
+        "about 0.15 expected by chance); the detector reports nothing"
     ) in visit(page(pair[1]))
+
+
+def test_one_build_a_side_of_unknown_noise_has_a_look_of_its_own_and_no_headline(
+    client: Client, visit: Visit, pair: tuple[Revision, Revision]
+) -> None:
+    make.analysis(make.series(in_mode="pf"))
+    html = client.get(page(pair[1])).content.decode()
+    assert html.count('<td class="cell builds-differ"') == 1
+    assert '<td class="cell worse' not in html
+    text = visit(page(pair[1]))
+    assert "Improvement against the revision tested before alone (2 better, 1 cannot tell; " in text
+    assert "2 of 3 differ at 95 %, about 0.15 expected by chance; 1 differ" in text
+    assert "2 more builds a side would settle it" in text
+
+
+def test_of_many_cells_a_single_striking_one_is_no_headline(visit: Visit) -> None:
+    before, after = make.revisions(2)
+    for number in range(30):
+        series = make.series(in_mode=f"mode-{number:02}")
+        make.point(series, before, [99.0, 100.0, 101.0])
+        make.point(series, after, [96.0, 97.0, 98.0] if number == 0 else [98.9, 99.9, 101.0])
+        make.comparison(series, before, after)
+        make.known_builds(series)
+    text = visit(page(after))
+    assert "1 of 30 differ at 95 %, about 1.5 expected by chance" in text
+    assert "Regression" not in text
+    assert "Cannot tell" in text
+
+
+def test_a_finding_that_does_not_pass_the_gate_is_no_headline(
+    visit: Visit, pair: tuple[Revision, Revision]
+) -> None:
+    at = make.finding(make.series(in_mode="pf"), *pair, state="candidate", p_value=0.2)
+    text = visit(page(pair[1]))
+    assert "Regression" not in text
+    assert at.why in text
+    assert "1 candidate, which the gate over 3 series does not let through" in text
 
 
 def test_a_candidate_is_called_one(visit: Visit, pair: tuple[Revision, Revision]) -> None:
@@ -163,10 +201,8 @@ def test_what_is_surely_the_same_is_equivalent_and_plain(client: Client) -> None
 def test_figures_beyond_the_double_range_cannot_tell_and_show_no_number(client: Client) -> None:
     before, after = make.revisions(2)
     series = make.series()
-    make.point(series, before)
-    made = make.unsaved_point(series, after, make.FIVE_SAMPLES)
-    made.variance = float("inf")
-    made.save()
+    make.point(series, before, [1e-300, 1e300, 1e-300])
+    make.point(series, after, [1e300, 1e-300, 1e300])
     make.comparison(series, before, after)
     html = client.get(page(after)).content.decode()
     assert '<td class="cell cannot-tell"' in html

@@ -26,6 +26,8 @@ def pair() -> tuple[Revision, Revision]:
     make.run(after, in_mode="forwarding", samples=NEW)
     for revision in (before, after):
         make.run(revision, in_mode="pf", samples=SCATTERED)
+    for mode in ("forwarding", "pf"):
+        make.known_builds(make.series(in_mode=mode))
     return before, after
 
 
@@ -55,7 +57,7 @@ def test_a_row_says_its_interval_why_and_what_would_prove_more(visit: Visit) -> 
     text = visit(f"/compare/?{TWO}")
     assert "+80.0 [+77.5, +82.5]" in text
     assert "Better: 80 % more, and the 95 % interval from" in text
-    assert "To prove 1 % here in 80 of 100 cases, not counting the noise between builds: " in text
+    assert "To prove 1 % here in 80 of 100 cases: " in text
     assert "cannot tell; would see 30.9 %" in text
 
 
@@ -65,6 +67,20 @@ def test_the_noise_between_builds_of_the_history_counts(visit: Visit) -> None:
     text = visit(f"/compare/?{TWO}")
     assert "60 % between builds from the history" in text
     assert "not by 10 builds a side, 20 runs of each, which would prove only" in text
+
+
+@pytest.mark.usefixtures("pair")
+def test_one_build_a_side_of_unknown_noise_is_said_to_be_that(client: Client, visit: Visit) -> None:
+    make.analysis(make.series(in_mode="forwarding"))
+    text = visit(f"/compare/?{TWO}")
+    assert "builds differ; 2 more builds a side would settle it" in text
+    assert "1 differs with one build a side" in text
+    assert "80.0 % faster" not in text
+    assert "Cannot tell: these builds differ (80 % more, 95 % interval from" in text
+    assert client.get(f"/compare/?{TWO}").context["counts"] == {"cannot tell": 2}
+    judged = client.get(f"/api/v1/compare?{TWO}").json()["rows"][0]["judged"][0]
+    assert (judged["verdict"], judged["why"]) == ("cannot tell", "one_build_a_side")
+    assert judged["low"] == pytest.approx(77.5, abs=0.1)
 
 
 def test_what_is_different_for_sure_but_within_the_margin_is_called_negligible(

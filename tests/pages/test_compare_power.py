@@ -6,6 +6,7 @@ from tests import make
 from webapp.analysis.queries.compare import ComparedSet
 from webapp.pages.compare_power import power_line
 from webapp.stats.compare.comparing import BuildNoise, compare
+from webapp.stats.compare.levels import Samples
 
 SAMPLES = (100.0, 101.0, 99.0, 100.5, 99.5)
 
@@ -25,15 +26,13 @@ def a_set(
         revision=at,
         hardware=series.hardware,
         mode=series.mode,
-        samples=samples,
-        boots=boots,
-        builds=builds or tuple("one" for _ in samples),
+        levels=Samples(samples, boots=boots, builds=builds or tuple("one" for _ in samples)),
         summary=None,
     )
 
 
 def said(a: ComparedSet, b: ComparedSet, build_noise: BuildNoise | None = None) -> str:
-    return power_line(a, b, compare(a.levels(), b.levels(), build_noise=build_noise))
+    return power_line(a, b, compare(a.levels, b.levels, build_noise=build_noise))
 
 
 pytestmark = pytest.mark.django_db

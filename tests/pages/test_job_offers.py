@@ -30,6 +30,7 @@ def along() -> list[Revision]:
     """Ten revisions, of which the series holds the first, the seventh and the eighth."""
     revisions = make.revisions(10)
     make.history(make.series(), [revisions[place] for place in (0, 6, 7)], [100.0] * 3)
+    make.known_builds(make.series())
     return revisions
 
 
@@ -103,7 +104,7 @@ def test_what_no_plan_proves_is_called_that() -> None:
 def test_a_point_offers_more_runs_and_the_middle_of_each_gap_beside_it(
     tess: Client, along: list[Revision]
 ) -> None:
-    make.analysis(make.series(), noise=make.noise(**NOISE))
+    make.analysis(make.series(), noise=make.noise(**NOISE, build_pct=0.0))
     path = address(along[6], "&next=/trends/%3Fmode=forwarding")
     more, gap = shown(tess, path)
     assert (more["purpose"], more["revision"]) == (["more runs"], [along[6].name])
@@ -245,7 +246,7 @@ def _alert(along: list[Revision]) -> Alert:
 def test_an_alert_confirms_its_candidate_with_the_parent_and_fills_the_middle(
     tess: Client, along: list[Revision]
 ) -> None:
-    make.analysis(make.series(), noise=make.noise(**NOISE))
+    make.analysis(make.series(), noise=make.noise(**NOISE, build_pct=0.0))
     MinEffect.objects.create(mode=make.mode(), percent=6.0)
     confirm, gap, more = shown(tess, f"/alerts/{_alert(along).pk}/")
     assert confirm["purpose"] == ["confirm"]
@@ -289,9 +290,63 @@ def test_a_comparison_of_one_row_asks_for_as_many_boots_as_its_plan_has(tess: Cl
     make.run(before, samples=[100.0, 101.0, 99.0, 100.5, 99.5])
     make.run(after, samples=[98.0, 99.0, 97.0, 98.5, 97.5])
     texts = [f"freebsd-head:{at.name}:{make.hardware()}:forwarding:pps" for at in (before, after)]
+    make.known_builds(make.series())
     (row,) = compare_sides([Side.parse(text) for text in texts]).rows
     boots = str(boots_to_ask_for(*row.sets, row.judged[0]))
     asked = shown(tess, f"/compare/?a={texts[0]}&b={texts[1]}")
     assert [form["revision"] for form in asked] == [[before.name], [after.name]]
     assert [form["boots"] for form in asked] == [[boots], [boots]]
     assert boots != "5"  # what stands where nothing is known
+
+
+def test_one_build_a_side_asks_for_more_builds_of_both_and_no_more_than_that(tess: Client) -> None:
+    before, after = make.revisions(2)
+    for at, factor in ((before, 1.0), (after, 0.9)):
+        make.run(at, samples=[value * factor for value in make.FIVE_SAMPLES])
+    texts = [f"freebsd-head:{at.name}:{make.hardware()}:forwarding:pps" for at in (before, after)]
+    page = f"/compare/?a={texts[0]}&b={texts[1]}"
+    form = shown(tess, page)[0]
+    assert (form["revision"], form["builds"]) == ([before.name, after.name], ["2"])
+    assert "2 more builds a side" in words(tess.get(page).content.decode())
+    for _ in range(2):
+        tess.post("/jobs/request/", form)
+    jobs = Job.objects.order_by("pk")
+    assert [(job.revision_id, job.rebuild) for job in jobs] == [
+        (before.pk, True),
+        (before.pk, True),
+        (after.pk, True),
+        (after.pk, True),
+    ]
+    assert "already asked" in words(tess.get(page).content.decode())
+
+
+def test_more_builds_are_bounded(tess: Client) -> None:
+    at = make.revisions(1)[0]
+    make.run(at)
+    form = {
+        "tree": "freebsd-head",
+        "revision": at.name,
+        "hardware": str(make.hardware()),
+        "mode": "forwarding",
+        "boots": "1",
+        "builds": "11",
+    }
+    tess.post("/jobs/request/", form)
+    assert not Job.objects.exists()
+
+
+def test_only_triagers_are_offered_more_builds(client: Client) -> None:
+    along = make.revisions(2)
+    for at, factor in zip(along, (1.0, 0.9), strict=True):
+        make.run(at, samples=[value * factor for value in make.FIVE_SAMPLES])
+    texts = [f"freebsd-head:{at.name}:{make.hardware()}:forwarding:pps" for at in along]
+    html = client.get(f"/compare/?a={texts[0]}&b={texts[1]}").content.decode()
+    assert 'name="builds"' not in html
+    assert "2 more builds a side would settle it" in words(html)
+
+
+def test_a_point_of_one_build_offers_more_builds_of_it_and_the_one_before(tess: Client) -> None:
+    revisions = make.revisions(2)
+    make.history(make.series(), revisions, [100.0, 90.0])
+    builds = [form for form in shown(tess, address(revisions[1])) if "builds" in form]
+    assert [form["revision"] for form in builds] == [[at.name for at in revisions]]

@@ -50,7 +50,7 @@ def test_without_scripts_the_page_has_the_chart_and_its_numbers(client: Client) 
     page = client.get("/trends/").content.decode()
     assert "<svg" in page
     assert page.count("<polyline") == 2
-    assert "−9.9 ± 1.2" in words(page)
+    assert "−9.9 ± 1.2" in words(client.get("/trends/?mode=pf").content.decode())
 
 
 @pytest.mark.usefixtures("along")
@@ -150,8 +150,10 @@ def test_what_a_series_can_prove_is_said_and_what_is_unknown_is_called_so(
 
 
 @pytest.mark.usefixtures("along")
-def test_what_ministat_alone_flags_is_called_that(visit: Visit) -> None:
-    assert "Flagged by ministat alone" in visit("/trends/?mode=pf")
+def test_what_ministat_says_is_called_that_and_flags_nothing(visit: Visit) -> None:
+    text = visit("/trends/?mode=pf")
+    assert "Δ and verdict are ministat's" in text
+    assert "nothing is flagged or alerted on them" in text
 
 
 @pytest.mark.usefixtures("along")

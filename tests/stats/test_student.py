@@ -2,7 +2,7 @@ import pytest
 from scipy import stats
 
 from webapp.stats.errors import OutOfRangeError
-from webapp.stats.student import LEVELS, critical_value, mean_interval, true_level
+from webapp.stats.student import LEVELS, critical_value, true_level
 
 UPPER = {80.0: 0.9, 90.0: 0.95, 95.0: 0.975, 98.0: 0.99, 99.0: 0.995, 99.5: 0.999}
 QUIRKS = {1: 318.313, 7: 4.782, 8: 4.499, 9: 4.296, 10: 4.143, 11: 4.024, 12: 3.929}
@@ -42,14 +42,3 @@ def test_an_unknown_level_names_the_known_ones() -> None:
 def test_no_degrees_of_freedom_are_refused() -> None:
     with pytest.raises(OutOfRangeError, match="at least 1"):
         critical_value(0, 95.0)
-
-
-def test_the_interval_of_a_mean_by_hand() -> None:
-    # 1, 2, 3: mean 2, variance 1, t(2) = 4.303, half width 4.303 / sqrt(3)
-    low, high = mean_interval(3, 2.0, 1.0)
-    assert (round(low, 3), round(high, 3)) == (-0.484, 4.484)
-
-
-def test_one_sample_has_no_interval() -> None:
-    with pytest.raises(OutOfRangeError):
-        mean_interval(1, 2.0, 0.0)

@@ -1,18 +1,17 @@
-"""The rule that says what a point changed: the door through which a better rule comes in.
+"""What ministat says of each point against the one before it: Student's t at 95 %.
 
-Now: each point against the one before it, ministat's Student's t at 95 %; proven worse by at
-least the default smallest effect is flagged.
+People check it by hand, so it is stored and shown as ministat's word. Nothing is flagged, coloured
+or headlined on it: it takes every sample for independent and knows no noise between builds.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from webapp.analysis.models import Comparison, Flag, Verdict
+from webapp.analysis.models import Comparison, Verdict
 from webapp.results.models import Point, Series
 from webapp.stats import ministat
 from webapp.stats.better import Better, is_gain
-from webapp.stats.defaults import SMALLEST_EFFECT_PCT
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +20,6 @@ class Judgement:
 
     difference: ministat.Difference | None
     verdict: Verdict
-    flag: Flag
 
 
 def compare_consecutive(series: Series, points: Sequence[Point]) -> Iterator[Comparison]:
@@ -39,7 +37,6 @@ def compare_consecutive(series: Series, points: Sequence[Point]) -> Iterator[Com
             percent=_percent(before, after),
             percent_error=difference.percent_error if difference else None,
             verdict=judged.verdict,
-            flag=judged.flag,
         )
 
 
@@ -47,12 +44,9 @@ def judge(before: Point, after: Point, *, better: Better) -> Judgement:
     """Compare two points by their moments. Where ministat refuses, we cannot tell."""
     difference = _difference(before, after)
     if difference is None or not difference.proven:
-        return Judgement(difference, Verdict.CANNOT_TELL, Flag.NONE)
+        return Judgement(difference, Verdict.CANNOT_TELL)
     improved = is_gain(difference.delta, better)
-    large = difference.percent is not None and abs(difference.percent) >= SMALLEST_EFFECT_PCT
-    if improved:
-        return Judgement(difference, Verdict.BETTER, Flag.IMPROVED if large else Flag.NONE)
-    return Judgement(difference, Verdict.WORSE, Flag.REGRESSED if large else Flag.NONE)
+    return Judgement(difference, Verdict.BETTER if improved else Verdict.WORSE)
 
 
 def _difference(before: Point, after: Point) -> ministat.Difference | None:

@@ -11,7 +11,7 @@ from webapp.analysis.queries import ComparedRow, ComparedSet, Side, compare_side
 from webapp.api.schemas.comparisons import CompareOut
 from webapp.api.schemas.errors import ErrorOut
 from webapp.stats import ministat
-from webapp.stats.compare import Comparison
+from webapp.stats.compare import Comparison, Headline, Verdict
 
 router = Router(tags=["compare"])
 MOST_OTHERS = 6
@@ -35,7 +35,17 @@ def compare(request: HttpRequest, sides: Query[Sides]) -> Any:
     return {
         "sides": [str(side) for side in table.sides],
         "unmatched": table.unmatched,
+        "headline": _headline(table.headline),
         "rows": [_row(row) for row in table.rows],
+    }
+
+
+def _headline(together: Headline) -> dict[str, Any]:
+    return {
+        "counts": {verdict.value: together.verdicts.count(verdict) for verdict in Verdict},
+        "differing": together.differing,
+        "expected_by_chance": together.expected,
+        "text": together.text,
     }
 
 
@@ -76,10 +86,14 @@ def _judged(comparison: Comparison, reason: str) -> dict[str, Any]:
     change = comparison.change
     return {
         "verdict": comparison.verdict.value,
+        "why": comparison.why,
         "negligible": comparison.negligible,
         "percent": finite(change.percent),
         "low": finite(change.low),
         "high": finite(change.high),
+        "p": change.p,
+        "unit_of_noise": change.unit.value,
+        "units": list(change.units),
         "smallest_visible": finite(change.visible),
         "margin": comparison.margin,
         "confidence": comparison.confidence,

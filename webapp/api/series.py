@@ -25,6 +25,10 @@ COLUMNS = (
     "n",
     "boots",
     "builds",
+    "unit_of_noise",
+    "units",
+    "mean_low",
+    "mean_high",
     "mean",
     "median",
     "sd",
@@ -127,6 +131,8 @@ def columns(series: Series) -> dict[str, list[Any]]:
     found = list(Point.objects.of_series(series).select_related("revision"))
     compared = {row.revision_id: row for row in Comparison.objects.filter(series=series)}
     judged = [compared.get(point.revision_id) for point in found]
+    summaries = [point.summary for point in found]
+    intervals = [one.interval() or (None, None) for one in summaries]
     return {
         "revision": [point.revision.name for point in found],
         "position": [point.position for point in found],
@@ -134,6 +140,10 @@ def columns(series: Series) -> dict[str, list[Any]]:
         "n": [point.n for point in found],
         "boots": [point.boots for point in found],
         "builds": [point.builds for point in found],
+        "unit_of_noise": [one.unit.value for one in summaries],
+        "units": [one.units for one in summaries],
+        "mean_low": [low for low, _ in intervals],
+        "mean_high": [high for _, high in intervals],
         "mean": [point.mean for point in found],
         "median": [point.median for point in found],
         "sd": [point.stddev for point in found],

@@ -7,7 +7,8 @@ STEPS_PERCENT = (2.0, 5.0, 15.0)
 
 
 def cell_class(verdict: str, percent: float | None) -> str:
-    """The CSS class of a cell: ``worse-2``, ``better-0``, ``equivalent``, ``cannot-tell``.
+    """The CSS class of a cell: ``worse-2``, ``better-0``, ``equivalent``, ``cannot-tell``,
+    ``builds-differ``.
 
     The number says how many of `STEPS_PERCENT` the size reaches; 0 where it is not known.
     """

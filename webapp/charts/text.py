@@ -14,6 +14,7 @@ MARKS = {
     "better": "\N{BLACK UP-POINTING SMALL TRIANGLE}",
     "equivalent": "=",
     "cannot tell": "?",
+    "builds differ": "\N{NOT EQUAL TO}",
 }
 """What stands before a verdict, so that colour never says it alone."""
 

@@ -17,9 +17,10 @@ from webapp.bisects.models import Bisect
 from webapp.charts.heatmap import cell_class
 from webapp.charts.text import common
 from webapp.pages import alert_summaries
-from webapp.pages.commit_headline import ORDER, Proven, headline
+from webapp.pages.commit_headline import headline, proven
 from webapp.pages.links import compare_link
 from webapp.results.models import Hardware, Metric, Mode, Point, Revision, Run, Series, Tree
+from webapp.stats.compare import MORE_BUILDS
 
 SUSPECTS_SHOWN = 20
 
@@ -39,7 +40,7 @@ class Cell:
     @property
     def css_class(self) -> str:
         """The CSS class of the cell."""
-        return cell_class(self.judged.verdict, self.judged.percent) if self.judged else "first"
+        return cell_class(self.judged.label, self.judged.percent) if self.judged else "first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ def _context(commit: Revision) -> dict[str, object]:
     points = list(Point.objects.of_revision(commit).with_subjects())
     comparisons = list(Comparison.objects.of_revision(commit).with_subjects())
     judged = judge_points(points, comparisons)
-    detected = detected_at(commit, [point.series_id for point in points])
+    detected = detected_at(commit, judged)
     begun = {one.finding.series_id: one.finding for one in detected.begun}
     tables = _tables(points, {row.series_id: row for row in comparisons}, judged, begun)
     neighbours = _neighbours(commit)
@@ -103,8 +104,11 @@ def _context(commit: Revision) -> dict[str, object]:
         ),
         "named_by": list(Bisect.objects.naming(commit).with_subjects().order_by("-pk")),
         "tables": tables,
+        "more_builds": MORE_BUILDS,
         "detected": detected,
-        "proven": [] if detected.begun else _proven(points, judged),
+        "proven": []
+        if detected.let_through
+        else proven([point.series for point in points], judged),
         "silent": _silent(commit, points, begun),
         "previous": _most_common_base(comparisons),
         "neighbours": neighbours,
@@ -136,16 +140,6 @@ def _table(metric: Metric, cells: dict[tuple[Mode, Hardware], Cell]) -> Table:
     rows = [Row(mode, [cells.get((mode, machine)) for machine in hardware]) for mode in modes]
     better = common(cell.point.series.better for cell in cells.values())
     return Table(metric, hardware, rows, better)
-
-
-def _proven(points: Iterable[Point], judged: Mapping[int, PointVerdict]) -> list[Proven]:
-    """Where a difference is proven, the worse first and the largest of each first."""
-    found = (
-        Proven(point.series, judged[point.series_id])
-        for point in points
-        if point.series_id in judged
-    )
-    return sorted((one for one in found if one.judged.verdict in ORDER[:2]), key=Proven.rank)
 
 
 def _silent(

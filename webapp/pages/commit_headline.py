@@ -1,7 +1,7 @@
 """What a commit did, in a word, and who says so: the detector, or the cells alone."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from webapp.alerts.queries import Detected
@@ -9,7 +9,8 @@ from webapp.analysis.models import Finding
 from webapp.analysis.queries import PointVerdict
 from webapp.charts.text import MARKS
 from webapp.results.models import Series
-from webapp.stats.compare import Verdict
+from webapp.stats.compare import Headline as Together
+from webapp.stats.compare import Verdict, headline_of
 
 CSS = {"regression": "worse", "improvement": "better", "mixed": "mixed"}
 ORDER = (Verdict.WORSE, Verdict.BETTER, Verdict.EQUIVALENT, Verdict.CANNOT_TELL)
@@ -42,17 +43,45 @@ class Proven:
 
 
 def headline(detected: Detected, judged: Mapping[int, PointVerdict]) -> Headline:
-    """The verdict of the findings that begin here; where there are none, that of the cells."""
-    findings = [one.finding for one in detected.begun]
-    if findings:
+    """The verdict of the findings that begin here and pass the gate; without, that of the cells."""
+    if detected.let_through:
+        findings = [one.finding for one in detected.let_through]
         verdicts = Counter(Verdict(finding.verdict) for finding in findings)
         return Headline(_text(verdicts), _marks(verdicts), _states(findings))
-    verdicts = Counter(one.verdict for one in judged.values())
-    if not verdicts:
+    together = together_of(judged)
+    if not together.verdicts:
         return Headline("not compared", "", "")
-    counts = ", ".join(f"{verdicts[one]} {one}" for one in ORDER if verdicts[one])
-    source = f"against the revision tested before alone ({counts}); the detector reports nothing"
+    verdicts = Counter(together.verdicts)
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in together.counts.items())
+    differ = sum(one.builds_differ for one in judged.values())
+    builds = f"; {differ} differ with one build a side" if differ else ""
+    alone = f"against the revision tested before alone ({counts}; {together.text}{builds})"
+    source = f"{alone}; {_rest(detected)}"
     return Headline(_text(verdicts), _marks(verdicts), source)
+
+
+def together_of(judged: Mapping[int, PointVerdict]) -> Together:
+    """What the cells may be said to show together."""
+    return headline_of([one.look for one in judged.values()])
+
+
+def proven(series: Iterable[Series], judged: Mapping[int, PointVerdict]) -> list[Proven]:
+    """What of the cells passes the gate: the worse first and the largest of each first."""
+    verdicts = dict(zip(judged, together_of(judged).verdicts, strict=True))
+    found = (
+        Proven(one, judged[one.pk])
+        for one in series
+        if verdicts.get(one.pk) in (ORDER[0], ORDER[1])
+    )
+    return sorted(found, key=Proven.rank)
+
+
+def _rest(detected: Detected) -> str:
+    """What the detector says where none of its findings passes."""
+    if not detected.begun:
+        return "the detector reports nothing"
+    found = _states([one.finding for one in detected.begun])
+    return f"{found}, which the gate over {detected.received} series does not let through"
 
 
 def _text(verdicts: Counter[Verdict]) -> str:

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 
 from webapp.accounts.services import is_triager
 from webapp.analysis.queries import (
+    BUILDS_DIFFER,
     MOST_SIDES,
     PARTS,
     ComparedRow,
@@ -25,11 +26,10 @@ from webapp.jobs.models import Job
 from webapp.pages import compare_report
 from webapp.pages.compare_power import boots_to_ask_for, power_line
 from webapp.pages.compare_verdict import compared_sentence
-from webapp.pages.job_offers import Ask, Offer, offers
+from webapp.pages.job_offers import Ask, Offer, builds_ask, offers
 from webapp.pages.links import compare_link, with_query
 from webapp.results.models import Revision
 from webapp.stats.compare import Comparison
-from webapp.stats.ministat import mean_interval
 
 CONFIDENCE = 95.0
 ROWS_SHOWN = 300
@@ -63,6 +63,11 @@ class Judged:
     def verdict(self) -> str:
         """The verdict against the base."""
         return self.comparison.verdict.value
+
+    @property
+    def label(self) -> str:
+        """What the page calls it: the verdict, or that no more is known than that builds differ."""
+        return BUILDS_DIFFER if self.comparison.builds_differ else self.verdict
 
     @property
     def percent(self) -> float | None:
@@ -104,6 +109,11 @@ class Line:
         """The largest proven change in percent, for the order of the rows."""
         proven = (other for other in self.others if other.verdict in PROVEN)
         return max((abs(other.percent or 0.0) for other in proven), default=0.0)
+
+    @property
+    def builds_differ(self) -> int:
+        """How many sets differ from the base for sure, as one build from another."""
+        return sum(other.comparison.builds_differ for other in self.others)
 
     @property
     def ministat(self) -> str:
@@ -168,7 +178,8 @@ def _compare(texts: Sequence[str]) -> ComparedTable:
 def _context(request: HttpRequest, table: ComparedTable, texts: Sequence[str]) -> dict[str, object]:
     with_power = len(table.rows) <= ROWS_WITH_POWER
     rows = (_line(table, row, with_power=with_power) for row in table.rows)
-    lines = sorted(rows, key=lambda line: -line.size)
+    together = table.headline
+    lines = sorted(rows, key=lambda line: (-line.size, -line.builds_differ))
     proven = [line for line in lines if line.is_proven]
     unproven = [line for line in lines if not line.is_proven]
     query = [("a", texts[0]), *(("b", text) for text in texts[1:])]
@@ -178,7 +189,9 @@ def _context(request: HttpRequest, table: ComparedTable, texts: Sequence[str]) -
         "titles": _titles(table.sides),
         "common": _common(table.sides),
         "metrics": sorted({line.row.metric.name for line in lines}),
-        "counts": _counts(lines),
+        "counts": {verdict.value: count for verdict, count in together.counts.items()},
+        "together": together,
+        "builds_differ": sum(line.builds_differ for line in lines),
         "proven": proven[:ROWS_SHOWN],
         "unproven": unproven[:ROWS_SHOWN],
         "unproven_count": len(unproven),
@@ -195,15 +208,22 @@ def _context(request: HttpRequest, table: ComparedTable, texts: Sequence[str]) -
 
 
 def _offers(line: Line) -> list[Offer]:
-    """More runs of each set, as many boots as the power planner names; of the base, the most."""
+    """More runs of each set, as many boots as the power planner names; of the base, the most. More
+    builds of both sides where one of each cannot tell.
+    """
     most = max(other.boots for other in line.others)
     boots = [most, *(other.boots for other in line.others)]
-    return offers(
-        [
-            Ask(Job.Purpose.MORE_RUNS, [one.revision], one.hardware, one.mode, number)
-            for one, number in zip(line.row.sets, boots, strict=True)
-        ]
-    )
+    asks = [
+        Ask(Job.Purpose.MORE_RUNS, [one.revision], one.hardware, one.mode, number)
+        for one, number in zip(line.row.sets, boots, strict=True)
+    ]
+    base = line.row.sets[0]
+    builds = [
+        builds_ask([base.revision, other.set.revision], base.hardware, base.mode, most)
+        for other in line.others
+        if other.comparison.builds_differ and other.set.series_id == base.series_id
+    ]
+    return offers([*builds, *asks])
 
 
 def _titles(sides: Sequence[Side]) -> list[str]:
@@ -216,12 +236,6 @@ def _common(sides: Sequence[Side]) -> str:
     """What all sides say alike, the particular before the general."""
     values = {part: {getattr(side, part) for side in sides} for part in reversed(PARTS)}
     return " · ".join(alike.pop() for alike in values.values() if len(alike) == 1 and alike != {""})
-
-
-def _counts(lines: Sequence[Line]) -> dict[str, int]:
-    verdicts = [other.verdict for line in lines for other in line.others]
-    names = ("worse", "better", "equivalent", "cannot tell")
-    return {name: count for name in names if (count := verdicts.count(name))}
 
 
 def _line(table: ComparedTable, row: ComparedRow, *, with_power: bool) -> Line:
@@ -276,10 +290,8 @@ def _mean(one: ComparedSet) -> float:
 
 
 def _interval(one: ComparedSet) -> tuple[float, float] | None:
-    """The 95 % interval of the mean, Student's t; None where ministat refuses the set."""
-    if one.summary is None:
-        return None
-    return mean_interval(one.summary.n, one.summary.mean, one.summary.stddev**2, CONFIDENCE)
+    """The 95 % interval of the mean by the set's own units, Student's t; None where unknown."""
+    return one.units.interval(CONFIDENCE)
 
 
 def _form(texts: Sequence[str]) -> list[str]:

@@ -77,9 +77,9 @@ def _units(one: ComparedSet, unit: Level) -> list[float]:
     of_unit: dict[Hashable, list[float]] = defaultdict(list)
     keys: Sequence[Hashable] = range(len(one.samples))
     if unit == Level.BUILD:
-        keys = one.builds
-    elif unit == Level.BOOT and one.boots is not None:
-        keys = one.boots
+        keys = one.levels.build_codes
+    elif unit == Level.BOOT and one.levels.boot_codes is not None:
+        keys = one.levels.boot_codes
     for key, value in zip(keys, one.samples, strict=True):
         of_unit[key].append(value)
     return [fmean(values) for values in of_unit.values()]

@@ -18,7 +18,8 @@ def as_text(table: ComparedTable) -> str:
     if not table.rows:
         return f"{NOTHING}\n"
     blocks = [f"{_title(row)}\n{_reasons(row)}\n\n{_block(row)}" for row in table.rows]
-    return "\n".join([*([f"{SIMULATED}\n"] if _is_simulated(table) else []), *blocks])
+    head = [f"{SIMULATED}\n"] if _is_simulated(table) else []
+    return "\n".join([*head, *blocks, f"{_headline(table)}\n"])
 
 
 def as_markdown(table: ComparedTable) -> str:
@@ -26,12 +27,20 @@ def as_markdown(table: ComparedTable) -> str:
     base, *others = table.sides
     parts = [
         f"# {inline(base)} against {inline(', '.join(map(str, others)))}",
+        *([_headline(table)] if table.rows else []),
         *([SIMULATED] if _is_simulated(table) else []),
         "\n".join(f"- {inline(name)}" for name in _hardware(table)),
         _table(table.rows),
         *(_section(row) for row in table.rows),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _headline(table: ComparedTable) -> str:
+    """What all rows together may be said to show."""
+    together = table.headline
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in together.counts.items())
+    return f"{counts} ({together.text})."
 
 
 def _section(row: ComparedRow) -> str:

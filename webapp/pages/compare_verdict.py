@@ -1,12 +1,15 @@
 """The verdict of a comparison in a few words, for the page and its reports."""
 
+from webapp.analysis.queries import BUILDS_DIFFER
 from webapp.charts.text import direction, half_width
-from webapp.stats.compare import Comparison, Verdict
+from webapp.stats.compare import MORE_BUILDS, Comparison, Verdict
 
 
 def compared_sentence(comparison: Comparison, *, better: str, unit: str) -> str:
-    """``11.4 % slower``, ``equivalent``, ``cannot tell; would see 3.1 %``."""
+    """``11.4 % slower``, ``equivalent``, ``cannot tell; would see 3.1 %``, ``builds differ``."""
     change = comparison.change
+    if comparison.builds_differ:
+        return f"{BUILDS_DIFFER}; {MORE_BUILDS} more builds a side would settle it"
     if comparison.verdict == Verdict.CANNOT_TELL:
         if change.visible is None:
             return "cannot tell"

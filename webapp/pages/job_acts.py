@@ -32,6 +32,15 @@ def request_from(form: Form, revisions: Sequence[str], *, actor: User) -> Asked:
     tree = _named("tree", Tree.objects.filter(name=given.get("tree", "")).first(), given)
     hardware = Hardware.objects.filter(name=given.get("hardware", "")).first()
     mode = Mode.objects.filter(name=given.get("mode", "")).first()
+    if given.get("builds"):
+        return services.request_builds(
+            revisions=_revisions(tree, revisions),
+            hardware=_named("hardware", hardware, given),
+            mode=_named("mode", mode, given),
+            boots=_number("boots", given.get("boots", "")),
+            builds=_number("builds", given["builds"]),
+            requested_by=actor,
+        )
     return services.request_more_runs(
         revisions=_revisions(tree, revisions),
         hardware=_named("hardware", hardware, given),

@@ -1,5 +1,6 @@
 """The jobs that a page offers to ask for: what, how many boots, and whether it is asked already."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from webapp.jobs.models import Job, Worker
 from webapp.jobs.queries import Capability, takes
 from webapp.pages.series_power import BootsPlan, boots_plan
 from webapp.results.models import Hardware, Mode, Point, Revision, Series
+from webapp.stats.compare import MORE_BUILDS
 
 MORE_RUNS, FILL_GAP, CONFIRM = (
     Job.Purpose.MORE_RUNS,
@@ -25,7 +27,9 @@ TEXTS = {
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Jobs that a form proposes: one of ``boots`` boots for each of ``revisions``."""
+    """Jobs that a form proposes: one of ``boots`` boots for each of ``revisions``; or, with
+    ``builds``, so many for each, every one of a build of its own.
+    """
 
     purpose: Job.Purpose
     revisions: Sequence[Revision]
@@ -33,6 +37,7 @@ class Ask:
     mode: Mode
     boots: int
     note: str = ""
+    builds: int = 0
 
 
 @dataclass(slots=True)
@@ -59,13 +64,16 @@ class Offer:
     @property
     def text(self) -> str:
         """What the button says."""
+        if self.ask.builds:
+            return f"{self.ask.builds} more builds a side"
         return TEXTS[self.ask.purpose]
 
     @property
     def revisions(self) -> list[Revision]:
         """The revisions that no job was asked for yet."""
-        asked = {job.revision_id for job in self.already_queued}
-        return [revision for revision in self.ask.revisions if revision.pk not in asked]
+        asked = Counter(job.revision_id for job in self.already_queued)
+        wanted = max(self.ask.builds, 1)
+        return [revision for revision in self.ask.revisions if asked[revision.pk] < wanted]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +102,11 @@ def offers_at_point(series: Series, point: Point) -> Offers:
     ]
     gaps = (_gap(series, *pair, plan=plan) for pair in ends)
     asks = [_ask(MORE_RUNS, [point.revision], series, plan), *filter(None, gaps)]
+    if before and min(before.builds, point.builds) == 1 and not plan.knows_builds:
+        pair = [before.revision, point.revision]
+        for revision in pair:
+            revision.tree = series.tree
+        asks.append(builds_ask(pair, series.hardware, series.mode, plan.boots))
     return Offers(series, offers(asks), plan)
 
 
@@ -125,14 +138,26 @@ def offers(asks: Sequence[Ask]) -> list[Offer]:
 
 def _offer(ask: Ask, jobs: Sequence[Job], hands: Sequence[Capability]) -> Offer:
     wanted = {revision.pk for revision in ask.revisions}
-    already_queued = {
-        job.revision_id: job
-        for job in reversed(jobs)
+    same = [
+        job
+        for job in jobs
         if job.revision_id in wanted
         and (job.hardware_id, job.mode_id, job.metric_id) == (ask.hardware.pk, ask.mode.pk, None)
-    }
-    needs = _Wanted(ask.hardware.pk, ask.mode.pk, ask.revisions[0].tree_id)
-    return Offer(ask, list(already_queued.values()), takes(hands, needs))
+    ]
+    rebuild = bool(ask.builds)
+    queued = [job for job in same if job.rebuild] if rebuild else _first_of_each_revision(same)
+    needs = _Wanted(ask.hardware.pk, ask.mode.pk, ask.revisions[0].tree_id, rebuild)
+    return Offer(ask, queued, takes(hands, needs))
+
+
+def _first_of_each_revision(jobs: Sequence[Job]) -> list[Job]:
+    return list({job.revision_id: job for job in reversed(jobs)}.values())
+
+
+def builds_ask(revisions: Sequence[Revision], hardware: Hardware, mode: Mode, boots: int) -> Ask:
+    """What settles whether two revisions differ, or only their builds."""
+    note = "Builds of equal code differ too; how much is not known here."
+    return Ask(MORE_RUNS, revisions, hardware, mode, boots, note, builds=MORE_BUILDS)
 
 
 def _ask(

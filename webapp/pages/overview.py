@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from webapp.alerts.queries import of_interest
-from webapp.analysis.models import Comparison, Finding, Flag, Verdict
+from webapp.analysis.models import Finding, Verdict
 from webapp.bisects.models import Bisect
 from webapp.pages.alert_summaries import open_by_severity
 from webapp.pages.bisect_lines import lines_of
@@ -19,9 +19,6 @@ from webapp.results.models import Hardware, Revision, Run, Series
 ALERTS_SHOWN = 12
 CONFIRMED_SHOWN = 12
 CANDIDATES_SHOWN = 6
-YOUNG_SHOWN = 6
-"""Commits flagged by ministat alone, in series too young for the detector."""
-
 TESTED_SHOWN = 15
 BISECTS_SHOWN = 20
 RUNS_LOOKED_AT = 400
@@ -53,7 +50,7 @@ def progress(request: HttpRequest) -> HttpResponse:
 
 
 def _regressions() -> list[CommitSummary]:
-    """Commits that made something worse: confirmed, then candidates, then ministat's alone."""
+    """Commits that made something worse: confirmed, then candidates."""
     live = of_interest(Finding.objects.live())
     confirmed, candidates = (
         live.revisions_lately(state=state, verdict=Verdict.WORSE, limit=limit)
@@ -62,8 +59,7 @@ def _regressions() -> list[CommitSummary]:
             (Finding.State.CANDIDATE, CANDIDATES_SHOWN),
         )
     )
-    young = Comparison.objects.without_finding().flagged_revisions(Flag.REGRESSED, YOUNG_SHOWN)
-    return _summaries(list(dict.fromkeys([*confirmed, *candidates, *young])))
+    return _summaries(list(dict.fromkeys([*confirmed, *candidates])))
 
 
 def _tested_lately() -> list[int]:

@@ -16,10 +16,14 @@ from webapp.stats.power import NoiseLevels, Plan, plan_for
 
 @dataclass(frozen=True, slots=True)
 class BootsPlan:
-    """``boots`` of one build to ask for, and in ``text`` what they are enough for."""
+    """``boots`` of one build to ask for, and in ``text`` what they are enough for.
+
+    ``knows_builds``: the history of the series tells how builds scatter.
+    """
 
     boots: int
     text: str
+    knows_builds: bool
 
 
 def boots_plan(series: Series) -> BootsPlan:
@@ -31,17 +35,16 @@ def boots_plan(series: Series) -> BootsPlan:
     summary: dict[str, Any] = analysis.first() or {}
     least = MinEffects.of([series.pk], tree=series.tree_id).for_series(series).percent
     aim = f"a change of {half_width(least)} %, the smallest worth an alert here"
-    noise = _noise(summary)
+    noise, knows_builds = _noise(summary), build_noise_of(summary) is not None
     if noise is None:
-        return BootsPlan(
-            A_FEW, "How much this series scatters is not known yet: a few boots are proposed."
-        )
+        text = "How much this series scatters is not known yet: a few boots are proposed."
+        return BootsPlan(A_FEW, text, knows_builds)
     most = MOST if noise.build else MOST_OF_ONE_KIND
     plan = plan_for(least, noise, most=most).plan
     if plan is None:
         text = f"Not even {measured(most, Level.BOOT)} would prove {aim}: a few are proposed."
-        return BootsPlan(A_FEW, text)
-    return BootsPlan(min(plan.boots, MOST_ASKED), _text(plan, aim))
+        return BootsPlan(A_FEW, text, knows_builds)
+    return BootsPlan(min(plan.boots, MOST_ASKED), _text(plan, aim), knows_builds)
 
 
 def _text(plan: Plan, aim: str) -> str:

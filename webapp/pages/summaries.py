@@ -1,20 +1,20 @@
 """What a commit did, over all series that were compared at it: shared by several pages."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from webapp.alerts.queries import Suspicion, suspicions_of_findings
+from django.db.models import QuerySet
+
+from webapp.alerts.queries import Suspicion, passing, suspicions_of_findings
 from webapp.analysis.models import Comparison, Finding, Tally, Verdict
 from webapp.charts.text import MARKS
 from webapp.results.models import Revision, Series
 
-BY_MINISTAT = "ministat"
-"""What is said of a flag in a series too young for the detector."""
-
 
 @dataclass(frozen=True, slots=True)
 class Largest:
-    """The change that stands for a commit. ``basis`` is the state of its finding, or ministat;
+    """The change that stands for a commit. ``basis`` is the state of its finding;
     ``percent_error`` half its 95 % interval.
     """
 
@@ -33,11 +33,13 @@ class Largest:
 @dataclass(frozen=True, slots=True)
 class CommitSummary:
     """What is flagged at one revision, over all series, the largest change among it, and which
-    commits that may have begun at.
+    commits that may have begun at. ``let_through`` are the verdicts that pass the gate for
+    headlines.
     """
 
     revision: Revision
     tally: Tally
+    let_through: frozenset[Verdict] = frozenset()
     largest: Largest | None = None
     suspicion: Suspicion | None = None
 
@@ -49,16 +51,15 @@ class CommitSummary:
     @property
     def text(self) -> str:
         """The verdict over all series, in a word or two."""
-        tally = self.tally
-        if tally.regressed and tally.improved:
+        if len(self.let_through) > 1:
             return "mixed"
-        if tally.regressed:
-            return "regression"
-        if tally.improved:
-            return "improvement"
+        if self.let_through:
+            return "regression" if Verdict.WORSE in self.let_through else "improvement"
+        tally = self.tally
         if not tally.compared:
             return "not compared"
-        return "cannot tell" if tally.cannot_tell == tally.compared else "no change flagged"
+        is_open = tally.cannot_tell == tally.compared or tally.regressed or tally.improved
+        return "cannot tell" if is_open else "no change flagged"
 
     @property
     def marks(self) -> str:
@@ -66,8 +67,8 @@ class CommitSummary:
         return "".join(
             MARKS[verdict]
             for verdict, is_there in (
-                (Verdict.WORSE, self.tally.regressed),
-                (Verdict.BETTER, self.tally.improved),
+                (Verdict.WORSE, Verdict.WORSE in self.let_through),
+                (Verdict.BETTER, Verdict.BETTER in self.let_through),
                 (Verdict.CANNOT_TELL, self.text == Verdict.CANNOT_TELL),
             )
             if is_there
@@ -83,40 +84,39 @@ class CommitSummary:
 def summarise(revisions: Sequence[Revision]) -> list[CommitSummary]:
     """The summaries of ``revisions`` in their order, in five queries."""
     ids = [revision.pk for revision in revisions]
-    of_these = Comparison.objects.filter(revision__in=ids)
-    tallies = of_these.tallies()
-    flagged = of_these.flagged().with_subjects().largest_of_each_revision()
-    live = Finding.objects.live().filter(revision__in=ids).with_subjects()
-    rows = list(live.largest_of_each_revision().with_revisions())
+    tallies = Comparison.objects.filter(revision__in=ids).tallies()
+    live = Finding.objects.live().filter(revision__in=ids)
+    let_through = _let_through(live, tallies)
+    rows = list(live.with_subjects().largest_of_each_revision().with_revisions())
     found = {row.revision_id: _of_finding(row) for row in rows}
     suspicions = suspicions_of_findings(rows)
     shared = {row.revision_id: suspicions[row.pk] for row in rows}
-    young = {row.revision_id: _of_comparison(row) for row in flagged}
     return [
         CommitSummary(
             revision,
             tallies.get(revision.pk, Tally()),
-            _larger(found.get(revision.pk), young.get(revision.pk)),
+            let_through.get(revision.pk, frozenset()),
+            found.get(revision.pk),
             shared.get(revision.pk),
         )
         for revision in revisions
     ]
 
 
-def _larger(found: Largest | None, flagged: Largest | None) -> Largest | None:
-    """The finding, unless only what ministat flags is worse. Flags follow findings, so a flag
-    that is worse where no finding is comes from a series that the detector cannot judge yet.
-    """
-    if found is None or flagged is None:
-        return found or flagged
-    return flagged if flagged.is_worse and not found.is_worse else found
+def _let_through(
+    live: QuerySet[Finding], tallies: Mapping[int, Tally]
+) -> dict[int, frozenset[Verdict]]:
+    """For each revision the verdicts of its findings that pass the gate over all its series."""
+    of_revision: dict[int, list[tuple[Verdict, float]]] = defaultdict(list)
+    for revision, verdict, p_value in live.values_list("revision_id", "verdict", "p_value"):
+        of_revision[revision].append((Verdict(verdict), p_value))
+    return {
+        revision: frozenset(passing(rows, tallies.get(revision, Tally()).compared))
+        for revision, rows in of_revision.items()
+    }
 
 
 def _of_finding(row: Finding) -> Largest:
     ends = (row.low_pct, row.high_pct)
     half = (ends[1] - ends[0]) / 2 if ends[0] is not None and ends[1] is not None else None
     return Largest(row.series, row.verdict, row.change_pct, half, row.state)
-
-
-def _of_comparison(row: Comparison) -> Largest:
-    return Largest(row.series, row.verdict, row.percent, row.percent_error, BY_MINISTAT)

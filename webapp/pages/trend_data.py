@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.http import Http404
 
@@ -16,7 +16,7 @@ from webapp.pages.conclusions import Conclusion, conclusions_of
 from webapp.pages.trend_query import TrendQuery
 from webapp.pages.trend_unknown import NotOffered, Part, Unknown, unknown
 from webapp.results.models import Metric, Point, Revision, Series, Tree
-from webapp.stats.ministat import mean_interval
+from webapp.stats.compare import Summary
 
 MOST_SERIES = 24
 SUBJECT_LENGTH = 80
@@ -146,9 +146,9 @@ class PointRow(NamedTuple):
     n: int
     mean: float
     median: float
-    variance: float | None
     minimum: float
     maximum: float
+    levels: dict[str, Any]
 
 
 class Judged(NamedTuple):
@@ -301,10 +301,10 @@ def _centre(point: PointRow, whiskers: Whiskers) -> float:
 def _whisker(point: PointRow, whiskers: Whiskers) -> tuple[float | None, float | None]:
     """The ends of a point's whisker: of the 95 % interval of the mean, or smallest and largest.
 
-    One sample has no interval.
+    The interval is that of the point's own units: builds, else boots, else runs. One unit has none.
     """
     if whiskers == Whiskers.RANGE:
         return point.minimum, point.maximum
-    if whiskers == Whiskers.NONE or point.variance is None or point.n < 2:
+    if whiskers == Whiskers.NONE:
         return None, None
-    return mean_interval(point.n, point.mean, point.variance)
+    return Summary.from_data(point.levels).interval() or (None, None)

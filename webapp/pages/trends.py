@@ -102,7 +102,6 @@ def _context(selection: Selection, loaded: Loaded) -> dict[str, object]:
         "latest": [_line(trend, series, len(series.indices) - 1) for series in trend.series],
         "findings": _findings(trend),
         "texts": [(series, loaded.conclusions[series.id].text) for series in trend.series],
-        "young": _young(trend),
         "points": _newest_points(trend),
         "undated": sum(time is None for time in trend.revisions.times),
         "simulated": any(series.simulated for series in trend.series),
@@ -144,18 +143,6 @@ def _findings(trend: Trend) -> list[FindingLine]:
     indices = {name: index for index, name in enumerate(trend.revisions.names)}
     ordered = sorted(lines, key=lambda line: (not line.found.is_confirmed, -indices[line.revision]))
     return ordered[:FLAGGED_SHOWN]
-
-
-def _young(trend: Trend) -> list[PointLine]:
-    """The newest points that ministat alone flags, in series too young for the detector."""
-    flagged = [
-        (series.indices[mark.at], series, mark.at)
-        for series in trend.series
-        for mark in series.marks
-        if mark.at not in {one.at for one in series.found}
-    ]
-    newest = sorted(flagged, key=lambda entry: -entry[0])[:FLAGGED_SHOWN]
-    return [_line(trend, series, index) for _, series, index in newest]
 
 
 def _newest_points(trend: Trend) -> list[PointLine]:

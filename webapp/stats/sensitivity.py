@@ -42,6 +42,11 @@ def critical_t(df: float, confidence: float) -> float:
     return float(special.stdtrit(df, 0.5 + confidence / 200))
 
 
+def two_sided_p(t: float, df: float) -> float:
+    """The chance that Student's t for ``df`` (≥ 1) lies at least ``t`` (≥ 0) from zero."""
+    return 2 * float(special.stdtr(df, -t))
+
+
 def visible_shift(df: float, confidence: float, power: float = DEFAULT_POWER) -> float:
     """The true shift, in standard errors, that a two-sided t-test sees with ``power`` percent.
 

@@ -44,17 +44,6 @@ def critical_value(df: int, confidence: float) -> float:
     return round(_quantile(df, 2 * _UPPER_QUANTILE[_known(confidence)] - 1), 3)
 
 
-def mean_interval(
-    n: int, mean: float, variance: float, confidence: float = 95.0
-) -> tuple[float, float]:
-    """The ends of Student's interval of a mean of ``n`` samples, in the samples' unit.
-
-    ``variance`` is the unbiased one. Raises `OutOfRangeError` for fewer than two samples.
-    """
-    half = critical_value(n - 1, confidence) * sqrt(variance / n)
-    return mean - half, mean + half
-
-
 def _known(confidence: float) -> float:
     if confidence not in _UPPER_QUANTILE:
         offered = ", ".join(f"{level:g}" for level in LEVELS)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.stats.series import simulated
 from webapp.stats.changes import detect, scale
-from webapp.stats.changes.false_discovery import gate
+from webapp.stats.false_discovery import gate
 from webapp.stats.simulate import Scatter
 
 probabilities = st.lists(st.floats(0, 1), min_size=1, max_size=40)

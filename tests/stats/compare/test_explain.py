@@ -60,3 +60,12 @@ def test_a_level_that_may_be_zero_is_named() -> None:
 
 def test_equal_levels_are_called_no_change() -> None:
     assert explain(compare([7] * 5, [7] * 5)).startswith("Equivalent: no change, and the whole")
+
+
+def test_one_build_a_side_says_what_would_settle_it() -> None:
+    found = compare([100, 101, 99], [89, 88.6, 88.2], same_build=False)
+    assert explain(found).startswith(
+        "Cannot tell: these builds differ (11.4 % less, 95 % interval from −13.2 to −9.51 %), but "
+        "builds of equal code differ too, and how much is not known here: 2 more builds a side "
+        "would settle it; 3 against 3 runs"
+    )

@@ -1,5 +1,5 @@
 from webapp.alerts.queries.as_of import members_at
-from webapp.alerts.queries.at_commit import Detected, detected_at, why_not
+from webapp.alerts.queries.at_commit import Detected, detected_at, passing, why_not
 from webapp.alerts.queries.dry_runs import DryRun, dry_run
 from webapp.alerts.queries.findings import by_alert, findings_of, of_interest, worst_of
 from webapp.alerts.queries.holds import holds_in
@@ -38,6 +38,7 @@ __all__ = [
     "noisiest",
     "of_interest",
     "open_by_age",
+    "passing",
     "suspicion_of",
     "suspicions_of",
     "suspicions_of_findings",

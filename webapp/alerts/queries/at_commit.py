@@ -47,9 +47,23 @@ class Detected:
     received: int
 
     @property
+    def let_through(self) -> Sequence[Gated]:
+        """The findings that the gate for false discoveries lets through: a headline's."""
+        return [one for one in self.begun if one.gate.passes]
+
+    @property
     def passed(self) -> int:
-        """How many findings the gate for false discoveries lets through."""
-        return sum(one.gate.passes for one in self.begun)
+        """How many findings the gate lets through."""
+        return len(self.let_through)
+
+
+def passing(findings: Sequence[tuple[Verdict, float]], received: int) -> set[Verdict]:
+    """The verdicts, with their p-values, that a headline may tell of the findings at a commit.
+
+    ``received`` series have a revision before it to be compared with.
+    """
+    gates = gate_among([p_value for _, p_value in findings], received)
+    return {verdict for (verdict, _), its in zip(findings, gates, strict=True) if its.passes}
 
 
 def detected_at(commit: Revision, received: Collection[int]) -> Detected:

@@ -1,6 +1,5 @@
 """What is known about an alert's commit beside its findings."""
 
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +8,7 @@ from webapp.alerts.queries.findings import candidates_beside
 from webapp.analysis.models import Comparison, Finding
 from webapp.analysis.queries import PointVerdict, judge_points
 from webapp.results.models import Point, Series
+from webapp.stats.compare import headline_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,9 @@ class Beside:
 
     @property
     def counts(self) -> list[tuple[str, int]]:
-        """How many of the unmoved there are by verdict, in their order."""
-        return list(Counter(str(one.judged.verdict) for one in self.unmoved).items())
+        """How many of the unmoved there are by verdict, as far as they pass the gate together."""
+        together = headline_of([one.judged.look for one in self.unmoved])
+        return [(str(verdict), count) for verdict, count in together.counts.items()]
 
 
 ORDER = ("worse", "better", "equivalent", "cannot tell")

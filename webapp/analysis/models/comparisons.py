@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, Self
 
 from django.db import models
-from django.db.models import Case, Count, Exists, F, OuterRef, Q, When
-from django.db.models.functions import Abs
+from django.db.models import Count, F, Q
 
 from webapp.results.models import Revision, Series
 
@@ -20,7 +19,7 @@ class Verdict(models.TextChoices):
 
 
 class Flag(models.TextChoices):
-    """What a revision did to a series: a live finding, or ministat alone while noise is unknown."""
+    """Which way the live finding at a revision goes, if there is one."""
 
     NONE = "", "none"
     REGRESSED = "regressed", "regressed"
@@ -42,18 +41,6 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
     def flagged(self) -> Self:
         """Those at which something changed."""
         return self.exclude(flag=Flag.NONE)
-
-    def without_finding(self) -> Self:
-        """Those at which the detector finds nothing: a flag there is ministat's own."""
-        return self.exclude(
-            Exists(
-                Series.objects.filter(
-                    pk=OuterRef("series"),
-                    findings__revision=OuterRef("revision"),
-                    findings__state__in=["candidate", "confirmed", "recovered"],
-                )
-            )
-        )
 
     def of_revision(self, revision: Revision) -> Self:
         """What a revision did to each series."""
@@ -92,29 +79,13 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
         rows = counted.values_list("revision_id", *Tally._fields)
         return {row[0]: Tally(*row[1:]) for row in rows}
 
-    def largest_of_each_revision(self) -> Self:
-        """For each revision the largest change in percent, regressions before all others."""
-        worst_first = Case(When(flag=Flag.REGRESSED, then=0), default=1)
-        size = Abs("percent").desc(nulls_last=True)
-        return self.order_by("revision_id", worst_first, size, "pk").distinct("revision_id")
-
-    def flagged_revisions(self, flag: Flag, limit: int) -> list[int]:
-        """Ids of the last ``limit`` revisions with that flag: by commit time, else by position."""
-        newest = F("revision__committed_at").desc(nulls_last=True)
-        ids = (
-            self.filter(flag=flag)
-            .values_list("revision_id", flat=True)
-            .order_by(newest, "-revision__position", "revision_id")
-            .distinct()
-        )
-        return list(ids[:limit])
-
 
 class Comparison(models.Model):
     """A point against the one before it in its series, by ministat at 95 %.
 
-    ``verdict`` is ministat's. It is shown, and nothing is alerted on it: builds scatter too, which
-    five samples of one build cannot know. ``flag`` follows the findings.
+    ``verdict`` is ministat's. It is shown as such, and nothing is alerted, flagged, coloured or
+    headlined on it: builds scatter too, which five samples of one build cannot know. ``flag``
+    follows the findings.
     """
 
     series = models.ForeignKey(

@@ -17,9 +17,10 @@ from webapp.analysis.queries.links import (
     with_query,
 )
 from webapp.analysis.queries.noise import build_noise_of
-from webapp.analysis.queries.verdicts import PointVerdict, judge_points
+from webapp.analysis.queries.verdicts import BUILDS_DIFFER, PointVerdict, judge_points
 
 __all__ = [
+    "BUILDS_DIFFER",
     "MOST_SIDES",
     "PARTS",
     "READABLE",

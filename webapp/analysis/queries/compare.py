@@ -6,15 +6,27 @@ matched: two revisions give a row for each (hardware, mode, metric) that both ha
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from webapp.analysis.queries.noise import SeriesFacts, facts_of
 from webapp.results.models import Hardware, Measurement, Metric, Mode, Revision, Series, Tree
 from webapp.stats import ministat
 from webapp.stats.better import Better
-from webapp.stats.compare import Comparison, Samples, compare, explain
+from webapp.stats.compare import (
+    Comparison,
+    Headline,
+    Samples,
+    Summary,
+    compare,
+    explain,
+    headline_of,
+    look_at,
+    pool,
+    summarize,
+)
 
 MOST_SIDES = 7
 PARTS = ("tree", "revision", "hardware", "mode", "metric")
@@ -53,7 +65,9 @@ class Side:
 
 @dataclass(frozen=True)
 class ComparedSet:
-    """The samples of one side in one row, in pooling order, in the metric's unit."""
+    """The samples of one side in one row, in pooling order, in the metric's unit, with the boot
+    and the build of each as far as known.
+    """
 
     side_index: int
     series_id: int
@@ -61,14 +75,22 @@ class ComparedSet:
     revision: Revision
     hardware: Hardware
     mode: Mode
-    samples: tuple[float, ...]
-    boots: tuple[Hashable, ...] | None
-    builds: tuple[str, ...]
+    levels: Samples
     summary: ministat.Summary | None
 
-    def levels(self) -> Samples:
-        """The samples with the boot and the build of each, as far as known."""
-        return Samples(self.samples, boots=self.boots, builds=self.builds)
+    @property
+    def samples(self) -> Sequence[float]:
+        """The samples alone."""
+        return self.levels.values
+
+    @cached_property
+    def units(self) -> Summary:
+        """Mean and scatter by run, boot and build."""
+        return summarize(self.levels)
+
+    def is_of_the_builds_of(self, other: "ComparedSet") -> bool:
+        """Whether both hold samples of the very same builds."""
+        return set(self.levels.builds or ()) == set(other.levels.builds or ())
 
 
 @dataclass(frozen=True)
@@ -121,6 +143,11 @@ class ComparedTable:
     revisions: tuple[Revision, ...]
     rows: tuple[ComparedRow, ...]
     unmatched: int
+
+    @cached_property
+    def headline(self) -> Headline:
+        """What all verdicts, row by row, may be said to show together."""
+        return headline_of([look_at(one) for row in self.rows for one in row.judged])
 
 
 def compare_sides(sides: Sequence[Side]) -> ComparedTable:
@@ -177,9 +204,7 @@ class _Found:
     series: Series
     revision: Revision
     side_index: int
-    samples: tuple[float, ...]
-    boots: tuple[Hashable, ...] | None
-    builds: tuple[str, ...]
+    samples: Samples
 
 
 def _sets(
@@ -205,19 +230,9 @@ def _sets(
 
 
 def _pool(index: int, revision: Revision, rows: Sequence[Measurement]) -> _Found:
-    """The samples of one side in one series. A boot counts within its run."""
-    boots: list[Hashable] = []
-    for number, row in enumerate(rows):
-        boots += [(number, boot) for boot in row.boots or ()]
-    samples = tuple(value for row in rows for value in row.samples)
-    return _Found(
-        series=rows[0].series,
-        revision=revision,
-        side_index=index,
-        samples=samples,
-        boots=tuple(boots) if len(boots) == len(samples) else None,
-        builds=tuple(row.run.build_id for row in rows for _ in row.samples),
-    )
+    """The samples of one side in one series."""
+    samples = pool((row.samples, row.boots, row.run.build_id) for row in rows)
+    return _Found(rows[0].series, revision, index, samples)
 
 
 def _row(
@@ -241,14 +256,13 @@ def _row(
 
 
 def _judge(base: ComparedSet, other: ComparedSet, facts: SeriesFacts) -> Comparison:
-    """The same build on both sides carries the same build effect: then its noise cancels."""
-    same_build = set(base.builds) == set(other.builds)
     return compare(
-        base.levels(),
-        other.levels(),
+        base.levels,
+        other.levels,
         better=facts.better,
         margin=facts.margin_pct,
-        build_noise=None if same_build else facts.build_noise,
+        build_noise=facts.build_noise,
+        same_build=base.is_of_the_builds_of(other),
     )
 
 
@@ -262,7 +276,7 @@ def _set(found: _Found, axis: tuple[str, ...]) -> ComparedSet:
         "metric": series.metric.name,
     }
     shown = [part for part in PARTS if part in {*axis, "revision", "mode"}]
-    enough = len(found.samples) >= ministat.LEAST_POINTS
+    enough = len(found.samples.values) >= ministat.LEAST_POINTS
     return ComparedSet(
         side_index=found.side_index,
         series_id=series.pk,
@@ -270,10 +284,8 @@ def _set(found: _Found, axis: tuple[str, ...]) -> ComparedSet:
         revision=found.revision,
         hardware=series.hardware,
         mode=series.mode,
-        samples=found.samples,
-        boots=found.boots,
-        builds=found.builds,
-        summary=ministat.summarize(found.samples) if enough else None,
+        levels=found.samples,
+        summary=ministat.summarize(found.samples.values) if enough else None,
     )
 
 

@@ -1,8 +1,9 @@
 """Points against the points before them, judged when they are read.
 
-The stored comparisons are ministat's, which knows nothing of the noise between builds. Here each
-pair is judged with the noise that the history of its own series tells, all pairs in one call, so
-a page is never older than what is known.
+The stored comparisons are ministat's, which takes every sample for independent and knows nothing
+of the noise between builds. Here each pair is judged by the units that both points have (builds,
+boots or runs) and with the noise that the history of its own series tells, all pairs in one call,
+so a page is never older than what is known, and says what the compare page says.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,10 +15,19 @@ from django.db.models import Q
 from webapp.analysis.models import Comparison
 from webapp.analysis.queries.noise import SeriesFacts, facts_of
 from webapp.results.models import Point
-from webapp.stats.compare import VERDICTS, BuildNoise, Comparisons, Moments, Verdict, compare_many
+from webapp.stats.compare import (
+    LEVELS,
+    VERDICTS,
+    BuildNoise,
+    Comparisons,
+    Level,
+    Look,
+    Summaries,
+    Verdict,
+    compare_many,
+)
 
-UNKNOWN_FREEDOM = 1.0
-"""Degrees of freedom of a noise of 0 %: any will do, it counts for nothing."""
+BUILDS_DIFFER = "builds differ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +35,12 @@ class PointVerdict:
     """One point against the one before it.
 
     ``percent`` with ``low`` and ``high`` is the change and its 95 % interval, ``visible`` the
-    smallest change that would have been seen four times in five; None where there is none.
-    ``build_noise`` was counted; None: not known, so the verdict speaks of these builds alone.
+    smallest change that would have been seen four times in five; None where there is none. ``p``
+    is the chance of a difference as large where there is none, by the test that gave the interval.
+    ``unit`` is the level whose scatter was used, ``units`` how many each side has. ``build_noise``
+    of the history was counted; None: not known, or not needed. ``one_build``: different builds of
+    whose noise nothing is known, of which a side has but one; if they differ for sure, that is all
+    that can be said (``builds_differ``), and the verdict is *cannot tell*.
     """
 
     verdict: Verdict
@@ -35,7 +49,27 @@ class PointVerdict:
     high: float | None
     visible: float | None
     negligible: bool
+    p: float
+    unit: Level
+    units: tuple[int, int]
     build_noise: BuildNoise | None
+    one_build: bool
+    builds_differ: bool
+
+    @property
+    def label(self) -> str:
+        """What a page calls it: the verdict, or that no more is known than that builds differ."""
+        return BUILDS_DIFFER if self.builds_differ else self.verdict.value
+
+    @property
+    def look(self) -> Look:
+        """The verdict as the gate for headlines sees it."""
+        return Look(self.verdict, 1.0 if self.one_build else self.p)
+
+    @property
+    def counts_builds(self) -> bool:
+        """Whether the noise between builds is in the interval, or cancels in it."""
+        return not self.one_build
 
 
 Pair = tuple[Point, Point, SeriesFacts]
@@ -53,8 +87,7 @@ def judge_points(
     before = _points_before(comparisons)
     facts = facts_of(at[pk].series for pk in before if pk in at)
     pairs = {pk: (before[pk], at[pk], its) for pk, its in facts.items()}
-    usable = {pk: pair for pk, pair in pairs.items() if _is_usable(pair)}
-    return {pk: _nothing(pair) for pk, pair in pairs.items()} | _judge(usable)
+    return _judge(pairs)
 
 
 def _points_before(comparisons: Iterable[Comparison]) -> dict[int, Point]:
@@ -63,55 +96,29 @@ def _points_before(comparisons: Iterable[Comparison]) -> dict[int, Point]:
     return {row.series_id: row for row in rows if wanted[row.series_id] == row.revision_id}
 
 
-def _is_usable(pair: Pair) -> bool:
-    """Whether the moments of both points are within the range of a double."""
-    before, after, _ = pair
-    return all(
-        isfinite(value)
-        for point in (before, after)
-        for value in (point.mean, point.variance or 0.0)
-    )
-
-
-def _nothing(pair: Pair) -> PointVerdict:
-    noise = pair[2].build_noise
-    return PointVerdict(Verdict.CANNOT_TELL, None, None, None, None, False, noise)
-
-
 def _judge(pairs: Mapping[int, Pair]) -> dict[int, PointVerdict]:
     """One call for all series of the same margin, which is nearly always every one."""
     found: dict[int, PointVerdict] = {}
     for margin in {facts.margin_pct for _, _, facts in pairs.values()}:
         its = {pk: pair for pk, pair in pairs.items() if pair[2].margin_pct == margin}
         rows = _compared(list(its.values()), margin)
-        found |= {
-            pk: _verdict(rows, row, pair[2].build_noise)
-            for row, (pk, pair) in enumerate(its.items())
-        }
+        found |= {pk: _verdict(rows, row, pair) for row, (pk, pair) in enumerate(its.items())}
     return found
 
 
 def _compared(pairs: Sequence[Pair], margin: float) -> Comparisons:
-    noises = [facts.build_noise for _, _, facts in pairs]
     return compare_many(
-        _moments([before for before, _, _ in pairs]),
-        _moments([after for _, after, _ in pairs]),
+        Summaries([before.summary for before, _, _ in pairs]),
+        Summaries([after.summary for _, after, _ in pairs]),
         better=[facts.better for _, _, facts in pairs],
         margin=margin,
-        build_percent=[noise.percent if noise else 0.0 for noise in noises],
-        build_df=[noise.df if noise else UNKNOWN_FREEDOM for noise in noises],
+        build_noise=[facts.build_noise for _, _, facts in pairs],
+        same_build=[before.is_of_the_builds_of(after) for before, after, _ in pairs],
     )
 
 
-def _moments(points: Sequence[Point]) -> Moments:
-    return Moments(
-        n=[point.n for point in points],
-        mean=[point.mean for point in points],
-        variance=[point.variance or 0.0 for point in points],
-    )
-
-
-def _verdict(rows: Comparisons, row: int, noise: BuildNoise | None) -> PointVerdict:
+def _verdict(rows: Comparisons, row: int, pair: Pair) -> PointVerdict:
+    unit = LEVELS[rows.unit[row]]
     return PointVerdict(
         verdict=VERDICTS[rows.verdict[row]],
         percent=_known(rows.percent[row]),
@@ -119,8 +126,24 @@ def _verdict(rows: Comparisons, row: int, noise: BuildNoise | None) -> PointVerd
         high=_known(rows.high[row]),
         visible=_known(rows.visible[row]),
         negligible=bool(rows.negligible[row]),
-        build_noise=noise,
+        p=float(rows.p[row]),
+        unit=unit,
+        units=_units(pair, unit),
+        build_noise=_noise(pair, unit),
+        one_build=bool(rows.one_build[row]),
+        builds_differ=bool(rows.one_build[row] and rows.proven[row] and not rows.inside[row]),
     )
+
+
+def _noise(pair: Pair, unit: Level) -> BuildNoise | None:
+    before, after, facts = pair
+    unused = unit is Level.BUILD or before.is_of_the_builds_of(after)
+    return None if unused else facts.build_noise
+
+
+def _units(pair: Pair, unit: Level) -> tuple[int, int]:
+    before, after, _ = pair
+    return before.summary.linear[unit].units, after.summary.linear[unit].units
 
 
 def _known(value: float) -> float | None:

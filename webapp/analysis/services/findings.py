@@ -100,12 +100,8 @@ def reconcile_findings(detected: Sequence[Detected]) -> None:
 
 
 def set_flags(detected: Sequence[Detected]) -> None:
-    """Flag the comparisons at live findings, and no others.
-
-    A series of fewer than ``FEWEST_REVISIONS`` keeps ministat's own flags: there is nothing better
-    yet, and the page says so.
-    """
-    known = [one.series.pk for one in detected if one.analysis.count >= FEWEST_REVISIONS]
+    """Flag the comparisons at live findings, and no others."""
+    known = [one.series.pk for one in detected]
     if not known:
         return
     with connection.cursor() as cursor:

@@ -19,13 +19,23 @@ class DifferenceOut(Schema):
 
 
 class JudgedOut(BaseModel):
-    """A verdict with what it rests on; percent of the base. Null: there is no such figure."""
+    """A verdict with what it rests on; percent of the base. Null: there is no such figure.
+
+    ``p`` is the chance of a difference as large where there is none; ``unit_of_noise`` the level
+    whose scatter counts and ``units`` how many of them each side has. ``why`` is
+    ``one_build_a_side`` where the interval excludes zero, but a side has one build and how much
+    builds scatter is not known: the verdict is then ``cannot tell``. Else it is empty.
+    """
 
     verdict: str
+    why: str
     negligible: bool
     percent: float | None
     low: float | None
     high: float | None
+    p: float
+    unit_of_noise: str
+    units: list[int]
     smallest_visible: float | None
     margin: float
     confidence: float
@@ -64,6 +74,18 @@ class RowOut(Schema):
     ministat: str | None
 
 
+class HeadlineOut(BaseModel):
+    """What may be said of all rows together: the counts of verdicts, *better* and *worse* only
+    where they pass the gate for false discoveries (5 %) over all rows. ``differing`` have an
+    interval at 95 % that excludes zero.
+    """
+
+    counts: dict[str, int]
+    differing: int
+    expected_by_chance: float
+    text: str
+
+
 class CompareOut(Schema):
     """The sides as they were asked for, and the rows that they have in common; `unmatched` counts
     what only some sides have.
@@ -71,4 +93,5 @@ class CompareOut(Schema):
 
     sides: list[str]
     unmatched: int
+    headline: HeadlineOut
     rows: list[RowOut]

@@ -65,7 +65,13 @@ class AnalysisOut(BaseModel):
 
 
 class PointsOut(Schema):
-    """Columns of equal length, one entry a revision, in order along the tree."""
+    """Columns of equal length, one entry a revision, in order along the tree.
+
+    ``unit_of_noise`` is the level whose scatter counts at a point alone (``build``, ``boot`` or
+    ``run``, the highest of which it has two) and ``units`` how many of them it has; ``mean_low``
+    and ``mean_high`` are the ends of the 95 % interval of the mean by that scatter. ``verdict``
+    and what stands with it are ministat's, which takes every sample for independent.
+    """
 
     series: SeriesOut
     revision: list[str]
@@ -74,6 +80,10 @@ class PointsOut(Schema):
     n: list[int]
     boots: list[int | None]
     builds: list[int]
+    unit_of_noise: list[str]
+    units: list[int]
+    mean_low: list[float | None]
+    mean_high: list[float | None]
     mean: list[float]
     median: list[float]
     sd: list[float | None]

@@ -197,9 +197,8 @@ _CAPTIONS = {
 
 
 _MARKED = (
-    "Thick lines: levels. Filled triangles: confirmed changes; hollow ones: candidates, and what "
-    "ministat alone flags in a series of fewer than 5 revisions. Bar at a triangle: the revisions "
-    "among which the change began (95 %)."
+    "Thick lines: levels. Filled triangles: confirmed changes; hollow ones: candidates. Bar at a "
+    "triangle: the revisions among which the change began (95 %)."
 )
 
 _ALERTED = "Dotted lines: alerts at their likeliest commit, with number and state at the foot."

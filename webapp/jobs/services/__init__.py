@@ -20,6 +20,7 @@ from webapp.jobs.services.reporting import fail, hear
 from webapp.jobs.services.requesting import (
     Asked,
     JobRequest,
+    request_builds,
     request_jobs,
     request_more_runs,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "pass_time",
     "poll",
     "refuse_result",
+    "request_builds",
     "request_jobs",
     "request_more_runs",
     "retry_job",

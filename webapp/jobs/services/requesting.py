@@ -1,5 +1,6 @@
 """Ask for measurements."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,6 +24,9 @@ from webapp.jobs.models.jobs import (
 from webapp.jobs.services.events import REASON_MAX
 from webapp.results.models import Hardware, Metric, Mode, Revision
 from webapp.results.services import begin_writing
+
+MOST_BUILDS = 10
+"""Of one revision, in one request by a person."""
 
 PRIORITIES: dict[str, int] = {
     Job.Purpose.BISECT: 60,
@@ -128,17 +132,63 @@ def request_more_runs(
     return Asked(queued, list(already_queued.values()))
 
 
-def _already_queued(
-    revisions: Sequence[Revision], hardware: Hardware, mode: Mode, metric: Metric | None
-) -> dict[int, Job]:
-    """The first job of each revision (id) that measures the same already.
+@transaction.atomic
+def request_builds(
+    *,
+    revisions: Sequence[Revision],
+    hardware: Hardware,
+    mode: Mode,
+    boots: int,
+    builds: int,
+    requested_by: User | None,
+) -> Asked:
+    """So many builds anew of each revision, a job of ``boots`` boots each.
 
-    The revisions stay locked until the transaction ends: of two who ask at once, the second sees
-    what the first queued. Uploads go on, for they need no more than the key.
+    Those that wait or are measured already are not queued a second time.
+
+    Raises:
+        ActRefused: a number is none that a person can ask for.
+    """
+    if not 1 <= builds <= MOST_BUILDS:
+        raise ActRefused(f"builds: ask for 1 to {MOST_BUILDS}")
+    begin_writing()
+    _lock(revisions)
+    waiting = list(
+        Job.objects.asked_for(revisions)
+        .filter(hardware=hardware, mode=mode, metric=None, rebuild=True)
+        .named()
+        .order_by("pk")
+    )
+    counts = Counter(job.revision_id for job in waiting)
+    requests = [
+        JobRequest(
+            purpose=Job.Purpose.MORE_RUNS,
+            revision=revision,
+            hardware=hardware,
+            mode=mode,
+            boots=boots,
+            rebuild=True,
+        )
+        for revision in revisions
+        for _ in range(builds - counts[revision.pk])
+    ]
+    return Asked(request_jobs(requests=requests, requested_by=requested_by), waiting)
+
+
+def _lock(revisions: Sequence[Revision]) -> None:
+    """The revisions stay locked until the transaction ends: of two who ask at once, the second
+    sees what the first queued. Uploads go on, for they need no more than the key.
     """
     ids = [revision.pk for revision in revisions]
     list(Revision.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk"))
-    same = Job.objects.asked_for(ids).filter(
+
+
+def _already_queued(
+    revisions: Sequence[Revision], hardware: Hardware, mode: Mode, metric: Metric | None
+) -> dict[int, Job]:
+    """The first job of each revision (id) that measures the same already."""
+    _lock(revisions)
+    same = Job.objects.asked_for(revisions).filter(
         Q(metric__isnull=True) | Q(metric=metric), hardware=hardware, mode=mode
     )
     return {job.revision_id: job for job in same.named().order_by("-pk")}

@@ -9,7 +9,7 @@ from webapp.charts.text import MARKS, change_within, half_width, number
 from webapp.notifications.mails.facts import AlertFacts, Other
 from webapp.notifications.mails.phrases import one_line
 from webapp.results.models import Series
-from webapp.stats.compare import Verdict
+from webapp.stats.compare import MORE_BUILDS, Verdict
 
 LINES_MAX = 13
 """Lines of the table in text, those of hardware included: the whole mail has fewer than 60."""
@@ -122,6 +122,9 @@ def _of_other(other: Other) -> Row:
 def _judged(other: Other) -> str:
     """What the two points alone say; a change among them is no finding (yet)."""
     verdict, visible = other.judged.verdict, other.judged.visible
+    if other.judged.builds_differ:
+        label = other.judged.label
+        return f"{MARKS[label]} {label}, one build a side: {MORE_BUILDS} more would settle it"
     if verdict == Verdict.CANNOT_TELL:
         seen = f" (smallest visible {half_width(visible)} %)" if visible is not None else ""
         return f"{MARKS[verdict]} {verdict}{seen}"

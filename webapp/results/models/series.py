@@ -14,6 +14,7 @@ from django.utils import timezone
 from webapp.results.models.history import Revision, Tree
 from webapp.results.models.subjects import Hardware, Metric, Mode
 from webapp.stats.better import Better
+from webapp.stats.compare import Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +197,9 @@ class Point(models.Model):
     )
     minimum = models.FloatField()
     maximum = models.FloatField()
+    levels = models.JSONField(
+        help_text="Mean and scatter by run, boot and build, and a digest of the builds."
+    )
 
     objects = PointQuerySet.as_manager()
 
@@ -216,6 +220,15 @@ class Point(models.Model):
 
     def __str__(self) -> str:
         return f"{self.revision_id}: {self.median:g}"
+
+    @property
+    def summary(self) -> Summary:
+        """What comparisons need of the samples: boots are units of runs, builds of boots."""
+        return Summary.from_data(self.levels)
+
+    def is_of_the_builds_of(self, other: "Point") -> bool:
+        """Whether both hold samples of the very same builds."""
+        return bool(self.levels["identity"] == other.levels["identity"])
 
     @property
     def stddev(self) -> float | None:

@@ -1,8 +1,9 @@
 """Points: the samples of a series at one revision, pooled, and the series marked dirty."""
 
+import hashlib
 import math
 import statistics
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from webapp.results.models import Point
 from webapp.results.models.history import WAITING_FROM
 from webapp.results.services.bulk import fetch_rows, insert_rows
 from webapp.stats import ministat
+from webapp.stats.compare import pool, summarize
 
 SeriesRevision = tuple[int, int]  # ids of a series and a revision
 
@@ -129,19 +131,25 @@ def _point(key: SeriesRevision, position: int, rows: list[tuple[Any, ...]]) -> d
         "series_id": key[0],
         "revision_id": key[1],
         "position": position,
-        "n": len(samples),
         "runs": len(rows),
-        "builds": len({row[4] for row in rows}),
-        "boots": _boots(rows),
+        **of_runs([(row[2], row[3], row[4]) for row in rows]),
         **moments(samples)._asdict(),
     }
 
 
-def _boots(rows: list[tuple[Any, ...]]) -> int | None:
-    """Boots are counted within each run; one run that does not tell makes the sum unknown."""
-    if any(row[3] is None for row in rows):
-        return None
-    return sum(len(set(row[3])) for row in rows)
+def of_runs(
+    runs: Sequence[tuple[Sequence[float], Sequence[Hashable] | None, str]],
+) -> dict[str, Any]:
+    """The columns of a point that tell its levels: of each run samples, boots and build."""
+    summary = summarize(pool(runs))
+    builds = "\n".join(sorted({build for _, _, build in runs}))
+    identity = hashlib.blake2b(builds.encode(), digest_size=8).hexdigest()
+    return {
+        "n": summary.n,
+        "builds": summary.builds,
+        "boots": summary.boots,
+        "levels": summary.to_data() | {"identity": identity},
+    }
 
 
 def _delete_points(keys: set[SeriesRevision]) -> None:

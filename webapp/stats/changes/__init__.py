@@ -25,7 +25,6 @@ from webapp.stats.changes.explain import (
     why_not_at,
     why_retracted,
 )
-from webapp.stats.changes.false_discovery import Gate, gate_among
 from webapp.stats.changes.findings import (
     Analysis,
     At,
@@ -42,6 +41,7 @@ from webapp.stats.changes.points import BadSeriesError, Point, reduce_points
 from webapp.stats.changes.present import present
 from webapp.stats.changes.recovery import recoveries
 from webapp.stats.changes.state import VERSION, State
+from webapp.stats.false_discovery import Gate, gate_among
 
 __all__ = [
     "TOO_FEW",

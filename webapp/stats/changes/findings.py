@@ -81,7 +81,9 @@ class Noise:
     `revision_pct` is that of one revision around its regime's level; `within_pct` that of one
     sample inside a build. `run_pct` (inside one boot), `boot_pct` and `build_pct` are None where
     the data does not separate them. `memory` is the correlation of neighbouring revisions;
-    `freedom` the effective number of revisions behind it all.
+    `freedom` the effective number of revisions behind it all, the guess that a young series starts
+    with included. `measured_build_pct` is the build noise by the series' own differences alone and
+    `measured_freedom` its degrees of freedom, at least 1: what a comparison may rest on.
     """
 
     revision_pct: float | None
@@ -91,6 +93,8 @@ class Noise:
     build_pct: float | None
     memory: float
     freedom: float
+    measured_build_pct: float | None = None
+    measured_freedom: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

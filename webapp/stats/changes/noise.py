@@ -229,12 +229,30 @@ class Tracker:
         Half the mean squared difference of neighbours is the variance times 1 - memory.
         """
         guess, weight = self.guess(borrowed)
-        own = EFFICIENCY * self.nears * (1.0 - memory) / (1.0 + memory)
+        near, own = self.measured(memory)
         freedom = weight + own
         if not freedom:
             return 0.0, 0.0
-        near = self.near / self.nears / (1.0 - memory) if self.nears else 0.0
         return max((weight * guess + own * near) / freedom, FINEST * FINEST), freedom
+
+    def measured(self, memory: float) -> tuple[float, float]:
+        """As `variance`, by the series' own differences alone; 0 and 0 while there are none."""
+        if not self.nears:
+            return 0.0, 0.0
+        own = EFFICIENCY * self.nears * (1.0 - memory) / (1.0 + memory)
+        return self.near / self.nears / (1.0 - memory), own
+
+    def measured_build(self) -> tuple[float, float]:
+        """The variance between builds by the series' own differences, and its degrees of freedom.
+
+        It is what is left of a revision's variance without the part that runs make. What is left of
+        a sum is known less well than the sum: its degrees of freedom are those of the sum times the
+        square of its share (Satterthwaite 1946), 1 at least.
+        """
+        total, own = self.measured(self.memory())
+        build = max(total - self.run_part(), 0.0)
+        share = build / total if total else 0.0
+        return build, max(own * share * share, 1.0)
 
     def memory(self) -> float:
         """The correlation of neighbouring revisions; never below 0.

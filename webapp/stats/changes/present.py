@@ -221,6 +221,7 @@ def _noise(state: State, variance: float, freedom: float) -> Noise:
     several_boots = tracker.boots > 1.5 * tracker.shares
     separates = within is not None and tracker.nears >= scale.LEAST_FREEDOM
     build = max(variance - tracker.run_part(), 0.0) if separates else None
+    measured, own_freedom = tracker.measured_build() if separates else (None, 0.0)
     boot = (
         max(within - run, 0.0) if within is not None and run is not None and several_boots else None
     )
@@ -232,6 +233,8 @@ def _noise(state: State, variance: float, freedom: float) -> Noise:
         build_pct=_pct(build),
         memory=tracker.memory(),
         freedom=freedom,
+        measured_build_pct=_pct(measured),
+        measured_freedom=own_freedom,
     )
 
 

@@ -1,9 +1,15 @@
 """Why a comparison came out as it did, in one sentence with the figures."""
 
-from webapp.stats.compare.comparing import Comparison, Rule
+from math import inf
+
+from webapp.stats.compare.comparing import MORE_BUILDS, Comparison, Rule
 from webapp.stats.compare.levels import Level
 from webapp.stats.compare.ranks import smallest_p
 from webapp.stats.compare.relative import Change
+from webapp.stats.sensitivity import critical_t
+
+LEAST_PRICE = 1.1
+"""Student's t over the normal quantile from which on a sentence says it: 26 degrees of freedom."""
 
 _PLURAL = {Level.RUN: "runs", Level.BOOT: "boots", Level.BUILD: "builds"}
 
@@ -16,6 +22,7 @@ def explain(comparison: Comparison) -> str:
     reasons = {
         Rule.NO_INTERVAL: _no_interval,
         Rule.INSIDE_MARGIN: _inside_margin,
+        Rule.ONE_BUILD_A_SIDE: _one_build,
         Rule.EXCLUDES_ZERO: _excludes_zero,
         Rule.INCLUDES_ZERO: _includes_zero,
     }
@@ -40,7 +47,15 @@ def _inside_margin(comparison: Comparison) -> str:
     change = comparison.change
     return (
         f"{_size(change)}, and the whole {_interval(comparison)} lies within "
-        f"±{comparison.margin:g} %; {_basis(change)}"
+        f"±{comparison.margin:g} %; {_basis(comparison)}"
+    )
+
+
+def _one_build(comparison: Comparison) -> str:
+    return (
+        f"these builds differ ({_size(comparison.change)}, {_interval(comparison)}), but builds of "
+        f"equal code differ too, and how much is not known here: {MORE_BUILDS} more builds a side "
+        f"would settle it; {_basis(comparison)}"
     )
 
 
@@ -50,9 +65,9 @@ def _excludes_zero(comparison: Comparison) -> str:
         sign = "more" if change.proven > 0 else "less"
         return (
             f"{sign} than A at {comparison.confidence:g} % confidence, but A's mean is not clearly "
-            f"different from zero, so there is no percentage; {_basis(change)}"
+            f"different from zero, so there is no percentage; {_basis(comparison)}"
         )
-    return f"{_size(change)}, and the {_interval(comparison)} excludes 0; {_basis(change)}"
+    return f"{_size(change)}, and the {_interval(comparison)} excludes 0; {_basis(comparison)}"
 
 
 def _includes_zero(comparison: Comparison) -> str:
@@ -63,14 +78,15 @@ def _includes_zero(comparison: Comparison) -> str:
         else f"; the smallest change seen four times in five is {_figure(change.visible)} %"
     )
     if change.low is None:
-        return f"the difference is not proven and has no percentage{visible}; {_basis(change)}"
+        return f"the difference is not proven and has no percentage{visible}; {_basis(comparison)}"
     return (
         f"{_size(change)}, but the {_interval(comparison)} includes 0 and is not within "
-        f"±{comparison.margin:g} %{visible}; {_basis(change)}"
+        f"±{comparison.margin:g} %{visible}; {_basis(comparison)}"
     )
 
 
-def _basis(change: Change) -> str:
+def _basis(comparison: Comparison) -> str:
+    change = comparison.change
     if change.df is None:
         return f"{_units(change)} without any scatter, enough for ranks alone"
     scale = "logarithms" if change.scale == "log" else "means, Fieller's limits"
@@ -78,7 +94,18 @@ def _basis(change: Change) -> str:
     if change.history is not None:
         noise = f" and {_figure(change.history.percent)} % between builds from the history"
     test = f"{change.test}'s t on {scale} with {change.df:.1f} degrees of freedom"
-    return f"{_units(change)}{noise}, {test}"
+    return f"{_units(change)}{noise}, {test}{_price(comparison)}"
+
+
+def _price(comparison: Comparison) -> str:
+    """What it costs that the history tells its noise only so well, where that is a tenth."""
+    change, confidence = comparison.change, comparison.confidence
+    if change.history is None or change.df is None:
+        return ""
+    price = critical_t(change.df, confidence) / critical_t(inf, confidence)
+    if price < LEAST_PRICE:
+        return ""
+    return f" (an interval {price:.1f} times as wide as with noise known exactly)"
 
 
 def _caveat(change: Change) -> str:

@@ -4,20 +4,27 @@ The scatter that counts is that between the largest units which the data separat
 both sides have at least two, else boots, else runs. A unit's value is the mean of what it holds,
 so its scatter contains everything below it. With fewer than two builds on a side the noise
 between builds comes from the series' history, or is said not to be counted.
+
+`summarize` keeps of a set what any comparison needs: one `Side` for each level and scale. It is
+what points store, so that a page that reads points and one that reads samples say the same.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from math import isfinite
+from math import copysign, frexp, fsum, inf, isfinite, ldexp, log, sqrt
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webapp.stats.errors import NotFiniteError, OutOfRangeError, TooFewSamplesError
+from webapp.stats.student import critical_value
 
 Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
+Codes = Sequence[int]
+Scale = Literal["log", "linear"]
 
 
 class Level(StrEnum):
@@ -54,9 +61,9 @@ class Samples:
         for labels in (self.boots, self.builds):
             if labels is not None and len(labels) != len(array):
                 raise OutOfRangeError(f"{len(labels)} labels for {len(array)} samples")
-        builds = _codes(self.builds) if self.builds is not None else np.zeros(len(array), np.intp)
+        builds = _codes(self.builds) if self.builds is not None else [0] * len(array)
         known = self.boots is not None and None not in self.boots
-        boots = _codes(zip(builds.tolist(), self.boots or (), strict=True)) if known else None
+        boots = _codes(zip(builds, self.boots or (), strict=True)) if known else None
         object.__setattr__(self, "array", array)
         object.__setattr__(self, "build_codes", builds)
         object.__setattr__(self, "boot_codes", boots)
@@ -64,12 +71,32 @@ class Samples:
     @property
     def build_count(self) -> int:
         """How many builds, at least one."""
-        return int(self.build_codes.max()) + 1
+        return max(self.build_codes) + 1
 
     @property
     def boot_count(self) -> int | None:
         """How many boots, None when unknown."""
-        return None if self.boot_codes is None else int(self.boot_codes.max()) + 1
+        return None if self.boot_codes is None else max(self.boot_codes) + 1
+
+
+def pool(
+    runs: Iterable[tuple[Sequence[float], Sequence[Hashable] | None, Hashable]],
+) -> Samples:
+    """The samples of several runs as one set: of each its samples, their boots and its build.
+
+    A boot counts within its run: two runs that call a boot by one name had a boot each. One run
+    that does not tell its boots makes all of them unknown.
+    """
+    values: list[float] = []
+    boots: list[Hashable] = []
+    builds: list[Hashable] = []
+    for number, (samples, its_boots, build) in enumerate(runs):
+        values += samples
+        boots += [
+            None if one is None else (number, one) for one in its_boots or [None] * len(samples)
+        ]
+        builds += [build] * len(samples)
+    return Samples(values, boots=boots, builds=builds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,28 +113,107 @@ class BuildNoise:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Mean of a side, the variance of its units with its degrees of freedom, and counts.
+    """Mean of a side, the standard deviation of its units with its degrees of freedom, and counts.
 
-    The variance of the mean is ``variance`` times ``share``. ``df`` is 0 where nothing is known
+    The variance of the mean is ``sd`` squared times ``share``. ``df`` is 0 where nothing is known
     of it. ``between`` says that it was taken between builds and so contains their noise.
     """
 
     mean: float
-    variance: float
+    sd: float
     share: float
     df: int
     units: int
-    builds: int
     between: bool
 
+    @property
+    def variance(self) -> float:
+        """Of one unit."""
+        return self.sd * self.sd
 
-def common_unit(a: Samples, b: Samples) -> Level:
+    @property
+    def error(self) -> float:
+        """The standard error of the mean."""
+        return self.sd * sqrt(self.share)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What comparisons need of a set of samples, at each level of which it has two units.
+
+    Runs are always there, however few. ``log`` is on natural logarithms, None where a sample is
+    zero or negative; ``linear`` is in units of 2 to the power of ``exponent``, so that no square
+    leaves the range of a double. ``boots`` is None where not all are known.
+    """
+
+    n: int
+    builds: int
+    boots: int | None
+    exponent: int
+    linear: Mapping[Level, Side]
+    log: Mapping[Level, Side] | None
+
+    def has_two(self, level: Level) -> bool:
+        """Whether there are at least two units of that level."""
+        counts = {Level.BUILD: self.builds, Level.BOOT: self.boots or 0, Level.RUN: self.n}
+        return counts[level] >= 2
+
+    @property
+    def unit(self) -> Level:
+        """The highest level of which there are two units; runs where there is no such level."""
+        return next((level for level in _FROM_ABOVE if self.has_two(level)), Level.RUN)
+
+    @property
+    def units(self) -> int:
+        """How many units of that level."""
+        return self.linear[self.unit].units
+
+    @property
+    def mean(self) -> float:
+        """The mean over builds of the means over units, in the metric's unit."""
+        return ldexp(self.linear[self.unit].mean, self.exponent)
+
+    def interval(self, confidence: float = 95.0) -> tuple[float, float] | None:
+        """Student's interval of the mean by its own units, in the metric's unit; None: unknown."""
+        side = self.linear[self.unit]
+        if not side.df:
+            return None
+        half = critical_value(side.df, confidence) * side.error
+        low = _unscaled(side.mean - half, self.exponent)
+        high = _unscaled(side.mean + half, self.exponent)
+        return (low, high) if isfinite(low) and isfinite(high) else None
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data for JSON, which `from_data` reads."""
+        return {
+            "n": self.n,
+            "builds": self.builds,
+            "boots": self.boots,
+            "exponent": self.exponent,
+            "linear": _sides_to_data(self.linear),
+            "log": self.log and _sides_to_data(self.log),
+        }
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> "Summary":
+        """What `to_data` gave."""
+        return cls(
+            n=data["n"],
+            builds=data["builds"],
+            boots=data["boots"],
+            exponent=data["exponent"],
+            linear=_sides_from_data(data["linear"]),
+            log=data["log"] and _sides_from_data(data["log"]),
+        )
+
+
+_FROM_ABOVE = (Level.BUILD, Level.BOOT)
+
+
+def common_unit(a: Summary, b: Summary) -> Level:
     """The highest level of which both sides have at least two."""
-    if min(a.build_count, b.build_count) >= 2:
-        return Level.BUILD
-    if min(a.boot_count or 0, b.boot_count or 0) >= 2:
-        return Level.BOOT
-    return Level.RUN
+    both = (level for level in _FROM_ABOVE if a.has_two(level) and b.has_two(level))
+    return next(both, Level.RUN)
 
 
 def uncounted_levels(unit: Level, *, history: bool) -> tuple[Level, ...]:
@@ -120,40 +226,92 @@ def uncounted_levels(unit: Level, *, history: bool) -> tuple[Level, ...]:
     return tuple(level for level in above if not (history and level is Level.BUILD))
 
 
-def summarize_side(samples: Samples, values: Floats, unit: Level) -> Side:
-    """The side's mean over builds of means over units, for its (transformed) ``values``.
+def summarize(samples: Samples) -> Summary:
+    """The set's means over builds of means over units, and the scatter of its units.
 
-    Several builds of one unit each have no scatter but that between builds, which is then used.
+    Sums are exact before they are rounded, so the order of the samples does not matter.
     """
-    units, build_of = _units(samples, values, boots=unit is not Level.RUN)
-    means, sizes = _means(units, build_of)
+    values = samples.array.tolist()
+    _, exponent = frexp(max(abs(min(values)), abs(max(values))))
+    scaled = [ldexp(value, -exponent) for value in values]
+    logs = [log(value) for value in values] if min(values) > 0 else None
+    return Summary(
+        n=len(values),
+        builds=samples.build_count,
+        boots=samples.boot_count,
+        exponent=exponent,
+        linear=_sides(samples, scaled),
+        log=None if logs is None else _sides(samples, logs),
+    )
+
+
+def _sides(samples: Samples, values: Sequence[float]) -> dict[Level, Side]:
+    """The sides of (scaled) ``values`` at the levels that have two units, and that of runs."""
+    units, build_of = values, samples.build_codes
+    sides = {Level.RUN: _side(units, build_of)}
+    if samples.boot_codes is not None:
+        builds = dict(zip(samples.boot_codes, samples.build_codes, strict=True))
+        units = _means(values, samples.boot_codes)
+        build_of = [builds[boot] for boot in range(len(units))]
+        if len(units) > 1:
+            sides[Level.BOOT] = _side(units, build_of)
+    if samples.build_count > 1:
+        means = _means(units, build_of)
+        sides[Level.BUILD] = _side(means, range(len(means)))
+    return sides
+
+
+def _side(units: Sequence[float], build_of: Codes) -> Side:
+    """Several builds of one unit each have no scatter but that between builds: then it is used."""
+    means, sizes = _means(units, build_of), _sizes(build_of)
     n, k = len(units), len(means)
-    mean = float(means.mean())
-    if unit is Level.BUILD or n == k > 1:
-        return Side(mean, float(means.var(ddof=1)), 1 / k, k - 1, k, k, between=True)
+    mean = fsum(means) / k
     if n == 1:
-        return Side(mean, 0.0, 1.0, 0, 1, 1, between=False)
-    within = float(((units - means[build_of]) ** 2).sum()) / (n - k)
-    share = float((1 / sizes).sum()) / k**2
-    return Side(mean, within, share, n - k, n, k, between=False)
+        return Side(mean, 0.0, 1.0, 0, 1, between=False)
+    if n == k:
+        return Side(mean, _scatter(means, [mean] * k, k - 1), 1 / k, k - 1, k, between=True)
+    within = _scatter(units, [means[build] for build in build_of], n - k)
+    share = fsum(1 / size for size in sizes) / k**2
+    return Side(mean, within, share, n - k, n, between=False)
 
 
-def _units(samples: Samples, values: Floats, *, boots: bool) -> tuple[Floats, Codes]:
-    """The means of the boots where these are known and wanted, else the values; their builds."""
-    if not boots or samples.boot_codes is None:
-        return values, samples.build_codes
-    means, _ = _means(values, samples.boot_codes)
-    build_of = np.zeros(len(means), np.intp)
-    build_of[samples.boot_codes] = samples.build_codes
-    return means, build_of
+def _scatter(values: Sequence[float], around: Sequence[float], df: int) -> float:
+    return sqrt(fsum((x - mean) ** 2 for x, mean in zip(values, around, strict=True)) / df)
 
 
-def _means(values: Floats, codes: Codes) -> tuple[Floats, Floats]:
-    sizes = np.bincount(codes).astype(np.float64)
-    return np.bincount(codes, weights=values) / sizes, sizes
+def _means(values: Sequence[float], codes: Codes) -> list[float]:
+    """The mean of each group, by its code."""
+    groups: defaultdict[int, list[float]] = defaultdict(list)
+    for value, code in zip(values, codes, strict=True):
+        groups[code].append(value)
+    return [fsum(groups[code]) / len(groups[code]) for code in range(len(groups))]
+
+
+def _sizes(codes: Codes) -> list[int]:
+    sizes = Counter(codes)
+    return [sizes[code] for code in range(len(sizes))]
 
 
 def _codes(labels: Iterable[Hashable]) -> Codes:
     """Labels as 0, 1, … in order of appearance."""
     seen: dict[Hashable, int] = {}
-    return np.array([seen.setdefault(label, len(seen)) for label in labels], np.intp)
+    return [seen.setdefault(label, len(seen)) for label in labels]
+
+
+def _unscaled(value: float, exponent: int) -> float:
+    """Infinite beyond what a double holds."""
+    try:
+        return ldexp(value, exponent)
+    except OverflowError:
+        return copysign(inf, value)
+
+
+def _sides_to_data(sides: Mapping[Level, Side]) -> dict[str, list[Any]]:
+    return {
+        level.value: [side.mean, side.sd, side.share, side.df, side.units, side.between]
+        for level, side in sides.items()
+    }
+
+
+def _sides_from_data(data: Mapping[str, Sequence[Any]]) -> dict[Level, Side]:
+    return {Level(level): Side(*columns) for level, columns in data.items()}

@@ -1,17 +1,17 @@
-"""Many comparisons in one call, from counts, means and variances instead of samples."""
+"""Many comparisons in one call, from what is kept of samples instead of the samples."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import special
 
 from webapp.stats.better import Better
 from webapp.stats.compare.comparing import Verdict, require_margin
+from webapp.stats.compare.levels import BuildNoise, Level, Side, Summary
 from webapp.stats.compare.relative import NO_SCATTER
 from webapp.stats.defaults import MARGIN_PCT
-from webapp.stats.errors import NotFiniteError, OutOfRangeError
 from webapp.stats.sensitivity import (
     DEFAULT_CONFIDENCE,
     critical_ts,
@@ -25,8 +25,14 @@ Flags = NDArray[np.bool_]
 VERDICTS = (Verdict.CANNOT_TELL, Verdict.EQUIVALENT, Verdict.WORSE, Verdict.BETTER)
 """What the codes in `Comparisons.verdict` stand for."""
 
-# A standard deviation this many times the level decides nothing; its fourth power is finite.
-_MOST_SCATTER = 1e70
+LEVELS = (Level.RUN, Level.BOOT, Level.BUILD)
+"""What the codes in `Comparisons.unit` stand for."""
+
+_NOTHING = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+_COLUMNS = len(_NOTHING)
+
+_MOST_EXACT = 4000
+"""Rows for which critical values are computed; beyond, a table is right to a millionth."""
 
 _CANNOT_TELL, _EQUIVALENT, _WORSE, _BETTER = range(len(VERDICTS))
 
@@ -36,52 +42,81 @@ class Comparisons:
     """One row a pair, all arrays of shape (rows,).
 
     ``percent``, ``low`` and ``high`` are the change from 1 to 2 and its interval, ``visible`` the
-    smallest change seen with 80 % power, all in percent; NaN stands for None. ``proven`` is the
-    sign of a change whose interval excludes zero, else 0. ``verdict`` indexes `VERDICTS`.
+    smallest change seen with 80 % power, all in percent; NaN stands for None. ``p`` is the chance
+    of a difference as large where there is none. ``proven`` is the sign of a change whose interval
+    excludes zero, else 0; ``inside`` says that it lies within the margin. ``verdict`` indexes
+    `VERDICTS`, ``unit`` `LEVELS`. ``one_build`` rows hold different builds of unknown noise, of
+    which a side has but one: their difference cannot be told.
     """
 
     percent: Floats
     low: Floats
     high: Floats
     df: Floats
+    p: Floats
     visible: Floats
     proven: NDArray[np.int8]
+    inside: Flags
     negligible: Flags
     verdict: NDArray[np.int8]
+    unit: NDArray[np.int8]
+    one_build: Flags
 
 
-@dataclass(frozen=True, slots=True)
-class Moments:
-    """Counts of independent samples, means and variances of one side, each a number or (rows,).
+class Summaries:
+    """One side of every row, as columns: made once from summaries, compared as often as wanted.
 
-    The variance of a single sample is not known: pass 0.
+    ``log`` says which rows have logarithms; ``boots`` is 0 where they are not known. ``sides`` has
+    the shape (2 scales, 3 levels, 6 columns of `Side`, rows), zeros where a level has no two units.
     """
 
-    n: ArrayLike
-    mean: ArrayLike
-    variance: ArrayLike
+    def __init__(self, rows: Sequence[Summary]) -> None:
+        self.builds = np.array([row.builds for row in rows], np.float64)
+        self.boots = np.array([row.boots or 0 for row in rows], np.float64)
+        self.exponent = np.array([row.exponent for row in rows], np.int64)
+        self.log = np.array([row.log is not None for row in rows], np.bool_)
+        columns = [[_columns(scale) for scale in (row.linear, row.log or {})] for row in rows]
+        shape = (len(rows), 2, len(LEVELS), _COLUMNS)
+        self.sides = np.array(columns, np.float64).reshape(shape).transpose(1, 2, 3, 0)
+
+    def __len__(self) -> int:
+        return len(self.builds)
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """One side of every row: counts, locations and variances of the means."""
+    """One side of every row at the row's unit: `Side` and its builds, in numbers of moderate size.
 
-    n: Floats
+    ``variance`` is that of a unit, ``own`` that of the mean by its units alone, and ``extra`` that
+    of the noise between builds.
+    """
+
     x: Floats
     variance: Floats
+    share: Floats
+    df: Floats
+    units: Floats
+    between: Flags
+    own: Floats
+    extra: Floats
 
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """Both sides without units: logarithms where both means are positive (``log``), else shares
-    of the largest number of the row. ``extra`` is the variance of noise between builds."""
+    """Both sides of every row: logarithms where both have them (``log``)."""
 
     log: Flags
     a: _Rows
     b: _Rows
-    extra_a: Floats
-    extra_b: Floats
     extra_df: Floats
+
+    @property
+    def delta(self) -> Floats:
+        return self.b.x - self.a.x
+
+    @property
+    def extra(self) -> Floats:
+        return self.a.extra + self.b.extra
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,30 +145,35 @@ class _Noise:
 
 
 def compare_many(
-    a: Moments,
-    b: Moments,
+    a: Summaries,
+    b: Summaries,
     *,
     better: Better | Sequence[Better] = "more",
     margin: float = MARGIN_PCT,
     confidence: float = DEFAULT_CONFIDENCE,
-    build_percent: ArrayLike = 0.0,
-    build_df: ArrayLike = 1.0,
+    build_noise: Sequence[BuildNoise | None] | None = None,
+    same_build: Sequence[bool | None] | None = None,
 ) -> Comparisons:
     """Compare B with A row by row, with the rules of `webapp.stats.compare.compare`.
 
-    Knowing only moments, the logarithm of the ratio of *means* is used, its variance to first
-    order: variance / (n·mean²). Rows with a mean ≤ 0 use Fieller's limits. ``build_percent`` (0
-    for unknown) and ``build_df`` are the noise between builds of the series' history, one build a
-    side. Everything broadcasts to (rows,). Raises `StatisticsError` for numbers out of range.
+    ``build_noise`` is the noise between builds of the series' history for each row, None where it
+    is not known; ``same_build`` whether both sides hold the very same builds. Raises
+    `StatisticsError` for settings out of range, ValueError for sides that differ in length.
     """
     require_confidence(confidence)
     require_margin(margin)
-    pairs = _pairs(
-        _checked(a.n, a.mean, a.variance, b.n, b.mean, b.variance, build_percent, build_df)
-    )
+    same = [None] * len(a) if same_build is None else same_build
+    given = [None] * len(a) if build_noise is None else build_noise
+    if not len(a) == len(b) == len(given) == len(same):
+        lengths = ", ".join(str(len(column)) for column in (a, b, given, same))
+        raise ValueError(f"{lengths} rows: they must be as many")
+    noises = [None if is_same else one for one, is_same in zip(given, same, strict=True)]
+    unit = _common_unit(a, b)
+    one_build = _one_build(unit, noises, same)
+    pairs = _pairs(a, b, unit, noises)
     noise = _noise(pairs, confidence)
     percent, low, high = _intervals(pairs, noise)
-    delta = pairs.b.x - pairs.a.x
+    delta = pairs.delta
     apart = noise.known & (np.abs(delta) > np.maximum(noise.reach, NO_SCATTER))
     proven = np.where(apart, np.sign(delta), 0).astype(np.int8)
     with np.errstate(invalid="ignore"):
@@ -143,59 +183,87 @@ def compare_many(
         low=low,
         high=high,
         df=noise.df,
+        p=_p_values(pairs, noise),
         visible=_visible(pairs, noise, low, confidence),
         proven=proven,
+        inside=inside,
         negligible=inside & apart,
-        verdict=_verdicts(inside, proven, better),
+        verdict=_verdicts(inside, np.where(one_build, 0, proven), better),
+        unit=unit.astype(np.int8),
+        one_build=one_build,
     )
 
 
-def _checked(*columns: ArrayLike) -> list[Floats]:
-    rows = [np.atleast_1d(np.asarray(column, dtype=np.float64)) for column in columns]
-    for column in rows:
-        if not np.isfinite(column).all():
-            raise NotFiniteError(float(column[~np.isfinite(column)].flat[0]))
-    n1, _, var1, n2, _, var2, percent, df = rows
-    if min(column.min(initial=1) for column in (n1, n2, df)) < 1:
-        raise OutOfRangeError("counts and degrees of freedom must be at least 1")
-    if min(column.min(initial=0) for column in (var1, var2, percent)) < 0:
-        raise OutOfRangeError("variances and noise between builds cannot be negative")
-    return list(np.broadcast_arrays(*rows))
+def _columns(sides: Mapping[Level, Side]) -> list[Sequence[float]]:
+    return [_of_side(sides[level]) if level in sides else _NOTHING for level in LEVELS]
 
 
-def _pairs(columns: list[Floats]) -> _Pairs:
-    n1, mean1, var1, n2, mean2, var2, build_percent, build_df = columns
-    sd1, sd2 = np.sqrt(var1), np.sqrt(var2)
-    log = (mean1 > 0) & (mean2 > 0)
-    largest = np.maximum.reduce([np.abs(mean1), np.abs(mean2), sd1, sd2])
-    largest = np.where(largest > 0, largest, 1.0)
-    unit1, unit2 = np.where(log, mean1, largest), np.where(log, mean2, largest)
-    ratio = np.log(np.where(log, mean2, 1.0)) - np.log(np.where(log, mean1, 1.0))
-    with np.errstate(over="ignore"):
-        cv1, cv2 = (
-            np.minimum(sd / unit, _MOST_SCATTER) for sd, unit in ((sd1, unit1), (sd2, unit2))
-        )
-    a = _Rows(n1, np.where(log, 0.0, mean1 / largest), cv1**2 / n1)
-    b = _Rows(n2, np.where(log, ratio, mean2 / largest), cv2**2 / n2)
-    build = np.minimum(build_percent / 100, _MOST_SCATTER)
-    extra_a, extra_b = (np.where(log, build, build * side.x) ** 2 for side in (a, b))
-    return _Pairs(log, a, b, extra_a, extra_b, build_df)
+def _of_side(side: Side) -> Sequence[float]:
+    return side.mean, side.sd, side.share, side.df, side.units, side.between
+
+
+def _common_unit(a: Summaries, b: Summaries) -> NDArray[np.intp]:
+    """The index in `LEVELS` of the highest level of which both sides have two."""
+    boots = np.minimum(a.boots, b.boots) >= 2
+    builds = np.minimum(a.builds, b.builds) >= 2
+    return np.where(builds, LEVELS.index(Level.BUILD), np.where(boots, 1, 0)).astype(np.intp)
+
+
+def _one_build(
+    unit: NDArray[np.intp], noises: Sequence[BuildNoise | None], same: Sequence[bool | None]
+) -> Flags:
+    """The rows of different builds of whose noise nothing is known."""
+    unknown = [
+        noise is None and is_same is False for noise, is_same in zip(noises, same, strict=True)
+    ]
+    rows: Flags = np.array(unknown, np.bool_)
+    rows[unit == LEVELS.index(Level.BUILD)] = False
+    return rows
+
+
+def _pairs(
+    a: Summaries,
+    b: Summaries,
+    unit: NDArray[np.intp],
+    noises: Sequence[BuildNoise | None],
+) -> _Pairs:
+    log = a.log & b.log
+    percent = np.array([noise.percent if noise else 0.0 for noise in noises], np.float64)
+    extra_df = np.array([noise.df if noise else 1.0 for noise in noises], np.float64)
+    percent[unit == LEVELS.index(Level.BUILD)] = 0.0
+    exponent = np.maximum(a.exponent, b.exponent)
+    first, second = (_rows(side, unit, log, exponent, percent) for side in (a, b))
+    return _Pairs(log, first, second, extra_df)
+
+
+def _rows(
+    side: Summaries,
+    unit: NDArray[np.intp],
+    log: Flags,
+    exponent: NDArray[np.int64],
+    percent: Floats,
+) -> _Rows:
+    rows = np.arange(len(side))
+    mean, sd, share, df, units, between = side.sides[log.astype(np.intp), unit, :, rows].T
+    by = np.where(log, 0, side.exponent - exponent)
+    x, variance = np.ldexp(mean, by), np.ldexp(sd, by) ** 2
+    build = np.where(between > 0, 0.0, percent / 100 * np.where(log, 1.0, x))
+    extra = build * build / side.builds
+    return _Rows(x, variance, share, df, units, between > 0, variance * share, extra)
 
 
 def _noise(pairs: _Pairs, confidence: float) -> _Noise:
     a, b = pairs.a, pairs.b
-    total = a.variance + b.variance + pairs.extra_a + pairs.extra_b
-    scattered = total > NO_SCATTER**2
-    known = (a.n > 1) & (b.n > 1)
+    total = a.own + b.own + pairs.extra
+    scattered = np.sqrt(total) > NO_SCATTER
+    known = (a.df > 0) & (b.df > 0)
     silent = known & ~scattered
-    if silent.any():
-        ways = special.binom(a.n[silent] + b.n[silent], a.n[silent])
-        known[silent] = 2 / ways <= 1 - confidence / 100
+    known[silent] = _smallest_p(a.units[silent], b.units[silent]) <= 1 - confidence / 100
     scattered &= known
     widest = _welch(pairs, scattered, confidence)
-    if (a.n != b.n).any():
+    if (a.df != b.df).any() or (a.share != b.share).any():
         pooled = _pooled(pairs, scattered, confidence)
-        wider = pooled.reach > widest.reach
+        wider = (a.between == b.between) & (pooled.reach > widest.reach)
         widest = _Spread(
             np.where(wider, pooled.var_a, widest.var_a),
             np.where(wider, pooled.var_b, widest.var_b),
@@ -207,34 +275,58 @@ def _noise(pairs: _Pairs, confidence: float) -> _Noise:
     return _Noise(known, widest.var_a, widest.var_b, df, reach)
 
 
+def _smallest_p(n1: Floats, n2: Floats) -> Floats:
+    """`webapp.stats.compare.ranks.smallest_p` for arrays."""
+    smallest: Floats = np.minimum(1.0, 2 / special.binom(n1 + n2, n1))
+    return smallest
+
+
 def _welch(pairs: _Pairs, scattered: Flags, confidence: float) -> _Spread:
-    a, b, extra = pairs.a, pairs.b, pairs.extra_a + pairs.extra_b
-    total = np.where(scattered, a.variance + b.variance + extra, 1.0)
+    a, b, extra = pairs.a, pairs.b, pairs.extra
+    total = np.where(scattered, a.own + b.own + extra, 1.0)
     inverse = (
-        (a.variance / total) ** 2 / np.maximum(a.n - 1, 1)
-        + (b.variance / total) ** 2 / np.maximum(b.n - 1, 1)
+        (a.own / total) ** 2 / np.maximum(a.df, 1)
+        + (b.own / total) ** 2 / np.maximum(b.df, 1)
         + (extra / total) ** 2 / pairs.extra_df
     )
     df = 1 / np.where(scattered, inverse, 1.0)
-    reach = critical_ts(df, confidence) * np.sqrt(total)
-    return _Spread(a.variance + pairs.extra_a, b.variance + pairs.extra_b, df, reach)
+    reach = _critical(df, confidence) * np.sqrt(total)
+    return _Spread(a.own + a.extra, b.own + b.extra, df, reach)
 
 
 def _pooled(pairs: _Pairs, scattered: Flags, confidence: float) -> _Spread:
     """Only ever wider than Welch's where the sides differ in size."""
-    a, b, extra = pairs.a, pairs.b, pairs.extra_a + pairs.extra_b
-    pooled_df = np.maximum(a.n + b.n - 2, 1)
-    pooled = (a.variance * a.n * (a.n - 1) + b.variance * b.n * (b.n - 1)) / pooled_df
-    var_a, var_b = pooled / a.n, pooled / b.n
+    a, b, extra = pairs.a, pairs.b, pairs.extra
+    pooled_df = np.maximum(a.df + b.df, 1)
+    pooled = (a.variance * a.df + b.variance * b.df) / pooled_df
+    var_a, var_b = pooled * a.share, pooled * b.share
     total = np.where(scattered, var_a + var_b + extra, 1.0)
     inverse = ((var_a + var_b) / total) ** 2 / pooled_df + (extra / total) ** 2 / pairs.extra_df
-    df = 1 / np.where(scattered, inverse, 1.0)
-    reach = critical_ts(df, confidence) * np.sqrt(total)
-    return _Spread(var_a + pairs.extra_a, var_b + pairs.extra_b, df, reach)
+    df = 1 / np.where(scattered & (inverse > 0), inverse, 1.0)
+    reach = _critical(df, confidence) * np.sqrt(total)
+    return _Spread(var_a + a.extra, var_b + b.extra, df, reach)
+
+
+def _critical(df: Floats, confidence: float) -> Floats:
+    """To the last digit where a page shows them, from a table where there are very many."""
+    if len(df) > _MOST_EXACT:
+        return critical_ts(df, confidence)
+    return np.asarray(special.stdtrit(df, 0.5 + confidence / 200), np.float64)
+
+
+def _p_values(pairs: _Pairs, noise: _Noise) -> Floats:
+    delta = np.abs(pairs.delta)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = 2 * special.stdtr(noise.df, -delta / noise.error)
+    ranks = noise.known & np.isnan(noise.df)
+    by_ranks = _smallest_p(pairs.a.units, pairs.b.units)
+    p[ranks] = np.where(delta > NO_SCATTER, by_ranks, 1.0)[ranks]
+    p[~noise.known] = 1.0
+    return np.asarray(p, np.float64)
 
 
 def _intervals(pairs: _Pairs, noise: _Noise) -> tuple[Floats, Floats, Floats]:
-    delta = np.where(pairs.log, pairs.b.x, 0.0)
+    delta = np.where(pairs.log, pairs.delta, 0.0)
     with np.errstate(over="ignore"):
         percent = 100 * np.expm1(delta)
         low = 100 * np.expm1(delta - noise.reach)

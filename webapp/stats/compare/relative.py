@@ -1,29 +1,27 @@
 """The relative change between two sets of samples, with the noise that the data separates."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from math import copysign, isfinite, sqrt
+from dataclasses import dataclass, replace
+from math import copysign, isfinite, ldexp, sqrt
 from typing import Literal
 
 import numpy as np
 
 from webapp.stats.compare.levels import (
     BuildNoise,
-    Floats,
     Level,
-    Samples,
+    Scale,
     Side,
+    Summary,
     common_unit,
-    summarize_side,
     uncounted_levels,
 )
 from webapp.stats.compare.ranks import smallest_p
-from webapp.stats.sensitivity import critical_t, visible_shift
+from webapp.stats.sensitivity import critical_t, two_sided_p, visible_shift
 
 NO_SCATTER = 1e-12
 """A standard error below this share of the level is rounding: it carries no estimate of noise."""
 
-Scale = Literal["log", "linear"]
 Test = Literal["Welch", "Student", "ranks"]
 Limits = tuple[float | None, float | None]
 
@@ -36,17 +34,19 @@ class Change:
     exists: with nothing known of a side's scatter, with no scatter at all in sets too small for
     ranks to decide, or relative to a mean that is itself not clearly different from zero.
     ``known`` says that the difference, if not the percentage, has an interval, and ``proven`` is
-    the sign of the change where that excludes zero, else 0. ``visible`` is the smallest change,
-    percent, seen with 80 % power; None without an interval or without scatter. ``test`` gave the
-    interval. ``unit`` is the level whose scatter was used, ``units`` how many of them A and B
-    have, ``uncounted`` the levels whose noise is not in the interval and ``history`` the noise
-    between builds that was added.
+    the sign of the change where that excludes zero, else 0; ``p`` is the two-sided chance of a
+    difference as large where there is none, 1 where nothing is known. ``visible`` is the smallest
+    change, percent, seen with 80 % power; None without an interval or without scatter. ``test``
+    gave the interval. ``unit`` is the level whose scatter was used, ``units`` how many of them A
+    and B have, ``uncounted`` the levels whose noise is not in the interval and ``history`` the
+    noise between builds that was added.
     """
 
     percent: float | None
     low: float | None
     high: float | None
     proven: Literal[-1, 0, 1]
+    p: float
     known: bool
     visible: float | None
     df: float | None
@@ -56,6 +56,23 @@ class Change:
     units: tuple[int, int]
     uncounted: tuple[Level, ...]
     history: BuildNoise | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Set:
+    """One side at the common unit, in numbers of moderate size, and how many builds it has."""
+
+    side: Side
+    builds: int
+
+    @property
+    def mean(self) -> float:
+        return self.side.mean
+
+    @property
+    def variance(self) -> float:
+        """Of the mean, by its own units."""
+        return self.side.variance * self.side.share
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +95,7 @@ class _Noise:
 
 
 def estimate_change(
-    a: Samples, b: Samples, *, confidence: float, build_noise: BuildNoise | None = None
+    a: Summary, b: Summary, *, confidence: float, build_noise: BuildNoise | None = None
 ) -> Change:
     """The change from A to B with its interval at ``confidence`` percent.
 
@@ -90,11 +107,8 @@ def estimate_change(
     """
     unit = common_unit(a, b)
     history = build_noise if unit is not Level.BUILD else None
-    scale: Scale = "log" if min(a.array.min(), b.array.min()) > 0 else "linear"
-    first, second = (
-        summarize_side(side, values, unit)
-        for side, values in zip((a, b), _transformed(a.array, b.array, scale), strict=True)
-    )
+    scale: Scale = "linear" if a.log is None or b.log is None else "log"
+    first, second = _at(a, b, unit)
     noise = _noise(first, second, history, scale, confidence)
     delta = second.mean - first.mean
     low, high = (None, None) if noise is None else _limits(first, second, noise, scale)
@@ -103,58 +117,62 @@ def estimate_change(
         low=low,
         high=high,
         proven=0 if noise is None else _proven(delta, noise),
+        p=1.0 if noise is None else _p_value(first, second, noise),
         known=noise is not None,
         visible=None if low is None else _visible(first, noise, scale, confidence),
         df=noise.df if noise else None,
         test=noise.test if noise else None,
         scale=scale,
         unit=unit,
-        units=(first.units, second.units),
+        units=(first.side.units, second.side.units),
         uncounted=uncounted_levels(unit, history=history is not None),
         history=history,
     )
 
 
-def _transformed(a: Floats, b: Floats, scale: Scale) -> tuple[Floats, Floats]:
-    """Numbers of moderate size, the same for every unit of the metric."""
-    if scale == "log":
-        reference = np.log(a[0])
-        return np.log(a) - reference, np.log(b) - reference
-    _, exponent = np.frexp(max(np.abs(a).max(), np.abs(b).max()))
-    return np.ldexp(a, -exponent), np.ldexp(b, -exponent)
+def _at(a: Summary, b: Summary, unit: Level) -> tuple[_Set, _Set]:
+    """Both at the same unit and on the same scale: logarithms where both have them."""
+    if a.log is not None and b.log is not None:
+        return _Set(a.log[unit], a.builds), _Set(b.log[unit], b.builds)
+    exponent = max(a.exponent, b.exponent)
+    return _scaled(a, unit, exponent), _scaled(b, unit, exponent)
+
+
+def _scaled(one: Summary, unit: Level, exponent: int) -> _Set:
+    side, by = one.linear[unit], one.exponent - exponent
+    return _Set(replace(side, mean=ldexp(side.mean, by), sd=ldexp(side.sd, by)), one.builds)
 
 
 def _noise(
-    a: Side, b: Side, history: BuildNoise | None, scale: Scale, confidence: float
+    a: _Set, b: _Set, history: BuildNoise | None, scale: Scale, confidence: float
 ) -> _Noise | None:
-    if a.df == 0 or b.df == 0:
+    if a.side.df == 0 or b.side.df == 0:
         return None
     extra = _between_builds(a, history, scale), _between_builds(b, history, scale)
     extra_df = history.df if history else 1.0
-    if sqrt(a.variance * a.share + b.variance * b.share + sum(extra)) <= NO_SCATTER:
-        by_ranks = smallest_p(a.units, b.units) <= 1 - confidence / 100
+    if sqrt(a.variance + b.variance + sum(extra)) <= NO_SCATTER:
+        by_ranks = smallest_p(a.side.units, b.side.units) <= 1 - confidence / 100
         return _Noise(0.0, 0.0, None, 0.0, "ranks") if by_ranks else None
     welch = _welch(a, b, extra, extra_df, confidence)
-    if a.between is not b.between:
+    if a.side.between is not b.side.between:
         return welch
     return max(welch, _pooled(a, b, extra, extra_df, confidence), key=lambda noise: noise.reach)
 
 
 def _welch(
-    a: Side, b: Side, extra: tuple[float, float], extra_df: float, confidence: float
+    a: _Set, b: _Set, extra: tuple[float, float], extra_df: float, confidence: float
 ) -> _Noise:
-    var_a, var_b = a.variance * a.share, b.variance * b.share
-    df = satterthwaite([(var_a, a.df), (var_b, b.df), (sum(extra), extra_df)])
+    df = satterthwaite([(a.variance, a.side.df), (b.variance, b.side.df), (sum(extra), extra_df)])
     t = critical_t(df, confidence)
-    return _Noise(var_a + extra[0], var_b + extra[1], df, t, "Welch")
+    return _Noise(a.variance + extra[0], b.variance + extra[1], df, t, "Welch")
 
 
 def _pooled(
-    a: Side, b: Side, extra: tuple[float, float], extra_df: float, confidence: float
+    a: _Set, b: _Set, extra: tuple[float, float], extra_df: float, confidence: float
 ) -> _Noise:
-    pooled_df = a.df + b.df
-    pooled = (a.df * a.variance + b.df * b.variance) / pooled_df
-    var_a, var_b = pooled * a.share, pooled * b.share
+    pooled_df = a.side.df + b.side.df
+    pooled = (a.side.df * a.side.variance + b.side.df * b.side.variance) / pooled_df
+    var_a, var_b = pooled * a.side.share, pooled * b.side.share
     df = satterthwaite([(var_a + var_b, pooled_df), (sum(extra), extra_df)])
     t = critical_t(df, confidence)
     return _Noise(var_a + extra[0], var_b + extra[1], df, t, "Student")
@@ -167,11 +185,19 @@ def satterthwaite(parts: Iterable[tuple[float, float]]) -> float:
     return 1 / sum((variance / total) ** 2 / df for variance, df in known)
 
 
-def _between_builds(side: Side, history: BuildNoise | None, scale: Scale) -> float:
-    if history is None or side.between:
+def _between_builds(one: _Set, history: BuildNoise | None, scale: Scale) -> float:
+    if history is None or one.side.between:
         return 0.0
-    deviation = history.percent / 100 * (1 if scale == "log" else side.mean)
-    return deviation * deviation / side.builds
+    deviation = history.percent / 100 * (1 if scale == "log" else one.mean)
+    return deviation * deviation / one.builds
+
+
+def _p_value(a: _Set, b: _Set, noise: _Noise) -> float:
+    """Of Student's t as the interval has it; without scatter the smallest that ranks can reach."""
+    delta = abs(b.mean - a.mean)
+    if noise.df is not None:
+        return two_sided_p(delta / noise.error, noise.df)
+    return smallest_p(a.side.units, b.side.units) if delta > NO_SCATTER else 1.0
 
 
 def _proven(delta: float, noise: _Noise) -> Literal[-1, 0, 1]:
@@ -180,7 +206,7 @@ def _proven(delta: float, noise: _Noise) -> Literal[-1, 0, 1]:
     return 1 if delta > 0 else -1
 
 
-def _percent(a: Side, b: Side, scale: Scale) -> float | None:
+def _percent(a: _Set, b: _Set, scale: Scale) -> float | None:
     if scale == "log":
         return percent_of_log(b.mean - a.mean)
     if a.mean == 0:
@@ -188,7 +214,7 @@ def _percent(a: Side, b: Side, scale: Scale) -> float | None:
     return 100 * (b.mean - a.mean) / abs(a.mean)
 
 
-def _limits(a: Side, b: Side, noise: _Noise, scale: Scale) -> Limits:
+def _limits(a: _Set, b: _Set, noise: _Noise, scale: Scale) -> Limits:
     if scale == "log":
         delta, reach = b.mean - a.mean, noise.reach
         return percent_of_log(delta - reach), percent_of_log(delta + reach)
@@ -209,7 +235,7 @@ def _fieller(a: float, b: float, noise: _Noise) -> Limits:
     return (low, high) if isfinite(low) and isfinite(high) else (None, None)
 
 
-def _visible(a: Side, noise: _Noise | None, scale: Scale, confidence: float) -> float | None:
+def _visible(a: _Set, noise: _Noise | None, scale: Scale, confidence: float) -> float | None:
     if noise is None or noise.df is None:
         return None
     shift = visible_shift(noise.df, confidence) * noise.error

@@ -14,7 +14,7 @@ from webapp.stats.ministat.numbers import (
     summarize,
 )
 from webapp.stats.ministat.text import difference_lines, render
-from webapp.stats.student import LEVELS, mean_interval, true_level
+from webapp.stats.student import LEVELS, true_level
 
 __all__ = [
     "LEAST_POINTS",
@@ -25,7 +25,6 @@ __all__ = [
     "difference",
     "difference_from_moments",
     "difference_lines",
-    "mean_interval",
     "render",
     "summarize",
     "true_level",

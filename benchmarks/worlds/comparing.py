@@ -1,0 +1,219 @@
+"""Two sets compared, and many pairs at one commit: how often equal ones are called different.
+
+What is wrong here is what people see first: the cells of a commit, the rows of a comparison, and
+the headline over all of them.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from benchmarks.cells import SAMPLES, series_of
+from benchmarks.worlds.figures import Figure, at_most, percent
+from webapp.stats.changes import advance, present, start
+from webapp.stats.compare import (
+    VERDICTS,
+    BuildNoise,
+    Comparison,
+    Comparisons,
+    Look,
+    Samples,
+    Summaries,
+    Summary,
+    Verdict,
+    compare,
+    compare_many,
+    headline_of,
+    summarize,
+)
+from webapp.stats.simulate import Scatter, draw_levels, draw_samples
+
+RUN = 0.01
+BOOTS, RUNS_OF_A_BOOT = 2, 5
+BOOT_RATIOS = (1, 3)
+BUILD_RATIOS = {1: None, 2: at_most(7.0), 4: at_most(10.0)}
+"""Builds as a multiple of runs, and the goal of what is called different after `HISTORY`."""
+
+HISTORY = 8
+KNOWN = 40
+"""Revisions of a series whose noise is well known: those of the commits below."""
+
+HISTORIES = 400
+"""Series whose noise is measured once, to be drawn from."""
+
+SERIES = (3, 9, 30, 100)
+CHANGED = 3
+CHANGE_SD = 4.0
+"""Of one revision: runs and builds scatter by 1 % each, five runs a revision."""
+
+NOT_WORSE_THAN = at_most(5.0)
+
+BEFORE = {
+    "2 boots × 5 runs, boots 1 × runs: commit page calls equal ones different": "32",
+    "2 boots × 5 runs, boots 3 × runs: commit page calls equal ones different": "47 to 50",
+    "2 boots × 5 runs, boots 1 × runs: compare page calls equal ones different": "2.5",
+    "history of 8, builds 2 ×: equal ones called different": "14",
+    "history of 8, builds 4 ×: equal ones called different": "29",
+    "one build a side, builds 1 ×: coloured better or worse": "38",
+    "one build a side, builds 4 ×: coloured better or worse": "80",
+    "3 series without change: headline says regression or improvement": "13",
+    "9 series without change: headline says regression or improvement": "36",
+    "30 series without change: headline says regression or improvement": "76",
+    "100 series without change: headline says regression or improvement": "99",
+}
+"""What each figure was while runs were units, guesses were counted and headlines had no gate."""
+
+Rng = np.random.Generator
+Values = NDArray[np.float64]
+
+
+def measure(trials: int, seed: int) -> list[Figure]:
+    """Return the figures of pairs, of histories, of one build a side, and of headlines."""
+    rng = np.random.default_rng(seed)
+    return [
+        *(one for ratio in BOOT_RATIOS for one in _of_boots(ratio, trials, rng)),
+        *(one for ratio in BUILD_RATIOS for one in _of_histories(ratio, trials, rng)),
+        *(one for ratio in (1, 4) for one in _of_one_build(ratio, trials, rng)),
+        *_of_headlines(trials, rng),
+    ]
+
+
+def _of_boots(ratio: int, trials: int, rng: Rng) -> Iterator[Figure]:
+    """Sides of two boots of five runs; a commit page reads points, a compare page samples."""
+    world = f"{BOOTS} boots × {RUNS_OF_A_BOOT} runs, boots {ratio} × runs"
+    pairs = [(_boots(ratio, rng), _boots(ratio, rng)) for _ in range(trials)]
+    by_samples = [compare(*pair) for pair in pairs]
+    by_points = _as_stored(pairs)
+    on_commit, on_compare = int((by_points.proven != 0).sum()), sum(map(_differs, by_samples))
+    half = float(np.median([_half_width(one) for one in by_samples]))
+    moved = ((a, _times(b, float(np.exp(3 * half)))) for a, b in pairs)
+    seen = sum(compare(*pair).change.proven > 0 for pair in moved)
+    for page, hits in (("commit", on_commit), ("compare", on_compare)):
+        name = f"{world}: {page} page calls equal ones different"
+        yield _share(name, hits, trials, goal=True)
+    yield _share(f"{world}: three half-widths ({100 * 3 * half:.0f} %) are seen", seen, trials)
+
+
+def _of_histories(ratio: int, trials: int, rng: Rng) -> Iterator[Figure]:
+    """The newest pair of a series of eight revisions, one build each."""
+    found = []
+    for _ in range(trials):
+        rows = _revisions(ratio, HISTORY, rng)
+        noise = _noise(rows)
+        found.append(
+            compare(*map(Samples, rows[-2:].tolist()), build_noise=noise, same_build=False)
+        )
+    name = f"history of {HISTORY}, builds {ratio} ×"
+    hits = sum(map(_differs, found))
+    goal = BUILD_RATIOS[ratio]
+    called = f"{name}: equal ones called different"
+    yield Figure(called, percent(hits, trials), goal, BEFORE.get(called, ""))
+    yield Figure(f"{name}: median width of the interval, %", _median([_width(c) for c in found]))
+
+
+def _of_one_build(ratio: int, trials: int, rng: Rng) -> Iterator[Figure]:
+    """Two revisions of one build each, nothing known of builds."""
+    rows = (_revisions(ratio, 2, rng).tolist() for _ in range(trials))
+    found = [compare(Samples(a), Samples(b), same_build=False) for a, b in rows]
+    name = f"one build a side, builds {ratio} ×"
+    coloured = sum(one.verdict in (Verdict.BETTER, Verdict.WORSE) for one in found)
+    yield _share(f"{name}: coloured better or worse", coloured, trials, goal=True)
+    yield _share(f"{name}: look *builds differ*", sum(c.builds_differ for c in found), trials)
+
+
+def _of_headlines(trials: int, rng: Rng) -> Iterator[Figure]:
+    """Commits whose cells are one build against one, the noise of builds known from a history."""
+    noises = [noise for _ in range(HISTORIES) if (noise := _noise(_revisions(1, KNOWN, rng)))]
+    sd = RUN * np.sqrt(1 + 1 / SAMPLES)
+    for series in SERIES:
+        told = _headlines(series, 0.0, noises, trials, rng)
+        name = f"{series} series without change: headline says regression or improvement"
+        yield _share(name, sum(map(bool, told)), trials, goal=True)
+    for series in SERIES[1:]:
+        told = _headlines(series, -CHANGE_SD * sd, noises, trials, rng)
+        name = f"{series} series, {CHANGED} lose {CHANGE_SD:g} sd: told as a regression"
+        yield _share(name, sum(Verdict.WORSE in one for one in told), trials)
+
+
+def _headlines(
+    series: int, change: float, noises: Sequence[BuildNoise], trials: int, rng: Rng
+) -> list[set[Verdict]]:
+    """What each headline tells of better and worse, where `CHANGED` series of a commit change."""
+    shifts = np.tile(np.arange(series) < CHANGED, trials) * change
+    rows = trials * series
+    pairs = (
+        np.exp(rng.normal(0, RUN, (2, rows, 1)) + rng.normal(0, RUN, (2, rows, SAMPLES)))
+        * np.exp(np.stack([np.zeros(rows), shifts]))[:, :, None]
+    )
+    found = compare_many(
+        *(Summaries([summarize(Samples(row)) for row in side.tolist()]) for side in pairs),
+        build_noise=[noises[i] for i in rng.integers(0, len(noises), rows)],
+        same_build=[False] * rows,
+    )
+    looks = [Look(VERDICTS[v], p) for v, p in zip(found.verdict, found.p, strict=True)]
+    commits = (looks[at : at + series] for at in range(0, rows, series))
+    proven = {Verdict.BETTER, Verdict.WORSE}
+    return [proven & set(headline_of(commit).verdicts) for commit in commits]
+
+
+def _boots(ratio: int, rng: Rng) -> Samples:
+    boots = rng.normal(0, ratio * RUN, (BOOTS, 1))
+    values = np.exp(boots + rng.normal(0, RUN, (BOOTS, RUNS_OF_A_BOOT)))
+    return Samples(values.ravel().tolist(), boots=np.repeat(range(BOOTS), RUNS_OF_A_BOOT).tolist())
+
+
+def _times(samples: Samples, factor: float) -> Samples:
+    return Samples([value * factor for value in samples.values], boots=samples.boots)
+
+
+def _revisions(ratio: int, count: int, rng: Rng) -> Values:
+    scatter = Scatter(run=RUN, build=ratio * RUN)
+    return np.asarray(draw_samples(rng, draw_levels(rng, 1, count, scatter)[0], SAMPLES, scatter))
+
+
+def _noise(rows: Values) -> BuildNoise | None:
+    """What a comparison of the series' points counts between builds: what was measured of it."""
+    noise = present(advance(start(), series_of(rows)), "more").noise
+    if noise is None or noise.measured_build_pct is None:
+        return None
+    return BuildNoise(noise.measured_build_pct, noise.measured_freedom)
+
+
+def _as_stored(pairs: Sequence[tuple[Samples, Samples]]) -> Comparisons:
+    a, b = zip(*pairs, strict=True)
+    return compare_many(*(Summaries([_stored(one) for one in side]) for side in (a, b)))
+
+
+def _stored(samples: Samples) -> Summary:
+    return Summary.from_data(summarize(samples).to_data())
+
+
+def _differs(one: Comparison) -> bool:
+    return one.change.proven != 0 and not one.one_build
+
+
+def _width(one: Comparison) -> float:
+    low, high = one.change.low, one.change.high
+    return np.nan if low is None or high is None else high - low
+
+
+def _half_width(one: Comparison) -> float:
+    """On logarithms."""
+    low, high = one.change.low, one.change.high
+    if low is None or high is None:
+        return 0.0
+    return float(np.log1p(high / 100) - np.log1p(low / 100)) / 2
+
+
+def _median(values: Sequence[float]) -> tuple[float, float, float]:
+    """With its 95 % interval by order statistics."""
+    known = sorted(value for value in values if np.isfinite(value))
+    low, high = (int(stats.binom.ppf(q, len(known), 0.5)) for q in (0.025, 0.975))
+    return float(np.median(known)), known[low], known[min(high, len(known) - 1)]
+
+
+def _share(name: str, hits: int, trials: int, *, goal: bool = False) -> Figure:
+    asked = NOT_WORSE_THAN if goal else None
+    return Figure(name, percent(hits, trials), asked, BEFORE.get(name, ""))

@@ -1,0 +1,75 @@
+"""Which of many verdicts a headline may tell: those that the gate for false findings lets through.
+
+Of a hundred equal cells five differ at 95 % by chance. What a headline says of n cells, "worse" or
+"better", must therefore pass the procedure of Benjamini and Hochberg (1995) at 5 % over all of
+them: where nothing changed, at most 5 of 100 headlines are wrong, however many cells there are.
+Each cell keeps a verdict of its own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from webapp.stats.compare.comparing import Comparison, Verdict
+from webapp.stats.false_discovery import LEVEL, gate
+
+PROVEN = (Verdict.WORSE, Verdict.BETTER)
+ORDER = (*PROVEN, Verdict.EQUIVALENT, Verdict.CANNOT_TELL)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One cell: its verdict, and the chance of a difference as large where there is none.
+
+    The p-value of what has no interval, or none that counts the noise between builds, is 1.
+    """
+
+    verdict: Verdict
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """What may be told of all cells together.
+
+    ``verdicts`` has one entry a cell, *cannot tell* where it does not pass; ``differing`` cells
+    have an interval at 95 % that excludes zero, whether they pass or not.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    differing: int
+
+    @property
+    def counts(self) -> dict[Verdict, int]:
+        """How many cells have which verdict, the worse first; those that none has are left out."""
+        counted = {verdict: self.verdicts.count(verdict) for verdict in ORDER}
+        return {verdict: count for verdict, count in counted.items() if count}
+
+    @property
+    def expected(self) -> float:
+        """How many cells would differ at 95 % by chance alone."""
+        return LEVEL * len(self.verdicts)
+
+    @property
+    def text(self) -> str:
+        """``3 of 9 differ at 95 %, about 0.5 expected by chance``."""
+        chance = f"{self.expected:.0f}" if self.expected >= 2 else f"{self.expected:.2g}"
+        total = len(self.verdicts)
+        return f"{self.differing} of {total} differ at 95 %, about {chance} expected by chance"
+
+
+def headline_of(looks: Sequence[Look]) -> Headline:
+    """What the cells of one commit, or of one table, say together.
+
+    *Equivalent* needs no gate: it claims no difference.
+    """
+    gates = gate([look.p for look in looks])
+    verdicts = (
+        look.verdict if look.verdict not in PROVEN or its.passes else Verdict.CANNOT_TELL
+        for look, its in zip(looks, gates, strict=True)
+    )
+    return Headline(tuple(verdicts), sum(look.p <= LEVEL for look in looks))
+
+
+def look_at(comparison: Comparison) -> Look:
+    """A comparison as the gate sees it: one build a side shows nothing of what is built."""
+    return Look(comparison.verdict, 1.0 if comparison.one_build else comparison.change.p)
