@@ -1,0 +1,57 @@
+"""Measures every world: goals, and whether they are met.
+
+    python -m benchmarks.worlds [--short] [--only young,…] [--trials N] [--seed S] [--write]
+
+Prints tables in Markdown; --write puts them into docs/figures.md, between their markers. A goal
+is met when the 95 % interval of what was measured reaches it. --short takes less than a minute.
+"""
+
+import argparse
+import sys
+from datetime import UTC, datetime
+
+from benchmarks.detection import write
+from benchmarks.worlds.figures import Measure, table
+from benchmarks.worlds.table import WORLDS
+
+SEED = 20251122
+TRIALS = 1000
+SHORT = 60
+
+
+def main() -> None:
+    """Measure what was asked for, print it, and write it down if asked to."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.worlds")
+    parser.add_argument("--short", action="store_true", help=f"{SHORT} trials a figure")
+    parser.add_argument("--only", default=",".join(WORLDS), help="names of worlds")
+    parser.add_argument("--trials", type=int, help=f"trials a figure ({TRIALS})")
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--write", action="store_true", help="write the tables to docs/figures.md")
+    options = parser.parse_args()
+    names = options.only.split(",")
+    unknown = [name for name in names if name not in WORLDS]
+    if unknown:
+        parser.error(f"no world {', '.join(unknown)}: there are {', '.join(WORLDS)}")
+    trials = options.trials or (SHORT if options.short else TRIALS)
+    for name in names:
+        text = report(WORLDS[name], trials, options.seed)
+        day = datetime.now(UTC).date().isoformat()
+        text += f"\n\n`python -m benchmarks.worlds --only {name}"
+        text += f" --trials {trials} --seed {options.seed}`, {day}."
+        print(f"## {name}\n\n{_about(WORLDS[name])}\n\n{text}\n", flush=True)
+        if options.write:
+            write(f"world {name}", text)
+
+
+def report(measure: Measure, trials: int, seed: int) -> str:
+    """Return the table of one world, a second seed beside."""
+    return table(measure(trials, seed), measure(trials, seed + 1))
+
+
+def _about(measure: Measure) -> str:
+    """The first sentence of the module in which a world is measured."""
+    return (sys.modules[measure.__module__].__doc__ or "").split("\n\n", maxsplit=1)[0]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,9 @@
+"""All worlds, by the name that `--only` takes."""
+
+from benchmarks.worlds import young
+from benchmarks.worlds.figures import Measure
+
+WORLDS: dict[str, Measure] = {
+    "young": young.measure,
+}
+"""What each measures, and how, its module says."""
