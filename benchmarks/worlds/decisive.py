@@ -142,7 +142,7 @@ def _state(old: list[Build], new: list[Build], belief: Belief = GUESS, pairs: in
     if not found:
         return "withdrawn"
     judged = judge(found[0], belief, pairs)
-    small = chance(judged.lasts.evidence, belief, beyond=THRESHOLD) > NOT_SURE
+    small = chance(judged.step.evidence, belief, beyond=THRESHOLD) > NOT_SURE
     return "small" if small and judged.state == "open" else judged.state
 
 

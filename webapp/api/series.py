@@ -177,7 +177,25 @@ def finding_out(finding: Finding) -> dict[str, Any]:
         "level": finding.level,
         "probability": finding.probability,
         "why": finding.why,
+        "one_build": _one_build_out(finding),
         "first_detected_at": finding.first_detected_at,
+    }
+
+
+def _one_build_out(finding: Finding) -> dict[str, Any] | None:
+    told = finding.one_build
+    if told is None:
+        return None
+    return {
+        "chance": told["chance"],
+        "limit": told["limit"],
+        "pairs": told["pairs"],
+        "builds_before": told["builds_before"],
+        "builds_after": told["builds_after"],
+        "surely_percent": told["sure_pct"],
+        "believed_build_percent": told["median_pct"],
+        "believed_factor": told["spread"],
+        "not_from_build_percent": told["turning_pct"],
     }
 
 

@@ -76,7 +76,7 @@ def _states(findings: list[Finding]) -> str:
     states = Counter(finding.state for finding in findings)
     counts = " and ".join(
         f"{states[state]} {state.label}"
-        for state in (*Finding.PROVEN, Finding.State.CANDIDATE)
+        for state in (*Finding.PROVEN, Finding.State.ONE_BUILD, Finding.State.CANDIDATE)
         if states[state]
     )
     return f"found by the detector: {counts}"

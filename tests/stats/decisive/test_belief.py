@@ -10,7 +10,7 @@ from webapp.stats.decisive import Belief, Known, learn
 
 
 def test_where_nothing_is_known_it_is_that_of_real_year_series():
-    assert learn([]) == Belief(median_pct=1.8, spread=1.5, series=0)
+    assert learn([]) == Belief(median_pct=1.8, spread=1.5)
 
 
 def test_it_moves_towards_series_of_the_same_hardware_and_workload():
@@ -19,7 +19,6 @@ def test_it_moves_towards_series_of_the_same_hardware_and_workload():
 
     assert exp((4 * log(1.8) + 8 * log(4)) / 12) == pytest.approx(3.07, abs=0.01)
     assert found.median_pct == pytest.approx(1.8 * 1.2**3)
-    assert found.series == 8
 
 
 def test_one_series_alone_hardly_moves_it():

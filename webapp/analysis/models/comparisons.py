@@ -50,7 +50,7 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
                 Series.objects.filter(
                     pk=OuterRef("series"),
                     findings__revision=OuterRef("revision"),
-                    findings__state__in=["candidate", "confirmed", "recovered"],
+                    findings__state__in=["candidate", "one build", "confirmed", "recovered"],
                 )
             )
         )

@@ -5,9 +5,19 @@ that noise (`Belief`) stands in for it. In words and with figures: docs/statisti
 """
 
 from webapp.stats.decisive.belief import Belief, Known, learn
-from webapp.stats.decisive.chance import at_least, chance, interval, score_of, turning_pct
+from webapp.stats.decisive.chance import (
+    at_least,
+    chance,
+    interval,
+    level_of,
+    percent_of,
+    score_of,
+    turning_pct,
+)
 from webapp.stats.decisive.evidence import Build, Evidence, Measured, build_of, weigh
+from webapp.stats.decisive.explain import what_settles, why_judged
 from webapp.stats.decisive.pairs import (
+    GIVES_UP,
     LIMIT,
     LIMIT_OF_COMMIT,
     WAITS,
@@ -24,6 +34,7 @@ from webapp.stats.decisive.pairs import (
 )
 
 __all__ = [
+    "GIVES_UP",
     "LIMIT",
     "LIMIT_OF_COMMIT",
     "WAITS",
@@ -45,9 +56,13 @@ __all__ = [
     "interval",
     "judge",
     "learn",
+    "level_of",
     "limit_among",
     "pairs_of",
+    "percent_of",
     "score_of",
     "turning_pct",
     "weigh",
+    "what_settles",
+    "why_judged",
 ]

@@ -37,12 +37,11 @@ what was concluded of other series with each of them."""
 @dataclass(frozen=True, slots=True)
 class Belief:
     """The standard deviation between builds is lognormal: ``median_pct`` times or divided by
-    ``spread`` in two cases of three. ``series`` of the instance it was learned from.
+    ``spread`` in two cases of three.
     """
 
     median_pct: float = MEDIAN_PCT
     spread: float = SPREAD
-    series: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,5 +79,4 @@ def learn(known: Iterable[Known]) -> Belief:
     return Belief(
         median_pct=round(MEDIAN_PCT * MEDIAN_STEP**steps, 6),
         spread=round(SPREAD * exp(max(wider, 0) * log(SPREAD_STEP)), 6),
-        series=len(rows),
     )

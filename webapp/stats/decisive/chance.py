@@ -10,7 +10,7 @@ such densities is as exact as the arithmetic: the same figures always, and no ra
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import log, sqrt
+from math import exp, expm1, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ LEAST_SD = 1e-9
 
 MOST_LOSS = 20.0
 """On the log scale: 2·10⁻⁹ of the level is left. A larger loss is not looked for."""
+
+MOST_PERCENT_LOG = 700.0
+"""A hundred times exp() of more than this is no number any more."""
 
 BISECTIONS = 60
 
@@ -75,6 +78,16 @@ def turning_pct(evidence: Evidence, limit: float) -> float:
     return 100.0 * sqrt(left / evidence.share) if left > 0 else 0.0
 
 
+def percent_of(log_change: float) -> float:
+    """Return a difference of logarithms in percent."""
+    return 100.0 * expm1(min(log_change, MOST_PERCENT_LOG))
+
+
+def level_of(log_level: float) -> float:
+    """Return a level in the metric's unit, drawn in to the range of numbers."""
+    return exp(min(max(log_level, -MOST_PERCENT_LOG), MOST_PERCENT_LOG))
+
+
 def score_of(probability: float) -> float:
     """Return the normal score of a one-sided ``probability``."""
     return -float(ndtri(min(max(probability, 1e-300), 1.0 - 1e-16)))
@@ -92,7 +105,7 @@ def _beyond(evidence: Evidence, belief: Belief, probability: float) -> float:
     return (low + high) / 2
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=64)
 def _grid(evidence: Evidence, belief: Belief) -> _Grid:
     believed = (belief.median_pct / 100 * np.exp(BELIEF_NODES * log(belief.spread))) ** 2
     factors, run_weights = _run_nodes(evidence.run_freedom)

@@ -21,10 +21,11 @@ class Build:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One revision with its builds, in any order."""
+    """One revision with its builds, in any order; ``label`` names it."""
 
     position: int
     builds: tuple[Build, ...]
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)

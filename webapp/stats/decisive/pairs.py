@@ -43,19 +43,22 @@ LEANEST = Belief(LEAST_PCT, SPREAD)
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What was known once the revision at ``position`` was measured, ``newest`` alone included."""
+    """What was known once the revision at ``position``, named ``label``, was measured."""
 
     position: int
+    label: str
     evidence: Evidence
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The revision at ``position`` lies below the one before it, at ``previous``; ``steps`` from
-    that revision on. ``level`` is the mean of the old side, ``revisions`` how many it has.
+    """The revision at ``position`` lies below the one before it, at ``previous``; ``steps`` are
+    from that revision on. ``level`` is the mean of the old side (log scale), ``revisions`` how many
+    it has.
     """
 
     previous: int
+    previous_label: str
     position: int
     level: float
     revisions: int
@@ -69,7 +72,10 @@ class Pair:
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> "Pair":
         """What `to_data` wrote, also after a passage through JSON."""
-        steps = (Step(one["position"], Evidence(**one["evidence"])) for one in data["steps"])
+        steps = (
+            Step(one["position"], one["label"], Evidence(**one["evidence"]))
+            for one in data["steps"]
+        )
         return cls(**{**data, "steps": tuple(steps)})
 
 
@@ -77,16 +83,16 @@ class Pair:
 class Judged:
     """What a pair comes to. ``pairs`` were asked at its commit, so that ``limit`` holds for its
     ``chance``; both are of the step at ``settled_by``, None while nothing settled it.
-    ``lasts`` is the last step that counts: what is said of size and builds is of it.
+    ``step`` is the last that counts: what is said of size and builds is of it.
     """
 
     state: State
     chance: float
     limit: float
     pairs: int
-    lasts: Step
-    settled_by: int | None = None
-    recovered_by: int | None = None
+    step: Step
+    settled_by: Step | None = None
+    recovered_by: Step | None = None
 
     @property
     def score(self) -> float:
@@ -134,19 +140,17 @@ def judge(pair: Pair, belief: Belief, pairs: int = 1) -> Judged:
     for count, step in enumerate(pair.steps):
         seen = chance(step.evidence, belief)
         if seen <= limit and step.evidence.new > 1:
-            at = step.position
-            return Judged("confirmed", seen, limit, pairs, step, at, _recovered(pair, count))
+            return Judged("confirmed", seen, limit, pairs, step, step, _recovered(pair, count))
         if seen > (GIVES_UP if count else limit):
-            return Judged("withdrawn", seen, limit, pairs, step, step.position)
+            return Judged("withdrawn", seen, limit, pairs, step, step)
     if len(pair.steps) > WAITS:
-        last = pair.steps[-1]
-        return Judged("withdrawn", seen, limit, pairs, last, last.position)
+        return Judged("withdrawn", seen, limit, pairs, pair.steps[-1], pair.steps[-1])
     return Judged("open", seen, limit, pairs, pair.steps[-1])
 
 
 def figures_of(judged: Judged, belief: Belief) -> Figures:
     """Return what is told of a judged pair."""
-    evidence = judged.lasts.evidence
+    evidence = judged.step.evidence
     low, high = interval(evidence, belief)
     sure = at_least(evidence, belief)
     return Figures(low, high, sure, turning_pct(evidence, judged.limit))
@@ -156,15 +160,16 @@ def _pair(revisions: Sequence[Measured], at: int, better: Better) -> Pair | None
     old = revisions[:at]
     if not _is_worth_asking(old, revisions[at], better):
         return None
-    steps = []
+    steps: list[Step] = []
     for last in range(at, min(at + WAITS + 1, len(revisions))):
         evidence = weigh(old, revisions[at : last + 1], better)
         if evidence is None or (evidence.loss <= 0 and not steps):
             return None
-        steps.append(Step(revisions[last].position, evidence))
+        steps.append(Step(revisions[last].position, revisions[last].label, evidence))
     builds = [build.mean for one in old for build in one.builds]
     return Pair(
         previous=revisions[at - 1].position,
+        previous_label=revisions[at - 1].label,
         position=revisions[at].position,
         level=fsum(builds) / len(builds),
         revisions=at,
@@ -188,11 +193,11 @@ def _is_worth_asking(old: Sequence[Measured], new: Measured, better: Better) -> 
     return alone is not None and chance(alone, LEANEST) <= LIMIT
 
 
-def _recovered(pair: Pair, settled: int) -> int | None:
+def _recovered(pair: Pair, settled: int) -> Step | None:
     """The first revision after the settling one from which on the loss is given back."""
     lost = pair.steps[settled].evidence.loss
     back = None
     for step in pair.steps[settled + 1 :]:
         is_back = step.evidence.newest <= (1.0 - RESTORED) * lost
-        back = (back or step.position) if is_back else None
+        back = (back or step) if is_back else None
     return back
