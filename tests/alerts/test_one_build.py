@@ -95,7 +95,7 @@ def test_two_uploads_open_an_alert_and_its_mail_says_what_it_rests_on() -> None:
     assert "If they scatter by 3.0 % or more here, it would not be an alert." in message.text
     assert "Another build of r303643, and of r303642, or the next revisions settle it" in lines[5]
     assert len(lines) < 60
-    assert "One build a side: not a fact" in message.html
+    assert "Not a fact about the commit yet" in message.html
 
 
 def test_the_example_with_its_three_modes_alerts_for_the_one_that_lost() -> None:
@@ -160,7 +160,7 @@ def test_a_second_build_that_agrees_confirms_it_and_a_mail_says_so() -> None:
         f"Alert {alert.pk} is confirmed: it no longer rests on one build a side."
     )
     assert "1 build before and 2 from it on agree" in text
-    assert "not a fact" not in text
+    assert "Not a fact" not in text
 
 
 def test_a_second_build_that_does_not_withdraws_it_and_a_mail_says_so() -> None:

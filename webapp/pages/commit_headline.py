@@ -44,6 +44,8 @@ class Proven:
 def headline(detected: Detected, judged: Mapping[int, PointVerdict]) -> Headline:
     """The verdict of the findings that begin here; where there are none, that of the cells."""
     findings = [one.finding for one in detected.begun]
+    if findings and all(row.state == Finding.State.ONE_BUILD for row in findings):
+        return Headline("one build a side", MARKS[Verdict.CANNOT_TELL], "no fact about it yet")
     if findings:
         verdicts = Counter(Verdict(finding.verdict) for finding in findings)
         return Headline(_text(verdicts), _marks(verdicts), _states(findings))

@@ -7,8 +7,8 @@ from webapp.analysis.models import Finding
 from webapp.stats.decisive import LIMIT_OF_COMMIT, what_settles
 
 CAVEAT = (
-    "One build a side: not a fact about the commit yet. Builds of one and the same revision differ "
-    "too, and this series cannot tell by how much."
+    "Not a fact about the commit yet: builds of one and the same revision differ too, and this "
+    "series cannot tell by how much."
 )
 
 

@@ -26,8 +26,9 @@ def what_settles(label: str, previous: str) -> str:
 def _open(pair: Pair, judged: Judged) -> str:
     step = judged.step
     if step.position == pair.position:
-        counts = _builds(judged)
-        return f"One build a side: {_label(pair)} lies lower than {pair.previous_label} by {counts}"
+        old = step.evidence.old
+        before = f"the one of {pair.previous_label}" if old == 1 else f"the {old} before it"
+        return f"One build a side: the build of {_label(pair)} is worse than {before}"
     return (
         f"Not settled: with {step.label} there are {_builds(judged)}, which neither agree nor "
         "disagree enough"
@@ -38,7 +39,7 @@ def _confirmed(pair: Pair, judged: Judged) -> str:
     by = judged.settled_by.label if judged.settled_by else _label(pair)
     return (
         f"Confirmed by more builds: with those of {by}, {_builds(judged)} agree that "
-        f"{_label(pair)} lies lower than {pair.previous_label}"
+        f"{_label(pair)} is worse than {pair.previous_label}"
     )
 
 
