@@ -1,6 +1,7 @@
 """Fixtures for all tests. The servers come from `tests.servers`."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -58,13 +59,15 @@ def worker(transactional_db: None, tmp_path: Path) -> Iterator[None]:
             stdout=output,
             stderr=output,
             stdin=subprocess.DEVNULL,
+            start_new_session=True,
         )
     try:
         _wait_for_answer(process, log)
         yield
     finally:
-        process.terminate()
-        process.wait(30)
+        # With its processes; it would take seconds to end by itself, and nothing is kept.
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def environment_of_the_database() -> dict[str, str]:

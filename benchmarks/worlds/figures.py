@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from operator import ge, le
 from typing import Literal
 
 from benchmarks import intervals
@@ -23,7 +22,7 @@ class Goal:
     def is_met(self, measured: Interval) -> bool:
         """Return whether the interval reaches the goal: the figure may be as good as asked."""
         _, low, high = measured
-        return le(low, self.bound) if self.sign == "≤" else ge(high, self.bound)
+        return low <= self.bound if self.sign == "≤" else high >= self.bound
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from webapp.accounts.roles import (
     signed_in_required,
     triager_required,
 )
-from webapp.accounts.services import RoleError, delete_people
+from webapp.accounts.services.people import RoleError, delete_people
 
 pytestmark = pytest.mark.django_db
 NAMES = ["viewer", "triager", "operator"]

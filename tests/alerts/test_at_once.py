@@ -14,6 +14,7 @@ from tests.results.steps import an_agent, upload
 from webapp.accounts.models import User
 from webapp.alerts import services as alerts
 from webapp.alerts.models import Alert, AlertHold
+from webapp.alerts.services.triage import AlertChanged
 from webapp.analysis.models import Finding
 from webapp.analysis.services import mark_for_analysis
 from webapp.results.models import Series
@@ -63,7 +64,7 @@ def _act_once(actor: User) -> int:
         act = alerts.investigate if alert.state == "acknowledged" else alerts.acknowledge
         try:
             act(alert=alert.pk, actor=actor, version=alert.version)
-        except alerts.AlertChanged:
+        except AlertChanged:
             continue
         return 1
     return 0

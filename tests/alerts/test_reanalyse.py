@@ -8,7 +8,8 @@ from django.core.management import CommandError, call_command
 from tests.analysis.test_findings import agent as agent  # noqa: PLC0414 (a fixture)
 from tests.analysis.test_findings import present, step_series, store_runs
 from webapp.alerts.management.commands import reanalyse
-from webapp.alerts.services import Analysed, analyse_dirty_series
+from webapp.alerts.services import analyse_dirty_series
+from webapp.alerts.services.analysing import Analysed
 from webapp.analysis.models import Finding, SeriesAnalysis
 from webapp.labs.models import Agent
 from webapp.results.models import Series

@@ -11,6 +11,7 @@ from tests.alerts.steps import arrive, log, runs_of
 from webapp.accounts.models import User
 from webapp.alerts import services as alerts
 from webapp.alerts.models import Alert, AlertEvent
+from webapp.alerts.services.triage import AlertChanged
 from webapp.results.models import Revision, Run
 from webapp.results.services import forget_names, withdraw_run
 
@@ -55,7 +56,7 @@ def test_each_act_is_an_event_with_its_actor_and_reason(alert: Alert, ada: User)
 def test_who_looked_at_an_older_version_changes_nothing(alert: Alert, ada: User) -> None:
     stale = seen(alert, ada)
     alerts.acknowledge(**stale)
-    with pytest.raises(alerts.AlertChanged, match="look again"):
+    with pytest.raises(AlertChanged, match="look again"):
         alerts.resolve(**stale, resolution="not real")
     alert.refresh_from_db()
     assert alert.state == "acknowledged"

@@ -18,7 +18,8 @@ from webapp.alerts.services import reconcile_trees
 from webapp.bisects.errors import BisectError
 from webapp.bisects.mails import compose_done
 from webapp.bisects.models import Bisect, BisectSettings
-from webapp.bisects.services import draft_bisect, start_automatic_bisects, start_bisect
+from webapp.bisects.services import draft_bisect, start_bisect
+from webapp.bisects.services.automatic import start_automatic_bisects
 from webapp.jobs.models import Job
 from webapp.merging.services import merge_revisions
 from webapp.notifications.models import Subscription

@@ -8,7 +8,7 @@ from tests.bisects.lab import Truth
 from tests.results.steps import an_agent, analyse
 from webapp.analysis.models import Finding
 from webapp.bisects.models import BisectSettings
-from webapp.bisects.services import confirm_candidates
+from webapp.bisects.services.candidates import confirm_candidates
 from webapp.jobs.models import Job
 from webapp.jobs.services import PollRequest, Serves, capabilities_of, claim
 

@@ -1,9 +1,12 @@
 """Static files: Plotly's one file, hashed names, compression once."""
 
 import gzip
+import re
 from pathlib import Path
+from urllib.parse import urljoin
 
 import brotli
+import pytest
 from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.test import Client
@@ -24,6 +27,22 @@ def test_plotly_is_served_compressed_and_cached_for_good() -> None:
     assert "immutable" in response["Cache-Control"]
     body = b"".join(response.streaming_content)  # type: ignore[attr-defined]
     assert b"plotly.js" in brotli.decompress(body)[:200]
+
+
+@pytest.mark.parametrize("page", ["bisect", "trends"])
+def test_modules_import_each_other_by_their_hashed_names(page: str) -> None:
+    wanted, seen = [staticfiles_storage.url(f"js/{page}.js")], set()
+    while wanted:
+        url = wanted.pop()
+        response = Client().get(url)
+        assert response.status_code == 200, url
+        assert "immutable" in response["Cache-Control"], url
+        body = b"".join(response.streaming_content).decode()  # type: ignore[attr-defined]
+        seen.add(url)
+        found = {urljoin(url, name) for name in re.findall(r' from "(.+)";', body)}
+        wanted += found - seen
+    names = {re.sub(r"\.[0-9a-f]{12}\.js$", "", url).rpartition("/")[2] for url in seen}
+    assert names >= {page, "figures"}
 
 
 def test_what_was_compressed_is_not_compressed_again(tmp_path: Path) -> None:

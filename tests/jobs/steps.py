@@ -6,6 +6,7 @@ from typing import Any
 from tests import make
 from webapp.jobs import services
 from webapp.jobs.models import Job
+from webapp.jobs.services.reporting import Heard
 from webapp.labs.models import Agent
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=make.DAY_ONE.tzinfo)
@@ -55,7 +56,7 @@ def fail(job: Job, stage: str = "run", *, at: datetime = NOW, **fields: Any) -> 
     )
 
 
-def hear(job: Job, *, at: datetime = NOW, stage: str = "run") -> services.Heard:
+def hear(job: Job, *, at: datetime = NOW, stage: str = "run") -> Heard:
     return services.hear(number=job.pk, agent=make.agent(), lease=job.lease, stage=stage, now=at)
 
 

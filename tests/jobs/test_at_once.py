@@ -72,7 +72,7 @@ def test_a_lease_that_ran_out_is_handed_on_once_while_its_failure_comes_in() -> 
     assert row.events.filter(kind__in=["expired", "failed"]).count() == 1
 
 
-def _poll(worker: str, wait: float = WAIT) -> services.Polled:
+def _poll(worker: str, wait: float = WAIT) -> polling.Polled:
     return services.poll(request=asking(worker), wait=wait)
 
 
@@ -112,7 +112,7 @@ def test_without_redis_a_job_is_found_all_the_same(monkeypatch: pytest.MonkeyPat
 def test_a_second_poll_of_a_worker_ends_the_first() -> None:
     make.hardware()
 
-    def second() -> services.Polled:
+    def second() -> polling.Polled:
         _until_waiting(1)
         return _poll("rig-1", 0.3)
 
@@ -126,7 +126,7 @@ def test_who_finds_no_place_is_answered_at_once_and_told_when_to_come_back(
     make.hardware()
     monkeypatch.setattr("django.conf.settings.WAITING_POLLS", 1)
 
-    def second() -> services.Polled:
+    def second() -> polling.Polled:
         _until_waiting(1)
         try:
             return _poll("rig-2")

@@ -8,6 +8,7 @@ from django.db.models import F
 from tests.jobs.steps import MINUTE, NOW, fail, hear, request, take, taken
 from webapp.jobs import services
 from webapp.jobs.models import Job, Worker
+from webapp.jobs.services.expiring import correct_times
 
 pytestmark = pytest.mark.django_db
 LATER = NOW + timedelta(days=3)
@@ -65,7 +66,7 @@ def test_a_silent_worker_does_not_count_as_alive_for_days() -> None:
 def test_clocks_of_two_machines_may_differ_a_little() -> None:
     request(at=NOW)
     job = taken(at=NOW + MINUTE / 2)
-    assert services.correct_times(now=NOW) == 0
+    assert correct_times(now=NOW) == 0
     job.refresh_from_db()
     assert job.lease_until == NOW + MINUTE / 2 + services.LEASE
 

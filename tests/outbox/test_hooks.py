@@ -19,7 +19,7 @@ from webapp.outbox import addresses, http_post, services
 from webapp.outbox.addresses import Target
 from webapp.outbox.deadlines import Deadline
 from webapp.outbox.models import Endpoint, HookDelivery
-from webapp.outbox.services import claims, endpoints
+from webapp.outbox.services import claims, delivering, endpoints
 
 pytestmark = pytest.mark.django_db
 
@@ -49,7 +49,7 @@ def post(about: str = "alert:17") -> None:
 
 
 def send() -> None:
-    services.send_due_deliveries()
+    delivering.send_due_deliveries()
 
 
 def wait_over() -> None:

@@ -105,7 +105,7 @@ def test_a_delivery_that_broke_off_is_tried_again(listening: Any) -> None:
     with serving(answering(BROKEN_OFF["in the header"])) as server:
         listening("ci", server.url)
         post_event()
-        services.send_due_deliveries()
+        delivering.send_due_deliveries()
     delivery = HookDelivery.objects.get()
     assert (delivery.state, delivery.attempts) == ("waiting", 1)
     assert delivery.reason == "The answer broke off in its header."
@@ -122,7 +122,7 @@ def test_slow_endpoints_hold_up_no_fast_one(listening: Any, receiver: Receiver, 
         listening("fast", receiver.url())
         for number in range(5):
             post_event(f"alert:{number}")
-        services.send_due_deliveries(each_seconds=3)
+        delivering.send_due_deliveries(each_seconds=3)
         ended = time.monotonic()
     fast = HookDelivery.objects.filter(endpoint__name="fast")
     assert list(fast.values_list("state", "attempts")) == 5 * [("sent", 1)]
@@ -139,7 +139,7 @@ def test_an_endpoint_gets_one_delivery_at_a_time(listening: Any, receiver: Recei
     listening("ci", receiver.url())
     for number in range(10):
         post_event(f"alert:{number}")
-    services.send_due_deliveries()
+    delivering.send_due_deliveries()
     assert under_way == 10 * [1]
 
 
@@ -175,7 +175,7 @@ def test_a_resolver_that_hangs_is_left_behind(
 
     monkeypatch.setattr(addresses.socket, "getaddrinfo", hanging)
     post_event()
-    services.send_due_deliveries(each_seconds=0.5)
+    delivering.send_due_deliveries(each_seconds=0.5)
     states = dict(HookDelivery.objects.values_list("endpoint__name", "state"))
     assert states == {"hanging": "waiting", "fast": "sent"}
     over.set()
@@ -186,7 +186,7 @@ def test_no_thread_is_left_when_all_is_sent(listening: Any, receiver: Receiver) 
     with serving(dripping(HEAD)) as slow:
         listening("slow", slow.url)
         post_event()
-        services.send_due_deliveries(each_seconds=0.5)
+        delivering.send_due_deliveries(each_seconds=0.5)
     names = [thread.name for thread in threading.enumerate() if thread.is_alive()]
     assert "delivery" not in names
 

@@ -211,6 +211,16 @@ def in_a_thread(work: Callable[[], object]) -> threading.Thread:
     return thread
 
 
+def assert_it_waits(work: Callable[[], object], *, while_another: Callable[[], None]) -> None:
+    with transaction.atomic():
+        while_another()
+        thread = in_a_thread(work)
+        thread.join(0.3)
+        assert thread.is_alive()
+    thread.join(10)
+    assert not thread.is_alive()
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("work", ["upload", "analysis"])
 def test_writers_wait_while_an_operator_reshapes(work: str) -> None:
@@ -219,13 +229,7 @@ def test_writers_wait_while_an_operator_reshapes(work: str) -> None:
         "upload": lambda: upload(measured("r2")),
         "analysis": analyse_dirty_series,
     }
-    with transaction.atomic():
-        begin_reshaping()
-        thread = in_a_thread(tasks[work])
-        thread.join(0.3)
-        assert thread.is_alive()
-    thread.join(10)
-    assert not thread.is_alive()
+    assert_it_waits(tasks[work], while_another=begin_reshaping)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -237,13 +241,7 @@ def test_an_operator_waits_while_somebody_writes(work: str) -> None:
         "rename": lambda: rename_hardware(hardware=hardware("a"), name="c"),
         "merge": lambda: merge_hardware(source=hardware("a"), into=hardware("b")),
     }
-    with transaction.atomic():
-        begin_writing()
-        thread = in_a_thread(tasks[work])
-        thread.join(0.3)
-        assert thread.is_alive()
-    thread.join(10)
-    assert not thread.is_alive()
+    assert_it_waits(tasks[work], while_another=begin_writing)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -6,6 +6,7 @@ import structlog
 from celery import shared_task
 
 from webapp.alerts import services
+from webapp.alerts.services import analysing
 from webapp.queueing import Task, begins
 from webapp.readiness.services import heartbeats, still_works
 
@@ -26,11 +27,11 @@ def analyse_series() -> None:
             still_works(heartbeats.WORKER)
             if not analysed.more:
                 time.sleep(GATHER_SECONDS)
-    except services.NOT_OF_THE_SERIES:
+    except analysing.NOT_OF_THE_SERIES:
         raise
     except Exception:
         log.exception("a batch could not be analysed, its series are analysed one by one")
-        services.analyse_apart()
+        analysing.analyse_apart()
 
 
 @shared_task(ignore_result=True)

@@ -197,15 +197,15 @@ def _layout(chart: BisectChart) -> Json:
         "hovermode": "closest",
         "dragmode": False,
         "barmode": "overlay",
-        "xaxis": _axis() | _x_axis(chart),
-        "yaxis": _axis()
+        "xaxis": theme.axis() | _x_axis(chart),
+        "yaxis": theme.axis()
         | {
             "domain": UPPER,
             "range": _y_range(chart),
             "gridcolor": theme.LINE,
             "tickformat": ",.5~r",
         },
-        "yaxis2": _axis()
+        "yaxis2": theme.axis()
         | {
             "domain": LOWER,
             "range": [0, top],
@@ -246,17 +246,6 @@ def _ends(chart: BisectChart) -> tuple[int, int]:
     """The first and the last index that is drawn."""
     indices = [dot.index for dot in chart.dots]
     return min(0, *indices, 0), max(len(chart.names) - 1, *indices, 0)
-
-
-def _axis() -> Json:
-    return {
-        "zeroline": False,
-        "fixedrange": True,
-        "linecolor": theme.LINE,
-        "tickcolor": theme.LINE,
-        "ticks": "outside",
-        "ticklen": 4,
-    }
 
 
 def _title(text: str, top: float) -> Json:

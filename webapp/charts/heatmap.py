@@ -7,7 +7,10 @@ STEPS_PERCENT = (2.0, 5.0, 15.0)
 
 
 def cell_class(verdict: str, percent: float | None) -> str:
-    """The CSS class of a cell: ``worse-2``, ``better-0``, ``equivalent``, ``cannot-tell``."""
+    """The CSS class of a cell: ``worse-2``, ``better-0``, ``equivalent``, ``cannot-tell``.
+
+    The number says how many of `STEPS_PERCENT` the size reaches; 0 where it is not known.
+    """
     if verdict not in {"worse", "better"}:
         return verdict.replace(" ", "-")
     size = 0.0 if percent is None or not isfinite(percent) else abs(percent)

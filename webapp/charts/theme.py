@@ -7,6 +7,7 @@ is used up, the dash tells them apart.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 PALETTE_SIZE = 6
 """Okabe and Ito's set without the two colours that mean worse and better here."""
@@ -34,6 +35,18 @@ class Margins:
 
 
 MARGINS = Margins()
+
+
+def axis() -> dict[str, Any]:
+    """What every axis of a Plotly figure has."""
+    return {
+        "zeroline": False,
+        "fixedrange": True,
+        "linecolor": LINE,
+        "tickcolor": LINE,
+        "ticks": "outside",
+        "ticklen": 4,
+    }
 
 
 @dataclass(frozen=True, slots=True)

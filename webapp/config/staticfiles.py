@@ -10,6 +10,13 @@ from django.core.files.storage import FileSystemStorage
 from whitenoise.compress import Compressor
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
+IMPORTS = (
+    (
+        r"""(?m)^(?P<matched>import (?P<names>\{[^}]*\}) from "(?P<url>\.[^"]*)";)$""",
+        'import %(names)s from "%(url)s";',
+    ),
+)
+
 
 class PlotlyFinder(BaseFinder):
     """Offers `vendor/plotly.min.js`: the file that the installed Plotly package was made for."""
@@ -47,7 +54,13 @@ class SparingCompressor(Compressor):
 
 
 class StaticStorage(CompressedManifestStaticFilesStorage):
-    """WhiteNoise's storage with the sparing compressor."""
+    """WhiteNoise's storage with the sparing compressor.
+
+    Our modules import each other by hashed names. Django's own switch for that
+    (`support_js_module_import_aggregation`) would search plotly.js as well.
+    """
+
+    patterns = (*CompressedManifestStaticFilesStorage.patterns, ("js/*.js", IMPORTS))
 
     def create_compressor(self, **kwargs: Any) -> SparingCompressor:
         """The compressor that `collectstatic` uses; source maps are for nobody's first visit."""

@@ -4,6 +4,7 @@ The figures are those of the documents' ministat blocks, digit by digit; titles 
 the documents name them. Nothing else about these kernels is published, so nothing else is here.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from webapp.demo.figures import DifferenceFigures, RowFigures
@@ -95,6 +96,20 @@ XEON_T540 = Machine(
 )
 
 
+def _pair(
+    number: int,
+    row: Callable[[str, str, RowFigures], PublishedRow],
+    kernels: tuple[str, str],
+    case: str,
+    *figures: RowFigures,
+    difference: DifferenceFigures | None,
+    flavour: Flavour = "current",
+) -> Block:
+    """Two kernels in one case: a configuration, or a kind of traffic."""
+    rows = (row(kernel, case, one) for kernel, one in zip(kernels, figures, strict=True))
+    return Block(number, tuple(rows), (difference,), flavour)
+
+
 def _backoff(image: str, cfg: str, figures: RowFigures) -> PublishedRow:
     return PublishedRow(image, cfg, "", f"r{image}", cfg, figures)
 
@@ -129,53 +144,32 @@ BACKOFF = Publication(
     tree=HEAD,
     release="12.0-CURRENT",
     blocks=(
-        Block(
+        _pair(
             0,
-            (
-                _backoff(
-                    "303642",
-                    "forwarding",
-                    RowFigures(5, 625167, 641688, 635734, 633707.9, 6580.0951),
-                ),
-                _backoff(
-                    "303643",
-                    "forwarding",
-                    RowFigures(5, 1138692, 1207046, 1146448, 1156573.7, 28649.353),
-                ),
-            ),
-            (DifferenceFigures(522866, 30314.6, 82.509, 5.05534, 20785.6),),
+            _backoff,
+            ("303642", "303643"),
+            "forwarding",
+            RowFigures(5, 625167, 641688, 635734, 633707.9, 6580.0951),
+            RowFigures(5, 1138692, 1207046, 1146448, 1156573.7, 28649.353),
+            difference=DifferenceFigures(522866, 30314.6, 82.509, 5.05534, 20785.6),
         ),
-        Block(
+        _pair(
             1,
-            (
-                _backoff(
-                    "303642",
-                    "ipfw-statefull",
-                    RowFigures(5, 800478.5, 863624.5, 848446.5, 841101.7, 23876.499),
-                ),
-                _backoff(
-                    "303643",
-                    "ipfw-statefull",
-                    RowFigures(5, 930427, 1055229, 1014607, 1006693.4, 50505.652),
-                ),
-            ),
-            (DifferenceFigures(165592, 57612.2, 19.6875, 7.11505, 39502.6),),
+            _backoff,
+            ("303642", "303643"),
+            "ipfw-statefull",
+            RowFigures(5, 800478.5, 863624.5, 848446.5, 841101.7, 23876.499),
+            RowFigures(5, 930427, 1055229, 1014607, 1006693.4, 50505.652),
+            difference=DifferenceFigures(165592, 57612.2, 19.6875, 7.11505, 39502.6),
         ),
-        Block(
+        _pair(
             2,
-            (
-                _backoff(
-                    "303642",
-                    "pf-statefull",
-                    RowFigures(5, 1091242, 1111744.5, 1097719, 1099597.7, 7613.8706),
-                ),
-                _backoff(
-                    "303643",
-                    "pf-statefull",
-                    RowFigures(5, 963866, 981614, 977080, 974662.7, 6874.2091),
-                ),
-            ),
-            (DifferenceFigures(-124935, 10578.8, -11.3619, 0.903476, 7253.47),),
+            _backoff,
+            ("303642", "303643"),
+            "pf-statefull",
+            RowFigures(5, 1091242, 1111744.5, 1097719, 1099597.7, 7613.8706),
+            RowFigures(5, 963866, 981614, 977080, 974662.7, 6874.2091),
+            difference=DifferenceFigures(-124935, 10578.8, -11.3619, 0.903476, 7253.47),
         ),
     ),
 )
@@ -189,53 +183,32 @@ VIMAGE = Publication(
     tree=HEAD,
     release="12.0-CURRENT",
     blocks=(
-        Block(
+        _pair(
             3,
-            (
-                _vimage(
-                    "",
-                    "forwarding",
-                    RowFigures(5, 807600, 824480, 813658, 815069, 7601.0168),
-                ),
-                _vimage(
-                    "VIMAGE",
-                    "forwarding",
-                    RowFigures(5, 807351, 824252, 809224, 812758.4, 7192.504),
-                ),
-            ),
-            (None,),
+            _vimage,
+            ("", "VIMAGE"),
+            "forwarding",
+            RowFigures(5, 807600, 824480, 813658, 815069, 7601.0168),
+            RowFigures(5, 807351, 824252, 809224, 812758.4, 7192.504),
+            difference=None,
         ),
-        Block(
+        _pair(
             4,
-            (
-                _vimage(
-                    "",
-                    "ipfw-statefull",
-                    RowFigures(5, 467322, 480745, 474800, 473965.6, 5274.4672),
-                ),
-                _vimage(
-                    "VIMAGE",
-                    "ipfw-statefull",
-                    RowFigures(5, 460064, 469853, 464224, 464914.6, 3656.4819),
-                ),
-            ),
-            (DifferenceFigures(-9051, 6618.65, -1.90963, 1.37849, 4538.16),),
+            _vimage,
+            ("", "VIMAGE"),
+            "ipfw-statefull",
+            RowFigures(5, 467322, 480745, 474800, 473965.6, 5274.4672),
+            RowFigures(5, 460064, 469853, 464224, 464914.6, 3656.4819),
+            difference=DifferenceFigures(-9051, 6618.65, -1.90963, 1.37849, 4538.16),
         ),
-        Block(
+        _pair(
             5,
-            (
-                _vimage(
-                    "",
-                    "pf-statefull",
-                    RowFigures(5, 397919, 400677, 398812, 398882.2, 1079.4669),
-                ),
-                _vimage(
-                    "VIMAGE",
-                    "pf-statefull",
-                    RowFigures(5, 382698, 385170, 383552, 383936, 994.4315),
-                ),
-            ),
-            (DifferenceFigures(-14946.2, 1513.6, -3.74702, 0.371837, 1037.82),),
+            _vimage,
+            ("", "VIMAGE"),
+            "pf-statefull",
+            RowFigures(5, 397919, 400677, 398812, 398882.2, 1079.4669),
+            RowFigures(5, 382698, 385170, 383552, 383936, 994.4315),
+            difference=DifferenceFigures(-14946.2, 1513.6, -3.74702, 0.371837, 1037.82),
         ),
     ),
 )
@@ -249,54 +222,33 @@ MBUF = Publication(
     tree=HEAD,
     release="11.0-CURRENT",
     blocks=(
-        Block(
+        _pair(
             6,
-            (
-                _mbuf(
-                    "",
-                    "forwarding",
-                    RowFigures(10, 2623629, 2979295.5, 2740469.5, 2766752, 104957.14),
-                ),
-                _mbuf(
-                    "mbuf",
-                    "forwarding",
-                    RowFigures(10, 2571006, 2791720, 2665847.5, 2675017, 89609.208),
-                ),
-            ),
-            (DifferenceFigures(-91735.1, 91690.8, -3.31562, 3.31402, 97585.4),),
+            _mbuf,
+            ("", "mbuf"),
+            "forwarding",
+            RowFigures(10, 2623629, 2979295.5, 2740469.5, 2766752, 104957.14),
+            RowFigures(10, 2571006, 2791720, 2665847.5, 2675017, 89609.208),
+            difference=DifferenceFigures(-91735.1, 91690.8, -3.31562, 3.31402, 97585.4),
             flavour="2016",
         ),
-        Block(
+        _pair(
             7,
-            (
-                _mbuf(
-                    "",
-                    "pf-statefull",
-                    RowFigures(10, 1705003, 1808576, 1780999.8, 1771306, 32349.183),
-                ),
-                _mbuf(
-                    "mbuf",
-                    "pf-statefull",
-                    RowFigures(10, 1698402, 1803263, 1747598.5, 1749522.6, 36538.088),
-                ),
-            ),
-            (None,),
+            _mbuf,
+            ("", "mbuf"),
+            "pf-statefull",
+            RowFigures(10, 1705003, 1808576, 1780999.8, 1771306, 32349.183),
+            RowFigures(10, 1698402, 1803263, 1747598.5, 1749522.6, 36538.088),
+            difference=None,
         ),
-        Block(
+        _pair(
             8,
-            (
-                _mbuf(
-                    "",
-                    "ipfw-statefull",
-                    RowFigures(10, 2116562, 2276260.5, 2197014, 2196201, 50530.754),
-                ),
-                _mbuf(
-                    "mbuf",
-                    "ipfw-statefull",
-                    RowFigures(10, 2113460, 2261210, 2172974.2, 2184385.4, 46526.757),
-                ),
-            ),
-            (None,),
+            _mbuf,
+            ("", "mbuf"),
+            "ipfw-statefull",
+            RowFigures(10, 2116562, 2276260.5, 2197014, 2196201, 50530.754),
+            RowFigures(10, 2113460, 2261210, 2172974.2, 2184385.4, 46526.757),
+            difference=None,
         ),
     ),
 )
@@ -310,37 +262,23 @@ D12685 = Publication(
     tree=HEAD,
     release="12.0-CURRENT",
     blocks=(
-        Block(
+        _pair(
             9,
-            (
-                _yandex(
-                    "",
-                    "inet4",
-                    RowFigures(5, 6001205, 6285080, 6159707, 6145408.2, 103486.53),
-                ),
-                _yandex(
-                    "D12685",
-                    "inet4",
-                    RowFigures(5, 6481450, 7057843, 6714912, 6757284.5, 279704.58),
-                ),
-            ),
-            (DifferenceFigures(611876, 307562, 9.95664, 5.06734, 210884),),
+            _yandex,
+            ("", "D12685"),
+            "inet4",
+            RowFigures(5, 6001205, 6285080, 6159707, 6145408.2, 103486.53),
+            RowFigures(5, 6481450, 7057843, 6714912, 6757284.5, 279704.58),
+            difference=DifferenceFigures(611876, 307562, 9.95664, 5.06734, 210884),
         ),
-        Block(
+        _pair(
             10,
-            (
-                _yandex(
-                    "",
-                    "inet6",
-                    RowFigures(5, 3975563, 3993609, 3984095, 3984501.4, 7130.1624),
-                ),
-                _yandex(
-                    "D12685",
-                    "inet6",
-                    RowFigures(5, 5436939.5, 5510280, 5497443, 5483592.5, 29824.995),
-                ),
-            ),
-            (DifferenceFigures(1.49909e06, 31624.5, 37.6231, 0.812642, 21683.7),),
+            _yandex,
+            ("", "D12685"),
+            "inet6",
+            RowFigures(5, 3975563, 3993609, 3984095, 3984501.4, 7130.1624),
+            RowFigures(5, 5436939.5, 5510280, 5497443, 5483592.5, 29824.995),
+            difference=DifferenceFigures(1.49909e06, 31624.5, 37.6231, 0.812642, 21683.7),
         ),
     ),
 )

@@ -172,13 +172,7 @@ def _prepare(options: Options) -> Plan:
     recorded = state.recorded_instance(options.state)
     settings = _settings(options)
     sockets = state.sockets_directory(options.state, Path(recorded.sockets))
-    cluster = database = None
-    if not settings.DATABASE_URL_GIVEN:
-        cluster = postgres.Cluster.choose(options.state, sockets)
-        cluster.identity.own(sockets)
-    if not settings.REDIS_URL_GIVEN:
-        database = redis.Redis.choose(options.state, sockets)
-        database.create(pidfile=options.state / "pids" / "redis.pid")
+    cluster, database = _embedded_servers(options, settings, sockets)
     ours = our_programs(options.state, web_threads=settings.WEB_THREADS)
     mails = None
     if options.demo and not settings.EMAIL_URL_GIVEN:
@@ -209,6 +203,20 @@ def _prepare(options: Options) -> Plan:
         settings=settings,
         url=options.url,
     )
+
+
+def _embedded_servers(
+    options: Options, settings: ModuleType, sockets: Path
+) -> tuple[postgres.Cluster | None, redis.Redis | None]:
+    """Ours, each unless the settings name another."""
+    cluster = database = None
+    if not settings.DATABASE_URL_GIVEN:
+        cluster = postgres.Cluster.choose(options.state, sockets)
+        cluster.identity.own(sockets)
+    if not settings.REDIS_URL_GIVEN:
+        database = redis.Redis.choose(options.state, sockets)
+        database.create(pidfile=options.state / "pids" / "redis.pid")
+    return cluster, database
 
 
 def _record(

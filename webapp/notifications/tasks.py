@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from webapp.notifications import services
+from webapp.notifications.services import digests
 
 
 @shared_task(ignore_result=True)
@@ -21,4 +22,4 @@ def sweep_events() -> None:
 @shared_task(ignore_result=True)
 def post_digests() -> None:
     """Post the digests whose day or week is over (beat runs this)."""
-    services.post_digests()
+    digests.post_digests()

@@ -9,6 +9,7 @@ from webapp.outbox import services
 from webapp.outbox.alone import alone
 from webapp.outbox.deadlines import Deadline
 from webapp.outbox.models import HookDelivery, Mail
+from webapp.outbox.services import correcting, delivering, mailing
 from webapp.queueing import Task, begins
 
 SOFT, HARD = settings.SENDING_SOFT_LIMIT, settings.SENDING_TIME_LIMIT
@@ -18,14 +19,14 @@ SOFT, HARD = settings.SENDING_SOFT_LIMIT, settings.SENDING_TIME_LIMIT
 def send_mails() -> None:
     """Send the mails that are due."""
     begins(Task.SEND_MAILS)
-    _send("mails", _send_mails, services.are_mails_due)
+    _send("mails", _send_mails, mailing.are_mails_due)
 
 
 @shared_task(ignore_result=True, soft_time_limit=SOFT, time_limit=HARD)
 def sweep_mails() -> None:
     """Send what became due, and what a lost message or a killed worker left (beat runs this)."""
-    services.correct_times(Mail.objects.all())
-    services.correct_pauses()
+    correcting.correct_times(Mail.objects.all())
+    correcting.correct_pauses()
     send_mails()
 
 
@@ -33,14 +34,14 @@ def sweep_mails() -> None:
 def send_deliveries() -> None:
     """Send the deliveries that are due."""
     begins(Task.SEND_DELIVERIES)
-    _send("deliveries", _send_deliveries, services.are_deliveries_due)
+    _send("deliveries", _send_deliveries, delivering.are_deliveries_due)
 
 
 @shared_task(ignore_result=True, soft_time_limit=SOFT, time_limit=HARD)
 def sweep_deliveries() -> None:
     """Send what became due, and what a lost message or a killed worker left (beat runs this)."""
-    services.correct_times(HookDelivery.objects.all())
-    services.correct_pauses()
+    correcting.correct_times(HookDelivery.objects.all())
+    correcting.correct_pauses()
     send_deliveries()
 
 
@@ -64,4 +65,4 @@ def _send_mails(until: Deadline) -> None:
 
 
 def _send_deliveries(until: Deadline) -> None:
-    services.send_due_deliveries(seconds=until.left())
+    delivering.send_due_deliveries(seconds=until.left())

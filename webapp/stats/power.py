@@ -109,6 +109,7 @@ def provable_change(
 
     Both sides follow ``plan`` unless ``baseline`` says what the first side has. None when the
     data would hold no scatter to go by, or when a single boot would hide noise between boots.
+    Raises `OutOfRangeError` as `require_confidence` and `require_power` do.
     """
     require_confidence(confidence)
     require_power(power)
@@ -135,7 +136,8 @@ def plan_for(
     """The cheapest plan up to ``most`` that proves a change of ``percent`` (> 0).
 
     Cheapest is the least time where durations are known, else the fewest runs; then the fewest
-    builds, then boots.
+    builds, then boots. ``confidence`` and ``power`` are percent. Raises `OutOfRangeError` for a
+    change that is not above 0, and as `provable_change` does.
     """
     if not percent > 0:
         raise OutOfRangeError(f"a change of {percent:g} %: it must be more than 0")

@@ -13,7 +13,7 @@ from django.http import HttpRequest
 
 from webapp.accounts.admin.operators import ModelForm
 from webapp.accounts.models import User
-from webapp.accounts.services import RoleError, delete_people, ensure_operator_left
+from webapp.accounts.services.people import RoleError, delete_people, ensure_operator_left
 
 if TYPE_CHECKING:
     # The types take parameters, the classes do not.

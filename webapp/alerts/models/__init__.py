@@ -1,6 +1,6 @@
 """What people triage, one file per part."""
 
-from webapp.alerts.models.alerts import Alert, AlertEvent, AlertQuerySet, FormerAlert
+from webapp.alerts.models.alerts import Alert, AlertEvent, FormerAlert
 from webapp.alerts.models.assignments import Assignment
 from webapp.alerts.models.holds import AlertHold
 from webapp.alerts.models.membership import AlertFinding
@@ -11,7 +11,6 @@ __all__ = [
     "AlertEvent",
     "AlertFinding",
     "AlertHold",
-    "AlertQuerySet",
     "Assignment",
     "FormerAlert",
     "MinEffect",

@@ -63,7 +63,7 @@ class _Sizes:
 
 
 def noisiest(since: datetime, *, tree: str = "") -> list[Noisy]:
-    """Those with most findings in alerts that were not real, then with most retracted ones."""
+    """The series with most findings in alerts that were not real, then with most retracted ones."""
     counted = (
         _findings(since, tree)
         .order_by()

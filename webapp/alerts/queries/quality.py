@@ -58,7 +58,7 @@ class Mails:
 
 
 def triage_quality(since: datetime, *, tree: str = "") -> Triage:
-    """In one query."""
+    """What became of the alerts opened ``since``, of one ``tree`` (a name) or of all; one query."""
     of_a_person = AlertEvent.objects.filter(
         alert=models.OuterRef("pk"), actor__isnull=False
     ).order_by("pk")
@@ -106,7 +106,10 @@ def open_by_age(now: datetime, *, tree: str = "") -> list[tuple[str, int]]:
 
 
 def mail_quality(since: datetime, now: datetime) -> Mails:
-    """Those written in the period that arrived, of every tree: a mail may be about several."""
+    """The mails about alerts that were written since and arrived.
+
+    Of every tree: a mail may be about several.
+    """
     weeks = (now - since) / timedelta(weeks=1)
     sent = Mail.objects.filter(
         kind__startswith="alert.", state=Mail.State.SENT, created_at__gte=since

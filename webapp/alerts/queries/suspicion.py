@@ -63,7 +63,7 @@ def suspicions_of(alerts: Iterable[Alert]) -> Mapping[int, Suspicion]:
 
 
 def suspicions_of_findings(findings: Iterable[Finding]) -> Mapping[int, Suspicion]:
-    """The same for each finding (by id), in one query; needs their revisions loaded."""
+    """Which commits each finding (by id) suspects, in one query; needs their revisions loaded."""
     return _counted({row.pk: _of_finding(row) for row in findings})
 
 

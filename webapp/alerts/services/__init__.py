@@ -1,11 +1,6 @@
 """Alerts: made from findings by the system, triaged by people, watched by the clock."""
 
-from webapp.alerts.services.analysing import (
-    NOT_OF_THE_SERIES,
-    Analysed,
-    analyse_apart,
-    analyse_dirty_series,
-)
+from webapp.alerts.services.analysing import analyse_dirty_series
 from webapp.alerts.services.clock import pass_time
 from webapp.alerts.services.holds import begin_hold, end_holds
 from webapp.alerts.services.merged_revisions import alerts_that_join, move_conclusions
@@ -19,7 +14,6 @@ from webapp.alerts.services.naming import tell_bisect
 from webapp.alerts.services.reconciling import reconcile_trees
 from webapp.alerts.services.regrouping import merge, move, split
 from webapp.alerts.services.triage import (
-    AlertChanged,
     TriageError,
     acknowledge,
     investigate,
@@ -32,14 +26,10 @@ from webapp.alerts.services.triage import (
 )
 
 __all__ = [
-    "NOT_OF_THE_SERIES",
-    "AlertChanged",
-    "Analysed",
     "MinEffectError",
     "TriageError",
     "acknowledge",
     "alerts_that_join",
-    "analyse_apart",
     "analyse_dirty_series",
     "begin_hold",
     "end_holds",

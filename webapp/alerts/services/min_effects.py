@@ -22,9 +22,9 @@ class MinEffectError(Exception):
 def set_min_effect(
     *, scope: Scope, percent: float | None, actor: User, reason: str = ""
 ) -> MinEffectChange:
-    """Set it, or with None let the wider one hold; alerts open and are retracted at once.
+    """Set the threshold of ``scope``, or with None let the wider one hold.
 
-    Raises MinEffectError.
+    Alerts open and are retracted at once. Raises MinEffectError.
     """
     if percent is not None:
         ensure_percent(percent)
@@ -46,7 +46,7 @@ def set_min_effect(
 
 
 def ensure_percent(percent: float) -> float:
-    """The same. Raises MinEffectError for what is no threshold."""
+    """``percent`` itself. Raises MinEffectError when it cannot be a threshold."""
     if not 0 <= percent <= MOST_PERCENT:
         raise MinEffectError(f"percent: {percent:g} is not from 0 to {MOST_PERCENT:g}.")
     return percent

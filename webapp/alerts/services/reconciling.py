@@ -21,7 +21,7 @@ NOTHING_BACK: Mapping[int, int] = {}
 
 @transaction.atomic
 def reconcile_trees(trees: Iterable[int]) -> None:
-    """Do it now, for a setting that changed."""
+    """Bring the alerts of trees (ids) in line at once, because a setting changed."""
     begin_writing()
     for tree in lock_trees(trees):
         reconcile_alerts(tree)

@@ -217,7 +217,10 @@ def _act(alert: int, actor: User, version: int, kind: Kind, reason: str, **chang
 
 
 def lock_as_seen(alert: int, version: int) -> Alert:
-    """The alert as it was seen, and nobody else writes it until this transaction ends."""
+    """The alert as it was seen, and nobody else writes it until this transaction ends.
+
+    Raises TriageError where there is none, AlertChanged where its version is another by now.
+    """
     tree = Alert.objects.filter(pk=alert).values_list("tree_id", flat=True).first()
     if tree is None:
         raise TriageError(f"There is no alert {alert}.")

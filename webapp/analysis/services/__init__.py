@@ -1,6 +1,5 @@
 """Store runs, and analyse the series that they changed."""
 
-from webapp.analysis.services.detecting import Detected
 from webapp.analysis.services.findings import FEWEST_REVISIONS
 from webapp.analysis.services.steps import (
     claim_series,
@@ -13,7 +12,6 @@ from webapp.analysis.services.storing import store_job_result, store_runs
 
 __all__ = [
     "FEWEST_REVISIONS",
-    "Detected",
     "claim_series",
     "compare_and_detect",
     "finish",

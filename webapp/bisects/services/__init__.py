@@ -2,9 +2,7 @@
 
 from webapp.bisects.errors import BisectError
 from webapp.bisects.services.advancing import advance_bisect
-from webapp.bisects.services.automatic import start_automatic_bisects
 from webapp.bisects.services.bisect_acts import act_on_bisect, paste_boots
-from webapp.bisects.services.candidates import confirm_candidates
 from webapp.bisects.services.drafting import draft_bisect
 from webapp.bisects.services.ending import DONE
 from webapp.bisects.services.merging import move_to_alert, refuse_merge, rename_along
@@ -15,12 +13,10 @@ __all__ = [
     "BisectError",
     "act_on_bisect",
     "advance_bisect",
-    "confirm_candidates",
     "draft_bisect",
     "move_to_alert",
     "paste_boots",
     "refuse_merge",
     "rename_along",
-    "start_automatic_bisects",
     "start_bisect",
 ]

@@ -47,7 +47,7 @@ def lock_bisect(number: int) -> Bisect | None:
 
 
 def take_step(bisect: Bisect, now: datetime) -> None:
-    """The same for a bisect that the caller holds."""
+    """`advance_bisect` for a bisect that the caller has locked."""
     last = bisect.decisions.order_by("-number").first()
     number = last.number + 1 if last else 1
     settled = settle_jobs(bisect, now)

@@ -56,42 +56,37 @@ def draft_bisect(
     """
     at = now or timezone.now()
     settings = BisectSettings.objects.filter(tree=series.tree_id).first() or BisectSettings()
-    boots = settings.budget_of_boots if most_boots is None else most_boots
-    hours = settings.budget_of_hours if most_hours is None else most_hours
-    _check(effect_pct, boots, hours, deadline, at)
-    revisions = _along(series, good, bad)
-    if alert is not None:
-        _check_alert(alert, good, bad)
-    seconds = Durations.of({series.hardware_id}).estimate(
-        hardware=series.hardware_id, mode=series.mode_id, boots=1
-    )
+    boots, hours = _budget(settings, most_boots, most_hours)
     bisect = Bisect(
         series=series,
         good=good,
         bad=bad,
         alert=alert,
-        along=[revision.pk for revision in revisions],
         effect_pct=effect_pct,
         manual=manual,
-        build_hours=BUILD_SHARE * seconds / 3600,
-        boot_hours=(1 - BUILD_SHARE) * seconds / 3600,
-        can_rebuild=not manual and any(one.rebuilds for one in workers_for(series, at)),
         most_boots=boots,
         most_hours=hours,
         deadline=deadline,
         created_at=at,
         updated_at=at,
     )
-    _weigh(bisect, revisions, settings)
-    history = _history(bisect)
-    bisect.noise = noise_document(_noise(history))
-    bisect.runs = max(1, round(median(len(row.values) for row in history)))
-    return Draft(bisect, revisions, history)
+    _check(bisect, boots, hours)
+    revisions = _along(series, good, bad)
+    _check_alert(alert, good, bad)
+    _set_candidates(bisect, revisions, settings)
+    _set_costs(bisect)
+    return Draft(bisect, revisions, _with_noise(bisect))
 
 
-def _check(
-    effect: float, boots: int, hours: float, deadline: datetime | None, now: datetime
-) -> None:
+def _budget(settings: BisectSettings, boots: int | None, hours: float | None) -> tuple[int, float]:
+    return (
+        settings.budget_of_boots if boots is None else boots,
+        settings.budget_of_hours if hours is None else hours,
+    )
+
+
+def _check(bisect: Bisect, boots: int, hours: float) -> None:
+    effect = bisect.effect_pct
     if not (-100 < effect <= LARGEST_EFFECT and abs(effect) >= SMALLEST_EFFECT):
         raise BisectError(
             f"Effect: give the step in percent, for example -2; above -100, up to "
@@ -101,14 +96,16 @@ def _check(
         raise BisectError(f"Boots: give 1 to {MOST_BOOTS:,}.")
     if not 0 < hours <= MOST_HOURS:
         raise BisectError(f"Machine-hours: give a number above 0, up to {MOST_HOURS:,.0f}.")
-    if deadline is not None and deadline <= now:
+    if bisect.deadline is not None and bisect.deadline <= bisect.created_at:
         raise BisectError("Deadline: give a moment to come.")
 
 
-def _check_alert(alert: Alert, good: Revision, bad: Revision) -> None:
+def _check_alert(alert: Alert | None, good: Revision, bad: Revision) -> None:
     """A bisect holds its alert and is told to it, so it must be about the same commits; and it
     searches for what is there, which one build a side cannot show.
     """
+    if alert is None:
+        return
     if alert.one_build:
         raise BisectError(
             f"Alert {alert.pk} rests on one build a side: that may be the builds' own scatter, "
@@ -124,11 +121,35 @@ def _check_alert(alert: Alert, good: Revision, bad: Revision) -> None:
     )
 
 
-def _weigh(bisect: Bisect, revisions: Sequence[Revision], settings: BisectSettings) -> None:
+def _set_costs(bisect: Bisect) -> None:
+    """What a build and a boot take, and whether a worker can build anew."""
+    series = bisect.series
+    seconds = Durations.of({series.hardware_id}).estimate(
+        hardware=series.hardware_id, mode=series.mode_id, boots=1
+    )
+    bisect.build_hours = BUILD_SHARE * seconds / 3600
+    bisect.boot_hours = (1 - BUILD_SHARE) * seconds / 3600
+    workers = [] if bisect.manual else workers_for(series, bisect.created_at)
+    bisect.can_rebuild = any(worker.rebuilds for worker in workers)
+
+
+def _with_noise(bisect: Bisect) -> list[BisectBoot]:
+    """The boots of its history, which tell the noise and the runs a boot has."""
+    history = _history(bisect)
+    bisect.noise = noise_document(_noise(history))
+    bisect.runs = max(1, round(median(len(row.values) for row in history)))
+    return history
+
+
+def _set_candidates(
+    bisect: Bisect, revisions: Sequence[Revision], settings: BisectSettings
+) -> None:
+    """Its revisions, and what each weighs before anything is measured."""
     try:
         prior = prior_of(revisions, settings.unlikely_patterns)
     except PatternsError as error:
         raise BisectError(f"Unlikely paths in the tree's bisect settings: {error}") from error
+    bisect.along = [revision.pk for revision in revisions]
     bisect.weights = prior.weights
     bisect.unlikely = {str(index): why for index, why in prior.unlikely.items()}
 

@@ -20,7 +20,10 @@ DONE = "bisect.done"
 def end_with(
     bisect: Bisect, found: bisection.Decision, revisions: Sequence[Revision], now: datetime
 ) -> None:
-    """Write the outcome, let the alert take it, and tell those who heard of the alert."""
+    """Write the outcome, let the alert take it, and tell those who heard of the alert.
+
+    Raises ValueError for a decision that is not to end.
+    """
     outcome = found.outcome
     if outcome is None:
         raise ValueError("a bisect ends with an outcome")

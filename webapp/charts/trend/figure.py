@@ -198,8 +198,8 @@ def layout(trend: Trend) -> Json:
         "hovermode": "closest",
         "dragmode": "select",
         "selectdirection": "h",
-        "xaxis": _axis() | _x_axis(trend),
-        "yaxis": _axis()
+        "xaxis": theme.axis() | _x_axis(trend),
+        "yaxis": theme.axis()
         | {
             "range": [rounded(low), rounded(high)],
             "gridcolor": theme.LINE,
@@ -239,17 +239,6 @@ def _labels(trend: Trend) -> list[Json]:
 
 def _note(text: str) -> Json:
     return {"text": literal(text), "showarrow": False, "xanchor": "left", "align": "left"}
-
-
-def _axis() -> Json:
-    return {
-        "zeroline": False,
-        "fixedrange": True,
-        "linecolor": theme.LINE,
-        "tickcolor": theme.LINE,
-        "ticks": "outside",
-        "ticklen": 4,
-    }
 
 
 def _x_axis(trend: Trend) -> Json:

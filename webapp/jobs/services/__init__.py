@@ -11,17 +11,12 @@ from webapp.jobs.errors import (
 )
 from webapp.jobs.rules import LEASE
 from webapp.jobs.services.completing import begin_result, check_result, complete, refuse_result
-from webapp.jobs.services.expiring import (
-    cancel_overdue,
-    correct_times,
-    expire_leases,
-    pass_time,
-)
+from webapp.jobs.services.expiring import expire_leases, pass_time
 from webapp.jobs.services.job_acts import cancel_job, change_priority, retry_job
 from webapp.jobs.services.leasing import claim
 from webapp.jobs.services.poll_requests import PollRequest, Serves, capabilities_of
-from webapp.jobs.services.polling import MOST_SECONDS, Polled, poll
-from webapp.jobs.services.reporting import Heard, fail, hear
+from webapp.jobs.services.polling import MOST_SECONDS, poll
+from webapp.jobs.services.reporting import fail, hear
 from webapp.jobs.services.requesting import (
     Asked,
     JobRequest,
@@ -36,25 +31,21 @@ __all__ = [
     "ActRefused",
     "Asked",
     "ForeignJob",
-    "Heard",
     "JobRequest",
     "JobsError",
     "LeaseLost",
     "NoSuchJob",
     "PollRequest",
-    "Polled",
     "ResultRefused",
     "Serves",
     "WrongKernel",
     "begin_result",
     "cancel_job",
-    "cancel_overdue",
     "capabilities_of",
     "change_priority",
     "check_result",
     "claim",
     "complete",
-    "correct_times",
     "expire_leases",
     "fail",
     "hear",

@@ -76,7 +76,7 @@ def correct_times(*, now: datetime | None = None) -> int:
 
 
 def pass_time(*, now: datetime | None = None) -> None:
-    """All of it, until nothing is left."""
+    """Correct times, end leases and cancel overdue jobs, until nothing is left to do."""
     correct_times(now=now)
     while expire_leases(now=now) == AT_ONCE:
         pass

@@ -17,7 +17,7 @@ def lock_job(number: int) -> Job:
 
 
 def lock_job_for(number: int, agent: Agent) -> Job:
-    """The same, for an agent that reports on it. Raises NoSuchJob, ForeignJob."""
+    """`lock_job` for an agent that reports on it. Raises NoSuchJob, ForeignJob."""
     job = lock_job(number)
     if job.hardware.lab_id != agent.lab_id:
         raise ForeignJob(f"job {number} is for hardware of another lab than this token")

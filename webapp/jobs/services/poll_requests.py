@@ -40,7 +40,7 @@ class PollRequest:
 
 
 def capabilities_of(request: PollRequest) -> list[Capability]:
-    """The same by ids. Modes and trees that are not known here are of no job, and left out.
+    """What the worker says it can measure, by ids; modes and trees not known here are left out.
 
     Raises:
         Unprocessable: hardware that is not registered.

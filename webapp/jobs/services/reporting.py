@@ -109,7 +109,7 @@ def fail(
 
 
 def fail_locked(job: Job, *, stage: str, reason: str, log: str = "", at: datetime) -> None:
-    """The same for a leased job that is locked."""
+    """`fail` for a leased job that the caller has locked."""
     stated = reason.strip()[:REASON_MAX] or "no reason was given"
     if job.cancel_requested:
         end_cancelled(job, at)

@@ -9,7 +9,6 @@ from webapp.notifications.addresses import (
 )
 from webapp.notifications.mails.alerts import preview
 from webapp.notifications.mails.phrases import alert_line, one_line
-from webapp.notifications.services.digests import post_digests
 from webapp.notifications.services.notifying import notify_events
 from webapp.notifications.services.subscriptions import (
     NameTaken,
@@ -28,7 +27,6 @@ __all__ = [
     "delete_subscription",
     "notify_events",
     "one_line",
-    "post_digests",
     "preview",
     "save_subscription",
     "switch",

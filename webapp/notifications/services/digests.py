@@ -12,7 +12,7 @@ from webapp.outbox.services import NewMail, post_mails
 
 @transaction.atomic
 def post_digests(*, now: datetime | None = None) -> int:
-    """How many were posted; none to a person about whose alerts nothing is new."""
+    """Post the digests that are due; how many. Whose alerts brought nothing new gets none."""
     now = now or timezone.now()
     take_back_early(now)
     wanted = Subscription.objects.heard().filter(cadence__in=DIGESTS).select_related("user")

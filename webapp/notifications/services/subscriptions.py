@@ -46,6 +46,6 @@ def switch(subscriptions: QuerySet[Subscription], *, on: bool) -> int:
 
 @transaction.atomic
 def delete_subscription(*, subscription: Subscription) -> None:
-    """Mails that wait because of it alone are not sent any more."""
+    """Delete it; mails that wait because of it alone are not sent any more."""
     switch(Subscription.objects.filter(pk=subscription.pk), on=False)
     subscription.delete()

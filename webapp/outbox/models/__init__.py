@@ -1,15 +1,6 @@
 """What is to leave, and what became of it."""
 
 from webapp.outbox.models.hooks import Endpoint, HookDelivery
-from webapp.outbox.models.items import OutboxItem, OutboxItemQuerySet
 from webapp.outbox.models.mails import Mail, MailServer, data_with
 
-__all__ = [
-    "Endpoint",
-    "HookDelivery",
-    "Mail",
-    "MailServer",
-    "OutboxItem",
-    "OutboxItemQuerySet",
-    "data_with",
-]
+__all__ = ["Endpoint", "HookDelivery", "Mail", "MailServer", "data_with"]

@@ -3,8 +3,6 @@
 from webapp.outbox import mail_settings
 from webapp.outbox.links import absolute
 from webapp.outbox.messages import Message, NewMail, NothingToSay, NotYet
-from webapp.outbox.services.correcting import correct_pauses, correct_times
-from webapp.outbox.services.delivering import are_deliveries_due, send_due_deliveries
 from webapp.outbox.services.endpoints import (
     EndpointError,
     add_endpoint,
@@ -16,7 +14,7 @@ from webapp.outbox.services.endpoints import (
     renew_secret,
     retry_deliveries,
 )
-from webapp.outbox.services.mailing import OTHER_ADDRESS, are_mails_due, send_due_mails
+from webapp.outbox.services.mailing import OTHER_ADDRESS, send_due_mails
 from webapp.outbox.services.operating import (
     TestMailError,
     drop_mails,
@@ -37,11 +35,7 @@ __all__ = [
     "TestMailError",
     "absolute",
     "add_endpoint",
-    "are_deliveries_due",
-    "are_mails_due",
     "change_endpoint",
-    "correct_pauses",
-    "correct_times",
     "delete_endpoint",
     "disable_endpoint",
     "drop_mails",
@@ -55,7 +49,6 @@ __all__ = [
     "retry_all_mails",
     "retry_deliveries",
     "retry_mails",
-    "send_due_deliveries",
     "send_due_mails",
     "send_test_mail",
 ]

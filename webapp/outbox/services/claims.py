@@ -10,7 +10,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from webapp.outbox import backoff
-from webapp.outbox.models import OutboxItem, OutboxItemQuerySet
+from webapp.outbox.models.items import OutboxItem, OutboxItemQuerySet
 
 REASON_LENGTH = 1000
 log = structlog.get_logger()
@@ -56,7 +56,7 @@ def put_off(item: OutboxItem, reason: str, *, until: datetime) -> bool:
 
 
 def record_sent(item: OutboxItem, **fields: Any) -> bool:
-    """It arrived."""
+    """It arrived. Like those below, False when the claim on it is not ours now."""
     return _end(item, OutboxItem.State.SENT, "", attempts=F("attempts") + 1, **fields)
 
 

@@ -10,7 +10,8 @@ from django.db.models.functions import Coalesce, Least
 from django.utils import timezone
 
 from webapp.outbox import backoff
-from webapp.outbox.models import Endpoint, MailServer, OutboxItem, OutboxItemQuerySet
+from webapp.outbox.models import Endpoint, MailServer
+from webapp.outbox.models.items import OutboxItem, OutboxItemQuerySet
 
 CLOCKS_DIFFER_BY = timedelta(minutes=1)
 """Those of two machines of one instance, without anything being wrong."""
@@ -42,7 +43,7 @@ def correct_times(items: OutboxItemQuerySet, *, now: datetime | None = None) -> 
 
 
 def correct_pauses(*, now: datetime | None = None) -> int:
-    """The same for the mail server and the endpoints that are left alone; how many."""
+    """End pauses of the mail server and of endpoints that a wrong clock prolonged; how many."""
     at = now or timezone.now()
     far = at + CLOCKS_DIFFER_BY + LONGEST_SERVER_PAUSE
     began = Least("failing_since", at)

@@ -11,8 +11,9 @@ from django.utils import timezone
 
 from webapp.accounts.models import User
 from webapp.outbox import addresses, backoff
-from webapp.outbox.models import Endpoint, HookDelivery, OutboxItem
+from webapp.outbox.models import Endpoint, HookDelivery
 from webapp.outbox.models.hooks import new_secret
+from webapp.outbox.models.items import OutboxItem
 from webapp.queueing import Task, queue_on_commit
 
 DISABLED_AFTER = timedelta(days=5)
@@ -56,7 +57,10 @@ def change_endpoint(
 
 
 def delete_endpoint(*, endpoint: Endpoint) -> None:
-    """With its log. Raises EndpointError while it is enabled: what waits for it would be lost."""
+    """Delete it with its log.
+
+    Raises EndpointError while it is enabled: what waits for it would be lost.
+    """
     if not Endpoint.objects.filter(pk=endpoint.pk, enabled=False).delete()[0]:
         raise EndpointError("endpoint", f"{endpoint} is enabled; disable it first.")
     endpoint.pk = None  # as Model.delete does

@@ -10,7 +10,7 @@ from webapp.outbox.models import MailServer
 
 
 def is_left_alone(now: datetime) -> bool:
-    """Whether it failed, and the pause is not over."""
+    """Whether the mail server failed, and the pause after that is not over."""
     return MailServer.objects.filter(next_try__gt=now).exists()
 
 

@@ -11,7 +11,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from webapp.outbox import mail_settings
-from webapp.outbox.models import Mail, OutboxItemQuerySet
+from webapp.outbox.models import Mail
+from webapp.outbox.models.items import OutboxItemQuerySet
 from webapp.outbox.models.mails import data_with, data_without
 from webapp.outbox.services import mail_server
 from webapp.outbox.services.posting import DROPPED_BY
@@ -44,7 +45,7 @@ def retry_mails(numbers: Sequence[int]) -> int:
 
 @transaction.atomic
 def retry_all_mails() -> int:
-    """The same for every mail that was given up; those that wait for a pause go at once too."""
+    """`retry_mails` for all that were given up; those that wait for a pause go at once too."""
     now = timezone.now()
     waiting = Mail.objects.filter(state=State.WAITING, due__gt=now, attempts__gt=0)
     hurried = waiting.update(due=now)

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from webapp.labs.models import Agent
-from webapp.results.documents import Recorded, RunDocument
+from webapp.results.documents import MetricDocument, Recorded, RunDocument
 from webapp.results.errors import Conflict, Problem, Unprocessable
 from webapp.results.models import Measurement, Run
 from webapp.results.models.history import WAITING_FROM
@@ -52,8 +52,7 @@ def record_runs(
         runs: at least one. A run whose UUID is stored with the same content is left alone.
         register: add hardware that is not known to the agent's lab.
         history: note that nobody is to be mailed about these runs.
-        replace: let a run with other content take the place of the stored one, which stays,
-            withdrawn.
+        replace: let other content take the place of the stored run, which stays, withdrawn.
 
     Raises:
         Unprocessable, Forbidden, Conflict: with every problem found; nothing is stored then.
@@ -77,11 +76,20 @@ def record_runs(
         former = [stored[run.uuid] for run in replaced]
         _write(agent, new, replaced, former, subjects, history=history)
         warnings |= _warnings(subjects, former)
-    known = {run.uuid for run in fresh} - {run.uuid for run in [*new, *replaced]}
+    return _recorded(fresh, new, replaced, warnings)
+
+
+def _recorded(
+    fresh: Sequence[RunDocument],
+    new: Sequence[RunDocument],
+    replaced: Sequence[RunDocument],
+    warnings: dict[UUID, list[str]],
+) -> Recorded:
+    written = {run.uuid for run in [*new, *replaced]}
     return Recorded(
         stored=tuple(run.uuid for run in new),
         replaced=tuple(run.uuid for run in replaced),
-        known=tuple(run.uuid for run in fresh if run.uuid in known),
+        known=tuple(run.uuid for run in fresh if run.uuid not in written),
         warnings=warnings,
     )
 
@@ -226,39 +234,30 @@ def _write(
     now = timezone.now()
     successors = supersede(former, now)
     rows = [_row(agent, run, subjects, now, history=history) for run in new]
-    ids = dict(insert_rows(Run, rows, returning=("uuid", "id")))
-    insert_rows(
-        Run,
-        [
-            _row(agent, run, subjects, now, history=history or old.history)
-            | _withdrawal(old)
-            | {"id": successors[run.uuid]}
-            for run, old in zip(replaced, former, strict=True)
-        ],
-    )
-    ids |= successors
+    ids = dict(insert_rows(Run, rows, returning=("uuid", "id"))) | successors
+    rows = [
+        _row(agent, run, subjects, now, history=history or old.history)
+        | _withdrawal(old)
+        | {"id": successors[run.uuid]}
+        for run, old in zip(replaced, former, strict=True)
+    ]
+    insert_rows(Run, rows)
     samples = [
         (run, series[subjects.series_key(run, metric)], metric)
         for run in documents
         for metric in run.metrics
     ]
-    insert_rows(
-        Measurement,
-        [
-            {
-                "run_id": ids[run.uuid],
-                "series_id": pk,
-                "samples": metric.samples,
-                "boots": metric.boots,
-            }
-            for run, pk, metric in samples
-        ],
-    )
+    insert_rows(Measurement, [_measured(ids[run.uuid], pk, metric) for run, pk, metric in samples])
     share_lists(former, successors)
     for run, pk, _ in samples:
         revision = subjects.revision_of(run)
         positions[pk, revision.pk] = revision.position
     refresh_points(positions, {revision: position for (_, revision), position in positions.items()})
+
+
+def _measured(run: int, series: int, metric: MetricDocument) -> dict[str, Any]:
+    """The columns of a new measurement."""
+    return {"run_id": run, "series_id": series, "samples": metric.samples, "boots": metric.boots}
 
 
 def _withdrawal(former: Run) -> dict[str, Any]:

@@ -73,7 +73,10 @@ def single(now: Posterior, text: str) -> Outcome:
 
 
 def two_steps(now: Posterior, text: str) -> Outcome:
-    """The interval holds two steps; each is known to lie in a range of candidates."""
+    """The interval holds two steps; each is known to lie in a range of candidates.
+
+    Raises ValueError for a posterior without two gaps.
+    """
     if now.two_gaps is None:
         raise ValueError("two steps need two gaps between measured revisions")
     first, second = (tuple(range(low, high + 1)) for low, high in now.two_gaps)

@@ -116,7 +116,7 @@ def step_gone(now: Posterior) -> str:
 
 
 def two_steps(plan: Plan, now: Posterior) -> str:
-    """The interval holds two steps."""
+    """The interval holds two steps. Raises ValueError for a posterior without two gaps."""
     if now.two_gaps is None:
         raise ValueError("two steps need two gaps between measured revisions")
     first, second = (_gap(plan, gap) for gap in now.two_gaps)

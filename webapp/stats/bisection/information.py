@@ -100,7 +100,7 @@ def expect(outlook: Outlook, index: int, *, rebuild: bool) -> None:
 
 
 def best_option(plan: Plan, outlook: Outlook, skipped: frozenset[int]) -> Option | None:
-    """The measurement that tells most per hour, the earlier revision of equals; None for none."""
+    """The measurement that tells most bits per hour, the earlier revision of equals; or None."""
     revisions = _revisions(outlook, skipped)
     if not len(revisions):
         return None

@@ -87,7 +87,7 @@ def median_share(runs: int) -> float:
     """Variance of the median of ``runs`` normal values, as a share of the variance of one.
 
     1 and 1/2 for one and two; else π/(2n + π − 2), within 2 % (the large-sample π/2n, moved so
-    that it holds for n = 1).
+    that it holds for n = 1). Raises `OutOfRangeError` below one run.
     """
     if runs < 1:
         raise OutOfRangeError(f"{runs} runs in a boot: at least 1 is needed")

@@ -159,7 +159,10 @@ class Evidence:
 
 
 def log_percent(value: float, reference: float) -> float:
-    """``value`` in log percent of ``reference``; both must be above 0."""
+    """``value`` in log percent of ``reference``: 100 ln(value / reference).
+
+    Raises `OutOfRangeError` unless both are finite and above 0.
+    """
     if not (value > 0 and reference > 0 and isfinite(value) and isfinite(reference)):
         raise OutOfRangeError("a level and its reference must be finite and above 0")
     return 100 * log(value / reference)

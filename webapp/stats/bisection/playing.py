@@ -32,13 +32,13 @@ class SimulatedLab:
     builds: dict[tuple[int, str], float] = field(default_factory=dict)
 
     def boot(self, measure: Measure, build: str, runs: int) -> Boot:
-        """The boot that a measurement would give."""
+        """The boot that a measurement would give: its value is the median of ``runs`` runs."""
         values = self.runs(measure.index, runs, build)
         value = float(np.median(values)) if runs > 1 else float(values[0])
         return Boot(measure.index, value, build, runs, measure.purpose)
 
     def runs(self, index: int, count: int, build: str = "") -> Floats:
-        """The runs of one more boot."""
+        """The values of ``count`` runs of one more boot, log percent, shape (count,)."""
         level = self.levels[index] + self._build(index, build)
         boot = level + self.noise.boot * self.rng.standard_normal()
         return np.asarray(boot + self.noise.run * self.rng.standard_normal(count))

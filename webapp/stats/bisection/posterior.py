@@ -77,7 +77,7 @@ def posterior(plan: Plan, evidence: Evidence) -> Posterior:
 
 
 def posterior_of(plan: Plan, data: Tally) -> Posterior:
-    """The same from evidence that is reduced already."""
+    """`posterior` of evidence that is reduced already."""
     segments = segments_of(data)
     gap_of = np.searchsorted(data.slot, np.arange(1, plan.bad + 1))
     gap_prior = np.bincount(gap_of, data.prior, len(data.slot) + 1).astype(np.float64)

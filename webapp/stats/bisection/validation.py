@@ -63,7 +63,7 @@ class Validation:
 
 
 def validate(plan: Plan, evidence: Evidence, data: Tally) -> Validation:
-    """Where the sequential test stands."""
+    """Where the sequential test stands; ``data`` is the ``evidence`` reduced."""
     sides = data.slot == 0, data.slot == data.first_bad
     weight = data.nodes.weight @ data.weights
     fresh = fresh_boots(evidence, data)

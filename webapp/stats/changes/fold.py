@@ -9,7 +9,17 @@ from math import inf, sqrt
 
 from webapp.stats.changes import models, scale
 from webapp.stats.changes.breaks import try_break
-from webapp.stats.changes.layout import DRAWN_IN, LAG, lay_out, of_mean, refresh, spread
+from webapp.stats.changes.layout import (
+    DRAWN_IN,
+    LAG,
+    is_out_of_date,
+    is_silent,
+    lay_out,
+    of_mean,
+    refresh,
+    spread,
+)
+from webapp.stats.changes.noise import YOUNG
 from webapp.stats.changes.points import Value
 from webapp.stats.changes.review import review
 from webapp.stats.changes.state import KEPT_SAMPLES, Regime, State
@@ -32,7 +42,7 @@ def advance_one(state: State, value: Value) -> None:
     _append(state, value)
     _update_noise(state, value)
     regime = state.regimes[-1]
-    if regime.count in CENTRED:
+    if regime.count in CENTRED or (state.count <= YOUNG and is_out_of_date(state)):
         lay_out(state, regime.first)
     if not _scan(state, regime) and state.breaks and not state.breaks[-1].settled:
         review(state)
@@ -89,7 +99,7 @@ def _update_noise(state: State, value: Value) -> None:
     tracker, ring = state.tracker, state.ring
     tracker.add_within(value)
     at = len(ring.near) - 1 - LAG
-    if at >= 0 and ring.near[at] >= 0:
+    if state.count > YOUNG and at >= 0 and ring.near[at] >= 0:
         most = state.variance if state.freedom else inf
         counted = tracker.add_differences(ring.near[at], ring.far[at], most)
         ring.near[at], ring.far[at] = counted
@@ -103,7 +113,7 @@ def _scan(state: State, regime: Regime) -> bool:
     which saves divisions; first with the normal limit, which is never above Student's.
     """
     count = regime.count
-    if count < LEAST_REGIME or state.freedom < scale.LEAST_FREEDOM:
+    if count < LEAST_REGIME or is_silent(state):
         return False
     variance, freedom, table = spread(state)
     mass, total = regime.weight, regime.total

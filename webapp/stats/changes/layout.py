@@ -1,13 +1,16 @@
 """The last regime's line, its clipped values and running sums."""
 
-from math import inf, sqrt
+from math import sqrt
 from statistics import median
 
 from webapp.stats.changes import scale
+from webapp.stats.changes.noise import YOUNG
 from webapp.stats.changes.state import State
 
 DRAWN_IN = 4.0
-"""A revision counts as at most this many standard deviations off its line (Huber 1964)."""
+"""A revision counts as at most this many standard deviations off its line (Huber 1964). In a young
+series, where so few could never reach Student's limit, one that a neighbour bears out counts for as
+many as have this normal score."""
 
 LAG = 3
 """Revisions before a difference counts as noise: the first ones of a new level must not hide it."""
@@ -18,9 +21,24 @@ Table = tuple[float, ...]
 def refresh(state: State) -> None:
     """Work out the noise from what the tracker holds now."""
     tracker = state.tracker
+    if state.count <= YOUNG:
+        _count_anew(state)
     memory = tracker.memory()
     state.memory_step = int(memory * scale.MEMORY_STEPS)
     state.variance, state.freedom = tracker.variance(state.borrowed, memory)
+
+
+def _count_anew(state: State) -> None:
+    """Count all differences of a young series anew.
+
+    The ring keeps them as they are until the series is no longer young, and then what they
+    counted as.
+    """
+    ring = state.ring
+    stop = max(len(ring.near) - LAG, 0)
+    counted = state.tracker.count_anew(ring.near[:stop], ring.far[:stop])
+    if state.count == YOUNG:
+        ring.near[:stop], ring.far[:stop] = counted
 
 
 def take_back(state: State, first: int) -> None:
@@ -28,16 +46,43 @@ def take_back(state: State, first: int) -> None:
     ring = state.ring
     newest = len(ring.near) - 1 - LAG
     at = first - ring.start
-    for i in (at, at + 1):
-        if i <= newest:
-            near = ring.near[i] if i == at else -1.0
-            state.tracker.take_back(near, ring.far[i], newest - i)
+    if state.count <= YOUNG:
+        ring.near[at] = ring.far[at] = ring.far[at + 1] = -1.0
+    else:
+        for i in (at, at + 1):
+            if i <= newest:
+                near = ring.near[i] if i == at else -1.0
+                state.tracker.take_back(near, ring.far[i], newest - i)
     refresh(state)
 
 
 def spread(state: State) -> tuple[float, float, Table]:
     """Return variance of one typical revision, its degrees of freedom, and the inflation table."""
     return state.variance, state.freedom, scale.inflation(state.memory_step)
+
+
+def is_silent(state: State) -> bool:
+    """Return whether too little is known of the noise to find anything."""
+    is_new = state.count < scale.LEAST_REVISIONS and state.borrowed is None
+    return is_new or state.freedom < scale.LEAST_FREEDOM
+
+
+def is_out_of_date(state: State) -> bool:
+    """Return whether a revision counts as too far off by what is known now, or as too near.
+
+    Too near is the newest where it was drawn in although the one before lies as far off.
+    """
+    ring, regime = state.ring, state.regimes[-1]
+    clipped = ring.clipped[regime.first - ring.start :]
+    most = DRAWN_IN * sqrt(state.variance)
+    if max(clipped) - regime.level > most or regime.level - min(clipped) > most:
+        return True
+    if regime.count == 1:
+        return False
+    drawn = clipped[-1]
+    newest = ring.location[-1] - regime.slope * (regime.count - 1)
+    before = ring.location[-2] - regime.slope * (regime.count - 2)
+    return newest < drawn > before or newest > drawn < before
 
 
 def of_mean(table: Table, count: int) -> float:
@@ -57,18 +102,36 @@ def lay_out(state: State, first: int) -> None:
         for i, location in enumerate(ring.location[start:], first)
     ]
     middle = median(flat)
-    most = DRAWN_IN * sqrt(state.variance) if state.freedom else inf
+    drawn = _drawn_in(state, [one - middle for one in flat])
     weight = total = 0.0
     for i, off in enumerate(flat, start):
-        value = middle + min(max(off - middle, -most), most)
         w = ring.weight[i]
         n = i - start
+        value = middle + drawn[n]
         ring.near[i] = (off - flat[n - 1]) ** 2 / 2 if n > 0 else -1.0
         ring.far[i] = (off - flat[n - 2]) ** 2 / 2 if n > 1 else -1.0
         weight += w
         total += w * value
         ring.clipped[i], ring.weights[i], ring.totals[i] = value, weight, total
     regime.count, regime.weight, regime.total = len(flat), weight, total
+
+
+def _drawn_in(state: State, offs: list[float]) -> list[float]:
+    """Return what neighbouring revisions count as that lie so far off their line."""
+    if not state.freedom:
+        return offs
+    most = DRAWN_IN * sqrt(state.variance)
+    drawn = [min(max(off, -most), most) for off in offs]
+    if state.count > YOUNG or drawn == offs:
+        return drawn
+    furthest = sqrt(scale.as_student(DRAWN_IN, state.freedom) * state.variance)
+    for i, off in enumerate(offs):
+        beside = offs[max(i - 1, 0) : i] + offs[i + 1 : i + 2]
+        if off > most:
+            drawn[i] = min(off, max(most, *beside), furthest)
+        elif off < -most:
+            drawn[i] = max(off, min(-most, *beside), -furthest)
+    return drawn
 
 
 def join_to_former(state: State) -> None:

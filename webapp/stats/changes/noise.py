@@ -7,9 +7,10 @@ than neighbours do when neighbours stray together (the idea of von Neumann's rat
 more revisions help less than independent ones would.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import median
+from operator import mul
+from statistics import median, median_low
 
 from webapp.stats.changes.points import Value
 
@@ -32,13 +33,23 @@ BUILD_OVER_RUN = 1.0
 """Build scatter as a multiple of run scatter before any neighbour is known (the archive: the
 level wanders 1.4 to 4.9 % from build to build where runs scatter 0.5 to 4.7 %)."""
 
-GUESS_WEIGHT = 6.0
-"""Revisions that this guess counts for at first."""
+GUESS_WEIGHT = 2.0
+"""Degrees of freedom of this guess at first: with two, the truth spreads by a factor of 1.9 around
+it. That of builds spreads by 1.6 among a real lab's year series, and that of their runs besides.
+With six, builds that scatter four times as much as runs were taken for changes
+(`python -m benchmarks.worlds --only young`)."""
 
 GUESS_HALVES = 6.0
 """Differences of its own after which a series lets the guess count for half of that; then it
 fades by their square. Where builds scatter much less than runs do, the guess is several times too
 high, and a slower end hides steps in a series of twenty revisions."""
+
+YOUNG = 24
+"""Revisions up to which all differences are counted anew with each new one, clipped by their own
+median: the guess, which may be far too small, must not clip what would correct it."""
+
+MEDIAN_OF_SQUARES = 0.4549
+"""Median of the square of a standard normal variable."""
 
 LATELY = 10.0
 """Differences that say how the series scatters now."""
@@ -49,6 +60,9 @@ the older ones are forgotten: the noise itself has changed, as where two modes b
 
 FADE, FADE_SOON = 1.0 - 1.0 / MEMORY, 1.0 - 1.0 / LATELY
 """What is left of a sum one revision later."""
+
+FADED, FADED_SOON = (tuple(fade**age for age in range(YOUNG)) for fade in (FADE, FADE_SOON))
+"""What is left of it by age."""
 
 WITHIN_CLIP = 6.0
 """One revision's inner variance counts at most this many times the variance known so far."""
@@ -148,6 +162,24 @@ class Tracker:
             self.fars = self.fars * FADE + 1.0
         return near, far
 
+    def count_anew(
+        self, nears: Sequence[float], fars: Sequence[float]
+    ) -> tuple[list[float], list[float]]:
+        """Take in these differences and no others; return what each counted as.
+
+        Negative ones are none. All are clipped by the variance that the median of the nears
+        makes (ties, as of rounded values, say nothing of it).
+        """
+        apart = [near for near in nears if near > 0]
+        most = CLIP * CLIP * median_low(apart) / MEDIAN_OF_SQUARES if apart else 0.0
+        near = [one if one < most else most for one in nears]
+        far = [one if one < most else most for one in fars]
+        known = [one for one in near if one >= 0]
+        self.near, self.nears = _faded(known, FADED)
+        self.lately, self.latelies = _faded(known, FADED_SOON)
+        self.far, self.fars = _faded([one for one in far if one >= 0], FADED)
+        return near, far
+
     def take_back(self, near: float, far: float, age: int) -> None:
         """Take back differences that were counted `age` revisions ago: they crossed a break."""
         faded, soon = FADE**age, FADE_SOON**age
@@ -216,3 +248,9 @@ class Tracker:
             return 0.0
         believed = self.fars**3 / (self.fars**3 + MEMORY_DOUBT**3)
         return min(ratio - 1.0, MOST_MEMORY) * believed
+
+
+def _faded(values: list[float], left: tuple[float, ...]) -> tuple[float, float]:
+    """Return the sum of values in order, of which `left` is left by age, and of as many ones."""
+    weights = left[: len(values)]
+    return sum(map(mul, reversed(values), weights)), sum(weights)

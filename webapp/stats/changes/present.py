@@ -15,7 +15,7 @@ from webapp.stats.changes.findings import (
     Segment,
     Smallest,
 )
-from webapp.stats.changes.layout import Table, of_mean, spread
+from webapp.stats.changes.layout import Table, is_silent, of_mean, spread
 from webapp.stats.changes.state import Break, Interval, Regime, State
 from webapp.stats.normal import POWER_80, TWO_SIDED_95
 
@@ -32,8 +32,8 @@ DRIFT_SCORE = 3.0
 def present(state: State, better: Better) -> Analysis:
     """Return what is said about the series that `state` has read."""
     variance, freedom, table = spread(state)
-    known = state.count > 0 and freedom >= scale.LEAST_FREEDOM
-    newest = _newest(state, variance, freedom, table) if known else None
+    speaks = not is_silent(state)
+    newest = _newest(state, variance, freedom, table) if speaks else None
     changes = _confirmed(state, better)
     if newest is not None and newest.score >= newest.needed:
         changes.append(_candidate(state, newest, better))
@@ -42,8 +42,8 @@ def present(state: State, better: Better) -> Analysis:
         count=state.count,
         changes=tuple(changes),
         segments=segments,
-        noise=_noise(state, variance, freedom) if known else None,
-        smallest=_smallest(state, variance, freedom, table) if known else None,
+        noise=_noise(state, variance, freedom) if freedom >= scale.LEAST_FREEDOM else None,
+        smallest=_smallest(state, variance, freedom, table) if speaks else None,
         newest=newest,
         is_bimodal=modes.has_two(state),
         is_drifting=bool(segments) and segments[-1].drift_pct != 0,

@@ -15,7 +15,7 @@ RING = 96
 KEPT_SAMPLES = 24
 """Newest revisions whose samples are kept to recognise two modes."""
 
-VERSION = 3
+VERSION = 4
 """Of the stored form and of the method: another version means that a series is done anew."""
 
 Kind = Literal["change", "drift"]
@@ -90,7 +90,8 @@ class Ring:
 
     `clipped` is the location relative to the regime's line, wild values drawn in; `weights` and
     `totals` are running sums of it inside the current regime. `near` and `far` wait
-    to be counted as noise, and are negative where there is none.
+    to be counted as noise, which they all do anew in a young series, and are negative where there
+    is none.
     """
 
     start: int = 0

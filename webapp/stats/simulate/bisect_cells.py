@@ -103,7 +103,10 @@ class Result:
 
 
 def simulate(cell: Cell, *, trials: int, seed: int, policy: str = "driftline") -> Result:
-    """Play ``trials`` bisects; trial i depends on the seed and i alone."""
+    """Play ``trials`` (≥ 1) bisects; trial i depends on the seed (≥ 0) and i alone.
+
+    Raises `OutOfRangeError`.
+    """
     if trials < 1:
         raise OutOfRangeError("trials: at least 1")
     if seed < 0:

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from webapp.accounts.models import User
-from webapp.accounts.services import RoleError, set_role
+from webapp.accounts.services.people import RoleError, set_role
 
 
 class Command(BaseCommand):

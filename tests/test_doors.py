@@ -1,0 +1,95 @@
+"""A room's doors show what other rooms use, and nothing else."""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from django.db.models import Model
+from django.utils.module_loading import import_string
+
+from tests.places import PROJECT
+
+#: The doors that are packages: a door of one module is what it defines. Django finds the admin
+#: pages behind theirs, and nobody imports those.
+DOORS = ("models", "services", "queries", "tasks")
+
+
+def module_of(file: Path) -> str:
+    parts = file.relative_to(PROJECT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def room_of(module: str) -> str:
+    """``alerts`` for webapp.alerts.services.clock, and for the tests in tests/alerts/."""
+    return module.split(".")[1] if "." in module else module
+
+
+@cache
+def doors() -> dict[str, list[str]]:
+    """What each door exports."""
+    found = {}
+    for door in DOORS:
+        for file in sorted(PROJECT.glob(f"webapp/*/{door}/__init__.py")):
+            module = module_of(file)
+            found[module] = list(import_string(f"{module}.__all__"))
+    return found
+
+
+@cache
+def users() -> dict[str, set[str]]:
+    """The rooms that use each name: ``{"webapp.<room>.services.<name>": {"api", "pages"}}``."""
+    found = defaultdict(set)
+    for top in ("webapp", "tests", "benchmarks"):
+        for file in (PROJECT / top).rglob("*.py"):
+            for name in names_used(ast.parse(file.read_text())):
+                found[name].add(room_of(module_of(file)))
+    return found
+
+
+def names_used(tree: ast.Module) -> Iterator[str]:
+    """Dotted names: imported, read from an imported door, or written out as a text."""
+    doors_here: dict[str, str] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom(module=str(module), names=names):
+                for name in names:
+                    full = f"{module}.{name.name}"
+                    doors_here[name.asname or name.name] = full
+                    yield full
+            case ast.Constant(value=str(text)):
+                yield text
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name in doors_here:
+                yield f"{doors_here[name]}.{attribute}"
+
+
+def is_a_table(name: str) -> bool:
+    """Whether Django, which loads all tables of a room from its ``models``, is the user."""
+    found = import_string(name)
+    return isinstance(found, type) and issubclass(found, Model) and not found._meta.abstract
+
+
+@pytest.mark.parametrize("door", doors())
+def test_a_door_exports_only_what_another_room_uses(door: str) -> None:
+    own = {room_of(door)}
+    exported = [f"{door}.{name}" for name in doors()[door]]
+    unused = [name for name in exported if users()[name] <= own and not is_a_table(name)]
+    assert not unused, "import these from their own modules, and take them out of the door"
+
+
+def test_uses_are_found_however_a_name_is_reached() -> None:
+    source = """
+from webapp.room.services import poll
+from webapp.room import queries as there
+there.read()
+TASK = "webapp.room.tasks.send"
+"""
+    assert set(names_used(ast.parse(source))) >= {
+        "webapp.room.services.poll",
+        "webapp.room.queries.read",
+        "webapp.room.tasks.send",
+    }
