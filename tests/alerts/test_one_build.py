@@ -17,7 +17,8 @@ from webapp.alerts.services.reconciling import reconcile_trees
 from webapp.analysis.models import Finding, SeriesAnalysis
 from webapp.analysis.services import mark_for_analysis
 from webapp.bisects.models import BisectSettings
-from webapp.bisects.services import BisectError, draft_bisect, start_automatic_bisects
+from webapp.bisects.services import BisectError, draft_bisect
+from webapp.bisects.services.automatic import start_automatic_bisects
 from webapp.config.digest import digest
 from webapp.outbox.messages import compose
 from webapp.outbox.models import Mail

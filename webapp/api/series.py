@@ -183,19 +183,19 @@ def finding_out(finding: Finding) -> dict[str, Any]:
 
 
 def _one_build_out(finding: Finding) -> dict[str, Any] | None:
-    told = finding.one_build
-    if told is None:
+    judged = finding.one_build
+    if judged is None:
         return None
     return {
-        "chance": told["chance"],
-        "limit": told["limit"],
-        "pairs": told["pairs"],
-        "builds_before": told["builds_before"],
-        "builds_after": told["builds_after"],
-        "surely_percent": told["sure_pct"],
-        "believed_build_percent": told["median_pct"],
-        "believed_factor": told["spread"],
-        "not_from_build_percent": told["turning_pct"],
+        "chance": judged["chance"],
+        "limit": judged["limit"],
+        "pairs": judged["pairs"],
+        "builds_before": judged["builds_before"],
+        "builds_after": judged["builds_after"],
+        "surely_percent": judged["sure_pct"],
+        "believed_build_percent": judged["median_pct"],
+        "believed_factor": judged["spread"],
+        "not_from_build_percent": judged["turning_pct"],
     }
 
 

@@ -16,38 +16,38 @@ def one_build_lines(finding: Finding) -> Sequence[str]:
     """How sure it is, by what belief, and what would settle it; nothing where the detector found it
     or nothing open is left to say.
     """
-    told = finding.one_build
-    if told is None or finding.state != Finding.State.ONE_BUILD:
+    facts = finding.one_build
+    if facts is None or finding.state != Finding.State.ONE_BUILD:
         return []
     return [
-        CAVEAT if told["builds_after"] == 1 else f"{_builds(told)} do not settle it yet.",
-        _chance(told),
-        _size(told),
-        _belief(told),
+        CAVEAT if facts["builds_after"] == 1 else f"{_builds(facts)} do not settle it yet.",
+        _chance(facts),
+        _size(facts),
+        _belief(facts),
         what_settles(str(finding.revision), str(finding.previous)),
     ]
 
 
-def _builds(told: Mapping[str, Any]) -> str:
-    before, after = told["builds_before"], told["builds_after"]
+def _builds(facts: Mapping[str, Any]) -> str:
+    before, after = facts["builds_before"], facts["builds_after"]
     return f"{before} build{'' if before == 1 else 's'} before and {after} from it on"
 
 
-def _chance(told: Mapping[str, Any]) -> str:
-    pairs, limit = told["pairs"], f"limit {_share(told['limit'])}"
+def _chance(facts: Mapping[str, Any]) -> str:
+    pairs, limit = facts["pairs"], f"limit {_share(facts['limit'])}"
     if pairs > 1:
         limit += f"; {_share(LIMIT_OF_COMMIT)} for the {pairs} pairs of this commit together"
-    chance = _share(told["chance"])
+    chance = _share(facts["chance"])
     return f"Without a change, a loss as large is seen with a chance of {chance} ({limit})."
 
 
-def _size(told: Mapping[str, Any]) -> str:
-    sure = abs(told["sure_pct"])
+def _size(facts: Mapping[str, Any]) -> str:
+    sure = abs(facts["sure_pct"])
     return f"Its size, with the builds' scatter counted, is at least {sure:.1f} % with 95 %."
 
 
-def _belief(told: Mapping[str, Any]) -> str:
-    median, spread, turning = told["median_pct"], told["spread"], told["turning_pct"]
+def _belief(facts: Mapping[str, Any]) -> str:
+    median, spread, turning = facts["median_pct"], facts["spread"], facts["turning_pct"]
     return (
         f"Believed: builds scatter by {median:.2g} %, in two series of three within × {spread:.2g} "
         f"of it. If they scatter by {turning:.1f} % or more here, it would not be an alert."

@@ -13,7 +13,7 @@ from webapp.analysis.models import Finding
 from webapp.analysis.services.detecting import Detected
 from webapp.analysis.services.finding_history import note_changes, snapshot_of
 from webapp.analysis.services.first_pairs import JudgedPair
-from webapp.analysis.services.shown import TOLD, Shown, say_why_withdrawn, shown_by
+from webapp.analysis.services.shown import REASONS, Shown, say_why_withdrawn, shown_by
 from webapp.analysis.services.superseding import Present, successor_of, supersede
 from webapp.results.models import Revision
 from webapp.stats import changes
@@ -67,7 +67,7 @@ def reconcile_findings(
     """Make, move and retract findings so that the live ones are exactly the present changes: the
     detector's, and by series (id) the losses that first pairs show.
 
-    A finding that was confirmed or told of by one build a side and is gone is kept, as superseded
+    A finding that was confirmed or rested on one build a side and is gone is kept, as superseded
     by the one that took its place or else as retracted; a candidate that is gone was never more
     than a suspicion and is deleted.
     When nothing changed, nothing is written. What changed is added to the findings' events.
@@ -264,7 +264,7 @@ def _take_away(gone: Sequence[Finding], now: datetime) -> list[Finding]:
         Finding.objects.filter(pk__in=candidates).delete()
     for row in proven:
         row.state, row.recovered_by_id, row.updated_at = Finding.State.RETRACTED, None, now
-    Finding.objects.bulk_update(proven, ["state", "recovered_by", "updated_at", *TOLD])
+    Finding.objects.bulk_update(proven, ["state", "recovered_by", "updated_at", *REASONS])
     return proven
 
 

@@ -135,10 +135,10 @@ def _counts(rows: Iterable[_Row]) -> Mapping[tuple[int, int], int]:
 
 def _beliefs(keys: Collection[Key]) -> dict[Key, decisive.Belief]:
     """What the trees' own series tell of build noise, by hardware and workload."""
-    told: dict[tuple[int, int], Counter[tuple[int, str, float, float]]] = defaultdict(Counter)
+    noises: dict[tuple[int, int], Counter[tuple[int, str, float, float]]] = defaultdict(Counter)
     for tree, hardware, workload, metric, percent, freedom in _known(keys):
-        told[tree, metric][hardware, workload, float(percent), float(freedom)] += 1
-    return {key: decisive.learn(_seen_from(key, told[key[0], key[3]].elements())) for key in keys}
+        noises[tree, metric][hardware, workload, float(percent), float(freedom)] += 1
+    return {key: decisive.learn(_seen_from(key, noises[key[0], key[3]].elements())) for key in keys}
 
 
 def _known(keys: Collection[Key]) -> Iterable[tuple[int, int, str, int, str, str]]:
@@ -165,9 +165,11 @@ def _known(keys: Collection[Key]) -> Iterable[tuple[int, int, str, int, str, str
     )
 
 
-def _seen_from(key: Key, told: Iterable[tuple[int, str, float, float]]) -> Iterable[decisive.Known]:
+def _seen_from(
+    key: Key, noises: Iterable[tuple[int, str, float, float]]
+) -> Iterable[decisive.Known]:
     _, own_hardware, own_workload, _ = key
-    for hardware, workload, percent, freedom in told:
+    for hardware, workload, percent, freedom in noises:
         yield decisive.Known(
             percent,
             freedom,

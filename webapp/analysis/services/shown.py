@@ -1,7 +1,7 @@
-"""The changes that a series shows: what the detector found, and what first pairs alone tell.
+"""The changes that a series shows: what the detector found, and what first pairs alone show.
 
-Where both tell of the same revision, the detector's word counts once it is confirmed; its candidate
-gives way to a pair, which says more: how often builds scatter so far.
+Where both speak of the same revision, the detector's word counts once it is confirmed; its
+candidate gives way to a pair, which says more: how often builds scatter so far.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from webapp.analysis.services.first_pairs import JudgedPair
 from webapp.stats import changes, decisive
 from webapp.stats.changes import At, Change, recoveries, why_flagged
 
-TOLD = ("why", "one_build")
+REASONS = ("why", "one_build")
 """What a finding says of why it is, and of how few builds it was judged by."""
 
 NO_LOSS = "Withdrawn: what is measured now shows no such loss."
@@ -32,12 +32,12 @@ class Shown:
 
 def shown_by(one: Detected, judged: Sequence[JudgedPair]) -> list[Shown]:
     """The changes of a series in order along the tree."""
-    told = [pair for pair in judged if pair.judged.state != "withdrawn"]
-    told = [pair for pair in told if not any(_tells(by, pair) for by in one.analysis.changes)]
-    taken = {pair.pair.position for pair in told}
+    shown = [pair for pair in judged if pair.judged.state != "withdrawn"]
+    shown = [pair for pair in shown if not any(_covers(by, pair) for by in one.analysis.changes)]
+    taken = {pair.pair.position for pair in shown}
     found = [each for each in one.analysis.changes if each.revision.position not in taken]
-    pairs = {pair.pair.position: pair for pair in told}
-    rows = sorted([*found, *map(_change, told)], key=lambda each: each.revision.position)
+    pairs = {pair.pair.position: pair for pair in shown}
+    rows = sorted([*found, *map(_change, shown)], key=lambda each: each.revision.position)
     return [
         _shown(each, by, pairs.get(each.revision.position), one.analysis)
         for each, by in zip(rows, recoveries(rows), strict=True)
@@ -45,7 +45,7 @@ def shown_by(one: Detected, judged: Sequence[JudgedPair]) -> list[Shown]:
 
 
 def say_why_withdrawn(row: Finding, judged: Iterable[JudgedPair]) -> None:
-    """Let a finding that few builds told of, and that is gone, say what became of it."""
+    """Let a finding that rested on few builds, and is gone, say what became of it."""
     if row.one_build is None:
         return
     for one in judged:
@@ -55,7 +55,7 @@ def say_why_withdrawn(row: Finding, judged: Iterable[JudgedPair]) -> None:
     row.why, row.one_build = NO_LOSS, row.one_build | {"state": "withdrawn"}
 
 
-def _tells(change: Change, pair: JudgedPair) -> bool:
+def _covers(change: Change, pair: JudgedPair) -> bool:
     """Whether the detector confirmed the loss of a pair, there or about there."""
     shares = max(change.after.position, pair.pair.previous) < min(
         change.last.position, pair.pair.position
@@ -81,7 +81,7 @@ def _why(one: JudgedPair) -> str:
 
 
 def _change(one: JudgedPair) -> Change:
-    """A pair that is told of, as the change that it shows: between its two revisions, which leave
+    """A pair as the change that it shows: between its two revisions, which leave
     no other place for it.
     """
     pair, judged, step = one.pair, one.judged, one.judged.step

@@ -30,12 +30,12 @@ class SeriesList(Schema):
 
 
 class OneBuildOut(BaseModel):
-    """What a loss was judged by that so few builds told of that their scatter had to be believed.
+    """What a loss was judged by that rests on so few builds that their scatter had to be believed.
 
     Without a change a loss as large is seen with ``chance``, which may be ``limit`` at most: less
     than .25 % where its commit has more than two ``pairs``. It is ``surely_percent`` or more with
     95 %. Believed: builds scatter by ``believed_build_percent``, in two series of three within
-    ``believed_factor`` of it; from ``not_from_build_percent`` on it would not be told.
+    ``believed_factor`` of it; from ``not_from_build_percent`` on it would not be found.
     """
 
     chance: float

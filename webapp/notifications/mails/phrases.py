@@ -85,7 +85,8 @@ def verdict_sentence(facts: AlertFacts) -> str:
     alert, worst = facts.alert, facts.worst
     if worst is not None and alert.one_build:
         pair = _pair(facts.suspicion)
-        return f"One build a side: {series_phrase(worst)} is {size(worst)}, {pair}."
+        verb = "is" if alert.is_active else "seemed"
+        return f"One build a side: {series_phrase(worst)} {verb} {size(worst)}, {pair}."
     if worst is None:
         return f"{alert.verdict.capitalize()} since {since(facts.suspicion)}."
     began = since(facts.suspicion)

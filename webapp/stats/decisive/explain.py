@@ -1,17 +1,17 @@
-"""Why two points alone were told of, and what became of it: sentences with the rule's figures."""
+"""Why two points alone were found, and what became of it: sentences with the rule's figures."""
 
 from webapp.stats.decisive.belief import Belief
 from webapp.stats.decisive.pairs import GIVES_UP, Figures, Judged, Pair
 
 
 def why_judged(pair: Pair, judged: Judged, belief: Belief, figures: Figures) -> str:
-    """Return the sentence that says why a pair is told of, confirmed or withdrawn."""
+    """Return the sentence that says why a pair is found, confirmed or withdrawn."""
     said = SAID[judged.state](pair, judged)
     return (
         f"{said}. Where nothing changed, a loss as large is seen with a chance of "
         f"{_percent(judged.chance)} (at most {_percent(judged.limit)}{_among(judged.pairs)}), if "
-        f"builds scatter by {belief.median_pct:.2g} %, give or take × {belief.spread:.2g}; "
-        f"{_turning(figures)}."
+        f"builds scatter by {belief.median_pct:.2g} %, give or take × {belief.spread:.2g}"
+        f"{_turning(judged, figures)}."
     )
 
 
@@ -74,10 +74,10 @@ def _among(pairs: int) -> str:
     return f" among the {pairs} pairs of its commit" if pairs > 1 else ""
 
 
-def _turning(figures: Figures) -> str:
-    if not figures.turning_pct:
-        return "the scatter of runs alone is too large for it"
-    return f"from {figures.turning_pct:.1f} % on it would not be told of"
+def _turning(judged: Judged, figures: Figures) -> str:
+    if judged.state == "withdrawn":
+        return ""
+    return f"; from {figures.turning_pct:.1f} % on it would not have been found"
 
 
 def _percent(chance: float) -> str:

@@ -102,7 +102,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What is told of a pair, by a belief. On the log scale: ``low`` to ``high`` is the 95 %
+    """What is said of a pair, by a belief. On the log scale: ``low`` to ``high`` is the 95 %
     interval of the loss, ``sure`` what it reaches with 95 %. ``turning_pct`` is the scatter of
     builds in percent from which on it would not have been found.
     """
@@ -149,7 +149,7 @@ def judge(pair: Pair, belief: Belief, pairs: int = 1) -> Judged:
 
 
 def figures_of(judged: Judged, belief: Belief) -> Figures:
-    """Return what is told of a judged pair."""
+    """Return what is said of a judged pair."""
     evidence = judged.step.evidence
     low, high = interval(evidence, belief)
     sure = at_least(evidence, belief)
