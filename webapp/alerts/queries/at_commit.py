@@ -47,9 +47,14 @@ class Detected:
     received: int
 
     @property
+    def gated(self) -> Sequence[Gated]:
+        """Those of ``begun`` that the gate is for: one build a side has a limit of its own."""
+        return [one for one in self.begun if one.finding.one_build is None]
+
+    @property
     def passed(self) -> int:
-        """How many findings the gate for false discoveries lets through."""
-        return sum(one.gate.passes for one in self.begun)
+        """How many of them the gate for false discoveries lets through."""
+        return sum(one.gate.passes for one in self.gated)
 
 
 def detected_at(commit: Revision, received: Collection[int]) -> Detected:
