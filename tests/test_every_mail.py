@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from tests import make
 from tests.alerts.steps import arrive, runs_of
+from tests.alerts.test_one_build import PF_SLOWER, run, the_pair, times
 from tests.bisects import lab
 from tests.remains import remains, remains_in_html
 from tests.results.steps import analyse, measured, upload
@@ -56,6 +57,17 @@ def following(kind: str) -> Mail:
         data={**first.data, "at": now.isoformat()},
         due=now,
     )
+
+
+def confirmed() -> Mail:
+    """One build a side, and then another that agrees."""
+    make.subscription(name=AWKWARD)
+    arrive(the_pair())
+    Revision.objects.update(subject=AWKWARD, author_name="O'Hara <o@example.org>")
+    assert not remains(compose(Mail.objects.get(kind="alert.opened")).text)
+    Mail.objects.update(state="sent", composed_at=timezone.now() - timedelta(hours=1))
+    arrive([run(303643, times(PF_SLOWER, 1.01), build=1)])
+    return Mail.objects.get(kind="alert.confirmed")
 
 
 def moved() -> Mail:
@@ -129,6 +141,7 @@ def refused() -> Mail:
 
 KINDS: Mapping[str, Callable[[], Mail]] = {
     "alert.opened": opened,
+    "alert.confirmed": confirmed,
     "alert.moved": moved,
     "alert.recovered": recovered,
     "alert.returned": lambda: following("alert.returned"),

@@ -1,10 +1,11 @@
 """All worlds, by the name that `--only` takes."""
 
-from benchmarks.worlds import comparing, young
+from benchmarks.worlds import comparing, decisive, young
 from benchmarks.worlds.figures import Measure
 
 WORLDS: dict[str, Measure] = {
     "young": young.measure,
     "comparing": comparing.measure,
+    "decisive": decisive.measure,
 }
 """What each measures, and how, its module says."""

@@ -103,7 +103,7 @@ def test_a_finding_shows_its_suspects_its_probability_and_why(
 ) -> None:
     make.finding(make.series(in_mode="pf"), *pair, probability=0.97, here=0.6)
     text = visit(page(pair[1]))
-    assert "confirmed , 97 % sure to be real" in text
+    assert "confirmed · 97 % sure to be real" in text
     assert "Seen first at r303643 (60 %). Suspects (95 %): after r303642 up to r303643 ." in text
     assert "Confirmed: 5 revisions lie lower." in text
 

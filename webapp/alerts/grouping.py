@@ -22,7 +22,8 @@ AlertVerdict = Literal["regression", "improvement", "mixed"]
 class Evidence:
     """As much of a finding as grouping needs; positions along one tree.
 
-    ``at`` is its likeliest revision, ``is_large`` says that it reaches the threshold in force.
+    ``at`` is its likeliest revision, ``is_large`` says that it reaches the threshold in force, and
+    ``has_passed`` that a gate of its own let it through.
     """
 
     finding: int
@@ -33,6 +34,7 @@ class Evidence:
     p_value: float
     is_large: bool
     series: int = 0
+    has_passed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,5 +181,9 @@ def _passing(rows: Sequence[Evidence], received: Mapping[int, int]) -> set[int]:
     passing = set()
     for at, those in looks.items():
         gates = gate_among([row.p_value for row in those], received.get(at, 0))
-        passing |= {row.finding for row, one in zip(those, gates, strict=True) if one.passes}
+        passing |= {
+            row.finding
+            for row, one in zip(those, gates, strict=True)
+            if one.passes or row.has_passed
+        }
     return passing

@@ -109,6 +109,7 @@ def alert_out(alert: Alert, suspicion: Suspicion) -> dict[str, Any]:
         "snoozed_until": alert.snoozed_until,
         "snoozed_until_revision": alert.snoozed_until_revision or None,
         "history": alert.history,
+        "one_build": alert.one_build,
         "standing": alert.is_active,
         "opened_at": alert.opened_at,
         "updated_at": alert.updated_at,

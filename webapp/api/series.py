@@ -187,7 +187,25 @@ def finding_out(finding: Finding) -> dict[str, Any]:
         "level": finding.level,
         "probability": finding.probability,
         "why": finding.why,
+        "one_build": _one_build_out(finding),
         "first_detected_at": finding.first_detected_at,
+    }
+
+
+def _one_build_out(finding: Finding) -> dict[str, Any] | None:
+    judged = finding.one_build
+    if judged is None:
+        return None
+    return {
+        "chance": judged["chance"],
+        "limit": judged["limit"],
+        "pairs": judged["pairs"],
+        "builds_before": judged["builds_before"],
+        "builds_after": judged["builds_after"],
+        "surely_percent": judged["sure_pct"],
+        "believed_build_percent": judged["median_pct"],
+        "believed_factor": judged["spread"],
+        "not_from_build_percent": judged["turning_pct"],
     }
 
 

@@ -92,7 +92,7 @@ class RevisionNames(Func):
     output_field = ArrayField(models.TextField())
 
 
-LIVE = ("candidate", "confirmed", "recovered")
+LIVE = ("candidate", "one build", "confirmed", "recovered")
 """States of the findings that the present points show."""
 
 CLOSED_BY_THE_CLOCK = When(triaged=False, state="resolved", then=Value("recovered"))

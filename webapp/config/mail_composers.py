@@ -8,6 +8,7 @@ from collections.abc import Mapping
 COMPOSERS: Mapping[str, str] = {
     "account.address": "webapp.notifications.mails.addresses.address",
     "alert.opened": "webapp.notifications.mails.alerts.opened",
+    "alert.confirmed": "webapp.notifications.mails.alerts.confirmed",
     "alert.moved": "webapp.notifications.mails.alerts.moved",
     "alert.recovered": "webapp.notifications.mails.alerts.recovered",
     "alert.returned": "webapp.notifications.mails.alerts.returned",

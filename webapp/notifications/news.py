@@ -7,6 +7,7 @@ from webapp.alerts.models import Alert, AlertEvent
 Kind = AlertEvent.Kind
 
 OPENED = "alert.opened"
+CONFIRMED = "alert.confirmed"
 MOVED = "alert.moved"
 RECOVERED = "alert.recovered"
 RETURNED = "alert.returned"
@@ -15,6 +16,7 @@ RETRACTED = "alert.retracted"
 NEWS: dict[str, str] = {
     Kind.OPENED: OPENED,
     Kind.WOKE: OPENED,
+    Kind.CONFIRMED: CONFIRMED,
     Kind.MOVED: MOVED,
     Kind.RECOVERED: RECOVERED,
     Kind.RETURNED: RETURNED,
@@ -23,7 +25,7 @@ NEWS: dict[str, str] = {
 }
 """An alert wakes when it leaves history: until then nobody was told of it."""
 
-FOLLOWING = (MOVED, RECOVERED, RETURNED, RETRACTED)
+FOLLOWING = (CONFIRMED, MOVED, RECOVERED, RETURNED, RETRACTED)
 """Told only to those who know of the alert."""
 
 

@@ -15,8 +15,8 @@ def payload_of(
     """One event as JSON; needs the alert's revisions and the findings' subjects loaded.
 
     ``revision`` is the first one measured at the new level; ``commit`` the cause, null while no
-    commit holds 80 % of the chance alone. Percentages are new level
-    against old, null beyond the double range; levels are in the unit.
+    commit holds 80 % of the chance alone, or it all rests on ``one_build`` a side. Percentages are
+    new level against old, null beyond the double range; levels are in the unit.
     """
     return {
         "kind": kind,
@@ -26,6 +26,7 @@ def payload_of(
         "url": absolute(alert.get_absolute_url()),
         "state": alert.state,
         "verdict": alert.verdict,
+        "one_build": alert.one_build,
         "tree": alert.tree.name,
         "revision": alert.likeliest.name,
         "commit": suspicion.commit.name if suspicion.commit else None,
@@ -46,6 +47,7 @@ def _finding(row: Finding) -> dict[str, Any]:
         "unit": series.metric.unit,
         "verdict": row.verdict,
         "state": row.state,
+        "one_build": row.one_build,
         "revision": row.revision.name,
         "level_before": row.level_before,
         "level": row.level,

@@ -17,6 +17,7 @@ from webapp.alerts.models import Alert, AlertEvent
 from webapp.alerts.queries import EffectInForce, MinEffects, beside, lab_hint, members_at
 from webapp.alerts.services import TriageError
 from webapp.analysis.models import Finding
+from webapp.analysis.queries import one_build_lines
 from webapp.bisects.models import Bisect
 from webapp.pages.alert_acts import NUMBER_MAX, act, read_number
 from webapp.pages.alert_summaries import AlertSummary, summarise
@@ -52,6 +53,8 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
         "alert": alert,
         "summary": summary,
         "rows": _rows(summary),
+        "one_build": one_build_lines(summary.worst) if summary.worst else (),
+        "withdrawn": "" if summary.worst else _withdrawn(alert),
         "lab": lab_hint(alert, summary.findings),
         "asof": asof,
         "past": members_at(alert, asof) if asof else (),
@@ -123,6 +126,14 @@ def _rows(summary: AlertSummary) -> list[tuple[Finding, EffectInForce]]:
     series = [row.series_id for row in summary.findings]
     thresholds = MinEffects.of(series, tree=summary.alert.tree_id)
     return [(row, thresholds.for_series(row.series)) for row in summary.findings]
+
+
+def _withdrawn(alert: Alert) -> str:
+    """Why an alert of one build a side is gone: what the last of its findings says."""
+    left = alert.events.filter(kind=AlertEvent.Kind.LEFT).order_by("-pk").first()
+    gone = Finding.objects.filter(pk__in=left.findings if left else [], one_build__isnull=False)
+    row = gone.order_by("pk").first() if alert.one_build else None
+    return row.why if row else ""
 
 
 def _offers(summary: AlertSummary) -> Offers | None:

@@ -43,9 +43,14 @@ class Proven:
 
 
 def headline(detected: Detected, judged: Mapping[int, PointVerdict]) -> Headline:
-    """The verdict of the findings that begin here and pass the gate; without, that of the cells."""
-    if detected.let_through:
-        findings = [one.finding for one in detected.let_through]
+    """The verdict of the findings that begin here and pass the gate, else what one build a side
+    shows; without any, that of the cells.
+    """
+    told = [one.finding for one in detected.let_through]
+    findings = [row for row in told if row.state != Finding.State.ONE_BUILD]
+    if told and not findings:
+        return Headline("one build a side", MARKS[Verdict.CANNOT_TELL], "no fact about it yet")
+    if findings:
         verdicts = Counter(Verdict(finding.verdict) for finding in findings)
         return Headline(_text(verdicts), _marks(verdicts), _states(findings))
     together = together_of(judged)
@@ -105,7 +110,7 @@ def _states(findings: list[Finding]) -> str:
     states = Counter(finding.state for finding in findings)
     counts = " and ".join(
         f"{states[state]} {state.label}"
-        for state in (*Finding.PROVEN, Finding.State.CANDIDATE)
+        for state in (*Finding.PROVEN, Finding.State.ONE_BUILD, Finding.State.CANDIDATE)
         if states[state]
     )
     return f"found by the detector: {counts}"

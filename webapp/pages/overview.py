@@ -50,16 +50,17 @@ def progress(request: HttpRequest) -> HttpResponse:
 
 
 def _regressions() -> list[CommitSummary]:
-    """Commits that made something worse: confirmed, then candidates."""
+    """Commits that made something worse: confirmed, one build a side, then candidates."""
     live = of_interest(Finding.objects.live())
-    confirmed, candidates = (
+    confirmed, one_build, candidates = (
         live.revisions_lately(state=state, verdict=Verdict.WORSE, limit=limit)
         for state, limit in (
             (Finding.State.CONFIRMED, CONFIRMED_SHOWN),
+            (Finding.State.ONE_BUILD, CANDIDATES_SHOWN),
             (Finding.State.CANDIDATE, CANDIDATES_SHOWN),
         )
     )
-    return _summaries(list(dict.fromkeys([*confirmed, *candidates])))
+    return _summaries(list(dict.fromkeys([*confirmed, *one_build, *candidates])))
 
 
 def _tested_lately() -> list[int]:

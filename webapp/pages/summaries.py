@@ -4,12 +4,15 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from webapp.alerts.queries import Suspicion, passing, suspicions_of_findings
 from webapp.analysis.models import Comparison, Finding, Tally, Verdict
 from webapp.charts.text import MARKS
 from webapp.results.models import Revision, Series
+
+ONE_BUILD = "one build a side"
+"""Said instead of a verdict: nothing is proven by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +28,10 @@ class Largest:
     basis: str
 
     @property
-    def is_worse(self) -> bool:
-        """Whether the verdict is *worse*."""
-        return self.verdict == Verdict.WORSE
+    def seen_as(self) -> str:
+        """The verdict that gives its colour."""
+        is_open = self.basis == Finding.State.ONE_BUILD
+        return Verdict.CANNOT_TELL if is_open else self.verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,8 @@ class CommitSummary:
             return "mixed"
         if self.let_through:
             return "regression" if Verdict.WORSE in self.let_through else "improvement"
+        if self.largest and self.largest.basis == Finding.State.ONE_BUILD:
+            return ONE_BUILD
         tally = self.tally
         if not tally.compared:
             return "not compared"
@@ -69,7 +75,7 @@ class CommitSummary:
             for verdict, is_there in (
                 (Verdict.WORSE, Verdict.WORSE in self.let_through),
                 (Verdict.BETTER, Verdict.BETTER in self.let_through),
-                (Verdict.CANNOT_TELL, self.text == Verdict.CANNOT_TELL),
+                (Verdict.CANNOT_TELL, self.text in (Verdict.CANNOT_TELL, ONE_BUILD)),
             )
             if is_there
         )
@@ -106,14 +112,24 @@ def summarise(revisions: Sequence[Revision]) -> list[CommitSummary]:
 def _let_through(
     live: QuerySet[Finding], tallies: Mapping[int, Tally]
 ) -> dict[int, frozenset[Verdict]]:
-    """For each revision the verdicts of its findings that pass the gate over all its series."""
-    of_revision: dict[int, list[tuple[Verdict, float]]] = defaultdict(list)
-    for revision, verdict, p_value in live.values_list("revision_id", "verdict", "p_value"):
-        of_revision[revision].append((Verdict(verdict), p_value))
-    return {
-        revision: frozenset(passing(rows, tallies.get(revision, Tally()).compared))
-        for revision, rows in of_revision.items()
-    }
+    """For each revision the verdicts of its findings that pass the gate over all its series. What
+    more builds confirmed has passed a limit of its own; one build a side is not told as a verdict.
+    """
+    gated: dict[int, list[tuple[Verdict, float]]] = defaultdict(list)
+    passed: dict[int, set[Verdict]] = defaultdict(set)
+    rows = live.exclude(state=Finding.State.ONE_BUILD).annotate(
+        is_detected=Q(one_build__isnull=True)
+    )
+    for revision, verdict, p_value, is_detected in rows.values_list(
+        "revision_id", "verdict", "p_value", "is_detected"
+    ):
+        if is_detected:
+            gated[revision].append((Verdict(verdict), p_value))
+        else:
+            passed[revision].add(Verdict(verdict))
+    for revision, found in gated.items():
+        passed[revision] |= passing(found, tallies.get(revision, Tally()).compared)
+    return {revision: frozenset(verdicts) for revision, verdicts in passed.items()}
 
 
 def _of_finding(row: Finding) -> Largest:

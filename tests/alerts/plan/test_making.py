@@ -11,6 +11,7 @@ from webapp.alerts.plan import plan_changes
 from webapp.alerts.plan.changes import (
     Join,
     Leave,
+    MarkOneBuild,
     Move,
     Open,
     PlannedChange,
@@ -365,3 +366,36 @@ class TestHistory:
         assert plan([finding(1, 10, 12, is_recovered=True)])[-1] == Settle(
             1, "recovered", "recovered"
         )
+
+
+def test_one_build_a_side_opens_an_alert_that_says_so() -> None:
+    doubtful = replace(finding(1, 10, 12), is_one_build=True)
+    opened, *_ = plan([doubtful])
+    assert opened == Open(
+        1, CommitRange(12, 10, 12), "regression", is_history=False, is_one_build=True
+    )
+
+
+def test_a_finding_of_another_kind_beside_it_settles_the_alert() -> None:
+    doubtful = replace(finding(1, 10, 12), is_one_build=True)
+    opened, *_ = plan([doubtful, finding(2, 10, 12)])
+    assert isinstance(opened, Open)
+    assert not opened.is_one_build
+
+
+def test_more_builds_confirm_it_and_fewer_leave_it_in_doubt_again() -> None:
+    there = alert(1, 10, 12)
+    held = held_by(there, finding(1, 10, 12))
+    doubtful = [replace(one, is_one_build=True) for one in held]
+    assert plan(held, [replace(there, one_build=True)]) == [MarkOneBuild(1, is_one_build=False)]
+    assert plan(doubtful, [there]) == [MarkOneBuild(1, is_one_build=True)]
+    assert plan(doubtful, [replace(there, one_build=True)]) == []
+
+
+def test_what_passed_a_gate_of_its_own_is_not_asked_again() -> None:
+    """Of 1,000 series that received the commit, .2 % is nothing; of one pair it is."""
+    row = finding(1, 10, 12)
+    row = replace(row, evidence=replace(row.evidence, p_value=0.002))
+    passed = replace(row, evidence=replace(row.evidence, has_passed=True))
+    assert plan([row], received={12: 1000}) == []
+    assert plan([passed], received={12: 1000}) != []

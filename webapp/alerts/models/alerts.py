@@ -47,7 +47,7 @@ class AlertQuerySet(models.QuerySet["Alert"]):
         """
         lost = Q(
             memberships__finding__verdict="worse",
-            memberships__finding__state__in=Finding.PROVEN,
+            memberships__finding__state__in=Finding.ALERTED,
         )
         if hardware:
             lost &= Q(memberships__finding__series__hardware__name=hardware)
@@ -177,6 +177,9 @@ class Alert(models.Model):
         null=True, blank=True, help_text="Where that revision was, or is to be."
     )
     recovered_since = models.DateTimeField(null=True, blank=True)
+    one_build = models.BooleanField(
+        default=False, help_text="Rests on one build a side: no fact about the commit yet."
+    )
     opened_at = models.DateTimeField()
     updated_at = models.DateTimeField()
     version = models.BigIntegerField(default=1)
@@ -282,6 +285,8 @@ class AlertEvent(models.Model):
         REFINED = "refined", "other suspects"
         NAMED = "named", "a bisect ended"
         TURNED = "turned", "another verdict"
+        CONFIRMED = "confirmed", "confirmed by more builds"
+        ONE_BUILD = "one build", "rests on one build a side"
         RECOVERED = "recovered", "all findings recovered"
         RETURNED = "returned", "no longer recovered"
         RETRACTED = "retracted", "no findings left"

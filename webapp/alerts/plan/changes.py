@@ -17,6 +17,7 @@ class Open:
     commits: CommitRange
     verdict: AlertVerdict
     is_history: bool
+    is_one_build: bool = False
 
     def made(self) -> KnownAlert:
         """The alert as it is opened."""
@@ -26,6 +27,7 @@ class Open:
             verdict=self.verdict,
             state="snoozed" if self.is_history else "new",
             history=self.is_history,
+            one_build=self.is_one_build,
         )
 
 
@@ -64,6 +66,18 @@ class Turn:
     def on(self, alert: KnownAlert) -> KnownAlert:
         """The alert with its new verdict."""
         return replace(alert, verdict=self.verdict)
+
+
+@dataclass(frozen=True, slots=True)
+class MarkOneBuild:
+    """It rests on one build a side alone, or no longer: more builds confirmed it."""
+
+    alert: int
+    is_one_build: bool
+
+    def on(self, alert: KnownAlert) -> KnownAlert:
+        """The alert with its mark."""
+        return replace(alert, one_build=self.is_one_build)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +184,16 @@ class Retire:
 
 
 ToKnown: TypeAlias = (
-    Move | Refine | Turn | Leave | Join | TakeUp | MarkHistory | Stand | Settle | Retire
+    Move
+    | Refine
+    | Turn
+    | MarkOneBuild
+    | Leave
+    | Join
+    | TakeUp
+    | MarkHistory
+    | Stand
+    | Settle
+    | Retire
 )
 PlannedChange: TypeAlias = Open | ToKnown

@@ -15,6 +15,7 @@ class Conclusion:
     group: Group
     is_history: bool
     is_recovered: bool
+    is_one_build: bool = False
 
 
 def conclude(
@@ -38,6 +39,7 @@ def joined(own: Conclusion, assigned: Conclusion) -> Conclusion:
         group=join(own.group, assigned.group),
         is_history=own.is_history and assigned.is_history,
         is_recovered=own.is_recovered and assigned.is_recovered,
+        is_one_build=own.is_one_build and assigned.is_one_build,
     )
 
 
@@ -57,4 +59,5 @@ def _conclusion(one: Group, proven: Mapping[int, KnownFinding]) -> Conclusion:
         group=one,
         is_history=all(row.is_history for row in openers),
         is_recovered=all(row.is_recovered for row in openers),
+        is_one_build=all(row.is_one_build for row in openers),
     )

@@ -19,10 +19,17 @@ class Draft:
         self.alerts[change.alert] = change.on(self.alerts[change.alert])
         self.changes.append(change)
 
-    def open(self, commits: CommitRange, verdict: AlertVerdict, *, is_history: bool) -> int:
+    def open(
+        self,
+        commits: CommitRange,
+        verdict: AlertVerdict,
+        *,
+        is_history: bool,
+        is_one_build: bool = False,
+    ) -> int:
         """A new alert; what it is called is larger than any number here, as its own will be."""
         called = max(self.alerts, default=0) + 1
-        change = Open(called, commits, verdict, is_history)
+        change = Open(called, commits, verdict, is_history, is_one_build)
         self.alerts[called] = change.made()
         self.changes.append(change)
         return called

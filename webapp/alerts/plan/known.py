@@ -19,7 +19,8 @@ State = Literal[
 @dataclass(frozen=True, slots=True)
 class KnownFinding:
     """A finding, and the ``alert`` that holds it. ``is_history``: every run behind it was uploaded
-    as such. Its ``change_pct`` is None beyond the double range.
+    as such; ``is_one_build``: it rests on one build a side. Its ``change_pct`` is None beyond the
+    double range.
     """
 
     evidence: Evidence
@@ -27,6 +28,7 @@ class KnownFinding:
     is_proven: bool = True
     is_recovered: bool = False
     is_history: bool = False
+    is_one_build: bool = False
     superseded_by: int | None = None
     alert: int | None = None
 
@@ -56,6 +58,7 @@ class KnownAlert:
     is_active: bool = True
     triaged: bool = False
     history: bool = False
+    one_build: bool = False
     mailed: bool = False
     resolution: str = ""
     duplicate_of: int | None = None

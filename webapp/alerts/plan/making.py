@@ -3,7 +3,15 @@
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from webapp.alerts.plan.changes import Join, Leave, Move, PlannedChange, Refine, Turn
+from webapp.alerts.plan.changes import (
+    Join,
+    Leave,
+    MarkOneBuild,
+    Move,
+    PlannedChange,
+    Refine,
+    Turn,
+)
 from webapp.alerts.plan.conclusions import Conclusion, conclude
 from webapp.alerts.plan.draft import Draft
 from webapp.alerts.plan.known import CommitRange, Known, KnownFinding
@@ -48,7 +56,12 @@ def _pair_with_alert(draft: Draft, number: int | None, one: Conclusion) -> int:
     group = one.group
     commits = CommitRange(group.suspect, group.after, group.likeliest)
     if number is None:
-        return draft.open(commits, group.verdict, is_history=one.is_history)
+        return draft.open(
+            commits,
+            group.verdict,
+            is_history=one.is_history,
+            is_one_build=one.is_one_build,
+        )
     alert = draft.alerts[number]
     if alert.named is not None and group.after < alert.named <= group.suspect:
         commits = CommitRange(group.suspect, group.after, alert.named)
@@ -57,6 +70,8 @@ def _pair_with_alert(draft: Draft, number: int | None, one: Conclusion) -> int:
         draft.add(Refine(number, commits) if is_same else Move(number, commits))
     if alert.verdict != group.verdict:
         draft.add(Turn(number, alert.verdict, group.verdict))
+    if alert.one_build != one.is_one_build:
+        draft.add(MarkOneBuild(number, one.is_one_build))
     return number
 
 

@@ -48,13 +48,20 @@ class Detected:
 
     @property
     def let_through(self) -> Sequence[Gated]:
-        """The findings that the gate for false discoveries lets through: a headline's."""
-        return [one for one in self.begun if one.gate.passes]
+        """The findings that a headline may tell: those that the gate for false discoveries lets
+        through, and one build a side, which has a limit of its own.
+        """
+        return [one for one in self.begun if one.gate.passes or one.finding.one_build is not None]
+
+    @property
+    def gated(self) -> Sequence[Gated]:
+        """Those of ``begun`` that the gate is for."""
+        return [one for one in self.begun if one.finding.one_build is None]
 
     @property
     def passed(self) -> int:
-        """How many findings the gate lets through."""
-        return len(self.let_through)
+        """How many of them the gate lets through."""
+        return sum(one.gate.passes for one in self.gated)
 
 
 def passing(findings: Sequence[tuple[Verdict, float]], received: int) -> set[Verdict]:
@@ -75,12 +82,9 @@ def detected_at(commit: Revision, received: Collection[int]) -> Detected:
     found = list(live.with_revisions().with_subjects())
     begun = {row.series_id: row for row in found if row.revision_id == commit.pk}
     looks = len(set(received) | begun.keys())
-    gates = gate_among([row.p_value for row in begun.values()], looks)
+    gates = _gates(list(begun.values()), looks)
     suspicions = suspicions_of_findings(found)
-    ranked = [
-        Gated(row, gate, suspicions[row.pk])
-        for row, gate in zip(begun.values(), gates, strict=True)
-    ]
+    ranked = [Gated(row, gates[row.pk], suspicions[row.pk]) for row in begun.values()]
     elsewhere = [
         Suspecting(row, suspicions[row.pk]) for row in found if row.revision_id != commit.pk
     ]
@@ -91,6 +95,17 @@ def detected_at(commit: Revision, received: Collection[int]) -> Detected:
         suspected=[one for one, does in zip(elsewhere, shares, strict=True) if not does],
         received=looks,
     )
+
+
+def _gates(begun: Sequence[Finding], looks: int) -> dict[int, Gate]:
+    """The gate of each finding (id) among ``looks`` series. One build a side, which has a limit of
+    its own, is gated by itself and moves no other.
+    """
+    rows = [row for row in begun if row.one_build is None]
+    alone = [row for row in begun if row.one_build is not None]
+    gates = gate_among([row.p_value for row in rows], looks)
+    found = {row.pk: gate for row, gate in zip(rows, gates, strict=True)}
+    return found | {row.pk: gate_among([row.p_value], looks)[0] for row in alone}
 
 
 def _shares(row: Finding, commit: Revision) -> bool:

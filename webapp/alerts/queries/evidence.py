@@ -27,8 +27,8 @@ class Read:
 
 
 def findings_in(tree: int) -> list[Finding]:
-    """The proven findings of a tree, and those that an alert still holds, in order of ids."""
-    wanted = Q(state__in=Finding.PROVEN) | Q(membership__isnull=False)
+    """The findings of a tree that may alert, and those that an alert holds, in order of ids."""
+    wanted = Q(state__in=Finding.ALERTED) | Q(membership__isnull=False)
     parts = ("series__hardware", "series__mode", "series__metric", "after", "last", "membership")
     found = Finding.objects.filter(wanted, series__tree=tree)
     return list(found.select_related(*parts).defer("why").order_by("pk"))
@@ -57,9 +57,9 @@ def read_evidence(
     min_effects: MinEffects | None = None,
 ) -> Read:
     """What is known of findings of `findings_in`, under the thresholds in force unless others are
-    given. Where none is proven, nothing else counts.
+    given. Where none may alert, nothing else counts.
     """
-    proven = [row for row in findings if row.state in Finding.PROVEN]
+    proven = [row for row in findings if row.state in Finding.ALERTED]
     if not proven:
         return Read([_known(row, is_large=False) for row in findings])
     if min_effects is None:
@@ -69,7 +69,13 @@ def read_evidence(
 
 
 def _is_large(row: Finding, min_effects: MinEffects) -> bool:
+    """One build a side must surely reach the threshold: its size is that of its builds."""
     least = min_effects.for_series(row.series).percent
+    if row.state == Finding.State.ONE_BUILD and row.one_build is not None:
+        sure = float(row.one_build["sure_pct"])
+        return abs(sure) >= least and (sure < 0) == (
+            row.change_pct is not None and row.change_pct < 0
+        )
     return row.change_pct is None or abs(row.change_pct) >= least
 
 
@@ -83,11 +89,13 @@ def _known(row: Finding, *, is_large: bool) -> KnownFinding:
         p_value=row.p_value,
         is_large=is_large,
         series=row.series_id,
+        has_passed=row.one_build is not None,
     )
     return KnownFinding(
         evidence=evidence,
         change_pct=row.change_pct,
-        is_proven=row.state in Finding.PROVEN,
+        is_proven=row.state in Finding.ALERTED,
+        is_one_build=row.state == Finding.State.ONE_BUILD,
         is_recovered=row.state == Finding.State.RECOVERED,
         superseded_by=row.superseded_by_id,
         alert=row.membership.alert_id if hasattr(row, "membership") else None,

@@ -26,17 +26,20 @@ INTERVAL = 0.95
 class Suspicion:
     """A change began after ``after``, at the latest in ``last``, with ``chance`` given that it is
     real. ``commits`` is how many are known; None where that is one and others may lie between.
+    ``is_one_build``: it rests on one build a side, and names nobody's commit.
     """
 
     after: Revision
     last: Revision
     chance: float
     commits: int | None = None
+    is_one_build: bool = False
 
     @property
     def commit(self) -> Revision | None:
         """The one that may be named; None while several share the suspicion."""
-        return self.last if self.commits == 1 and self.chance >= SURE else None
+        is_sure = self.commits == 1 and self.chance >= SURE and not self.is_one_build
+        return self.last if is_sure else None
 
 
 def suspicion_of(alert: Alert) -> Suspicion:
@@ -52,7 +55,10 @@ def suspicions_of(alerts: Iterable[Alert]) -> Mapping[int, Suspicion]:
     """
     rows = list(alerts)
     naming = _naming(rows)
-    found = {row.pk: _of_alert(row, naming.get(row.pk, ())) for row in rows}
+    found = {
+        row.pk: replace(_of_alert(row, naming.get(row.pk, ())), is_one_build=row.one_build)
+        for row in rows
+    }
     return _counted(found, bisected={row.pk for row in rows if _is_bisected(row)})
 
 
@@ -94,7 +100,8 @@ def _of_alert(alert: Alert, naming: Sequence[Finding]) -> Suspicion:
 def _of_finding(row: Finding) -> Suspicion:
     is_step = (row.after_id, row.last_id) == (row.previous_id, row.revision_id)
     if row.here >= SURE or is_step:
-        return Suspicion(row.previous, row.revision, row.here)
+        is_one_build = row.state == Finding.State.ONE_BUILD
+        return Suspicion(row.previous, row.revision, row.here, is_one_build=is_one_build)
     return Suspicion(row.after, row.last, INTERVAL)
 
 

@@ -44,11 +44,12 @@ def analyse_dirty_series(*, limit: int = BATCH, only: int | None = None) -> Anal
         return Analysed(0, 0)
     detected = analysis.compare_and_detect(claimed)
     trees = results.lock_trees(series.tree_id for series in claimed)
-    analysis.store_findings(detected)
+    again = analysis.store_findings(detected)
     for tree in trees:
         reconcile_alerts(tree)
     wake_at_revisions(trees, now=timezone.now())
-    return Analysed(len(claimed), analysis.finish(detected), more=len(claimed) == limit)
+    finished = analysis.finish(detected, again=again)
+    return Analysed(len(claimed), finished, more=bool(again) or len(claimed) == limit)
 
 
 def analyse_apart() -> int:

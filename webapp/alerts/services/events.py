@@ -25,7 +25,7 @@ RESTORED = (
 WRITTEN = (
     *(name.removesuffix("_id") for name in RESTORED),
     *("revision", "after", "likeliest", "named", "named_probability", "verdict"),
-    *("is_active", "history", "updated_at", "version"),
+    *("is_active", "history", "one_build", "updated_at", "version"),
 )
 
 

@@ -43,6 +43,7 @@ def _take_over_state(kept: Alert, gone: Alert) -> None:
             setattr(kept, name, getattr(gone, name))
     kept.is_active = kept.is_active or gone.is_active
     kept.mailed = kept.mailed or gone.mailed
+    kept.one_build = kept.one_build and gone.one_build
     kept.opened_at = min(kept.opened_at, gone.opened_at)
     kept.save()
 

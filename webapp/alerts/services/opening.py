@@ -12,6 +12,7 @@ def open_alert(
     verdict: str,
     *,
     is_history: bool,
+    is_one_build: bool = False,
     now: datetime,
     reason: str = "",
 ) -> Change:
@@ -22,11 +23,13 @@ def open_alert(
         verdict=verdict,
         state=Alert.State.SNOOZED if is_history else Alert.State.NEW,
         history=is_history,
+        one_build=is_one_build,
         opened_at=now,
         updated_at=now,
         version=0,
     )
     change = Change(alert, now)
     history = "from runs uploaded as history" if is_history else ""
-    change.note(AlertEvent.Kind.OPENED, ", ".join(filter(None, [reason, history])))
+    builds = "one build a side" if is_one_build else ""
+    change.note(AlertEvent.Kind.OPENED, ", ".join(filter(None, [reason, builds, history])))
     return change

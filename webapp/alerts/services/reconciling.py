@@ -55,7 +55,7 @@ def _alerts(
     """The alerts that stand or hold findings, those of commits that findings may blame, and those
     that people named.
     """
-    suspects = {row.last_id for row in findings if row.state in Finding.PROVEN}
+    suspects = {row.last_id for row in findings if row.state in Finding.ALERTED}
     named = {one.alert for one in read.assigned} | set(back.values())
     named |= {row.alert for row in read.findings if row.alert is not None}
     wanted = Q(is_active=True) | Q(revision__in=suspects) | Q(pk__in=named)
@@ -74,6 +74,7 @@ def _known(alert: Alert) -> KnownAlert:
         is_active=alert.is_active,
         triaged=alert.triaged,
         history=alert.history,
+        one_build=alert.one_build,
         mailed=alert.mailed,
         resolution=alert.resolution,
         duplicate_of=alert.duplicate_of_id,

@@ -65,6 +65,7 @@ class _Writer:
             self.fields(change.commits),
             change.verdict,
             is_history=change.is_history,
+            is_one_build=change.is_one_build,
             now=self.now,
         )
 
@@ -93,6 +94,11 @@ class _Writer:
         row = self.alerts[change.alert]
         row.note(Kind.TURNED, f"from {change.was} to {change.verdict}")
         row.alert.verdict = change.verdict
+
+    def mark_one_build(self, change: plan.MarkOneBuild) -> None:
+        row = self.alerts[change.alert]
+        row.note(Kind.ONE_BUILD if change.is_one_build else Kind.CONFIRMED)
+        row.alert.one_build = change.is_one_build
 
     def leave(self, change: plan.Leave) -> None:
         rows = [self.findings[number] for number in change.findings]
@@ -156,6 +162,7 @@ ACTS: Mapping[type[plan.PlannedChange], Callable[[_Writer, Any], None]] = {
     plan.Move: _Writer.move,
     plan.Refine: _Writer.refine,
     plan.Turn: _Writer.turn,
+    plan.MarkOneBuild: _Writer.mark_one_build,
     plan.Leave: _Writer.leave,
     plan.Join: _Writer.join,
     plan.TakeUp: _Writer.take_up,

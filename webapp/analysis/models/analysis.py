@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
 
 from webapp.results.models import Series
 from webapp.stats import defaults
@@ -26,9 +27,31 @@ class SeriesAnalysis(models.Model):
         blank=True,
         help_text="Levels, noise, the smallest provable change, and why nothing newer is flagged.",
     )
+    asked = ArrayField(
+        models.BigIntegerField(),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Where its newest pair was asked while it could not tell its build noise.",
+    )
+    pairs: Any = models.JSONField(
+        default=list,
+        db_default=Value([], models.JSONField()),
+        blank=True,
+        help_text="Those of them that a belief in build noise may find.",
+    )
+    judged: Any = models.JSONField(
+        default=list,
+        db_default=Value([], models.JSONField()),
+        blank=True,
+        help_text="What the pairs were judged by.",
+    )
 
     class Meta:
         verbose_name_plural = "series analyses"
+        indexes = [
+            models.Index(fields=["series"], name="analyses_with_pairs", condition=~Q(pairs=[]))
+        ]
 
     def __str__(self) -> str:
         return f"analysis of series {self.series_id}"

@@ -1,7 +1,7 @@
 """Changes that the detector found."""
 
 from collections.abc import Iterable
-from typing import Self
+from typing import Any, Self
 
 from django.db import models
 from django.db.models import Case, F, Q, When
@@ -73,17 +73,21 @@ class Finding(models.Model):
     events tell how it came there. It is recovered when a later confirmed finding of the opposite
     direction took at least 75 % of it back: ``recovered_by`` is the likeliest revision of that.
     It is superseded when the points tell the same by another finding, ``superseded_by``.
+    ``one_build`` holds what a loss was judged by that rests, or rested, on so few builds that the
+    series cannot tell how they scatter (``webapp.stats.decisive``); null: the detector found it.
     """
 
     class State(models.TextChoices):
         CANDIDATE = "candidate", "candidate"
+        ONE_BUILD = "one build", "one build a side"
         CONFIRMED = "confirmed", "confirmed"
         RECOVERED = "recovered", "recovered"
         SUPERSEDED = "superseded", "superseded"
         RETRACTED = "retracted", "retracted"
 
     PROVEN = (State.CONFIRMED, State.RECOVERED)
-    LIVE = (State.CANDIDATE, *PROVEN)
+    ALERTED = (State.ONE_BUILD, *PROVEN)
+    LIVE = (State.CANDIDATE, *ALERTED)
 
     series = models.ForeignKey(Series, on_delete=models.CASCADE, related_name="findings")
     state = models.CharField(max_length=10, choices=State)
@@ -116,6 +120,7 @@ class Finding(models.Model):
     p_value = models.FloatField(help_text="Of the scan, under no change; ranks alerts.")
     probability = models.FloatField()
     why = models.TextField(help_text="The rule and its figures, as a sentence.")
+    one_build: Any = models.JSONField(null=True, help_text="Null: found by the detector.")
     detector = models.IntegerField(help_text="The version of the method.")
     first_detected_at = models.DateTimeField()
     updated_at = models.DateTimeField()
@@ -128,7 +133,7 @@ class Finding(models.Model):
             models.UniqueConstraint(
                 fields=["series", "revision"],
                 name="finding_once_at_a_revision",
-                condition=Q(state__in=["candidate", "confirmed", "recovered"]),
+                condition=Q(state__in=["candidate", "one build", "confirmed", "recovered"]),
             ),
             models.CheckConstraint(
                 condition=Q(state="recovered", recovered_by__isnull=False)

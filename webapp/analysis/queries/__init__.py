@@ -17,6 +17,7 @@ from webapp.analysis.queries.links import (
     with_query,
 )
 from webapp.analysis.queries.noise import build_noise_of
+from webapp.analysis.queries.one_build import one_build_lines
 from webapp.analysis.queries.verdicts import BUILDS_DIFFER, PointVerdict, judge_points
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "compare_link",
     "compare_sides",
     "judge_points",
+    "one_build_lines",
     "side_of",
     "sides_of",
     "trend_link",

@@ -16,7 +16,7 @@ from django.db import connection
 from webapp.analysis.models import Checkpoint
 from webapp.results.models import Series
 from webapp.results.services import insert_rows
-from webapp.stats import changes
+from webapp.stats import changes, decisive
 
 CHECKPOINT_EVERY = 64
 
@@ -39,11 +39,24 @@ Row = tuple[int, int, str, list[float], list[int] | None, str]
 
 
 @dataclass(frozen=True, slots=True)
+class FirstPairs:
+    """Where the newest pair of a series was asked while it could not tell its build noise, and what
+    some belief may find of it.
+    """
+
+    asked: Sequence[int]
+    pairs: Sequence[decisive.Pair]
+
+
+@dataclass(frozen=True, slots=True)
 class Detected:
-    """A series with everything the detector says about it now."""
+    """A series with everything the detector says about it now; its ``first`` pairs are None where
+    its first revisions were not read: they are as stored.
+    """
 
     series: Series
     analysis: changes.Analysis
+    first: FirstPairs | None = None
 
 
 def detect_changes(claimed: Sequence[Series]) -> list[Detected]:
@@ -57,9 +70,37 @@ def detect_changes(claimed: Sequence[Series]) -> list[Detected]:
         for position, state in _fold(state, points.get(series.pk, [])):  # noqa: B020
             if position is not None:
                 kept.append(_row(series, position, state))
-        found.append(Detected(series, changes.present(state, series.better)))
+        is_whole = starts[series.pk].last_position is None
+        first = _first_pairs(series, points.get(series.pk, [])) if is_whole else None
+        found.append(Detected(series, changes.present(state, series.better), first))
     insert_rows(Checkpoint, kept)
     return found
+
+
+def _first_pairs(series: Series, points: Sequence[changes.Point]) -> FirstPairs:
+    """Of a series that was read from its first point on."""
+    measured = []
+    for point in points:
+        if builds := _builds(point):
+            measured.append(decisive.Measured(point.position, builds, point.label))
+        if len(measured) == decisive.YOUNG + decisive.WAITS:
+            break
+    pairs = decisive.pairs_of(measured, series.better)
+    return FirstPairs(decisive.asked_at(measured), pairs)
+
+
+def _builds(point: changes.Point) -> tuple[decisive.Build, ...]:
+    by_build: dict[object, list[int]] = {}
+    for at, build in enumerate(point.builds or ()):
+        by_build.setdefault(build, []).append(at)
+    found = (
+        decisive.build_of(
+            [point.samples[at] for at in its],
+            [point.boots[at] for at in its] if point.boots else None,
+        )
+        for its in by_build.values()
+    )
+    return tuple(build for build in found if build is not None)
 
 
 def _fold(

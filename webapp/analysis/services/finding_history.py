@@ -13,6 +13,9 @@ State = Finding.State
 ENTERED = {
     (State.CANDIDATE, State.CONFIRMED): Kind.CONFIRMED,
     (State.CANDIDATE, State.RECOVERED): Kind.RECOVERED,
+    (State.CANDIDATE, State.ONE_BUILD): Kind.DETECTED,
+    (State.ONE_BUILD, State.CONFIRMED): Kind.CONFIRMED,
+    (State.ONE_BUILD, State.RECOVERED): Kind.RECOVERED,
     (State.CONFIRMED, State.RECOVERED): Kind.RECOVERED,
     (State.RECOVERED, State.CONFIRMED): Kind.RETURNED,
 }

@@ -12,10 +12,11 @@ from django.utils import timezone
 from webapp.analysis.models import Finding
 from webapp.analysis.services.detecting import Detected
 from webapp.analysis.services.finding_history import note_changes, snapshot_of
+from webapp.analysis.services.first_pairs import JudgedPair
+from webapp.analysis.services.shown import REASONS, Shown, say_why_withdrawn, shown_by
 from webapp.analysis.services.superseding import Present, successor_of, supersede
 from webapp.results.models import Revision
 from webapp.stats import changes
-from webapp.stats.changes import recoveries, why_flagged
 
 FEWEST_REVISIONS = 5
 """A confirmed change rests on two revisions a side, and the noise on one more."""
@@ -45,8 +46,13 @@ COMPARED = (
     "p_value",
     "probability",
     "why",
+    "one_build",
     "detector",
 )
+
+FLAGGED = [Finding.State.CANDIDATE.value, *(state.value for state in Finding.PROVEN)]
+
+NOTHING_JUDGED: Mapping[int, Sequence[JudgedPair]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +63,20 @@ class Pairing:
     finding: Finding | None
 
 
-def reconcile_findings(detected: Sequence[Detected]) -> None:
-    """Make, move and retract findings so that the live ones are exactly the present changes.
+def reconcile_findings(
+    detected: Sequence[Detected], judged: Mapping[int, Sequence[JudgedPair]] = NOTHING_JUDGED
+) -> None:
+    """Make, move and retract findings so that the live ones are exactly the present changes: the
+    detector's, and by series (id) the losses that first pairs show.
 
-    A finding that was confirmed and is gone is kept, as superseded by the one that took its place
-    or else as retracted; a candidate that is gone was never more than a suspicion and is deleted.
+    A finding that was confirmed or rested on one build a side and is gone is kept, as superseded
+    by the one that took its place or else as retracted; a candidate that is gone was never more
+    than a suspicion and is deleted.
     When nothing changed, nothing is written. What changed is added to the findings' events.
     """
     now = timezone.now()
-    ids = _revision_ids(detected)
+    shown = {one.series.pk: shown_by(one, judged.get(one.series.pk, ())) for one in detected}
+    ids = _revision_ids(detected, shown)
     stored: dict[int, list[Finding]] = {}
     live = Finding.objects.live().of_all([one.series for one in detected])
     for row in live.select_related("after", "last"):
@@ -78,16 +89,20 @@ def reconcile_findings(detected: Sequence[Detected]) -> None:
     for one in detected:
         left = stored.get(one.series.pk, [])
         present = []
-        for change, pairing in zip(one.analysis.changes, _pair(one, ids, left), strict=True):
+        changes_shown = shown[one.series.pk]
+        for change, pairing in zip(
+            changes_shown, _pair(one, changes_shown, ids, left), strict=True
+        ):
             finding = pairing.finding or _new(one, pairing.fields, now)
-            present.append(Present(change, finding, is_new=pairing.finding is None))
+            present.append(Present(change.change, finding, is_new=pairing.finding is None))
             if pairing.finding is None:
                 new.append(finding)
             elif _update(finding, pairing.fields, now):
                 moved.append(finding)
         for row in left:
-            by = successor_of(row, present) if row.state in Finding.PROVEN else None
+            by = successor_of(row, present) if row.state in Finding.ALERTED else None
             if by is None:
+                say_why_withdrawn(row, judged.get(row.series_id, ()))
                 gone.append(row)
             else:
                 replaced.append((row, by))
@@ -100,7 +115,9 @@ def reconcile_findings(detected: Sequence[Detected]) -> None:
 
 
 def set_flags(detected: Sequence[Detected]) -> None:
-    """Flag the comparisons at live findings, and no others."""
+    """Flag the comparisons at live findings, and no others. One build a side is no fact about its
+    commit: it has no flag.
+    """
     known = [one.series.pk for one in detected]
     if not known:
         return
@@ -113,9 +130,9 @@ def set_flags(detected: Sequence[Detected]) -> None:
                    SELECT FROM analysis_finding AS finding
                     WHERE finding.series_id = compared.series_id
                       AND finding.revision_id = compared.revision_id
-                      AND finding.state NOT IN ('retracted', 'superseded'))
+                      AND finding.state = ANY(%(flagged)s))
             """,
-            {"series": known},
+            {"series": known, "flagged": FLAGGED},
         )
         cursor.execute(
             """
@@ -123,20 +140,20 @@ def set_flags(detected: Sequence[Detected]) -> None:
                SET flag = CASE finding.verdict WHEN 'worse' THEN 'regressed' ELSE 'improved' END
               FROM analysis_finding AS finding
              WHERE finding.series_id = ANY(%(series)s)
-               AND finding.state NOT IN ('retracted', 'superseded')
+               AND finding.state = ANY(%(flagged)s)
                AND compared.series_id = finding.series_id
                AND compared.revision_id = finding.revision_id
             """,
-            {"series": known},
+            {"series": known, "flagged": FLAGGED},
         )
 
 
-def _revision_ids(detected: Sequence[Detected]) -> Ids:
+def _revision_ids(detected: Sequence[Detected], shown: Mapping[int, Sequence[Shown]]) -> Ids:
     """The ids of every revision that a change names, in one query."""
     wanted: dict[int, set[int]] = {}
     for one in detected:
-        for change in one.analysis.changes:
-            wanted.setdefault(one.series.tree_id, set()).update(_positions(change))
+        for each in shown[one.series.pk]:
+            wanted.setdefault(one.series.tree_id, set()).update(_positions(each))
     positions = set().union(*wanted.values())
     rows = Revision.objects.filter(tree__in=wanted, position__in=positions)
     return {
@@ -144,28 +161,24 @@ def _revision_ids(detected: Sequence[Detected]) -> Ids:
     }
 
 
-def _positions(change: changes.Change) -> Iterable[int]:
+def _positions(shown: Shown) -> Iterable[int]:
+    change = shown.change
     named = (change.revision, change.previous, change.after, change.first, change.last)
     yield from (at.position for at in named)
-    if change.confirmed_by is not None:
-        yield change.confirmed_by.position
+    yield from (at.position for at in (change.confirmed_by, shown.recovered_by) if at is not None)
 
 
-def _pair(one: Detected, ids: Ids, left: list[Finding]) -> list[Pairing]:
+def _pair(one: Detected, shown: Sequence[Shown], ids: Ids, left: list[Finding]) -> list[Pairing]:
     """Each present change with its finding; what stays in ``left`` is gone.
 
     The same likeliest revision first; then, for a place that was refined, the nearest finding of
     the same direction that shares a suspect with it.
     """
-    recovered = recoveries(one.analysis.changes)
-    pairings = {
-        i: Pairing(_fields(change, recovered[i], one, ids), None)
-        for i, change in enumerate(one.analysis.changes)
-    }
+    pairings = {i: Pairing(_fields(each, one, ids), None) for i, each in enumerate(shown)}
     for exact in (True, False):
-        for i, change in enumerate(one.analysis.changes):
+        for i, each in enumerate(shown):
             if pairings[i].finding is None:
-                finding = _match(change, left, exact=exact)
+                finding = _match(each.change, left, exact=exact)
                 if finding is not None:
                     left.remove(finding)
                     pairings[i] = Pairing(pairings[i].fields, finding)
@@ -187,13 +200,11 @@ def _match(change: changes.Change, left: Sequence[Finding], *, exact: bool) -> F
     return min(near, key=lambda row: abs(row.position - at), default=None)
 
 
-def _fields(
-    change: changes.Change, recovery: changes.Change | None, one: Detected, ids: Ids
-) -> dict[str, Any]:
-    tree = one.series.tree_id
+def _fields(shown: Shown, one: Detected, ids: Ids) -> dict[str, Any]:
+    tree, change, recovered_by = one.series.tree_id, shown.change, shown.recovered_by
     confirmed_by = change.confirmed_by
     return {
-        "state": Finding.State.RECOVERED if recovery else change.state,
+        "state": Finding.State.RECOVERED if recovered_by else change.state,
         "verdict": change.verdict,
         "revision_id": ids[tree, change.revision.position],
         "previous_id": ids[tree, change.previous.position],
@@ -201,7 +212,7 @@ def _fields(
         "first_id": ids[tree, change.first.position],
         "last_id": ids[tree, change.last.position],
         "confirmed_by_id": ids[tree, confirmed_by.position] if confirmed_by else None,
-        "recovered_by_id": ids[tree, recovery.revision.position] if recovery else None,
+        "recovered_by_id": ids[tree, recovered_by.position] if recovered_by else None,
         "position": change.revision.position,
         "here": change.here,
         "change_pct": _finite(change.change_pct),
@@ -215,7 +226,8 @@ def _fields(
         "needed": change.needed,
         "p_value": change.p_value,
         "probability": change.probability,
-        "why": why_flagged(change, one.analysis),
+        "why": shown.why,
+        "one_build": shown.one_build,
         "detector": changes.VERSION,
     }
 
@@ -244,7 +256,7 @@ def _take_away(gone: Sequence[Finding], now: datetime) -> list[Finding]:
     What a candidate had replaced, when it was more than that, is retracted as well.
     """
     candidates = [row.pk for row in gone if row.state == Finding.State.CANDIDATE]
-    proven = [row for row in gone if row.state in Finding.PROVEN]
+    proven = [row for row in gone if row.state in Finding.ALERTED]
     if candidates:
         Finding.objects.filter(superseded_by__in=candidates).update(
             state=Finding.State.RETRACTED, superseded_by=None
@@ -252,10 +264,7 @@ def _take_away(gone: Sequence[Finding], now: datetime) -> list[Finding]:
         Finding.objects.filter(pk__in=candidates).delete()
     for row in proven:
         row.state, row.recovered_by_id, row.updated_at = Finding.State.RETRACTED, None, now
-    if proven:
-        Finding.objects.filter(pk__in=[row.pk for row in proven]).update(
-            state=Finding.State.RETRACTED, recovered_by=None, updated_at=now
-        )
+    Finding.objects.bulk_update(proven, ["state", "recovered_by", "updated_at", *REASONS])
     return proven
 
 

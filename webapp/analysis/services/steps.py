@@ -6,15 +6,18 @@ the last two.
 
 import random
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from itertools import groupby
+from typing import Any
 
 from django.db import connection, transaction
 from django.utils import timezone
 
 from webapp.analysis.models import Comparison, SeriesAnalysis
 from webapp.analysis.rule import compare_consecutive
-from webapp.analysis.services.detecting import Detected, detect_changes
+from webapp.analysis.services.detecting import Detected, FirstPairs, detect_changes
 from webapp.analysis.services.findings import reconcile_findings, set_flags
+from webapp.analysis.services.first_pairs import judge_first_pairs
 from webapp.analysis.services.summaries import summary_of
 from webapp.results import services as results
 from webapp.results.models import Point, Series
@@ -37,10 +40,15 @@ def compare_and_detect(claimed: Sequence[Series]) -> list[Detected]:
     return detect_changes(claimed)
 
 
-def store_findings(detected: Sequence[Detected]) -> None:
-    """Bring findings and flags in line. The caller holds the trees (``results.lock_trees``)."""
-    reconcile_findings(detected)
+def store_findings(detected: Sequence[Detected]) -> list[int]:
+    """Store summaries, and bring findings and flags in line; the ids of other series that are to be
+    analysed again because of it, for `finish`. The caller holds the trees (``results.lock_trees``).
+    """
+    _store_summaries(detected)
+    judged = judge_first_pairs([one.series for one in detected])
+    reconcile_findings(detected, judged.by_series)
     set_flags(detected)
+    return judged.again
 
 
 @transaction.atomic
@@ -96,31 +104,43 @@ def _replace_comparisons(claimed: Sequence[Series], comparisons: Sequence[Compar
     Comparison.objects.bulk_create(comparisons, batch_size=INSERTED_AT_ONCE)
 
 
-def finish(detected: Sequence[Detected]) -> int:
-    """Store the summaries, and call each series clean whose version is still the one that was read
-    (compare-and-set), so that an upload in the middle is never overlooked; how many are clean.
+def _store_summaries(detected: Sequence[Detected]) -> None:
+    now = timezone.now()
+    whole = [_summary_row(one, now) | _first_row(one.first) for one in detected if one.first]
+    later = [_summary_row(one, now) for one in detected if not one.first]
+    for rows in filter(None, (whole, later)):
+        insert_rows(SeriesAnalysis, rows, unique=("series_id",))
+
+
+def _summary_row(one: Detected, now: datetime) -> dict[str, Any]:
+    return {
+        "series_id": one.series.pk,
+        "version": one.series.version,
+        "analysed_at": now,
+        "detector": changes.VERSION,
+        "summary": summary_of(one.analysis),
+    }
+
+
+def _first_row(first: FirstPairs) -> dict[str, Any]:
+    pairs = [pair.to_data() for pair in first.pairs]
+    return {"asked": list(first.asked), "pairs": pairs, "judged": []}
+
+
+def finish(detected: Sequence[Detected], *, again: Sequence[int] = ()) -> int:
+    """Call each series clean whose version is still the one that was read (compare-and-set), so
+    that an upload in the middle is never overlooked; how many are clean. Those to be analysed
+    ``again`` (ids) are others.
     """
     ids = [one.series.pk for one in detected]
-    now = timezone.now()
-    insert_rows(
-        SeriesAnalysis,
-        [
-            {
-                "series_id": one.series.pk,
-                "version": one.series.version,
-                "analysed_at": now,
-                "detector": changes.VERSION,
-                "summary": summary_of(one.analysis),
-            }
-            for one in detected
-        ],
-        unique=("series_id",),
-    )
     with connection.cursor() as cursor:
         # An UPDATE alone would lock in the order of its plan; uploads lock in the order of ids.
         cursor.execute(
-            "SELECT FROM results_series WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE", [ids]
+            "SELECT FROM results_series WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE",
+            [[*ids, *again]],
         )
+        if again:
+            results.mark_dirty(dict.fromkeys(again, 0))
         cursor.execute(
             """
             UPDATE results_series AS series

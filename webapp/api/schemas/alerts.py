@@ -13,7 +13,8 @@ class AlertOut(BaseModel):
     """All findings that point at one commit. The suspects are those after ``after`` up to
     ``revision``; ``likeliest`` is the one that most findings name, the first measured at the new
     level. ``commit`` is the cause: null while no commit holds 80 % of the chance alone. Until then
-    ``commits`` share ``chance``; null where only one of them is known, and others may be."""
+    ``commits`` share ``chance``; null where only one of them is known, and others may be. With
+    ``one_build`` it all rests on one build a side, and no commit is named."""
 
     number: int
     url: str
@@ -32,6 +33,7 @@ class AlertOut(BaseModel):
     snoozed_until: datetime | None
     snoozed_until_revision: str | None
     history: bool
+    one_build: bool
     standing: bool
     opened_at: datetime
     updated_at: datetime

@@ -29,8 +29,31 @@ class SeriesList(Schema):
     series: list[SeriesOut]
 
 
+class OneBuildOut(BaseModel):
+    """What a loss was judged by that rests on so few builds that their scatter had to be believed.
+
+    Without a change a loss as large is seen with ``chance``, which may be ``limit`` at most: less
+    than .25 % where its commit has more than two ``pairs``. It is ``surely_percent`` or more with
+    95 %. Believed: builds scatter by ``believed_build_percent``, in two series of three within
+    ``believed_factor`` of it; from ``not_from_build_percent`` on it would not be found.
+    """
+
+    chance: float
+    limit: float
+    pairs: int
+    builds_before: int
+    builds_after: int
+    surely_percent: float
+    believed_build_percent: float
+    believed_factor: float
+    not_from_build_percent: float
+
+
 class FindingOut(BaseModel):
-    """A change of level. The suspects are the commits after ``after`` up to ``last``."""
+    """A change of level. The suspects are the commits after ``after`` up to ``last``. In the state
+    ``one build`` it is no fact about a commit yet; ``one_build`` is null where the detector found
+    it.
+    """
 
     state: str
     verdict: str
@@ -49,6 +72,7 @@ class FindingOut(BaseModel):
     level: float
     probability: float
     why: str
+    one_build: OneBuildOut | None
     first_detected_at: datetime
 
 

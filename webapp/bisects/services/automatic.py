@@ -37,7 +37,7 @@ def _waiting() -> list[tuple[int, int]]:
     """
     trees = BisectSettings.objects.filter(automatic=True).values("tree")
     waiting = Alert.objects.open().filter(
-        tree__in=trees, is_active=True, history=False, bisects__isnull=True
+        tree__in=trees, is_active=True, history=False, one_build=False, bisects__isnull=True
     )
     several = Revision.objects.filter(
         tree=OuterRef("tree"),
@@ -54,7 +54,13 @@ def _start(alert: int, tree: int, now: datetime) -> int | None:
     lock_trees([tree])
     row = Alert.objects.with_revisions().filter(pk=alert, bisects__isnull=True).first()
     worst = findings_of([alert]).with_subjects().first()
-    if row is None or worst is None or not worst.change_pct or not _has_several(row):
+    if (
+        row is None
+        or row.one_build
+        or worst is None
+        or not worst.change_pct
+        or not _has_several(row)
+    ):
         return None
     try:
         with transaction.atomic():

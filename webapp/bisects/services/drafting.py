@@ -101,9 +101,18 @@ def _check(bisect: Bisect, boots: int, hours: float) -> None:
 
 
 def _check_alert(alert: Alert | None, good: Revision, bad: Revision) -> None:
-    """A bisect holds its alert and is told to it, so it must be about the same commits."""
+    """A bisect holds its alert and is told to it, so it must be about the same commits; and it
+    searches for what is there, which one build a side cannot show.
+    """
     if alert is None:
         return
+    if alert.one_build:
+        raise BisectError(
+            f"Alert {alert.pk} rests on one build a side: that may be the builds' own scatter, "
+            "which no bisect can find a commit for. Have "
+            f"{alert.revision} and {alert.after} built once more first; a second build that "
+            "agrees confirms the alert."
+        )
     if good.position < alert.revision.position and alert.after.position < bad.position:
         return
     raise BisectError(

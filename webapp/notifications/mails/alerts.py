@@ -1,4 +1,4 @@
-"""Mails about one alert: opened, moved, recovered, returned, retracted.
+"""Mails about one alert: opened, confirmed, moved, recovered, returned, retracted.
 
 They are composed when they are sent, and tell the latest. What is no longer so is not told.
 """
@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.analysis.models import Finding
-from webapp.analysis.queries import compare_link, sides_of, with_query
+from webapp.analysis.queries import compare_link, one_build_lines, sides_of, with_query
 from webapp.notifications import news
 from webapp.notifications.mails.facts import AlertFacts, gather
 from webapp.notifications.mails.phrases import (
@@ -46,6 +46,15 @@ def opened(mail: Mail) -> Message:
     facts = gather(alert.pk)
     remark = f"It recovered already, by {_recovered_by(facts)}." if _is_recovered(facts) else ""
     return _message(mail, facts, remark)
+
+
+def confirmed(mail: Mail) -> Message:
+    """That more builds confirmed what rested on one a side. Raises NothingToSay, NotYet."""
+    alert = _alert_of_follow_up(mail)
+    if not alert.is_active or alert.one_build:
+        raise NothingToSay("It rests on one build a side again, or is retracted.")
+    remark = f"Alert {alert.pk} is confirmed: it no longer rests on one build a side."
+    return _message(mail, gather(alert.pk), remark)
 
 
 def moved(mail: Mail) -> Message:
@@ -83,10 +92,13 @@ def retracted(mail: Mail) -> Message:
     alert = _alert_of_follow_up(mail)
     if alert.is_active:
         raise NothingToSay("Its findings are back.")
+    facts = gather(alert.pk)
     because = "later runs no longer show the change; nothing is to be done"
     if alert.duplicate_of_id:
         because = f"its findings point at alert {alert.duplicate_of_id} now"
-    return _message(mail, gather(alert.pk), f"Alert {alert.pk} is retracted: {because}.")
+    elif alert.one_build:
+        because = "it rested on one build a side, and what was measured since does not agree"
+    return _message(mail, facts, f"Alert {alert.pk} is retracted: {because}.")
 
 
 def preview(alert: Alert, subscription: Subscription) -> Message:
@@ -168,6 +180,7 @@ def _context(facts: AlertFacts) -> Mapping[str, Any]:
         "alert": alert,
         "verdict": verdict_sentence(facts),
         "surety": surety_sentence(facts),
+        "one_build": one_build_lines(worst) if alert.one_build and worst else [],
         "table": table_of(facts),
         "worst_series": series_phrase(worst) if worst else "",
         "commit": facts.suspicion.commit,

@@ -46,7 +46,14 @@ def subject_line(facts: AlertFacts) -> str:
         series = facts.worst.series
         mode, hardware = (one_line(str(one), SERIES_MAX) for one in (series.mode, series.hardware))
         what = f"{_signed(facts.worst)} {mode} on {hardware}"
+    if facts.alert.one_build:
+        return one_line(f"{what}, one build a side: {_pair(facts.suspicion)}", SUBJECT_MAX)
     return one_line(f"{what} by {_suspect(facts)}", SUBJECT_MAX)
+
+
+def _pair(one: Suspicion) -> str:
+    """What was compared, where no commit is accused."""
+    return f"{one.last} against {one.after}"
 
 
 def _signed(finding: Finding) -> str:
@@ -76,6 +83,10 @@ def among(one: Suspicion) -> str:
 def verdict_sentence(facts: AlertFacts) -> str:
     """The whole alert in one sentence."""
     alert, worst = facts.alert, facts.worst
+    if worst is not None and alert.one_build:
+        pair = _pair(facts.suspicion)
+        verb = "is" if alert.is_active else "seemed"
+        return f"One build a side: {series_phrase(worst)} {verb} {size(worst)}, {pair}."
     if worst is None:
         return f"{alert.verdict.capitalize()} since {since(facts.suspicion)}."
     began = since(facts.suspicion)
@@ -109,6 +120,8 @@ def surety_sentence(facts: AlertFacts) -> str:
     worst = facts.worst
     if worst is None:
         return ""
+    if worst.one_build is not None:
+        return worst.why
     step = f"it began after {worst.previous} and not later than {worst.revision}"
     real, here = chance(worst.probability), chance(worst.here)
     return f"The change is real with {real}; if so, {step} with {here}."
@@ -118,4 +131,6 @@ def alert_line(alert: Alert, worst: Finding | None, suspicion: Suspicion) -> str
     """An alert in one line, where several stand together; ``worst`` is None without findings."""
     state = alert.get_resolution_display() if alert.resolution else alert.get_state_display()
     what = f"{series_phrase(worst)} {size(worst)}, " if worst else ""
+    if alert.one_build:
+        return f"Alert {alert.pk} ({state}): {what}one build a side, {_pair(suspicion)}"
     return f"Alert {alert.pk} ({state}): {what}{alert.verdict} since {since(suspicion)}"

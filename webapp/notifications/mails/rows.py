@@ -92,7 +92,7 @@ def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _of_finding(row: Finding) -> Row:
-    state = "" if row.state == Finding.State.CONFIRMED else f", {row.state}"
+    state = "" if row.state == Finding.State.CONFIRMED else f", {row.get_state_display()}"
     if row.recovered_by:
         state += f" by {row.recovered_by}"
     return Row(

@@ -40,6 +40,7 @@ from webapp.stats.changes.noise import Borrowed, borrow
 from webapp.stats.changes.points import BadSeriesError, Point, reduce_points
 from webapp.stats.changes.present import present
 from webapp.stats.changes.recovery import recoveries
+from webapp.stats.changes.scale import probability
 from webapp.stats.changes.state import VERSION, State
 from webapp.stats.false_discovery import Gate, gate_among
 
@@ -65,6 +66,7 @@ __all__ = [
     "detect",
     "gate_among",
     "present",
+    "probability",
     "recoveries",
     "start",
     "what_helps",

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Verdict = Literal["better", "worse"]
-ChangeState = Literal["candidate", "confirmed"]
+ChangeState = Literal["candidate", "one build", "confirmed"]
 Helps = Literal["runs", "revisions", "unknown"]
 
 

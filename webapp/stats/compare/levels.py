@@ -174,14 +174,17 @@ class Summary:
         return ldexp(self.linear[self.unit].mean, self.exponent)
 
     def interval(self, confidence: float = 95.0) -> tuple[float, float] | None:
-        """Student's interval of the mean by its own units, in the metric's unit; None: unknown."""
+        """Student's interval of the mean by its own units, in the metric's unit.
+
+        None where it is unknown, and where squares of its ends leave the range of a double.
+        """
         side = self.linear[self.unit]
         if not side.df:
             return None
         half = critical_value(side.df, confidence) * side.error
         low = _unscaled(side.mean - half, self.exponent)
         high = _unscaled(side.mean + half, self.exponent)
-        return (low, high) if isfinite(low) and isfinite(high) else None
+        return (low, high) if isfinite(low * low) and isfinite(high * high) else None
 
     def to_data(self) -> dict[str, Any]:
         """Plain data for JSON, which `from_data` reads."""

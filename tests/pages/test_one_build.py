@@ -1,0 +1,111 @@
+"""What pages, the API, feeds and webhooks say of an alert that rests on one build a side."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from tests.alerts.steps import arrive
+from tests.alerts.test_one_build import PF, PF_SLOWER, run, the_pair, times
+from webapp.alerts.models import Alert
+from webapp.alerts.queries import suspicion_of
+from webapp.analysis.models import Finding
+from webapp.notifications.payloads import payload_of
+from webapp.results.models import Revision
+from webapp.results.services import forget_names
+
+pytestmark = pytest.mark.django_db
+Visit = Callable[[str], str]
+
+
+@pytest.fixture(autouse=True)
+def one_alert() -> None:
+    forget_names()
+    arrive(the_pair())
+    Revision.objects.update(author_name="mjg", subject="Implement trivial backoff")
+
+
+def the_alert() -> Alert:
+    return Alert.objects.with_revisions().get()
+
+
+def test_the_page_says_by_what_it_is_believed_and_what_would_settle_it(visit: Visit) -> None:
+    text = visit(the_alert().get_absolute_url())
+
+    assert "one build a side, r303643 against r303642" in text
+    assert "? One build a side · pf on bench/nic 11.4 % slower" in text
+    assert "Not a fact about the commit yet" in text
+    assert "chance of 0.16 % (limit 0.25 %)" in text
+    assert "is at least 6.9 % with 95 %" in text
+    assert "If they scatter by 3.0 % or more here, it would not be an alert." in text
+    assert "Another build of r303643, and of r303642, or the next revisions settle it" in text
+    assert "Regression" not in text
+
+
+def test_the_page_offers_no_bisect_and_says_why(visit: Visit) -> None:
+    alert = the_alert()
+
+    assert "No bisect starts from one build a side" in visit(alert.get_absolute_url())
+    assert "rests on one build a side" in visit(f"/bisects/new/?alert={alert.pk}")
+
+
+def test_a_withdrawn_one_says_what_the_builds_came_to(visit: Visit) -> None:
+    arrive([run(303643, times(PF, 0.995), build=1)])
+
+    text = visit(the_alert().get_absolute_url())
+    assert "Withdrawn: 1 build before and 2 from it on, the last of r303643, do not show it" in text
+    assert "Not a fact about the commit yet" not in text
+
+
+def test_a_confirmed_one_is_an_alert_as_others_are(visit: Visit) -> None:
+    arrive([run(303643, times(PF_SLOWER, 1.01), build=1)])
+
+    text = visit(the_alert().get_absolute_url())
+    assert "Regression" in text
+    assert "shows first what it would cost" in text
+    assert "Not a fact about the commit yet" not in text
+    assert "confirmed by more builds" in text
+
+
+def test_the_commit_is_not_called_a_regression(visit: Visit) -> None:
+    text = visit("/commits/freebsd-head/r303643/")
+
+    assert "? One build a side no fact about it yet" in text
+    assert "Regression" not in text
+    assert "against false discoveries" not in text
+
+
+def test_lists_say_it_too(visit: Visit) -> None:
+    assert "? One build a side · pf on bench/nic" in visit("/alerts/")
+    assert "? One build a side · pf on bench/nic" in visit("/")
+
+
+def test_the_api_names_no_commit_and_gives_the_figures(client: Client) -> None:
+    found = client.get(f"/api/v1/alerts/{the_alert().pk}").json()
+
+    assert (found["one_build"], found["commit"]) == (True, None)
+    (finding,) = found["findings"]
+    assert finding["state"] == "one build"
+    judged = finding["one_build"]
+    assert judged["chance"] == pytest.approx(0.00156, abs=0.00001)
+    assert judged["surely_percent"] == pytest.approx(-6.94, abs=0.01)
+    assert judged["not_from_build_percent"] == pytest.approx(3.02, abs=0.01)
+    assert (judged["builds_before"], judged["builds_after"]) == (1, 1)
+
+
+def test_the_feed_says_it(client: Client) -> None:
+    feed = client.get("/feeds/freebsd-head.atom").content.decode()
+
+    assert "one build a side, r303643 against r303642" in feed
+    assert "regression since" not in feed
+
+
+def test_no_commit_and_no_author_is_named(client: Client) -> None:
+    alert = the_alert()
+    event = alert.events.get(kind="opened")
+    findings = Finding.objects.with_subjects().with_revisions()
+    told = payload_of("alert.opened", event, alert, list(findings), suspicion_of(alert))
+
+    assert suspicion_of(alert).commit is None
+    assert (told["commit"], told["one_build"]) == (None, True)
+    assert told["findings"][0]["one_build"]["state"] == "open"
