@@ -41,7 +41,8 @@ def test_points_are_columns_in_order(series: Series) -> None:
     points = Client().get(f"/api/v1/series/{series.pk}/points").json()
     assert points["revision"] == ["r1", "r2", "r3"]
     assert points["median"] == [100, 90, 90]
-    assert points["flag"] == [None, None, None]  # ministat's word alone flags nothing
+    assert points["flag"] == [None, None, None]  # the detector finds nothing in three revisions
+    assert points["units"] == points["boots"]
     assert points["verdict"] == [None, "worse", "cannot tell"]
     assert points["change_percent"][1] == pytest.approx(-10)
     columns = {name: points[name] for name in points if name not in {"findings", "levels"}}
@@ -53,8 +54,8 @@ def test_points_as_csv(series: Series) -> None:
     assert response["Content-Type"].startswith("text/csv")
     rows = list(csv.DictReader(io.StringIO(response.content.decode())))
     assert [row["revision"] for row in rows] == ["r1", "r2", "r3"]
-    assert rows[1]["verdict"] == "worse"
-    assert rows[1]["flag"] == ""
+    assert (rows[1]["verdict"], rows[1]["flag"]) == ("worse", "")  # ministat's word flags nothing
+    assert (rows[1]["unit_of_noise"], rows[1]["units"]) == ("boot", rows[1]["boots"])
     assert rows[0]["verdict"] == ""
 
 

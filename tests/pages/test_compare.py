@@ -74,7 +74,7 @@ def test_one_build_a_side_of_unknown_noise_is_said_to_be_that(client: Client, vi
     make.analysis(make.series(in_mode="forwarding"))
     text = visit(f"/compare/?{TWO}")
     assert "builds differ; 2 more builds a side would settle it" in text
-    assert "1 differs with one build a side" in text
+    assert "1 pair of single builds differs" in text
     assert "80.0 % faster" not in text
     assert "Cannot tell: these builds differ (80 % more, 95 % interval from" in text
     assert client.get(f"/compare/?{TWO}").context["counts"] == {"cannot tell": 2}

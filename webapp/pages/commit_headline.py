@@ -59,10 +59,19 @@ def headline(detected: Detected, judged: Mapping[int, PointVerdict]) -> Headline
     verdicts = Counter(together.verdicts)
     counts = ", ".join(f"{count} {verdict}" for verdict, count in together.counts.items())
     differ = sum(one.builds_differ for one in judged.values())
-    builds = f"; {differ} differ with one build a side" if differ else ""
+    builds = f"; besides, {single_builds(differ)}" if differ else ""
     alone = f"against the revision tested before alone ({counts}; {together.text}{builds})"
     source = f"{alone}; {_rest(detected)}"
     return Headline(_text(verdicts), _marks(verdicts), source)
+
+
+def single_builds(count: int) -> str:
+    """How many cells hold one build a side that differ, of which no more can be told."""
+    return (
+        f"{count} pair of single builds differs"
+        if count == 1
+        else f"{count} pairs of single builds differ"
+    )
 
 
 def together_of(judged: Mapping[int, PointVerdict]) -> Together:

@@ -219,7 +219,7 @@ def _offers(line: Line) -> list[Offer]:
     ]
     base = line.row.sets[0]
     builds = [
-        builds_ask([base.revision, other.set.revision], base.hardware, base.mode, most)
+        builds_ask([base.revision, other.set.revision], base.hardware, base.mode)
         for other in line.others
         if other.comparison.builds_differ and other.set.series_id == base.series_id
     ]

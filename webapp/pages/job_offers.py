@@ -9,6 +9,7 @@ from django.utils import timezone
 from webapp.alerts.models import Alert
 from webapp.jobs.models import Job, Worker
 from webapp.jobs.queries import Capability, takes
+from webapp.pages.compare_power import A_FEW
 from webapp.pages.series_power import BootsPlan, boots_plan
 from webapp.results.models import Hardware, Mode, Point, Revision, Series
 from webapp.stats.compare import MORE_BUILDS
@@ -106,7 +107,7 @@ def offers_at_point(series: Series, point: Point) -> Offers:
         pair = [before.revision, point.revision]
         for revision in pair:
             revision.tree = series.tree
-        asks.append(builds_ask(pair, series.hardware, series.mode, plan.boots))
+        asks.append(builds_ask(pair, series.hardware, series.mode))
     return Offers(series, offers(asks), plan)
 
 
@@ -154,10 +155,12 @@ def _first_of_each_revision(jobs: Sequence[Job]) -> list[Job]:
     return list({job.revision_id: job for job in reversed(jobs)}.values())
 
 
-def builds_ask(revisions: Sequence[Revision], hardware: Hardware, mode: Mode, boots: int) -> Ask:
-    """What settles whether two revisions differ, or only their builds."""
+def builds_ask(revisions: Sequence[Revision], hardware: Hardware, mode: Mode) -> Ask:
+    """What settles whether two revisions differ, or only their builds: a few boots of each build,
+    for more of them would tell no more of how builds scatter.
+    """
     note = "Builds of equal code differ too; how much is not known here."
-    return Ask(MORE_RUNS, revisions, hardware, mode, boots, note, builds=MORE_BUILDS)
+    return Ask(MORE_RUNS, revisions, hardware, mode, A_FEW, note, builds=MORE_BUILDS)
 
 
 def _ask(

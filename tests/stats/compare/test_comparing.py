@@ -73,8 +73,31 @@ def test_margin_and_level_are_stated_with_the_verdict() -> None:
 
 
 def test_the_boundary_of_the_margin_belongs_to_it() -> None:
-    change = compare([1] * 5, [1] * 5).change
-    assert decide(change, better="more", margin=0).verdict is Verdict.EQUIVALENT
+    change = compare([1000] * 5, [1000] * 5).change
+    at, below = change.high, math.nextafter(change.high, 0)
+    assert decide(change, better="more", margin=at).verdict is Verdict.EQUIVALENT
+    assert decide(change, better="more", margin=below).verdict is Verdict.CANNOT_TELL
+
+
+def test_equal_values_leave_half_their_last_printed_digit_open() -> None:
+    # half of 1 in 64 is 0.78 %, half of 0.1 in 20.5 is 0.24 %, half of 1 in 20 is 2.5 %
+    assert compare([64] * 5, [64] * 5).change.high == pytest.approx(0.784, abs=1e-3)
+    assert compare([20.5] * 5, [20.5] * 5).verdict is Verdict.EQUIVALENT
+    assert compare([20] * 5, [20] * 5).verdict is Verdict.CANNOT_TELL
+    assert compare([20] * 5, [20] * 5, margin=3).verdict is Verdict.EQUIVALENT
+
+
+def test_equal_values_leave_a_hundred_thousandth_open_at_least() -> None:
+    found = compare([123456.789012] * 5, [123456.789012] * 5).change
+    assert (found.low, found.high) == pytest.approx((-0.001, 0.001), abs=1e-6)
+    assert compare([1e9] * 5, [1e9 + 1] * 5).change.proven == 0
+    assert compare([1e9] * 5, [1e9 + 2e4] * 5).change.proven == 1
+
+
+def test_equal_levels_below_zero_leave_their_last_digit_open_too() -> None:
+    found = compare([-64] * 5, [-64] * 5)
+    assert found.verdict is Verdict.EQUIVALENT
+    assert found.change.high == pytest.approx(100 * 0.5 / 64)
 
 
 # --- the numbers ------------------------------------------------------------------------------
@@ -290,7 +313,7 @@ def test_equal_values_in_large_enough_sets_are_equivalent_or_apart() -> None:
     assert compare([64] * 5, [64] * 5).verdict is Verdict.EQUIVALENT
     assert compare([64] * 5, [65] * 5, margin=1).verdict is Verdict.BETTER
     assert compare([64] * 3, [640] * 3).verdict is Verdict.CANNOT_TELL
-    assert compare([0] * 5, [0] * 5).verdict is Verdict.EQUIVALENT
+    assert compare([0] * 5, [0] * 5).verdict is Verdict.CANNOT_TELL  # nothing was seen of it
 
 
 def test_one_wild_sample_proves_nothing() -> None:

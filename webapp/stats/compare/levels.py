@@ -12,6 +12,7 @@ what points store, so that a page that reads points and one that reads samples s
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 from math import copysign, frexp, fsum, inf, isfinite, ldexp, log, sqrt
 from typing import Any, Literal
@@ -25,6 +26,11 @@ from webapp.stats.student import critical_value
 Floats = NDArray[np.float64]
 Codes = Sequence[int]
 Scale = Literal["log", "linear"]
+
+
+FINEST = 1e-5
+"""The smallest relative deviation that is believed, as in the detector: equal values are rounded
+values, and without a floor any last digit would be a change."""
 
 
 class Level(StrEnum):
@@ -144,6 +150,8 @@ class Summary:
     Runs are always there, however few. ``log`` is on natural logarithms, None where a sample is
     zero or negative; ``linear`` is in units of 2 to the power of ``exponent``, so that no square
     leaves the range of a double. ``boots`` is None where not all are known.
+    ``digit`` is the value of the last printed digit of equal samples, in the metric's unit, and 0
+    where they differ.
     """
 
     n: int
@@ -152,6 +160,7 @@ class Summary:
     exponent: int
     linear: Mapping[Level, Side]
     log: Mapping[Level, Side] | None
+    digit: float = 0.0
 
     def has_two(self, level: Level) -> bool:
         """Whether there are at least two units of that level."""
@@ -186,6 +195,15 @@ class Summary:
         high = _unscaled(side.mean + half, self.exponent)
         return (low, high) if isfinite(low * low) and isfinite(high * high) else None
 
+    def floor(self, scale: Scale) -> float:
+        """What equal values leave open: half their last printed digit, `FINEST` of them at least.
+
+        On logarithms, or in units of 2 to the power of ``exponent``.
+        """
+        level = abs(self.linear[Level.RUN].mean)
+        floor = max(ldexp(self.digit / 2, -self.exponent), FINEST * level)
+        return floor / level if scale == "log" else floor
+
     def to_data(self) -> dict[str, Any]:
         """Plain data for JSON, which `from_data` reads."""
         return {
@@ -193,6 +211,7 @@ class Summary:
             "builds": self.builds,
             "boots": self.boots,
             "exponent": self.exponent,
+            "digit": self.digit,
             "linear": _sides_to_data(self.linear),
             "log": self.log and _sides_to_data(self.log),
         }
@@ -205,6 +224,7 @@ class Summary:
             builds=data["builds"],
             boots=data["boots"],
             exponent=data["exponent"],
+            digit=data["digit"],
             linear=_sides_from_data(data["linear"]),
             log=data["log"] and _sides_from_data(data["log"]),
         )
@@ -243,9 +263,16 @@ def summarize(samples: Samples) -> Summary:
         builds=samples.build_count,
         boots=samples.boot_count,
         exponent=exponent,
+        digit=_last_digit(values[0]) if min(values) == max(values) else 0.0,
         linear=_sides(samples, scaled),
         log=None if logs is None else _sides(samples, logs),
     )
+
+
+def _last_digit(value: float) -> float:
+    """The value of the last digit of the shortest text that reads back as ``value``; 1 at most."""
+    exponent = Decimal(repr(value)).as_tuple().exponent
+    return 1.0 if value.is_integer() or not isinstance(exponent, int) else 10.0**exponent
 
 
 def _sides(samples: Samples, values: Sequence[float]) -> dict[Level, Side]:

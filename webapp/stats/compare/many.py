@@ -75,6 +75,10 @@ class Summaries:
         self.boots = np.array([row.boots or 0 for row in rows], np.float64)
         self.exponent = np.array([row.exponent for row in rows], np.int64)
         self.log = np.array([row.log is not None for row in rows], np.bool_)
+        self.floors = np.array(
+            [(row.floor("linear"), row.floor("log") if row.log else 0.0) for row in rows],
+            np.float64,
+        ).reshape(len(rows), 2)
         columns = [[_columns(scale) for scale in (row.linear, row.log or {})] for row in rows]
         shape = (len(rows), 2, len(LEVELS), _COLUMNS)
         self.sides = np.array(columns, np.float64).reshape(shape).transpose(1, 2, 3, 0)
@@ -88,7 +92,7 @@ class _Rows:
     """One side of every row at the row's unit: `Side` and its builds, in numbers of moderate size.
 
     ``variance`` is that of a unit, ``own`` that of the mean by its units alone, and ``extra`` that
-    of the noise between builds.
+    of the noise between builds; ``floor`` is what equal values leave open.
     """
 
     x: Floats
@@ -99,6 +103,7 @@ class _Rows:
     between: Flags
     own: Floats
     extra: Floats
+    floor: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +254,8 @@ def _rows(
     x, variance = np.ldexp(mean, by), np.ldexp(sd, by) ** 2
     build = np.where(between > 0, 0.0, percent / 100 * np.where(log, 1.0, x))
     extra = build * build / side.builds
-    return _Rows(x, variance, share, df, units, between > 0, variance * share, extra)
+    floor = np.ldexp(side.floors[rows, log.astype(np.intp)], by)
+    return _Rows(x, variance, share, df, units, between > 0, variance * share, extra, floor)
 
 
 def _noise(pairs: _Pairs, confidence: float) -> _Noise:
@@ -271,7 +277,7 @@ def _noise(pairs: _Pairs, confidence: float) -> _Noise:
             np.where(wider, pooled.reach, widest.reach),
         )
     df = np.where(scattered, widest.df, np.nan)
-    reach = np.where(scattered, widest.reach, 0.0)
+    reach = np.where(scattered, widest.reach, np.maximum(a.floor, b.floor))
     return _Noise(known, widest.var_a, widest.var_b, df, reach)
 
 
@@ -320,7 +326,7 @@ def _p_values(pairs: _Pairs, noise: _Noise) -> Floats:
         p = 2 * special.stdtr(noise.df, -delta / noise.error)
     ranks = noise.known & np.isnan(noise.df)
     by_ranks = _smallest_p(pairs.a.units, pairs.b.units)
-    p[ranks] = np.where(delta > NO_SCATTER, by_ranks, 1.0)[ranks]
+    p[ranks] = np.where(delta > noise.reach, by_ranks, 1.0)[ranks]
     p[~noise.known] = 1.0
     return np.asarray(p, np.float64)
 
@@ -345,7 +351,7 @@ def _linear(pairs: _Pairs, noise: _Noise, which: Flags) -> tuple[Floats, Floats,
     var1, var2 = noise.var_a[which], noise.var_b[which]
     error, reach = noise.error[which], noise.reach[which]
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        square = np.where(reach > 0, (reach / error) ** 2, 0.0)
+        square = np.where(error > 0, (reach / error) ** 2, 0.0)
         spare = x1 * x1 - square * var1
         spare[spare <= 0] = np.nan
         half = np.sqrt(square * (var2 * spare + x2 * x2 * var1)) / spare
@@ -356,9 +362,15 @@ def _linear(pairs: _Pairs, noise: _Noise, which: Flags) -> tuple[Floats, Floats,
     low[unbounded] = high[unbounded] = np.nan
     percent[~np.isfinite(percent)] = np.nan
     percent[x1 == x2] = 0.0
-    same = (x1 == x2) & (reach == 0)
-    low[same] = high[same] = 0.0
+    silent = np.isnan(noise.df[which])
+    low[silent], high[silent] = _without_scatter(x1[silent], x2[silent], reach[silent])
     return percent, low, high
+
+
+def _without_scatter(a: Floats, b: Floats, floor: Floats) -> tuple[Floats, Floats]:
+    """As in `webapp.stats.compare.relative`: what rounding leaves open; NaN of a level of zero."""
+    level = np.where(np.abs(a) > floor, np.abs(a), np.nan)
+    return 100 * (b - a - floor) / level, 100 * (b - a + floor) / level
 
 
 def _visible(pairs: _Pairs, noise: _Noise, low: Floats, confidence: float) -> Floats:

@@ -60,10 +60,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class _Set:
-    """One side at the common unit, in numbers of moderate size, and how many builds it has."""
+    """One side at the common unit, in numbers of moderate size, how many builds it has, and what
+    equal values leave open.
+    """
 
     side: Side
     builds: int
+    floor: float
 
     @property
     def mean(self) -> float:
@@ -84,6 +87,7 @@ class _Noise:
     df: float | None
     t: float
     test: Test
+    floor: float = 0.0
 
     @property
     def error(self) -> float:
@@ -91,7 +95,7 @@ class _Noise:
 
     @property
     def reach(self) -> float:
-        return self.t * self.error
+        return max(self.t * self.error, self.floor)
 
 
 def estimate_change(
@@ -102,8 +106,9 @@ def estimate_change(
     All samples positive: the difference of mean logarithms, as a percentage. Otherwise: the
     difference of means, its percentage by Fieller's limits (1954). The interval is the wider of
     Welch's and Student's pooled one: Welch's alone covers too little where a side has two or
-    three units and the other many. Without any scatter the interval is the change itself, and
-    exists only where the sets are large enough for ranks alone to reach the level.
+    three units and the other many. Without any scatter the interval is what rounding leaves
+    open around the change (`Summary.floor`, of the coarser side), and exists only where the sets
+    are large enough for ranks alone to reach the level.
     """
     unit = common_unit(a, b)
     history = build_noise if unit is not Level.BUILD else None
@@ -133,14 +138,18 @@ def estimate_change(
 def _at(a: Summary, b: Summary, unit: Level) -> tuple[_Set, _Set]:
     """Both at the same unit and on the same scale: logarithms where both have them."""
     if a.log is not None and b.log is not None:
-        return _Set(a.log[unit], a.builds), _Set(b.log[unit], b.builds)
+        return (
+            _Set(a.log[unit], a.builds, a.floor("log")),
+            _Set(b.log[unit], b.builds, b.floor("log")),
+        )
     exponent = max(a.exponent, b.exponent)
     return _scaled(a, unit, exponent), _scaled(b, unit, exponent)
 
 
 def _scaled(one: Summary, unit: Level, exponent: int) -> _Set:
     side, by = one.linear[unit], one.exponent - exponent
-    return _Set(replace(side, mean=ldexp(side.mean, by), sd=ldexp(side.sd, by)), one.builds)
+    scaled = replace(side, mean=ldexp(side.mean, by), sd=ldexp(side.sd, by))
+    return _Set(scaled, one.builds, ldexp(one.floor("linear"), by))
 
 
 def _noise(
@@ -152,7 +161,8 @@ def _noise(
     extra_df = history.df if history else 1.0
     if sqrt(a.variance + b.variance + sum(extra)) <= NO_SCATTER:
         by_ranks = smallest_p(a.side.units, b.side.units) <= 1 - confidence / 100
-        return _Noise(0.0, 0.0, None, 0.0, "ranks") if by_ranks else None
+        floor = max(a.floor, b.floor)
+        return _Noise(0.0, 0.0, None, 0.0, "ranks", floor) if by_ranks else None
     welch = _welch(a, b, extra, extra_df, confidence)
     if a.side.between is not b.side.between:
         return welch
@@ -197,7 +207,7 @@ def _p_value(a: _Set, b: _Set, noise: _Noise) -> float:
     delta = abs(b.mean - a.mean)
     if noise.df is not None:
         return two_sided_p(delta / noise.error, noise.df)
-    return smallest_p(a.side.units, b.side.units) if delta > NO_SCATTER else 1.0
+    return smallest_p(a.side.units, b.side.units) if delta > noise.reach else 1.0
 
 
 def _proven(delta: float, noise: _Noise) -> Literal[-1, 0, 1]:
@@ -218,9 +228,16 @@ def _limits(a: _Set, b: _Set, noise: _Noise, scale: Scale) -> Limits:
     if scale == "log":
         delta, reach = b.mean - a.mean, noise.reach
         return percent_of_log(delta - reach), percent_of_log(delta + reach)
-    if noise.df is None and a.mean == b.mean:
-        return 0.0, 0.0
+    if noise.df is None:
+        return _without_scatter(a.mean, b.mean, noise.floor)
     return _fieller(a.mean, b.mean, noise)
+
+
+def _without_scatter(a: float, b: float, floor: float) -> Limits:
+    """Limits of (b − a)/|a| in percent where only rounding is left; none of a level of zero."""
+    if abs(a) <= floor:
+        return None, None
+    return 100 * (b - a - floor) / abs(a), 100 * (b - a + floor) / abs(a)
 
 
 def _fieller(a: float, b: float, noise: _Noise) -> Limits:
