@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, isfinite, log10
 from statistics import median
+from sys import float_info
 
 LEAST_SPAN = 0.025
 """The y axis reaches at least this share of the level to either side: noise is no drama."""
@@ -53,7 +54,8 @@ def y_range(
     low = min(low, *(max(end, low - reach) for end in _usable(lows)), low)
     high = max(high, *(min(end, high + reach) for end in _usable(highs)), high)
     pad = (high - low) * PADDING
-    return low - pad, high + pad
+    # What was stored before samples had bounds may lie at the end of the range of a double.
+    return max(low - pad, -float_info.max), min(high + pad, float_info.max)
 
 
 def _usable(ends: Iterable[float | None]) -> list[float]:
