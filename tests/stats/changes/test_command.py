@@ -1,6 +1,7 @@
 """`python -m webapp.stats.changes` as a shell sees it."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,17 @@ def run(text, *arguments):
 
 def as_csv(points, header="revision,value"):
     return "\n".join([header, *(f"{p.label},{s!r}" for p in points for s in p.samples)])
+
+
+def test_a_reader_that_closes_early_ends_it_without_a_word():
+    command = [sys.executable, "-m", "webapp.stats.changes"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT) as process:
+        process.stdout.close()  # as `| true` does
+        process.stdin.write(as_csv(STEP).encode())
+        process.stdin.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == -signal.SIGPIPE
 
 
 STEP = simulated(Step(60, -8.0), seed=3)

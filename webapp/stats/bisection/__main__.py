@@ -7,6 +7,7 @@ from typing import Any
 
 from webapp.stats.bisection.plan import DEFAULT_BOOTS
 from webapp.stats.errors import StatisticsError
+from webapp.stats.shell import end_silently
 from webapp.stats.simulate import bisect_tables as tables
 from webapp.stats.simulate.bisect_cells import NEIGHBOURS, POLICIES, Cell, Result, simulate
 
@@ -115,4 +116,5 @@ def _rounded(share: float | None) -> float | None:
 
 
 if __name__ == "__main__":
+    end_silently()
     sys.exit(main())

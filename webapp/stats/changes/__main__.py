@@ -15,6 +15,7 @@ from webapp.stats.changes import (
     explain,
     series_csv,
 )
+from webapp.stats.shell import end_silently
 
 BAD_INPUT = 2
 """Exit code for input that cannot be read as a series."""
@@ -135,4 +136,5 @@ def _rounded(value: float | None) -> float | None:
 
 
 if __name__ == "__main__":
+    end_silently()
     sys.exit(main())

@@ -3,7 +3,6 @@
 import getopt
 import os
 import re
-import signal
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -18,6 +17,7 @@ from webapp.stats.ministat.numbers import (
 from webapp.stats.ministat.plot import LEAST_WIDTH, MOST_SETS
 from webapp.stats.ministat.reading import number, read_column
 from webapp.stats.ministat.text import DEFAULT_WIDTH, render
+from webapp.stats.shell import end_silently
 from webapp.stats.student import LEVELS
 
 MISUSE = 2
@@ -183,8 +183,5 @@ def _complain(text: str) -> None:
 
 
 if __name__ == "__main__":
-    # A reader that closes early (`| head`) or Ctrl-C ends the command silently, as it does in C.
-    for name in ("SIGPIPE", "SIGINT"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_DFL)
+    end_silently()
     sys.exit(main(sys.argv[1:]))
