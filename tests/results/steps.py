@@ -44,10 +44,10 @@ def analyse() -> None:
     notify_events()
 
 
-def flags() -> dict[str, str]:
-    """Revision → flag of its comparison, in the order of positions (of one series)."""
+def said() -> dict[str, str]:
+    """Revision → what ministat says of it, in the order of positions (of one series)."""
     rows = Comparison.objects.select_related("revision").order_by("position")
-    return {row.revision.name: row.flag for row in rows}
+    return {row.revision.name: row.verdict for row in rows}
 
 
 def places() -> list[tuple[str, int]]:
