@@ -69,11 +69,12 @@ def test_finding_comparison_and_alert_turn_with_their_series() -> None:
 
 def test_a_young_series_turns_too() -> None:
     series = lost(count=4)
-    assert "regressed" in Comparison.objects.values_list("flag", flat=True)
+    assert ("worse", "regressed") in Comparison.objects.values_list("verdict", "flag")
     turned(series)
-    flags = set(Comparison.objects.values_list("flag", flat=True))
-    assert "improved" in flags
-    assert "regressed" not in flags
+    verdicts, flags = zip(*Comparison.objects.values_list("verdict", "flag"), strict=True)
+    assert "better" in verdicts
+    assert "worse" not in verdicts
+    assert set(flags) == {""}  # two points alone tell of losses
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Small bench directories of our own through agent, API and worker."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -71,8 +72,13 @@ def test_the_commit_page_says_what_rose_and_what_fell(
     system.upload(results, spool=tmp_path / "spool").wait()
     system.wait_until_analysed()
     page = " ".join(system.page("/commits/freebsd-head/r303643/").split())
-    assert f'forwarding on {HARDWARE} <span class="better">50.0 % faster' in page
-    assert f'pf on {HARDWARE} <span class="worse">33.3 % slower' in page
+    assert (
+        f'One build a side</span> <span class="note">no fact about it yet</span> · pf on {HARDWARE}'
+        in page
+    )
+    assert "33.3 % slower" in page
+    assert re.search(r'title="builds differ: 900,900 packets/s.{,400}\+50\.0</a>', page)
+    assert 'class="mark worse" title="worse" role="img" aria-label="worse">▾</span><a' not in page
 
 
 def test_uploading_again_stores_nothing_new_and_changes_nothing(
