@@ -13,7 +13,8 @@ CONSTRAINTS ?= -c constraints.txt
 VENV = .venv
 STAMP = $(VENV)/.stamp
 BIN = $(VENV)/bin
-PYTEST = $(BIN)/python -m pytest -n 2 --dist loadgroup
+# A file's tests go to one process, which starts what they share once; files in their order.
+PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 LAUNCHER = $(BIN)/python -m webapp.launcher
 WHERE = --port "$(PORT)" --bind "$(BIND)" --state "$(STATE)"
 STACK = $(LAUNCHER) up $(WHERE)

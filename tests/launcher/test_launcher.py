@@ -21,7 +21,7 @@ from webapp.launcher.processes import Process
 from webapp.launcher.processes import running as running_now
 
 # One process of several runs these: an instance is shared by all tests that need no fresh one.
-pytestmark = [pytest.mark.long, pytest.mark.stack, pytest.mark.xdist_group("launcher")]
+pytestmark = [pytest.mark.long, pytest.mark.stack]
 
 
 @contextmanager

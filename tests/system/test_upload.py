@@ -9,7 +9,7 @@ from agents.tests.make import bench, label_dir, values_file
 from tests.system.content import content
 from tests.system.running import System
 
-pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("system")]
+pytestmark = pytest.mark.stack
 HARDWARE = "Atom_C2558_4Cores/Intel_i350"
 UNAME = (
     "FreeBSD bench 12.0-CURRENT FreeBSD 12.0-CURRENT #1 r{}M: Mon Aug  1 10:00:00 CEST 2016 amd64"
