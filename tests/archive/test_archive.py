@@ -161,10 +161,10 @@ def test_every_point_but_the_first_of_its_series_is_compared_with_the_one_before
 
 def test_the_commit_page_of_r303643_says_forwarding_rose_and_pf_fell(imported: System) -> None:
     changes = {
-        mode: (round(percent, 1), flag)
-        for mode, percent, flag in imported.rows(
+        mode: (round(percent, 1), verdict, flag)
+        for mode, percent, verdict, flag in imported.rows(
             """
-            SELECT mode.name, percent, flag
+            SELECT mode.name, percent, verdict, flag
               FROM analysis_comparison AS comparison
               JOIN results_revision AS revision ON revision.id = comparison.revision_id
               JOIN results_series AS series ON series.id = comparison.series_id
@@ -174,8 +174,8 @@ def test_the_commit_page_of_r303643_says_forwarding_rose_and_pf_fell(imported: S
             C2758,
         )
     }
-    assert changes["forwarding"] == (82.5, "improved")
-    assert changes["pf-statefull"] == (-10.6, "regressed")
+    assert changes["forwarding"] == (82.5, "better", "")
+    assert changes["pf-statefull"] == (-10.6, "worse", "regressed")
     page = " ".join(imported.page("/commits/freebsd-head/r303643/").split())
     assert f'fastforwarding on {C2758} <span class="better">78.7 % faster' in page
     assert f'pf-statefull on {C2758} <span class="worse">12.1 % slower' in page
