@@ -5,6 +5,7 @@ import getopt
 import importlib.util
 import re
 import runpy
+import signal
 import subprocess
 import sys
 import warnings
@@ -143,12 +144,15 @@ def parser_of(
             read(self, arguments)
         raise Parsed(self)
 
+    kept = {each: signal.getsignal(each) for each in (signal.SIGPIPE, signal.SIGINT)}
     with monkeypatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # "found in sys.modules", from runpy
         patch.setattr(sys, "argv", [name])
         patch.setattr(argparse.ArgumentParser, "parse_args", parse_args)
         with pytest.raises(Parsed) as stopped:
             runpy.run_module(name, run_name="__main__")
+    for number, handler in kept.items():
+        signal.signal(number, handler)
     parser: argparse.ArgumentParser = stopped.value.args[0]
     return parser
 
