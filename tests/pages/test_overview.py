@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from tests import make
 from tests.pages.conftest import Counted
-from webapp.results.models import Series
+from webapp.analysis.models import Finding
+from webapp.results.models import Revision, Series
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
@@ -72,6 +73,18 @@ def test_confirmed_findings_come_before_newer_candidates_and_both_are_called_so(
     text = visit("/")
     assert text.index("regression confirmed") < text.index("regression candidate")
     assert "Found by the detector" in text
+
+
+def test_the_newest_of_each_state_come_first_and_those_without_a_time_last(db: None) -> None:
+    along = make.revisions(6)
+    states = ["candidate", "confirmed", "confirmed", "confirmed", "one build"]
+    for number, state in enumerate(states, start=1):
+        series = make.series(in_mode=f"mode-{number}")
+        make.finding(series, along[number - 1], along[number], state=state)
+    Revision.objects.filter(pk=along[4].pk).update(committed_at=None)
+    limits = {"confirmed": 2, "one build": 6, "candidate": 6}
+    found = Finding.objects.all().revisions_lately("worse", limits)
+    assert found == [along[place].pk for place in (3, 2, 5, 1)]
 
 
 def test_a_commit_with_a_finding_shows_the_size_that_the_detector_found(visit: Visit) -> None:
@@ -146,4 +159,4 @@ def test_the_number_of_queries_does_not_grow_with_commits(queries: Counted) -> N
     few = queries("/")
     for number in range(1, 6):
         commit_that_changed(-5.0, first=310_000 + 10 * number, mode=f"mode-{number}")
-    assert queries("/") == few <= 20
+    assert queries("/") == few <= 18

@@ -1,6 +1,6 @@
 """`/`: what is broken now?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from django.http import HttpRequest, HttpResponse
@@ -17,8 +17,11 @@ from webapp.pages.summaries import CommitSummary, summarise
 from webapp.results.models import Hardware, Revision, Run, Series
 
 ALERTS_SHOWN = 12
-CONFIRMED_SHOWN = 12
-CANDIDATES_SHOWN = 6
+REGRESSIONS_SHOWN: Mapping[str, int] = {
+    Finding.State.CONFIRMED: 12,
+    Finding.State.ONE_BUILD: 6,
+    Finding.State.CANDIDATE: 6,
+}
 TESTED_SHOWN = 15
 BISECTS_SHOWN = 20
 RUNS_LOOKED_AT = 400
@@ -51,16 +54,8 @@ def progress(request: HttpRequest) -> HttpResponse:
 
 def _regressions() -> list[CommitSummary]:
     """Commits that made something worse: confirmed, one build a side, then candidates."""
-    live = of_interest(Finding.objects.live())
-    confirmed, one_build, candidates = (
-        live.revisions_lately(state=state, verdict=Verdict.WORSE, limit=limit)
-        for state, limit in (
-            (Finding.State.CONFIRMED, CONFIRMED_SHOWN),
-            (Finding.State.ONE_BUILD, CANDIDATES_SHOWN),
-            (Finding.State.CANDIDATE, CANDIDATES_SHOWN),
-        )
-    )
-    return _summaries(list(dict.fromkeys([*confirmed, *one_build, *candidates])))
+    lately = of_interest(Finding.objects.live()).revisions_lately(Verdict.WORSE, REGRESSIONS_SHOWN)
+    return _summaries(lately)
 
 
 def _tested_lately() -> list[int]:

@@ -1,10 +1,10 @@
 """Changes that the detector found."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import Case, F, Q, When
+from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Abs
 
 from webapp.analysis.models.comparisons import Flag, Verdict
@@ -32,16 +32,21 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         """Those of some series, by series and along the tree."""
         return self.filter(series__in=list(series)).order_by("series_id", "position")
 
-    def revisions_lately(self, *, state: str, verdict: str, limit: int) -> list[int]:
-        """Ids of the last ``limit`` revisions with such a finding: by commit time, else place."""
-        newest = F("revision__committed_at").desc(nulls_last=True)
-        ids = (
+    def revisions_lately(self, verdict: str, limits: Mapping[str, int]) -> list[int]:
+        """Ids of revisions with such a finding, each once, by one query: of each of the two or
+        more states of ``limits``, in their order, the last so many by commit time, else place.
+        """
+        newest = (F("revision__committed_at").desc(nulls_last=True), "-revision__position")
+        parts = [
             self.filter(state=state, verdict=verdict)
-            .values_list("revision_id", flat=True)
-            .order_by(newest, "-revision__position", "revision_id")
-            .distinct()
-        )
-        return list(ids[:limit])
+            .annotate(rank=Value(rank))
+            .values("rank", "revision__committed_at", "revision__position", "revision_id")
+            .order_by(*newest, "revision_id")
+            .distinct()[:limit]
+            for rank, (state, limit) in enumerate(limits.items())
+        ]
+        rows = parts[0].union(*parts[1:], all=True).order_by("rank", *newest, "revision_id")
+        return list(dict.fromkeys(row["revision_id"] for row in rows))
 
     def largest_of_each_revision(self) -> Self:
         """One for each revision: worse before better, confirmed before candidate, then by size."""
