@@ -13,6 +13,7 @@ from webapp.stats.compare.many import LEVELS, VERDICTS, Comparisons, Summaries, 
 from webapp.stats.errors import OutOfRangeError
 
 finite = st.floats(-1e300, 1e300)
+counts = st.integers(0, 9).map(float)
 ordinary = st.floats(90, 110)
 noises = st.none() | st.builds(BuildNoise, st.floats(0, 9), st.floats(1, 40))
 
@@ -85,6 +86,12 @@ def test_summaries_say_what_the_samples_say(pairs, noise, same_build) -> None:
 @settings(max_examples=300)
 @given(st.tuples(sets(finite), sets(finite)), noises)
 def test_summaries_of_any_sign_and_size_say_what_the_samples_say(pair, noise) -> None:
+    agree(0, many([pair[0]], [pair[1]], noise), compare(*pair, build_noise=noise))
+
+
+@settings(max_examples=300)
+@given(st.tuples(sets(counts), sets(counts)), noises)
+def test_summaries_of_counts_say_what_the_samples_say(pair, noise) -> None:
     agree(0, many([pair[0]], [pair[1]], noise), compare(*pair, build_noise=noise))
 
 

@@ -88,13 +88,19 @@ def _includes_zero(comparison: Comparison) -> str:
 def _basis(comparison: Comparison) -> str:
     change = comparison.change
     if change.df is None:
-        return f"{_units(change)} without any scatter, enough for ranks alone"
+        return f"{_units(change)} without any scatter, enough for ranks alone{_counts(change)}"
     scale = "logarithms" if change.scale == "log" else "means, Fieller's limits"
     noise = ""
     if change.history is not None:
         noise = f" and {_figure(change.history.percent)} % between builds from the history"
     test = f"{change.test}'s t on {scale} with {change.df:.1f} degrees of freedom"
-    return f"{_units(change)}{noise}, {test}{_price(comparison)}"
+    return f"{_units(change)}{noise}, {test}{_price(comparison)}{_counts(change)}"
+
+
+def _counts(change: Change) -> str:
+    return (
+        "" if change.counts is None else f", and for counts the exact test: p = {change.counts:.2g}"
+    )
 
 
 def _price(comparison: Comparison) -> str:

@@ -20,6 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from webapp.stats.compare.counts import MOST
 from webapp.stats.errors import NotFiniteError, OutOfRangeError, TooFewSamplesError
 from webapp.stats.student import critical_value
 
@@ -151,7 +152,8 @@ class Summary:
     zero or negative; ``linear`` is in units of 2 to the power of ``exponent``, so that no square
     leaves the range of a double. ``boots`` is None where not all are known.
     ``digit`` is the value of the last printed digit of equal samples, in the metric's unit, and 0
-    where they differ.
+    where they differ. ``total`` is the sum of samples that may be counts: whole and not negative;
+    None of others.
     """
 
     n: int
@@ -161,6 +163,7 @@ class Summary:
     linear: Mapping[Level, Side]
     log: Mapping[Level, Side] | None
     digit: float = 0.0
+    total: float | None = None
 
     def has_two(self, level: Level) -> bool:
         """Whether there are at least two units of that level."""
@@ -212,6 +215,7 @@ class Summary:
             "boots": self.boots,
             "exponent": self.exponent,
             "digit": self.digit,
+            "total": self.total,
             "linear": _sides_to_data(self.linear),
             "log": self.log and _sides_to_data(self.log),
         }
@@ -225,6 +229,7 @@ class Summary:
             boots=data["boots"],
             exponent=data["exponent"],
             digit=data["digit"],
+            total=data.get("total"),  # what was stored before counts were told apart has none
             linear=_sides_from_data(data["linear"]),
             log=data["log"] and _sides_from_data(data["log"]),
         )
@@ -264,6 +269,7 @@ def summarize(samples: Samples) -> Summary:
         boots=samples.boot_count,
         exponent=exponent,
         digit=_last_digit(values[0]) if min(values) == max(values) else 0.0,
+        total=_total(values),
         linear=_sides(samples, scaled),
         log=None if logs is None else _sides(samples, logs),
     )
@@ -273,6 +279,14 @@ def _last_digit(value: float) -> float:
     """The value of the last digit of the shortest text that reads back as ``value``; 1 at most."""
     exponent = Decimal(repr(value)).as_tuple().exponent
     return 1.0 if value.is_integer() or not isinstance(exponent, int) else 10.0**exponent
+
+
+def _total(values: Sequence[float]) -> float | None:
+    """The sum of what may be counts, if a double holds it exactly."""
+    if min(values) < 0 or max(values) >= MOST or not all(map(float.is_integer, values)):
+        return None
+    total = fsum(values)
+    return total if total < MOST else None
 
 
 def _sides(samples: Samples, values: Sequence[float]) -> dict[Level, Side]:

@@ -9,6 +9,7 @@ from scipy import special
 
 from webapp.stats.better import Better
 from webapp.stats.compare.comparing import Verdict, require_margin
+from webapp.stats.compare.counts import counts_limits, counts_p
 from webapp.stats.compare.levels import BuildNoise, Level, Side, Summary
 from webapp.stats.compare.relative import NO_SCATTER
 from webapp.stats.defaults import MARGIN_PCT
@@ -66,13 +67,17 @@ class Comparisons:
 class Summaries:
     """One side of every row, as columns: made once from summaries, compared as often as wanted.
 
-    ``log`` says which rows have logarithms; ``boots`` is 0 where they are not known. ``sides`` has
-    the shape (2 scales, 3 levels, 6 columns of `Side`, rows), zeros where a level has no two units.
+    ``log`` says which rows have logarithms; ``boots`` is 0 where they are not known, ``totals`` NaN
+    where samples are no counts. ``sides`` has the shape (2 scales, 3 levels, 6 columns of `Side`,
+    rows), zeros where a level has no two units.
     """
 
     def __init__(self, rows: Sequence[Summary]) -> None:
         self.builds = np.array([row.builds for row in rows], np.float64)
         self.boots = np.array([row.boots or 0 for row in rows], np.float64)
+        self.n = np.array([row.n for row in rows], np.float64)
+        totals = [np.nan if row.total is None else row.total for row in rows]
+        self.totals = np.array(totals, np.float64)
         self.exponent = np.array([row.exponent for row in rows], np.int64)
         self.log = np.array([row.log is not None for row in rows], np.bool_)
         self.floors = np.array(
@@ -178,8 +183,14 @@ def compare_many(
     pairs = _pairs(a, b, unit, noises)
     noise = _noise(pairs, confidence)
     percent, low, high = _intervals(pairs, noise)
-    delta = pairs.delta
+    p, delta = _p_values(pairs, noise), pairs.delta
     apart = noise.known & (np.abs(delta) > np.maximum(noise.reach, NO_SCATTER))
+    counts = noise.known & ~pairs.log & np.isfinite(a.totals + b.totals)
+    if counts.any():
+        exact, lowest, highest = _of_counts(a, b, counts, confidence)
+        p[counts] = np.maximum(p[counts], exact)
+        apart[counts] &= exact <= 1 - confidence / 100
+        low[counts], high[counts] = _around(low[counts], high[counts], lowest, highest)
     proven = np.where(apart, np.sign(delta), 0).astype(np.int8)
     with np.errstate(invalid="ignore"):
         inside = noise.known & (low >= -margin) & (high <= margin)
@@ -188,7 +199,7 @@ def compare_many(
         low=low,
         high=high,
         df=noise.df,
-        p=_p_values(pairs, noise),
+        p=p,
         visible=_visible(pairs, noise, low, confidence),
         proven=proven,
         inside=inside,
@@ -197,6 +208,22 @@ def compare_many(
         unit=unit.astype(np.int8),
         one_build=one_build,
     )
+
+
+def _of_counts(
+    a: Summaries, b: Summaries, rows: Flags, confidence: float
+) -> tuple[Floats, Floats, Floats]:
+    """The p-values and limits of the exact test of counts for ``rows``."""
+    sums = a.totals[rows], a.n[rows], b.totals[rows], b.n[rows]
+    return counts_p(*sums), *counts_limits(*sums, confidence)
+
+
+def _around(low: Floats, high: Floats, lowest: Floats, highest: Floats) -> tuple[Floats, Floats]:
+    """Limits that hold both intervals; NaN where one of them has no end."""
+    low, high = np.minimum(low, lowest), np.maximum(high, highest)
+    unbounded = ~(np.isfinite(low) & np.isfinite(high))
+    low[unbounded] = high[unbounded] = np.nan
+    return low, high
 
 
 def _columns(sides: Mapping[Level, Side]) -> list[Sequence[float]]:

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from webapp.stats.compare.counts import counts_limits, counts_p
 from webapp.stats.compare.levels import (
     BuildNoise,
     Level,
@@ -30,16 +31,18 @@ Limits = tuple[float | None, float | None]
 class Change:
     """How far B is from A, percent of A; positive is more.
 
-    ``percent`` is None where A's mean is zero. ``low`` and ``high`` are None where no interval
-    exists: with nothing known of a side's scatter, with no scatter at all in sets too small for
-    ranks to decide, or relative to a mean that is itself not clearly different from zero.
+    ``percent`` is None where A's mean is zero, or so near that a double does not hold the figure.
+    ``low`` and ``high`` are None where no interval exists: with nothing known of a side's scatter,
+    with no scatter at all in sets too small for ranks to decide, or relative to a mean that is
+    itself not clearly different from zero.
     ``known`` says that the difference, if not the percentage, has an interval, and ``proven`` is
     the sign of the change where that excludes zero, else 0; ``p`` is the two-sided chance of a
     difference as large where there is none, 1 where nothing is known. ``visible`` is the smallest
     change, percent, seen with 80 % power; None without an interval or without scatter. ``test``
-    gave the interval. ``unit`` is the level whose scatter was used, ``units`` how many of them A
-    and B have, ``uncounted`` the levels whose noise is not in the interval and ``history`` the
-    noise between builds that was added.
+    gave the interval, and ``counts`` is the p-value of the exact test of counts, None where the
+    samples are none: its limits lie in the interval too. ``unit`` is the level whose scatter was
+    used, ``units`` how many of them A and B have, ``uncounted`` the levels whose noise is not in
+    the interval and ``history`` the noise between builds that was added.
     """
 
     percent: float | None
@@ -51,6 +54,7 @@ class Change:
     visible: float | None
     df: float | None
     test: Test | None
+    counts: float | None
     scale: Scale
     unit: Level
     units: tuple[int, int]
@@ -117,22 +121,51 @@ def estimate_change(
     noise = _noise(first, second, history, scale, confidence)
     delta = second.mean - first.mean
     low, high = (None, None) if noise is None else _limits(first, second, noise, scale)
+    counts = _counts(a, b, confidence) if noise is not None and scale == "linear" else None
+    if counts is not None:
+        low, high = counts.around(low, high)
     return Change(
         percent=_percent(first, second, scale),
         low=low,
         high=high,
-        proven=0 if noise is None else _proven(delta, noise),
-        p=1.0 if noise is None else _p_value(first, second, noise),
+        proven=0 if noise is None or (counts and not counts.proven) else _proven(delta, noise),
+        p=1.0 if noise is None else max(_p_value(first, second, noise), counts.p if counts else 0),
         known=noise is not None,
         visible=None if low is None else _visible(first, noise, scale, confidence),
         df=noise.df if noise else None,
         test=noise.test if noise else None,
+        counts=counts.p if counts else None,
         scale=scale,
         unit=unit,
         units=(first.side.units, second.side.units),
         uncounted=uncounted_levels(unit, history=history is not None),
         history=history,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """What the exact test of counts says; ``high`` is infinite where A counts none."""
+
+    p: float
+    low: float
+    high: float
+    proven: bool
+
+    def around(self, low: float | None, high: float | None) -> Limits:
+        """The limits that hold these as well as ``low`` and ``high``."""
+        if low is None or high is None or not isfinite(self.high):
+            return None, None
+        return min(low, self.low), max(high, self.high)
+
+
+def _counts(a: Summary, b: Summary, confidence: float) -> _Counts | None:
+    if a.total is None or b.total is None:
+        return None
+    first, n1, second, n2 = np.array([[a.total], [a.n], [b.total], [b.n]], np.float64)
+    p = float(counts_p(first, n1, second, n2)[0])
+    low, high = (float(end[0]) for end in counts_limits(first, n1, second, n2, confidence))
+    return _Counts(p, low, high, p <= 1 - confidence / 100)
 
 
 def _at(a: Summary, b: Summary, unit: Level) -> tuple[_Set, _Set]:
@@ -221,7 +254,8 @@ def _percent(a: _Set, b: _Set, scale: Scale) -> float | None:
         return percent_of_log(b.mean - a.mean)
     if a.mean == 0:
         return 0.0 if b.mean == 0 else None
-    return 100 * (b.mean - a.mean) / abs(a.mean)
+    percent = 100 * (b.mean - a.mean) / abs(a.mean)
+    return percent if isfinite(percent) else None
 
 
 def _limits(a: _Set, b: _Set, noise: _Noise, scale: Scale) -> Limits:
