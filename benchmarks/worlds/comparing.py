@@ -48,6 +48,12 @@ CHANGED = 3
 CHANGE_SD = 4.0
 """Of one revision: runs and builds scatter by 1 % each, five runs a revision."""
 
+COUNTS = (0.5, 2.0, 10.0)
+"""Events a run."""
+
+BURSTS = (1.0, 4.0)
+"""Variance of counts as a multiple of their mean: Poisson's, and bursts."""
+
 NOT_WORSE_THAN = at_most(5.0)
 
 BEFORE = {
@@ -62,21 +68,29 @@ BEFORE = {
     "9 series without change: headline says regression or improvement": "36",
     "30 series without change: headline says regression or improvement": "76",
     "100 series without change: headline says regression or improvement": "99",
+    "counts, variance 1 × the mean, 0.5 a run: equal ones called different": "1.9",
+    "counts, variance 1 × the mean, 2 a run: equal ones called different": "3.9",
+    "counts, variance 1 × the mean, 10 a run: equal ones called different": "4.4",
+    "counts, variance 4 × the mean, 0.5 a run: equal ones called different": "0.3",
+    "counts, variance 4 × the mean, 2 a run: equal ones called different": "2.4",
+    "counts, variance 4 × the mean, 10 a run: equal ones called different": "4.6",
 }
-"""What each figure was while runs were units, guesses were counted and headlines had no gate."""
+"""What each figure was while runs were units, guesses were counted, headlines had no gate and
+counts no exact test."""
 
 Rng = np.random.Generator
 Values = NDArray[np.float64]
 
 
 def measure(trials: int, seed: int) -> list[Figure]:
-    """Return the figures of pairs, of histories, of one build a side, and of headlines."""
+    """Return the figures of pairs, of histories, one build a side, headlines and counts."""
     rng = np.random.default_rng(seed)
     return [
         *(one for ratio in BOOT_RATIOS for one in _of_boots(ratio, trials, rng)),
         *(one for ratio in BUILD_RATIOS for one in _of_histories(ratio, trials, rng)),
         *(one for ratio in (1, 4) for one in _of_one_build(ratio, trials, rng)),
         *_of_headlines(trials, rng),
+        *(one for burst in BURSTS for one in _of_counts(burst, trials, rng)),
     ]
 
 
@@ -135,6 +149,26 @@ def _of_headlines(trials: int, rng: Rng) -> Iterator[Figure]:
         told = _headlines(series, -CHANGE_SD * sd, noises, trials, rng)
         name = f"{series} series, {CHANGED} lose {CHANGE_SD:g} sd: told as a regression"
         yield _share(name, sum(Verdict.WORSE in one for one in told), trials)
+
+
+def _of_counts(burst: float, trials: int, rng: Rng) -> Iterator[Figure]:
+    """Five runs a side that count a few events, such as drops, each side at its own rate."""
+    name = f"counts, variance {burst:g} × the mean"
+    for mean in COUNTS:
+        same, more = _counted(burst, mean, 1, trials, rng), _counted(burst, mean, 4, trials, rng)
+        at = f"{name}, {mean:g} a run"
+        yield _share(f"{at}: equal ones called different", same, trials, goal=True)
+        yield _share(f"{at}: four times as many are seen", more, trials)
+
+
+def _counted(burst: float, mean: float, times: int, trials: int, rng: Rng) -> int:
+    """How many of ``trials`` pairs, the second at ``times`` the rate, are called different."""
+    rates = np.array([mean, times * mean])[:, None, None]
+    if burst > 1:  # a gamma mixture of Poisson's has the variance mean · burst
+        rates = rng.gamma(rates / (burst - 1), burst - 1, (2, trials, SAMPLES))
+    drawn = rng.poisson(rates, (2, trials, SAMPLES)).astype(float)
+    sides = [Summaries([summarize(Samples(row)) for row in side]) for side in drawn.tolist()]
+    return int((compare_many(*sides).proven != 0).sum())
 
 
 def _headlines(

@@ -1,11 +1,12 @@
 """All worlds, by the name that `--only` takes."""
 
-from benchmarks.worlds import comparing, decisive, young
+from benchmarks.worlds import comparing, decisive, planning, young
 from benchmarks.worlds.figures import Measure
 
 WORLDS: dict[str, Measure] = {
     "young": young.measure,
     "comparing": comparing.measure,
     "decisive": decisive.measure,
+    "planning": planning.measure,
 }
 """What each measures, and how, its module says."""

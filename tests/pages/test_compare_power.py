@@ -39,17 +39,19 @@ pytestmark = pytest.mark.django_db
 
 
 def test_without_known_noise_between_builds_it_speaks_of_one_build_and_says_so() -> None:
-    # sd 0.79 %: by normal quantiles n = 2 (2.80 * 0.79)^2 = 10, a little more by Student's t
+    # sd 0.79 % from 8 degrees of freedom: 0.67 to 1.04 % by the quantiles 11.03 and 4.59 of
+    # chi-squared. By normal quantiles n = 2 (2.80 * 0.67)^2 = 7 and 2 (2.80 * 1.04)^2 = 17, a
+    # little more by Student's t.
     assert said(a_set(), a_set()) == (
         "To prove 1 % here in 80 of 100 cases, not counting the noise between builds: "
-        "12 runs a side."
+        "9 to 19 runs a side, by the lower and the upper 80 % bound of the scatter."
     )
 
 
 def test_known_boots_are_what_is_counted() -> None:
     boots = tuple(range(5))
     line = said(a_set(boots=boots), a_set(boots=boots))
-    assert line.endswith("12 boots a side.")
+    assert "9 to 19 boots a side" in line
 
 
 def test_known_noise_between_builds_asks_for_builds() -> None:
@@ -67,7 +69,7 @@ def test_builds_on_both_sides_are_the_units_and_their_noise_is_known() -> None:
     builds = ("a", "a", "b", "b", "c")
     line = said(a_set(builds=builds), a_set(builds=builds))
     assert line.startswith("To prove 1 % here in 80 of 100 cases: ")
-    assert line.endswith(" builds a side.")
+    assert "5 to 12 builds a side, by the lower" in line
 
 
 @pytest.mark.parametrize("samples", [(100.0,), (100.0, 100.0), (0.0, 0.0), (-1.0, -2.0)])

@@ -67,12 +67,12 @@ def test_the_boots_are_those_that_prove_the_smallest_effect_worth_an_alert() -> 
     series = make.series()
     make.analysis(series, noise=make.noise(**NOISE))
     MinEffect.objects.create(mode=series.mode, percent=6.0)
-    noise = NoiseLevels(run=0.0, boot=5.0)
+    noise = NoiseLevels(run=0.0, boot=5.0, df=20.0)
     needed = plan_for(6.0, noise, most=Plan(1, 200, 1)).plan
     assert needed is not None
-    assert boots_plan(series).boots == needed.boots == 13
+    assert boots_plan(series).boots == needed.boots == 17
     assert "a change of 6.0 %" in boots_plan(series).text
-    assert "13 boots a side." in boots_plan(series).text
+    assert "11 to 17 boots a side, by" in boots_plan(series).text
 
 
 def test_noise_between_builds_is_counted_and_a_plan_of_several_builds_says_so() -> None:
@@ -253,10 +253,10 @@ def test_an_alert_confirms_its_candidate_with_the_parent_and_fills_the_middle(
     assert confirm["revision"] == [along[5].name, along[6].name]
     assert (gap["purpose"], gap["revision"]) == (["fill gap"], [along[3].name])
     assert (more["purpose"], more["revision"]) == (["more runs"], [along[0].name])
-    assert confirm["boots"] == gap["boots"] == more["boots"] == ["13"]
+    assert confirm["boots"] == gap["boots"] == more["boots"] == ["17"]
     tess.post("/jobs/request/", confirm)
     asked = Job.objects.order_by("pk").values_list("revision__name", "purpose", "boots")
-    assert list(asked) == [(along[5].name, "confirm", 13), (along[6].name, "confirm", 13)]
+    assert list(asked) == [(along[5].name, "confirm", 17), (along[6].name, "confirm", 17)]
 
 
 def test_of_a_candidate_and_its_parent_only_what_is_not_asked_is_asked(

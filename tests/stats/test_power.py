@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from webapp.stats.compare.comparing import BuildNoise, Samples, Verdict, compare
 from webapp.stats.errors import OutOfRangeError
@@ -95,6 +96,46 @@ def test_the_answer_is_the_cheapest_plan_that_suffices() -> None:
     assert all(provable_change(plan, noise) > 4 for plan in fewer)
 
 
+def test_noise_that_is_an_estimate_is_planned_for_by_its_bounds() -> None:
+    # s·√(f/χ²) with f = 4: χ² is 1.649 at 20 % and 5.989 at 80 %
+    known = NoiseLevels(run=0.0, boot=1.0, df=4)
+    assert known.bound(80).boot == pytest.approx(math.sqrt(4 / 1.649), rel=1e-3)
+    assert known.bound(20).boot == pytest.approx(math.sqrt(4 / 5.989), rel=1e-3)
+    found = plan_for(2, known, most=Plan(1, 100, 1))
+    for plan, noise in ((found.plan, known.bound(80)), (found.least, known.bound(20))):
+        certain = NoiseLevels(run=0.0, boot=noise.boot)
+        assert plan == plan_for(2, certain, most=Plan(1, 100, 1)).plan
+    assert found.least.boots < plan_for(2, NoiseLevels(0.0, 1.0)).plan.boots < found.plan.boots
+    between = NoiseLevels(run=0.0, build=1.0, build_df=4).bound(80)
+    assert between.build == pytest.approx(known.bound(80).boot)
+
+
+@pytest.mark.parametrize("build", [0.01, 1.0])
+def test_where_builds_scatter_no_plan_is_of_one_build(build: float) -> None:
+    noise = NoiseLevels(run=1.0, build=build, build_df=40)
+    assert plan_for(20, noise).plan.builds > 1
+    assert plan_for(20, noise).least.builds > 1
+    assert plan_for(20, NoiseLevels(run=1.0)).plan.builds == 1
+    assert plan_for(20, noise, most=Plan(1, 100, 1)).plan is None
+
+
+def test_four_plans_of_five_keep_their_promise() -> None:
+    """Planned from three against three boots that scatter by 1 %; by the estimate half would."""
+    random = np.random.default_rng(11)
+    shift, trials = math.log1p(0.02), 400
+    power: dict[int, float] = {}
+    kept = 0
+    for _ in range(trials):
+        estimate = math.sqrt(random.chisquare(4) / 4)
+        noise = NoiseLevels(run=0.0, boot=estimate, df=4)
+        boots = plan_for(2, noise, most=Plan(1, 200, 1)).plan.boots
+        if boots not in power:
+            a, b = random.normal([[[0.0]], [[shift]]], 0.01, (2, 1500, boots))
+            power[boots] = np.mean(stats.ttest_ind(b, a, axis=1, equal_var=False).pvalue <= 0.05)
+        kept += power[boots] >= 0.79
+    assert kept / trials >= 0.77
+
+
 def test_slow_boots_make_more_runs_a_boot_worth_their_time() -> None:
     noise = NoiseLevels(run=3, boot=0.3)
     quick = plan_for(3, noise, durations=Durations(run=30, boot=0))
@@ -134,8 +175,9 @@ def test_more_runs_in_a_boot_never_hurt_once_boots_scatter(plan, run, boot, buil
 def test_settings_out_of_range_are_refused() -> None:
     with pytest.raises(OutOfRangeError, match="finite percentage"):
         NoiseLevels(-1)
-    with pytest.raises(OutOfRangeError, match="degree of freedom"):
-        NoiseLevels(1, build_df=0)
+    for unknown in ("df", "build_df"):
+        with pytest.raises(OutOfRangeError, match="degree of freedom"):
+            NoiseLevels(1, **{unknown: 0})
     with pytest.raises(OutOfRangeError, match="at least one"):
         Plan(1, 0, 1)
     with pytest.raises(OutOfRangeError, match="duration"):

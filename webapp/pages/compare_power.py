@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf, sqrt
 from statistics import fmean, variance
 
@@ -38,9 +38,23 @@ def power_line(base: ComparedSet, other: ComparedSet, judged: Comparison) -> str
     counted = "" if is_counted else ", not counting the noise between builds"
     aim = f"To prove {TARGET_PERCENT:g} % here in 80 of 100 cases{counted}"
     if needed.plan is not None:
-        return f"{aim}: {measured(needed.plan, unit)}."
+        return f"{aim}: {planned(needed, unit)}."
     provable = f"only {half_width(needed.provable)} %" if needed.provable else "nothing"
     return f"{aim}: not by {measured(most, unit)}, which would prove {provable}."
+
+
+def planned(needed: Requirement, unit: Level) -> str:
+    """A plan in words, as a range where the scatter is an estimate."""
+    least, most = needed.least, needed.plan
+    if least is None or most is None:
+        return ""
+    if least == most:
+        return measured(most, unit)
+    same = least.builds == most.builds
+    text = measured(most, unit, least if same else None)
+    if not same:
+        text = f"{measured(least, unit)}, to {text}"
+    return f"{text}, by the lower and the upper 80 % bound of the scatter"
 
 
 def boots_to_ask_for(base: ComparedSet, other: ComparedSet, judged: Comparison) -> int:
@@ -58,15 +72,16 @@ def _needed(
     scatter = _scatter([_units(one, unit) for one in (base, other)])
     if scatter is None:
         return None
-    noise, most = NoiseLevels(run=0.0, boot=scatter), MOST_OF_ONE_KIND
+    noise, most = NoiseLevels(run=0.0, boot=scatter.percent, df=scatter.df), MOST_OF_ONE_KIND
     if history is not None:
         noise, most = replace(noise, build=history.percent, build_df=history.df), MOST
     return plan_for(TARGET_PERCENT, noise, most=most), most
 
 
-def measured(plan: Plan, unit: Level) -> str:
-    """A plan in words."""
-    units = f"{plan.boots} {unit.value}{'' if plan.boots == 1 else 's'}"
+def measured(plan: Plan, unit: Level, least: Plan | None = None) -> str:
+    """A plan in words; with ``least``, of as many builds, as a range from that one on."""
+    boots = f"{plan.boots}" if least is None else f"{least.boots} to {plan.boots}"
+    units = f"{boots} {unit.value}{'' if plan.boots == 1 else 's'}"
     if plan.builds == 1:
         return f"{units} a side"
     return f"{plan.builds} builds a side, {units} of each"
@@ -85,8 +100,16 @@ def _units(one: ComparedSet, unit: Level) -> list[float]:
     return [fmean(values) for values in of_unit.values()]
 
 
-def _scatter(sides: Sequence[Sequence[float]]) -> float | None:
-    """Pooled standard deviation of units in percent of their means; None when there is none.
+@dataclass(frozen=True, slots=True)
+class _Scatter:
+    """Pooled standard deviation of units in percent of their means, and its degrees of freedom."""
+
+    percent: float
+    df: int
+
+
+def _scatter(sides: Sequence[Sequence[float]]) -> _Scatter | None:
+    """None when there is none.
 
     What was stored before samples had bounds is left out: its squares leave the range of a double.
     """
@@ -97,4 +120,4 @@ def _scatter(sides: Sequence[Sequence[float]]) -> float | None:
         return None
     squares = sum(variance(side) * (len(side) - 1) / fmean(side) ** 2 for side in usable)
     scatter = 100 * sqrt(squares / freedom)
-    return scatter if 0 < scatter < inf else None
+    return _Scatter(scatter, freedom) if 0 < scatter < inf else None

@@ -8,10 +8,10 @@ from webapp.alerts.queries import MinEffects
 from webapp.analysis.models import SeriesAnalysis
 from webapp.analysis.queries import build_noise_of
 from webapp.charts.text import half_width
-from webapp.pages.compare_power import A_FEW, MOST, MOST_ASKED, MOST_OF_ONE_KIND, measured
+from webapp.pages.compare_power import A_FEW, MOST, MOST_ASKED, MOST_OF_ONE_KIND, measured, planned
 from webapp.results.models import Series
 from webapp.stats.compare import Level
-from webapp.stats.power import NoiseLevels, Plan, plan_for
+from webapp.stats.power import NoiseLevels, plan_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +40,13 @@ def boots_plan(series: Series) -> BootsPlan:
         text = "How much this series scatters is not known yet: a few boots are proposed."
         return BootsPlan(A_FEW, text, knows_builds)
     most = MOST if noise.build else MOST_OF_ONE_KIND
-    plan = plan_for(least, noise, most=most).plan
-    if plan is None:
+    needed = plan_for(least, noise, most=most)
+    if needed.plan is None:
         text = f"Not even {measured(most, Level.BOOT)} would prove {aim}: a few are proposed."
         return BootsPlan(A_FEW, text, knows_builds)
-    return BootsPlan(min(plan.boots, MOST_ASKED), _text(plan, aim), knows_builds)
-
-
-def _text(plan: Plan, aim: str) -> str:
-    several = "; a job measures one build" if plan.builds > 1 else ""
-    return f"To prove {aim}, in 80 of 100 cases: {measured(plan, Level.BOOT)}{several}."
+    several = "; a job measures one build" if needed.plan.builds > 1 else ""
+    text = f"To prove {aim}, in 80 of 100 cases: {planned(needed, Level.BOOT)}{several}."
+    return BootsPlan(min(needed.plan.boots, MOST_ASKED), text, knows_builds)
 
 
 def _noise(summary: dict[str, Any]) -> NoiseLevels | None:
@@ -59,7 +56,9 @@ def _noise(summary: dict[str, Any]) -> NoiseLevels | None:
     scatter = within if run is None or boot is None else hypot(run, boot)
     if not scatter:
         return None
+    # What was analysed before the freedom was stored has that of revisions, which is less.
+    df = max(noise.get("within_freedom") or noise.get("freedom") or 1.0, 1.0)
     build = build_noise_of(summary)
     if build is None:
-        return NoiseLevels(run=0.0, boot=scatter)
-    return NoiseLevels(run=0.0, boot=scatter, build=build.percent, build_df=build.df)
+        return NoiseLevels(run=0.0, boot=scatter, df=df)
+    return NoiseLevels(run=0.0, boot=scatter, df=df, build=build.percent, build_df=build.df)

@@ -4,11 +4,16 @@ Noise is in percent of the level: standard deviations of runs in a boot, of boot
 of builds. The mean of a side that measures B builds, b boots of each and r runs in each boot has
 the variance σ²build/B + σ²boot/(B·b) + σ²run/(B·b·r); the degrees of freedom are those that
 `webapp.stats.compare.compare` is to expect in such data.
+
+Noise that was estimated is planned for by the upper end of what it may be: a plan by the estimate
+itself keeps its promise in half of all cases only.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, isfinite, sqrt
+
+from scipy import special
 
 from webapp.stats.compare.relative import percent_of_log
 from webapp.stats.errors import OutOfRangeError
@@ -23,21 +28,33 @@ from webapp.stats.sensitivity import (
 
 @dataclass(frozen=True, slots=True)
 class NoiseLevels:
-    """Standard deviations in percent; ``build_df`` says how well that between builds is known.
+    """Standard deviations in percent, and the degrees of freedom by which they are known.
 
-    Raises `OutOfRangeError` for negative or infinite noise and ``build_df`` below 1.
+    ``df`` are those of runs and boots, ``build_df`` those of builds. Raises `OutOfRangeError` for
+    negative or infinite noise and for less than one degree of freedom.
     """
 
     run: float
     boot: float = 0.0
     build: float = 0.0
     build_df: float = inf
+    df: float = inf
 
     def __post_init__(self) -> None:
         if not all(isfinite(noise) and noise >= 0 for noise in (self.run, self.boot, self.build)):
             raise OutOfRangeError("noise must be a finite percentage ≥ 0")
-        if not self.build_df >= 1:
-            raise OutOfRangeError("noise between builds needs at least 1 degree of freedom")
+        if not (self.build_df >= 1 and self.df >= 1):
+            raise OutOfRangeError("noise needs at least 1 degree of freedom")
+
+    def bound(self, certainty: float) -> "NoiseLevels":
+        """This noise at the one-sided bound that the true one exceeds with 100 − ``certainty`` %.
+
+        s·√(f/χ²) with f degrees of freedom: below 50 it is a lower bound.
+        """
+        inside, between = (_bound(df, certainty) for df in (self.df, self.build_df))
+        return replace(
+            self, run=self.run * inside, boot=self.boot * inside, build=self.build * between
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +101,21 @@ class Durations:
 class Requirement:
     """The cheapest plan that proves a change, per side; ``plan`` is None when none does.
 
-    ``provable`` is the change, percent, that the plan proves, or that the largest plan allowed
-    would; None where not even that has a scatter to go by. ``seconds`` is the time for one side,
-    None without durations or plan.
+    ``plan`` holds for the noise at its upper bound of `CERTAINTY` percent, so that four plans of
+    five keep their promise; ``least`` would do at the lower bound. They are the same where noise is
+    known for certain. ``provable`` is the change, percent, that the plan proves, or that the
+    largest plan allowed would; None where not even that has a scatter to go by. ``seconds`` is the
+    time for one side, None without durations or plan.
     """
 
     plan: Plan | None
+    least: Plan | None
     provable: float | None
     seconds: float | None
 
+
+CERTAINTY = 80.0
+"""Percent, one-sided: how sure a plan is that noise is not larger than what it is made for."""
 
 LARGEST_PLAN = Plan(builds=10, boots=20, runs=20)
 
@@ -135,29 +158,41 @@ def plan_for(
 ) -> Requirement:
     """The cheapest plan up to ``most`` that proves a change of ``percent`` (> 0).
 
-    Cheapest is the least time where durations are known, else the fewest runs; then the fewest
-    builds, then boots. ``confidence`` and ``power`` are percent. Raises `OutOfRangeError` for a
-    change that is not above 0, and as `provable_change` does.
+    Where builds scatter, a plan measures two a side at least: what differs between two single
+    builds may be the builds. Cheapest is the least time where durations are known, else the fewest
+    runs; then the fewest builds, then boots. ``confidence`` and ``power`` are percent. Raises
+    `OutOfRangeError` for a change that is not above 0, and as `provable_change` does.
     """
     if not percent > 0:
         raise OutOfRangeError(f"a change of {percent:g} %: it must be more than 0")
-
-    def provable(plan: Plan) -> float | None:
-        return provable_change(plan, noise, baseline=baseline, confidence=confidence, power=power)
 
     def cost(plan: Plan) -> tuple[float, int, int]:
         time = durations.of(plan) if durations else float(plan.all_runs)
         return time, plan.builds, plan.boots
 
-    best: Plan | None = None
-    for plan in _plans(most):
-        if best is not None and cost(plan) >= cost(best):
-            continue
-        change = provable(plan)
-        if change is not None and change <= percent:
-            best = plan
-    seconds = durations.of(best) if best and durations else None
-    return Requirement(best, provable(best or most), seconds)
+    plans = [plan for plan in _plans(most) if plan.builds > 1 or noise.build == 0]
+    plans.sort(key=cost)
+
+    def cheapest(noise: NoiseLevels) -> Plan | None:
+        for plan in plans:
+            change = provable_change(
+                plan, noise, baseline=baseline, confidence=confidence, power=power
+            )
+            if change is not None and change <= percent:
+                return plan
+        return None
+
+    upper = noise.bound(CERTAINTY)
+    best, least = cheapest(upper), cheapest(noise.bound(100 - CERTAINTY))
+    provable = provable_change(
+        best or most, upper, baseline=baseline, confidence=confidence, power=power
+    )
+    return Requirement(best, least, provable, durations.of(best) if best and durations else None)
+
+
+def _bound(df: float, certainty: float) -> float:
+    """How many times an estimated standard deviation the true one is at most."""
+    return 1.0 if df == inf else sqrt(df / float(special.chdtri(df, certainty / 100)))
 
 
 def _plans(most: Plan) -> Iterator[Plan]:

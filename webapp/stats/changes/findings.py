@@ -84,6 +84,7 @@ class Noise:
     `freedom` the effective number of revisions behind it all, the guess that a young series starts
     with included. `measured_build_pct` is the build noise by the series' own differences alone and
     `measured_freedom` its degrees of freedom, at least 1: what a comparison may rest on.
+    `within_freedom` are the degrees of freedom of `within_pct`: by boots where those are known.
     """
 
     revision_pct: float | None
@@ -95,6 +96,7 @@ class Noise:
     freedom: float
     measured_build_pct: float | None = None
     measured_freedom: float = 0.0
+    within_freedom: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

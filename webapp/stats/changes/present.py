@@ -235,6 +235,7 @@ def _noise(state: State, variance: float, freedom: float) -> Noise:
         freedom=freedom,
         measured_build_pct=_pct(measured),
         measured_freedom=own_freedom,
+        within_freedom=tracker.boots - tracker.shares if several_boots else tracker.within_weight,
     )
 
 
