@@ -11,7 +11,9 @@ from tests import make
 from tests.alerts.steps import arrive, log, runs_of
 from tests.pages.conftest import Counted, words
 from webapp.alerts.models import Alert
-from webapp.analysis.models import SeriesSettings
+from webapp.analysis.models import Comparison, Finding, SeriesSettings
+from webapp.analysis.services.detecting import detect_changes
+from webapp.analysis.services.findings import set_flags
 from webapp.results.models import Revision, Series
 from webapp.results.services import forget_names
 
@@ -101,6 +103,25 @@ def test_an_alert_that_smells_of_the_lab_says_so(visit: Visit) -> None:
     arrive(runs_of({**moved, ("Opteron/T520", "pf"): {}}, first=500))
     alert = Alert.objects.get(revision__position__gt=500)
     assert "lab? Every finding is on Celeron/I350" in visit(f"/alerts/{alert.pk}/")
+
+
+def test_what_recovered_and_may_never_have_been_is_not_on_display(visit: Visit) -> None:
+    arrive(runs_of({("Celeron/I350", "pf"): {10: 0.9, 20: 1.11}}, first=500))
+    lost = Finding.objects.get(state=Finding.State.RECOVERED)
+    shown = {
+        "/commits/freebsd-head/r510/": "recovered by r520",
+        "/commits/freebsd-head/": "regression",
+        "/trends/?mode=pf": "recovered",
+    }
+    texts = {page: visit(page) for page in shown}
+    assert all(word in texts[page] for page, word in shown.items())
+    assert Comparison.objects.get(revision=lost.revision).flag == "regressed"
+    Finding.objects.filter(pk=lost.pk).update(change_pct=-3.4, low_pct=-7.6, high_pct=1.1)
+    set_flags(detect_changes([lost.series]))
+    assert Comparison.objects.get(revision=lost.revision).flag == ""
+    for page, word in shown.items():
+        assert visit(page).count(word) < texts[page].count(word)
+        assert "−3.4" not in visit(page)
 
 
 def test_the_commit_page_links_the_alert_that_suspects_it(visit: Visit, mixed: Alert) -> None:

@@ -144,7 +144,7 @@ def conclusions_of(series: Iterable[Series], *, since: int, until: int) -> Mappi
     """
     ids = [one.pk for one in series]
     found: dict[int, list[FindingRow]] = defaultdict(list)
-    rows = Finding.objects.live().of_all(ids).filter(position__range=(since, until))
+    rows = Finding.objects.on_display().of_all(ids).filter(position__range=(since, until))
     for row in rows.values_list(*FindingRow._fields):
         found[row[0]].append(FindingRow(*row))
     summaries = dict(

@@ -91,7 +91,7 @@ def summarise(revisions: Sequence[Revision]) -> list[CommitSummary]:
     """The summaries of ``revisions`` in their order, in five queries."""
     ids = [revision.pk for revision in revisions]
     tallies = Comparison.objects.filter(revision__in=ids).tallies()
-    live = Finding.objects.live().filter(revision__in=ids)
+    live = Finding.objects.on_display().filter(revision__in=ids)
     let_through = _let_through(live, tallies)
     rows = list(live.with_subjects().largest_of_each_revision().with_revisions())
     found = {row.revision_id: _of_finding(row) for row in rows}

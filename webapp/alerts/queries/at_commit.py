@@ -78,7 +78,7 @@ def detected_at(commit: Revision, received: Collection[int]) -> Detected:
 
     A finding begins at a measured revision of its series, so its series is among ``received``.
     """
-    live = Finding.objects.live().suspecting(commit.tree, commit.position)
+    live = Finding.objects.on_display().suspecting(commit.tree, commit.position)
     found = list(live.with_revisions().with_subjects())
     begun = {row.series_id: row for row in found if row.revision_id == commit.pk}
     looks = len(set(received) | begun.keys())

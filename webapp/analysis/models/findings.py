@@ -18,6 +18,13 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         """Those that the present points show; the others are history."""
         return self.filter(state__in=Finding.LIVE)
 
+    def on_display(self) -> Self:
+        """The live ones, without those that recovered and may never have been: later revisions left
+        them a size whose 95 % interval holds 0.
+        """
+        may_be_none = Q(low_pct__lt=0, high_pct__gt=0)
+        return self.live().exclude(Q(state=Finding.State.RECOVERED) & may_be_none)
+
     def of_revision(self, revision: Revision) -> Self:
         """Those whose likeliest first revision it is."""
         return self.filter(revision=revision)

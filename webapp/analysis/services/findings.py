@@ -6,10 +6,10 @@ from datetime import datetime
 from math import isfinite
 from typing import Any
 
-from django.db import connection
+from django.db.models import Case, Exists, OuterRef, Value, When
 from django.utils import timezone
 
-from webapp.analysis.models import Finding
+from webapp.analysis.models import Comparison, Finding, Flag, Verdict
 from webapp.analysis.services.detecting import Detected
 from webapp.analysis.services.finding_history import note_changes, snapshot_of
 from webapp.analysis.services.first_pairs import JudgedPair
@@ -50,7 +50,7 @@ COMPARED = (
     "detector",
 )
 
-FLAGGED = [Finding.State.CANDIDATE.value, *(state.value for state in Finding.PROVEN)]
+FLAGGED = (Finding.State.CANDIDATE, *Finding.PROVEN)
 
 NOTHING_JUDGED: Mapping[int, Sequence[JudgedPair]] = {}
 
@@ -115,37 +115,18 @@ def reconcile_findings(
 
 
 def set_flags(detected: Sequence[Detected]) -> None:
-    """Flag the comparisons at live findings, and no others. One build a side is no fact about its
-    commit: it has no flag.
+    """Flag the comparisons at findings on display, and no others. One build a side is no fact about
+    its commit: it has no flag.
     """
     known = [one.series.pk for one in detected]
     if not known:
         return
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            UPDATE analysis_comparison AS compared SET flag = ''
-             WHERE compared.series_id = ANY(%(series)s) AND compared.flag <> ''
-               AND NOT EXISTS (
-                   SELECT FROM analysis_finding AS finding
-                    WHERE finding.series_id = compared.series_id
-                      AND finding.revision_id = compared.revision_id
-                      AND finding.state = ANY(%(flagged)s))
-            """,
-            {"series": known, "flagged": FLAGGED},
-        )
-        cursor.execute(
-            """
-            UPDATE analysis_comparison AS compared
-               SET flag = CASE finding.verdict WHEN 'worse' THEN 'regressed' ELSE 'improved' END
-              FROM analysis_finding AS finding
-             WHERE finding.series_id = ANY(%(series)s)
-               AND finding.state = ANY(%(flagged)s)
-               AND compared.series_id = finding.series_id
-               AND compared.revision_id = finding.revision_id
-            """,
-            {"series": known, "flagged": FLAGGED},
-        )
+    told = Finding.objects.on_display().filter(state__in=FLAGGED)
+    at_it = told.filter(series=OuterRef("series"), revision=OuterRef("revision"))
+    compared = Comparison.objects.filter(series__in=known)
+    compared.exclude(flag="").filter(~Exists(at_it)).update(flag="")
+    lost = When(Exists(at_it.filter(verdict=Verdict.WORSE)), then=Value(Flag.REGRESSED))
+    compared.filter(Exists(at_it)).update(flag=Case(lost, default=Value(Flag.IMPROVED)))
 
 
 def _revision_ids(detected: Sequence[Detected], shown: Mapping[int, Sequence[Shown]]) -> Ids:
