@@ -10,6 +10,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from tests import make
+from webapp.accounts.models import User
+
 Counted = Callable[[str], int]
 
 
@@ -36,6 +39,13 @@ def queries(client: Client) -> Counted:
         return len(statements)
 
     return count
+
+
+@pytest.fixture
+def tess(client: Client) -> Client:
+    """A browser in which a triager is signed in."""
+    client.force_login(make.user("tess", role=User.Role.TRIAGER))
+    return client
 
 
 def words(html: str) -> str:

@@ -34,12 +34,6 @@ def along() -> list[Revision]:
     return revisions
 
 
-@pytest.fixture
-def tess(client: Client) -> Client:
-    client.force_login(make.user("tess", role=User.Role.TRIAGER))
-    return client
-
-
 def address(at: Revision, more: str = "") -> str:
     return f"/jobs/new/?series={make.series().pk}&revision={at.name}{more}"
 

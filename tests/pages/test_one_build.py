@@ -7,11 +7,13 @@ from django.test import Client
 
 from tests.alerts.steps import arrive
 from tests.alerts.test_one_build import PF, PF_SLOWER, run, the_pair, times
+from tests.pages.conftest import words
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import suspicion_of
 from webapp.analysis.models import Finding
+from webapp.jobs.models import Job
 from webapp.notifications.payloads import payload_of
-from webapp.results.models import Revision
+from webapp.results.models import Revision, Series
 from webapp.results.services import forget_names
 
 pytestmark = pytest.mark.django_db
@@ -47,6 +49,25 @@ def test_the_page_offers_no_bisect_and_says_why(visit: Visit) -> None:
 
     assert "No bisect starts from one build a side" in visit(alert.get_absolute_url())
     assert "rests on one build a side" in visit(f"/bisects/new/?alert={alert.pk}")
+
+
+def test_a_triager_may_ask_for_more_builds_of_both_and_for_nothing_that_settles_it_not(
+    tess: Client,
+) -> None:
+    address = the_alert().get_absolute_url()
+    text = words(tess.get(address).content.decode())
+    assert "2 more builds a side" in text
+    assert "Confirm this candidate" not in text
+    form = {"purpose": "more runs", "revision": ["r303642", "r303643"], "boots": "5"}
+    series = Series.objects.get(mode__name="pf")
+    fields = {"tree": series.tree.name, "hardware": series.hardware.name, "mode": series.mode.name}
+    answer = tess.post("/jobs/request/", form | fields | {"builds": "2", "next": address})
+    assert answer.headers["Location"] == address
+    asked = Job.objects.values_list("revision__name", "rebuild")
+    assert sorted(asked) == [("r303642", True)] * 2 + [("r303643", True)] * 2
+    again = tess.get(address).content.decode()
+    assert words(again).count("2 more builds a side: already asked") == 4
+    assert '<form class="ask"' not in again
 
 
 def test_a_withdrawn_one_says_what_the_builds_came_to(visit: Visit) -> None:

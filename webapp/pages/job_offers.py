@@ -104,25 +104,29 @@ def offers_at_point(series: Series, point: Point) -> Offers:
     gaps = (_gap(series, *pair, plan=plan) for pair in ends)
     asks = [_ask(MORE_RUNS, [point.revision], series, plan), *filter(None, gaps)]
     if before and min(before.builds, point.builds) == 1 and not plan.knows_builds:
-        pair = [before.revision, point.revision]
-        for revision in pair:
-            revision.tree = series.tree
-        asks.append(builds_ask(pair, series.hardware, series.mode))
+        asks.append(_builds([before.revision, point.revision], series))
     return Offers(series, offers(asks), plan)
 
 
 def offers_at_alert(alert: Alert, series: Series) -> Offers:
-    """The likeliest candidate with its parent, the middle of the suspects, more of the old end."""
+    """The likeliest candidate with its parent, the middle of the suspects, more of the old end.
+
+    Of one build a side more builds of both, because more boots of the same ones settle nothing.
+    """
+    if alert.one_build:
+        asks = [_builds([alert.after, alert.likeliest], series)]
+        return Offers(series, offers(asks), BootsPlan(A_FEW, "", knows_builds=False))
     plan = boots_plan(series)
     parent = Revision.objects.before(alert.likeliest).first()
     pair = [alert.likeliest] if parent is None else [parent, alert.likeliest]
     note = "" if parent is None else f"The candidate and the commit before it, {parent}."
+    gap = _gap(series, alert.after, alert.revision, plan=plan)
     asks = [
         _ask(CONFIRM, pair, series, plan, note),
-        _gap(series, alert.after, alert.revision, plan=plan),
+        *filter(None, [gap]),
         _ask(MORE_RUNS, [alert.after], series, plan, "The last one at the old level."),
     ]
-    return Offers(series, offers([ask for ask in asks if ask is not None]), plan)
+    return Offers(series, offers(asks), plan)
 
 
 def offers(asks: Sequence[Ask]) -> list[Offer]:
@@ -161,6 +165,12 @@ def builds_ask(revisions: Sequence[Revision], hardware: Hardware, mode: Mode) ->
     """
     note = "Builds of equal code differ too; how much is not known here."
     return Ask(MORE_RUNS, revisions, hardware, mode, A_FEW, note, builds=MORE_BUILDS)
+
+
+def _builds(revisions: Sequence[Revision], series: Series) -> Ask:
+    for revision in revisions:
+        revision.tree = series.tree
+    return builds_ask(revisions, series.hardware, series.mode)
 
 
 def _ask(
