@@ -188,6 +188,15 @@ def test_the_noise_between_builds_of_the_series_counts(
     assert "noise between builds 9.0 % counted" in html
 
 
+def test_a_history_without_noise_between_builds_is_said_in_words(
+    client: Client, pair: tuple[Revision, Revision]
+) -> None:
+    make.analysis(make.series(in_mode="pf"), noise=make.noise(build_pct=0.0))
+    html = client.get(page(pair[1])).content.decode()
+    assert "the history shows no noise between builds" in html
+    assert "0.00 % counted" not in html
+
+
 def test_what_is_surely_the_same_is_equivalent_and_plain(client: Client) -> None:
     before, after = make.revisions(2)
     series = make.series()
