@@ -1,5 +1,6 @@
 """Settings as a fresh process reads them."""
 
+import gc
 import json
 import subprocess
 import sys
@@ -96,3 +97,8 @@ def test_manage_says_in_one_line_that_no_database_answers(tmp_path: Path) -> Non
     assert run.returncode == 1
     assert "Start it with `make up`" in run.stderr
     assert "Traceback" not in run.stderr
+
+
+def test_garbage_is_collected_again_once_the_applications_are_ready() -> None:
+    assert gc.isenabled()
+    assert gc.get_freeze_count() > 0

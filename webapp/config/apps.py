@@ -1,5 +1,7 @@
 """Wires what must be in place in every process that runs Django."""
 
+import gc
+
 from django.apps import AppConfig
 
 
@@ -12,3 +14,7 @@ class WiringConfig(AppConfig):
     def ready(self) -> None:
         """Import for the side effect: without it `task.delay()` would look for a broker on AMQP."""
         from webapp.config import celery, checks  # noqa: F401, PLC0415
+
+        # The settings switched it off. What was imported stays: it need not be looked through.
+        gc.freeze()
+        gc.enable()

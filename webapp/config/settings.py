@@ -4,6 +4,7 @@ Without any variable they describe the system that `make up` starts from this ch
 servers, its address and its key are recorded in STATE (see `webapp.launcher`).
 """
 
+import gc
 import os
 import secrets
 from datetime import timedelta
@@ -22,6 +23,10 @@ from webapp.config.logging import logging_config
 from webapp.config.mail_composers import COMPOSERS
 from webapp.config.steady import SteadyClock
 from webapp.readiness import heartbeats
+
+# Until the applications are ready (webapp.config.apps): imports leave no garbage, and looking for it
+# is a fifth of the time in which a command starts.
+gc.disable()
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 _env = Environment(os.environ)
