@@ -6,7 +6,6 @@ or headlined on it: it takes every sample for independent and knows no noise bet
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from webapp.analysis.models import Comparison, Verdict
 from webapp.results.models import Point, Series
@@ -23,27 +22,38 @@ class Judgement:
 
 
 def compare_consecutive(series: Series, points: Sequence[Point]) -> Iterator[Comparison]:
-    """A comparison for each point but the first, which only serves as base."""
-    for before, after in pairwise(points):
-        judged = judge(before, after, better=series.better)
-        difference = judged.difference
-        yield Comparison(
-            series=series,
-            revision_id=after.revision_id,
-            previous_id=before.revision_id,
-            position=after.position,
-            delta=after.mean - before.mean,
-            error=difference.error if difference else None,
-            percent=_percent(before, after),
-            percent_error=difference.percent_error if difference else None,
-            verdict=judged.verdict,
-        )
+    """A comparison for each point but the first, which only serves as base. One whose runs disagree
+    is no base, and nothing can be told of it.
+    """
+    before: Point | None = None
+    for after in points:
+        if before is not None:
+            yield _comparison(series, before, after)
+        before = before if after.disagrees else after
+
+
+def _comparison(series: Series, before: Point, after: Point) -> Comparison:
+    judged = judge(before, after, better=series.better)
+    difference = judged.difference
+    return Comparison(
+        series=series,
+        revision_id=after.revision_id,
+        previous_id=before.revision_id,
+        position=after.position,
+        delta=after.mean - before.mean,
+        error=difference.error if difference else None,
+        percent=_percent(before, after),
+        percent_error=difference.percent_error if difference else None,
+        verdict=judged.verdict,
+    )
 
 
 def judge(before: Point, after: Point, *, better: Better) -> Judgement:
-    """Compare two points by their moments. Where ministat refuses, we cannot tell."""
+    """Compare two points by their moments. Where ministat refuses, or the runs of the later one
+    disagree, we cannot tell.
+    """
     difference = _difference(before, after)
-    if difference is None or not difference.proven:
+    if difference is None or not difference.proven or after.disagrees:
         return Judgement(difference, Verdict.CANNOT_TELL)
     improved = is_gain(difference.delta, better)
     return Judgement(difference, Verdict.BETTER if improved else Verdict.WORSE)

@@ -27,6 +27,7 @@ SELECT point.series_id, point.position, revision.name,
   JOIN results_series AS series ON series.id = wanted.series_id
   JOIN results_point AS point
     ON point.series_id = wanted.series_id AND point.position > wanted.position
+   AND NOT point.disagrees
   JOIN results_revision AS revision ON revision.id = point.revision_id
   JOIN results_run AS run
     ON run.revision_id = point.revision_id AND run.mode_id = series.mode_id

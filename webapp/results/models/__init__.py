@@ -9,6 +9,7 @@ from webapp.results.bounds import (
     wrong_with_line,
     wrong_with_text,
 )
+from webapp.results.models.agreements import Agreement
 from webapp.results.models.history import WAITING_FROM, PlaceProposal, Revision, RevisionAlias, Tree
 from webapp.results.models.refusals import RefusedReplacement
 from webapp.results.models.runs import Measurement, Run
@@ -32,6 +33,7 @@ __all__ = [
     "PART_MAX",
     "PART_PATTERN",
     "WAITING_FROM",
+    "Agreement",
     "Hardware",
     "HardwareAlias",
     "Measurement",

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
-from typing import Self
+from typing import Any, Self
 
 from django.db import models
 from django.db.models import F, Q
@@ -130,6 +130,8 @@ class PointQuerySet(models.QuerySet["Point"]):
     def changed_with_base(self, dirty: Sequence[Series]) -> "RawQuerySet[Point]":
         """The points of dirty series from the last one before ``dirty_from`` on, in order.
 
+        One whose runs disagree is not that last one: nothing is compared with it.
+
         The lateral join finds each start by one step down the index; a correlated subquery would
         be run again for every point of a long history.
         """
@@ -140,10 +142,11 @@ class PointQuerySet(models.QuerySet["Point"]):
               LEFT JOIN LATERAL (
                    SELECT position FROM results_point
                     WHERE series_id = dirty.series_id AND position < dirty.dirty_from
+                      AND NOT disagrees
                     ORDER BY position DESC LIMIT 1) AS base ON true
               JOIN results_point AS point
                 ON point.series_id = dirty.series_id
-               AND point.position >= COALESCE(base.position, dirty.dirty_from)
+               AND (point.position >= dirty.dirty_from OR point.position = base.position)
              ORDER BY point.series_id, point.position
             """,
             [[series.pk for series in dirty], [series.dirty_from for series in dirty]],
@@ -163,6 +166,14 @@ class PointQuerySet(models.QuerySet["Point"]):
     def of_revision(self, revision: Revision) -> Self:
         """Those of one revision."""
         return self.filter(revision=revision)
+
+    def that_agree(self) -> Self:
+        """Those that take part in findings: their runs differ by no more than noise."""
+        return self.filter(disagrees=False)
+
+    def that_disagree(self) -> Self:
+        """Those that wait until a run is withdrawn or a person decides."""
+        return self.filter(disagrees=True)
 
     def with_subjects(self) -> Self:
         """With everything a cell of a table names."""
@@ -200,6 +211,15 @@ class Point(models.Model):
     levels = models.JSONField(
         help_text="Mean and scatter by run, boot and build, and a digest of the builds."
     )
+    disagrees = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Its runs differ by more than their noise: it takes no part in findings.",
+    )
+    uploads: Any = models.JSONField(
+        null=True,
+        help_text="Each run apart, where their samples alone do not explain how they differ.",
+    )
 
     objects = PointQuerySet.as_manager()
 
@@ -216,6 +236,14 @@ class Point(models.Model):
         indexes = [
             models.Index(fields=["series", "position"], name="points_of_a_series"),
             models.Index(fields=["revision"], name="points_of_a_revision"),
+            models.Index(
+                fields=["series"],
+                name="points_of_uploads_apart",
+                condition=Q(uploads__isnull=False),
+            ),
+            models.Index(
+                fields=["revision"], name="points_that_disagree", condition=Q(disagrees=True)
+            ),
         ]
 
     def __str__(self) -> str:

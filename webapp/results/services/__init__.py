@@ -2,6 +2,7 @@
 
 from webapp.results.documents import MetricDocument, Recorded, RunDocument
 from webapp.results.errors import Conflict, Forbidden, Problem, ResultsError, Unprocessable
+from webapp.results.services.agreeing import count_together, undo_agreement
 from webapp.results.services.bulk import insert_rows
 from webapp.results.services.hardware_names import (
     foreign_hardware,
@@ -35,6 +36,7 @@ __all__ = [
     "Unprocessable",
     "begin_merge",
     "begin_writing",
+    "count_together",
     "end_subject",
     "foreign_hardware",
     "forget_names",
@@ -49,6 +51,7 @@ __all__ = [
     "record_runs",
     "register_hardware",
     "restore_run",
+    "undo_agreement",
     "unknown_hardware",
     "withdraw_run",
 ]

@@ -13,6 +13,7 @@ from django.utils import timezone
 from webapp.results.models import Point
 from webapp.results.models.history import WAITING_FROM
 from webapp.results.services.bulk import fetch_rows, insert_rows
+from webapp.results.services.uploads import judge_uploads, uploads_apart
 from webapp.stats import ministat
 from webapp.stats.compare import pool, summarize
 
@@ -24,7 +25,7 @@ SeriesRevision = tuple[int, int]  # ids of a series and a revision
 # ministat sums in the order of its input, so the last digits depend on it.
 SAMPLES = """
 SELECT measurement.series_id, run.revision_id, measurement.samples, measurement.boots,
-       run.build_id, run.id
+       run.build_id, run.uuid, run.digest
   FROM results_run AS run
  CROSS JOIN LATERAL (
        SELECT series_id, samples, boots FROM results_measurement
@@ -39,6 +40,8 @@ UPDATE results_series AS series
        dirty_since = COALESCE(series.dirty_since, %s)
   FROM unnest(%s::bigint[], %s::bigint[]) AS changed (id, position)
  WHERE series.id = changed.id
+RETURNING series.id, EXISTS (
+          SELECT FROM results_point WHERE series_id = series.id AND uploads IS NOT NULL)
 """
 
 
@@ -65,10 +68,22 @@ def refresh_points(keys: Iterable[SeriesRevision], positions: dict[int, int]) ->
 
 
 def mark_dirty(lowest: dict[int, int]) -> None:
-    """Raise the version of each series (id → lowest position that changed)."""
+    """Raise the version of each series (id → lowest position that changed).
+
+    Where points keep their runs apart it is judged whether these disagree; a mark that comes or
+    goes is a change at its position. Nothing is asked for other series.
+    """
+    apart = _mark(lowest)
+    changed = judge_uploads(apart) if apart else {}
+    if changed:
+        _mark(changed)
+
+
+def _mark(lowest: dict[int, int]) -> list[int]:
+    """Those of the series that have points whose runs are kept apart."""
     ids = sorted(lowest)
-    with connection.cursor() as cursor:
-        cursor.execute(MARK_DIRTY, [timezone.now(), ids, [lowest[i] for i in ids]])
+    rows = fetch_rows(MARK_DIRTY, timezone.now(), ids, [lowest[i] for i in ids])
+    return sorted(pk for pk, has_apart in rows if has_apart)
 
 
 def _pooled(wanted: set[SeriesRevision], positions: dict[int, int]) -> list[dict[str, Any]]:
@@ -134,6 +149,8 @@ def _point(key: SeriesRevision, position: int, rows: list[tuple[Any, ...]]) -> d
         "runs": len(rows),
         **of_runs([(row[2], row[3], row[4]) for row in rows]),
         **moments(samples)._asdict(),
+        "disagrees": False,
+        "uploads": uploads_apart([row[2:] for row in rows]),
     }
 
 

@@ -1,0 +1,242 @@
+"""Whether uploads of one revision agree, or differ by more than their noise lets them.
+
+Every two uploads of a point are compared, on logarithms. A boot is the unit where both tell their
+boots and one has two of them: then what other boots scatter by is measured. Else the noise between
+boots is not measured, and is believed, like that between different builds (``Belief``: lognormal),
+together with what the series itself shows. The two that differ most decide, by a limit divided by
+how many pairs there are (Bonferroni). In words and with figures: docs/statistics.md.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations, pairwise
+from math import exp, floor, fsum, log, sqrt
+from statistics import median
+from typing import Any
+
+from scipy.special import stdtr
+
+from webapp.stats.compare import Samples, summarize
+from webapp.stats.decisive import Belief, Build, Evidence, build_of, chance
+from webapp.stats.decisive.belief import LEAST_PCT
+
+LIMIT = 0.0025
+"""The largest chance, two-sided, of uploads that differ as much without a cause: twice as strict as
+the one point in two hundred that may be marked in vain, because what is believed may be too low."""
+
+MOST_UPLOADS = 16
+"""Of more, the outermost are compared, half of them at either end: pairs grow with the square."""
+
+HISTORY = 200
+"""Newest points of a series of which its own scatter is taken."""
+
+MEDIAN_OF_NORMAL = 0.6745
+"""Median of the absolute value of a standard normal deviate."""
+
+PERCENT_STEP, FREEDOM_STEP = 1.2, 2.0
+"""What a series shows is rounded to steps of these factors: marks that moved with every upload
+would be judged anew with each of them."""
+
+FREEDOM_SHARE = 0.25
+"""Degrees of freedom for each difference of neighbours: their median has .37 of the efficiency of a
+standard deviation (Rousseeuw and Croux, 1993), and neighbouring differences share a point (2/3)."""
+
+EXACT = 1_000_000
+"""Degrees of freedom that stand for a scatter that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """One run of a point: ``name`` tells it from others, ``build`` what was measured.
+
+    ``samples`` and ``boots`` are the mean of the logarithms with the squares around it, of single
+    samples and of boots (None: not all are known). ``floor`` is what equal values leave open.
+    """
+
+    name: str
+    build: str
+    samples: Build
+    boots: Build | None
+    floor: float
+
+    def to_data(self) -> dict[str, Any]:
+        """Numbers, strings and dicts only: what JSON can hold."""
+        return asdict(self)
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> "Upload":
+        """What `to_data` wrote, also after a passage through JSON."""
+        boots = data["boots"] and Build(**data["boots"])
+        return cls(**{**data, "samples": Build(**data["samples"]), "boots": boots})
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Scatter of the revisions of a series in percent, by so many degrees of freedom."""
+
+    percent: float
+    freedom: float
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """``first`` and ``second`` (names) differ by ``percent`` of the first, which without a cause is
+    seen with ``chance``, at most ``limit`` for a mark.
+    """
+
+    first: str
+    second: str
+    percent: float
+    chance: float
+    limit: float
+
+    @property
+    def is_beyond_noise(self) -> bool:
+        """Whether they differ by more than noise explains."""
+        return self.chance <= self.limit
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two uploads by their common unit; ``unknown`` levels of noise are not in ``variance``."""
+
+    first: Upload
+    second: Upload
+    difference: float
+    variance: float
+    freedom: int
+    share: float
+    unknown: int
+
+    @property
+    def rank(self) -> float:
+        """The larger, the less the difference can be noise: by the belief's median."""
+        noise = 2 * self.unknown * (Belief().median_pct / 100) ** 2
+        return abs(self.difference) / sqrt(noise + self.share * self.variance)
+
+
+def upload_of(
+    name: str, build: str, samples: Sequence[float], boots: Sequence[object] | None
+) -> Upload | None:
+    """Return what one run says; None where no sample is positive. Unknown boots are None."""
+    positive = [value for value in samples if value > 0]
+    runs = build_of(positive)
+    if runs is None:
+        return None
+    known = boots is not None and None not in boots
+    return Upload(
+        name=name,
+        build=build,
+        samples=runs,
+        boots=build_of(samples, boots) if known else None,
+        floor=summarize(Samples(positive)).floor("log"),
+    )
+
+
+def history_of(levels: Sequence[tuple[float, int]]) -> History | None:
+    """Return what neighbours along the tree show: of each point its mean and how many uploads it
+    has, in order. By the median, so that steps, odd revisions and marked ones do not count for
+    much; rounded, the degrees of freedom down. None where they are less than one.
+    """
+    logs = [(log(mean), uploads) for mean, uploads in levels if mean > 0]
+    gaps = [abs(b - a) / sqrt(1 / n + 1 / m) for (a, n), (b, m) in pairwise(logs)]
+    freedom = FREEDOM_SHARE * len(gaps)
+    if freedom < 1:
+        return None
+    percent = max(100 * median(gaps) / MEDIAN_OF_NORMAL, LEAST_PCT)
+    steps = round(log(percent / LEAST_PCT) / log(PERCENT_STEP))
+    return History(
+        percent=round(LEAST_PCT * PERCENT_STEP**steps, 6),
+        freedom=FREEDOM_STEP ** floor(log(freedom, FREEDOM_STEP)),
+    )
+
+
+def may_disagree(uploads: Sequence[Upload]) -> bool:
+    """Whether any history could make them disagree: their samples alone, without all other noise,
+    do not explain the difference.
+    """
+    pairs, limit = _pairs(uploads)
+    return any(_chance_by_samples(pair) <= limit for pair in pairs)
+
+
+def judge(uploads: Sequence[Upload], history: History | None = None) -> Disagreement | None:
+    """Return the two that differ most, and how often that is noise; None where it cannot be told:
+    fewer than two uploads, or nothing is known of their scatter.
+    """
+    pairs, limit = _pairs(uploads)
+    told = [pair for pair in pairs if pair.freedom or history]
+    if not told:
+        return None
+    pair = max(told, key=lambda one: one.rank)
+    return Disagreement(
+        first=pair.first.name,
+        second=pair.second.name,
+        percent=100 * (exp(min(pair.difference, 700.0)) - 1),
+        chance=_chance(pair, history),
+        limit=limit,
+    )
+
+
+def _pairs(uploads: Sequence[Upload]) -> tuple[list[_Pair], float]:
+    """All pairs, and the limit that holds for each."""
+    some = list(uploads)
+    if len(some) > MOST_UPLOADS:
+        ordered = sorted(some, key=lambda one: (one.samples.mean, one.name))
+        some = ordered[: MOST_UPLOADS // 2] + ordered[-MOST_UPLOADS // 2 :]
+    pairs = [_pair(a, b) for a, b in combinations(some, 2)]
+    count = len(uploads) * (len(uploads) - 1) // 2
+    return pairs, LIMIT / max(count, 1)
+
+
+def _pair(first: Upload, second: Upload) -> _Pair:
+    a, b, unknown = first.samples, second.samples, 1
+    if first.boots and second.boots and max(first.boots.units, second.boots.units) > 1:
+        a, b, unknown = first.boots, second.boots, 0
+    freedom = a.units + b.units - 2
+    scatter = fsum([a.squares, b.squares]) / freedom if freedom else 0.0
+    return _Pair(
+        first,
+        second,
+        difference=b.mean - a.mean,
+        variance=max(scatter, first.floor**2, second.floor**2),
+        freedom=freedom,
+        share=1 / a.units + 1 / b.units,
+        unknown=unknown + (first.build != second.build),
+    )
+
+
+def _chance(pair: _Pair, history: History | None) -> float:
+    if not pair.unknown:
+        return _chance_by_samples(pair)
+    evidence = Evidence(
+        loss=abs(pair.difference),
+        newest=abs(pair.difference),
+        old=1,
+        new=1,
+        squares=0.0,
+        run_variance=pair.variance,
+        run_freedom=pair.freedom or EXACT,
+        run_share=pair.share,
+        unit_share=pair.share / 2,
+    )
+    return min(1.0, 2 * chance(evidence, _believed(pair.unknown, history)))
+
+
+def _chance_by_samples(pair: _Pair) -> float:
+    """Student's, two-sided; of single samples only their last digit is known to scatter."""
+    score = abs(pair.difference) / sqrt(pair.share * pair.variance)
+    return 2 * float(stdtr(pair.freedom or EXACT, -score))
+
+
+def _believed(levels: int, history: History | None) -> Belief:
+    """The noise of an upload of that many ``levels`` (of boots and builds), before and after the
+    series' own scatter, which holds them all, is weighed with it: both are lognormal.
+    """
+    belief = Belief()
+    guess, weight = log(belief.median_pct * sqrt(levels)), log(belief.spread) ** -2
+    if history is None:
+        return Belief(exp(guess), belief.spread)
+    own = 2 * history.freedom
+    total = weight + own
+    mean = (weight * guess + own * log(history.percent)) / total
+    return Belief(exp(mean), exp(total**-0.5))
