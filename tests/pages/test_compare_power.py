@@ -28,6 +28,7 @@ def a_set(
         mode=series.mode,
         levels=Samples(samples, boots=boots, builds=builds or tuple("one" for _ in samples)),
         summary=None,
+        disagrees=False,
     )
 
 

@@ -12,7 +12,7 @@ from webapp.results.services.pooling import refresh_points
 from webapp.stats.compare import Samples, summarize
 
 BEFORE = [("results", "0001_trees_runs_series")]
-AFTER = [("results", "0002_levels_of_points")]
+AFTER = [("results", "0003_runs_that_disagree")]
 TEN = [99.0, 101, 98, 102, 100, 109, 111, 108, 112, 110]
 BOOTS = [0] * 5 + [1] * 5
 

@@ -38,6 +38,7 @@ COLUMNS = (
     "change_percent_error",
     "verdict",
     "flag",
+    "runs_disagree",
 )
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -153,6 +154,19 @@ def columns(series: Series) -> dict[str, list[Any]]:
         "change_percent_error": [one and one.percent_error for one in judged],
         "verdict": [one and one.verdict for one in judged],
         "flag": [(one.flag or None) if one else None for one in judged],
+        "runs_disagree": [point.disagrees for point in found],
+        "disagreements": [_disagreement_out(point) for point in found if point.disagrees],
+    }
+
+
+def _disagreement_out(point: Point) -> dict[str, Any]:
+    found = point.uploads["found"]
+    return {name: found[name] for name in ("first", "second", "percent", "chance", "limit")} | {
+        "revision": point.revision.name,
+        "runs": [
+            {"uuid": run["name"], "build_id": run["build"], "n": run["n"], "mean": run["mean"]}
+            for run in point.uploads["runs"]
+        ],
     }
 
 

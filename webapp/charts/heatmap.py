@@ -8,11 +8,11 @@ STEPS_PERCENT = (2.0, 5.0, 15.0)
 
 def cell_class(verdict: str, percent: float | None) -> str:
     """The CSS class of a cell: ``worse-2``, ``better-0``, ``equivalent``, ``cannot-tell``,
-    ``builds-differ``.
+    ``builds-differ``, ``lab``.
 
     The number says how many of `STEPS_PERCENT` the size reaches; 0 where it is not known.
     """
     if verdict not in {"worse", "better"}:
-        return verdict.replace(" ", "-")
+        return verdict.rstrip("?").replace(" ", "-")
     size = 0.0 if percent is None or not isfinite(percent) else abs(percent)
     return f"{verdict}-{sum(size >= step for step in STEPS_PERCENT)}"

@@ -15,6 +15,7 @@ MARKS = {
     "equivalent": "=",
     "cannot tell": "?",
     "builds differ": "\N{NOT EQUAL TO}",
+    "lab?": "!",
 }
 """What stands before a verdict, so that colour never says it alone."""
 

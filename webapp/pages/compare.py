@@ -13,6 +13,7 @@ from webapp.analysis.queries import (
     BUILDS_DIFFER,
     MOST_SIDES,
     PARTS,
+    RUNS_DISAGREE,
     ComparedRow,
     ComparedSet,
     ComparedTable,
@@ -66,7 +67,9 @@ class Judged:
 
     @property
     def label(self) -> str:
-        """What the page calls it: the verdict, or that no more is known than that builds differ."""
+        """What the page calls it: the verdict, or why nothing can be told where that has a name."""
+        if self.comparison.runs_disagree:
+            return RUNS_DISAGREE
         return BUILDS_DIFFER if self.comparison.builds_differ else self.verdict
 
     @property

@@ -116,7 +116,8 @@ def _received(proven: Iterable[Finding]) -> dict[int, int]:
     """By position, how many series have a point at a revision that a finding names."""
     positions = {row.revision_id: row.position for row in proven}
     counted = (
-        Point.objects.filter(revision__in=positions)
+        Point.objects.that_agree()
+        .filter(revision__in=positions)
         .order_by()
         .values("revision_id")
         .annotate(series=Count("pk"))

@@ -18,13 +18,19 @@ from webapp.analysis.queries.links import (
 )
 from webapp.analysis.queries.noise import build_noise_of
 from webapp.analysis.queries.one_build import one_build_lines
-from webapp.analysis.queries.verdicts import BUILDS_DIFFER, PointVerdict, judge_points
+from webapp.analysis.queries.verdicts import (
+    BUILDS_DIFFER,
+    RUNS_DISAGREE,
+    PointVerdict,
+    judge_points,
+)
 
 __all__ = [
     "BUILDS_DIFFER",
     "MOST_SIDES",
     "PARTS",
     "READABLE",
+    "RUNS_DISAGREE",
     "ComparedRow",
     "ComparedSet",
     "ComparedTable",

@@ -11,8 +11,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from django.db.models import Exists, OuterRef
+
 from webapp.analysis.queries.noise import SeriesFacts, facts_of
-from webapp.results.models import Hardware, Measurement, Metric, Mode, Revision, Series, Tree
+from webapp.results.models import (
+    Hardware,
+    Measurement,
+    Metric,
+    Mode,
+    Point,
+    Revision,
+    Series,
+    Tree,
+)
 from webapp.stats import ministat
 from webapp.stats.better import Better
 from webapp.stats.compare import (
@@ -31,6 +42,7 @@ from webapp.stats.compare import (
 MOST_SIDES = 7
 PARTS = ("tree", "revision", "hardware", "mode", "metric")
 FREE_PARTS = ("hardware", "mode", "metric")
+SAME_POINT = {"series": OuterRef("series"), "revision": OuterRef("run__revision")}
 
 
 class SideError(ValueError):
@@ -66,7 +78,7 @@ class Side:
 @dataclass(frozen=True)
 class ComparedSet:
     """The samples of one side in one row, in pooling order, in the metric's unit, with the boot
-    and the build of each as far as known.
+    and the build of each as far as known. It ``disagrees`` where its runs do beyond their noise.
     """
 
     side_index: int
@@ -77,6 +89,7 @@ class ComparedSet:
     mode: Mode
     levels: Samples
     summary: ministat.Summary | None
+    disagrees: bool
 
     @property
     def samples(self) -> Sequence[float]:
@@ -205,6 +218,7 @@ class _Found:
     revision: Revision
     side_index: int
     samples: Samples
+    disagrees: bool
 
 
 def _sets(
@@ -216,6 +230,7 @@ def _sets(
     rows = (
         Measurement.objects.counted()
         .filter(run__revision=revision, series__tree=revision.tree, **fixed)
+        .annotate(disagrees=Exists(Point.objects.that_disagree().filter(**SAME_POINT)))
         .select_related("run", "series__hardware__lab", "series__mode", "series__metric")
         .defer("run__facts", "run__sources", "run__warnings")
         .in_pooling_order()
@@ -232,7 +247,8 @@ def _sets(
 def _pool(index: int, revision: Revision, rows: Sequence[Measurement]) -> _Found:
     """The samples of one side in one series."""
     samples = pool((row.samples, row.boots, row.run.build_id) for row in rows)
-    return _Found(rows[0].series, revision, index, samples)
+    disagrees: bool = rows[0].disagrees  # type: ignore[attr-defined]
+    return _Found(rows[0].series, revision, index, samples, disagrees)
 
 
 def _row(
@@ -263,6 +279,7 @@ def _judge(base: ComparedSet, other: ComparedSet, facts: SeriesFacts) -> Compari
         margin=facts.margin_pct,
         build_noise=facts.build_noise,
         same_build=base.is_of_the_builds_of(other),
+        runs_disagree=base.disagrees or other.disagrees,
     )
 
 
@@ -286,6 +303,7 @@ def _set(found: _Found, axis: tuple[str, ...]) -> ComparedSet:
         mode=series.mode,
         levels=found.samples,
         summary=ministat.summarize(found.samples.values) if enough else None,
+        disagrees=found.disagrees,
     )
 
 

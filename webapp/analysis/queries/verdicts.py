@@ -28,6 +28,7 @@ from webapp.stats.compare import (
 )
 
 BUILDS_DIFFER = "builds differ"
+RUNS_DISAGREE = "lab?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,8 @@ class PointVerdict:
     ``unit`` is the level whose scatter was used, ``units`` how many each side has. ``build_noise``
     of the history was counted; None: not known, or not needed. ``one_build``: different builds of
     whose noise nothing is known, of which a side has but one; if they differ for sure, that is all
-    that can be said (``builds_differ``), and the verdict is *cannot tell*.
+    that can be said (``builds_differ``), and the verdict is *cannot tell*. It is so too where runs
+    of the point, or of the one before, differ by more than their noise (``runs_disagree``).
     """
 
     verdict: Verdict
@@ -55,16 +57,21 @@ class PointVerdict:
     build_noise: BuildNoise | None
     one_build: bool
     builds_differ: bool
+    runs_disagree: bool
 
     @property
     def label(self) -> str:
-        """What a page calls it: the verdict, or that no more is known than that builds differ."""
+        """What a page calls it: the verdict, that no more is known than that builds differ, or that
+        the lab is in question.
+        """
+        if self.runs_disagree:
+            return RUNS_DISAGREE
         return BUILDS_DIFFER if self.builds_differ else self.verdict.value
 
     @property
     def look(self) -> Look:
         """The verdict as the gate for headlines sees it."""
-        return Look(self.verdict, 1.0 if self.one_build else self.p)
+        return Look(self.verdict, 1.0 if self.one_build or self.runs_disagree else self.p)
 
     @property
     def counts_builds(self) -> bool:
@@ -119,19 +126,22 @@ def _compared(pairs: Sequence[Pair], margin: float) -> Comparisons:
 
 def _verdict(rows: Comparisons, row: int, pair: Pair) -> PointVerdict:
     unit = LEVELS[rows.unit[row]]
+    disagree = pair[0].disagrees or pair[1].disagrees
+    proven = rows.proven[row] and not rows.inside[row]
     return PointVerdict(
-        verdict=VERDICTS[rows.verdict[row]],
+        verdict=Verdict.CANNOT_TELL if disagree else VERDICTS[rows.verdict[row]],
         percent=_known(rows.percent[row]),
         low=_known(rows.low[row]),
         high=_known(rows.high[row]),
         visible=_known(rows.visible[row]),
-        negligible=bool(rows.negligible[row]),
+        negligible=bool(rows.negligible[row]) and not disagree,
         p=float(rows.p[row]),
         unit=unit,
         units=_units(pair, unit),
         build_noise=_noise(pair, unit),
         one_build=bool(rows.one_build[row]),
-        builds_differ=bool(rows.one_build[row] and rows.proven[row] and not rows.inside[row]),
+        builds_differ=bool(rows.one_build[row] and proven) and not disagree,
+        runs_disagree=disagree,
     )
 
 

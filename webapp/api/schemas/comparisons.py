@@ -24,7 +24,8 @@ class JudgedOut(BaseModel):
     ``p`` is the chance of a difference as large where there is none; ``unit_of_noise`` the level
     whose scatter counts and ``units`` how many of them each side has. ``why`` is
     ``one_build_a_side`` where the interval excludes zero, but a side has one build and how much
-    builds scatter is not known: the verdict is then ``cannot tell``. Else it is empty.
+    builds scatter is not known, and ``runs_disagree`` where a side pools runs of one revision that
+    differ by more than their noise: the verdict is then ``cannot tell``. Else it is empty.
     """
 
     verdict: str

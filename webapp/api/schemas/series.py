@@ -29,6 +29,31 @@ class SeriesList(Schema):
     series: list[SeriesOut]
 
 
+class UploadOut(BaseModel):
+    """One run of a point: the mean of its ``n`` samples, in the metric's unit."""
+
+    uuid: str
+    build_id: str
+    n: int
+    mean: float
+
+
+class DisagreementOut(BaseModel):
+    """A point whose runs differ by more than their noise; it takes no part in findings until a run
+    is withdrawn or somebody decides that they count together. The run ``second`` differs from
+    ``first`` by ``percent``; without a cause so much is seen with ``chance``, and more than
+    ``limit`` would not be marked.
+    """
+
+    revision: str
+    first: str
+    second: str
+    percent: float
+    chance: float
+    limit: float
+    runs: list[UploadOut]
+
+
 class OneBuildOut(BaseModel):
     """What a loss was judged by that rests on so few builds that their scatter had to be believed.
 
@@ -117,5 +142,7 @@ class PointsOut(Schema):
     change_percent_error: list[float | None]
     verdict: list[str | None]
     flag: list[str | None]
+    runs_disagree: list[bool]
+    disagreements: list[DisagreementOut]
     findings: list[FindingOut]
     analysis: AnalysisOut | None

@@ -16,7 +16,7 @@ from webapp.accounts.models import User
 from webapp.bisects.models import Bisect, BisectBoot
 from webapp.bisects.question import LEAST_VALUE, MOST_VALUE
 from webapp.jobs.models import Job
-from webapp.results.models import Measurement, Revision, Run
+from webapp.results.models import Measurement, Point, Revision, Run
 
 Source = BisectBoot.Source
 State = Bisect.State
@@ -136,7 +136,7 @@ def _index_of(bisect: Bisect) -> dict[int, int]:
 
 def _neighbours(bisect: Bisect, earliest: int, latest: int, most: int) -> dict[int, int]:
     """Measured revisions at the level of either end: id → index outside the bisect."""
-    points = bisect.series.points
+    points = Point.objects.that_agree().filter(series=bisect.series_id)
     before = points.filter(position__lt=bisect.good.position, position__gte=earliest)
     after = points.filter(position__gt=bisect.bad.position, position__lte=latest)
     earlier, later = (

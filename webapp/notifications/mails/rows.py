@@ -122,6 +122,9 @@ def _of_other(other: Other) -> Row:
 def _judged(other: Other) -> str:
     """What the two points alone say; a change among them is no finding (yet)."""
     verdict, visible = other.judged.verdict, other.judged.visible
+    if other.judged.runs_disagree:
+        label = other.judged.label
+        return f"{MARKS[label]} {label} runs of one revision disagree"
     if other.judged.builds_differ:
         label = other.judged.label
         return f"{MARKS[label]} {label}, one build a side: {MORE_BUILDS} more would settle it"

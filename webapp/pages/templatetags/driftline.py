@@ -139,7 +139,7 @@ def verdict_mark(verdict: str) -> SafeString:
 @register.filter
 def css_class(verdict: str) -> str:
     """A verdict as the name of a CSS class."""
-    return verdict.replace(" ", "-")
+    return verdict.rstrip("?").replace(" ", "-")
 
 
 @register.filter

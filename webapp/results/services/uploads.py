@@ -125,8 +125,10 @@ def _histories(series: Sequence[int]) -> dict[int, agreement.History | None]:
 def _to_judge(histories: dict[int, agreement.History | None]) -> list[_Waiting]:
     wanted = [{"series": pk, "history": _data(history)} for pk, history in histories.items()]
     return [
-        _Waiting(*row[:4], json.loads(row[4]) if isinstance(row[4], str) else row[4], row[5])
-        for row in fetch_rows(TO_JUDGE, json.dumps(wanted))
+        _Waiting(pk, series, position, disagrees, json.loads(uploads), is_decided)
+        for pk, series, position, disagrees, uploads, is_decided in fetch_rows(
+            TO_JUDGE, json.dumps(wanted)
+        )
     ]
 
 

@@ -42,6 +42,7 @@ class Verdict(StrEnum):
 class Rule(StrEnum):
     """Which rule decided, in the order in which they are asked."""
 
+    RUNS_DISAGREE = "runs disagree"
     NO_INTERVAL = "no interval"
     INSIDE_MARGIN = "inside the margin"
     ONE_BUILD_A_SIDE = "one build a side"
@@ -51,6 +52,9 @@ class Rule(StrEnum):
 
 ONE_BUILD_A_SIDE = "one_build_a_side"
 """What the API says where `Rule.ONE_BUILD_A_SIDE` decided."""
+
+RUNS_DISAGREE = "runs_disagree"
+"""What the API says where `Rule.RUNS_DISAGREE` decided."""
 
 MORE_BUILDS = 2
 """Builds a side beside the one there is that settle it: with three, Student's t has 4 degrees of
@@ -112,8 +116,17 @@ class Comparison:
         return self.rule is Rule.ONE_BUILD_A_SIDE
 
     @property
+    def runs_disagree(self) -> bool:
+        """Whether a side pools runs that differ by more than their noise, so that nothing holds."""
+        return self.rule is Rule.RUNS_DISAGREE
+
+    @property
     def why(self) -> str:
-        """Why nothing can be told, where that has a name: ``one_build_a_side``."""
+        """Why nothing can be told, where that has a name: ``one_build_a_side``,
+        ``runs_disagree``.
+        """
+        if self.runs_disagree:
+            return RUNS_DISAGREE
         return ONE_BUILD_A_SIDE if self.builds_differ else ""
 
 
@@ -126,6 +139,7 @@ def compare(
     confidence: float = DEFAULT_CONFIDENCE,
     build_noise: BuildNoise | None = None,
     same_build: bool | None = None,
+    runs_disagree: bool = False,
 ) -> Comparison:
     """Compare B with A.
 
@@ -134,7 +148,8 @@ def compare(
     says that the very same builds are on both sides, so that what they scatter cancels and
     ``build_noise`` is not used; or that they are not: then a difference between single builds, of
     whose noise nothing is known, is none of what they are built of, and cannot be told. Without
-    it the verdict is one on these samples, whatever they were built of. ``margin`` is in
+    it the verdict is one on these samples, whatever they were built of. ``runs_disagree`` says
+    that a side pools runs that contradict one another: then nothing can be told. ``margin`` is in
     percent, ≥ 0; ``confidence`` is one of 80, 90, 95, 98, 99.
     Raises `StatisticsError` for empty sides, NaN, infinities and settings out of range.
     """
@@ -147,6 +162,8 @@ def compare(
     )
     one_build = same_build is False and Level.BUILD in change.uncounted
     decision = decide(change, better=better, margin=margin, one_build=one_build)
+    if runs_disagree:
+        decision = Decision(Verdict.CANNOT_TELL, Rule.RUNS_DISAGREE, negligible=False)
     x, y = first.array, second.array
     return Comparison(
         verdict=decision.verdict,

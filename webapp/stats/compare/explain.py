@@ -20,6 +20,7 @@ def explain(comparison: Comparison) -> str:
     Changes are B relative to A in percent; "more" and "less" are said of the metric's value.
     """
     reasons = {
+        Rule.RUNS_DISAGREE: _runs_disagree,
         Rule.NO_INTERVAL: _no_interval,
         Rule.INSIDE_MARGIN: _inside_margin,
         Rule.ONE_BUILD_A_SIDE: _one_build,
@@ -30,6 +31,14 @@ def explain(comparison: Comparison) -> str:
     if comparison.negligible:
         verdict += " (different, but negligible)"
     return f"{verdict}: {reasons[comparison.rule](comparison)}{_caveat(comparison.change)}."
+
+
+def _runs_disagree(comparison: Comparison) -> str:
+    return (
+        "runs of one and the same revision differ by more than their noise, and their mean "
+        f"({_size(comparison.change)}) says nothing until one of them is withdrawn or somebody "
+        "decides that they count together"
+    )
 
 
 def _no_interval(comparison: Comparison) -> str:

@@ -71,5 +71,8 @@ def headline_of(looks: Sequence[Look]) -> Headline:
 
 
 def look_at(comparison: Comparison) -> Look:
-    """A comparison as the gate sees it: one build a side shows nothing of what is built."""
-    return Look(comparison.verdict, 1.0 if comparison.one_build else comparison.change.p)
+    """A comparison as the gate sees it: one build a side shows nothing of what is built, and runs
+    that disagree show nothing at all.
+    """
+    is_proof = not (comparison.one_build or comparison.runs_disagree)
+    return Look(comparison.verdict, comparison.change.p if is_proof else 1.0)
