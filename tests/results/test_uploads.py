@@ -153,7 +153,9 @@ class TestDeciding:
 
     def test_deciding_twice_is_as_deciding_once(self) -> None:
         first = decided()
-        assert count_together(revision=point().revision, key=first.key, by=first.decided_by) == first
+        assert (
+            count_together(revision=point().revision, key=first.key, by=first.decided_by) == first
+        )
         assert Agreement.objects.count() == 1
 
     def test_it_holds_for_these_runs_only(self) -> None:
@@ -225,7 +227,8 @@ class TestAnalysis:
         assert Finding.objects.live().get().revision.name == "r300006"
         upload(measured("r300006", 1.0, build_id="b6 again"))
         upload(measured("r300007", 1.0, build_id="b7 again"))
-        assert point("r300006").disagrees and point("r300007").disagrees
+        assert point("r300006").disagrees
+        assert point("r300007").disagrees
         analyse()
         assert not Finding.objects.live().exists()
         decide(point("r300006"))

@@ -12,12 +12,13 @@ from webapp.accounts.services import is_triager
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import detected_at, why_not
 from webapp.analysis.models import Comparison, Finding
-from webapp.analysis.queries import PointVerdict, Side, judge_points
+from webapp.analysis.queries import RUNS_DISAGREE, PointVerdict, Side, judge_points
 from webapp.bisects.models import Bisect
 from webapp.charts.heatmap import cell_class
 from webapp.charts.text import common
 from webapp.pages import alert_summaries
 from webapp.pages.commit_headline import headline, proven
+from webapp.pages.disagreements import disagreements
 from webapp.pages.links import compare_link
 from webapp.results.models import Hardware, Metric, Mode, Point, Revision, Run, Series, Tree
 from webapp.stats.compare import MORE_BUILDS
@@ -40,7 +41,9 @@ class Cell:
     @property
     def css_class(self) -> str:
         """The CSS class of the cell."""
-        return cell_class(self.judged.label, self.judged.percent) if self.judged else "first"
+        if self.judged is None:
+            return cell_class(RUNS_DISAGREE, None) if self.point.disagrees else "first"
+        return cell_class(self.judged.label, self.judged.percent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,7 @@ def page(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
 
 def _context(commit: Revision) -> dict[str, object]:
     points = list(Point.objects.of_revision(commit).with_subjects())
+    runs = list(Run.objects.of_revision(commit))
     comparisons = list(Comparison.objects.of_revision(commit).with_subjects())
     judged = judge_points(points, comparisons)
     detected = detected_at(commit, judged)
@@ -115,7 +119,8 @@ def _context(commit: Revision) -> dict[str, object]:
         "suspects": _suspects(neighbours.tested_before, commit),
         "compare_before": _compare(neighbours.tested_before, commit),
         "aliases": [alias.name for alias in commit.aliases.exclude(name=commit.name)],
-        "runs": Run.objects.of_revision(commit),
+        "runs": runs,
+        "disagreements": disagreements(points, runs),
         "simulated": any(point.series.hardware.lab.simulated for point in points),
     }
 

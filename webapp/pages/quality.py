@@ -7,6 +7,7 @@ from django.views.decorators.http import require_safe
 
 from webapp.alerts.queries import mail_quality, noisiest, open_by_age, triage_quality
 from webapp.pages.days import days_before, days_of
+from webapp.pages.disagreements import WAITING_SHOWN, waiting
 from webapp.results.models import Tree
 
 
@@ -16,6 +17,7 @@ def page(request: HttpRequest) -> HttpResponse:
     tree = request.GET.get("tree", "")[:300].replace("\0", "")
     days, now = days_of(request), timezone.now()
     start = days_before(now, days)
+    found = waiting()
     context = {
         "tree": tree,
         "trees": Tree.objects.all(),
@@ -24,5 +26,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "open": open_by_age(now, tree=tree),
         "mails": mail_quality(start, now),
         "noisy": noisiest(start, tree=tree),
+        "waiting": found[:WAITING_SHOWN],
+        "more_waiting": len(found) > WAITING_SHOWN,
     }
     return render(request, "pages/quality.html", context)

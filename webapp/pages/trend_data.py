@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 from django.http import Http404
 
 from webapp.analysis.models import Comparison
+from webapp.analysis.queries import RUNS_DISAGREE
 from webapp.charts.text import common
 from webapp.charts.theme import style_of
-from webapp.charts.trend import Revisions, Trend, TrendSeries, Whiskers, distinct
+from webapp.charts.trend import Apart, Revisions, Trend, TrendSeries, Whiskers, distinct
 from webapp.pages.conclusions import Conclusion, conclusions_of
 from webapp.pages.trend_query import TrendQuery
 from webapp.pages.trend_unknown import NotOffered, Part, Unknown, unknown
@@ -149,6 +150,8 @@ class PointRow(NamedTuple):
     minimum: float
     maximum: float
     levels: dict[str, Any]
+    disagrees: bool
+    uploads: dict[str, Any] | None
 
 
 class Judged(NamedTuple):
@@ -289,8 +292,16 @@ def _series(
         highs=[high for _, high in bars],
         percents=[one.percent for one in verdicts],
         errors=[one.percent_error for one in verdicts],
-        verdicts=[one.verdict for one in verdicts],
+        verdicts=[
+            RUNS_DISAGREE if point.disagrees else one.verdict
+            for point, one in zip(points, verdicts, strict=True)
+        ],
         flags=[one.flag for one in verdicts],
+        apart=[
+            Apart(at, [run["mean"] for run in point.uploads["runs"]])
+            for at, point in enumerate(points)
+            if point.disagrees and point.uploads
+        ],
     )
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
@@ -42,6 +43,7 @@ class PointLine:
     percent_error: float | None
     verdict: str
     flag: str
+    runs: Sequence[float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,7 @@ def _line(trend: Trend, series: TrendSeries, index: int) -> PointLine:
         percent_error=series.errors[index],
         verdict=series.verdicts[index],
         flag=series.flags[index],
+        runs=next((one.means for one in series.apart if one.at == index), ()),
     )
 
 

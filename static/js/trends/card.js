@@ -76,12 +76,18 @@ function simulated(its) {
 }
 
 function changeLine(its) {
+  if (its.apart) return apartLine(its.apart);
   if (!its.verdict) return element("p", { class: "muted" }, "nothing before it to compare with");
   const size = `Δ ${percent(its.percent)}${its.error === null ? "" : ` ± ${width(its.error)}`} %`;
   const name = its.verdict.replace(" ", "-");
   const flagged = its.flag && !its.found ? `, ${its.flag}` : "";
   const words = `${MARKS[its.verdict]} ${its.verdict} by ministat${flagged}`;
   return element("p", {}, `${size} `, element("span", { class: name }, words));
+}
+
+function apartLine(means) {
+  const words = "! lab? its runs disagree:";
+  return element("p", {}, element("strong", { class: "lab" }, words), ` ${means.map(number).join(", ")}`);
 }
 
 function findingLines(found) {

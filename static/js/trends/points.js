@@ -2,7 +2,7 @@
 
 import { address } from "./text.js";
 
-const VERDICTS = { w: "worse", b: "better", e: "equivalent", c: "cannot tell", "-": "" };
+const VERDICTS = { w: "worse", b: "better", e: "equivalent", c: "cannot tell", l: "lab?", "-": "" };
 const FLAGS = { r: "regressed", i: "improved", "-": "" };
 export const MOST_PINS = 2;
 
@@ -30,6 +30,7 @@ export function facts(point) {
     verdict: VERDICTS[series.verdict[point.index]],
     flag: FLAGS[series.flag[point.index]],
     found: series.found.find((one) => one.at === point.index),
+    apart: series.apart?.[point.index],
   };
 }
 

@@ -4,10 +4,11 @@ from webapp.charts.trend.alerts import AlertMark, distinct
 from webapp.charts.trend.figure import payload
 from webapp.charts.trend.levels import Found, Level
 from webapp.charts.trend.svg import draw
-from webapp.charts.trend.trend import Axis, Revisions, Trend, TrendSeries, Values, Whiskers
+from webapp.charts.trend.trend import Apart, Axis, Revisions, Trend, TrendSeries, Values, Whiskers
 
 __all__ = [
     "AlertMark",
+    "Apart",
     "Axis",
     "Found",
     "Level",

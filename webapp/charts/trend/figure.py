@@ -14,6 +14,7 @@ from webapp.charts.plotly_text import literal
 from webapp.charts.scale import spread_labels
 from webapp.charts.theme import MARGINS
 from webapp.charts.trend.alerts_figure import alert_columns, alert_lines
+from webapp.charts.trend.apart_figure import apart_columns, apart_marks
 from webapp.charts.trend.trend import Axis, Trend, TrendSeries, Values, Whiskers, x_values
 
 Json = dict[str, Any]
@@ -61,6 +62,7 @@ def _columns(series: TrendSeries) -> Json:
         "verdict": _initials(series.verdicts),
         "flag": _initials(series.flags),
         "found": [one.columns() for one in series.found],
+        **apart_columns(series),
     }
 
 
@@ -88,7 +90,7 @@ def figure(trend: Trend) -> Json:
         for is_confirmed in (True, False)
     ]
     under = [*lines, *levels, _suspects(trend, drawn), *alert_lines(trend)]
-    return {"data": [*under, *flags], "layout": layout(trend)}
+    return {"data": [*under, *flags, *apart_marks(trend)], "layout": layout(trend)}
 
 
 def _line(trend: Trend, series: TrendSeries) -> Json:

@@ -13,6 +13,8 @@ WIDTH = 1080.0
 HEIGHT = 420.0
 LABELS = 8
 FLAG_SIZE = 5.0
+DASH = 4.5
+"""Half of the dash of a run that disagrees, and the radius of its point."""
 ROW = 14.0
 """The height of a row of labels of alerts."""
 
@@ -128,6 +130,7 @@ def _series(trend: Trend, series: TrendSeries, x: Scale, y: Scale) -> str:
         *_levels(trend, series, x, y),
         *_suspects(trend, series, x, y),
         *_flags(series, dots),
+        *_apart(series, dots, y),
         class_=series.style.css_class,
     )
 
@@ -182,3 +185,22 @@ def _flags(series: TrendSeries, dots: Dots) -> list[str]:
         for mark, dot in placed
         if dot is not None
     ]
+
+
+def _apart(series: TrendSeries, dots: Dots, y: Scale) -> list[str]:
+    """Points whose runs disagree: hollow, with the word, and a dash at the mean of each run."""
+    parts: list[str] = []
+    for one in series.apart:
+        dot = dots[one.at]
+        if dot is None:
+            continue
+        across, height = dot
+        dashes = "".join(
+            f"M{across - DASH:.1f} {y.clamped(mean):.1f}h{2 * DASH:.1f}" for mean in one.means
+        )
+        parts += [
+            svg.element("path", d=dashes, class_="apart"),
+            svg.element("circle", cx=across, cy=height, r=DASH, class_="apart"),
+            svg.label("lab?", x=across, y=height - 2 * DASH, class_="apart middle"),
+        ]
+    return parts

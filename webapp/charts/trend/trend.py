@@ -64,6 +64,13 @@ class Mark(NamedTuple):
     is_confirmed: bool
 
 
+class Apart(NamedTuple):
+    """A point whose runs disagree: which of its series it is, and the mean of each run."""
+
+    at: int
+    means: Sequence[float]
+
+
 @dataclass(frozen=True)
 class TrendSeries:
     """One series of the chart; columns of one length, ordered along the tree.
@@ -72,7 +79,8 @@ class TrendSeries:
     the whisker (None where unknown), in the metric's unit. ``percents`` and ``errors`` are the
     change to the point before it in percent and half its 95 % interval, ``verdicts`` and ``flags``
     the words that go with it ("" where nothing was compared or flagged). ``levels`` and ``found``
-    are what the change detector concludes, ``found`` in order along the tree.
+    are what the change detector concludes, ``found`` in order along the tree. Points whose runs
+    disagree are ``apart``.
     """
 
     id: int
@@ -91,6 +99,7 @@ class TrendSeries:
     simulated: bool = False
     levels: Sequence[Level] = ()
     found: Sequence[Found] = ()
+    apart: Sequence[Apart] = ()
 
     @cached_property
     def marks(self) -> list[Mark]:
@@ -117,6 +126,7 @@ class TrendSeries:
             lows=[_scaled(value, factor) for value in self.lows],
             highs=[_scaled(value, factor) for value in self.highs],
             levels=[level.scaled(factor) for level in self.levels],
+            apart=[one._replace(means=[mean * factor for mean in one.means]) for one in self.apart],
         )
 
 
@@ -153,9 +163,10 @@ class Trend:
     def y_range(self) -> tuple[float, float]:
         """The ends of the y axis, in the values drawn; whiskers fit where they are shown."""
         drawn = self.drawn
+        apart = [mean for series in drawn for one in series.apart for mean in one.means]
         whiskered = drawn if self.whiskers != Whiskers.NONE else []
         return y_range(
-            [value for series in drawn for value in series.centres],
+            [*(value for series in drawn for value in series.centres), *apart],
             [value for series in whiskered for value in series.lows],
             [value for series in whiskered for value in series.highs],
         )
@@ -185,7 +196,8 @@ class Trend:
     def caption(self) -> str:
         """What is drawn, in one line."""
         alerts = f" {_ALERTED}" if self.alerts else ""
-        return f"{_CAPTIONS[self.whiskers]}. {_MARKED}{alerts}"
+        apart = f" {_APART}" if any(series.apart for series in self.series) else ""
+        return f"{_CAPTIONS[self.whiskers]}. {_MARKED}{alerts}{apart}"
 
 
 _CAPTIONS = {
@@ -202,6 +214,12 @@ _MARKED = (
 )
 
 _ALERTED = "Dotted lines: alerts at their likeliest commit, with number and state at the foot."
+
+
+_APART = (
+    "Hollow, with lab?: runs of one revision disagree; each dash is the mean of one, and the point "
+    "takes no part in levels and findings."
+)
 
 
 def _scaled(value: float | None, factor: float) -> float | None:
