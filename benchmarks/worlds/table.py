@@ -1,6 +1,6 @@
 """All worlds, by the name that `--only` takes."""
 
-from benchmarks.worlds import comparing, decisive, planning, young
+from benchmarks.worlds import comparing, decisive, disagreeing, planning, young
 from benchmarks.worlds.figures import Measure
 
 WORLDS: dict[str, Measure] = {
@@ -8,5 +8,6 @@ WORLDS: dict[str, Measure] = {
     "comparing": comparing.measure,
     "decisive": decisive.measure,
     "planning": planning.measure,
+    "disagreeing": disagreeing.measure,
 }
 """What each measures, and how, its module says."""

@@ -155,14 +155,13 @@ def columns(series: Series) -> dict[str, list[Any]]:
         "verdict": [one and one.verdict for one in judged],
         "flag": [(one.flag or None) if one else None for one in judged],
         "runs_disagree": [point.disagrees for point in found],
-        "disagreements": [_disagreement_out(point) for point in found if point.disagrees],
+        "disagreement": [_disagreement_out(point) if point.disagrees else None for point in found],
     }
 
 
 def _disagreement_out(point: Point) -> dict[str, Any]:
     found = point.uploads["found"]
     return {name: found[name] for name in ("first", "second", "percent", "chance", "limit")} | {
-        "revision": point.revision.name,
         "runs": [
             {"uuid": run["name"], "build_id": run["build"], "n": run["n"], "mean": run["mean"]}
             for run in point.uploads["runs"]

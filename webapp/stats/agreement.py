@@ -229,14 +229,15 @@ def _chance_by_samples(pair: _Pair) -> float:
 
 
 def _believed(levels: int, history: History | None) -> Belief:
-    """The noise of an upload of that many ``levels`` (of boots and builds), before and after the
-    series' own scatter, which holds them all, is weighed with it: both are lognormal.
+    """The noise of an upload of that many ``levels`` (of boots and builds), lognormal like what the
+    series itself shows, which holds them all. Where that is more, it counts alone: a guess must not
+    talk down what was measured. Else both are weighed by how sure they are.
     """
     belief = Belief()
     guess, weight = log(belief.median_pct * sqrt(levels)), log(belief.spread) ** -2
     if history is None:
         return Belief(exp(guess), belief.spread)
-    own = 2 * history.freedom
-    total = weight + own
-    mean = (weight * guess + own * log(history.percent)) / total
+    shown, own = log(history.percent), 2 * history.freedom
+    total = own if shown > guess else weight + own
+    mean = shown if shown > guess else (weight * guess + own * shown) / total
     return Belief(exp(mean), exp(total**-0.5))

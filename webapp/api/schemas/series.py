@@ -45,7 +45,6 @@ class DisagreementOut(BaseModel):
     ``limit`` would not be marked.
     """
 
-    revision: str
     first: str
     second: str
     percent: float
@@ -143,6 +142,6 @@ class PointsOut(Schema):
     verdict: list[str | None]
     flag: list[str | None]
     runs_disagree: list[bool]
-    disagreements: list[DisagreementOut]
+    disagreement: list[DisagreementOut | None]
     findings: list[FindingOut]
     analysis: AnalysisOut | None
