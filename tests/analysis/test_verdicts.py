@@ -104,3 +104,13 @@ def test_the_number_of_queries_does_not_grow_with_series() -> None:
     with CaptureQueriesContext(connection) as statements:
         judge_points(points, comparisons)
     assert len(statements) == 3
+
+
+@pytest.mark.parametrize("side", ["r1", "r2"])
+def test_runs_that_disagree_on_either_side_cannot_tell_and_show_the_gate_nothing(side: str) -> None:
+    a_pair(make.series())
+    assert the_one().verdict == Verdict.WORSE
+    Point.objects.filter(revision__name=side).update(disagrees=True)
+    found = the_one()
+    assert (found.verdict, found.label, found.look.p) == (Verdict.CANNOT_TELL, "lab?", 1.0)
+    assert not found.builds_differ

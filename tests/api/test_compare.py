@@ -117,3 +117,14 @@ def test_the_statements_do_not_grow_with_the_rows(measured: None, send: Send) ->
             }
         )
     assert counts[0] == counts[1]
+
+
+def test_a_side_whose_runs_disagree_proves_nothing(measured: None, send: Send) -> None:
+    odd = run_document(revision="r2", mode=mode("pf"), build_id="b", samples=[v * 3 for v in BASE])
+    assert send({"runs": [odd]}).status_code == 201
+    table = compare("freebsd-head:r1", "freebsd-head:r2").json()
+    judged = table["rows"][1]["judged"][0]
+    assert (judged["verdict"], judged["why"]) == ("cannot tell", "runs_disagree")
+    assert "runs of one and the same revision differ" in judged["reason"]
+    assert table["headline"]["differing"] == 1  # the other row
+    assert table["rows"][0]["judged"][0]["why"] == ""

@@ -104,3 +104,17 @@ def test_the_statements_do_not_grow_with_the_points(series: Series, send: Send) 
         counts.append(len(captured))
         send({"runs": [run_document(revision=f"r{i}") for i in range(10, 20)]})
     assert counts == [5, 5]
+
+
+def test_points_whose_runs_disagree_say_which(series: Series, send: Send) -> None:
+    odd = run_document(revision="r2", build_id="b", samples=[300.0, 301, 299, 300.5, 299.5])
+    assert send({"runs": [odd]}).status_code == 201
+    points = Client().get(f"/api/v1/series/{series.pk}/points").json()
+    assert points["runs_disagree"] == [False, True, False]
+    first, found, _ = points["disagreement"]
+    assert first is None
+    assert {run["uuid"] for run in found["runs"]} >= {odd["uuid"], found["first"]}
+    assert found["chance"] <= found["limit"]
+    assert max(run["mean"] for run in found["runs"]) == 300
+    text = Client().get(f"/api/v1/series/{series.pk}/points.csv").content.decode()
+    assert [row["runs_disagree"] for row in csv.DictReader(io.StringIO(text))][1] == "True"

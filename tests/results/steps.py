@@ -61,3 +61,10 @@ def names_of(revision: str) -> set[str]:
     """Everything the revision of this name answers to."""
     aliases = RevisionAlias.objects.filter(revision__name=revision)
     return set(aliases.values_list("name", flat=True))
+
+
+def apart(revision: str, *factors: float, **changes: Any) -> Point:
+    """The point of a revision that was uploaded once for each factor, each of its own build."""
+    for number, factor in enumerate(factors):
+        upload(measured(revision, 1000 * factor, build_id=f"build {number}", **changes))
+    return Point.objects.select_related("revision__tree").get(revision__name=revision)

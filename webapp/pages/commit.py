@@ -121,6 +121,7 @@ def _context(commit: Revision) -> dict[str, object]:
         "aliases": [alias.name for alias in commit.aliases.exclude(name=commit.name)],
         "runs": runs,
         "disagreements": disagreements(points, runs),
+        "in_question": any(point.disagrees for point in points),
         "simulated": any(point.series.hardware.lab.simulated for point in points),
     }
 

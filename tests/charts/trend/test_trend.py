@@ -11,7 +11,15 @@ from webapp.charts.theme import style_of
 from webapp.charts.trend import svg
 from webapp.charts.trend.figure import payload
 from webapp.charts.trend.levels import Found, Level
-from webapp.charts.trend.trend import Axis, Revisions, Trend, TrendSeries, Values, Whiskers
+from webapp.charts.trend.trend import (
+    Apart,
+    Axis,
+    Revisions,
+    Trend,
+    TrendSeries,
+    Values,
+    Whiskers,
+)
 
 
 def a_finding(**changes: Any) -> Found:
@@ -196,3 +204,37 @@ def test_an_empty_chart_can_be_drawn(axis: Axis, values: Values) -> None:
     trend = a_trend(series=(), revisions=Revisions(), axis=axis, values=values)
     assert svg.draw(trend).startswith("<svg")
     assert payload(trend)["series"] == []
+
+
+def test_a_point_whose_runs_disagree_is_hollow_with_its_word_and_a_dash_for_each_run() -> None:
+    trend = a_trend(a_series(apart=[Apart(1, [90.0, 140.0])]))
+    named = {one.get("name"): one for one in lines(trend)}
+    assert (named["lab?"]["x"], named["lab?"]["y"], named["lab?"]["text"]) == (
+        [1],
+        [101.0],
+        ["lab?"],
+    )
+    assert named["lab?"]["marker"]["color"] == "var(--paper)"
+    assert (named["runs that disagree"]["x"], named["runs that disagree"]["y"]) == (
+        [1, 1],
+        [90.0, 140.0],
+    )
+    assert trend.y_range[1] > 140
+    assert "lab?" in trend.caption
+    drawing = svg.draw(trend)
+    assert drawing.count('class="apart"') == 2
+    assert ">lab?<" in drawing
+    ET.fromstring(drawing)
+
+
+def test_its_runs_follow_the_values_drawn_and_the_time_axis() -> None:
+    apart = a_series(apart=[Apart(1, [90.0, 140.0])])
+    indexed = next(one for one in lines(a_trend(apart, values=Values.INDEXED)) if _is_runs(one))
+    assert indexed["y"] == [90.0, 140.0]  # of 100, the first point
+    timed = next(one for one in lines(a_trend(apart, axis=Axis.TIME)) if _is_runs(one))
+    assert timed["x"] == [None, None]  # the time of that revision is not known
+    assert 'class="apart"' not in svg.draw(a_trend(apart, axis=Axis.TIME))
+
+
+def _is_runs(trace: dict[str, Any]) -> bool:
+    return trace.get("name") == "runs that disagree"

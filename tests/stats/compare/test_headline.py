@@ -53,3 +53,11 @@ def test_the_p_value_of_a_comparison_is_that_of_its_interval() -> None:
 def test_one_build_a_side_is_a_look_that_shows_nothing() -> None:
     found = compare([100, 101, 99], [89, 88.6, 88.2], same_build=False)
     assert look_at(found) == Look(CANNOT_TELL, 1.0)
+
+
+def test_runs_that_disagree_show_the_gate_nothing() -> None:
+    side, other = [100.0, 101, 99, 100.5, 99.5], [50.0, 51, 49, 50.5, 49.5]
+    found = compare(side, other, runs_disagree=True)
+    assert look_at(found) == Look(CANNOT_TELL, 1.0)
+    assert (found.why, found.builds_differ) == ("runs_disagree", False)
+    assert look_at(compare(side, other)).verdict == WORSE

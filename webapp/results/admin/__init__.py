@@ -1,7 +1,16 @@
 """Pages of operators, one file per part, like the models."""
 
-from webapp.results.admin import history, runs, series, subjects
+from webapp.results.admin import agreements, history, runs, series, subjects
 from webapp.results.admin.history import RevisionAdmin
 from webapp.results.admin.subjects import HardwareAdmin, ModeAdmin
 
-__all__ = ["HardwareAdmin", "ModeAdmin", "RevisionAdmin", "history", "runs", "series", "subjects"]
+__all__ = [
+    "HardwareAdmin",
+    "ModeAdmin",
+    "RevisionAdmin",
+    "agreements",
+    "history",
+    "runs",
+    "series",
+    "subjects",
+]
