@@ -55,7 +55,8 @@ class TestCommit:
         assert "120,000" in text
         assert "netlab/control" in text
         assert "build 0" in text
-        assert "differ by" in text
+        assert "They differ by 58.3 %" in text
+        assert "(limit 0.25 %)" in text
 
     def test_the_cell_is_no_verdict(self, client: Client, visit: Visit, marked: Point) -> None:
         text = visit(COMMIT)
@@ -180,7 +181,9 @@ class TestElsewhere:
 
     def test_the_compare_page_and_its_report_say_it(self, visit: Visit, marked: Point) -> None:
         query = "?a=freebsd-head:r300000&b=freebsd-head:r300001"
-        assert "lab? runs of one revision disagree" in visit(f"/compare/{query}")
+        text = visit(f"/compare/{query}")
+        assert "lab? 1 row with runs that disagree" in text
+        assert "lab? runs of one revision disagree" in text
         client = Client()
         report = client.get(f"/compare.md{query}").content.decode()
         assert "lab? runs of one revision disagree" in report

@@ -119,6 +119,11 @@ class Line:
         return sum(other.comparison.builds_differ for other in self.others)
 
     @property
+    def is_in_question(self) -> bool:
+        """Whether runs of one revision disagree in it."""
+        return any(other.comparison.runs_disagree for other in self.others)
+
+    @property
     def ministat(self) -> str:
         """ministat's block; empty where a set has too few samples."""
         return self.row.ministat_text() if self.row.can_render else ""
@@ -182,7 +187,9 @@ def _context(request: HttpRequest, table: ComparedTable, texts: Sequence[str]) -
     with_power = len(table.rows) <= ROWS_WITH_POWER
     rows = (_line(table, row, with_power=with_power) for row in table.rows)
     together = table.headline
-    lines = sorted(rows, key=lambda line: (-line.size, -line.builds_differ))
+    lines = sorted(
+        rows, key=lambda line: (-line.size, not line.is_in_question, -line.builds_differ)
+    )
     proven = [line for line in lines if line.is_proven]
     unproven = [line for line in lines if not line.is_proven]
     query = [("a", texts[0]), *(("b", text) for text in texts[1:])]
@@ -195,6 +202,7 @@ def _context(request: HttpRequest, table: ComparedTable, texts: Sequence[str]) -
         "counts": {verdict.value: count for verdict, count in together.counts.items()},
         "together": together,
         "builds_differ": sum(line.builds_differ for line in lines),
+        "in_question": sum(line.is_in_question for line in lines),
         "proven": proven[:ROWS_SHOWN],
         "unproven": unproven[:ROWS_SHOWN],
         "unproven_count": len(unproven),

@@ -5,7 +5,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -13,9 +13,13 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
 from webapp.accounts.services import signed_in_user, triager_required
+from webapp.charts.text import half_width
 from webapp.pages.alert_acts import read_number
 from webapp.results.models import Agreement, Point, Revision, Run, Series, Tree
 from webapp.results.services import Unprocessable, count_together, undo_agreement
+
+LEAST_CHANCE = 1e-5
+"""What is printed as it is: of less, the digits mean nothing."""
 
 WAITING_SHOWN = 20
 """Points that wait for a decision, on the page of quality."""
@@ -32,8 +36,8 @@ class UploadLine:
 
 @dataclass(frozen=True, slots=True)
 class InSeries:
-    """What the runs say in one series: the two that differ most do so by ``percent``, which without
-    a cause is seen with ``chance``, at most ``limit`` for a mark.
+    """What the runs say in one series: of the two that differ most one lies ``percent`` above the
+    other, which without a cause is seen with ``chance``, at most ``limit`` for a mark.
     """
 
     series: Series
@@ -41,6 +45,17 @@ class InSeries:
     percent: float
     chance: float
     limit: float
+
+    @property
+    def size(self) -> str:
+        """The same as text, without a sign: neither is the right one."""
+        return half_width(self.percent)
+
+    @property
+    def chance_text(self) -> str:
+        """The chance in percent, beside its limit."""
+        seen = "less than 0.001 %" if self.chance < LEAST_CHANCE else f"{100 * self.chance:.2g} %"
+        return f"{seen} (limit {100 * self.limit:.2g} %)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +67,13 @@ class Disagreement:
     key: str
     rows: Sequence[InSeries]
     decided: Agreement | None
+
+
+class WaitingLine(NamedTuple):
+    """A point that waits for a decision, and how far apart its runs are, in percent."""
+
+    point: Point
+    size: str
 
 
 def disagreements(points: Iterable[Point], runs: Iterable[Run]) -> list[Disagreement]:
@@ -69,11 +91,14 @@ def disagreements(points: Iterable[Point], runs: Iterable[Run]) -> list[Disagree
     return [Disagreement(key, rows, decided.get(key)) for key, rows in by_key.items()]
 
 
-def waiting() -> list[Point]:
+def waiting() -> list[WaitingLine]:
     """Points that wait for a decision, the newest of their trees first; one more than is shown."""
     found = Point.objects.that_disagree().with_subjects().select_related("revision__tree")
     parts = ("series__tree__name", "-position", "series__mode__name", "series__hardware__name")
-    return list(found.order_by(*parts)[: WAITING_SHOWN + 1])
+    return [
+        WaitingLine(point, half_width(point.uploads["found"]["percent"]))
+        for point in found.order_by(*parts)[: WAITING_SHOWN + 1]
+    ]
 
 
 @require_POST

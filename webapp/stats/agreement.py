@@ -10,7 +10,7 @@ how many pairs there are (Bonferroni). In words and with figures: docs/statistic
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations, pairwise
-from math import exp, floor, fsum, log, sqrt
+from math import exp, expm1, floor, fsum, log, sqrt
 from statistics import median
 from typing import Any
 
@@ -40,6 +40,9 @@ would be judged anew with each of them."""
 FREEDOM_SHARE = 0.25
 """Degrees of freedom for each difference of neighbours: their median has .37 of the efficiency of a
 standard deviation (Rousseeuw and Croux, 1993), and neighbouring differences share a point (2/3)."""
+
+MOST_LOG = 700.0
+"""A hundred times exp() of more than this is no number any more."""
 
 EXACT = 1_000_000
 """Degrees of freedom that stand for a scatter that is known."""
@@ -80,8 +83,8 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """``first`` and ``second`` (names) differ by ``percent`` of the first, which without a cause is
-    seen with ``chance``, at most ``limit`` for a mark.
+    """The run named ``second`` lies ``percent`` above ``first``, which without a cause is seen with
+    ``chance``, at most ``limit`` for a mark.
     """
 
     first: str
@@ -168,10 +171,11 @@ def judge(uploads: Sequence[Upload], history: History | None = None) -> Disagree
     if not told:
         return None
     pair = max(told, key=lambda one: one.rank)
+    low, high = (pair.first, pair.second)[:: 1 if pair.difference >= 0 else -1]
     return Disagreement(
-        first=pair.first.name,
-        second=pair.second.name,
-        percent=100 * (exp(min(pair.difference, 700.0)) - 1),
+        first=low.name,
+        second=high.name,
+        percent=100 * expm1(min(abs(pair.difference), MOST_LOG)),
         chance=_chance(pair, history),
         limit=limit,
     )

@@ -40,9 +40,9 @@ class UploadOut(BaseModel):
 
 class DisagreementOut(BaseModel):
     """A point whose runs differ by more than their noise; it takes no part in findings until a run
-    is withdrawn or somebody decides that they count together. The run ``second`` differs from
-    ``first`` by ``percent``; without a cause so much is seen with ``chance``, and more than
-    ``limit`` would not be marked.
+    is withdrawn or somebody decides that they count together. The run ``second`` lies ``percent``
+    above ``first``; without a cause so much is seen with ``chance``, and more than ``limit`` would
+    not be marked.
     """
 
     first: str
