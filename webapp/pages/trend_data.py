@@ -312,8 +312,11 @@ def _centre(point: PointRow, whiskers: Whiskers) -> float:
 def _whisker(point: PointRow, whiskers: Whiskers) -> tuple[float | None, float | None]:
     """The ends of a point's whisker: of the 95 % interval of the mean, or smallest and largest.
 
-    The interval is that of the point's own units: builds, else boots, else runs. One unit has none.
+    The interval is that of the point's own units: builds, else boots, else runs. One unit has none,
+    and runs that disagree have no mean.
     """
+    if point.disagrees:
+        return None, None
     if whiskers == Whiskers.RANGE:
         return point.minimum, point.maximum
     if whiskers == Whiskers.NONE:

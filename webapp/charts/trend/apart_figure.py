@@ -43,11 +43,11 @@ def apart_columns(series: TrendSeries) -> Json:
     return {"apart": {one.at: list(one.means) for one in series.apart}}
 
 
-def _markers(places: list[tuple[int, float]]) -> Json:
+def _markers(positions: list[tuple[int, float]]) -> Json:
     return {
         "type": "scatter",
-        "x": [index for index, _ in places],
-        "y": [height for _, height in places],
+        "x": [index for index, _ in positions],
+        "y": [height for _, height in positions],
         "hoverinfo": "skip",
     }
 
