@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from io import StringIO
 from math import inf, nextafter
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.apps import apps
@@ -18,7 +19,7 @@ from tests.bisects import lab
 from tests.documents import run_document
 from webapp.alerts.models import Alert
 from webapp.config.digest import LEFT_OUT, NAMES, PARTS, digest, rows_of
-from webapp.results.models import Hardware, Run
+from webapp.results.models import Hardware, Point, Run
 from webapp.results.services import forget_names, withdraw_run
 
 pytestmark = pytest.mark.django_db
@@ -67,6 +68,29 @@ def test_the_same_runs_in_another_order_and_other_portions_give_the_same(seed: i
         assert not whole[part].endswith(" 0"), part
     shuffled = random.Random(seed).sample(documents, len(documents))
     assert taken_in(shuffled, batch=13) == whole
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_runs_that_disagree_are_the_same_ones_in_every_order(seed: int) -> None:
+    """Marked by the belief, by what the series shows later, and not at all."""
+    documents = runs_of(STEPS)
+    for name, factor in (("r103", 1.6), ("r114", 1.06), ("r120", 1.2), ("r128", 1.001)):
+        again = [one for one in documents if one["revision"] == name]
+        documents += [_another_build(one, factor) for one in again]
+    whole = taken_in(documents)
+    with instance():
+        arrive(documents)
+        assert 0 < Point.objects.filter(disagrees=True).count() < 16
+    shuffled = random.Random(seed).sample(documents, len(documents))
+    assert taken_in(shuffled, batch=13) == whole
+
+
+def _another_build(document: dict[str, Any], factor: float) -> dict[str, Any]:
+    pps = document["metrics"]["pps"]
+    samples = [value * factor for value in pps["samples"]]
+    metrics = {"pps": pps | {"samples": samples}}
+    named = str(UUID(int=UUID(document["uuid"]).int ^ 1))
+    return document | {"uuid": named, "build_id": "another", "metrics": metrics}
 
 
 def test_a_changed_sample_changes_what_follows_from_it_and_nothing_else() -> None:
