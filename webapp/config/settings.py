@@ -24,8 +24,8 @@ from webapp.config.mail_composers import COMPOSERS
 from webapp.config.steady import SteadyClock
 from webapp.readiness import heartbeats
 
-# Until the applications are ready (webapp.config.apps): imports leave no garbage, and looking for it
-# is a fifth of the time in which a command starts.
+# Until the applications are ready (webapp.config.apps): imports leave no garbage, and looking for
+# it takes a fifth of the time in which a command starts.
 gc.disable()
 
 BASE_DIR = Path(__file__).resolve().parents[2]
