@@ -29,7 +29,7 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name="Agreement",
+            name="PoolingDecision",
             fields=[
                 (
                     "id",
@@ -80,7 +80,7 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddField(
-            model_name="agreement",
+            model_name="poolingdecision",
             name="decided_by",
             field=models.ForeignKey(
                 db_index=False,
@@ -90,7 +90,7 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddField(
-            model_name="agreement",
+            model_name="poolingdecision",
             name="undone_by",
             field=models.ForeignKey(
                 blank=True,
@@ -102,22 +102,22 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddConstraint(
-            model_name="agreement",
+            model_name="poolingdecision",
             constraint=models.UniqueConstraint(
                 condition=models.Q(("undone_at__isnull", True)),
                 fields=("key",),
-                name="agreement_once_of_the_same_runs",
+                name="pooling_decided_once_of_the_same_runs",
             ),
         ),
         migrations.AddConstraint(
-            model_name="agreement",
+            model_name="poolingdecision",
             constraint=models.CheckConstraint(
                 condition=models.Q(
                     models.Q(("undone_at__isnull", True), ("undone_by__isnull", True)),
                     models.Q(("undone_at__isnull", False), ("undone_by__isnull", False)),
                     _connector="OR",
                 ),
-                name="agreement_undone_by_somebody",
+                name="pooling_decision_undone_by_somebody",
             ),
         ),
         # Older code reads points and passes over the columns: nothing to take back.

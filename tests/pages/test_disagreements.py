@@ -10,7 +10,7 @@ from tests.pages.conftest import Counted, words
 from tests.results.steps import analyse, apart, measured, upload
 from webapp.accounts.models import User
 from webapp.pages.disagreements import WAITING_SHOWN
-from webapp.results.models import Agreement, Point, Run
+from webapp.results.models import Point, PoolingDecision, Run
 from webapp.results.services import forget_names, withdraw_run
 
 pytestmark = pytest.mark.django_db
@@ -91,14 +91,14 @@ class TestRights:
         response = client.post(RUNS, {"act": "together", "key": marked.uploads["key"]})
         assert response.status_code == 302
         assert "sign-in" in response["Location"]
-        assert not Agreement.objects.exists()
+        assert not PoolingDecision.objects.exists()
 
     def test_a_viewer_decides_nothing(self, marked: Point) -> None:
         client = person(User.Role.VIEWER)
         assert "takes the role triager" in read(client)
         response = client.post(RUNS, {"act": "together", "key": marked.uploads["key"]})
         assert response.status_code == 403
-        assert not Agreement.objects.exists()
+        assert not PoolingDecision.objects.exists()
 
     def test_a_triager_decides_and_withdraws_nothing(self, marked: Point) -> None:
         text = read(person())
@@ -122,8 +122,8 @@ class TestDeciding:
         assert "The runs count together" in text
         assert "Runs counted together" in text
         assert "tess decided" in text
-        row = Agreement.objects.get()
-        text = post(client, act="undo", agreement=row.pk)
+        row = PoolingDecision.objects.get()
+        text = post(client, act="undo", decision=row.pk)
         assert "Undone" in text
         assert "Runs disagree" in text
 
@@ -138,9 +138,9 @@ class TestDeciding:
         upload(measured("r300001", 1000, build_id="build 3"))
         text = post(person(), act="together", key=marked.uploads["key"])
         assert "no longer wait for a decision" in text
-        assert not Agreement.objects.exists()
+        assert not PoolingDecision.objects.exists()
 
-    @pytest.mark.parametrize("form", [{}, {"key": "\0"}, {"act": "undo", "agreement": "x"}])
+    @pytest.mark.parametrize("form", [{}, {"key": "\0"}, {"act": "undo", "decision": "x"}])
     def test_a_wrong_form_changes_nothing(self, marked: Point, form: dict[str, str]) -> None:
         post(person(), **form)
         assert Point.objects.get(pk=marked.pk).disagrees

@@ -16,12 +16,12 @@ from tests.results.steps import FLAT, analyse, upload
 from webapp.analysis.models import Comparison, Finding, SeriesAnalysis
 from webapp.outbox.models import Mail
 from webapp.results.errors import Unprocessable
-from webapp.results.models import Agreement, Point, Revision, Run, Series
+from webapp.results.models import Point, PoolingDecision, Revision, Run, Series
 from webapp.results.services import (
     count_together,
     forget_names,
     restore_run,
-    undo_agreement,
+    undo_pooling_decision,
     withdraw_run,
 )
 from webapp.results.services.uploads import key_of
@@ -44,11 +44,11 @@ def two_apart(factor: float = 1.6, revision: str = "r300001") -> Point:
     return point(revision)
 
 
-def decide(at: Point) -> Agreement:
+def decide(at: Point) -> PoolingDecision:
     return count_together(revision=at.revision, key=at.uploads["key"], by=make.user())
 
 
-def decided(factor: float = 1.6) -> Agreement:
+def decided(factor: float = 1.6) -> PoolingDecision:
     return decide(two_apart(factor))
 
 
@@ -156,7 +156,7 @@ class TestDeciding:
         assert (
             count_together(revision=point().revision, key=first.key, by=first.decided_by) == first
         )
-        assert Agreement.objects.count() == 1
+        assert PoolingDecision.objects.count() == 1
 
     def test_it_holds_for_these_runs_only(self) -> None:
         decided()
@@ -176,11 +176,14 @@ class TestDeciding:
 
     def test_it_can_be_taken_back_by_somebody_else_and_both_stay_on_record(self) -> None:
         row = decided()
-        undone = undo_agreement(agreement=row.pk, by=make.user("bob"))
+        undone = undo_pooling_decision(decision=row.pk, by=make.user("bob"))
         assert point().disagrees
         assert undone.undone_by is not None
         assert (undone.decided_by.username, undone.undone_by.username) == ("ada", "bob")
-        assert undo_agreement(agreement=row.pk, by=make.user("eve")).undone_by == undone.undone_by
+        assert (
+            undo_pooling_decision(decision=row.pk, by=make.user("eve")).undone_by
+            == undone.undone_by
+        )
 
     def test_what_no_longer_waits_is_refused(self) -> None:
         marked = two_apart()
@@ -188,7 +191,7 @@ class TestDeciding:
         with pytest.raises(Unprocessable, match="no longer wait"):
             decide(marked)
         with pytest.raises(Unprocessable, match="no such decision"):
-            undo_agreement(agreement=1, by=make.user("bob"))
+            undo_pooling_decision(decision=1, by=make.user("bob"))
 
     def test_the_key_is_of_the_content(self) -> None:
         runs = [(run.uuid, run.digest) for run in Run.objects.all()]

@@ -123,7 +123,7 @@ PARTS = (
     Part("series", "results.Series", ("version", "dirty_from")),
     Part("series-settings", "analysis.SeriesSettings"),
     Part("points", "results.Point"),
-    Part("agreements", "results.Agreement"),
+    Part("pooling-decisions", "results.PoolingDecision"),
     Part("comparisons", "analysis.Comparison"),
     Part("analyses", "analysis.SeriesAnalysis", ("version",)),
     Part(

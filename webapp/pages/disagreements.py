@@ -15,8 +15,8 @@ from django.views.decorators.http import require_POST
 from webapp.accounts.services import signed_in_user, triager_required
 from webapp.charts.text import half_width
 from webapp.pages.alert_acts import read_number
-from webapp.results.models import Agreement, Point, Revision, Run, Series, Tree
-from webapp.results.services import Unprocessable, count_together, undo_agreement
+from webapp.results.models import Point, PoolingDecision, Revision, Run, Series, Tree
+from webapp.results.services import Unprocessable, count_together, undo_pooling_decision
 
 LEAST_CHANCE = 1e-5
 """What is printed as it is: of less, the digits mean nothing."""
@@ -66,7 +66,7 @@ class Disagreement:
 
     key: str
     rows: Sequence[InSeries]
-    decided: Agreement | None
+    decided: PoolingDecision | None
 
 
 class WaitingLine(NamedTuple):
@@ -121,8 +121,8 @@ def act(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
 def _do(request: HttpRequest, commit: Revision) -> str:
     by = signed_in_user(request)
     if request.POST.get("act") == "undo":
-        number = read_number(request.POST.get("agreement", ""))
-        undo_agreement(agreement=number, by=by)
+        number = read_number(request.POST.get("decision", ""))
+        undo_pooling_decision(decision=number, by=by)
         return "Undone: the runs are judged as they are. Their series are analysed anew."
     key = request.POST.get("key", "")[:64].replace("\0", "")
     count_together(revision=commit, key=key, by=by)
@@ -150,8 +150,8 @@ def _in_series(point: Point, by_uuid: Mapping[str, Run]) -> InSeries:
     )
 
 
-def _decided(keys: set[str]) -> dict[str, Agreement]:
+def _decided(keys: set[str]) -> dict[str, PoolingDecision]:
     if not keys:
         return {}
-    rows = Agreement.objects.in_force().filter(key__in=keys).select_related("decided_by")
+    rows = PoolingDecision.objects.in_force().filter(key__in=keys).select_related("decided_by")
     return {row.key: row for row in rows}

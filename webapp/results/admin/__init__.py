@@ -1,6 +1,6 @@
 """Pages of operators, one file per part, like the models."""
 
-from webapp.results.admin import agreements, history, runs, series, subjects
+from webapp.results.admin import history, pooling_decisions, runs, series, subjects
 from webapp.results.admin.history import RevisionAdmin
 from webapp.results.admin.subjects import HardwareAdmin, ModeAdmin
 
@@ -8,8 +8,8 @@ __all__ = [
     "HardwareAdmin",
     "ModeAdmin",
     "RevisionAdmin",
-    "agreements",
     "history",
+    "pooling_decisions",
     "runs",
     "series",
     "subjects",

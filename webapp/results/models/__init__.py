@@ -9,8 +9,8 @@ from webapp.results.bounds import (
     wrong_with_line,
     wrong_with_text,
 )
-from webapp.results.models.agreements import Agreement
 from webapp.results.models.history import WAITING_FROM, PlaceProposal, Revision, RevisionAlias, Tree
+from webapp.results.models.pooling_decisions import PoolingDecision
 from webapp.results.models.refusals import RefusedReplacement
 from webapp.results.models.runs import Measurement, Run
 from webapp.results.models.series import Point, Series
@@ -33,7 +33,6 @@ __all__ = [
     "PART_MAX",
     "PART_PATTERN",
     "WAITING_FROM",
-    "Agreement",
     "Hardware",
     "HardwareAlias",
     "Measurement",
@@ -43,6 +42,7 @@ __all__ = [
     "ModeName",
     "PlaceProposal",
     "Point",
+    "PoolingDecision",
     "RefusedReplacement",
     "Revision",
     "RevisionAlias",

@@ -2,7 +2,6 @@
 
 from webapp.results.documents import MetricDocument, Recorded, RunDocument
 from webapp.results.errors import Conflict, Forbidden, Problem, ResultsError, Unprocessable
-from webapp.results.services.agreeing import count_together, undo_agreement
 from webapp.results.services.bulk import insert_rows
 from webapp.results.services.hardware_names import (
     foreign_hardware,
@@ -18,6 +17,7 @@ from webapp.results.services.merging import (
 )
 from webapp.results.services.names import forget_names
 from webapp.results.services.pooling import mark_dirty
+from webapp.results.services.pooling_decisions import count_together, undo_pooling_decision
 from webapp.results.services.recording import record_runs
 from webapp.results.services.refusals import note_refused_replacement
 from webapp.results.services.reshaping import begin_writing
@@ -51,7 +51,7 @@ __all__ = [
     "record_runs",
     "register_hardware",
     "restore_run",
-    "undo_agreement",
+    "undo_pooling_decision",
     "unknown_hardware",
     "withdraw_run",
 ]

@@ -30,14 +30,14 @@ SELECT wanted.id, recent.mean, recent.runs
 """
 TO_JUDGE = """
 SELECT point.id, point.series_id, point.position, point.disagrees, point.uploads,
-       agreement.id IS NOT NULL
+       decision.id IS NOT NULL
   FROM json_to_recordset(%s::json) AS wanted (series bigint, history jsonb)
   JOIN results_point AS point
     ON point.series_id = wanted.series AND point.uploads IS NOT NULL
-  LEFT JOIN results_agreement AS agreement
-    ON agreement.key = point.uploads->>'key' AND agreement.undone_at IS NULL
+  LEFT JOIN results_poolingdecision AS decision
+    ON decision.key = point.uploads->>'key' AND decision.undone_at IS NULL
  WHERE point.uploads->'history' <> wanted.history
-    OR point.disagrees <> ((point.uploads->'found'->>'beyond')::boolean AND agreement.id IS NULL)
+    OR point.disagrees <> ((point.uploads->'found'->>'beyond')::boolean AND decision.id IS NULL)
 """
 STORE = """
 UPDATE results_point AS point SET disagrees = judged.disagrees, uploads = judged.uploads

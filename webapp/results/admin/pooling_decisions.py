@@ -3,11 +3,11 @@
 from django.contrib import admin
 
 from webapp.accounts.admin import ReadOnlyAdmin, whether
-from webapp.results.models import Agreement
+from webapp.results.models import PoolingDecision
 
 
-@admin.register(Agreement)
-class AgreementAdmin(ReadOnlyAdmin):
+@admin.register(PoolingDecision)
+class PoolingDecisionAdmin(ReadOnlyAdmin):
     """Who counted which runs together, and who took that back. It is decided on commit pages."""
 
     list_display = ["decided_at", "decided_by", "__str__", "undone_at", "undone_by"]

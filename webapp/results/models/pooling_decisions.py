@@ -8,15 +8,15 @@ from django.db.models import Q
 from webapp.accounts.models import User
 
 
-class AgreementQuerySet(models.QuerySet["Agreement"]):
+class PoolingDecisionQuerySet(models.QuerySet["PoolingDecision"]):
     """Decisions, and which of them are in force."""
 
-    def in_force(self) -> "AgreementQuerySet":
+    def in_force(self) -> "PoolingDecisionQuerySet":
         """Those that nobody took back."""
         return self.filter(undone_at__isnull=True)
 
 
-class Agreement(models.Model):
+class PoolingDecision(models.Model):
     """Somebody decided that these runs of one revision count together, though they disagree.
 
     ``key`` is of their UUIDs and contents: it holds for this set of runs and no other. A row is
@@ -32,7 +32,7 @@ class Agreement(models.Model):
     )
     undone_at = models.DateTimeField(null=True, blank=True)
 
-    objects = AgreementQuerySet.as_manager()
+    objects = PoolingDecisionQuerySet.as_manager()
 
     class Meta:
         ordering = ["-decided_at", "-id"]
@@ -40,12 +40,12 @@ class Agreement(models.Model):
             models.UniqueConstraint(
                 fields=["key"],
                 condition=Q(undone_at__isnull=True),
-                name="agreement_once_of_the_same_runs",
+                name="pooling_decided_once_of_the_same_runs",
             ),
             models.CheckConstraint(
                 condition=Q(undone_at__isnull=True, undone_by__isnull=True)
                 | Q(undone_at__isnull=False, undone_by__isnull=False),
-                name="agreement_undone_by_somebody",
+                name="pooling_decision_undone_by_somebody",
             ),
         ]
 

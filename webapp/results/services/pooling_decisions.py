@@ -7,14 +7,14 @@ from django.utils import timezone
 
 from webapp.accounts.models import User
 from webapp.results.errors import Problem, Unprocessable
-from webapp.results.models import Agreement, Point, Revision, Run
+from webapp.results.models import Point, PoolingDecision, Revision, Run
 from webapp.results.services.pooling import mark_dirty
 from webapp.results.services.reshaping import begin_writing
 from webapp.results.services.subjects import lock_series_ids
 
 
 @transaction.atomic
-def count_together(*, revision: Revision, key: str, by: User) -> Agreement:
+def count_together(*, revision: Revision, key: str, by: User) -> PoolingDecision:
     """Have the runs of ``key`` (``Point.uploads``) count together in every metric they share; what
     rests on their points is analysed anew. Idempotent.
 
@@ -25,11 +25,11 @@ def count_together(*, revision: Revision, key: str, by: User) -> Agreement:
     points = _lock_points([revision.pk], key)
     waiting = [point for point in points if point.disagrees]
     if not waiting:
-        decided = Agreement.objects.in_force().filter(key=key).first()
+        decided = PoolingDecision.objects.in_force().filter(key=key).first()
         if decided is None:
             raise Unprocessable([Problem("runs", GONE)])
         return decided
-    decided = Agreement.objects.create(
+    decided = PoolingDecision.objects.create(
         key=key,
         runs=[run["name"] for run in waiting[0].uploads["runs"]],
         decided_by=by,
@@ -40,19 +40,19 @@ def count_together(*, revision: Revision, key: str, by: User) -> Agreement:
 
 
 @transaction.atomic
-def undo_agreement(*, agreement: int, by: User) -> Agreement:
+def undo_pooling_decision(*, decision: int, by: User) -> PoolingDecision:
     """Take a decision back: the runs are judged as if nobody had decided. Idempotent.
 
     Raises:
         Unprocessable: there is no such decision.
     """
     begin_writing()
-    row = Agreement.objects.filter(pk=agreement).first()
+    row = PoolingDecision.objects.filter(pk=decision).first()
     if row is None:
-        raise Unprocessable([Problem("agreement", "there is no such decision")])
+        raise Unprocessable([Problem("decision", "there is no such decision")])
     measured = Run.objects.filter(uuid__in=row.runs).values_list("revision_id", flat=True)
     points = _lock_points(sorted(set(measured)), row.key)
-    changed = Agreement.objects.in_force().filter(pk=agreement)
+    changed = PoolingDecision.objects.in_force().filter(pk=decision)
     if changed.update(undone_at=timezone.now(), undone_by=by):
         _judge_again(points)
     row.refresh_from_db()
