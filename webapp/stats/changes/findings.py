@@ -31,7 +31,9 @@ class Change:
     evidence in standard deviations and `needed` the limit it had to pass. `p_value` is that
     of the scan at one revision under no change: it ranks alerts and is no probability of error.
     `confirmed_by` is the revision that completed the evidence when read in order (None for a
-    candidate).
+    candidate). `places` are the positions where it may have begun, each with its probability given
+    that the change is real; the first is the revision before them, with none. Empty where the data
+    leaves one place only.
     """
 
     revision: At
@@ -54,6 +56,7 @@ class Change:
     p_value: float
     probability: float
     confirmed_by: At | None
+    places: tuple[tuple[int, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,9 @@ AROUND = 32
 SURE_SHARE = 0.95
 """The probability that the interval of a change covers."""
 
+LEAST_MASS = 1e-4
+"""Probability of a place below which it is not kept: places beyond such ones are left out."""
+
 
 def review(state: State) -> None:
     """Look at the newest change again, now that one more revision is known."""
@@ -74,7 +77,21 @@ def interval_of(state: State) -> Interval:
     ring = state.ring
     rows = [start - ring.start + i for i in (low - 1, low, high, best - 1)]
     after, first, last, previous = ((ring.position[i], ring.label[i]) for i in rows)
-    return Interval(after, first, last, previous, float(mass[best]))
+    return Interval(
+        after, first, last, previous, float(mass[best]), _places(state, start, mass, low, high)
+    )
+
+
+def _places(
+    state: State, start: int, mass: NDArray[np.float64], low: int, high: int
+) -> tuple[tuple[int, float], ...]:
+    """The places from the first to the last with `LEAST_MASS`, after the revision before them."""
+    kept = np.flatnonzero(mass >= LEAST_MASS)
+    first, last = min(int(kept[0]), low), max(int(kept[-1]), high)
+    rows = range(start - state.ring.start + first, start - state.ring.start + last + 1)
+    position = state.ring.position
+    at = zip((position[i] for i in rows), mass[first : last + 1].tolist(), strict=True)
+    return ((position[rows[0] - 1], 0.0), *((each, round(its, 6)) for each, its in at))
 
 
 def _mass(state: State) -> tuple[int, NDArray[np.float64]]:

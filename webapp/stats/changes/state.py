@@ -15,7 +15,7 @@ RING = 96
 KEPT_SAMPLES = 24
 """Newest revisions whose samples are kept to recognise two modes."""
 
-VERSION = 4
+VERSION = 5
 """Of the stored form and of the method: another version means that a series is done anew."""
 
 Kind = Literal["change", "drift"]
@@ -53,7 +53,8 @@ class Interval:
     """Where a break lies: 95 % of the probability is on the revisions `first` to `last`.
 
     Each pair is (position, label); `after` is the measured revision before `first`, the last
-    one known at the old level.
+    one known at the old level. `places` are the positions where it may have begun at all, each with
+    its probability; the first one is the revision before them, with none.
     """
 
     after: tuple[int, str]
@@ -61,6 +62,7 @@ class Interval:
     last: tuple[int, str]
     previous: tuple[int, str]
     chance: float
+    places: tuple[tuple[int, float], ...] = ()
 
 
 @dataclass(slots=True)
@@ -238,7 +240,10 @@ def _read_break(data: dict[str, Any]) -> Break:
 
 def _read_interval(data: dict[str, Any]) -> Interval:
     ends = ("after", "first", "last", "previous")
-    return Interval(**{end: _pair(data[end]) for end in ends}, chance=data["chance"])
+    places = tuple((position, mass) for position, mass in data["places"])
+    return Interval(
+        **{end: _pair(data[end]) for end in ends}, chance=data["chance"], places=places
+    )
 
 
 def _pair(data: Any) -> tuple[int, str]:

@@ -1,0 +1,84 @@
+"""Where several proven changes of one commit began, read together.
+
+Each series gives a likelihood for each place. Series of one cluster (`dependence`) share the noise
+that moves their places, so their logarithms are averaged, as if they said one and the same thing;
+those of clusters are added, since machines are replicas. That is the logarithmic pool of opinions
+(Genest and Zidek 1986, Statistical Science 1, 114), with weights that add up to one in a cluster.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webapp.stats.agreeing.dependence import clusters_of
+from webapp.stats.changes.models import shortest_range
+from webapp.stats.changes.review import SURE_SHARE
+
+FLOOR = 1e-3
+"""A series' probability of a place that it speaks against, at least: no series alone rules it out,
+for its noise may be other than it is thought to be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one series saw a change begin.
+
+    `at` are positions where it may have begun with the probability `mass`; the first of them is
+    the revision before, with none. `build` is what its likeliest revision was measured with; ""
+    where that is not known.
+    """
+
+    machine: int
+    at: Sequence[int]
+    mass: Sequence[float]
+    build: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CommonPlace:
+    """The commits later than `after` up to and including `last` hold the beginning with 95 %.
+
+    `likeliest` is the likeliest position, with the probability `here`.
+    """
+
+    after: int
+    likeliest: int
+    last: int
+    here: float
+
+
+def common_place(places: Sequence[Place]) -> CommonPlace:
+    """Return where the changes of `places`, in any order, began if they began together.
+
+    Places are the steps between neighbouring positions that any of the series measured, all equally
+    likely beforehand. Needs at least one place.
+    """
+    grid = sorted({at for place in places for at in place.at})
+    machines = [place.machine for place in places]
+    clusters = clusters_of(machines, [(place.machine, place.build) for place in places])
+    sizes = {one: 0 for one in clusters.values()}
+    for machine in machines:
+        sizes[clusters[machine]] += 1
+    support = np.zeros(len(grid) - 1)
+    for place in sorted(places, key=lambda one: (one.machine, *one.at, *one.mass)):
+        support += _log_likelihood(place, grid) / sizes[clusters[place.machine]]
+    mass = np.exp(support - support.max())
+    mass /= mass.sum()
+    low, high = shortest_range(mass, SURE_SHARE)
+    best = int(np.argmax(mass))
+    return CommonPlace(grid[low], grid[best + 1], grid[high + 1], float(mass[best]))
+
+
+def _log_likelihood(place: Place, grid: Sequence[int]) -> NDArray[np.float64]:
+    """Of each step of the grid: that of the series' own step which it lies in."""
+    found = []
+    own = 0
+    for position in grid[1:]:
+        while own < len(place.at) and place.at[own] < position:
+            own += 1
+        mass = place.mass[own] if own < len(place.at) else 0.0
+        found.append(log(max(mass, FLOOR)))
+    return np.array(found)
