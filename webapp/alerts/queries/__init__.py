@@ -1,3 +1,4 @@
+from webapp.alerts.queries.agreeing import Agreeing, agreeing_of, with_agreeing
 from webapp.alerts.queries.as_of import members_at
 from webapp.alerts.queries.at_commit import Detected, detected_at, passing, why_not
 from webapp.alerts.queries.dry_runs import DryRun, dry_run
@@ -18,6 +19,7 @@ from webapp.alerts.queries.suspicion import (
 
 __all__ = [
     "DEFAULT",
+    "Agreeing",
     "Detected",
     "DryRun",
     "EffectInForce",
@@ -26,6 +28,7 @@ __all__ = [
     "ScopeError",
     "Suspicion",
     "Unmoved",
+    "agreeing_of",
     "beside",
     "by_alert",
     "detected_at",
@@ -44,5 +47,6 @@ __all__ = [
     "suspicions_of_findings",
     "triage_quality",
     "why_not",
+    "with_agreeing",
     "worst_of",
 ]

@@ -7,6 +7,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
+from webapp.alerts.services.agreeing import reconcile_agreements
 from webapp.alerts.services.clock import wake_at_revisions
 from webapp.alerts.services.reconciling import reconcile_alerts
 from webapp.analysis import services as analysis
@@ -36,7 +37,7 @@ def analyse_dirty_series(*, limit: int = BATCH, only: int | None = None) -> Anal
 
     Safe to run twice and in several workers at once: a worker holds the analysis rows of the
     series it works on, others pass them by. Locks are taken in this order: analysis rows, trees,
-    findings, alerts, series.
+    findings, alerts, agreements, series.
     """
     results.begin_writing()
     claimed = analysis.claim_series(limit, only)
@@ -47,6 +48,7 @@ def analyse_dirty_series(*, limit: int = BATCH, only: int | None = None) -> Anal
     again = analysis.store_findings(detected)
     for tree in trees:
         reconcile_alerts(tree)
+        reconcile_agreements(tree)
     wake_at_revisions(trees, now=timezone.now())
     finished = analysis.finish(detected, again=again)
     return Analysed(len(claimed), finished, more=bool(again) or len(claimed) == limit)

@@ -132,6 +132,11 @@ class Finding(models.Model):
     p_value = models.FloatField(help_text="Of the scan, under no change; ranks alerts.")
     probability = models.FloatField()
     why = models.TextField(help_text="The rule and its figures, as a sentence.")
+    places: Any = models.JSONField(
+        default=list,
+        db_default=Value([], models.JSONField()),
+        help_text="Positions where it may have begun, each with its probability.",
+    )
     one_build: Any = models.JSONField(null=True, help_text="Null: found by the detector.")
     detector = models.IntegerField(help_text="The version of the method.")
     first_detected_at = models.DateTimeField()

@@ -16,7 +16,7 @@ from django.db import connection
 from webapp.analysis.models import Checkpoint
 from webapp.results.models import Series
 from webapp.results.services import insert_rows
-from webapp.stats import changes, decisive
+from webapp.stats import agreeing, changes, decisive
 
 CHECKPOINT_EVERY = 64
 
@@ -51,12 +51,14 @@ class FirstPairs:
 
 @dataclass(frozen=True, slots=True)
 class Detected:
-    """A series with everything the detector says about it now; its ``first`` pairs are None where
+    """A series with everything the detector says about it now, and what its newest revisions say for
+    themselves, which is read together with those of other series; its ``first`` pairs are None where
     its first revisions were not read: they are as stored.
     """
 
     series: Series
     analysis: changes.Analysis
+    recent: agreeing.Recent | None = None
     first: FirstPairs | None = None
 
 
@@ -73,7 +75,8 @@ def detect_changes(claimed: Sequence[Series]) -> list[Detected]:
                 kept.append(_row(series, position, state))
         is_whole = starts[series.pk].last_position is None
         first = _first_pairs(series, points.get(series.pk, [])) if is_whole else None
-        found.append(Detected(series, changes.present(state, series.better), first))
+        said = changes.present(state, series.better)
+        found.append(Detected(series, said, agreeing.recent_of(state, series.better), first))
     insert_rows(Checkpoint, kept)
     return found
 

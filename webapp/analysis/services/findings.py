@@ -46,6 +46,7 @@ COMPARED = (
     "p_value",
     "probability",
     "why",
+    "places",
     "one_build",
     "detector",
 )
@@ -208,6 +209,7 @@ def _fields(shown: Shown, one: Detected, ids: Ids) -> dict[str, Any]:
         "p_value": change.p_value,
         "probability": change.probability,
         "why": shown.why,
+        "places": [list(place) for place in change.places],
         "one_build": shown.one_build,
         "detector": changes.VERSION,
     }

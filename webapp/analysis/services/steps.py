@@ -5,7 +5,7 @@ the last two.
 """
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Any
@@ -25,6 +25,7 @@ from webapp.results.services import insert_rows
 from webapp.stats import changes
 
 INSERTED_AT_ONCE = 1000
+NO_DEVIATIONS: Mapping[str, list[float]] = {"at": [], "off": []}
 
 
 def compare_and_detect(claimed: Sequence[Series]) -> list[Detected]:
@@ -119,6 +120,8 @@ def _summary_row(one: Detected, now: datetime) -> dict[str, Any]:
         "analysed_at": now,
         "detector": changes.VERSION,
         "summary": summary_of(one.analysis),
+        "recent": one.recent and one.recent.to_data(),
+        "deviations": one.recent.deviations_to_data() if one.recent else NO_DEVIATIONS,
     }
 
 

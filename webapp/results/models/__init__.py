@@ -9,7 +9,14 @@ from webapp.results.bounds import (
     wrong_with_line,
     wrong_with_text,
 )
-from webapp.results.models.history import WAITING_FROM, PlaceProposal, Revision, RevisionAlias, Tree
+from webapp.results.models.history import (
+    WAITING_FROM,
+    PlaceProposal,
+    Revision,
+    RevisionAlias,
+    RevisionQuerySet,
+    Tree,
+)
 from webapp.results.models.pooling_decisions import PoolingDecision
 from webapp.results.models.refusals import RefusedReplacement
 from webapp.results.models.runs import Measurement, Run
@@ -46,6 +53,7 @@ __all__ = [
     "RefusedReplacement",
     "Revision",
     "RevisionAlias",
+    "RevisionQuerySet",
     "Run",
     "Series",
     "Tree",

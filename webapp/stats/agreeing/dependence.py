@@ -60,9 +60,7 @@ def variance_of_sum(counts: Floats, correlations: Floats) -> Floats:
     return np.asarray((counts * (1.0 + np.maximum(counts - 1.0, 0.0) * correlations)).sum(axis=1))
 
 
-def clusters_of(
-    machines: Sequence[int], builds: Iterable[tuple[int, str]] = ()
-) -> dict[int, int]:
+def clusters_of(machines: Sequence[int], builds: Iterable[tuple[int, str]] = ()) -> dict[int, int]:
     """Return the cluster of each machine: its smallest member.
 
     Machines that measured the same build, by (machine, build), are of one cluster.

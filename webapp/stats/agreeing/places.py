@@ -59,7 +59,7 @@ def common_place(places: Sequence[Place]) -> CommonPlace:
     grid = sorted({at for place in places for at in place.at})
     machines = [place.machine for place in places]
     clusters = clusters_of(machines, [(place.machine, place.build) for place in places])
-    sizes = {one: 0 for one in clusters.values()}
+    sizes = dict.fromkeys(clusters.values(), 0)
     for machine in machines:
         sizes[clusters[machine]] += 1
     support = np.zeros(len(grid) - 1)

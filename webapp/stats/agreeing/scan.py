@@ -122,8 +122,8 @@ class _Grid:
         return cls(places, scores, gaps, has, has.sum(axis=1), drawn_in.sum(axis=1))
 
 
-def suspects(rows: Sequence[SeriesRecent]) -> tuple[int, int] | None:
-    """Return the first place worth a closer look and the last position measured, or None.
+def suspects(rows: Sequence[SeriesRecent]) -> int | None:
+    """Return the first place worth a closer look, or None.
 
     As if series of a machine strayed together as little as is ever assumed, and no build were on
     several machines: `agreements` finds nothing anywhere else, whatever it is told of them.
@@ -133,7 +133,7 @@ def suspects(rows: Sequence[SeriesRecent]) -> tuple[int, int] | None:
     grid = _Grid.of(rows)
     clusters = clusters_of([row.machine for row in rows])
     hits = np.flatnonzero(_shown(grid, _scores(grid, rows, clusters, {})))
-    return (int(grid.places[hits[0]]), int(grid.places[-1])) if len(hits) else None
+    return int(grid.places[hits[0]]) if len(hits) else None
 
 
 def agreements(
@@ -154,7 +154,7 @@ def agreements(
     clusters = clusters_of([row.machine for row in rows], builds)
     correlations = {
         cluster: correlation(
-            [deviations.get(r.series, {}) for r in rows if clusters[r.machine] == cluster], first[0]
+            [deviations.get(r.series, {}) for r in rows if clusters[r.machine] == cluster], first
         )
         for cluster in set(clusters.values())
     }
@@ -193,9 +193,7 @@ def _shown(grid: _Grid, scores: Floats) -> NDArray[np.bool_]:
     return np.asarray(enough & (np.abs(scores) >= limits[grid.counts.astype(int)]))
 
 
-def _agreement(
-    grid: _Grid, rows: Sequence[SeriesRecent], scores: Floats, best: int
-) -> Agreement:
+def _agreement(grid: _Grid, rows: Sequence[SeriesRecent], scores: Floats, best: int) -> Agreement:
     sign = 1.0 if scores[best] > 0 else -1.0
     low, high, here = _where(grid, sign * scores, best)
     chosen = np.flatnonzero(grid.scores[best] * sign >= AGREES)

@@ -241,9 +241,7 @@ def _read_break(data: dict[str, Any]) -> Break:
 def _read_interval(data: dict[str, Any]) -> Interval:
     ends = ("after", "first", "last", "previous")
     places = tuple((position, mass) for position, mass in data["places"])
-    return Interval(
-        **{end: _pair(data[end]) for end in ends}, chance=data["chance"], places=places
-    )
+    return Interval(**{end: _pair(data[end]) for end in ends}, chance=data["chance"], places=places)
 
 
 def _pair(data: Any) -> tuple[int, str]:
