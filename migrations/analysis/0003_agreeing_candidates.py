@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
             field=models.JSONField(
                 db_default=models.Value([], models.JSONField()),
                 default=list,
-                help_text="Positions where it may have begun, each with its probability.",
+                help_text="Where it may have begun: position, name and probability of each revision.",
             ),
         ),
         migrations.AddField(

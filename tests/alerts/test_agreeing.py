@@ -27,7 +27,12 @@ SMALL, LARGE = 0.9885, 0.95
 
 
 def runs(
-    steps: Mapping[int, float], *, count: int = COUNT, one_build: bool = False, tree: str = HEAD
+    steps: Mapping[int, float],
+    *,
+    count: int = COUNT,
+    one_build: bool = False,
+    tree: str = HEAD,
+    scatter: float = 0.004,
 ) -> list[dict[str, Any]]:
     """Runs of nine series, of which six change by factors from indices on; builds scatter by
     themselves, alike in every tree. With ``one_build`` all machines measured the same build of a
@@ -38,7 +43,7 @@ def runs(
     for i in range(count):
         for hardware, workload in PLACES:
             moved = [by for at, by in steps.items() if at <= i and (hardware, workload) in MOVED]
-            level = LEVEL * float(np.prod(moved)) * np.exp(noise.normal(0, 0.004))
+            level = LEVEL * float(np.prod(moved)) * np.exp(noise.normal(0, scatter))
             documents.append(
                 run_document(
                     uuid=str(uuid4()),
@@ -46,7 +51,7 @@ def runs(
                     revision=f"r{100 + i}",
                     hardware=hardware,
                     mode={"workload": workload, "traffic": None, "options": []},
-                    samples=(level * np.exp(noise.normal(0, 0.004, 5))).tolist(),
+                    samples=(level * np.exp(noise.normal(0, scatter, 5))).tolist(),
                     build_id=f"r{100 + i} built {'once' if one_build else f'for {hardware}'}",
                 )
             )

@@ -8,10 +8,12 @@ from ninja import Query, Router
 
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import (
+    SharperPlace,
     Suspicion,
     Unmoved,
     beside,
     findings_of,
+    sharper_place,
     suspicion_of,
     suspicions_of,
 )
@@ -69,10 +71,11 @@ def list_alerts(request: HttpRequest, wanted: Query[Wanted]) -> Any:
 def one_alert(request: HttpRequest, number: int) -> Any:
     """Asked for one that was joined to another, the answer is the other, with its own number."""
     alert = get_object_or_404(Alert.objects.with_revisions().numbered(bounded(number)))
-    findings = list(findings_of([alert]).with_revisions().with_subjects())
+    findings = list(findings_of([alert]).with_revisions().with_subjects().with_builds())
     around = beside(alert, findings)
     return {
         **alert_out(alert, suspicion_of(alert)),
+        "place": _place_out(sharper_place(findings)),
         "findings": [_finding_out(row) for row in findings],
         "candidates": [_finding_out(row) for row in around.candidates],
         "unmoved": [_unmoved_out(row) for row in around.unmoved],
@@ -114,6 +117,21 @@ def alert_out(alert: Alert, suspicion: Suspicion) -> dict[str, Any]:
         "opened_at": alert.opened_at,
         "updated_at": alert.updated_at,
         "version": alert.version,
+    }
+
+
+def _place_out(place: SharperPlace | None) -> dict[str, Any] | None:
+    if place is None:
+        return None
+    return {
+        "after": place.after,
+        "likeliest": place.likeliest,
+        "last": place.last,
+        "chance": place.here,
+        "series": place.series,
+        "machines": place.machines,
+        "alone_after": place.alone.after.name,
+        "alone_last": place.alone.last.name,
     }
 
 

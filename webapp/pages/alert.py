@@ -14,7 +14,14 @@ from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.queries import EffectInForce, MinEffects, beside, lab_hint, members_at
+from webapp.alerts.queries import (
+    EffectInForce,
+    MinEffects,
+    beside,
+    lab_hint,
+    members_at,
+    sharper_place,
+)
 from webapp.alerts.services import TriageError
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import one_build_lines
@@ -53,6 +60,7 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
         "alert": alert,
         "summary": summary,
         "rows": _rows(summary),
+        "place": sharper_place(summary.findings),
         "one_build": one_build_lines(summary.worst) if summary.worst else (),
         "withdrawn": "" if summary.worst else _withdrawn(alert),
         "lab": lab_hint(alert, summary.findings),

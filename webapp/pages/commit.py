@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from webapp.accounts.services import is_triager
 from webapp.alerts.models import Alert
-from webapp.alerts.queries import detected_at, why_not
+from webapp.alerts.queries import agreeing_of, detected_at, why_not, with_agreeing
 from webapp.analysis.models import Comparison, Finding
 from webapp.analysis.queries import RUNS_DISAGREE, PointVerdict, Side, judge_points
 from webapp.bisects.models import Bisect
@@ -78,7 +78,8 @@ class Neighbours:
 def page(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
     """What a commit did to each series that was measured there. Http404 for an unknown one."""
     found = get_object_or_404(Tree, name=tree)
-    commit = Revision.objects.named(tree=found, name=revision)
+    revisions = with_agreeing(Revision.objects.all(), around=True)
+    commit = revisions.named(tree=found, name=revision)
     if commit is None:
         raise Http404(f"No revision {revision} is known in {tree}.")
     commit.tree = found
@@ -103,6 +104,7 @@ def _context(commit: Revision) -> dict[str, object]:
     return {
         "commit": commit,
         "headline": headline(detected, judged),
+        "agreeing": agreeing_of(commit),
         "alerts": alert_summaries.summarise(
             list(Alert.objects.of_revision(commit).with_revisions().order_by("pk"))
         ),

@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
+from webapp.alerts.queries import with_agreeing
 from webapp.pages.links import with_query
 from webapp.pages.summaries import summarise
 from webapp.results.models import Revision, Tree
@@ -33,7 +34,8 @@ def page(request: HttpRequest, tree: str) -> HttpResponse:
 
 def _rows(tree: Tree, *, untested_too: bool, before: int | None) -> list[Revision]:
     """One more than a page holds, to know whether there are older ones."""
-    rows = Revision.objects.of_tree(tree).placed().select_related("tree").order_by("-position")
+    found = with_agreeing(Revision.objects.of_tree(tree))
+    rows = found.placed().select_related("tree").order_by("-position")
     if not untested_too:
         rows = rows.tested()
     if before is not None:

@@ -8,7 +8,8 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from webapp.alerts.queries import of_interest
+from webapp.alerts.models import Agreement
+from webapp.alerts.queries import of_interest, with_agreeing
 from webapp.analysis.models import Finding, Verdict
 from webapp.bisects.models import Bisect
 from webapp.pages.alert_summaries import open_by_severity
@@ -22,6 +23,7 @@ REGRESSIONS_SHOWN: Mapping[str, int] = {
     Finding.State.ONE_BUILD: 6,
     Finding.State.CANDIDATE: 6,
 }
+AGREEING_SHOWN = 6
 TESTED_SHOWN = 15
 BISECTS_SHOWN = 20
 RUNS_LOOKED_AT = 400
@@ -35,10 +37,12 @@ SILENT_AFTER = timedelta(days=14)
 def overview(request: HttpRequest) -> HttpResponse:
     """The first page: open alerts, what was tested lately, bisects, machines."""
     now = timezone.now()
+    regressions, tested = _regressions(), _tested_lately()
+    found = with_agreeing(Revision.objects.select_related("tree")).in_bulk([*regressions, *tested])
     context = {
         "alerts": open_by_severity(ALERTS_SHOWN),
-        "regressions": _regressions(),
-        "tested": _summaries(_tested_lately()),
+        "regressions": _summaries(regressions, found),
+        "tested": _summaries(tested, found),
         "bisects": lines_of(list(Bisect.objects.running().with_subjects()[:BISECTS_SHOWN])),
         "hardware": _hardware(now),
         "waiting": Series.objects.dirty().count(),
@@ -52,10 +56,12 @@ def progress(request: HttpRequest) -> HttpResponse:
     return render(request, "pages/_progress.html", {"waiting": Series.objects.dirty().count()})
 
 
-def _regressions() -> list[CommitSummary]:
-    """Commits that made something worse: confirmed, one build a side, then candidates."""
+def _regressions() -> list[int]:
+    """Commits (ids) that made something worse: confirmed, one build a side, candidates of single
+    series, then those at which several agree.
+    """
     lately = of_interest(Finding.objects.live()).revisions_lately(Verdict.WORSE, REGRESSIONS_SHOWN)
-    return _summaries(lately)
+    return list(dict.fromkeys([*lately, *Agreement.objects.losses_lately(AGREEING_SHOWN)]))
 
 
 def _tested_lately() -> list[int]:
@@ -63,8 +69,7 @@ def _tested_lately() -> list[int]:
     return list(dict.fromkeys(runs))[:TESTED_SHOWN]
 
 
-def _summaries(ids: Sequence[int]) -> list[CommitSummary]:
-    found = Revision.objects.select_related("tree").in_bulk(ids)
+def _summaries(ids: Sequence[int], found: Mapping[int, Revision]) -> list[CommitSummary]:
     return summarise([found[pk] for pk in ids])
 
 

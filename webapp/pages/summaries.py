@@ -6,13 +6,22 @@ from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
 
-from webapp.alerts.queries import Suspicion, passing, suspicions_of_findings
+from webapp.alerts.queries import (
+    Agreeing,
+    Suspicion,
+    agreeing_of,
+    passing,
+    suspicions_of_findings,
+)
 from webapp.analysis.models import Comparison, Finding, Tally, Verdict
 from webapp.charts.text import MARKS
 from webapp.results.models import Revision, Series
 
 ONE_BUILD = "one build a side"
+AGREEING = "agreeing candidates"
 """Said instead of a verdict: nothing is proven by it."""
+
+CANDIDATE = Finding.State.CANDIDATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +47,7 @@ class Largest:
 class CommitSummary:
     """What is flagged at one revision, over all series, the largest change among it, and which
     commits that may have begun at. ``let_through`` are the verdicts that pass the gate for
-    headlines.
+    headlines, ``agreeing`` what several series show together where the revisions were read with it.
     """
 
     revision: Revision
@@ -46,6 +55,13 @@ class CommitSummary:
     let_through: frozenset[Verdict] = frozenset()
     largest: Largest | None = None
     suspicion: Suspicion | None = None
+    agreeing: Agreeing | None = None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether it is told for what several series show together: nothing says more."""
+        is_told = self.let_through or (self.largest and self.largest.basis != CANDIDATE)
+        return self.agreeing is not None and not is_told
 
     @property
     def is_cause(self) -> bool:
@@ -61,6 +77,8 @@ class CommitSummary:
             return "regression" if Verdict.WORSE in self.let_through else "improvement"
         if self.largest and self.largest.basis == Finding.State.ONE_BUILD:
             return ONE_BUILD
+        if self.agrees:
+            return AGREEING
         tally = self.tally
         if not tally.compared:
             return "not compared"
@@ -75,7 +93,7 @@ class CommitSummary:
             for verdict, is_there in (
                 (Verdict.WORSE, Verdict.WORSE in self.let_through),
                 (Verdict.BETTER, Verdict.BETTER in self.let_through),
-                (Verdict.CANNOT_TELL, self.text in (Verdict.CANNOT_TELL, ONE_BUILD)),
+                (Verdict.CANNOT_TELL, self.text in (Verdict.CANNOT_TELL, ONE_BUILD, AGREEING)),
             )
             if is_there
         )
@@ -104,6 +122,7 @@ def summarise(revisions: Sequence[Revision]) -> list[CommitSummary]:
             let_through.get(revision.pk, frozenset()),
             found.get(revision.pk),
             shared.get(revision.pk),
+            agreeing_of(revision),
         )
         for revision in revisions
     ]

@@ -23,7 +23,7 @@ class AgreementQuerySet(models.QuerySet["Agreement"]):
         return self.filter(~models.Exists(alerts))
 
     def losses_lately(self, limit: int) -> list[int]:
-        """Ids of the likeliest revisions of the last ``limit`` losses: by commit time, else place."""
+        """Ids of the likeliest revisions of the last ``limit`` losses: by commit time, or place."""
         newest = F("likeliest__committed_at").desc(nulls_last=True)
         found = self.shown().filter(verdict="worse")
         ordered = found.order_by(newest, "-likeliest__position", "likeliest_id")

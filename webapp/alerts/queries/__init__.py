@@ -8,6 +8,7 @@ from webapp.alerts.queries.lab_hints import lab_hint
 from webapp.alerts.queries.min_effects import DEFAULT, EffectInForce, MinEffects
 from webapp.alerts.queries.neighbours import Unmoved, beside
 from webapp.alerts.queries.noisy import noisiest
+from webapp.alerts.queries.places import SharperPlace, sharper_place
 from webapp.alerts.queries.quality import mail_quality, open_by_age, triage_quality
 from webapp.alerts.queries.scopes import Scope, ScopeError
 from webapp.alerts.queries.suspicion import (
@@ -26,6 +27,7 @@ __all__ = [
     "MinEffects",
     "Scope",
     "ScopeError",
+    "SharperPlace",
     "Suspicion",
     "Unmoved",
     "agreeing_of",
@@ -42,6 +44,7 @@ __all__ = [
     "of_interest",
     "open_by_age",
     "passing",
+    "sharper_place",
     "suspicion_of",
     "suspicions_of",
     "suspicions_of_findings",

@@ -10,6 +10,9 @@ from django.db.models.functions import JSONObject
 from webapp.alerts.models import Agreement
 from webapp.results.models import Revision, RevisionQuerySet
 
+LEAST_SHARE = 1e-4
+"""The smallest share that the tails of real noise allow to be told."""
+
 FIELDS = {
     "after": "after__name",
     "likeliest": "likeliest__name",
@@ -27,7 +30,7 @@ FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class Agreeing:
-    """An `Agreement` as it is told: revisions by name, ``change_pct`` negative where it is worse."""
+    """An `Agreement` as it is told: revisions by name, ``change_pct`` negative where worse."""
 
     after: str
     likeliest: str
@@ -42,9 +45,9 @@ class Agreeing:
     change_pct: float
 
     @property
-    def false_of_thousand(self) -> float:
-        """Of a thousand commits without a change, how many show as much."""
-        return 1000.0 * self.false_share
+    def false_of_hundred(self) -> str:
+        """Of a hundred commits without a change, how many show as much."""
+        return f"{100 * self.false_share:.1g}" if self.false_share >= LEAST_SHARE else "under 0.01"
 
 
 def with_agreeing(revisions: RevisionQuerySet, *, around: bool = False) -> RevisionQuerySet:

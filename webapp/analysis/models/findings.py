@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import Case, F, Q, Value, When
+from django.db.models import Case, F, OuterRef, Q, Subquery, Value, When
 from django.db.models.functions import Abs
 
 from webapp.analysis.models.comparisons import Flag, Verdict
-from webapp.results.models import Revision, Series, Tree
+from webapp.results.models import Revision, Run, Series, Tree
 
 
 class FindingQuerySet(models.QuerySet["Finding"]):
@@ -24,6 +24,15 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         """
         may_be_none = Q(low_pct__lt=0, high_pct__gt=0)
         return self.live().exclude(Q(state=Finding.State.RECOVERED) & may_be_none)
+
+    def with_builds(self) -> Self:
+        """Each with ``build``, the build that its likeliest revision was measured with."""
+        runs = Run.objects.counted().filter(
+            revision=OuterRef("revision"),
+            hardware=OuterRef("series__hardware"),
+            mode=OuterRef("series__mode"),
+        )
+        return self.annotate(build=Subquery(runs.order_by("build_id").values("build_id")[:1]))
 
     def of_revision(self, revision: Revision) -> Self:
         """Those whose likeliest first revision it is."""
@@ -135,7 +144,7 @@ class Finding(models.Model):
     places: Any = models.JSONField(
         default=list,
         db_default=Value([], models.JSONField()),
-        help_text="Positions where it may have begun, each with its probability.",
+        help_text="Where it may have begun: position, name and probability of each revision.",
     )
     one_build: Any = models.JSONField(null=True, help_text="Null: found by the detector.")
     detector = models.IntegerField(help_text="The version of the method.")

@@ -51,9 +51,9 @@ class FirstPairs:
 
 @dataclass(frozen=True, slots=True)
 class Detected:
-    """A series with everything the detector says about it now, and what its newest revisions say for
-    themselves, which is read together with those of other series; its ``first`` pairs are None where
-    its first revisions were not read: they are as stored.
+    """A series with everything the detector says about it now; ``recent`` is what its newest
+    revisions say, to be read together with other series. Its ``first`` pairs are None where its
+    first revisions were not read: they are as stored.
     """
 
     series: Series

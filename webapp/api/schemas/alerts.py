@@ -79,9 +79,26 @@ class UnmovedOut(BaseModel):
     smallest_visible: float | None
 
 
-class AlertDetail(AlertOut):
-    """``candidates`` suspect the same commits and are not confirmed yet."""
+class PlaceOut(BaseModel):
+    """What all ``series`` on ``machines`` say together of the place: the commits later than
+    ``after`` up to ``last`` hold it with 95 % if it is one, ``likeliest`` with ``chance``. The
+    clearest series alone says ``alone_after`` and ``alone_last``."""
 
+    after: str
+    likeliest: str
+    last: str
+    chance: float
+    series: int
+    machines: int
+    alone_after: str
+    alone_last: str
+
+
+class AlertDetail(AlertOut):
+    """``candidates`` suspect the same commits and are not confirmed yet; ``place`` is null where
+    several series together are no sharper than one alone."""
+
+    place: PlaceOut | None
     findings: list[AlertFindingOut]
     candidates: list[AlertFindingOut]
     unmoved: list[UnmovedOut]

@@ -25,8 +25,8 @@ class Recent:
     `at` are the positions of its newest revisions, the newest first, with one more than there are
     `scores`. `scores[i]` is the normal score of the newest i + 1 revisions against those before
     them (positive is better, negative worse), `gaps[i]` the difference of their means on the log
-    scale, with the same sign. `deviations` gives by position how many standard deviations each of the
-    latest revisions lies off its level, positive is better.
+    scale, with the same sign. `deviations` gives by position how many standard deviations each of
+    the latest revisions lies off its level, positive is better.
     """
 
     at: tuple[int, ...]

@@ -84,14 +84,15 @@ def interval_of(state: State) -> Interval:
 
 def _places(
     state: State, start: int, mass: NDArray[np.float64], low: int, high: int
-) -> tuple[tuple[int, float], ...]:
+) -> tuple[tuple[int, str, float], ...]:
     """The places from the first to the last with `LEAST_MASS`, after the revision before them."""
     kept = np.flatnonzero(mass >= LEAST_MASS)
     first, last = min(int(kept[0]), low), max(int(kept[-1]), high)
     rows = range(start - state.ring.start + first, start - state.ring.start + last + 1)
-    position = state.ring.position
-    at = zip((position[i] for i in rows), mass[first : last + 1].tolist(), strict=True)
-    return ((position[rows[0] - 1], 0.0), *((each, round(its, 6)) for each, its in at))
+    position, label = state.ring.position, state.ring.label
+    before = (position[rows[0] - 1], label[rows[0] - 1], 0.0)
+    found = zip(rows, mass[first : last + 1].tolist(), strict=True)
+    return (before, *((position[i], label[i], round(its, 6)) for i, its in found))
 
 
 def _mass(state: State) -> tuple[int, NDArray[np.float64]]:

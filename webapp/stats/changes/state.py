@@ -53,8 +53,8 @@ class Interval:
     """Where a break lies: 95 % of the probability is on the revisions `first` to `last`.
 
     Each pair is (position, label); `after` is the measured revision before `first`, the last
-    one known at the old level. `places` are the positions where it may have begun at all, each with
-    its probability; the first one is the revision before them, with none.
+    one known at the old level. `places` are (position, label, probability) of the revisions that may
+    be the first of the new level; the first one is the revision before them, with none.
     """
 
     after: tuple[int, str]
@@ -62,7 +62,7 @@ class Interval:
     last: tuple[int, str]
     previous: tuple[int, str]
     chance: float
-    places: tuple[tuple[int, float], ...] = ()
+    places: tuple[tuple[int, str, float], ...] = ()
 
 
 @dataclass(slots=True)
@@ -240,7 +240,7 @@ def _read_break(data: dict[str, Any]) -> Break:
 
 def _read_interval(data: dict[str, Any]) -> Interval:
     ends = ("after", "first", "last", "previous")
-    places = tuple((position, mass) for position, mass in data["places"])
+    places = tuple((position, label, mass) for position, label, mass in data["places"])
     return Interval(**{end: _pair(data[end]) for end in ends}, chance=data["chance"], places=places)
 
 
