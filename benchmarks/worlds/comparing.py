@@ -124,7 +124,7 @@ def _of_histories(ratio: int, trials: int, rng: Rng) -> Iterator[Figure]:
     goal = BUILD_RATIOS[ratio]
     called = f"{name}: equal ones called different"
     yield Figure(called, percent(hits, trials), goal, BEFORE.get(called, ""))
-    yield Figure(f"{name}: median width of the interval, %", _median([_width(c) for c in found]))
+    yield Figure(f"{name}: median width of the interval, %", median([_width(c) for c in found]))
 
 
 def _of_one_build(ratio: int, trials: int, rng: Rng) -> Iterator[Figure]:
@@ -241,8 +241,8 @@ def _half_width(one: Comparison) -> float:
     return float(np.log1p(high / 100) - np.log1p(low / 100)) / 2
 
 
-def _median(values: Sequence[float]) -> tuple[float, float, float]:
-    """With its 95 % interval by order statistics."""
+def median(values: Sequence[float]) -> tuple[float, float, float]:
+    """Return it with its 95 % interval by order statistics."""
     known = sorted(value for value in values if np.isfinite(value))
     low, high = (int(stats.binom.ppf(q, len(known), 0.5)) for q in (0.025, 0.975))
     return float(np.median(known)), known[low], known[min(high, len(known) - 1)]

@@ -14,6 +14,10 @@ from webapp.stats.changes.state import State
 PLACES = 5
 """Newest revisions at which a change may have begun: later it is confirmed, or too small to be."""
 
+LEAST_REVISIONS = 12
+"""Revisions from which on a series takes part: before, it shares too few with others to tell how
+they stray together, and modes of one machine that nearly do are shown twice too often."""
+
 KEPT_DEVIATIONS = 40
 """Revisions of a series that say how it strays together with others."""
 
@@ -49,7 +53,7 @@ def recent_of(state: State, better: Better) -> Recent | None:
     The scores are those of the detector's scan (`webapp.stats.changes.fold`), window by window:
     Student's t of two means, by the noise around the level, turned into a normal score.
     """
-    if is_silent(state) or not state.regimes:
+    if is_silent(state) or state.count < LEAST_REVISIONS:
         return None
     variance, freedom, table = spread(state)
     sign = 1.0 if is_gain(1.0, better) else -1.0

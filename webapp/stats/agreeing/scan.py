@@ -81,6 +81,11 @@ class Agreement:
     false_share: float
     change: float
 
+    def overlaps(self, other: "Agreement") -> bool:
+        """Whether both say the same of a commit that both have in question."""
+        shares = max(self.after, other.after) < min(self.last, other.last)
+        return shares and self.verdict == other.verdict
+
 
 def limit(received: int) -> float:
     """Return the combined score that is shown where `received` series measured a commit.

@@ -53,8 +53,8 @@ class Interval:
     """Where a break lies: 95 % of the probability is on the revisions `first` to `last`.
 
     Each pair is (position, label); `after` is the measured revision before `first`, the last
-    one known at the old level. `places` are (position, label, probability) of the revisions that may
-    be the first of the new level; the first one is the revision before them, with none.
+    one known at the old level. `places` are (position, label, probability) of the revisions that
+    may be the first of the new level; the first one is the revision before them, with none.
     """
 
     after: tuple[int, str]
