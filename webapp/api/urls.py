@@ -5,7 +5,7 @@ from django.urls import path
 from ninja import NinjaAPI
 from ninja.openapi.docs import Swagger
 
-from webapp.api import alerts, bisects, compare, hardware, health, jobs, runs, series
+from webapp.api import agreeing, alerts, bisects, compare, hardware, health, jobs, runs, series
 from webapp.api.auth import AgentToken
 from webapp.api.body import BoundedJSON
 from webapp.api.errors import add_handlers, refuse_stranger
@@ -33,6 +33,7 @@ api.add_router("", hardware.router, auth=AgentToken())
 api.add_router("", series.router)
 api.add_router("", compare.router)
 api.add_router("", alerts.router)
+api.add_router("", agreeing.router)
 api.add_router("", bisects.router)
 
 

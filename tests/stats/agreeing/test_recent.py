@@ -30,6 +30,12 @@ def test_its_first_score_is_that_of_the_newest_revision() -> None:
     assert recent.at == tuple(139 - i for i in range(PLACES + 1))
 
 
+def test_a_large_step_is_told_at_its_size_though_it_counts_for_less() -> None:
+    recent = recent_of(read(step=-0.5), "more")
+    assert recent is not None
+    assert recent.gaps[0] == pytest.approx(-0.5, abs=0.04)
+
+
 def test_less_is_better_turns_it() -> None:
     state = read(step=-0.025)
     more, less = recent_of(state, "more"), recent_of(state, "less")

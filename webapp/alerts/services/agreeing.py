@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import expm1
 from typing import Any
 
+from django.db.models import Exists, OuterRef
+
 from webapp.alerts.models import Agreement
 from webapp.analysis.models import SeriesAnalysis
 from webapp.results.models import Revision, Run, Tree
@@ -36,7 +38,10 @@ def reconcile_agreements(tree: int) -> None:
     A function of what is stored of the series: safe to run twice, in any order. The caller holds
     ``lock_trees``. When nothing changed, nothing is written.
     """
-    wanted = _wanted(tree, _found(tree))
+    rows, has_stored = _read(tree)
+    wanted = _wanted(tree, _found(tree, rows))
+    if not wanted and not has_stored:
+        return
     stored = {row.likeliest_id: row for row in Agreement.objects.filter(tree=tree)}
     gone = [row.pk for at, row in stored.items() if at not in wanted]
     if gone:
@@ -51,15 +56,24 @@ def reconcile_agreements(tree: int) -> None:
             )
 
 
-def _found(tree: int) -> list[Found]:
+def _read(tree: int) -> tuple[list[SeriesRecent], bool]:
+    """What the series say, and whether anything is stored of them together; one statement."""
+    has_stored = Exists(Agreement.objects.filter(tree=OuterRef("series__tree")))
+    analyses = SeriesAnalysis.objects.filter(series__tree=tree).order_by("series_id")
+    found = list(
+        analyses.annotate(has_stored=has_stored).values_list(
+            "series_id", "series__hardware_id", "recent", "has_stored"
+        )
+    )
     rows = [
         SeriesRecent(series, machine, recent["at"], recent["scores"], recent["gaps"])
-        for series, machine, recent in SeriesAnalysis.objects.filter(
-            series__tree=tree, recent__isnull=False
-        )
-        .order_by("series_id")
-        .values_list("series_id", "series__hardware_id", "recent")
+        for series, machine, recent, _ in found
+        if recent is not None
     ]
+    return rows, any(stored for *_, stored in found)
+
+
+def _found(tree: int, rows: Sequence[SeriesRecent]) -> list[Found]:
     first = suspects(rows)
     if first is None:
         return []

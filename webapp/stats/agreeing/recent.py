@@ -28,9 +28,9 @@ class Recent:
 
     `at` are the positions of its newest revisions, the newest first, with one more than there are
     `scores`. `scores[i]` is the normal score of the newest i + 1 revisions against those before
-    them (positive is better, negative worse), `gaps[i]` the difference of their means on the log
-    scale, with the same sign. `deviations` gives by position how many standard deviations each of
-    the latest revisions lies off its level, positive is better.
+    them (positive is better, negative worse), `gaps[i]` how far their mean lies off on the log
+    scale, wild values as they are, with the same sign. `deviations` gives by position how many
+    standard deviations each of the latest revisions lies off its level, positive is better.
     """
 
     at: tuple[int, ...]
@@ -61,9 +61,10 @@ def recent_of(state: State, better: Better) -> Recent | None:
     scores, gaps = [], []
     for m in range(1, most + 1):
         gap, square = _against_rest(state, m, table)
+        size = gap + _drawn_in(state, m)
         score = scale.as_score(square / variance, freedom)
         scores.append(round(sign * copysign(score, gap), 4))
-        gaps.append(round(sign * gap, 6))
+        gaps.append(round(sign * size, 6))
     kept = len(scores) + 1
     positions = tuple(reversed(state.ring.position[-kept:]))
     return Recent(positions, tuple(scores), tuple(gaps), _deviations(state, variance**0.5, sign))
@@ -76,6 +77,16 @@ def _against_rest(state: State, m: int, table: Table) -> tuple[float, float]:
     right = regime.weight - left
     gap = (regime.total - sum_left) / right - sum_left / left
     return gap, gap * gap / (table[m] / right + of_mean(table, regime.count) / left)
+
+
+def _drawn_in(state: State, m: int) -> float:
+    """How much further off the newest `m` revisions lie than they count for."""
+    ring, regime = state.ring, state.regimes[-1]
+    flat = [
+        ring.location[row] - regime.slope * (state.count + row - regime.first)
+        for row in range(-m, 0)
+    ]
+    return (sum(flat) - sum(ring.clipped[-m:])) / m
 
 
 def _deviations(state: State, sd: float, sign: float) -> dict[int, float]:
