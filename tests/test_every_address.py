@@ -52,6 +52,7 @@ RIGHTS: Mapping[str, str | tuple[str, str]] = {
     "api:one_job": READ,
     "api:list_alerts": READ,
     "api:one_alert": READ,
+    "api:list_agreeing": READ,
     # Pages
     "overview": READ,
     "overview_progress": READ,

@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField(
             model_name="finding",
-            name="places",
+            name="locations",
             field=models.JSONField(
                 db_default=models.Value([], models.JSONField()),
                 default=list,

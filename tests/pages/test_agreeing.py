@@ -86,7 +86,7 @@ def test_an_alert_says_where_its_series_together_see_the_change(
 ) -> None:
     arrive(runs({24: 0.97}, count=40, scatter=0.012))
     alert = Alert.objects.get()
-    found = client.get(f"/api/v1/alerts/{alert.pk}").json()["place"]
+    found = client.get(f"/api/v1/alerts/{alert.pk}").json()["together"]
     assert found is not None
     assert int(found["after"][1:]) < 124 <= int(found["last"][1:])
     assert found["series"] >= 2
@@ -99,4 +99,4 @@ def test_one_series_alone_has_no_place_in_common(client: Client) -> None:
     only = [one for one in runs({24: 0.95}, count=40) if one["mode"]["workload"] == "mode-0"]
     arrive([one for one in only if one["hardware"] == "Box-0/em0"])
     alert = Alert.objects.get()
-    assert client.get(f"/api/v1/alerts/{alert.pk}").json()["place"] is None
+    assert client.get(f"/api/v1/alerts/{alert.pk}").json()["together"] is None

@@ -8,12 +8,12 @@ from ninja import Query, Router
 
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import (
-    SharperPlace,
+    SharperInterval,
     Suspicion,
     Unmoved,
     beside,
     findings_of,
-    sharper_place,
+    sharper_interval,
     suspicion_of,
     suspicions_of,
 )
@@ -75,7 +75,7 @@ def one_alert(request: HttpRequest, number: int) -> Any:
     around = beside(alert, findings)
     return {
         **alert_out(alert, suspicion_of(alert)),
-        "place": _place_out(sharper_place(findings)),
+        "together": _together_out(sharper_interval(findings)),
         "findings": [_finding_out(row) for row in findings],
         "candidates": [_finding_out(row) for row in around.candidates],
         "unmoved": [_unmoved_out(row) for row in around.unmoved],
@@ -120,18 +120,18 @@ def alert_out(alert: Alert, suspicion: Suspicion) -> dict[str, Any]:
     }
 
 
-def _place_out(place: SharperPlace | None) -> dict[str, Any] | None:
-    if place is None:
+def _together_out(interval: SharperInterval | None) -> dict[str, Any] | None:
+    if interval is None:
         return None
     return {
-        "after": place.after,
-        "likeliest": place.likeliest,
-        "last": place.last,
-        "chance": place.here,
-        "series": place.series,
-        "machines": place.machines,
-        "alone_after": place.alone.after.name,
-        "alone_last": place.alone.last.name,
+        "after": interval.after,
+        "likeliest": interval.likeliest,
+        "last": interval.last,
+        "chance": interval.here,
+        "series": interval.series,
+        "machines": interval.machines,
+        "alone_after": interval.alone.after.name,
+        "alone_last": interval.alone.last.name,
     }
 
 

@@ -20,7 +20,7 @@ from webapp.alerts.queries import (
     beside,
     lab_hint,
     members_at,
-    sharper_place,
+    sharper_interval,
 )
 from webapp.alerts.services import TriageError
 from webapp.analysis.models import Finding
@@ -60,7 +60,7 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
         "alert": alert,
         "summary": summary,
         "rows": _rows(summary),
-        "place": sharper_place(summary.findings),
+        "together": sharper_interval(summary.findings),
         "one_build": one_build_lines(summary.worst) if summary.worst else (),
         "withdrawn": "" if summary.worst else _withdrawn(alert),
         "lab": lab_hint(alert, summary.findings),

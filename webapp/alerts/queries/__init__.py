@@ -8,9 +8,9 @@ from webapp.alerts.queries.lab_hints import lab_hint
 from webapp.alerts.queries.min_effects import DEFAULT, EffectInForce, MinEffects
 from webapp.alerts.queries.neighbours import Unmoved, beside
 from webapp.alerts.queries.noisy import noisiest
-from webapp.alerts.queries.places import SharperPlace, sharper_place
 from webapp.alerts.queries.quality import mail_quality, open_by_age, triage_quality
 from webapp.alerts.queries.scopes import Scope, ScopeError
+from webapp.alerts.queries.sharper import SharperInterval, sharper_interval
 from webapp.alerts.queries.suspicion import (
     Suspicion,
     suspicion_of,
@@ -27,7 +27,7 @@ __all__ = [
     "MinEffects",
     "Scope",
     "ScopeError",
-    "SharperPlace",
+    "SharperInterval",
     "Suspicion",
     "Unmoved",
     "agreeing_of",
@@ -44,7 +44,7 @@ __all__ = [
     "of_interest",
     "open_by_age",
     "passing",
-    "sharper_place",
+    "sharper_interval",
     "suspicion_of",
     "suspicions_of",
     "suspicions_of_findings",

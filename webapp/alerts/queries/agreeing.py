@@ -47,7 +47,11 @@ class Agreeing:
     @property
     def false_of_hundred(self) -> str:
         """Of a hundred commits without a change, how many show as much."""
-        return f"{100 * self.false_share:.1g}" if self.false_share >= LEAST_SHARE else "under 0.01"
+        return (
+            f"{100 * self.false_share:.1g}"
+            if self.false_share >= LEAST_SHARE
+            else "fewer than 0.01"
+        )
 
 
 def with_agreeing(revisions: RevisionQuerySet, *, around: bool = False) -> RevisionQuerySet:

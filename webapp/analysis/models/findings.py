@@ -141,7 +141,7 @@ class Finding(models.Model):
     p_value = models.FloatField(help_text="Of the scan, under no change; ranks alerts.")
     probability = models.FloatField()
     why = models.TextField(help_text="The rule and its figures, as a sentence.")
-    places: Any = models.JSONField(
+    locations: Any = models.JSONField(
         default=list,
         db_default=Value([], models.JSONField()),
         help_text="Where it may have begun: position, name and probability of each revision.",

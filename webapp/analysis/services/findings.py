@@ -46,7 +46,7 @@ COMPARED = (
     "p_value",
     "probability",
     "why",
-    "places",
+    "locations",
     "one_build",
     "detector",
 )
@@ -209,7 +209,7 @@ def _fields(shown: Shown, one: Detected, ids: Ids) -> dict[str, Any]:
         "p_value": change.p_value,
         "probability": change.probability,
         "why": shown.why,
-        "places": [list(place) for place in change.places],
+        "locations": [list(one) for one in change.locations],
         "one_build": shown.one_build,
         "detector": changes.VERSION,
     }

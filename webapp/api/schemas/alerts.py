@@ -79,7 +79,7 @@ class UnmovedOut(BaseModel):
     smallest_visible: float | None
 
 
-class PlaceOut(BaseModel):
+class TogetherOut(BaseModel):
     """What all ``series`` on ``machines`` say together of the place: the commits later than
     ``after`` up to ``last`` hold it with 95 % if it is one, ``likeliest`` with ``chance``. The
     clearest series alone says ``alone_after`` and ``alone_last``."""
@@ -95,10 +95,10 @@ class PlaceOut(BaseModel):
 
 
 class AlertDetail(AlertOut):
-    """``candidates`` suspect the same commits and are not confirmed yet; ``place`` is null where
+    """``candidates`` suspect the same commits and are not confirmed yet; ``together`` is null where
     several series together are no sharper than one alone."""
 
-    place: PlaceOut | None
+    together: TogetherOut | None
     findings: list[AlertFindingOut]
     candidates: list[AlertFindingOut]
     unmoved: list[UnmovedOut]

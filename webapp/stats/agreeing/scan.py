@@ -106,7 +106,7 @@ def false_share(score: float) -> float:
 class _Grid:
     """Every series' score at every place (0 where it has none), in order along the tree."""
 
-    places: NDArray[np.int64]
+    positions: NDArray[np.int64]
     scores: Floats
     gaps: Floats
     has: NDArray[np.bool_]
@@ -115,16 +115,16 @@ class _Grid:
 
     @classmethod
     def of(cls, rows: Sequence[SeriesRecent]) -> "_Grid":
-        places = np.array(sorted({at for row in rows for at in row.at}), dtype=np.int64)
-        scores, gaps = np.zeros((2, len(places), len(rows)))
+        positions = np.array(sorted({at for row in rows for at in row.at}), dtype=np.int64)
+        scores, gaps = np.zeros((2, len(positions), len(rows)))
         has = np.zeros(scores.shape, dtype=bool)
         for number, row in enumerate(rows):
-            ends = np.searchsorted(places, row.at)
+            ends = np.searchsorted(positions, row.at)
             for m, (score, gap) in enumerate(zip(row.scores, row.gaps, strict=True)):
                 cells = slice(ends[m + 1] + 1, ends[m] + 1)
                 scores[cells, number], gaps[cells, number], has[cells, number] = score, gap, True
         drawn_in = np.clip(scores, -DRAWN_IN, DRAWN_IN)
-        return cls(places, scores, gaps, has, has.sum(axis=1), drawn_in.sum(axis=1))
+        return cls(positions, scores, gaps, has, has.sum(axis=1), drawn_in.sum(axis=1))
 
 
 def suspects(rows: Sequence[SeriesRecent]) -> int | None:
@@ -138,7 +138,7 @@ def suspects(rows: Sequence[SeriesRecent]) -> int | None:
     grid = _Grid.of(rows)
     clusters = clusters_of([row.machine for row in rows])
     hits = np.flatnonzero(_shown(grid, _scores(grid, rows, clusters, {})))
-    return int(grid.places[hits[0]]) if len(hits) else None
+    return int(grid.positions[hits[0]]) if len(hits) else None
 
 
 def agreements(
@@ -201,17 +201,18 @@ def _shown(grid: _Grid, scores: Floats) -> NDArray[np.bool_]:
 def _agreement(grid: _Grid, rows: Sequence[SeriesRecent], scores: Floats, best: int) -> Agreement:
     sign = 1.0 if scores[best] > 0 else -1.0
     low, high, here = _where(grid, sign * scores, best)
-    chosen = np.flatnonzero(grid.scores[best] * sign >= AGREES)
+    chosen = np.flatnonzero(grid.scores[best] * sign >= AGREES).tolist()
+    measured = np.flatnonzero(grid.has[best]).tolist()
     return Agreement(
-        after=int(grid.places[max(low - 1, 0)]),
-        likeliest=int(grid.places[best]),
-        last=int(grid.places[high]),
+        after=int(grid.positions[max(low - 1, 0)]),
+        likeliest=int(grid.positions[best]),
+        last=int(grid.positions[high]),
         here=here,
         verdict="better" if sign > 0 else "worse",
         series=tuple(rows[i].series for i in chosen),
         received=int(grid.counts[best]),
         machines=len({rows[i].machine for i in chosen}),
-        received_machines=len({rows[i].machine for i in np.flatnonzero(grid.has[best])}),
+        received_machines=len({rows[i].machine for i in measured}),
         score=float(abs(scores[best])),
         false_share=false_share(float(abs(scores[best]))),
         change=median(float(grid.gaps[best, i]) for i in chosen),

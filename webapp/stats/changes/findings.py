@@ -31,9 +31,9 @@ class Change:
     evidence in standard deviations and `needed` the limit it had to pass. `p_value` is that
     of the scan at one revision under no change: it ranks alerts and is no probability of error.
     `confirmed_by` is the revision that completed the evidence when read in order (None for a
-    candidate). `places` are (position, label, probability) of the revisions that may be the first
-    at the new level; the first is the revision before them, with none. Empty where the data leaves
-    one place only.
+    candidate). `locations` are (position, label, probability) of the revisions that may be the
+    first at the new level; the first is the revision before them, with none. Empty where the data
+    leaves one place only.
     """
 
     revision: At
@@ -56,7 +56,7 @@ class Change:
     p_value: float
     probability: float
     confirmed_by: At | None
-    places: tuple[tuple[int, str, float], ...] = ()
+    locations: tuple[tuple[int, str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,7 +149,7 @@ def _sized(
         p_value=scale.p_of_scan(score),
         probability=scale.probability(score, counts[1]),
         confirmed_by=confirmed_by,
-        places=interval.places,
+        locations=interval.locations,
     )
 
 

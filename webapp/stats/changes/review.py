@@ -78,11 +78,11 @@ def interval_of(state: State) -> Interval:
     rows = [start - ring.start + i for i in (low - 1, low, high, best - 1)]
     after, first, last, previous = ((ring.position[i], ring.label[i]) for i in rows)
     return Interval(
-        after, first, last, previous, float(mass[best]), _places(state, start, mass, low, high)
+        after, first, last, previous, float(mass[best]), _locations(state, start, mass, low, high)
     )
 
 
-def _places(
+def _locations(
     state: State, start: int, mass: NDArray[np.float64], low: int, high: int
 ) -> tuple[tuple[int, str, float], ...]:
     """The places from the first to the last with `LEAST_MASS`, after the revision before them."""

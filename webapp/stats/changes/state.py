@@ -53,7 +53,7 @@ class Interval:
     """Where a break lies: 95 % of the probability is on the revisions `first` to `last`.
 
     Each pair is (position, label); `after` is the measured revision before `first`, the last
-    one known at the old level. `places` are (position, label, probability) of the revisions that
+    one known at the old level. `locations` are (position, label, probability) of the revisions that
     may be the first of the new level; the first one is the revision before them, with none.
     """
 
@@ -62,7 +62,7 @@ class Interval:
     last: tuple[int, str]
     previous: tuple[int, str]
     chance: float
-    places: tuple[tuple[int, str, float], ...] = ()
+    locations: tuple[tuple[int, str, float], ...] = ()
 
 
 @dataclass(slots=True)
@@ -240,8 +240,10 @@ def _read_break(data: dict[str, Any]) -> Break:
 
 def _read_interval(data: dict[str, Any]) -> Interval:
     ends = ("after", "first", "last", "previous")
-    places = tuple((position, label, mass) for position, label, mass in data["places"])
-    return Interval(**{end: _pair(data[end]) for end in ends}, chance=data["chance"], places=places)
+    locations = tuple((position, label, mass) for position, label, mass in data["locations"])
+    return Interval(
+        **{end: _pair(data[end]) for end in ends}, chance=data["chance"], locations=locations
+    )
 
 
 def _pair(data: Any) -> tuple[int, str]:

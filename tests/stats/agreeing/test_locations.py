@@ -6,31 +6,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webapp.stats.agreeing import CommonPlace, Place, common_place
-from webapp.stats.agreeing.places import FLOOR
+from webapp.stats.agreeing import CommonLocation, Location, common_location
+from webapp.stats.agreeing.locations import FLOOR
 
 AT = (100, 101, 102, 103)
 
 
-def place(machine: int, *mass: float, at: tuple[int, ...] = AT, build: str = "") -> Place:
-    return Place(machine, at, (0.0, *mass), build)
+def place(machine: int, *mass: float, at: tuple[int, ...] = AT, build: str = "") -> Location:
+    return Location(machine, at, (0.0, *mass), build)
 
 
 def test_machines_multiply_what_they_say() -> None:
     """.2, .6, .2 three times: .008, .216, .008, that is .034, .931, .034."""
-    found = common_place([place(i, 0.2, 0.6, 0.2) for i in range(3)])
+    found = common_location([place(i, 0.2, 0.6, 0.2) for i in range(3)])
     assert found.here == pytest.approx(0.216 / 0.232)
     assert (found.after, found.likeliest) == (100, 102) or (found.after, found.last) == (101, 103)
 
 
 def test_modes_of_one_machine_say_one_thing() -> None:
-    one = common_place([place(1, 0.2, 0.6, 0.2)])
-    assert common_place([place(1, 0.2, 0.6, 0.2)] * 4) == one
+    one = common_location([place(1, 0.2, 0.6, 0.2)])
+    assert common_location([place(1, 0.2, 0.6, 0.2)] * 4) == one
     assert one.here == pytest.approx(0.6)
 
 
 def test_machines_with_one_build_say_one_thing() -> None:
-    together = common_place([place(i, 0.2, 0.6, 0.2, build="b") for i in range(3)])
+    together = common_location([place(i, 0.2, 0.6, 0.2, build="b") for i in range(3)])
     assert together.here == pytest.approx(0.6)
 
 
@@ -38,13 +38,13 @@ def test_revisions_that_only_one_measured_divide_the_step_of_the_other() -> None
     """One saw it between 100 and 103, the other between 101 and 102."""
     coarse = place(1, 1.0, at=(100, 103))
     fine = place(2, 0.01, 0.98, 0.01, at=(99, 101, 102, 104))
-    assert common_place([coarse, fine]) == CommonPlace(
+    assert common_location([coarse, fine]) == CommonLocation(
         101, 102, 102, pytest.approx(0.979, abs=0.01)
     )
 
 
 def test_no_series_alone_rules_a_place_out() -> None:
-    found = common_place([place(1, 1.0, 0.0, 0.0), place(2, 0.0, 0.5, 0.5)])
+    found = common_location([place(1, 1.0, 0.0, 0.0), place(2, 0.0, 0.5, 0.5)])
     sums = FLOOR, FLOOR / 2, FLOOR / 2
     assert found.here == pytest.approx(max(sums) / sum(sums), rel=0.01)
     assert (found.after, found.last) == (100, 103)
@@ -59,11 +59,11 @@ def test_the_order_does_not_matter(all_masses: list[list[float]], dice) -> None:
     rows = [place(i // 2, *its) for i, its in enumerate(all_masses)]
     shuffled = rows.copy()
     dice.shuffle(shuffled)
-    assert common_place(shuffled) == common_place(rows)
+    assert common_location(shuffled) == common_location(rows)
 
 
 def test_twice_as_many_machines_sharpen_it_as_independent_ones_do() -> None:
-    one = common_place([place(1, 0.25, 0.5, 0.25)]).here
-    two = common_place([place(i, 0.25, 0.5, 0.25) for i in range(2)]).here
+    one = common_location([place(1, 0.25, 0.5, 0.25)]).here
+    two = common_location([place(i, 0.25, 0.5, 0.25) for i in range(2)]).here
     assert two / (1 - two) == pytest.approx(2 * one / (1 - one))
     assert sqrt(two) > one

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webapp.analysis.models import Finding
-from webapp.stats.agreeing import Place, common_place
+from webapp.stats.agreeing import Location, common_location
 
 FEWEST_SERIES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class SharperPlace:
+class SharperInterval:
     """The commits later than ``after`` up to ``last``, by name, hold the beginning of the changes
     of ``series`` series on ``machines`` machines with 95 %, if it is one; ``likeliest`` is the
     likeliest first revision at the new levels, with the chance ``here``. ``alone`` is what the
@@ -26,19 +26,19 @@ class SharperPlace:
     alone: Finding
 
 
-def sharper_place(findings: Sequence[Finding]) -> SharperPlace | None:
+def sharper_interval(findings: Sequence[Finding]) -> SharperInterval | None:
     """What findings of one alert, read with builds and revisions, say together of their place;
     None where that is no sharper than the clearest of them alone.
     """
-    rows = [row for row in findings if row.places and row.state in Finding.PROVEN]
+    rows = [row for row in findings if row.locations and row.state in Finding.PROVEN]
     if len({row.series_id for row in rows}) < FEWEST_SERIES:
         return None
-    found = common_place([_place(row) for row in rows])
+    found = common_location([_location(row) for row in rows])
     clearest = max(rows, key=lambda row: (row.score, -row.pk))
     if not _is_sharper((found.after, found.last), clearest):
         return None
-    names = {position: name for row in rows for position, name, _ in row.places}
-    return SharperPlace(
+    names = {position: name for row in rows for position, name, _ in row.locations}
+    return SharperInterval(
         names[found.after],
         names[found.likeliest],
         names[found.last],
@@ -49,9 +49,9 @@ def sharper_place(findings: Sequence[Finding]) -> SharperPlace | None:
     )
 
 
-def _place(row: Finding) -> Place:
-    positions, _, masses = zip(*row.places, strict=True)
-    return Place(row.series.hardware_id, positions, masses, getattr(row, "build", None) or "")
+def _location(row: Finding) -> Location:
+    positions, _, masses = zip(*row.locations, strict=True)
+    return Location(row.series.hardware_id, positions, masses, getattr(row, "build", None) or "")
 
 
 def _is_sharper(found: tuple[int, int], alone: Finding) -> bool:

@@ -23,7 +23,7 @@ for its noise may be other than it is thought to be."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """Where one series saw a change begin.
 
     `at` are positions where it may have begun with the probability `mass`; the first of them is
@@ -38,7 +38,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class CommonPlace:
+class CommonLocation:
     """The commits later than `after` up to and including `last` hold the beginning with 95 %.
 
     `likeliest` is the likeliest position, with the probability `here`.
@@ -50,35 +50,35 @@ class CommonPlace:
     here: float
 
 
-def common_place(places: Sequence[Place]) -> CommonPlace:
-    """Return where the changes of `places`, in any order, began if they began together.
+def common_location(locations: Sequence[Location]) -> CommonLocation:
+    """Return where the changes of `locations`, in any order, began if they began together.
 
     Places are the steps between neighbouring positions that any of the series measured, all equally
-    likely beforehand. Needs at least one place.
+    likely beforehand. Needs at least one location.
     """
-    grid = sorted({at for place in places for at in place.at})
-    machines = [place.machine for place in places]
-    clusters = clusters_of(machines, [(place.machine, place.build) for place in places])
+    grid = sorted({at for location in locations for at in location.at})
+    machines = [location.machine for location in locations]
+    clusters = clusters_of(machines, [(location.machine, location.build) for location in locations])
     sizes = dict.fromkeys(clusters.values(), 0)
     for machine in machines:
         sizes[clusters[machine]] += 1
     support = np.zeros(len(grid) - 1)
-    for place in sorted(places, key=lambda one: (one.machine, *one.at, *one.mass)):
-        support += _log_likelihood(place, grid) / sizes[clusters[place.machine]]
+    for location in sorted(locations, key=lambda one: (one.machine, *one.at, *one.mass)):
+        support += _log_likelihood(location, grid) / sizes[clusters[location.machine]]
     mass = np.exp(support - support.max())
     mass /= mass.sum()
     low, high = shortest_range(mass, SURE_SHARE)
     best = int(np.argmax(mass))
-    return CommonPlace(grid[low], grid[best + 1], grid[high + 1], float(mass[best]))
+    return CommonLocation(grid[low], grid[best + 1], grid[high + 1], float(mass[best]))
 
 
-def _log_likelihood(place: Place, grid: Sequence[int]) -> NDArray[np.float64]:
+def _log_likelihood(location: Location, grid: Sequence[int]) -> NDArray[np.float64]:
     """Of each step of the grid: that of the series' own step which it lies in."""
     found = []
     own = 0
     for position in grid[1:]:
-        while own < len(place.at) and place.at[own] < position:
+        while own < len(location.at) and location.at[own] < position:
             own += 1
-        mass = place.mass[own] if own < len(place.at) else 0.0
+        mass = location.mass[own] if own < len(location.at) else 0.0
         found.append(log(max(mass, FLOOR)))
     return np.array(found)
