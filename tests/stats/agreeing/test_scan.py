@@ -27,11 +27,11 @@ def nine(score: float = -2.0) -> list[SeriesRecent]:
 
 
 def test_the_example_of_the_documentation() -> None:
-    """Six times −2 over the root of nine is −4; the limit for nine series is 2.97."""
+    """Six times −2 over the root of nine is −4; the limit for nine series is 3.08."""
     (found,) = agreements(nine(), {})
     assert found.score == pytest.approx(6 * 2 / sqrt(9))
-    assert limit(9) == pytest.approx(stats.norm.isf(9 * 0.00033 / 2), abs=1e-9)
-    assert limit(9) == pytest.approx(2.97, abs=0.005)
+    assert limit(9) == pytest.approx(stats.norm.isf(9 * 0.00025 / 1.1 / 2), abs=1e-9)
+    assert limit(9) == pytest.approx(3.08, abs=0.005)
     assert (found.after, found.likeliest, found.last) == (108, 109, 109)
     assert (found.verdict, found.series, found.received) == ("worse", (0, 1, 2, 3, 4, 5), 9)
     assert (found.machines, found.received_machines) == (6, 9)

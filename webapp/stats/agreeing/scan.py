@@ -34,12 +34,12 @@ LEAST_SERIES = 3
 LEAST_SHARE = 1 / 3
 """How many series must agree: so many, and this share of those that measured the place."""
 
-LOOKS = 1.0
+LOOKS = 1.1
 """Independent looks that the places after one new revision are worth: the share of commits without
 a change that begin to be shown, over the normal tail (`python -m benchmarks.worlds --only
 agreeing`)."""
 
-FALSE_CANDIDATES = 0.00033
+FALSE_CANDIDATES = 0.00025
 """Share of revisions without a change at which one series shows a candidate (from the same)."""
 
 MOST_CANDIDATES = 9
