@@ -6,7 +6,7 @@ from datetime import datetime
 from math import isfinite
 from typing import Any
 
-from django.db.models import Case, Exists, OuterRef, Value, When
+from django.db.models import Case, Exists, OuterRef, Q, Value, When
 from django.utils import timezone
 
 from webapp.analysis.models import Comparison, Finding, Flag, Verdict
@@ -124,10 +124,13 @@ def set_flags(detected: Sequence[Detected]) -> None:
         return
     told = Finding.objects.on_display().filter(state__in=FLAGGED)
     at_it = told.filter(series=OuterRef("series"), revision=OuterRef("revision"))
+    flag = Case(
+        When(Exists(at_it.filter(verdict=Verdict.WORSE)), then=Value(Flag.REGRESSED)),
+        When(Exists(at_it), then=Value(Flag.IMPROVED)),
+        default=Value(""),
+    )
     compared = Comparison.objects.filter(series__in=known)
-    compared.exclude(flag="").filter(~Exists(at_it)).update(flag="")
-    lost = When(Exists(at_it.filter(verdict=Verdict.WORSE)), then=Value(Flag.REGRESSED))
-    compared.filter(Exists(at_it)).update(flag=Case(lost, default=Value(Flag.IMPROVED)))
+    compared.filter(~Q(flag="") | Exists(at_it)).update(flag=flag)
 
 
 def _revision_ids(detected: Sequence[Detected], shown: Mapping[int, Sequence[Shown]]) -> Ids:
