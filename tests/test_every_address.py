@@ -62,6 +62,7 @@ RIGHTS: Mapping[str, str | tuple[str, str]] = {
     "trends_figure": READ,
     "commits": READ,
     "commit": READ,
+    "commit_runs": TRIAGER,
     "alerts": READ,
     "alerts_act": TRIAGER,
     "alert": READ,

@@ -10,9 +10,9 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("alerts", "0001_alerts_and_thresholds"),
+        ("alerts", "0001_alerts_thresholds_agreements"),
         ("jobs", "0001_jobs_and_workers"),
-        ("results", "0001_trees_runs_series"),
+        ("results", "0001_trees_runs_points"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ("labs", "0001_labs_agents_tokens"),
-        ("results", "0001_trees_runs_series"),
+        ("results", "0001_trees_runs_points"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

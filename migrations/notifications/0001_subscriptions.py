@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("results", "0001_trees_runs_series"),
+        ("results", "0001_trees_runs_points"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

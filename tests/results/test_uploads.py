@@ -1,13 +1,11 @@
 """Runs of one revision that disagree: marked where the point is pooled, by all that is known."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from unittest import mock
 
 import pytest
 from django.db import connection, connections, transaction
-from django.db.migrations.executor import MigrationExecutor
 from django.test.utils import CaptureQueriesContext
 
 from tests import make
@@ -16,10 +14,9 @@ from tests.results.steps import FLAT, analyse, upload
 from webapp.analysis.models import Comparison, Finding, SeriesAnalysis
 from webapp.outbox.models import Mail
 from webapp.results.errors import Unprocessable
-from webapp.results.models import Point, PoolingDecision, Revision, Run, Series
+from webapp.results.models import Point, PoolingDecision, Run, Series
 from webapp.results.services import (
     count_together,
-    forget_names,
     restore_run,
     undo_pooling_decision,
     withdraw_run,
@@ -289,24 +286,3 @@ def _alone(document: dict[str, Any]) -> None:
         upload(document)
     finally:
         connections.close_all()
-
-
-@pytest.fixture
-def back(transactional_db: None) -> Iterator[None]:
-    """Whatever a test does, the schema of today is there after it."""
-    yield
-    migrate("0003_runs_that_disagree")
-
-
-def migrate(to: str) -> None:
-    MigrationExecutor(connection).migrate([("results", to)])
-
-
-@pytest.mark.usefixtures("back")
-def test_points_stored_before_are_judged_by_the_migration() -> None:
-    forget_names()
-    stored = two_apart().uploads
-    migrate("0002_levels_of_points")
-    migrate("0003_runs_that_disagree")
-    assert (point().disagrees, point().uploads) == (True, stored)
-    assert Revision.objects.count() == 1

@@ -11,6 +11,7 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register  # noqa: A004
 from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 from django.utils.module_loading import autodiscover_modules, import_string
 
 from webapp.config.staticfiles import PlotlyFinder
@@ -90,6 +91,10 @@ def proxy_is_trusted_when_tls_ends_there(app_configs: Apps, **_: Any) -> list[Ch
     ]
 
 
+UNRELEASED = {("results", "0001_trees_runs_series")}
+"""Migrations that became part of others before the first release."""
+
+
 @register(Tags.database)
 def database_is_of_this_layout(
     app_configs: Apps, databases: Sequence[str] | None = None, **_: Any
@@ -108,6 +113,8 @@ def database_is_of_this_layout(
 
 
 def _has_former_tables() -> bool:
+    if UNRELEASED & MigrationRecorder(connection).applied_migrations().keys():
+        return True
     with connection.cursor() as cursor:
         cursor.execute("SELECT to_regclass('regressions_finding') IS NOT NULL")
         row = cursor.fetchone()

@@ -8,8 +8,8 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("labs", "0001_labs_agents_tokens"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("labs", "0001_labs_agents_tokens"),
     ]
 
     operations = [
@@ -507,77 +507,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="Point",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("position", models.BigIntegerField()),
-                ("n", models.IntegerField()),
-                ("runs", models.IntegerField()),
-                ("builds", models.IntegerField()),
-                (
-                    "boots",
-                    models.IntegerField(
-                        help_text="Null where a run did not tell its boots.", null=True
-                    ),
-                ),
-                ("mean", models.FloatField()),
-                ("median", models.FloatField()),
-                (
-                    "variance",
-                    models.FloatField(
-                        help_text="Sample variance (n - 1); null for one sample.", null=True
-                    ),
-                ),
-                ("minimum", models.FloatField()),
-                ("maximum", models.FloatField()),
-                (
-                    "revision",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="points",
-                        to="results.revision",
-                    ),
-                ),
-                (
-                    "series",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="points",
-                        to="results.series",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ["series", "position"],
-                "indexes": [
-                    models.Index(fields=["series", "position"], name="points_of_a_series"),
-                    models.Index(fields=["revision"], name="points_of_a_revision"),
-                ],
-                "constraints": [
-                    models.UniqueConstraint(
-                        fields=("series", "revision"), name="point_once_in_a_series"
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(("n__gte", 1)), name="point_has_a_sample"
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            ("median__lte", models.F("maximum")),
-                            ("minimum__lte", models.F("median")),
-                        ),
-                        name="point_median_inside",
-                    ),
-                ],
-            },
-        ),
-        migrations.CreateModel(
             name="Measurement",
             fields=[
                 (
@@ -709,6 +638,161 @@ class Migration(migrations.Migration):
                     models.UniqueConstraint(
                         fields=("revision", "agent", "position"), name="place_proposal_once"
                     )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Point",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("position", models.BigIntegerField()),
+                ("n", models.IntegerField()),
+                ("runs", models.IntegerField()),
+                ("builds", models.IntegerField()),
+                (
+                    "boots",
+                    models.IntegerField(
+                        help_text="Null where a run did not tell its boots.", null=True
+                    ),
+                ),
+                ("mean", models.FloatField()),
+                ("median", models.FloatField()),
+                (
+                    "variance",
+                    models.FloatField(
+                        help_text="Sample variance (n - 1); null for one sample.", null=True
+                    ),
+                ),
+                ("minimum", models.FloatField()),
+                ("maximum", models.FloatField()),
+                (
+                    "revision",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="points",
+                        to="results.revision",
+                    ),
+                ),
+                (
+                    "series",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="points",
+                        to="results.series",
+                    ),
+                ),
+                (
+                    "levels",
+                    models.JSONField(
+                        help_text="Mean and scatter by run, boot and build, and a digest of the builds."
+                    ),
+                ),
+                (
+                    "disagrees",
+                    models.BooleanField(
+                        db_default=False,
+                        default=False,
+                        help_text="Its runs differ by more than their noise: it takes no part in findings.",
+                    ),
+                ),
+                (
+                    "uploads",
+                    models.JSONField(
+                        help_text="Each run apart, where their samples alone do not explain how they differ.",
+                        null=True,
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["series", "position"],
+                "indexes": [
+                    models.Index(fields=["series", "position"], name="points_of_a_series"),
+                    models.Index(fields=["revision"], name="points_of_a_revision"),
+                    models.Index(
+                        condition=models.Q(("uploads__isnull", False)),
+                        fields=["series"],
+                        name="points_of_uploads_apart",
+                    ),
+                    models.Index(
+                        condition=models.Q(("disagrees", True)),
+                        fields=["revision"],
+                        name="points_that_disagree",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("series", "revision"), name="point_once_in_a_series"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("n__gte", 1)), name="point_has_a_sample"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("median__lte", models.F("maximum")),
+                            ("minimum__lte", models.F("median")),
+                        ),
+                        name="point_median_inside",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="PoolingDecision",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("key", models.CharField(max_length=32)),
+                ("runs", models.JSONField(help_text="The UUIDs of the runs.")),
+                ("decided_at", models.DateTimeField()),
+                ("undone_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "decided_by",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "undone_by",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["-decided_at", "-id"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("undone_at__isnull", True)),
+                        fields=("key",),
+                        name="pooling_decided_once_of_the_same_runs",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("undone_at__isnull", True), ("undone_by__isnull", True)),
+                            models.Q(("undone_at__isnull", False), ("undone_by__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="pooling_decision_undone_by_somebody",
+                    ),
                 ],
             },
         ),

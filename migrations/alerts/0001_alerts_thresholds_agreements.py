@@ -8,9 +8,9 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("analysis", "0001_comparisons_and_findings"),
-        ("results", "0001_trees_runs_series"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("analysis", "0001_comparisons_findings_pairs"),
+        ("results", "0001_trees_runs_points"),
     ]
 
     operations = [
@@ -164,6 +164,13 @@ class Migration(migrations.Migration):
                         to="results.tree",
                     ),
                 ),
+                (
+                    "one_build",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Rests on one build a side: no fact about the commit yet.",
+                    ),
+                ),
             ],
             options={
                 "ordering": ["-pk"],
@@ -267,6 +274,8 @@ class Migration(migrations.Migration):
                             ("refined", "other suspects"),
                             ("named", "a bisect ended"),
                             ("turned", "another verdict"),
+                            ("confirmed", "confirmed by more builds"),
+                            ("one build", "rests on one build a side"),
                             ("recovered", "all findings recovered"),
                             ("returned", "no longer recovered"),
                             ("retracted", "no findings left"),
@@ -676,6 +685,88 @@ class Migration(migrations.Migration):
                         ),
                         name="min_effect_change_of_one_thing",
                     )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Agreement",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("here", models.FloatField()),
+                (
+                    "verdict",
+                    models.CharField(
+                        choices=[("better", "better"), ("worse", "worse")], max_length=6
+                    ),
+                ),
+                ("series", models.IntegerField()),
+                ("received", models.IntegerField()),
+                ("machines", models.IntegerField()),
+                ("received_machines", models.IntegerField()),
+                (
+                    "score",
+                    models.FloatField(help_text="Of all series together, in standard deviations."),
+                ),
+                (
+                    "false_share",
+                    models.FloatField(help_text="Of commits without a change that show as much."),
+                ),
+                (
+                    "change_pct",
+                    models.FloatField(help_text="Median of those that agree; negative is worse."),
+                ),
+                (
+                    "after",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.revision",
+                    ),
+                ),
+                (
+                    "last",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="results.revision",
+                    ),
+                ),
+                (
+                    "likeliest",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="agreements",
+                        to="results.revision",
+                    ),
+                ),
+                (
+                    "tree",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="agreements",
+                        to="results.tree",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["tree", "pk"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("likeliest",), name="agreement_once_at_a_revision"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("verdict__in", ["better", "worse"])),
+                        name="agreement_better_or_worse",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("false_share__range", (0, 1)), ("here__range", (0, 1))),
+                        name="agreement_probabilities",
+                    ),
                 ],
             },
         ),

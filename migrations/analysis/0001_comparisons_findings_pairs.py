@@ -1,3 +1,4 @@
+import django.contrib.postgres.fields
 import django.db.models.deletion
 from django.db import migrations, models
 
@@ -6,7 +7,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("results", "0001_trees_runs_series"),
+        ("results", "0001_trees_runs_points"),
     ]
 
     operations = [
@@ -44,9 +45,62 @@ class Migration(migrations.Migration):
                         help_text="Levels, noise, the smallest provable change, and why nothing newer is flagged.",
                     ),
                 ),
+                (
+                    "asked",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.BigIntegerField(),
+                        blank=True,
+                        db_default=[],
+                        default=list,
+                        help_text="Where its newest pair was asked while it could not tell its build noise.",
+                        size=None,
+                    ),
+                ),
+                (
+                    "judged",
+                    models.JSONField(
+                        blank=True,
+                        db_default=models.Value([], models.JSONField()),
+                        default=list,
+                        help_text="What the pairs were judged by.",
+                    ),
+                ),
+                (
+                    "pairs",
+                    models.JSONField(
+                        blank=True,
+                        db_default=models.Value([], models.JSONField()),
+                        default=list,
+                        help_text="Those of them that a belief in build noise may find.",
+                    ),
+                ),
+                (
+                    "deviations",
+                    models.JSONField(
+                        blank=True,
+                        db_default=models.Value({}, models.JSONField()),
+                        default=dict,
+                        help_text="How far its latest revisions lie off their level, in standard deviations.",
+                    ),
+                ),
+                (
+                    "recent",
+                    models.JSONField(
+                        blank=True,
+                        help_text="What its newest revisions say of each place; null: too little is known.",
+                        null=True,
+                    ),
+                ),
             ],
             options={
                 "verbose_name_plural": "series analyses",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("pairs", []), _negated=True),
+                        fields=["series"],
+                        name="analyses_with_pairs",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -63,6 +117,7 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[
                             ("candidate", "candidate"),
+                            ("one build", "one build a side"),
                             ("confirmed", "confirmed"),
                             ("recovered", "recovered"),
                             ("superseded", "superseded"),
@@ -100,6 +155,18 @@ class Migration(migrations.Migration):
                 (
                     "p_value",
                     models.FloatField(help_text="Of the scan, under no change; ranks alerts."),
+                ),
+                (
+                    "one_build",
+                    models.JSONField(help_text="Null: found by the detector.", null=True),
+                ),
+                (
+                    "locations",
+                    models.JSONField(
+                        db_default=models.Value([], models.JSONField()),
+                        default=list,
+                        help_text="Where it may have begun: position, name and probability of each revision.",
+                    ),
                 ),
                 ("probability", models.FloatField()),
                 ("why", models.TextField(help_text="The rule and its figures, as a sentence.")),
@@ -186,7 +253,9 @@ class Migration(migrations.Migration):
                 "ordering": ["series", "position"],
                 "constraints": [
                     models.UniqueConstraint(
-                        condition=models.Q(("state__in", ["candidate", "confirmed", "recovered"])),
+                        condition=models.Q(
+                            ("state__in", ["candidate", "one build", "confirmed", "recovered"])
+                        ),
                         fields=("series", "revision"),
                         name="finding_once_at_a_revision",
                     ),
@@ -264,6 +333,7 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[
                             ("candidate", "candidate"),
+                            ("one build", "one build a side"),
                             ("confirmed", "confirmed"),
                             ("recovered", "recovered"),
                             ("superseded", "superseded"),
