@@ -2,6 +2,7 @@
 
 import gc
 import json
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -100,5 +101,8 @@ def test_manage_says_in_one_line_that_no_database_answers(tmp_path: Path) -> Non
 
 
 def test_garbage_is_collected_again_once_the_applications_are_ready() -> None:
-    assert gc.isenabled()
     assert gc.get_freeze_count() > 0
+    runpy.run_path(
+        str(PROJECT / "webapp/config/settings.py")
+    )  # as something may that reads them again
+    assert gc.isenabled()

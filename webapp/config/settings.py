@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from celery.schedules import schedule
+from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from kombu import Exchange, Queue
 
@@ -26,7 +27,8 @@ from webapp.readiness import heartbeats
 
 # Until the applications are ready (webapp.config.apps): imports leave no garbage, and looking for
 # it takes a fifth of the time in which a command starts.
-gc.disable()
+if not apps.ready:
+    gc.disable()
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 _env = Environment(os.environ)
