@@ -28,7 +28,7 @@ def test_the_commit_page_says_who_agrees_and_how_often_that_is_chance(visit: Vis
     row = Agreement.objects.get()
     text = visit(COMMIT)
     assert f"Agreeing candidates: {row.series} of 9 series on {row.machines} of 3 machines" in text
-    assert "got worse together after r128 up to r129 (median change −1." in text
+    assert "look worse together, after r128 up to r129 (median change −1." in text
     assert "no series proves it alone yet" in text
     assert "Of 100 commits without a change," in text
     assert "Agreeing candidates" not in visit("/commits/freebsd-head/r128/")
