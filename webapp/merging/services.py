@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import ForeignKey
 
 from webapp.alerts import services as alerts
+from webapp.alerts.models import Agreement
 from webapp.analysis.models import Checkpoint, Comparison, Finding, SeriesAnalysis
 from webapp.bisects import services as bisects
 from webapp.results.models import Hardware, Mode, PlaceProposal, Point, Revision, Series
@@ -35,6 +36,7 @@ GOES_WITH_REVISION = (
     *_fields(Point, "revision"),
     *_fields(Comparison, "revision", "previous"),
     *_fields(PlaceProposal, "revision"),
+    *_fields(Agreement, "after", "likeliest", "last"),
 )
 """Computed anew, or settled: the one that stays keeps its place."""
 
