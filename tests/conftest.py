@@ -1,5 +1,6 @@
 """Fixtures for all tests. The servers come from `tests.servers`."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -21,6 +22,10 @@ from tests.smtp import MailServer, mail_server
 from tests.system.running import System
 from webapp.config.celery import app
 from webapp.outbox import mail_settings
+
+# What is loaded lives as long as the run: to look through it for garbage as often as Python does
+# costs more than the garbage.
+gc.set_threshold(100_000, 20, 50)
 
 # Examples may take as long as a busy machine needs. `make fuzz` asks for the second profile.
 hypothesis.settings.register_profile("patient", deadline=None)

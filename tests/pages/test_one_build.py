@@ -1,5 +1,6 @@
 """What pages, the API, feeds and webhooks say of an alert that rests on one build a side."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -42,6 +43,8 @@ def test_the_page_says_by_what_it_is_believed_and_what_would_settle_it(visit: Vi
     assert "If they scatter by 3.0 % or more here, it would not be an alert." in text
     assert "Another build of r303643, and of r303642, or the next revisions settle it" in text
     assert "Regression" not in text
+    row = text.partition("packets/s ")[2]
+    assert re.match(r"\? −11\.4 \[−\d+\.\d, −\d\.\d\] 1 / 1 cannot tell r303643", row), row[:80]
 
 
 def test_the_page_offers_no_bisect_and_says_why(visit: Visit) -> None:
