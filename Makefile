@@ -64,7 +64,8 @@ service: $(STAMP)
 test: $(STAMP) browser
 	@$(PYTEST) -m 'not long' $(TESTS)
 
-# Whole instances that are killed and started again, a lab's archive, long simulations.
+# Whole instances and agents that are killed and started again, databases that are upgraded, a lab's
+# archive, long simulations.
 long: $(STAMP) browser
 	@$(PYTEST) -m long $(TESTS)
 

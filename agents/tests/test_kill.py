@@ -14,6 +14,7 @@ import pytest
 from agents.tests.make import label_dir, read, values_file
 from agents.tests.server import TOKEN, FakeServer, listening
 
+pytestmark = pytest.mark.long
 RUNS = 250
 SOURCES = Path(__file__).parents[1] / "src"
 

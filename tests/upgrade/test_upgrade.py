@@ -14,6 +14,7 @@ from tests.upgrade.store import STORED, store
 from webapp.alerts.models import Alert
 from webapp.results.services import forget_names
 
+pytestmark = pytest.mark.long
 FIXTURES = sorted(STORED.glob("*.sql"))
 """None before 0.1.0 is released: then what is tried is the harness alone."""
 

@@ -15,6 +15,7 @@ from agents.tests.server import TOKEN, FakeServer, listening
 from agents.tests.work.lab import DirectoryLab, wait_for
 from agents.tests.work.test_worker import is_alive
 
+pytestmark = pytest.mark.long
 SOURCES = Path(__file__).parents[2] / "src"
 
 
