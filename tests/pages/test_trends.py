@@ -1,6 +1,7 @@
 """`/trends/`: everything in the address, samples never read."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests import make
 from tests.pages.conftest import Counted, words
+from webapp.analysis.models import Comparison
 from webapp.pages import trend_data
 from webapp.pages.trend_query import TrendQuery
 from webapp.results.models import Revision
@@ -154,6 +156,18 @@ def test_what_ministat_says_is_called_that_and_flags_nothing(visit: Visit) -> No
     text = visit("/trends/?mode=pf")
     assert "Δ and verdict are ministat's" in text
     assert "nothing is flagged or alerted on them" in text
+
+
+def test_nothing_is_coloured_on_what_ministat_alone_says(client: Client) -> None:
+    before, after = make.revisions(2, first=400_000)
+    series = make.series(in_mode="solo")
+    for at in (before, after):
+        make.point(series, at)
+    make.comparison(series, before, after, percent=-11.4)
+    Comparison.objects.update(flag="")
+    html = client.get("/trends/?mode=solo").content.decode()
+    assert "−11.4" in html
+    assert not re.search(r'<t[dh] class="[^"]*\b(worse|better)\b|class="mark (worse|better)"', html)
 
 
 @pytest.mark.usefixtures("along")
