@@ -10,7 +10,8 @@ import numpy as np
 from webapp.stats.compare.comparing import compare
 from webapp.stats.compare.levels import Level, Samples, Side, Summary
 from webapp.stats.compare.levels import summarize as summarize_levels
-from webapp.stats.compare.many import Summaries, compare_many
+from webapp.stats.compare.many import compare_many
+from webapp.stats.compare.summaries import Summaries
 from webapp.stats.ministat import difference, difference_from_moments, render, summarize
 
 PAIRS = 100_000

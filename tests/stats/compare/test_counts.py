@@ -10,7 +10,8 @@ from webapp.stats.compare.comparing import Verdict, compare
 from webapp.stats.compare.counts import counts_limits, counts_p
 from webapp.stats.compare.explain import explain
 from webapp.stats.compare.levels import Samples, Summary, summarize
-from webapp.stats.compare.many import Summaries, compare_many
+from webapp.stats.compare.many import compare_many
+from webapp.stats.compare.summaries import Summaries
 
 sums = st.integers(0, 60)
 sizes = st.integers(1, 12)

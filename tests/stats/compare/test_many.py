@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from webapp.stats.compare.comparing import BuildNoise, Comparison, Verdict, compare
 from webapp.stats.compare.levels import Samples, summarize
-from webapp.stats.compare.many import LEVELS, VERDICTS, Comparisons, Summaries, compare_many
+from webapp.stats.compare.many import VERDICTS, Comparisons, compare_many
+from webapp.stats.compare.summaries import LEVELS, Summaries
 from webapp.stats.errors import OutOfRangeError
 
 finite = st.floats(-1e300, 1e300)

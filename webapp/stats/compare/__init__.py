@@ -4,7 +4,8 @@ from webapp.stats.compare.comparing import MORE_BUILDS, Comparison, Level, Verdi
 from webapp.stats.compare.explain import explain
 from webapp.stats.compare.headline import Headline, Look, headline_of, look_at
 from webapp.stats.compare.levels import BuildNoise, Samples, Summary, pool, summarize
-from webapp.stats.compare.many import LEVELS, VERDICTS, Comparisons, Summaries, compare_many
+from webapp.stats.compare.many import VERDICTS, Comparisons, compare_many
+from webapp.stats.compare.summaries import LEVELS, Summaries
 
 __all__ = [
     "LEVELS",

@@ -1,6 +1,6 @@
 """Many comparisons in one call, from what is kept of samples instead of the samples."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +10,9 @@ from scipy import special
 from webapp.stats.better import Better
 from webapp.stats.compare.comparing import Verdict, require_margin
 from webapp.stats.compare.counts import counts_limits, counts_p
-from webapp.stats.compare.levels import BuildNoise, Level, Side, Summary
+from webapp.stats.compare.levels import BuildNoise, Level
 from webapp.stats.compare.relative import NO_SCATTER
+from webapp.stats.compare.summaries import LEVELS, Summaries
 from webapp.stats.defaults import MARGIN_PCT
 from webapp.stats.sensitivity import (
     DEFAULT_CONFIDENCE,
@@ -25,12 +26,6 @@ Flags = NDArray[np.bool_]
 
 VERDICTS = (Verdict.CANNOT_TELL, Verdict.EQUIVALENT, Verdict.WORSE, Verdict.BETTER)
 """What the codes in `Comparisons.verdict` stand for."""
-
-LEVELS = (Level.RUN, Level.BOOT, Level.BUILD)
-"""What the codes in `Comparisons.unit` stand for."""
-
-_NOTHING = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-_COLUMNS = len(_NOTHING)
 
 _MOST_EXACT = 4000
 """Rows for which critical values are computed; beyond, a table is right to a millionth."""
@@ -62,34 +57,6 @@ class Comparisons:
     verdict: NDArray[np.int8]
     unit: NDArray[np.int8]
     one_build: Flags
-
-
-class Summaries:
-    """One side of every row, as columns: made once from summaries, compared as often as wanted.
-
-    ``log`` says which rows have logarithms; ``boots`` is 0 where they are not known, ``totals`` NaN
-    where samples are no counts. ``sides`` has the shape (2 scales, 3 levels, 6 columns of `Side`,
-    rows), zeros where a level has no two units.
-    """
-
-    def __init__(self, rows: Sequence[Summary]) -> None:
-        self.builds = np.array([row.builds for row in rows], np.float64)
-        self.boots = np.array([row.boots or 0 for row in rows], np.float64)
-        self.n = np.array([row.n for row in rows], np.float64)
-        totals = [np.nan if row.total is None else row.total for row in rows]
-        self.totals = np.array(totals, np.float64)
-        self.exponent = np.array([row.exponent for row in rows], np.int64)
-        self.log = np.array([row.log is not None for row in rows], np.bool_)
-        self.floors = np.array(
-            [(row.floor("linear"), row.floor("log") if row.log else 0.0) for row in rows],
-            np.float64,
-        ).reshape(len(rows), 2)
-        columns = [[_columns(scale) for scale in (row.linear, row.log or {})] for row in rows]
-        shape = (len(rows), 2, len(LEVELS), _COLUMNS)
-        self.sides = np.array(columns, np.float64).reshape(shape).transpose(1, 2, 3, 0)
-
-    def __len__(self) -> int:
-        return len(self.builds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,14 +191,6 @@ def _around(low: Floats, high: Floats, lowest: Floats, highest: Floats) -> tuple
     unbounded = ~(np.isfinite(low) & np.isfinite(high))
     low[unbounded] = high[unbounded] = np.nan
     return low, high
-
-
-def _columns(sides: Mapping[Level, Side]) -> list[Sequence[float]]:
-    return [_of_side(sides[level]) if level in sides else _NOTHING for level in LEVELS]
-
-
-def _of_side(side: Side) -> Sequence[float]:
-    return side.mean, side.sd, side.share, side.df, side.units, side.between
 
 
 def _common_unit(a: Summaries, b: Summaries) -> NDArray[np.intp]:
