@@ -93,6 +93,8 @@ def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 def _of_finding(row: Finding) -> Row:
     state = "" if row.state == Finding.State.CONFIRMED else f", {row.get_state_display()}"
+    # Of single builds nothing is told of the commit: the row says neither better nor worse.
+    verdict = Verdict.CANNOT_TELL if row.state == Finding.State.ONE_BUILD else row.verdict
     if row.recovered_by:
         state += f" by {row.recovered_by}"
     return Row(
@@ -101,7 +103,7 @@ def _of_finding(row: Finding) -> Row:
         after=number(row.level),
         change=change_within(row.change_pct, row.low_pct, row.high_pct),
         n=f"{row.revisions_before} / {row.revisions_after}",
-        verdict=f"{MARKS[row.verdict]} {row.verdict}{state}",
+        verdict=f"{MARKS[verdict]} {verdict}{state}",
         is_finding=True,
     )
 
