@@ -158,13 +158,13 @@ def test_a_series_that_changed_meanwhile_stays_dirty(
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store_runs(agent, *history(1, 0.9))
-    original = analysing._replace_comparisons
+    original = analysing.compare_with_previous
 
     def upload_in_the_middle(*arguments: Any) -> None:
         original(*arguments)
         store_runs(agent, run_document(revision="r40", samples=scaled(0.5)))
 
-    monkeypatch.setattr(analysing, "_replace_comparisons", upload_in_the_middle)
+    monkeypatch.setattr(analysing, "compare_with_previous", upload_in_the_middle)
     analyse_dirty_series()
     monkeypatch.undo()
     assert Series.objects.get().dirty_from == 10

@@ -10,10 +10,11 @@ from webapp.alerts.services import analysing
 from webapp.queueing import Task, begins
 from webapp.readiness.services import heartbeats, still_works
 
-GATHER_SECONDS = 0.2
+GATHER_SECONDS, GATHER_MOST_SECONDS = 0.2, 1.0
 """Under a stream of uploads the same series are dirty again at once. Looking at them once for
-several new revisions costs hardly more than for one."""
-
+several new revisions costs hardly more than for one, so a worker rests as long as a batch took it,
+within these bounds: the busier the machine, the more each batch gathers, and the more is left for
+uploads."""
 
 log = structlog.get_logger()
 
@@ -23,10 +24,13 @@ def analyse_series() -> None:
     """Analyse what is dirty, until nothing is left that nobody else works on."""
     begins(Task.ANALYSE)
     try:
+        began = time.monotonic()
         while (analysed := services.analyse_dirty_series()).finished:
             still_works(heartbeats.WORKER)
             if not analysed.more:
-                time.sleep(GATHER_SECONDS)
+                took = time.monotonic() - began
+                time.sleep(min(max(took, GATHER_SECONDS), GATHER_MOST_SECONDS))
+            began = time.monotonic()
     except analysing.NOT_OF_THE_SERIES:
         raise
     except Exception:

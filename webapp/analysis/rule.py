@@ -5,68 +5,63 @@ or headlined on it: it takes every sample for independent and knows no noise bet
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from webapp.analysis.models import Comparison, Verdict
-from webapp.results.models import Point, Series
+from webapp.analysis.models import Verdict
 from webapp.stats import ministat
 from webapp.stats.better import Better, is_gain
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """What ministat says of a point, in the words of a verdict."""
+class Pooled(NamedTuple):
+    """Of a point what ministat needs; its ``variance`` is None for one sample."""
 
-    difference: ministat.Difference | None
-    verdict: Verdict
+    series: int
+    revision: int
+    position: int
+    n: int
+    mean: float
+    variance: float | None
+    disagrees: bool
 
 
-def compare_consecutive(series: Series, points: Sequence[Point]) -> Iterator[Comparison]:
-    """A comparison for each point but the first, which only serves as base. One whose runs disagree
-    is no base, and nothing can be told of it.
+def compare_consecutive(points: Sequence[Pooled], better: Better) -> Iterator[dict[str, Any]]:
+    """A row of ``Comparison`` for each point but the first, which only serves as base. One whose
+    runs disagree is no base, and nothing can be told of it.
     """
-    before: Point | None = None
+    before: Pooled | None = None
     for after in points:
         if before is not None:
-            yield _comparison(series, before, after)
+            yield _comparison(before, after, better)
         before = before if after.disagrees else after
 
 
-def _comparison(series: Series, before: Point, after: Point) -> Comparison:
-    judged = judge(before, after, better=series.better)
-    difference = judged.difference
-    return Comparison(
-        series=series,
-        revision_id=after.revision_id,
-        previous_id=before.revision_id,
-        position=after.position,
-        delta=after.mean - before.mean,
-        error=difference.error if difference else None,
-        percent=_percent(before, after),
-        percent_error=difference.percent_error if difference else None,
-        verdict=judged.verdict,
-    )
-
-
-def judge(before: Point, after: Point, *, better: Better) -> Judgement:
-    """Compare two points by their moments. Where ministat refuses, or the runs of the later one
-    disagree, we cannot tell.
-    """
+def _comparison(before: Pooled, after: Pooled, better: Better) -> dict[str, Any]:
     difference = _difference(before, after)
+    return {
+        "series_id": after.series,
+        "revision_id": after.revision,
+        "previous_id": before.revision,
+        "position": after.position,
+        "delta": after.mean - before.mean,
+        "error": difference.error if difference else None,
+        "percent": (after.mean - before.mean) * 100 / before.mean if before.mean else None,
+        "percent_error": difference.percent_error if difference else None,
+        "verdict": _verdict(difference, after, better),
+        "flag": "",
+    }
+
+
+def _verdict(difference: ministat.Difference | None, after: Pooled, better: Better) -> Verdict:
+    """Where ministat refuses, or the runs of the later point disagree, we cannot tell."""
     if difference is None or not difference.proven or after.disagrees:
-        return Judgement(difference, Verdict.CANNOT_TELL)
-    improved = is_gain(difference.delta, better)
-    return Judgement(difference, Verdict.BETTER if improved else Verdict.WORSE)
+        return Verdict.CANNOT_TELL
+    return Verdict.BETTER if is_gain(difference.delta, better) else Verdict.WORSE
 
 
-def _difference(before: Point, after: Point) -> ministat.Difference | None:
+def _difference(before: Pooled, after: Pooled) -> ministat.Difference | None:
     least = ministat.LEAST_POINTS
     if before.n < least or after.n < least or before.variance is None or after.variance is None:
         return None
     return ministat.difference_from_moments(
         before.n, before.mean, before.variance, after.n, after.mean, after.variance
     )
-
-
-def _percent(before: Point, after: Point) -> float | None:
-    return (after.mean - before.mean) * 100 / before.mean if before.mean else None

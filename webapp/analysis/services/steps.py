@@ -7,24 +7,36 @@ the last two.
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from itertools import groupby
 from typing import Any
 
 from django.db import connection, transaction
 from django.utils import timezone
 
-from webapp.analysis.models import Comparison, SeriesAnalysis
-from webapp.analysis.rule import compare_consecutive
+from webapp.analysis.models import SeriesAnalysis
+from webapp.analysis.services.consecutive import compare_with_previous
 from webapp.analysis.services.detecting import Detected, FirstPairs, detect_changes
 from webapp.analysis.services.findings import reconcile_findings, set_flags
 from webapp.analysis.services.first_pairs import judge_first_pairs
 from webapp.analysis.services.summaries import summary_of
 from webapp.results import services as results
-from webapp.results.models import Point, Series
-from webapp.results.services import insert_rows
+from webapp.results.models import Series
+from webapp.results.services import fetch_rows, insert_rows
 from webapp.stats import changes
 
-INSERTED_AT_ONCE = 1000
+# Every batch claims, so these are written out: composing them took a fifth of a worker's time.
+CANDIDATES = """
+SELECT id FROM results_series
+ WHERE dirty_from IS NOT NULL AND (%s::bigint IS NULL OR id = %s)
+ ORDER BY dirty_since LIMIT %s"""
+MAKE_ROWS = """
+INSERT INTO analysis_seriesanalysis (series_id, version, detector, summary)
+SELECT wanted.id, 0, 0, '{}' FROM unnest(%s::bigint[]) AS wanted (id)
+ WHERE NOT EXISTS (SELECT FROM analysis_seriesanalysis WHERE series_id = wanted.id)
+ ORDER BY wanted.id
+    ON CONFLICT (series_id) DO NOTHING"""
+LOCK_ROWS = """
+SELECT series_id FROM analysis_seriesanalysis
+ WHERE series_id = ANY(%s) ORDER BY series_id FOR UPDATE SKIP LOCKED"""
 NO_DEVIATIONS: Mapping[str, list[float]] = {"at": [], "off": []}
 
 
@@ -33,11 +45,7 @@ def compare_and_detect(claimed: Sequence[Series]) -> list[Detected]:
 
     Comparisons are stored; what was detected is given back, for `store_findings`.
     """
-    points = _points_to_compare(claimed)
-    comparisons: list[Comparison] = []
-    for series in claimed:
-        comparisons += compare_consecutive(series, points.get(series.pk, []))
-    _replace_comparisons(claimed, comparisons)
+    compare_with_previous(claimed)
     return detect_changes(claimed)
 
 
@@ -63,46 +71,20 @@ def claim_series(limit: int, only: int | None = None) -> list[Series]:
 
     The candidates are shuffled, so that two workers seldom want the same.
     """
-    dirty = Series.objects.dirty() if only is None else Series.objects.dirty().filter(pk=only)
-    candidates = list(dirty.values_list("pk", flat=True)[: 4 * limit])
+    candidates = [pk for (pk,) in fetch_rows(CANDIDATES, only, only, 4 * limit)]
     if len(candidates) > limit:
         candidates = random.sample(candidates, limit)
     if not candidates:
         return []
-    SeriesAnalysis.objects.bulk_create(
-        [SeriesAnalysis(series_id=pk) for pk in sorted(candidates)], ignore_conflicts=True
-    )
-    locked = (
-        SeriesAnalysis.objects.filter(pk__in=candidates)
-        .order_by("pk")
-        .select_for_update(skip_locked=True)
-        .values_list("pk", flat=True)
-    )
+    with connection.cursor() as cursor:
+        cursor.execute(MAKE_ROWS, [candidates])
+    locked = [pk for (pk,) in fetch_rows(LOCK_ROWS, candidates)]
     # Read again under the lock: another worker may have finished one meanwhile.
     return list(
-        Series.objects.filter(pk__in=list(locked), dirty_from__isnull=False).select_related(
+        Series.objects.filter(pk__in=locked, dirty_from__isnull=False).select_related(
             "metric", "settings"
         )
     )
-
-
-def _points_to_compare(claimed: Sequence[Series]) -> dict[int, list[Point]]:
-    """For each series its points from the last one before ``dirty_from`` on, in one query."""
-    points = Point.objects.changed_with_base(claimed)
-    return {pk: list(group) for pk, group in groupby(points, key=lambda point: point.series_id)}
-
-
-def _replace_comparisons(claimed: Sequence[Series], comparisons: Sequence[Comparison]) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            DELETE FROM analysis_comparison AS old
-             USING unnest(%s::bigint[], %s::bigint[]) AS dirty (series_id, dirty_from)
-             WHERE old.series_id = dirty.series_id AND old.position >= dirty.dirty_from
-            """,
-            [[series.pk for series in claimed], [series.dirty_from for series in claimed]],
-        )
-    Comparison.objects.bulk_create(comparisons, batch_size=INSERTED_AT_ONCE)
 
 
 def _store_summaries(detected: Sequence[Detected]) -> None:

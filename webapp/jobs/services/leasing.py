@@ -25,6 +25,10 @@ VALUES (%(agent)s, %(name)s, %(version)s, %(serves)s, %(draining)s, %(now)s, %(n
        last_seen_at = EXCLUDED.last_seen_at
 RETURNING id
 """
+# Most polls find none, so it is written out: composing the whole job takes longer than the poll.
+LEASED = """
+SELECT id FROM jobs_job
+ WHERE worker_id = %s AND state = %s ORDER BY id DESC LIMIT 1 FOR NO KEY UPDATE"""
 # Rows that another poll is just taking are passed by: nobody waits, and nobody takes them twice.
 # Among jobs asked for together, those of the revision that the worker built last come first.
 CLAIM = f"""
@@ -87,11 +91,14 @@ def _see(request: PollRequest, capabilities: Sequence[Capability], at: datetime)
 
 def _renew(worker: int, at: datetime) -> Job | None:
     """Also of a lease that ran out unnoticed: this is its worker."""
-    locked = Job.objects.named().filter(worker=worker, state=Job.State.LEASED)
-    job = locked.select_for_update(of=["self"], no_key=True).first()
-    if job is not None:
-        extend_lease(job, at)
-        job.save(update_fields=HEARD)
+    with connection.cursor() as cursor:
+        cursor.execute(LEASED, [worker, Job.State.LEASED])
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    job = Job.objects.named().get(pk=row[0])
+    extend_lease(job, at)
+    job.save(update_fields=HEARD)
     return job
 
 

@@ -1,6 +1,6 @@
 """Series and their points."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -8,7 +8,6 @@ from typing import Any, Self
 
 from django.db import models
 from django.db.models import F, Q
-from django.db.models.query import RawQuerySet
 from django.utils import timezone
 
 from webapp.results.models.history import Revision, Tree
@@ -126,31 +125,6 @@ class PointQuerySet(models.QuerySet["Point"]):
     def of_series(self, series: Series | int) -> Self:
         """Those of one series, along the tree."""
         return self.filter(series=series).order_by("position")
-
-    def changed_with_base(self, dirty: Sequence[Series]) -> "RawQuerySet[Point]":
-        """The points of dirty series from the last one before ``dirty_from`` on, in order.
-
-        One whose runs disagree is not that last one: nothing is compared with it.
-
-        The lateral join finds each start by one step down the index; a correlated subquery would
-        be run again for every point of a long history.
-        """
-        return self.raw(
-            """
-            SELECT point.*
-              FROM unnest(%s::bigint[], %s::bigint[]) AS dirty (series_id, dirty_from)
-              LEFT JOIN LATERAL (
-                   SELECT position FROM results_point
-                    WHERE series_id = dirty.series_id AND position < dirty.dirty_from
-                      AND NOT disagrees
-                    ORDER BY position DESC LIMIT 1) AS base ON true
-              JOIN results_point AS point
-                ON point.series_id = dirty.series_id
-               AND (point.position >= dirty.dirty_from OR point.position = base.position)
-             ORDER BY point.series_id, point.position
-            """,
-            [[series.pk for series in dirty], [series.dirty_from for series in dirty]],
-        )
 
     def of_all(self, series: Iterable[Series | int], *, since: int = 0) -> Self:
         """The points of several series from the position ``since`` on."""

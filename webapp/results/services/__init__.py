@@ -2,7 +2,7 @@
 
 from webapp.results.documents import MetricDocument, Recorded, RunDocument
 from webapp.results.errors import Conflict, Forbidden, Problem, ResultsError, Unprocessable
-from webapp.results.services.bulk import insert_rows
+from webapp.results.services.bulk import fetch_rows, insert_rows
 from webapp.results.services.hardware_names import (
     foreign_hardware,
     hardware_named,
@@ -38,6 +38,7 @@ __all__ = [
     "begin_writing",
     "count_together",
     "end_subject",
+    "fetch_rows",
     "foreign_hardware",
     "forget_names",
     "hand_over",
