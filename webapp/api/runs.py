@@ -73,10 +73,13 @@ def upload(request: HttpRequest, batch: BatchIn, flags: Query[Flags]) -> Any:
 def recorded_out(runs: list[RunIn], recorded: Recorded) -> dict[str, Any]:
     """What became of the runs that were sent."""
     status = dict.fromkeys(recorded.stored, "stored") | dict.fromkeys(recorded.replaced, "replaced")
+    status |= dict.fromkeys(recorded.refiled, "refiled")
+    status |= dict.fromkeys(recorded.waiting, "waiting")
     return {
         "stored": len(recorded.stored),
         "replaced": len(recorded.replaced),
         "known": len(recorded.known),
+        "waiting": len(recorded.waiting),
         "runs": [
             {
                 "uuid": run.uuid,

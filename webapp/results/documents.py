@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from webapp.results.identity import Evidence
 from webapp.results.modes import ModeName
 
 
@@ -24,7 +25,9 @@ class MetricDocument:
 
 @dataclass(frozen=True, slots=True)
 class RunDocument:
-    """One run. ``position`` and ``aliases`` help where the revision's id tells no order."""
+    """One run. ``position`` helps where the revision's id tells no order. ``as_sent`` is the run as
+    it came, where ``evidence`` has it filed elsewhere.
+    """
 
     uuid: UUID
     tree: str
@@ -39,13 +42,18 @@ class RunDocument:
     facts: dict[str, Any]
     sources: list[dict[str, Any]]
     warnings: list[str]
+    evidence: Evidence | None = None
+    as_sent: "RunDocument | None" = None
 
     def digest(self) -> str:
         """SHA-256 of what makes two documents of one UUID the same run.
 
         Facts, sources and warnings describe and may be put better by a later agent, or name
-        another path after the directory moved; they do not count.
+        another path after the directory moved; they do not count. Nor does evidence, which says
+        where the run belongs: a run that is filed elsewhere later is the same run.
         """
+        if self.as_sent is not None:
+            return self.as_sent.digest()
         content = {
             "tree": self.tree,
             "revision": self.revision,
@@ -66,10 +74,14 @@ class RunDocument:
 class Recorded:
     """What became of a batch: the new, the replaced and the known runs, by UUID.
 
-    ``warnings``: of runs that were taken, and not quite as they were sent.
+    ``waiting``: those, new or known, that take no part until somebody decides where they belong.
+    ``refiled``: known runs that new evidence moved. ``warnings``: of runs that were taken, and not
+    quite as they were sent.
     """
 
     stored: tuple[UUID, ...]
     replaced: tuple[UUID, ...]
     known: tuple[UUID, ...]
+    waiting: frozenset[UUID] = frozenset()
+    refiled: frozenset[UUID] = frozenset()
     warnings: Mapping[UUID, list[str]] = field(default_factory=dict)

@@ -1,6 +1,7 @@
 """Store what an agent sends, and queue its analysis."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from django.db import IntegrityError, transaction
 
@@ -52,7 +53,10 @@ def store_job_result(
         with transaction.atomic():
             job = jobs.begin_result(number=number, agent=agent)
             checked = jobs.check_result(job, runs)
-            recorded = store_runs(agent=agent, runs=checked)
+            # The job says which commit it is, and its kernel was just checked against that.
+            recorded = store_runs(
+                agent=agent, runs=[replace(run, evidence=None) for run in checked]
+            )
             jobs.complete(job=job, lease=lease, runs=checked)
     except ResultRefused as refusal:
         jobs.refuse_result(number=number, agent=agent, lease=lease, refusal=refusal)
@@ -64,7 +68,7 @@ def _store_runs(*, agent: Agent, runs: Sequence[RunDocument], **flags: bool) -> 
     def once() -> Recorded:
         with transaction.atomic():
             recorded = results.record_runs(agent=agent, runs=runs, **flags)
-            if recorded.stored or recorded.replaced:
+            if recorded.stored or recorded.replaced or recorded.refiled:
                 queue_on_commit(Task.ANALYSE)
         return recorded
 

@@ -30,7 +30,7 @@ from webapp.api.schemas.types import (
     within_the_calendar,
 )
 from webapp.results.models import NAME_MAX, ModeName
-from webapp.results.services import MetricDocument, RunDocument
+from webapp.results.services import Evidence, MetricDocument, RunDocument
 
 MOST_RUNS = 500
 
@@ -97,6 +97,25 @@ class SourceIn(Strict):
     sha256: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 
 
+class EvidenceIn(Strict):
+    """What the agent read of the run's commit before any rule; empty: it was not there.
+
+    ``kernel_hash`` and ``kernel_revision`` are from the kernel's version string, ``image_revision``
+    and ``label_revision`` from the names of image and result directory. The server files the run by
+    them, and ``revision`` only says what it is sent as. ``trust``: whom to believe where kernel and
+    names say two commits; without it such a run waits.
+    """
+
+    label: Annotated[Line, Field(max_length=300)] = ""
+    image: Annotated[Line, Field(max_length=300)] = ""
+    directory: Annotated[Text, Field(max_length=1000)] = ""
+    kernel_hash: Annotated[str, StringConstraints(pattern="^([0-9a-f]{7,40})?$")] = ""
+    kernel_revision: RevisionName | Literal[""] = ""
+    image_revision: RevisionName | Literal[""] = ""
+    label_revision: RevisionName | Literal[""] = ""
+    trust: Literal["", "kernel", "label"] = ""
+
+
 class RunIn(Strict):
     """One build of one kernel, measured on one hardware in one mode."""
 
@@ -119,6 +138,7 @@ class RunIn(Strict):
         ]
         | None
     ) = None
+    evidence: EvidenceIn | None = None
     facts: Facts = {}
     sources: Annotated[list[SourceIn], Field(max_length=10_000)] = []
     warnings: Annotated[list[Annotated[Text, Field(max_length=2000)]], Field(max_length=1000)] = []
@@ -142,6 +162,7 @@ class RunIn(Strict):
             facts=self.facts,
             sources=[{"path": source.path, "sha256": source.sha256} for source in self.sources],
             warnings=self.warnings,
+            evidence=Evidence(**dict(self.evidence)) if self.evidence else None,
         )
 
 
@@ -152,17 +173,21 @@ class BatchIn(Strict):
 
 
 class RunOut(BaseModel):
-    """What became of a run. ``warnings``: it was taken, and not quite as it was sent."""
+    """What became of a run. ``waiting``: it is stored, and takes no part until somebody decides
+    which commit it measured. ``refiled``: it was known, and its evidence moved it to another
+    commit. ``warnings``: it was taken, and not quite as it was sent."""
 
     uuid: UUID
-    status: Literal["stored", "replaced", "known"]
+    status: Literal["stored", "replaced", "known", "waiting", "refiled"]
     warnings: list[str]
 
 
 class RecordedOut(BaseModel):
-    """How many runs were stored, replaced or known, and each of them in the order sent."""
+    """How many runs were stored, replaced or known, how many of all these wait, and each of them in
+    the order sent."""
 
     stored: int
     replaced: int
     known: int
+    waiting: int
     runs: list[RunOut]

@@ -28,6 +28,7 @@ from webapp.results.models.subjects import (
     Mode,
     ModeAlias,
 )
+from webapp.results.models.waiting import Choice, IdentityRule, WaitingRun
 from webapp.results.modes import NAME_MAX, PART_MAX, PART_PATTERN, ModeName
 from webapp.results.revision_ids import HASH_PATTERN, position_of
 
@@ -40,8 +41,10 @@ __all__ = [
     "PART_MAX",
     "PART_PATTERN",
     "WAITING_FROM",
+    "Choice",
     "Hardware",
     "HardwareAlias",
+    "IdentityRule",
     "Measurement",
     "Metric",
     "Mode",
@@ -57,6 +60,7 @@ __all__ = [
     "Run",
     "Series",
     "Tree",
+    "WaitingRun",
     "position_of",
     "searchable",
     "storable",

@@ -24,6 +24,12 @@ class Tree(models.Model):
 
     name = models.CharField(max_length=100, unique=True)
     description = models.TextField(blank=True)
+    counts_all = models.BooleanField(
+        "counts all commits",
+        default=False,
+        db_default=False,
+        help_text="Its n numbers count all commits. Otherwise, as kernels count, first parents.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

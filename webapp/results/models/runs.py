@@ -68,6 +68,9 @@ class Run(models.Model):
     history = models.BooleanField(
         default=False, help_text="Uploaded as history: nobody is to be mailed about it."
     )
+    evidence: Any = models.JSONField(
+        null=True, blank=True, help_text="What kernel, image and directory said of its commit."
+    )
     facts: Any = models.JSONField(default=dict, blank=True)
     sources: Any = models.JSONField(default=list, blank=True)
     warnings: Any = models.JSONField(default=list, blank=True)

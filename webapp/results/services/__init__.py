@@ -2,6 +2,7 @@
 
 from webapp.results.documents import MetricDocument, Recorded, RunDocument
 from webapp.results.errors import Conflict, Forbidden, Problem, ResultsError, Unprocessable
+from webapp.results.identity import Evidence
 from webapp.results.services.bulk import fetch_rows, insert_rows
 from webapp.results.services.hardware_names import (
     foreign_hardware,
@@ -23,10 +24,12 @@ from webapp.results.services.refusals import note_refused_replacement
 from webapp.results.services.reshaping import begin_writing
 from webapp.results.services.subjects import register_hardware
 from webapp.results.services.tree_locks import lock_trees
+from webapp.results.services.waiting import apply_rule, decide_waiting
 from webapp.results.services.withdrawing import restore_run, withdraw_run
 
 __all__ = [
     "Conflict",
+    "Evidence",
     "Forbidden",
     "MetricDocument",
     "Problem",
@@ -34,9 +37,11 @@ __all__ = [
     "ResultsError",
     "RunDocument",
     "Unprocessable",
+    "apply_rule",
     "begin_merge",
     "begin_writing",
     "count_together",
+    "decide_waiting",
     "end_subject",
     "fetch_rows",
     "foreign_hardware",

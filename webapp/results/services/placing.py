@@ -8,11 +8,10 @@ imported history decides (``deciding``). A place far off waits for them.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
-from uuid import UUID
+from typing import NamedTuple, Protocol
+from uuid import UUID, uuid4
 
 from webapp.labs.models import Agent
-from webapp.results.documents import RunDocument
 from webapp.results.errors import Problem, Unprocessable
 from webapp.results.models import PlaceProposal, Revision, Tree
 from webapp.results.models.history import WAITING_FROM
@@ -72,23 +71,53 @@ class Remarks:
     warnings: defaultdict[UUID, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
+class Naming(Protocol):
+    """What a run document says of its revision."""
+
+    @property
+    def uuid(self) -> UUID:
+        """Of the run, to warn about it."""
+
+    @property
+    def tree(self) -> str:
+        """The tree's name."""
+
+    @property
+    def revision(self) -> str:
+        """The revision's name."""
+
+    @property
+    def position(self) -> int | None:
+        """Its place, where it was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """A name by itself."""
+
+    tree: str
+    revision: str
+    uuid: UUID = field(default_factory=uuid4)
+    position: int | None = None
+
+
 @dataclass(frozen=True)
 class _Upload:
     """What all steps need."""
 
-    runs: Sequence[RunDocument]
+    runs: Sequence[Naming]
     trees: Mapping[str, Tree]
     agent: Agent
     remarks: Remarks
 
-    def naming(self, keys: Iterable[Key]) -> list[tuple[int, RunDocument, Key]]:
+    def naming(self, keys: Iterable[Key]) -> list[tuple[int, Naming, Key]]:
         wanted = set(keys)
         keyed = ((i, run, (run.tree, run.revision)) for i, run in enumerate(self.runs))
         return [one for one in keyed if one[2] in wanted]
 
 
 def place_revisions(
-    runs: Sequence[RunDocument], trees: Mapping[str, Tree], agent: Agent, remarks: Remarks
+    runs: Sequence[Naming], trees: Mapping[str, Tree], agent: Agent, remarks: Remarks
 ) -> dict[Key, Placed]:
     """The revisions of ``runs`` by the names given; those that tell their place are made when they
     are new.
@@ -105,6 +134,20 @@ def place_revisions(
     if new and not remarks.problems:
         found |= _make_all(upload, new)
     return found
+
+
+def place_names(tree: Tree, names: Iterable[str], agent: Agent) -> dict[str, Placed]:
+    """The revisions of ``tree`` that ``names`` mean, made where they are new and tell their place.
+
+    Raises:
+        Unprocessable: a name is not known and tells no place, or its place is another's.
+    """
+    remarks = Remarks()
+    wanted = [_Name(tree.name, name) for name in sorted(set(names))]
+    found = place_revisions(wanted, {tree.name: tree}, agent, remarks)
+    if remarks.problems:
+        raise Unprocessable([Problem("choice", one.message) for one in remarks.problems])
+    return {one.revision: found[tree.name, one.revision] for one in wanted}
 
 
 def waiting_text(name: str, tree: str) -> str:
@@ -245,23 +288,23 @@ def _propose(proposed: Sequence[tuple[int, int]], agent: Agent) -> None:
         )
 
 
-def _taken(run: RunDocument, position: int, holder: Revision) -> str:
+def _taken(run: Naming, position: int, holder: Revision) -> str:
     return (
         f"position {position} of {run.tree} is {holder.name}; give {run.revision!r} its own, "
         "or import the tree's history"
     )
 
 
-def _occupied(run: RunDocument, position: int, holder: Revision) -> str:
+def _occupied(run: Naming, position: int, holder: Revision) -> str:
     by = f"proposed by {holder.proposed_by}" if holder.proposed_by else "which nobody confirmed"
     return f"position {position} of {run.tree} is that of {holder.name}, {by}"
 
 
-def _far(run: RunDocument, position: int) -> str:
+def _far(run: Naming, position: int) -> str:
     return f"{run.revision} at position {position} lies far beyond what is known of {run.tree}"
 
 
-def _disputed(run: RunDocument, revision: Revision) -> str:
+def _disputed(run: Naming, revision: Revision) -> str:
     by = revision.proposed_by or "another upload"
     return (
         f"{run.revision} stands at position {revision.position} of {run.tree}, proposed by {by}, "
@@ -269,14 +312,14 @@ def _disputed(run: RunDocument, revision: Revision) -> str:
     )
 
 
-def _placeless(run: RunDocument) -> str:
+def _placeless(run: Naming) -> str:
     return (
         f"{run.revision!r} is not known in {run.tree}, and its id does not tell its place. Import "
         f"the history (`manage.py import_revisions --tree {run.tree} …`), or send `position`"
     )
 
 
-def _moved(run: RunDocument, known: int) -> str:
+def _moved(run: Naming, known: int) -> str:
     return (
         f"{run.revision!r} of {run.tree} is at position {known}, not {run.position}; leave "
         "`position` out, or renumber the tree with `manage.py import_revisions`"

@@ -1,9 +1,10 @@
 """Store runs: a batch whole or not at all, each run once, in a number of statements that does not
 grow with the batch."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import transaction
@@ -12,9 +13,11 @@ from django.utils import timezone
 from webapp.labs.models import Agent
 from webapp.results.documents import MetricDocument, Recorded, RunDocument
 from webapp.results.errors import Conflict, Problem, Unprocessable
+from webapp.results.identity import Identity
 from webapp.results.models import Measurement, Run
 from webapp.results.models.history import WAITING_FROM
 from webapp.results.services.bulk import fetch_rows, insert_rows
+from webapp.results.services.identifying import Identified, identify_runs
 from webapp.results.services.placing import waiting_text
 from webapp.results.services.pooling import refresh_points
 from webapp.results.services.replacing import (
@@ -27,10 +30,21 @@ from webapp.results.services.replacing import (
 )
 from webapp.results.services.reshaping import begin_writing
 from webapp.results.services.resolving import Subjects, lock_series, resolve
+from webapp.results.services.waiting import (
+    LEFT_OUT,
+    WAITS,
+    Adopted,
+    adopt_evidence,
+    name_aliases,
+    note_waiting,
+    withdrawal_of,
+)
 
-DIGESTS = """
-SELECT run.uuid, run.digest, revision.position
+STORED = """
+SELECT run.uuid, run.digest, revision.position, run.evidence IS NULL,
+       waiting.run_id IS NOT NULL AND waiting.decided_at IS NULL
   FROM results_run AS run JOIN results_revision AS revision ON revision.id = run.revision_id
+  LEFT JOIN results_waitingrun AS waiting ON waiting.run_id = run.id
  WHERE run.uuid = ANY(%s) AND run.superseded_by_id IS NULL
 """
 COMPARED_FIELDS = ("hardware", "revision", "mode", "build_id", "kernel_ident", "measured_at")
@@ -59,69 +73,106 @@ def record_runs(
         IntegrityError: another upload stored one of these UUIDs or revisions between our look and
             our insert. That one is committed now, so a second call sees it.
     """
-    fresh = _without_repeats(runs)
     begin_writing()
-    new, changed, waiting = _sorted_out(fresh, replace=replace)
+    identified = identify_runs(runs, agent.lab)
+    fresh = _without_repeats(identified.runs)
+    sorted_out = _sort_out(fresh, replace=replace)
+    new, changed, unproven = sorted_out.new, sorted_out.changed, sorted_out.unproven
     replaced: list[RunDocument] = []
-    warnings = {run.uuid: [waiting_text(run.revision, run.tree)] for run in waiting}
-    if new or changed:
+    adopted = Adopted()
+    warnings = {run.uuid: [waiting_text(run.revision, run.tree)] for run in sorted_out.placeless}
+    if new or changed or unproven:
         stored = lock_current(run.uuid for run in changed) if changed else {}
         refuse_foreign_runs(runs, stored, agent.lab, replace=replace)
         # Indices in problems are those of the batch as it was sent, so all runs are resolved.
-        subjects = resolve(runs=runs, agent=agent, register=register)
+        subjects = resolve(runs=identified.runs, agent=agent, register=register)
         differing = _differing(changed, stored, subjects) if changed else {}
         if differing and not replace:
             raise Conflict(_conflicts(runs, differing))
         replaced = [run for run in changed if run.uuid in differing]
         former = [stored[run.uuid] for run in replaced]
-        _write(agent, new, replaced, former, subjects, history=history)
+        _write(agent, new, replaced, former, subjects, identified=identified, history=history)
         warnings |= _warnings(subjects, former)
-    return _recorded(fresh, new, replaced, warnings)
-
-
-def _recorded(
-    fresh: Sequence[RunDocument],
-    new: Sequence[RunDocument],
-    replaced: Sequence[RunDocument],
-    warnings: dict[UUID, list[str]],
-) -> Recorded:
+        name_aliases(_named_anew(identified, subjects))
+        if unproven:
+            places = {run.uuid: subjects.revision_of(run) for run in unproven}
+            adopted = adopt_evidence(unproven, places, identified)
+    for uuid, identity in identified.identities.items():
+        if identity.remark:
+            warnings.setdefault(uuid, []).append(identity.remark)
     written = {run.uuid for run in [*new, *replaced]}
     return Recorded(
         stored=tuple(run.uuid for run in new),
         replaced=tuple(run.uuid for run in replaced),
         known=tuple(run.uuid for run in fresh if run.uuid not in written),
+        waiting=adopted.waiting
+        | (identified.waiting & written)
+        | frozenset(sorted_out.waiting - written),
+        refiled=adopted.refiled,
         warnings=warnings,
     )
 
 
-def _sorted_out(
-    runs: Sequence[RunDocument], *, replace: bool
-) -> tuple[list[RunDocument], list[RunDocument], list[RunDocument]]:
-    """Those that are new, those whose UUID is stored with another digest, and known ones whose
-    revision waits for its place.
+@dataclass(frozen=True, slots=True)
+class _SortedOut:
+    """Runs that are new, and those whose UUID is stored with another digest. Of the others:
+    ``placeless``, whose revision waits for its place, ``unproven``, which come with the first
+    evidence of theirs, and the UUIDs of those ``waiting`` for a decision.
     """
-    digests = _digests(runs)
+
+    new: list[RunDocument]
+    changed: list[RunDocument]
+    placeless: list[RunDocument]
+    unproven: list[RunDocument]
+    waiting: set[UUID]
+
+
+class _Stored(NamedTuple):
+    """What decides what becomes of another upload of a run."""
+
+    uuid: UUID
+    digest: str
+    position: int
+    without_evidence: bool
+    waits: bool
+
+
+def _sort_out(runs: Sequence[RunDocument], *, replace: bool) -> _SortedOut:
+    stored = _stored(runs)
     sent = {run.uuid: run.digest() for run in runs}
-    if replace and any(digests[uuid][0] != sent[uuid] for uuid in digests):
+    if replace and any(row.digest != sent[uuid] for uuid, row in stored.items()):
         begin_replacing()
-        digests = _digests(runs)
-    new = [run for run in runs if run.uuid not in digests]
-    old = [run for run in runs if run.uuid in digests]
-    changed = [run for run in old if digests[run.uuid][0] != sent[run.uuid]]
-    waiting = [run for run in old if digests[run.uuid][1] >= WAITING_FROM]
-    return new, changed, waiting
+        stored = _stored(runs)
+    new = [run for run in runs if run.uuid not in stored]
+    old = [(run, stored[run.uuid]) for run in runs if run.uuid in stored]
+    same = [(run, row) for run, row in old if row.digest == sent[run.uuid]]
+    return _SortedOut(
+        new,
+        [run for run, row in old if row.digest != sent[run.uuid]],
+        [run for run, row in old if row.position >= WAITING_FROM],
+        [run for run, row in same if run.evidence is not None and row.without_evidence],
+        {row.uuid for _, row in old if row.waits},
+    )
 
 
-def _digests(runs: Sequence[RunDocument]) -> dict[UUID, tuple[str, int]]:
-    """UUID → digest of the current run, and the position of its revision."""
-    rows = fetch_rows(DIGESTS, [run.uuid for run in runs])
-    return {uuid: (digest, position) for uuid, digest, position in rows}
+def _stored(runs: Sequence[RunDocument]) -> dict[UUID, _Stored]:
+    """The current runs of these UUIDs."""
+    rows = map(_Stored._make, fetch_rows(STORED, [run.uuid for run in runs]))
+    return {row.uuid: row for row in rows}
+
+
+def _named_anew(identified: Identified, subjects: Subjects) -> Iterator[tuple[Identity, int, int]]:
+    """The commits that evidence gives another name, with tree and revision (ids)."""
+    for run in identified.runs:
+        identity = identified.identities.get(run.uuid)
+        if identity is not None and identity.alias:
+            yield identity, subjects.trees[run.tree].pk, subjects.revision_of(run).pk
 
 
 def _warnings(subjects: Subjects, former: Sequence[Run]) -> dict[UUID, list[str]]:
     warnings = {uuid: list(texts) for uuid, texts in subjects.warnings.items()}
     for run in former:
-        if run.is_withdrawn:
+        if run.is_withdrawn and not _waited(run):
             warnings.setdefault(run.uuid, []).append(
                 f"the run that this one replaces was withdrawn ({run.withdrawn_reason}), and so is "
                 "this one until an operator takes that back"
@@ -222,6 +273,7 @@ def _write(
     former: Sequence[Run],
     subjects: Subjects,
     *,
+    identified: Identified,
     history: bool,
 ) -> None:
     """``former`` are the stored runs that ``replaced`` take the place of, in the same order."""
@@ -233,11 +285,15 @@ def _write(
     series = lock_series(keys, besides={series for series, _ in positions})
     now = timezone.now()
     successors = supersede(former, now)
-    rows = [_row(agent, run, subjects, now, history=history) for run in new]
+    rows = [
+        _row(agent, run, subjects, now, history=history) | withdrawal_of(run, identified, now)
+        for run in new
+    ]
     ids = dict(insert_rows(Run, rows, returning=("uuid", "id"))) | successors
     rows = [
         _row(agent, run, subjects, now, history=history or old.history)
         | _withdrawal(old)
+        | (withdrawal_of(run, identified, now) if _counts(old) else {})
         | {"id": successors[run.uuid]}
         for run, old in zip(replaced, former, strict=True)
     ]
@@ -248,6 +304,7 @@ def _write(
         for metric in run.metrics
     ]
     insert_rows(Measurement, [_measured(ids[run.uuid], pk, metric) for run, pk, metric in samples])
+    note_waiting(documents, ids, identified, now)
     share_lists(former, successors)
     for run, pk, _ in samples:
         revision = subjects.revision_of(run)
@@ -258,6 +315,16 @@ def _write(
 def _measured(run: int, series: int, metric: MetricDocument) -> dict[str, Any]:
     """The columns of a new measurement."""
     return {"run_id": run, "series_id": series, "samples": metric.samples, "boots": metric.boots}
+
+
+def _waited(former: Run) -> bool:
+    """Whether it was out of the statistics because nobody knew where it belongs."""
+    return former.withdrawn_by_id is None and former.withdrawn_reason in (WAITS, LEFT_OUT)
+
+
+def _counts(former: Run) -> bool:
+    """Whether nobody took it out of the statistics."""
+    return not former.is_withdrawn or _waited(former)
 
 
 def _withdrawal(former: Run) -> dict[str, Any]:
@@ -285,8 +352,8 @@ def _row(
         "measured_at": run.measured_at,
         "received_at": now,
         "history": history,
+        "evidence": asdict(run.evidence) if run.evidence else None,
         "facts": run.facts,
         "sources": run.sources,
         "warnings": run.warnings,
-        "withdrawn_reason": "",
     }

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from webapp.accounts.models import User
 from webapp.results.errors import Problem, Unprocessable
-from webapp.results.models import Run, Series
+from webapp.results.models import Run, Series, WaitingRun
 from webapp.results.services.pooling import refresh_points
 from webapp.results.services.reshaping import begin_writing
 
@@ -32,10 +32,12 @@ def restore_run(*, run: Run) -> None:
     """Take a withdrawal back.
 
     Raises:
-        Unprocessable: another run of its UUID took its place; both would count.
+        Unprocessable: another run of its UUID took its place, and both would count; or it waits
+            for the decision which commit it measured.
     """
     begin_writing()
     _refuse_superseded(run)
+    _refuse_undecided(run)
     # Superseded meanwhile: it stays withdrawn.
     withdrawn = Run.objects.current().filter(pk=run.pk, withdrawn_at__isnull=False)
     if withdrawn.update(withdrawn_at=None, withdrawn_by=None, withdrawn_reason=""):
@@ -50,6 +52,15 @@ def _refuse_superseded(run: Run) -> None:
             f"run {run.uuid} was replaced by {by.agent} at {by.received_at:%Y-%m-%d %H:%M} UTC and "
             "stays withdrawn; to have its content count again, upload that with `replace`, or "
             "withdraw the run that replaced it"
+        )
+        raise Unprocessable([Problem("run", message)])
+
+
+def _refuse_undecided(run: Run) -> None:
+    if WaitingRun.objects.filter(run=run, chosen__isnull=True).exists():
+        message = (
+            f"which commit run {run.uuid} measured is not decided; choose it at /runs/waiting/, "
+            "and it counts there"
         )
         raise Unprocessable([Problem("run", message)])
 

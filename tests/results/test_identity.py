@@ -1,0 +1,123 @@
+"""Which commit a run measured, by what kernel, image and directory say."""
+
+from dataclasses import replace
+
+import pytest
+
+from webapp.results.identity import NEAR, Bound, Evidence, Identity, Known, identify
+
+HASH = "97be6fced7d"
+LABELLED = Evidence(label="fbsd12-head.r303642", label_revision="r303642")
+HISTORY = Known(Bound("r303643", ["r303643", f"{HASH}{'0' * 29}"]))
+
+
+def kernel(revision: str = "", *, of: Evidence = LABELLED, **fields: str) -> Evidence:
+    return replace(of, kernel_revision=revision, **fields)  # type: ignore[arg-type]
+
+
+def filed(sent: str, evidence: Evidence, known: Known | None = None) -> str:
+    found = identify(sent, evidence, known)
+    assert not found.waits
+    return found.revision
+
+
+def test_without_a_kernel_the_names_hold() -> None:
+    assert identify("r303642", LABELLED) == Identity("r303642")
+    assert identify("r303642", Evidence()) == Identity("r303642")
+
+
+def test_a_kernel_that_agrees_changes_nothing() -> None:
+    assert identify("r303642", kernel("r303642")) == Identity("r303642")
+
+
+def test_without_a_name_the_kernel_holds_and_a_hash_that_history_knows_goes_before_its_number() -> (
+    None
+):
+    alone = Evidence(kernel_revision="r303640")
+    assert filed("r303640", alone) == "r303640"
+    found = identify("r303640", replace(alone, kernel_hash=HASH), HISTORY)
+    assert found.revision == "r303643"
+    assert "sent as r303640" in found.remark
+
+
+@pytest.mark.parametrize("apart", [1, -1, NEAR, -NEAR])
+def test_subversion_numbers_that_are_near_are_the_kernels(apart: int) -> None:
+    found = identify("r303642", kernel(f"r{303642 + apart}"))
+    assert found.revision == f"r{303642 + apart}"
+    assert not found.alias
+    assert f"{abs(apart)} commits away" in found.remark
+
+
+@pytest.mark.parametrize("apart", [NEAR + 1, -NEAR - 1, 40_000])
+def test_subversion_numbers_further_apart_wait(apart: int) -> None:
+    found = identify("r303642", kernel(f"r{303642 + apart}"))
+    assert found.waits
+    assert found.revision == "r303642"
+    assert [(one.revision, one.said_by) for one in found.candidates] == [
+        (f"r{303642 + apart}", "kernel"),
+        ("r303642", "label"),
+    ]
+    assert "fbsd12-head.r303642 says r303642" in found.candidates[1].text
+
+
+COUNTED = Evidence(image="n277567D33658", image_revision="n277567", kernel_hash=HASH)
+
+
+def test_all_commits_against_first_parents_are_one_commit() -> None:
+    found = identify("n277567", kernel("n257521", of=COUNTED))
+    assert (found.revision, found.alias) == ("n257521", "n277567")
+    assert filed("n277567", kernel("n257521", of=COUNTED), Known(counts_all=True)) == "n277567"
+
+
+@pytest.mark.parametrize("count", ["n277566", "n267568", "n237566", "n297613", "n277568"])
+def test_counts_that_differ_otherwise_wait(count: str) -> None:
+    assert identify("n277567", kernel(count, of=COUNTED)).waits
+
+
+def test_pairs_that_the_tree_knows_say_how_much_is_merged() -> None:
+    first = kernel("n257521", of=COUNTED)
+    assert filed("n277567", first, Known(pairs=[(240_000, 258_500), (257_000, 277_000)]))
+    assert identify("n277567", first, Known(pairs=[(257_000, 272_000)])).waits
+
+
+def test_numbers_of_two_kinds_wait() -> None:
+    assert identify("r303642", kernel("n257521")).waits
+    assert identify("n277567", kernel("c255632", of=COUNTED)).waits
+
+
+def test_history_binds_by_hash() -> None:
+    ours = kernel(kernel_hash=HASH)
+    assert filed("r303642", ours, HISTORY) == "r303643"  # near
+    exact = replace(ours, label_revision="r303643")
+    assert identify("r303643", exact, HISTORY) == Identity("r303643")
+    far = replace(ours, label_revision="r309257")
+    assert [one.revision for one in identify("r309257", far, HISTORY).candidates] == [
+        "r303643",
+        "r309257",
+    ]
+
+
+def test_a_hash_that_no_history_holds_contradicts_no_number() -> None:
+    """One commit of the tree that builds images was in four kernels of four revisions."""
+    found = identify("r309257", Evidence(image_revision="r309257", kernel_hash="f1e5c15"))
+    assert found.revision == "r309257"
+    assert "f1e5c15" in found.remark
+
+
+def test_hashes_are_compared_by_their_start() -> None:
+    short = Evidence(label_revision=HASH[:8], kernel_hash=HASH)
+    assert filed(HASH[:8], short) == HASH[:8]
+    assert filed(HASH[:8], kernel("n257521", of=short)) == "n257521"
+    other = replace(short, label_revision="a1b2c3d")
+    assert identify("a1b2c3d", other).waits
+    assert identify("a1b2c3d", kernel("n257521", of=other)).waits
+
+
+@pytest.mark.parametrize(("trust", "revision"), [("kernel", "r309257"), ("label", "r303642")])
+def test_the_uploader_may_say_whom_to_believe(trust: str, revision: str) -> None:
+    assert filed("r303642", kernel("r309257", trust=trust)) == revision
+
+
+def test_a_typing_error_of_a_label_does_not_matter_where_the_image_agrees_with_the_kernel() -> None:
+    wrong = Evidence(label_revision="r654937", image_revision="r364937")
+    assert filed("r364937", kernel("r364937", of=wrong)) == "r364937"

@@ -1,0 +1,211 @@
+"""Which commit a run measured, by what its kernel, its image and its directory say of it.
+
+The kernel was there when the run was made; an image or a directory was named by somebody. So the
+order is: the git hash in the kernel's string, then its number, then image or label. Where they
+differ in a way that is understood, the run is filed at the kernel's commit:
+
+* two counts of one history name one commit, when they differ by as much as all commits and the
+  first parents alone do (``n277567`` and ``n257521``); the other name becomes an alias;
+* Subversion numbers at most `NEAR` apart: a working copy is at the last commit that changed it,
+  and the repository has gone on.
+
+All else waits until somebody decides, with what speaks for each candidate.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from webapp.results.revision_ids import COUNT_PATTERN, HASH_PATTERN, SVN_PATTERN
+
+Trust = Literal["", "kernel", "label"]
+
+NEAR: Final = 10
+"""Subversion numbers this far apart name one kernel."""
+
+LEAST_MERGED, MOST_MERGED = 10_000, 40_000
+"""By how much all commits of FreeBSD outnumber the first parents (merged vendor branches), from the
+switch to git on: 20,046 at ``n257521``. Asked only where the tree knows no pair of counts."""
+
+NEAR_PAIRS: Final = 2_000
+"""How far the difference of a pair of counts may lie from that of the nearest known pair."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What an agent read before any rule. Empty: it was not there.
+
+    ``kernel_hash`` and ``kernel_revision`` are from the kernel's version string, the two others
+    from the names of image and directory (``label``). ``trust`` is what the uploader said: which
+    side to believe where they differ.
+    """
+
+    label: str = ""
+    image: str = ""
+    directory: str = ""
+    kernel_hash: str = ""
+    kernel_revision: str = ""
+    image_revision: str = ""
+    label_revision: str = ""
+    trust: Trust = ""
+
+    @property
+    def named(self) -> str:
+        """What somebody called it: the image says it of one kernel, the label of a directory."""
+        return self.image_revision or self.label_revision
+
+    @property
+    def named_by(self) -> str:
+        """Where that is from."""
+        return "image" if self.image_revision else "label"
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The commit that imported history has for the kernel's hash, and every name it answers to."""
+
+    name: str
+    names: Collection[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a tree knows: of the kernel's hash its commit, and pairs of counts (first parents, all)
+    that name one commit. ``counts_all``: the tree's own ``n`` counts all commits.
+    """
+
+    bound: Bound | None = None
+    pairs: Sequence[tuple[int, int]] = ()
+    counts_all: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A commit that the run may be of, and what says so."""
+
+    revision: str
+    said_by: str
+    text: str
+
+    def to_data(self) -> dict[str, str]:
+        """What is stored of it."""
+        return {"revision": self.revision, "said_by": self.said_by, "text": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Where a run belongs: at ``revision``, or, with ``candidates``, nowhere until one is chosen.
+
+    ``alias`` is another name of that commit; ``remark`` says what was decided by a rule.
+    """
+
+    revision: str
+    alias: str = ""
+    remark: str = ""
+    candidates: tuple[Candidate, ...] = ()
+
+    @property
+    def waits(self) -> bool:
+        """Whether somebody has to decide."""
+        return bool(self.candidates)
+
+
+def identify(sent: str, evidence: Evidence, known: Known | None = None) -> Identity:
+    """Where a run belongs that was sent as of the revision ``sent``."""
+    tree = known or Known()
+    named = evidence.named
+    kernel = tree.bound.name if tree.bound else evidence.kernel_revision
+    if not kernel:
+        return _by_hash_alone(sent, evidence)
+    if not named:
+        return Identity(kernel, remark=_other(sent, kernel, "the kernel's commit"))
+    if named == kernel or (tree.bound and _is_one_of(named, tree.bound.names)):
+        return Identity(kernel)
+    if is_hash(named) and evidence.kernel_hash:
+        if _same_hash(named, evidence.kernel_hash):
+            return Identity(kernel)
+    elif found := _understood(named, kernel, evidence, tree):
+        return found
+    return _ask(sent, evidence, kernel)
+
+
+def is_hash(name: str) -> bool:
+    """Whether ``name`` is (the start of) a git hash, and no number."""
+    return HASH_PATTERN.fullmatch(name) is not None and not name.isdecimal()
+
+
+def _by_hash_alone(sent: str, evidence: Evidence) -> Identity:
+    """No number and no history to bind the hash by: it can be compared with another hash only."""
+    named, found = evidence.named, evidence.kernel_hash
+    if not found or not named or (is_hash(named) and _same_hash(named, found)):
+        return Identity(sent)
+    if is_hash(named):
+        return _ask(sent, evidence, found)
+    remark = (
+        f"the kernel names commit {found}, which no imported history of the tree holds: filed at "
+        f"{named} as the {evidence.named_by} says, and judged anew when history is imported"
+    )
+    return Identity(named, remark=remark)
+
+
+def _understood(named: str, kernel: str, evidence: Evidence, tree: Known) -> Identity | None:
+    """Where the two differ by what a rule explains."""
+    said = f"the kernel says {kernel}, the {evidence.named_by} {named}"
+    for own in dict.fromkeys([kernel, *(tree.bound.names if tree.bound else ())]):
+        apart = _apart(SVN_PATTERN, own, named)
+        if apart is not None and apart <= NEAR:
+            return Identity(kernel, remark=f"{said}: filed at the kernel's, {apart} commits away")
+        first, total = _number(COUNT_PATTERN, own), _number(COUNT_PATTERN, named)
+        if first is not None and total is not None and _is_pair(first, total, tree.pairs):
+            filed, alias = (named, kernel) if tree.counts_all else (kernel, named)
+            remark = f"{said}: one commit, counted along first parents and in all"
+            return Identity(filed, alias=alias, remark=remark)
+    return None
+
+
+def _is_pair(first: int, total: int, pairs: Sequence[tuple[int, int]]) -> bool:
+    """Whether both counts may be of one commit: merged branches only add up along a history."""
+    merged = total - first
+    if not pairs:
+        return LEAST_MERGED <= merged <= MOST_MERGED
+    nearest = min(pairs, key=lambda pair: abs(pair[0] - first))
+    return abs(merged - (nearest[1] - nearest[0])) <= NEAR_PAIRS
+
+
+def _ask(sent: str, evidence: Evidence, kernel: str) -> Identity:
+    """Wait, unless the uploader said whom to believe."""
+    named = evidence.named
+    if evidence.trust:
+        filed = kernel if evidence.trust == "kernel" else named
+        remark = f"the kernel says {kernel}, the {evidence.named_by} {named}: filed as asked"
+        return Identity(filed, remark=remark)
+    name = evidence.image if evidence.named_by == "image" else evidence.label
+    where = f"the {evidence.named_by} {name}" if name else f"the {evidence.named_by}"
+    candidates = (
+        Candidate(kernel, "kernel", f"the kernel says {kernel}"),
+        Candidate(named, evidence.named_by, f"{where} says {named}"),
+    )
+    return Identity(sent, candidates=candidates)
+
+
+def _other(sent: str, filed: str, what: str) -> str:
+    return f"sent as {sent}, filed at {filed}, {what}" if sent != filed else ""
+
+
+def _is_one_of(name: str, names: Collection[str]) -> bool:
+    return name in names or (is_hash(name) and any(_same_hash(name, one) for one in names))
+
+
+def _same_hash(one: str, other: str) -> bool:
+    shorter = min(len(one), len(other))
+    return shorter >= 7 and is_hash(other) and one[:shorter] == other[:shorter]
+
+
+def _number(pattern: Any, name: str) -> int | None:
+    found = pattern.fullmatch(name)
+    return int(found[1]) if found else None
+
+
+def _apart(pattern: Any, one: str, other: str) -> int | None:
+    first, second = _number(pattern, one), _number(pattern, other)
+    return None if first is None or second is None else abs(first - second)

@@ -1,0 +1,162 @@
+"""Where the runs of an upload belong, by their evidence and what their trees know.
+
+An upload whose documents carry no evidence costs no statement here.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from uuid import UUID
+
+from webapp.labs.models import Lab
+from webapp.results.documents import RunDocument
+from webapp.results.identity import Bound, Evidence, Identity, Known, Trust, identify
+from webapp.results.models import Choice, IdentityRule
+from webapp.results.revision_ids import COUNT_PATTERN, position_of
+from webapp.results.services.bulk import fetch_rows
+
+TrustedSides: Mapping[str, Trust] = {Choice.KERNEL: "kernel", Choice.LABEL: "label"}
+
+# One step along revision_by_hash_prefix for each hash: ~>=~ and ~<~ compare as that index does, and
+# "g" follows every hexadecimal digit.
+BOUND = """
+SELECT wanted.tree, wanted.hash, revision.name, array_agg(DISTINCT other.name)
+  FROM unnest(%s::text[], %s::text[]) AS wanted (tree, hash)
+  JOIN results_tree AS tree ON tree.name = wanted.tree
+  JOIN results_revisionalias AS alias
+    ON alias.tree_id = tree.id
+   AND alias.name ~>=~ wanted.hash AND alias.name ~<~ (wanted.hash || 'g')
+  JOIN results_revision AS revision ON revision.id = alias.revision_id
+  JOIN results_revisionalias AS other ON other.revision_id = revision.id
+ GROUP BY wanted.tree, wanted.hash, revision.id, revision.name
+"""
+# Revisions that answer to two counts.
+PAIRS = """
+SELECT tree.name, tree.counts_all, pair.own, pair.other
+  FROM results_tree AS tree
+  LEFT JOIN LATERAL (
+       SELECT substr(revision.name, 2)::bigint AS own, substr(alias.name, 2)::bigint AS other
+         FROM results_revisionalias AS alias
+         JOIN results_revision AS revision ON revision.id = alias.revision_id
+        WHERE alias.tree_id = tree.id AND alias.name ~>=~ 'n' AND alias.name ~<~ 'o'
+          AND alias.name <> revision.name
+          AND alias.name ~ '^n[0-9]{1,9}$' AND revision.name ~ '^n[0-9]{1,9}$') AS pair ON true
+ WHERE tree.name = ANY(%s)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Identified:
+    """``runs`` as they are to be filed, in the order sent, and what was found of those that carry
+    evidence. ``left_out`` wait for nothing: a rule (its text) keeps them out.
+    """
+
+    runs: Sequence[RunDocument]
+    identities: Mapping[UUID, Identity]
+    left_out: Mapping[UUID, str]
+
+    @property
+    def waiting(self) -> frozenset[UUID]:
+        """Those that somebody has to decide."""
+        waits = {uuid for uuid, identity in self.identities.items() if identity.waits}
+        return frozenset(waits - self.left_out.keys())
+
+
+def identify_runs(runs: Sequence[RunDocument], lab: Lab) -> Identified:
+    """Apply evidence to ``runs`` of ``lab``. The caller has begun writing: history stays."""
+    carrying = [run for run in runs if run.evidence is not None]
+    if not carrying:
+        return Identified(runs, {}, {})
+    known = _known(carrying)
+    identities = {run.uuid: _identify(run, known) for run in carrying}
+    waiting = [run for run in carrying if identities[run.uuid].waits]
+    left_out = _apply_rules(waiting, identities, known, lab) if waiting else {}
+    filed = [_filed(run, identities.get(run.uuid)) for run in runs]
+    return Identified(filed, identities, left_out)
+
+
+def rule_for(label: str, rules: Sequence[IdentityRule]) -> IdentityRule | None:
+    """The rule whose pattern fits ``label``: of several the longest, which says the most."""
+    fitting = [rule for rule in rules if fnmatchcase(label, rule.pattern)]
+    return max(fitting, key=lambda rule: (len(rule.pattern), rule.pattern), default=None)
+
+
+def _identify(run: RunDocument, known: Mapping[tuple[str, str], Known]) -> Identity:
+    evidence = run.evidence or Evidence()
+    return identify(run.revision, evidence, known.get((run.tree, evidence.kernel_hash)))
+
+
+def _apply_rules(
+    waiting: Sequence[RunDocument],
+    identities: dict[UUID, Identity],
+    known: Mapping[tuple[str, str], Known],
+    lab: Lab,
+) -> dict[UUID, str]:
+    """What rules decide; the runs that a rule leaves out, with its text."""
+    rules = list(IdentityRule.objects.filter(lab=lab))
+    left_out = {}
+    for run in waiting:
+        evidence = run.evidence or Evidence()
+        rule = rule_for(evidence.label, rules)
+        if rule is None:
+            continue
+        if rule.believe == Choice.NONE:
+            left_out[run.uuid] = str(rule)
+        else:
+            trusting = replace(evidence, trust=TrustedSides[rule.believe])
+            identities[run.uuid] = _identify(replace(run, evidence=trusting), known)
+    return left_out
+
+
+def _filed(run: RunDocument, identity: Identity | None) -> RunDocument:
+    """``run`` at its commit. One that waits stands at what its kernel says, where that is a place:
+    a kernel is there, and a name may be a typing error.
+    """
+    if identity is None:
+        return run
+    filed = identity.revision
+    if identity.waits and position_of(identity.candidates[0].revision) is not None:
+        filed = identity.candidates[0].revision
+    if filed == run.revision:
+        return run
+    return replace(run, revision=filed, position=None, as_sent=run)
+
+
+def _known(runs: Sequence[RunDocument]) -> dict[tuple[str, str], Known]:
+    return _known_of([(run.tree, run.revision, run.evidence or Evidence()) for run in runs])
+
+
+def _known_of(needed: Sequence[tuple[str, str, Evidence]]) -> dict[tuple[str, str], Known]:
+    """By tree and hash: what trees know that these need, in no more than two statements."""
+    hashes = {(tree, found.kernel_hash) for tree, _, found in needed}
+    bound = _bound({key for key in hashes if key[1]})
+    counted = {tree for tree, _, found in needed if _are_counts(found)}
+    pairs: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    counting_all = set()
+    for tree, counts_all, own, other in fetch_rows(PAIRS, sorted(counted)) if counted else ():
+        if counts_all:
+            counting_all.add(tree)
+        if own is not None:
+            pairs[tree].append((min(own, other), max(own, other)))
+    return {
+        (tree, found): Known(bound.get((tree, found)), pairs[tree], tree in counting_all)
+        for tree, found in hashes
+    }
+
+
+def _are_counts(evidence: Evidence) -> bool:
+    both = (evidence.named, evidence.kernel_revision)
+    return both[0] != both[1] and all(map(COUNT_PATTERN.fullmatch, both))
+
+
+def _bound(wanted: set[tuple[str, str]]) -> dict[tuple[str, str], Bound]:
+    """The commit of each hash. One that begins two hashes of a tree binds nothing."""
+    if not wanted:
+        return {}
+    ordered = sorted(wanted)
+    rows = fetch_rows(BOUND, [tree for tree, _ in ordered], [found for _, found in ordered])
+    found: defaultdict[tuple[str, str], list[Bound]] = defaultdict(list)
+    for tree, text, name, names in rows:
+        found[tree, text].append(Bound(name, names))
+    return {key: rows[0] for key, rows in found.items() if len(rows) == 1}

@@ -1,0 +1,209 @@
+"""Runs that wait until somebody says which commit they measured, and that decision.
+
+A run that waits is stored whole and withdrawn, so that nothing pools it. Deciding files it at a
+revision of its tree and has it count; nobody has to upload anything again.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from webapp.accounts.models import User
+from webapp.results.documents import RunDocument
+from webapp.results.errors import Problem, Unprocessable
+from webapp.results.identity import Identity
+from webapp.results.models import Choice, IdentityRule, RevisionAlias, Run, WaitingRun
+from webapp.results.services.bulk import insert_rows
+from webapp.results.services.identifying import Identified, rule_for
+from webapp.results.services.placing import Placed, place_names
+from webapp.results.services.refiling import (
+    count_again,
+    current_of,
+    leave_out,
+    lock_series_of_runs,
+    points_at,
+    refile,
+    renew,
+)
+from webapp.results.services.reshaping import begin_writing
+
+WAITS = "Its kernel and its names say two commits; it waits until somebody decides."
+LEFT_OUT = "Its kernel and its names say two commits, and it was decided to leave it out."
+
+
+@dataclass(frozen=True, slots=True)
+class Adopted:
+    """What new evidence changed of known runs."""
+
+    waiting: frozenset[UUID] = frozenset()
+    refiled: frozenset[UUID] = frozenset()
+
+
+def withdrawal_of(run: RunDocument, identified: Identified, now: datetime) -> dict[str, Any]:
+    """The columns that take a new run out of the statistics while it waits, or for good."""
+    identity = identified.identities.get(run.uuid)
+    if identity is None or not identity.waits:
+        return {"withdrawn_at": None, "withdrawn_reason": ""}
+    reason = LEFT_OUT if run.uuid in identified.left_out else WAITS
+    return {"withdrawn_at": now, "withdrawn_reason": reason}
+
+
+def note_waiting(
+    runs: Iterable[RunDocument], ids: Mapping[UUID, int], identified: Identified, now: datetime
+) -> None:
+    """Keep of the stored ``runs`` that wait what speaks for which commit."""
+    rows = []
+    for run in runs:
+        identity = identified.identities.get(run.uuid)
+        if identity is not None and identity.waits:
+            rule = identified.left_out.get(run.uuid, "")
+            rows.append(
+                {
+                    "run_id": ids[run.uuid],
+                    "candidates": [one.to_data() for one in identity.candidates],
+                    "label": run.evidence.label if run.evidence else "",
+                    "since": now,
+                    "decided_at": now if rule else None,
+                    "rule": rule,
+                }
+            )
+    insert_rows(WaitingRun, rows)
+
+
+def name_aliases(identities: Iterable[tuple[Identity, int, int]]) -> None:
+    """Let commits answer to the other name that evidence gave them: each is an identity, its tree
+    and its revision. A name that another revision of the tree bears stays that one's.
+    """
+    made = {
+        (tree, identity.alias): RevisionAlias(
+            tree_id=tree, revision_id=revision, name=identity.alias
+        )
+        for identity, tree, revision in identities
+        if identity.alias
+    }
+    if made:
+        RevisionAlias.objects.bulk_create(made.values(), ignore_conflicts=True)
+
+
+def adopt_evidence(
+    runs: Sequence[RunDocument], places: Mapping[UUID, Placed], identified: Identified
+) -> Adopted:
+    """Keep the evidence of ``runs`` that were stored without it, and file them by it.
+
+    A run that somebody withdrew stays out, wherever it is filed.
+    """
+    stored = current_of(run.uuid for run in runs)
+    now = timezone.now()
+    lock_series_of_runs(row.pk for row in stored.values())
+    before = points_at(row.pk for row in stored.values())
+    ids = {run.uuid: stored[run.uuid].pk for run in runs}
+    Run.objects.bulk_update(
+        [Run(pk=ids[run.uuid], evidence=asdict(run.evidence)) for run in runs if run.evidence],
+        ["evidence"],
+    )
+    waiting = [run for run in runs if identified.identities[run.uuid].waits]
+    moved = {
+        run.uuid: places[run.uuid]
+        for run in runs
+        if places[run.uuid].pk != stored[run.uuid].revision_id
+    }
+    refile({ids[uuid]: place for uuid, place in moved.items()})
+    for reason, left in ((LEFT_OUT, True), (WAITS, False)):
+        its = [ids[run.uuid] for run in waiting if (run.uuid in identified.left_out) is left]
+        leave_out(its, reason=reason, now=now)
+    note_waiting(waiting, ids, identified, now)
+    changed = {*moved, *(run.uuid for run in waiting)}
+    touched = {ids[uuid] for uuid in changed}
+    if touched:
+        renew(before | points_at(touched))
+    open_ones = {run.uuid for run in waiting if run.uuid not in identified.left_out}
+    return Adopted(frozenset(open_ones), frozenset(moved.keys() - open_ones))
+
+
+@transaction.atomic
+def decide_waiting(*, runs: Collection[UUID], choice: str, by: User | None, rule: str = "") -> int:
+    """File the waiting ``runs`` at what ``choice`` means: ``kernel``, ``label``, one of their
+    candidates, or ``none``, which leaves them out for good. How many were decided; those that
+    somebody else decided meanwhile are left alone.
+
+    Raises:
+        Unprocessable: ``choice`` is none of a run's candidates, or the tree cannot place it.
+    """
+    begin_writing()
+    rows = list(
+        WaitingRun.objects.open()
+        .filter(run__uuid__in=list(runs), run__superseded_by__isnull=True)
+        .order_by("pk")
+        .select_for_update(of=["self"])
+        .select_related("run__revision__tree", "run__agent__lab")
+    )
+    if not rows:
+        return 0
+    chosen = {row.pk: _chosen(row, choice) for row in rows}
+    now = timezone.now()
+    if choice == Choice.NONE:
+        Run.objects.filter(pk__in=chosen, withdrawn_reason=WAITS).update(withdrawn_reason=LEFT_OUT)
+        _note_decision(rows, {}, now, by, rule)
+        return len(rows)
+    places = _places(rows, chosen)
+    lock_series_of_runs(chosen)
+    refile(places)
+    count_again(chosen, reason=WAITS)
+    renew(points_at(chosen))
+    _note_decision(rows, places, now, by, rule)
+    return len(rows)
+
+
+def apply_rule(rule: IdentityRule, *, by: User | None) -> int:
+    """Decide every waiting run of the rule's lab that this rule, of all rules, fits."""
+    rules = list(IdentityRule.objects.filter(lab=rule.lab_id))
+    waiting = WaitingRun.objects.open().filter(run__hardware__lab=rule.lab_id)
+    fitting = [
+        uuid
+        for uuid, label in waiting.values_list("run__uuid", "label")
+        if rule_for(label, rules) == rule
+    ]
+    return decide_waiting(runs=fitting, choice=rule.believe, by=by, rule=str(rule))
+
+
+def _chosen(row: WaitingRun, choice: str) -> str:
+    if choice == Choice.NONE:
+        return ""
+    found = row.of(choice)
+    if found is None:
+        names = ", ".join(one["revision"] for one in row.candidates)
+        message = f"{choice!r} is no candidate of run {row.run.uuid}; choose one of {names}"
+        raise Unprocessable([Problem("choice", message)])
+    return found
+
+
+def _places(rows: Sequence[WaitingRun], chosen: Mapping[int, str]) -> dict[int, Placed]:
+    """The revision of each run, by the run's id; new ones are made as by an upload."""
+    by_tree: dict[tuple[int, int], list[WaitingRun]] = {}
+    for row in rows:
+        by_tree.setdefault((row.run.revision.tree_id, row.run.agent_id), []).append(row)
+    places: dict[int, Placed] = {}
+    for group in by_tree.values():
+        tree, agent = group[0].run.revision.tree, group[0].run.agent
+        found = place_names(tree, {chosen[row.pk] for row in group}, agent)
+        places |= {row.pk: found[chosen[row.pk]] for row in group}
+    return places
+
+
+def _note_decision(
+    rows: Sequence[WaitingRun],
+    places: Mapping[int, Placed],
+    now: datetime,
+    by: User | None,
+    rule: str,
+) -> None:
+    for row in rows:
+        place = places.get(row.pk)
+        row.decided_at, row.decided_by, row.rule = now, by, rule[:300]
+        row.chosen_id = place.pk if place else None
+    WaitingRun.objects.bulk_update(rows, ["decided_at", "decided_by", "rule", "chosen"])
