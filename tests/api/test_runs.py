@@ -45,6 +45,7 @@ def test_sending_a_run_twice_stores_it_once(send: Send) -> None:
         "stored": 0,
         "replaced": 0,
         "known": 1,
+        "waiting": 0,
         "runs": [{"uuid": run["uuid"], "status": "known", "warnings": []}],
     }
     assert Run.objects.count() == Measurement.objects.count() == Point.objects.count() == 1

@@ -1,6 +1,6 @@
 """Pages of operators, one file per part, like the models."""
 
-from webapp.results.admin import history, pooling_decisions, runs, series, subjects
+from webapp.results.admin import history, pooling_decisions, runs, series, subjects, waiting
 from webapp.results.admin.history import RevisionAdmin
 from webapp.results.admin.subjects import HardwareAdmin, ModeAdmin
 
@@ -13,4 +13,5 @@ __all__ = [
     "runs",
     "series",
     "subjects",
+    "waiting",
 ]

@@ -76,6 +76,15 @@ def identify_runs(runs: Sequence[RunDocument], lab: Lab) -> Identified:
     return Identified(filed, identities, left_out)
 
 
+def identify_stored(tree: str, runs: Mapping[int, tuple[str, Evidence]]) -> dict[int, Identity]:
+    """The same for stored runs of one tree (id → revision and evidence); no rule is asked."""
+    known = _known_of([(tree, revision, evidence) for revision, evidence in runs.values()])
+    return {
+        pk: identify(revision, evidence, known[tree, evidence.kernel_hash])
+        for pk, (revision, evidence) in runs.items()
+    }
+
+
 def rule_for(label: str, rules: Sequence[IdentityRule]) -> IdentityRule | None:
     """The rule whose pattern fits ``label``: of several the longest, which says the most."""
     fitting = [rule for rule in rules if fnmatchcase(label, rule.pattern)]

@@ -9,6 +9,7 @@ from webapp.results.commit_files import read_file
 from webapp.results.errors import Unprocessable
 from webapp.results.git_history import GitHistory, Ids, read_git
 from webapp.results.services import history
+from webapp.results.services.reidentifying import Reidentified, reidentify
 
 MOST_PROBLEMS = 20
 
@@ -52,6 +53,12 @@ class Command(BaseCommand):
             f"{tree}: {done.new} new, {done.changed} changed, {done.moved} moved, "
             f"{done.same} as they were"
         )
+        filed = reidentify(tree_name=tree)
+        if filed != Reidentified():
+            self.stdout.write(
+                f"by the hashes of their kernels, {filed.moved} runs moved to another commit, "
+                f"{filed.settled} wait no longer, {filed.waiting} wait now (see /runs/waiting/)"
+            )
 
     def _from_file(self, options: dict[str, Any]) -> list[CommitDocument]:
         if options["branch"] or options["ids"] or options["no_paths"]:
