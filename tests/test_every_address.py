@@ -53,6 +53,8 @@ RIGHTS: Mapping[str, str | tuple[str, str]] = {
     "api:list_alerts": READ,
     "api:one_alert": READ,
     "api:list_agreeing": READ,
+    "api:list_waiting": READ,
+    "api:choose_commit": AGENT,
     # Pages
     "overview": READ,
     "overview_progress": READ,
@@ -63,6 +65,8 @@ RIGHTS: Mapping[str, str | tuple[str, str]] = {
     "commits": READ,
     "commit": READ,
     "commit_runs": TRIAGER,
+    "waiting_runs": READ,
+    "waiting_runs_act": TRIAGER,
     "alerts": READ,
     "alerts_act": TRIAGER,
     "alert": READ,

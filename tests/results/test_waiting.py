@@ -21,7 +21,8 @@ from webapp.results.models import (
     Tree,
     WaitingRun,
 )
-from webapp.results.services import apply_rule, decide_waiting, restore_run, withdraw_run
+from webapp.results.services import decide_waiting, restore_run, withdraw_run
+from webapp.results.services.waiting import apply_rule
 
 pytestmark = pytest.mark.django_db
 HASH = "97be6fced7d"

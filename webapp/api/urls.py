@@ -5,7 +5,18 @@ from django.urls import path
 from ninja import NinjaAPI
 from ninja.openapi.docs import Swagger
 
-from webapp.api import agreeing, alerts, bisects, compare, hardware, health, jobs, runs, series
+from webapp.api import (
+    agreeing,
+    alerts,
+    bisects,
+    compare,
+    hardware,
+    health,
+    jobs,
+    runs,
+    series,
+    waiting,
+)
 from webapp.api.auth import AgentToken
 from webapp.api.body import BoundedJSON
 from webapp.api.errors import add_handlers, refuse_stranger
@@ -28,6 +39,7 @@ api = NinjaAPI(
 )
 add_handlers(api)
 api.add_router("/runs", runs.router, auth=AgentToken())
+api.add_router("/runs", waiting.router)
 api.add_router("/jobs", jobs.router)
 api.add_router("", hardware.router, auth=AgentToken())
 api.add_router("", series.router)

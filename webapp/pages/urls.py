@@ -29,6 +29,7 @@ from webapp.pages import (
     thresholds,
     trends,
     unsubscribe,
+    waiting_runs,
     webhooks,
 )
 
@@ -42,6 +43,8 @@ urlpatterns = [
     path("commits/<str:tree>/", gzip_page(commits.page), name="commits"),
     path("commits/<str:tree>/<str:revision>/", gzip_page(commit.page), name="commit"),
     path("commits/<str:tree>/<str:revision>/runs/", disagreements.act, name="commit_runs"),
+    path("runs/waiting/", gzip_page(waiting_runs.page), name="waiting_runs"),
+    path("runs/waiting/act/", waiting_runs.act, name="waiting_runs_act"),
     path("alerts/", gzip_page(alerts.page), name="alerts"),
     path("alerts/act/", alerts.act_on_many, name="alerts_act"),
     path("alerts/<int:number>/", gzip_page(alert.page), name="alert"),

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 from webapp.accounts.admin import OperatedAdmin, ReadOnlyAdmin, whether
 from webapp.results.models import IdentityRule, WaitingRun
-from webapp.results.services import apply_rule
+from webapp.results.services.waiting import apply_rule
 
 
 @admin.register(IdentityRule)

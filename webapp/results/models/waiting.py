@@ -2,8 +2,9 @@
 
 from typing import Any, Self
 
+from django.contrib.postgres.aggregates import ArrayAgg
 from django.db import models
-from django.db.models import Q
+from django.db.models import Count, Min, Q
 
 from webapp.accounts.models import User
 from webapp.labs.models import Lab
@@ -52,6 +53,41 @@ class WaitingRunQuerySet(models.QuerySet["WaitingRun"]):
     def open(self) -> Self:
         """Those that still wait."""
         return self.filter(decided_at__isnull=True)
+
+    def alike(self) -> Any:
+        """One row for each directory on each hardware whose runs name the same commits, the ones
+        that wait longest first: their number, the UUIDs of some and since when.
+        """
+        by = ("run__revision__tree__name", "run__hardware__name", "label", "candidates")
+        return (
+            self.order_by()
+            .values(*by)
+            .annotate(
+                count=Count("pk"),
+                first=Min("since"),
+                uuids=ArrayAgg("run__uuid", order_by="run__uuid"),
+                modes=ArrayAgg("run__mode__name", order_by="run__uuid"),
+            )
+            .order_by("first", *by)
+        )
+
+    def as_one(self, other: "WaitingRun", *, in_its_directory: bool) -> Self:
+        """Those of the tree and lab of ``other`` that name the same commits by the same sides: of
+        its hardware and directory, or of all.
+        """
+        found = self.filter(
+            run__revision__tree=other.run.revision.tree_id,
+            run__hardware__lab=other.run.hardware.lab_id,
+        )
+        if in_its_directory:
+            return found.filter(
+                run__hardware=other.run.hardware_id,
+                label=other.label,
+                candidates=other.candidates,
+            )
+        for number, one in enumerate(other.candidates):
+            found = found.filter(**{f"candidates__{number}__revision": one["revision"]})
+        return found
 
     def with_subjects(self) -> Self:
         """With everything a row of the page names."""

@@ -24,7 +24,7 @@ from webapp.results.services.refusals import note_refused_replacement
 from webapp.results.services.reshaping import begin_writing
 from webapp.results.services.subjects import register_hardware
 from webapp.results.services.tree_locks import lock_trees
-from webapp.results.services.waiting import apply_rule, decide_waiting
+from webapp.results.services.waiting import decide_waiting
 from webapp.results.services.withdrawing import restore_run, withdraw_run
 
 __all__ = [
@@ -37,7 +37,6 @@ __all__ = [
     "ResultsError",
     "RunDocument",
     "Unprocessable",
-    "apply_rule",
     "begin_merge",
     "begin_writing",
     "count_together",

@@ -1,0 +1,85 @@
+"""Runs that wait for the decision which commit they measured."""
+
+from typing import Any, Literal
+from uuid import UUID
+
+from django.http import HttpRequest
+from ninja import Query, Router
+
+from webapp.api.auth import AgentToken
+from webapp.api.numbered import Page, newest
+from webapp.api.runs import REFUSALS
+from webapp.api.schemas.errors import ErrorOut
+from webapp.api.schemas.types import Asked
+from webapp.api.schemas.waiting import DecidedOut, DecisionIn, WaitingList, waiting_out
+from webapp.labs.models import Lab, Token
+from webapp.results.models import WaitingRun
+from webapp.results.services import Forbidden, Problem, Unprocessable, decide_waiting
+
+router = Router(tags=["runs"])
+
+
+class Wanted(Page):
+    """Which runs; a part left out means all."""
+
+    state: Literal["waiting", "decided", ""] = "waiting"
+    tree: Asked = ""
+    hardware: Asked = ""
+    label: Asked = ""
+
+
+@router.get(
+    "/waiting",
+    response={200: WaitingList, 422: ErrorOut},
+    summary="Runs that wait until somebody decides which commit they measured",
+)
+def list_waiting(request: HttpRequest, wanted: Query[Wanted]) -> Any:
+    """Such a run is stored and takes no part in anything until then."""
+    found = WaitingRun.objects.with_subjects().select_related("chosen")
+    if wanted.state:
+        found = found.filter(decided_at__isnull=wanted.state == "waiting")
+    filters = {
+        "run__revision__tree__name": wanted.tree,
+        "run__hardware__name": wanted.hardware,
+        "label": wanted.label,
+    }
+    found = found.filter(**{name: text for name, text in filters.items() if text})
+    rows, following = newest(found, wanted)
+    return {"waiting": [waiting_out(row) for row in rows], "next": following}
+
+
+@router.post(
+    "/waiting",
+    auth=AgentToken(),
+    response={200: DecidedOut, 400: ErrorOut, **REFUSALS},
+    summary="Decide which commit waiting runs measured",
+)
+def choose_commit(request: HttpRequest, decision: DecisionIn) -> Any:
+    """For runs on hardware of the token's lab. All are decided, or none."""
+    token: Token = request.auth  # type: ignore[attr-defined]
+    _refuse_others(decision.runs, token.agent.lab)
+    agent = f"agent {token.agent}"
+    count = decide_waiting(runs=decision.runs, choice=decision.choice, by=None, rule=agent)
+    return {"decided": count}
+
+
+def _refuse_others(runs: list[UUID], lab: Lab) -> None:
+    """Raises Unprocessable for runs that never waited, Forbidden for those of another lab."""
+    rows = WaitingRun.objects.filter(run__uuid__in=runs).values_list(
+        "run__uuid", "run__hardware__lab"
+    )
+    labs = dict(rows)
+    unknown = [
+        Problem(f"runs[{i}]", f"run {uuid} does not wait, and never did")
+        for i, uuid in enumerate(runs)
+        if uuid not in labs
+    ]
+    if unknown:
+        raise Unprocessable(unknown)
+    foreign = [
+        Problem(f"runs[{i}]", f"run {uuid} is of another lab than this token")
+        for i, uuid in enumerate(runs)
+        if labs[uuid] != lab.pk
+    ]
+    if foreign:
+        raise Forbidden(foreign)

@@ -1,0 +1,128 @@
+"""`/runs/waiting/`: runs whose kernel and names say two commits, and deciding where they belong."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from webapp.accounts.services import signed_in_user, triager_required
+from webapp.results.models import Choice, Revision, WaitingRun
+from webapp.results.services import Unprocessable, decide_waiting
+
+GROUPS_SHOWN = 30
+RUNS_SHOWN = 100
+"""Of one directory, to be ticked one by one."""
+
+REVISIONS_SHOWN = 50
+MOST_CHOSEN = 5000
+
+
+class RunLine(NamedTuple):
+    """One run of a group."""
+
+    uuid: UUID
+    mode: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """``count`` runs of one directory on one machine that wait for the same decision; the first of
+    them are ``runs``.
+    """
+
+    tree: str
+    hardware: str
+    label: str
+    candidates: Sequence[Mapping[str, str]]
+    count: int
+    since: datetime
+    runs: Sequence[RunLine]
+
+    @property
+    def example(self) -> UUID:
+        """The run that names the group in a form."""
+        return self.runs[0].uuid
+
+    @property
+    def more(self) -> int:
+        """How many are not listed."""
+        return self.count - len(self.runs)
+
+
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    """What waits, directory by directory, and revisions that wait for their place."""
+    pages = Paginator(WaitingRun.objects.open().alike(), GROUPS_SHOWN)
+    shown = pages.get_page(request.GET.get("page"))
+    revisions = Revision.objects.waiting().select_related("tree", "proposed_by__lab")
+    far = list(revisions.prefetch_related("proposals__agent__lab")[: REVISIONS_SHOWN + 1])
+    context = {
+        "page": shown,
+        "groups": [_group(row) for row in shown],
+        "total": WaitingRun.objects.open().count(),
+        "revisions": far[:REVISIONS_SHOWN],
+        "more_revisions": len(far) > REVISIONS_SHOWN,
+    }
+    return render(request, "pages/waiting_runs.html", context)
+
+
+@require_POST
+@triager_required
+def act(request: HttpRequest) -> HttpResponse:
+    """File runs at a commit or leave them out; come back to what still waits."""
+    choice = request.POST.get("choice", "")[:64]
+    runs = _meant(request)
+    if not runs:
+        messages.error(request, "No waiting run was chosen, or somebody decided meanwhile.")
+        return redirect("waiting_runs")
+    try:
+        count = decide_waiting(runs=runs, choice=choice, by=signed_in_user(request))
+    except Unprocessable as error:
+        for problem in error.problems:
+            messages.error(request, problem.message)
+    else:
+        what = "left out" if choice == Choice.NONE else f"filed: {choice}"
+        messages.success(request, f"{count} {'run' if count == 1 else 'runs'} {what}.")
+    return redirect("waiting_runs")
+
+
+def _meant(request: HttpRequest) -> list[UUID]:
+    """The runs that the form means: those ticked, the whole directory, or all alike."""
+    which = request.POST.get("which", "")
+    if which == "ticked":
+        return [uuid for text in request.POST.getlist("run")[:MOST_CHOSEN] if (uuid := _uuid(text))]
+    example = _uuid(request.POST.get("example", ""))
+    if example is None or which not in ("directory", "alike"):
+        return []
+    row = WaitingRun.objects.open().with_subjects().filter(run__uuid=example).first()
+    if row is None:
+        return []
+    found = WaitingRun.objects.open().as_one(row, in_its_directory=which == "directory")
+    return list(found.order_by("pk").values_list("run__uuid", flat=True))
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def _group(row: Mapping[str, Any]) -> Group:
+    lines = map(RunLine, row["uuids"][:RUNS_SHOWN], row["modes"])
+    return Group(
+        tree=row["run__revision__tree__name"],
+        hardware=row["run__hardware__name"],
+        label=row["label"],
+        candidates=row["candidates"],
+        count=row["count"],
+        since=row["first"],
+        runs=list(lines),
+    )
