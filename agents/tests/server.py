@@ -41,6 +41,7 @@ class FakeServer:
     time: str = "2024-01-01T00:00:00+00:00"
     delay: float = 0.0
     most: int = 500
+    status: str = "stored"
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def answer(self, method: str, url: str, headers: dict[str, str], content: bytes) -> Answer:
@@ -77,7 +78,7 @@ class FakeServer:
                 problems[f"runs[{index}].{found[0]}"] = found[1]
         if problems:
             return error(self.refusal, "cannot be stored", "mend it", **problems)
-        status = {run["uuid"]: "known" if run["uuid"] in self.runs else "stored" for run in runs}
+        status = {run["uuid"]: "known" if run["uuid"] in self.runs else self.status for run in runs}
         self.runs.update({run["uuid"]: run for run in runs})
         count = list(status.values()).count
         listed = [{"uuid": uuid, "status": found} for uuid, found in status.items()]

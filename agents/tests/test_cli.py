@@ -317,3 +317,46 @@ def test_a_run_out_of_limits_is_kept_aside_and_named_and_the_others_are_sent(
 def test_a_run_out_of_limits_is_named_before_it_is_sent(labagent, beyond, capsys, command):
     assert labagent(*command, beyond) == 0
     assert "out of limits 1: metrics.pps.samples[0]" in capsys.readouterr().err
+
+
+# Whose word counts, and what waits
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--position", "7"], "--position goes with --revision"),
+        (["--revision", "r1", "--trust", "kernel"], "leave one of them out"),
+        (["--revision", "r 1"], "no name that the server takes"),
+        (["--position", "-1"], "--position"),
+        (["--trust", "me"], "--trust"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(labagent, archive, capsys, options, message):
+    assert labagent("parse", archive, *options) != 0
+    assert message in capsys.readouterr().err
+
+
+def test_a_given_revision_is_sent_with_its_place(labagent, archive, capsys):
+    assert labagent("parse", archive, "--json", "--revision", "x1", "--position", "7") == 0
+    documents = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {(one["revision"], one["position"]) for one in documents} == {("x1", 7)}
+
+
+def test_an_upload_says_what_waits_and_where_to_look(labagent, archive, server, capsys):
+    server.status = "waiting"
+    assert labagent("upload", archive) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("stored 0, known 0, waiting 2, rejected 0")
+    assert "waiting 2: kernel and label (or image) say two commits; decide at" in err
+    assert "/runs/waiting/" in err
+
+
+def test_an_upload_ends_with_the_page_of_its_machine(labagent, archive, server, capsys):
+    assert labagent("upload", archive) == 0
+    assert "/hardware/Atom_C2558_4Cores/Intel_i350/" in capsys.readouterr().err
+
+
+def test_history_ends_with_the_changes_it_shows(labagent, archive, server, capsys):
+    assert labagent("upload", archive, "--history") == 0
+    assert "/alerts/?state=history" in capsys.readouterr().err

@@ -20,7 +20,7 @@ from webapp.results.models import Hardware, Mode, Tree
 
 ROWS = 50
 MOST_AT_ONCE = 200
-STATES = [("open", "open"), *Alert.State.choices, ("all", "all")]
+STATES = [("open", "open"), *Alert.State.choices, ("history", "history"), ("all", "all")]
 PARTS = ("state", "tree", "hardware", "mode")
 
 
@@ -69,6 +69,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "alerts": summarise(_with(rows[:ROWS], acted)),
         "acted": {alert.pk for alert in acted},
         "any": bool(rows) or Alert.objects.exists(),
+        "in_history": 0 if rows else Alert.objects.in_state("history").count(),
         "older": filters.address(before=str(rows[ROWS - 1].pk)) if len(rows) > ROWS else "",
         "done": [(alert.pk, alert.version) for alert in acted],
     }

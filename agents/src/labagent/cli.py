@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import click
 from rich.console import Console
@@ -24,12 +25,13 @@ from labagent.errors import (
     RunsRejectedError,
     SettingsError,
 )
+from labagent.limits import MOST_POSITION, REVISION
 from labagent.model import Mode, Outcome, Overrides, Skip, runs_of, skips_of
 from labagent.readers.benchlab import read_directories
 from labagent.report import reason_lines, run_lines, skip_reasons, warning_lines
 from labagent.settings import SERVER_VARIABLE, TOKEN_VARIABLE, Settings, load_settings
 from labagent.spool import Spool
-from labagent.upload import Sender, out_of_limits, spool_runs
+from labagent.upload import Sender, Tally, out_of_limits, spool_runs
 from labagent.work.stops import Abandoned
 from labagent.world import World
 
@@ -68,7 +70,41 @@ override_options = combined(
     click.option("--tree", help="The tree of all runs, instead of what their kernels say."),
     click.option("--hardware", help="The hardware (HW/NIC), instead of what the path says."),
     click.option("--mode", type=ModeType(), help="The mode: workload[@traffic][+option…]."),
+    click.option("--revision", help="The revision of all runs, instead of what is read."),
+    click.option(
+        "--position",
+        type=click.IntRange(0, MOST_POSITION),
+        help="With --revision: its place along the tree, where its name tells none.",
+    ),
+    click.option(
+        "--trust",
+        type=click.Choice(["kernel", "label"]),
+        help="Whom to believe where kernel and label (or image) say two commits; else runs wait.",
+    ),
 )
+
+
+def overrides_of(
+    *,
+    tree: str | None,
+    hardware: str | None,
+    mode: Mode | None,
+    revision: str | None,
+    position: int | None,
+    trust: str | None,
+) -> Overrides:
+    """What the options say. Raises SettingsError for those that do not go together."""
+    if revision is None and position is not None:
+        raise SettingsError("--position goes with --revision", "say whose place it is")
+    if revision is not None and trust is not None:
+        raise SettingsError(
+            "--revision says which commit it is, --trust whom to ask", "leave one of them out"
+        )
+    if revision is not None and (fault := REVISION.fault(revision)):
+        raise SettingsError(f"--revision {fault}", "write r303643, n302145, a hash or 11.0-RELEASE")
+    return Overrides(tree, hardware, mode, revision, position, trust or "")
+
+
 server_options = combined(
     click.option("--server", metavar="URL", help=f"The server; else {SERVER_VARIABLE}."),
     click.option("--token", help=f"The agent's token; else {TOKEN_VARIABLE}."),
@@ -92,12 +128,10 @@ def parse(
     directories: Sequence[Path],
     *,
     as_json: bool,
-    tree: str | None,
-    hardware: str | None,
-    mode: Mode | None,
+    **said: Any,
 ) -> None:
     """Read bench directories, at any level of an archive, and print their runs."""
-    outcomes = read(directories, Overrides(tree, hardware, mode))
+    outcomes = read(directories, overrides_of(**said))
     runs = runs_of(outcomes)
     lines = (json.dumps(run.document()) for run in runs) if as_json else run_lines(runs)
     for line in lines:
@@ -119,18 +153,17 @@ def parse(
 @click.pass_obj
 def upload(
     world: World,
+    /,
     directories: Sequence[Path],
     *,
     server: str | None,
     token: str | None,
     spool: Path | None,
-    tree: str | None,
-    hardware: str | None,
-    mode: Mode | None,
     register: bool,
     history: bool,
     replace: bool,
     dry_run: bool,
+    **said: Any,
 ) -> None:
     """Send the runs of bench directories; without any, what an earlier call could not send.
 
@@ -138,7 +171,7 @@ def upload(
     sending twice stores once.
     """
     settings = load_settings(world.environ, server=server, token=token, spool=spool)
-    overrides = Overrides(tree, hardware, mode)
+    overrides = overrides_of(**said)
     if dry_run:
         rehearse(settings, directories, overrides)
         return
@@ -147,9 +180,10 @@ def upload(
     complain(outcomes)
     kept = Spool(settings.server_spool)
     announce_leftovers(kept)
-    aside = spool_runs(kept, runs_of(outcomes), Flags(register, history, replace))
+    flags = Flags(register, history, replace)
+    aside = spool_runs(kept, runs_of(outcomes), flags)
     with world.connect(url, secret) as client:
-        send(client, kept, outcomes, aside)
+        send(client, kept, outcomes, aside, flags)
     admit_unread(outcomes)
 
 
@@ -205,8 +239,16 @@ def announce_leftovers(spool: Spool) -> None:
         click.echo(f"sending {left} runs that wait from an earlier upload as well", err=True)
 
 
-def send(client: Client, spool: Spool, outcomes: Sequence[Outcome], aside: Sequence[Skip]) -> None:
-    """Send what the spool holds and close with one line of figures, `aside` among the rejected."""
+def send(
+    client: Client,
+    spool: Spool,
+    outcomes: Sequence[Outcome],
+    aside: Sequence[Skip],
+    flags: Flags,
+) -> None:
+    """Send what the spool holds and close with one line of figures, `aside` among the rejected, and
+    on standard error what is worth a look.
+    """
     with progress_bar(spool.count(spool.pending())) as advance:
         sender = Sender(client, spool, advance)
         sender.tally.rejected.extend(aside)
@@ -221,6 +263,7 @@ def send(client: Client, spool: Spool, outcomes: Sequence[Outcome], aside: Seque
     for line in (
         *reason_lines("warned of", tally.warned),
         *reason_lines("rejected", tally.rejected),
+        *where_to_look(tally, client.server, flags),
     ):
         click.echo(line, err=True)
     if tally.rejected:
@@ -228,6 +271,23 @@ def send(client: Client, spool: Spool, outcomes: Sequence[Outcome], aside: Seque
             f"{len(tally.rejected)} runs are refused, now in {spool.directory}/rejected",
             "mend what is said above, then upload their directories again",
         )
+
+
+def where_to_look(tally: Tally, server: str, flags: Flags) -> Iterator[str]:
+    """What waits and why, and the page that says most about what came in."""
+    if tally.waiting:
+        yield (
+            f"waiting {tally.waiting}: kernel and label (or image) say two commits; decide at "
+            f"{server}/runs/waiting/, or send again with --trust kernel or --trust label"
+        )
+    if not tally.hardware:
+        return
+    if flags.history:
+        yield f"see {server}/alerts/?state=history"
+    elif len(tally.hardware) == 1:
+        yield f"see {server}/hardware/{quote(*tally.hardware)}/"
+    else:
+        yield f"see {server}/"
 
 
 @contextmanager

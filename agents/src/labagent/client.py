@@ -48,8 +48,8 @@ class Flags:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What the server did with a batch: the UUIDs by `stored`, `replaced` or `known`, and what it
-    took otherwise than it was sent (`warnings`, by UUID)."""
+    """What the server did with a batch: the UUIDs by `stored`, `replaced`, `refiled`, `known` or
+    `waiting`, and what it took otherwise than it was sent (`warnings`, by UUID)."""
 
     status: Mapping[str, str]
     warnings: Mapping[str, Sequence[str]] = field(default_factory=dict)

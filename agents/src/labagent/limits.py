@@ -26,6 +26,7 @@ LARGEST_BOOT = 1_000_000
 LONGEST_MODE = 400
 FACTS_BYTES, FACTS_LEVELS, FACTS_KEY = 64 * 1024, 8, 200
 LARGEST_WHOLE = 2**63 - 1
+MOST_POSITION = 2**62 - 1
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 
 INVISIBLE = (
@@ -65,9 +66,19 @@ MODE_PART = Text(100, pattern=_PART)
 UNIT = Text(50, 1, without=NOT_LINE)
 SOURCE = Text(1000)
 WARNING = Text(2000)
+REVISION = Text(64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+EVIDENCE: Mapping[str, Text] = {
+    "label": Text(300, without=NOT_LINE),
+    "image": Text(300, without=NOT_LINE),
+    "directory": Text(1000),
+    "kernel_hash": Text(40, pattern="^([0-9a-f]{7,40})?$"),
+    "kernel_revision": REVISION,
+    "image_revision": REVISION,
+    "label_revision": REVISION,
+}
 TEXTS: Mapping[str, Text] = {
     "tree": NAME,
-    "revision": Text(64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$"),
+    "revision": REVISION,
     "hardware": Text(200, pattern=rf"^{_HARDWARE}(/{_HARDWARE})*$"),
     "build_id": Text(300, 1, without=NOT_LINE),
     "kernel_ident": Text(2000),
@@ -80,6 +91,7 @@ def faults(document: Mapping[str, Any]) -> list[Detail]:
     """What the server would refuse of a run, each with its path; empty: nothing."""
     return [
         *_texts("", {name: document[name] for name in TEXTS}, TEXTS),
+        *_evidence(document.get("evidence") or {}),
         *_mode(document["mode"]),
         *_metrics(document["metrics"]),
         *_time(document["measured_at"]),
@@ -93,6 +105,11 @@ def _texts(path: str, values: Mapping[str, Any], limits: Mapping[str, Text]) -> 
     for name, limit in limits.items():
         if fault := limit.fault(values[name]):
             yield Detail(f"{path}{name}", fault)
+
+
+def _evidence(evidence: Mapping[str, Any]) -> Faults:
+    told = {name: limit for name, limit in EVIDENCE.items() if evidence.get(name)}
+    yield from _texts("evidence.", evidence, told)
 
 
 def _listed(path: str, values: Sequence[Any], most: int, limit: Text) -> Faults:

@@ -7,7 +7,7 @@ import json
 import re
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from labagent.errors import SettingsError
@@ -99,8 +99,31 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Evidence:
+    """What was read of the commit before any rule, for the server to file the run by; empty: it was
+    not there. `trust` is what the user said: whom to believe where kernel and names differ.
+    """
+
+    label: str = ""
+    image: str = ""
+    directory: str = ""
+    kernel_hash: str = ""
+    kernel_revision: str = ""
+    image_revision: str = ""
+    label_revision: str = ""
+    trust: str = ""
+
+    def document(self) -> dict[str, str]:
+        """What there is, as the server takes it."""
+        return {name: clean(text) for name, text in asdict(self).items() if text}
+
+
+@dataclass(frozen=True)
 class Run:
-    """One build of one kernel, measured on one hardware in one mode."""
+    """One build of one kernel, measured on one hardware in one mode.
+
+    `read_as` is the revision that the files told, where the user gave another.
+    """
 
     tree: str
     revision: str
@@ -113,17 +136,30 @@ class Run:
     sources: tuple[Source, ...]
     facts: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    evidence: Evidence | None = None
+    position: int | None = None
+    read_as: str | None = None
 
     @property
     def uuid(self) -> uuid.UUID:
         """Version 5 of hardware, tree, revision, mode and the sorted digests of the sources: the
-        same wherever the files lie and in whatever order they were read."""
+        same wherever the files lie, in whatever order they were read and wherever they are filed.
+        """
         digests = sorted(source.sha256 for source in self.sources)
-        identity = [self.hardware, self.tree, self.revision, str(self.mode), *digests]
+        revision = self.read_as or self.revision
+        identity = [self.hardware, self.tree, revision, str(self.mode), *digests]
         return uuid.uuid5(RUN_NAMESPACE, json.dumps(identity, ensure_ascii=True))
 
     def document(self) -> dict[str, Any]:
         """The run as `POST /api/v1/runs` takes it."""
+        document = self._described()
+        if self.position is not None:
+            document["position"] = self.position
+        if self.evidence is not None:
+            document["evidence"] = self.evidence.document()
+        return document
+
+    def _described(self) -> dict[str, Any]:
         return {
             "uuid": str(self.uuid),
             "tree": self.tree,
@@ -177,11 +213,15 @@ class Skip:
 
 @dataclass(frozen=True)
 class Overrides:
-    """What the user said instead of what the directories say."""
+    """What the user said instead of what the directories say. `position` is the place of `revision`
+    along its tree; `trust` is whom to believe where kernel and names say two commits."""
 
     tree: str | None = None
     hardware: str | None = None
     mode: Mode | None = None
+    revision: str | None = None
+    position: int | None = None
+    trust: str = ""
 
 
 Outcome = Run | Skip

@@ -31,18 +31,32 @@ Progress = Callable[[int], None]
 
 @dataclass
 class Tally:
-    """What became of the runs; `rejected` says which were refused, and why, `warned` which the
-    server took otherwise than they were sent."""
+    """What became of the runs; `waiting` and `refiled` count the runs that wait for a decision and
+    those that were known and moved. `rejected` says which were refused, and why, `warned` which the
+    server took otherwise than they were sent.
+    `hardware` are the machines of runs that are new.
+    """
 
     stored: int = 0
     replaced: int = 0
     known: int = 0
+    waiting: int = 0
+    refiled: int = 0
+    hardware: set[str] = field(default_factory=set)
     rejected: list[Skip] = field(default_factory=list)
     warned: list[Skip] = field(default_factory=list)
 
     def __str__(self) -> str:
-        replaced = f", replaced {self.replaced}" if self.replaced else ""
-        return f"stored {self.stored}{replaced}, known {self.known}, rejected {len(self.rejected)}"
+        counts = {
+            "stored": self.stored,
+            "replaced": self.replaced,
+            "refiled": self.refiled,
+            "known": self.known,
+            "waiting": self.waiting,
+            "rejected": len(self.rejected),
+        }
+        always = ("stored", "known", "rejected")
+        return ", ".join(f"{what} {n}" for what, n in counts.items() if n or what in always)
 
 
 def spool_runs(spool: Spool, runs: Iterable[Run], flags: Flags) -> list[Skip]:
@@ -124,6 +138,13 @@ class Sender:
         self.tally.stored += receipt.count("stored")
         self.tally.replaced += receipt.count("replaced")
         self.tally.known += receipt.count("known")
+        self.tally.waiting += receipt.count("waiting")
+        self.tally.refiled += receipt.count("refiled")
+        self.tally.hardware |= {
+            run["hardware"]
+            for run in batch.runs
+            if receipt.status.get(run["uuid"]) in ("stored", "replaced")
+        }
         self.tally.warned += [
             Skip(describe(run), warning)
             for run in batch.runs

@@ -26,9 +26,13 @@ class AlertQuerySet(models.QuerySet["Alert"]):
         return self.filter(pk=Coalesce(Subquery(joined), number))
 
     def in_state(self, state: str) -> Self:
-        """Those in ``state``; ``open`` means every state that waits, ``all`` any."""
+        """Those in ``state``; ``open`` means every state that waits, ``all`` any, ``history`` those
+        of imported runs, which nobody was told of.
+        """
         if state == "all":
             return self
+        if state == "history":
+            return self.filter(history=True)
         return self.open() if state == "open" else self.filter(state=state)
 
     def about(self, *, tree: str = "", hardware: str = "", mode: str = "") -> Self:

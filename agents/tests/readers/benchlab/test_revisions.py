@@ -188,7 +188,7 @@ def test_the_document_has_exactly_the_fields_of_the_contract(tmp_path):
     document = read(tmp_path)[0].document()
     assert list(document) == [
         "uuid", "tree", "revision", "hardware", "mode", "metrics", "build_id", "kernel_ident",
-        "measured_at", "facts", "sources", "warnings",
+        "measured_at", "facts", "sources", "warnings", "evidence",
     ]  # fmt: skip
     assert document["mode"] == {"workload": "pf", "traffic": "inet4", "options": []}
     assert document["metrics"]["pps"]["boots"] == [0, 1, 2, 3, 4]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from labagent.model import Mode, Outcome, Overrides, Run, Samples, Skip, Source
+from labagent.limits import EVIDENCE
+from labagent.model import Evidence, Mode, Outcome, Overrides, Run, Samples, Skip, Source
 from labagent.readers.benchlab.clock import parse_time
 from labagent.readers.benchlab.drafts import Draft, make_drafts
 from labagent.readers.benchlab.facts import run_facts
@@ -114,10 +116,16 @@ class _Reader:
     def _key(self, draft: Draft) -> object:
         return self._tree(draft), self._revision(draft), self._mode(draft)
 
-    def _revision(self, draft: Draft) -> str | None:
-        """By the first rule that hits: image, label, kernel, kernel of the siblings."""
+    def _labels(self, draft: Draft) -> list[str | None]:
+        """The revisions that the names of its directories say."""
         nested = [parse_label(name).revision for name in draft.group.variant.nested]
-        labels = [self.label.revision, *nested]
+        return [self.label.revision, *nested]
+
+    def _revision(self, draft: Draft) -> str | None:
+        """By the first rule that hits: image, label, kernel, kernel of the siblings. It is what the
+        run is sent as and known by; the server files it by the evidence.
+        """
+        labels = self._labels(draft)
         counted = [name for name in labels if name and name[0] in "rnc"]
         kernel = draft.kernel or self.kernel
         candidates = [draft.image.revision, *counted, kernel.revision if kernel else None, *labels]
@@ -151,7 +159,8 @@ class _Reader:
 
     def _judge(self, draft: Draft) -> Outcome:
         hardware = self.overrides.hardware or self.directory.hardware
-        tree, revision, mode = self._tree(draft), self._revision(draft), self._mode(draft)
+        tree, read, mode = self._tree(draft), self._revision(draft), self._mode(draft)
+        revision = self.overrides.revision or read
         if revision is None:
             return self._skip(draft, NO_REVISION)
         if not draft.entry.measured.values:
@@ -162,7 +171,9 @@ class _Reader:
             return self._skip(draft, NO_TREE)
         if mode is None:
             return self._skip(draft, NO_WORKLOAD)
-        return self._run(draft, tree, revision, hardware, mode)
+        run = self._run(draft, tree, read or revision, hardware, mode)
+        position = self.overrides.position
+        return replace(run, revision=revision, read_as=read, position=position)
 
     def _skip(self, draft: Draft, reason: str, *, unread: bool = False) -> Skip:
         name = draft.group.prefix or "bench"
@@ -191,6 +202,32 @@ class _Reader:
                 iterations=measured.iterations,
             ),
             warnings=tuple(self._warnings(draft, revision)),
+            evidence=self._evidence(draft),
+        )
+
+    def _evidence(self, draft: Draft) -> Evidence:
+        """What the kernel and the names say of the commit. Where the user said it, they say
+        nothing."""
+        nested = draft.group.variant.nested
+        where = Evidence(
+            label="/".join([self.directory.label, *nested])[: EVIDENCE["label"].most],
+            image=draft.names.image[: EVIDENCE["image"].most],
+            directory="/".join([self.directory.title, *nested])[: EVIDENCE["directory"].most],
+            trust=self.overrides.trust,
+        )
+        if self.overrides.revision is not None:
+            return where
+        kernel = draft.kernel.revision or "" if draft.kernel else ""
+        commit = draft.kernel.commit or "" if draft.kernel else ""
+        is_number = kernel[:1] in ("r", "n", "c") and kernel[1:].isdecimal()
+        labels = [label for label in self._labels(draft) if label]
+        counted = [label for label in labels if label[0] in "rnc"]
+        return replace(
+            where,
+            kernel_hash=commit if is_number else kernel,
+            kernel_revision=kernel if is_number else "",
+            image_revision=draft.image.revision or "",
+            label_revision=next(iter([*counted, *labels]), ""),
         )
 
     def _build(self, draft: Draft, revision: str) -> str:

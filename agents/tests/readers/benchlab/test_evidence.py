@@ -1,0 +1,76 @@
+"""What a run says of its commit is sent as it was read; its identity does not follow the filing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from labagent.limits import faults
+
+from agents.tests.make import HEAD_12, bench, label_dir, read
+
+COUNTED = (
+    "FreeBSD router 14.0-CURRENT FreeBSD 14.0-CURRENT #0 n257521-97be6fced7d: "
+    "Wed Aug 17 2022 olivier@lame4:/usr/obj/usr/src/amd64.amd64/sys/amd64 amd64"
+)
+HASHED = HEAD_12.replace("r317849", "e30bf1a(master)")
+
+
+def test_kernel_image_and_label_are_sent_as_they_were_read(tmp_path):
+    label = label_dir(tmp_path, "fbsd14-n277567-D33658")
+    bench(label, "n277567D33658.pf", image="n277567D33658", cfg="pf", uname=COUNTED)
+    (run,) = read(tmp_path)
+    assert run.revision == "n277567"
+    assert run.document()["evidence"] == {
+        "label": "fbsd14-n277567-D33658",
+        "image": "n277567D33658",
+        "directory": "Atom_C2558_4Cores/Intel_i350/firewalls/fbsd14-n277567-D33658",
+        "kernel_hash": "97be6fced7d",
+        "kernel_revision": "n257521",
+        "image_revision": "n277567",
+        "label_revision": "n277567",
+    }
+    assert faults(run.document()) == []
+
+
+def test_a_kernel_that_names_only_a_hash_names_no_number(tmp_path):
+    bench(label_dir(tmp_path, "fbsd12-head.r309257"), "pf", cfg="pf", uname=HASHED)
+    evidence = read(tmp_path)[0].document()["evidence"]
+    assert evidence["kernel_hash"] == "e30bf1a"
+    assert "kernel_revision" not in evidence
+    assert evidence["label_revision"] == "r309257"
+
+
+def test_without_an_info_the_kernel_says_nothing(tmp_path):
+    bench(label_dir(tmp_path, "fbsd12-head.r309257"), "pf", cfg="pf", info=None)
+    evidence = read(tmp_path)[0].document()["evidence"]
+    assert sorted(evidence) == ["directory", "label", "label_revision"]
+
+
+def test_a_revision_that_is_given_is_the_only_one_and_the_identity_stays(tmp_path):
+    bench(label_dir(tmp_path, "fbsd12-head.r317849"), "pf", cfg="pf")
+    (plain,) = read(tmp_path)
+    (given,) = read(tmp_path, revision="12.0-RELEASE", position=7)
+    document = given.document()
+    assert (document["revision"], document["position"]) == ("12.0-RELEASE", 7)
+    assert sorted(document["evidence"]) == ["directory", "label"]
+    assert given.uuid == plain.uuid
+
+
+def test_a_directory_without_a_revision_is_read_when_one_is_given(tmp_path):
+    bench(label_dir(tmp_path, "fbsd10.1"), "pf", cfg="pf", uname="")
+    assert not read(tmp_path)
+    (run,) = read(tmp_path, revision="10.1-RELEASE", tree="freebsd-releng-10.1")
+    assert run.revision == "10.1-RELEASE"
+
+
+def test_whom_to_believe_is_sent(tmp_path):
+    bench(label_dir(tmp_path, "fbsd12-head.r300000"), "pf", cfg="pf")
+    assert read(tmp_path, trust="kernel")[0].document()["evidence"]["trust"] == "kernel"
+
+
+def test_evidence_past_the_servers_limits_is_found_before_it_is_sent(tmp_path):
+    bench(label_dir(tmp_path, "fbsd12-head.r300000"), "pf", cfg="pf")
+    run = read(tmp_path)[0]
+    wrong = replace(run.evidence, kernel_hash="XYZ", label="x" * 301)
+    found = faults(replace(run, evidence=wrong).document())
+    assert [fault.path for fault in found] == ["evidence.label", "evidence.kernel_hash"]
