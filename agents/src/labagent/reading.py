@@ -57,6 +57,16 @@ def read_head(path: Path, length: int) -> bytes:
         raise UnreadFileError(path, f"cannot be read: {error.strerror}") from error
 
 
+def read_tail(path: Path, length: int) -> bytes:
+    """The last `length` bytes of a regular file of any size."""
+    try:
+        with _open_regular(path) as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - length))
+            return file.read(length)
+    except OSError as error:
+        raise UnreadFileError(path, f"cannot be read: {error.strerror}") from error
+
+
 def read_text(path: Path, limit: int = MAX_TEXT_BYTES) -> str:
     """The text of a file; bytes that are no UTF-8 become U+FFFD."""
     return read_file(path, limit).decode("utf-8", "replace")

@@ -17,6 +17,8 @@ identify = ["uname", "-a"]
 run = ["bench", "{directory}"]
 """
 
+BOOTING = GOOD.replace("{directory}", "{boots}") + "least_boots = 3\n"
+
 
 def load(tmp_path, text):
     path = tmp_path / "lab.toml"
@@ -69,11 +71,27 @@ def test_what_all_machines_share_is_written_once(tmp_path):
         ('[[hardware]]\nname = "A"\nidentify = ["x"]', r"hardware\[1\]\.run is missing"),
         (GOOD + 'modes = ["p f"]', r"modes has a wrong one: 'p f'.*workload"),
         ("wait = 100\n" + GOOD, r"wait is 100.*0 to 60"),
+        (GOOD + "least_boots = 3", r"hardware\[1\]\.run does not use \{boots\}.*least_boots"),
+        (GOOD + "least_boots = 2.5", r"least_boots is 2\.5.*whole number"),
+        (GOOD + "least_boots = -1", r"least_boots is -1.*0 to 1000"),
+        (BOOTING + 'boot = ["x"]', r"least_boots is there beside boot.*keep one"),
+        (BOOTING.replace("boots}", "boots}{iteration}"), r"run uses \{iteration\}.*only once"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path, text, named):
     with pytest.raises(SettingsError, match=named):
         load(tmp_path, text)
+
+
+@pytest.mark.parametrize("revision", ["n277567", "303643", "0123456789ab", "release-1"])
+def test_a_revision_without_a_number_is_a_problem_of_commands_that_use_it(tmp_path, revision):
+    machine = load(tmp_path, GOOD + 'build = ["make", "BSDRP-{number}"]').machines["A/B"]
+    assert machine.problem("r303643") is None
+    assert machine.problem(revision) == (
+        f"hardware[1].build uses {{number}}, and revision {revision!r} has none: only an r and"
+        " digits has, as r303643; write {revision} there"
+    )
+    assert load(tmp_path, GOOD).machines["A/B"].problem(revision) is None
 
 
 @pytest.mark.parametrize("name", ["benchlab.toml", "ssh-iperf3.toml"])
@@ -87,3 +105,12 @@ def test_the_examples_are_good(labagent, capsys, name):
 def test_the_simulated_example_is_good(labagent, capsys):
     assert labagent("simulate", "--truth", EXAMPLES / "simulated.toml", "--check") == 0
     assert "2 steps" in capsys.readouterr().out
+
+
+def test_the_check_shows_what_would_run_for_bench_lab(labagent, capsys):
+    assert labagent("work", "--config", EXAMPLES / "benchlab.toml", "--check") == 0
+    out = capsys.readouterr().out
+    assert "bench-lab.sh -y -f" in out
+    assert "-n 3 -i /home/bench/images/r303643/" in out
+    assert "BSDRP-303643-upgrade" in out
+    assert "one run boots the machine before each of its 3 iterations or more" in out

@@ -61,6 +61,10 @@ class SimulatedLab:
         """True: each boot is begun by the lab."""
         return True
 
+    def boots_within(self, _job: Job) -> int:
+        """0: a simulated run stays within its boot."""
+        return 0
+
     def boot(self, task: Task, boot: int) -> None:
         """Take the time of a boot. Raises StageFailed where it hangs."""
         seconds = self._machine(task.job).durations.boot

@@ -27,12 +27,15 @@ def _machine(machine: Machine, state: Path) -> Iterator[str]:
     trees = ", ".join(machine.trees) if machine.trees is not None else "any tree"
     yield f"{machine.name}: {modes}; {trees}; results as {machine.reader.name}"
     job = _example(machine)
-    values = placeholders(job, state / "jobs" / "1" / f"{job.revision}.boot0")
+    directory = state / "jobs" / "1" / f"{job.revision}.boot0"
+    values = placeholders(job, directory, least_boots=machine.least_boots)
     for name in TIMEOUTS:
         if command := machine.commands.get(name):
             yield f"  {name} ({command.timeout:g} s): {shown(command.filled(values))}"
             yield from _missing(command)
-    if "boot" not in machine.commands:
+    if machine.least_boots:
+        yield f"  one run boots the machine before each of its {values['boots']} iterations or more"
+    elif "boot" not in machine.commands:
         yield "  no boot: the run boots the machine; the kernel is checked after it"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,10 @@ from labagent.job import Job, printable
 from labagent.model import clean
 from labagent.readers.benchlab.kernel import bounded
 from labagent.readers.results import Measurement, Output
-from labagent.reading import read_head
+from labagent.reading import UnreadFileError, read_head, read_tail
 from labagent.work.builds import Builds
 from labagent.work.commands import Command
-from labagent.work.config import LabFile, Machine
+from labagent.work.config import LabFile, Machine, number_of
 from labagent.work.lab import Task, accept_served
 from labagent.work.processes import Runner, TimedOut
 from labagent.work.stops import StageFailed
@@ -26,6 +27,9 @@ LONGEST_IDENT = 2000
 
 LONGEST_PRINTED = 64 * 1024
 """Bytes of a command's output that are read for an identity or a digest."""
+
+LONGEST_SAID = 2000
+"""Bytes at the end of a command's output in which its last line is looked for."""
 
 _LAB_AT_FAULT = frozenset({75, 255})
 """Exit statuses that blame the lab: EX_TEMPFAIL of sysexits(3), and an ssh that did not connect."""
@@ -47,8 +51,11 @@ class CommandLab:
         return [machine.serves() for machine in self.lab.machines.values()]
 
     def accept(self, job: Job) -> None:
-        """Raises StageFailed for a job that no machine serves."""
+        """Raises StageFailed for a job that no machine serves, or whose revision lacks what the
+        commands use."""
         accept_served(self.serves(), job)
+        if problem := self._machine(job).problem(job.revision):
+            raise StageFailed("lab", problem)
 
     def build(self, task: Task) -> str:
         """Build by the lab's command, unless it is built; its name. Raises StageFailed."""
@@ -86,6 +93,11 @@ class CommandLab:
         """Whether the machine is booted by a command of the lab."""
         return "boot" in self._machine(job).commands
 
+    def boots_within(self, job: Job) -> int:
+        """How many boots one run measures: 0, the one it is called in."""
+        least = self._machine(job).least_boots
+        return max(least, job.boots) if least else 0
+
     def boot(self, task: Task, boot: int) -> None:
         """Boot by the lab's command. Raises StageFailed."""
         self._must(task, "boot", "boot", task.boot_directory(boot), boot=boot)
@@ -101,15 +113,20 @@ class CommandLab:
         """Measure each iteration by the lab's command. Raises StageFailed."""
         directory = task.boot_directory(boot)
         printed = []
-        for iteration in range(1, task.job.iterations + 1):
+        times = 1 if self.boots_within(task.job) else task.job.iterations
+        for iteration in range(1, times + 1):
             stdout = task.directory / f"run.boot{boot}.{iteration}.out"
             self._must(task, "run", "run", directory, stdout=stdout, boot=boot, iteration=iteration)
             printed.append(stdout)
         machine = self._machine(task.job)
         try:
-            return machine.reader.read(Output(directory, printed), task.job, machine.metric)
+            measured = machine.reader.read(Output(directory, printed), task.job, machine.metric)
         except (AgentError, OSError) as error:
             raise StageFailed("run", f"no result: {error}") from error
+        if times == task.job.iterations:
+            return measured
+        asked = f"{task.job.iterations} iterations a boot were asked for; this lab measures 1"
+        return replace(measured, warnings=(*measured.warnings, asked))
 
     def clean(self, task: Task) -> None:
         """Tidy up by the lab's command, if it has one. Raises StageFailed."""
@@ -139,7 +156,7 @@ class CommandLab:
         if status:
             how = f"was killed by signal {-status}" if status < 0 else f"ended with {status}"
             blamed = "lab" if status < 0 or status in _LAB_AT_FAULT else stage
-            raise StageFailed(blamed, f"{name} {how}{_last_output(task)}")
+            raise StageFailed(blamed, f"{name} {how}{_last_output(task, more.get('stdout'))}")
 
     def _status(
         self,
@@ -153,12 +170,14 @@ class CommandLab:
     ) -> int:
         machine = self._machine(task.job)
         command = machine.commands[name]
-        argv = command.filled(placeholders(task.job, directory, **numbers))
+        values = placeholders(task.job, directory, least_boots=machine.least_boots, **numbers)
+        argv = command.filled(values)
         runner = Runner(task.log, task.watch, task.group_file, self._environment(machine))
         try:
             return runner.run(argv, timeout=command.timeout, directory=directory, stdout=stdout)
         except TimedOut as error:
-            raise StageFailed(stage, f"{name} did not end in {command.timeout:g} s") from error
+            late = f"{name} did not end in {command.timeout:g} s"
+            raise StageFailed(stage, late + _last_output(task, stdout)) from error
         except OSError as error:
             raise StageFailed("lab", f"{name} cannot be started: {error}") from error
 
@@ -167,10 +186,13 @@ class CommandLab:
         return {**passed, **machine.environment}
 
 
-def placeholders(job: Job, directory: Path, *, boot: int = 0, iteration: int = 1) -> dict[str, str]:
+def placeholders(
+    job: Job, directory: Path, *, least_boots: int = 0, boot: int = 0, iteration: int = 1
+) -> dict[str, str]:
     """What stands for each placeholder. Boots count from 0, iterations from 1."""
     return {
         "revision": job.revision,
+        "number": number_of(job.revision),
         "tree": job.tree,
         "hardware": job.hardware,
         "mode": str(job.mode),
@@ -180,7 +202,7 @@ def placeholders(job: Job, directory: Path, *, boot: int = 0, iteration: int = 1
         "metric": job.metric,
         "job": str(job.id),
         "build": job.build_key or (f"job{job.id}" if job.rebuild else ""),
-        "boots": str(job.boots),
+        "boots": str(max(job.boots, least_boots)),
         "iterations": str(job.iterations),
         "directory": str(directory),
         "boot": str(boot),
@@ -193,10 +215,20 @@ def _printed(stdout: Path) -> str:
     return read_head(stdout, LONGEST_PRINTED).decode("utf-8", "replace")
 
 
-def _last_output(task: Task) -> str:
-    """What the command said last, where it fits into one line."""
-    lines = [line.strip() for line in task.log.tail(2000).splitlines() if line.strip()]
+def _last_output(task: Task, stdout: Path | None) -> str:
+    """What the command said last, on standard error or else on its own output, in one line."""
+    lines = [line.strip() for line in task.log.tail(LONGEST_SAID).splitlines() if line.strip()]
+    if stdout and lines and _is_own(lines[-1]):
+        lines = [line.strip() for line in _end(stdout).splitlines() if line.strip()]
     return f": {printable(lines[-1])[:200]}" if lines and not _is_own(lines[-1]) else ""
+
+
+def _end(path: Path) -> str:
+    """The end of what a command printed; nothing where it never began."""
+    try:
+        return read_tail(path, LONGEST_SAID).decode("utf-8", "replace")
+    except UnreadFileError:
+        return ""
 
 
 def _is_own(line: str) -> bool:

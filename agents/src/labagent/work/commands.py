@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 ALWAYS = frozenset(
     [
-        *("revision", "tree", "hardware", "mode", "workload", "traffic", "options", "metric"),
+        *("revision", "number", "tree", "hardware"),
+        *("mode", "workload", "traffic", "options", "metric"),
         *("job", "build", "boots", "iterations", "directory"),
     ]
 )
@@ -40,6 +41,11 @@ class Command:
                 if match[0] not in _BRACES and (match[1] or "") not in known:
                     return f"does not know {match[0]!r} in {word!r}"
         return None
+
+    def uses(self, name: str) -> bool:
+        """Whether the placeholder of this name stands in it."""
+        found = (match for word in self.arguments for match in _PLACEHOLDER.finditer(word))
+        return any(match[1] == name for match in found)
 
     def filled(self, values: Mapping[str, str]) -> list[str]:
         """The arguments to execute."""

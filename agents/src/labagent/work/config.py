@@ -6,6 +6,7 @@ Keys of the top level that a `[[hardware]]` also knows are the default of all ma
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from labagent.errors import SettingsError
+from labagent.job import MOST_BOOTS
 from labagent.model import Metric, Mode
 from labagent.readers.results import READERS, Reader
 from labagent.work.commands import ALWAYS, Command
@@ -35,6 +37,8 @@ TIMEOUTS = MappingProxyType(
 )
 """Seconds a command may take where the file does not say."""
 
+_NUMBERED = re.compile(r"r([0-9]+)")
+
 _WITHIN_A_BOOT = MappingProxyType(
     {
         "boot": ALWAYS | {"boot"},
@@ -43,14 +47,16 @@ _WITHIN_A_BOOT = MappingProxyType(
     }
 )
 _MACHINE_KEYS = frozenset(
-    {*TIMEOUTS, "modes", "trees", "rebuilds", "result", "metric", "environment", "pass"}
+    {*TIMEOUTS, "modes", "trees", "rebuilds", "least_boots"}
+    | {"result", "metric", "environment", "pass"}
 )
 
 
 @dataclass(frozen=True)
 class Machine:
     """One hardware that the lab serves. `modes` are whole modes as the server names them, None any;
-    so are `trees`. Without `boot` the run boots the machine by itself."""
+    so are `trees`. Without `boot` the run boots the machine by itself. With `least_boots` above 0
+    one run boots it before each of its iterations, and has at least so many."""
 
     name: str
     commands: Mapping[str, Command]
@@ -59,6 +65,7 @@ class Machine:
     modes: tuple[str, ...] | None = None
     trees: tuple[str, ...] | None = None
     rebuilds: bool = False
+    least_boots: int = 0
     environment: Mapping[str, str] = field(default_factory=dict)
     passed: tuple[str, ...] = PASSED
 
@@ -70,6 +77,22 @@ class Machine:
             "trees": None if self.trees is None else list(self.trees),
             "rebuilds": self.rebuilds,
         }
+
+    def problem(self, revision: str) -> str | None:
+        """Why the commands cannot be filled in for this revision, in words."""
+        users = [one.key for one in self.commands.values() if one.uses("number")]
+        if not users or number_of(revision):
+            return None
+        return (
+            f"{users[0]} uses {{number}}, and revision {revision!r} has none: only an r and digits"
+            " has, as r303643; write {revision} there"
+        )
+
+
+def number_of(revision: str) -> str:
+    """The digits of `r303643`, as bench-lab's images carry them; empty for any other revision."""
+    match = _NUMBERED.fullmatch(revision)
+    return match[1] if match else ""
 
 
 @dataclass(frozen=True)
@@ -135,19 +158,36 @@ def _machine(name: str, table: Table) -> Machine:
         raise table.error(
             "metric", "is missing", 'write { name = "…", unit = "…", better = "more" }'
         )
+    commands = _commands(table)
     machine = Machine(
         name,
-        _commands(table),
+        commands,
         reader,
         metric,
         modes=_modes(table),
         trees=table.texts("trees"),
         rebuilds=table.flag("rebuilds"),
+        least_boots=_least_boots(table, commands),
         environment=_environment(table),
         passed=(*PASSED, *(table.texts("pass") or ())),
     )
     table.finish()
     return machine
+
+
+def _least_boots(table: Table, commands: Mapping[str, Command]) -> int:
+    least = table.number("least_boots", 0, 0, MOST_BOOTS)
+    if least != int(least):
+        raise table.error("least_boots", f"is {least:g}", "write a whole number")
+    if least and "boot" in commands:
+        raise table.error(
+            "least_boots", "is there beside boot", "keep one: either boot or run boots the machine"
+        )
+    if least and not commands["run"].uses("boots"):
+        raise table.error("run", "does not use {boots}", "pass it: least_boots asks for one run")
+    if least and commands["run"].uses("iteration"):
+        raise table.error("run", "uses {iteration}", "with least_boots it is called only once")
+    return int(least)
 
 
 def _modes(table: Table) -> tuple[str, ...] | None:

@@ -59,6 +59,10 @@ class Lab(Protocol):
         """Whether `boot` is a step of its own; else the run does it."""
         ...
 
+    def boots_within(self, job: Job) -> int:
+        """How many boots one `run` measures, each by one value; 0: only the one it is called in."""
+        ...
+
     def boot(self, task: Task, boot: int) -> None:
         """Boot the kernel that was built. Raises `StageFailed` of stage `boot`."""
         ...
@@ -68,7 +72,7 @@ class Lab(Protocol):
         ...
 
     def run(self, task: Task, boot: int) -> Measurement:
-        """Measure all iterations of this boot."""
+        """Measure all iterations of this boot; or, where `boots_within`, all boots of the job."""
         ...
 
     def clean(self, task: Task) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from labagent.readers.results import Measurement
@@ -37,9 +37,21 @@ class Measuring:
         """Do what is left; `StageFailed` or `Stopped` where it does not get that far."""
         if self.progress.build_id is None:
             self._build()
+        if within := self.lab.boots_within(self.task.job):
+            self._measure_within(within)
+            return
         for boot in range(len(self.progress.boots), self.task.job.boots):
-            self.progress.finish_boot(self._measure(boot))
-            self.file.save(self.progress)
+            self._finish([self._measure(boot, f"boot {boot + 1} of {self.task.job.boots}")])
+
+    def _measure_within(self, boots: int) -> None:
+        """One run that boots the machine by itself: each of its values is a boot of its own."""
+        if not self.progress.boots:
+            self._finish(self._measure(0, f"{boots} boots").split())
+
+    def _finish(self, records: Sequence[BootRecord]) -> None:
+        for record in records:
+            self.progress.finish_boot(record)
+        self.file.save(self.progress)
 
     def _build(self) -> None:
         self._stage("build", f"build of {self.task.job.revision}")
@@ -50,13 +62,12 @@ class Measuring:
         self.progress.build_seconds = self._seconds["build"]
         self.file.save(self.progress)
 
-    def _measure(self, boot: int) -> BootRecord:
-        of = f"{boot + 1} of {self.task.job.boots}"
+    def _measure(self, boot: int, of: str) -> BootRecord:
         self._seconds = {}
         self.task.empty_boot_directory(boot)
         if self.lab.boots_first(self.task.job):
             self._boot(boot, of)
-        self._stage("run", f"run in boot {of}")
+        self._stage("run", f"run in {of}")
         with self._timed("run"):
             measured = self.lab.run(self.task, boot)
         ident = self._identify(boot, "after the run")
@@ -64,7 +75,7 @@ class Measuring:
         return BootRecord.of(measured.ident or ident, measured, self._seconds)
 
     def _boot(self, boot: int, of: str) -> None:
-        self._stage("boot", f"boot {of}")
+        self._stage("boot", of)
         with self._timed("boot"):
             self.lab.boot(self.task, boot)
         self._identify(boot, "after the boot")

@@ -32,6 +32,23 @@ class BootRecord:
         }
         return cls(ident, values, list(measured.warnings), dict(seconds))
 
+    def split(self) -> list[BootRecord]:
+        """One record for each sample, in order. The seconds are shared out equally."""
+        count = max(len(found["samples"]) for found in self.values.values())
+        seconds = {stage: whole / count for stage, whole in self.seconds.items()}
+        return [
+            BootRecord(self.ident, self._sample(index), self.warnings, seconds)
+            for index in range(count)
+        ]
+
+    def _sample(self, index: int) -> dict[str, dict[str, Any]]:
+        """The values of one sample; a metric that has fewer is left out of the last."""
+        return {
+            name: {**found, "samples": found["samples"][index : index + 1]}
+            for name, found in self.values.items()
+            if index < len(found["samples"])
+        }
+
 
 @dataclass
 class Progress:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from labagent.errors import SettingsError
 from labagent.job import Job
 from labagent.model import Metric, Overrides, Run, runs_of, skips_of
 from labagent.readers.benchlab import read_directories
@@ -11,7 +12,13 @@ from labagent.readers.results.base import Measurement, Output, Reader, Unreadabl
 def read(output: Output, job: Job, _metric: Metric | None) -> Measurement:
     """The one run of the directory. Its mode, tree and hardware are the job's."""
     overrides = Overrides(job.tree, job.hardware, job.mode)
-    outcomes = list(read_directories([output.directory], overrides))
+    try:
+        outcomes = list(read_directories([output.directory], overrides))
+    except SettingsError as error:
+        raise UnreadableError(
+            f"{output.directory} holds the logs of more than one mode",
+            "let the run measure one configuration with one traffic",
+        ) from error
     runs = runs_of(outcomes)
     if len(runs) != 1:
         reasons = "; ".join(f"{skip.where}: {skip.reason}" for skip in skips_of(outcomes))
