@@ -181,7 +181,7 @@ def test_each_label_read_alone_gives_the_same_runs(runs):
 def test_the_whole_archive_is_read_in_seconds():
     start = time.process_time()
     assert list(read_directories([ARCHIVE], Overrides()))
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 8
 
 
 def test_whole_logs_raise_no_doubt_but_the_one_that_was_cut(runs):
@@ -191,3 +191,14 @@ def test_whole_logs_raise_no_doubt_but_the_one_that_was_cut(runs):
     doubts = [w for w in said if any(mark in w for mark in marks) and not w.startswith("no .info")]
     log = "bench.txabdicate_off.inet6.2.receiver"
     assert doubts == [f"{log}: no closing line, which the others have, after 61 seconds"]
+
+
+def test_sound_iterations_are_hardly_ever_marked(runs):
+    """Whoever measured these kept them: but for full links and a handful of trends, all are
+    sound."""
+    judged = [one for run in runs for one in run.samples if one.findings is not None]
+    findings = Counter(finding.code for one in judged for each in one.findings for finding in each)
+    assert sum(len(one.values) for one in judged) > 2000
+    assert set(findings) == {"sender-saturated", "warm-up"}
+    assert findings["warm-up"] <= 10
+    assert findings["sender-saturated"] <= 30

@@ -81,13 +81,24 @@ class Metric:
 
 
 @dataclass(frozen=True)
+class Finding:
+    """A reason why a sample may not measure what it should: a short `code`, and a sentence with the
+    numbers. The sample is kept as it is."""
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Samples:
     """The samples of one metric in the order they were measured; `boots[i]` is the boot of
-    `values[i]`, None as a whole where boots are unknown."""
+    `values[i]`, None as a whole where boots are unknown. `findings[i]` are those of `values[i]`,
+    None as a whole where no log was judged; no document carries them yet."""
 
     metric: Metric
     values: tuple[float, ...]
     boots: tuple[int, ...] | None
+    findings: tuple[tuple[Finding, ...], ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from labagent.model import Metric
+from labagent.model import Finding, Metric
 from labagent.readers.benchlab.groups import Group, ValueFile
 from labagent.readers.benchlab.iterations import compare_iterations, missing_iterations, repeated
 from labagent.readers.logs import FORMATS, LogFormat, Reading
@@ -22,13 +23,14 @@ METRICS: Mapping[str, Metric] = {m.name: m for form in FORMATS for m in form.met
 
 @dataclass
 class Measured:
-    """The samples of a group by metric. `digests` are those of the files they came from;
-    `iterations` the iterations, in the order of the samples, that gave a value. `doubts` are what
-    shows that files are not as they were written; `unread` says which file could not be read, then
-    the run is left out."""
+    """The samples of a group by metric, and the findings of each. `digests` are those of the files
+    they came from; `iterations` the iterations, in the order of the samples, that gave a value.
+    `doubts` are what shows that files are not as they were written; `unread` says which file could
+    not be read, then the run is left out."""
 
     values: dict[str, list[float]] = field(default_factory=dict)
     older: dict[str, list[float]] = field(default_factory=dict)
+    findings: dict[str, list[tuple[Finding, ...]]] = field(default_factory=dict)
     iterations: list[str] = field(default_factory=list)
     digests: dict[Path, str] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
@@ -44,20 +46,37 @@ def measure_logs(group: Group) -> Measured:
         for form in FORMATS:
             logs = group.logs.get(form.log, {})
             if any(form.claims(read_file(logs[iteration])) for iteration in sorted(logs)):
-                return _measure(form, logs)
+                return _measure(form, group)
     except UnreadFileError as error:
         return Measured(unread=str(error))
     return Measured()
 
 
-def _measure(form: LogFormat, logs: Mapping[str, Path]) -> Measured:
+def _measure(form: LogFormat, group: Group) -> Measured:
     measured = Measured(form=form)
+    logs = group.logs[form.log]
     for iteration in sorted(logs):
         data = read_file(logs[iteration])
         measured.digests[logs[iteration]] = hashlib.sha256(data).hexdigest()
-        _add(measured, iteration, logs[iteration].name, form.read(data))
+        reading = form.read(data)
+        _add(measured, iteration, logs[iteration].name, reading)
+        if not reading.problem:
+            found = form.judge({form.log: data, **_others(form, group, iteration)})
+            for metric in reading.values:
+                measured.findings.setdefault(metric, []).append(found)
     measured.doubts.extend(_doubts_between(measured, logs))
     return measured
+
+
+def _others(form: LogFormat, group: Group, iteration: str) -> dict[str, bytes]:
+    """The iteration's other logs by kind. They carry no value: one that cannot be read is left out
+    and costs nothing, and their digests are not among the run's, which are its identity."""
+    found = {}
+    for kind, logs in sorted(group.logs.items()):
+        if kind != form.log and iteration in logs:
+            with contextlib.suppress(UnreadFileError):
+                found[kind] = read_file(logs[iteration])
+    return found
 
 
 def _doubts_between(measured: Measured, logs: Mapping[str, Path]) -> Iterator[str]:

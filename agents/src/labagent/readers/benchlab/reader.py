@@ -325,7 +325,12 @@ def _common_tree(drafts: Iterable[Draft]) -> str | None:
 def _samples(measured: Measured) -> tuple[Samples, ...]:
     """Each iteration is a boot of its own: bench-lab reboots the machine between iterations."""
     return tuple(
-        Samples(METRICS[metric], tuple(values), tuple(range(len(values))))
+        Samples(
+            METRICS[metric],
+            tuple(values),
+            tuple(range(len(values))),
+            tuple(measured.findings[metric]) if metric in measured.findings else None,
+        )
         for metric, values in sorted(measured.values.items())
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from labagent.model import Metric
+from labagent.model import Finding, Metric
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,9 @@ class LogFormat:
     """How one load generator's results are read.
 
     `log` is the kind of file that carries the values (`bench.….<iteration>.<log>`), `claims` looks
-    at such a file, `suffixes` maps the ending of a value file to its metric, and `older_rule` says
-    in words what `Reading.older` is.
+    at such a file, `judge` says what may be wrong with an iteration from its logs by their kind
+    (`sender_2` is a second generator; any but `log` may be missing), `suffixes` maps the ending of
+    a value file to its metric, and `older_rule` says in words what `Reading.older` is.
     """
 
     name: str
@@ -47,6 +48,7 @@ class LogFormat:
     log: str
     claims: Callable[[bytes], bool]
     read: Callable[[bytes], Reading]
+    judge: Callable[[Mapping[str, bytes]], tuple[Finding, ...]]
     suffixes: Mapping[str, str]
     older_rule: str = ""
 

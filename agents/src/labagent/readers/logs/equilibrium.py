@@ -7,10 +7,13 @@ value seen: 64 Mb/s)`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from labagent.model import Metric
+from labagent.model import Finding, Metric
 from labagent.readers.logs.base import LogFormat, Reading, frame_doubts, line_of
+from labagent.readers.logs.line_rate import CHECKSUM, carried_share
+from labagent.readers.logs.throttling import find_throttling
+from labagent.readers.logs.validity import NOTHING_LOST, SENDER_SATURATED
 
 EQUILIBRIUM = Metric("equilibrium", "Mb/s", "more")
 MAXIMUM = Metric("equilibrium_max", "Mb/s", "more")
@@ -21,6 +24,8 @@ _RESULT = re.compile(
     rb"(?: \(maximum value seen: " + _NUMBER + rb" Mb/s\))?"
 )
 _ITERATION = re.compile(rb"^Iteration (\d{1,6})\r?$", re.MULTILINE)
+_LINK = re.compile(rb"- Link rate = " + _NUMBER + rb" Mb/s")
+_FRAME = re.compile(rb"Ethernet frame size=(\d{1,5})B")
 _MEASURED = re.compile(rb"Measured forwarding rate = " + _NUMBER + rb" Mb/s")
 
 
@@ -61,12 +66,37 @@ def _unequal(number: int, what: str, stated: bytes, rates: Sequence[float]) -> I
         yield f"line {number} says {what} {stated.decode()} Mb/s, the measured rates {max(rates):g}"
 
 
+def judge(logs: Mapping[str, bytes]) -> tuple[Finding, ...]:
+    """What may be wrong with one search, by its log as ``sender``."""
+    return (*_saturation(logs["sender"]), *find_throttling(logs))
+
+
+def _saturation(data: bytes) -> Iterator[Finding]:
+    """The search ends at the load of which the machine loses a little; one that ends at what the
+    link carries says nothing about the machine."""
+    link, results = _LINK.search(data), _RESULT.findall(data)
+    if not link or not results:
+        return
+    frame = _FRAME.search(data)
+    length = int(frame[1]) if frame else 0
+    most = float(link[1]) * (carried_share(length) if length else 1.0)
+    reached = float(results[-1][0])
+    if most and reached >= NOTHING_LOST * most:
+        frames = f" in frames of {length + CHECKSUM} bytes" if length else ""
+        yield Finding(
+            SENDER_SATURATED,
+            f"{reached:g} Mb/s of the {most:.0f} Mb/s that a link of {float(link[1]):g} Mb/s"
+            f" carries{frames}: the link was the limit, not the machine",
+        )
+
+
 FORMAT = LogFormat(
     name="equilibrium",
     metrics=(EQUILIBRIUM, MAXIMUM),
     log="sender",
     claims=lambda data: b"quilibrium" in data,
     read=read,
+    judge=judge,
     suffixes={
         ".equilibrium.max": MAXIMUM.name,
         ".equilibrium.throughpt": EQUILIBRIUM.name,

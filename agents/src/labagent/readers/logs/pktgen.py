@@ -11,11 +11,16 @@ from collections.abc import Sequence
 
 from labagent.model import Metric
 from labagent.readers.logs.base import LogFormat, Outline, Reading, frame_doubts
-from labagent.readers.logs.seconds import Checker, carries_rate, parse_second
+from labagent.readers.logs.seconds import (
+    COOL_DOWN_LINES,
+    Checker,
+    carries_rate,
+    measured_lines,
+    parse_second,
+)
+from labagent.readers.logs.validity import judge
 from labagent.reading import numbered_lines
 
-WARM_UP_LINES = 15
-COOL_DOWN_LINES = 10
 MINIMUM_POINTS = 3
 MAX_LINES = 100_000
 """A line a second: more than a day. The longest log of the netbenches archive has 1,000."""
@@ -25,8 +30,8 @@ PPS = Metric("pps", "packets/s", "more")
 
 def read(data: bytes) -> Reading:
     """The median packets/s of one receiver log."""
-    count = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
-    kept = range(WARM_UP_LINES + 1, count - COOL_DOWN_LINES + 1)
+    kept = measured_lines(data)
+    count = kept.stop - 1 + COOL_DOWN_LINES
     if not kept:
         return Reading(problem=f"log cut short at {count} lines")
     if count > MAX_LINES:
@@ -66,6 +71,7 @@ FORMAT = LogFormat(
     log="receiver",
     claims=lambda _data: True,
     read=read,
+    judge=judge,
     suffixes={".pps": PPS.name},
     older_rule="the median of ministat before 2016, the upper of the two middle values",
 )

@@ -18,6 +18,10 @@ _STARTED = re.compile(rb"(\d{1,6})\.(\d{6}) \w{1,40} \[\d{1,6}\] reading from ")
 _SUM = re.compile(rb"Received (\d{1,18}) packets ")
 _RATE = re.compile(rb"\s\[\d{1,6}\]\s[1-9]")
 
+WARM_UP_LINES = 15
+COOL_DOWN_LINES = 10
+"""Lines of a log, its header included, that bench-lab's script leaves out at either end."""
+
 _MICROSECONDS = 1_000_000
 _STAMP_RANGE = 1000 * _MICROSECONDS
 MAX_DOUBTS = 5
@@ -41,6 +45,18 @@ class Second:
         """The rate as pkt-gen computes it, rounded to the nearest."""
         half = self.microseconds // 2
         return (self.packets * _MICROSECONDS + half) // max(self.microseconds, 1)
+
+    def lateness(self, before: int) -> int:
+        """Microseconds by which it ended later than the second that ended at stamp ``before``, and
+        its own length, make it; negative: earlier. Stamps are modulo 1000 s."""
+        late = (self.stamp - before) % _STAMP_RANGE - max(self.microseconds, 1)
+        return late - _STAMP_RANGE if late > _STAMP_RANGE // 2 else late
+
+
+def measured_lines(data: bytes) -> range:
+    """The numbers, from 1, of the lines between warm-up and cool-down."""
+    count = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
+    return range(WARM_UP_LINES + 1, count - COOL_DOWN_LINES + 1)
 
 
 def parse_second(line: bytes) -> Second | None:
@@ -112,9 +128,7 @@ class Checker:
 
     def _check_time(self, number: int, second: Second, before: int) -> None:
         length = max(second.microseconds, 1)
-        late = (second.stamp - before) % _STAMP_RANGE - length
-        if late > _STAMP_RANGE // 2:
-            late -= _STAMP_RANGE
+        late = second.lateness(before)
         if late < -length // 2:
             self._doubt(f"line {number}: its time does not follow the line before")
         elif late > length // 2:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from labagent.errors import AgentError
 from labagent.job import Job
-from labagent.model import Metric
+from labagent.model import Finding, Metric
 
 
 class UnreadableError(AgentError):
@@ -25,11 +25,13 @@ class Output:
 
 @dataclass(frozen=True)
 class Measurement:
-    """The samples of one boot by metric. `ident` is the kernel's where the files say it."""
+    """The samples of one boot by metric. `ident` is the kernel's where the files say it;
+    `findings`, where the reader judges what it reads, has those of each sample."""
 
     values: Mapping[Metric, Sequence[float]]
     ident: str = ""
     warnings: Sequence[str] = field(default=())
+    findings: Mapping[Metric, Sequence[Sequence[Finding]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

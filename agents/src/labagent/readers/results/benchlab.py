@@ -31,7 +31,8 @@ def read(output: Output, job: Job, _metric: Metric | None) -> Measurement:
 
 def _measurement(run: Run) -> Measurement:
     values = {samples.metric: samples.values for samples in run.samples}
-    return Measurement(values, run.kernel_ident, run.warnings)
+    findings = {one.metric: one.findings for one in run.samples if one.findings is not None}
+    return Measurement(values, run.kernel_ident, run.warnings, findings)
 
 
 READER = Reader("bench-lab", read)

@@ -1,0 +1,207 @@
+"""Whether the seconds of a pkt-gen iteration measure the machine under test, and steadily.
+
+Each finding says its numbers. None changes a value: bench-lab's rule stays, and people decide.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from labagent.model import Finding
+from labagent.readers.logs.line_rate import full_link
+from labagent.readers.logs.seconds import Second, measured_lines, parse_second
+from labagent.readers.logs.senders import Sent, read_sender
+from labagent.readers.logs.throttling import find_throttling
+from labagent.readers.logs.trend import find_trend
+from labagent.reading import numbered_lines
+
+SENDER_SATURATED = "sender-saturated"
+WARM_UP = "warm-up"
+ZERO_SECONDS = "zero-seconds"
+MISSING_SECONDS = "missing-seconds"
+TOO_FEW_SECONDS = "too-few-seconds"
+CLOCK_STEP = "clock-step"
+
+NOTHING_LOST = 0.98
+"""Share of what was sent from which on a machine that forwards it was not the limit: counters and
+clocks of sender and receiver differ by less than 1 %."""
+
+LEAST_CHANGE = 0.02
+"""Share of the level by which a trend has to move it: the median is then off by 1 %, as much as
+iterations of a quiet machine scatter."""
+
+FEWEST_SECONDS = 9
+"""From nine on the 95 % interval of a median leaves out the smallest and the largest value (that
+of the second to the eighth of nine covers 1 − 20/512 = 96 %, binomial), so that one odd second
+cannot be an end of it."""
+
+OFF_LENGTH = 0.25
+"""Share by which a second's length may differ from what was asked. pkt-gen's own vary by 6 %."""
+
+_INTERVAL = re.compile(rb"CMD[^\n]* -T ?(\d{1,7})\b")
+_USUAL_INTERVAL = 1000
+"""Milliseconds of a line of pkt-gen without -T."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The measured part of a receiver's log, from the first second in which packets came.
+    `interval` is the length of a second that was asked for, in microseconds."""
+
+    seconds: Sequence[Second]
+    interval: int
+
+    def is_off(self, second: Second) -> bool:
+        """Whether it lasted far from what was asked for."""
+        return abs(second.microseconds - self.interval) > OFF_LENGTH * self.interval
+
+    @cached_property
+    def rates(self) -> list[int]:
+        """Packets/s of the seconds that can be used."""
+        return [one.pps for one in self.seconds if one.pps and not self.is_off(one)]
+
+
+def judge(logs: Mapping[str, bytes]) -> tuple[Finding, ...]:
+    """What may be wrong with one iteration, by its logs: ``receiver``, ``sender``, ``sender_2``."""
+    part = _measured_part(logs["receiver"])
+    kinds = sorted(kind for kind in logs if kind.startswith("sender"))
+    senders = [read_sender(logs[kind]) for kind in kinds]
+    return (
+        *_saturation(part, senders),
+        *_trend(part),
+        *_zeros(part),
+        *_gaps(part),
+        *_few(part),
+        *_clock(part),
+        *find_throttling(logs),
+    )
+
+
+def _measured_part(data: bytes) -> Part:
+    kept = measured_lines(data)
+    seconds: list[Second] = []
+    began = False
+    for number, line in numbered_lines(data):
+        if number >= kept.stop:
+            break
+        second = parse_second(line)
+        began = began or bool(second and second.pps)  # before, the generator had not begun
+        if second and began and number in kept:
+            seconds.append(second)
+    asked = _INTERVAL.match(data)
+    interval = int(asked[1]) if asked else 0
+    return Part(seconds, 1000 * (interval or _USUAL_INTERVAL))
+
+
+def _saturation(part: Part, senders: Sequence[Sent]) -> Iterator[Finding]:
+    if not part.rates or not senders:
+        return
+    received = statistics.median(part.rates)
+    first = senders[0]
+    if first.rate is None:
+        yield from _line_saturation(received, first)
+        return
+    sent = first.rate
+    if received > sent * (2 - NOTHING_LOST):  # what the other generators sent was forwarded as well
+        sent = sum(one.rate or 0.0 for one in senders)
+    if received >= NOTHING_LOST * sent:
+        share = f"{100 * received / sent:.1f} % of the {sent:,.0f} packets/s that were sent arrived"
+        yield Finding(SENDER_SATURATED, f"{share}: {_why_no_more(sent, first)}")
+
+
+def _line_saturation(received: float, sender: Sent) -> Iterator[Finding]:
+    """Where the generator does not say what it sent, only how long its frames were."""
+    link = full_link(received, sender.frame) if sender.frame else ""
+    if link:
+        yield Finding(
+            SENDER_SATURATED,
+            f"{received:,.0f} packets/s arrived, {_full(link, sender)}: the link was the limit,"
+            " not the machine",
+        )
+
+
+def _why_no_more(sent: float, sender: Sent) -> str:
+    link = full_link(sent, sender.frame) if sender.frame else ""
+    if link:
+        return f"that is {_full(link, sender)}, so the link was the limit, not the machine"
+    if sender.limit:
+        return f"{sender.limit:,} were asked for (-R), so the machine was not the limit"
+    return "so the machine was not the limit, unless flow control slowed the generator down"
+
+
+def _full(link: str, sender: Sent) -> str:
+    return f"all that {link} Ethernet carries of {sender.frame}-byte frames"
+
+
+def _trend(part: Part) -> Iterator[Finding]:
+    rates = part.rates
+    if not rates:
+        return
+    level = statistics.median(rates)
+    trend = find_trend(rates, LEAST_CHANGE * level)
+    if trend and trend.is_decisive:
+        yield Finding(
+            WARM_UP,
+            f"the rate {'rises' if trend.change > 0 else 'falls'} by"
+            f" {100 * abs(trend.change) / level:.1f} % within the {len(rates)} seconds measured"
+            f" (Mann-Kendall: {abs(trend.z):.1f} standard deviations at an autocorrelation of"
+            f" {trend.phi:.2f})",
+        )
+
+
+def _zeros(part: Part) -> Iterator[Finding]:
+    count = sum(one.pps == 0 for one in part.seconds)
+    if count:
+        of = f"{count} of {len(part.seconds)}"
+        yield Finding(ZERO_SECONDS, f"no packet arrived in {of} seconds measured")
+
+
+def _gaps(part: Part) -> Iterator[Finding]:
+    """Gaps of half a second or more between one line's time and the next."""
+    late = [after.lateness(one.stamp) for one, after in pairwise(part.seconds)]
+    gaps = [one for one in late if one > part.interval // 2]
+    if gaps:
+        yield Finding(
+            MISSING_SECONDS,
+            f"{sum(gaps) / 1e6:.1f} s are missing between {len(part.seconds)} seconds measured, in"
+            f" {_count(len(gaps), 'place')}",
+        )
+
+
+def _few(part: Part) -> Iterator[Finding]:
+    count = len(part.rates)
+    if count < FEWEST_SECONDS:
+        yield Finding(
+            TOO_FEW_SECONDS,
+            f"{_count(count, 'usable second')}; below {FEWEST_SECONDS} the 95 % interval of a"
+            " median reaches to the smallest or the largest, and one odd second can be its end",
+        )
+
+
+def _clock(part: Part) -> Iterator[Finding]:
+    back = [
+        one
+        for one, after in pairwise(part.seconds)
+        if after.lateness(one.stamp) < -part.interval // 2
+    ]
+    off = [one.microseconds for one in part.seconds if part.is_off(one)]
+    parts = []
+    if back:
+        parts.append(f"the time goes back {_count(len(back), 'time')}")
+    if off:
+        worst = max(off, key=lambda length: abs(length - part.interval))
+        parts.append(
+            f"{_count(len(off), 'second')} of {len(part.seconds)} did not last"
+            f" {part.interval / 1e6:g} s, one {worst / 1e6:.2f} s"
+        )
+    if parts:
+        yield Finding(CLOCK_STEP, "; ".join(parts))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
