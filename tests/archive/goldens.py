@@ -11,6 +11,13 @@ from tests.system.running import System
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 ARCHIVE = SHARED / "netbenches"
 GOLDENS = SHARED / "goldens"
+# What the lab's names call a commit and what its kernels do, by label: filed at the kernel's
+FILED = {
+    ("fbsd11-stable.r320490.BSDRP.1.80.5k", "r320490"): "r320487",
+    ("fbsd13-head.340244.D17901", "r340244"): "r340242",
+    ("fbsd14-n277567-D33658", "n277567"): "n257521",
+}
+NAMED = {(label, filed): named for (label, named), filed in FILED.items()}
 # The unit of a golden row → the metric it was measured in
 METRIC = {"pps": "pps", "Mb/s": "equilibrium", "Mb/s (max)": "equilibrium_max"}
 
@@ -67,7 +74,7 @@ def _group_of(row: dict[str, str]) -> Group:
 
 
 def stored_groups(system: System) -> dict[Group, list[float]]:
-    """The samples of every measurement in the database, by group."""
+    """The samples of every measurement in the database, by group; revisions as the lab named them."""
     rows = system.rows("""
         SELECT hardware.name, run.facts->>'topic', run.facts->>'label', revision.name,
                COALESCE(run.facts->>'image', ''), COALESCE(run.facts->>'cfg', ''),
@@ -79,7 +86,8 @@ def stored_groups(system: System) -> dict[Group, list[float]]:
           JOIN results_series AS series ON series.id = measurement.series_id
           JOIN results_metric AS metric ON metric.id = series.metric_id""")
     found = {}
-    for hardware, topic, label, revision, image, configuration, traffic, metric, samples in rows:
+    for hardware, topic, label, filed, image, configuration, traffic, metric, samples in rows:
+        revision = NAMED.get((label, filed), filed)
         variant = image.removeprefix(revision).removeprefix(revision[1:])
         group = Group(hardware, topic, label, revision, variant, configuration, traffic, metric)
         assert group not in found, f"{group} was stored twice"

@@ -9,6 +9,7 @@ import pytest
 
 from tests.archive.goldens import (
     ARCHIVE,
+    FILED,
     Group,
     Stored,
     golden_groups,
@@ -69,6 +70,25 @@ def test_only_the_rows_without_a_revision_are_left_out() -> None:
     left_out = [row for row in golden_rows() if not row["revision"]]
     assert len(left_out) == 10
     assert {row["result_label"] for row in left_out} == {"fbsd11.0-aesni"}
+
+
+def test_runs_whose_kernel_says_another_commit_are_filed_there_and_none_waits(
+    imported: System,
+) -> None:
+    rows = imported.rows("""
+        SELECT split_part(run.facts->>'label', '/', 1),
+               COALESCE(NULLIF(run.evidence->>'image_revision', ''),
+                        run.evidence->>'label_revision') AS named,
+               revision.name, count(*)
+          FROM results_run AS run JOIN results_revision AS revision ON revision.id = run.revision_id
+         WHERE COALESCE(NULLIF(run.evidence->>'image_revision', ''),
+                        run.evidence->>'label_revision') <> ''
+           AND run.evidence->>'kernel_revision' NOT IN
+               ('', run.evidence->>'image_revision', run.evidence->>'label_revision')
+         GROUP BY 1, 2, 3""")
+    assert {(label, named): filed for label, named, filed, _ in rows} == FILED
+    assert sorted(count for *_, count in rows) == [2, 4, 13]
+    assert imported.rows("SELECT count(*) FROM results_waitingrun") == [(0,)]
 
 
 def test_every_value_is_the_golden_one_except_three_where_the_logs_say_otherwise(
