@@ -74,8 +74,11 @@ def test_the_readme_finds_the_changes_of_a_directory_of_value_files(tmp_path: Pa
 
 @pytest.mark.django_db
 def test_the_run_that_the_api_page_shows_is_stored(send: Send) -> None:
-    (run, _error) = [json.loads(one) for one in blocks(API, "json")]
-    assert send(run).status_code == 201
+    (run, decision, _error) = [json.loads(one) for one in blocks(API, "json")]
+    waiting = {"label_revision": run["revision"], "kernel_revision": "r309257"}
+    assert send(run | {"evidence": waiting}).status_code == 201
+    decided = send(decision, query="", path="/api/v1/runs/waiting")
+    assert decided.json() == {"decided": 1}
 
 
 @pytest.mark.django_db
