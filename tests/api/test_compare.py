@@ -80,7 +80,7 @@ def test_seven_sets_are_compared_with_the_first(measured: None) -> None:
         ("nowhere:r1", "freebsd-head:r2", "nowhere"),
         ("freebsd-head:r1:bench/nic", "freebsd-head:r2", "same parts"),
         ("freebsd-head:r1::none", "freebsd-head:r2::pf", "nothing is measured"),
-        ("a:b:c:d:e:f", "freebsd-head:r2", "not a side"),
+        ("a:b:c:d:e:f:g", "freebsd-head:r2", "not a side"),
     ],
 )
 def test_a_bad_side_is_named(measured: None, a: str, b: str, word: str) -> None:

@@ -74,7 +74,7 @@ def _group_of(row: dict[str, str]) -> Group:
 
 
 def stored_groups(system: System) -> dict[Group, list[float]]:
-    """The samples of every measurement in the database, by group; revisions as the lab named them."""
+    """The samples of every measurement in the database, by group, with the lab's revisions."""
     rows = system.rows("""
         SELECT hardware.name, run.facts->>'topic', run.facts->>'label', revision.name,
                COALESCE(run.facts->>'image', ''), COALESCE(run.facts->>'cfg', ''),

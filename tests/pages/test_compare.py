@@ -1,14 +1,18 @@
 """`/compare/`: A against B over everything both have."""
 
+import re
 from collections.abc import Callable
+from html import unescape
 
 import pytest
 from django.test import Client
 
 from tests import make
 from tests.pages.conftest import Counted, words
+from tests.results.steps import measured, upload
 from webapp.pages import compare
 from webapp.results.models import Revision
+from webapp.results.services import forget_names
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
@@ -208,3 +212,37 @@ def test_the_number_of_queries_does_not_grow_with_rows(
         for revision in pair:
             make.run(revision, in_mode=f"mode-{number}")
     assert queries(f"/compare/?{TWO}") == few <= 10
+
+
+def test_a_block_of_one_session_a_side_comes_again_when_a_second_is_measured(
+    client: Client,
+) -> None:
+    """The address that a page gives is of these samples for good."""
+    forget_names()
+    for number, revision in enumerate(("r300000", "r300001")):
+        found = {"label": f"fbsd12.{revision}", "session": "a:b 50%" if number else ""}
+        upload(measured(revision, 1000 - 90 * number, evidence=found))
+    page = client.get("/compare/?a=freebsd-head:r300000&b=freebsd-head:r300001").content.decode()
+    (address,) = re.findall(r'href="([^"]+)">This block for good', page)
+    before = client.get(unescape(address)).content
+    assert (
+        before == client.get("/compare.txt?a=freebsd-head:r300000&b=freebsd-head:r300001").content
+    )
+    upload(measured("r300001", 700, build_id="second", evidence={"label": "fbsd12.again"}))
+    assert client.get(unescape(address)).content == before
+    pooled = client.get("/compare/?a=freebsd-head:r300000&b=freebsd-head:r300001")
+    assert "sessions a:b 50%, fbsd12.again" in pooled.content.decode()
+    assert "This block for good" not in pooled.content.decode()
+
+
+def test_two_sessions_of_one_revision_can_be_compared(client: Client) -> None:
+    forget_names()
+    for session, factor in (("morning", 1000), ("evening", 900)):
+        upload(measured("r300000", factor, build_id=session, evidence={"session": session}))
+    side = "freebsd-head:r300000:bench/nic:forwarding:pps:"
+    text = client.get(f"/compare.txt?a={side}morning&b={side}evening").content.decode()
+    assert "morning" in text
+    assert "Difference at 95.0% confidence" in text
+    missing = client.get(f"/compare.txt?a={side}morning&b={side}night")
+    assert missing.status_code == 400
+    assert "nothing is measured for" in missing.content.decode()

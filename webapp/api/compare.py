@@ -18,7 +18,7 @@ MOST_OTHERS = 6
 
 
 class Sides(Schema):
-    """``tree:revision[:hardware[:mode[:metric]]]`` each; an empty part means all."""
+    """``tree:revision[:hardware[:mode[:metric[:session]]]]`` each; an empty part means all."""
 
     a: str = Field(description="The base, for example freebsd-head:r303642")
     b: list[str] = Field(min_length=1, max_length=MOST_OTHERS, description="What it is held to")

@@ -90,12 +90,15 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row of the page: the base, the sets held against it, and its evidence."""
+    """One row of the page: the base, the sets held against it, and its evidence. ``block`` is the
+    address of ministat's block of these very sessions; empty where a set holds several.
+    """
 
     row: ComparedRow
     label: str
     others: Sequence[Judged]
     link: str
+    block: str
 
     @property
     def base_mean(self) -> float:
@@ -256,7 +259,18 @@ def _line(table: ComparedTable, row: ComparedRow, *, with_power: bool) -> Line:
         )
         for one, comparison, reason in zip(row.sets[1:], row.judged, row.reasons, strict=True)
     ]
-    return Line(row, _label(table, row), others, compare_link(*_sides_of_row(table, row)))
+    sides = _sides_of_row(table, row)
+    return Line(row, _label(table, row), others, compare_link(*sides), _block(sides, row))
+
+
+def _block(sides: Sequence[Side], row: ComparedRow) -> str:
+    """Of one session a side: a session that is measured later does not change it."""
+    if any(len(one.sessions) != 1 for one in row.sets):
+        return ""
+    pinned = [
+        replace(side, session=one.sessions[0]) for side, one in zip(sides, row.sets, strict=True)
+    ]
+    return compare_link(*pinned, page="compare_text")
 
 
 def _label(table: ComparedTable, row: ComparedRow) -> str:

@@ -37,7 +37,8 @@ class Evidence:
 
     ``kernel_hash`` and ``kernel_revision`` are from the kernel's version string, the two others
     from the names of image and directory (``label``). ``trust`` is what the uploader said: which
-    side to believe where they differ.
+    side to believe where they differ. ``session``: what the uploader called what was measured
+    together; without it the runs of one directory are.
     """
 
     label: str = ""
@@ -48,6 +49,12 @@ class Evidence:
     image_revision: str = ""
     label_revision: str = ""
     trust: Trust = ""
+    session: str = ""
+
+    @property
+    def session_name(self) -> str:
+        """What the runs measured together are called."""
+        return self.session or self.label
 
     @property
     def named(self) -> str:

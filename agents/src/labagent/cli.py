@@ -25,7 +25,7 @@ from labagent.errors import (
     RunsRejectedError,
     SettingsError,
 )
-from labagent.limits import MOST_POSITION, REVISION
+from labagent.limits import EVIDENCE, MOST_POSITION, REVISION
 from labagent.model import Mode, Outcome, Overrides, Skip, runs_of, skips_of
 from labagent.readers.benchlab import read_directories
 from labagent.report import reason_lines, run_lines, skip_reasons, warning_lines
@@ -81,6 +81,7 @@ override_options = combined(
         type=click.Choice(["kernel", "label"]),
         help="Whom to believe where kernel and label (or image) say two commits; else runs wait.",
     ),
+    click.option("--session", help="What was measured together; else each directory is."),
 )
 
 
@@ -92,6 +93,7 @@ def overrides_of(
     revision: str | None,
     position: int | None,
     trust: str | None,
+    session: str | None,
 ) -> Overrides:
     """What the options say. Raises SettingsError for those that do not go together."""
     if revision is None and position is not None:
@@ -102,7 +104,9 @@ def overrides_of(
         )
     if revision is not None and (fault := REVISION.fault(revision)):
         raise SettingsError(f"--revision {fault}", "write r303643, n302145, a hash or 11.0-RELEASE")
-    return Overrides(tree, hardware, mode, revision, position, trust or "")
+    if session is not None and (fault := EVIDENCE["session"].fault(session)):
+        raise SettingsError(f"--session {fault}", "write a short name on one line")
+    return Overrides(tree, hardware, mode, revision, position, trust or "", session or "")
 
 
 server_options = combined(

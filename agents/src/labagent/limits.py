@@ -75,6 +75,7 @@ EVIDENCE: Mapping[str, Text] = {
     "kernel_revision": REVISION,
     "image_revision": REVISION,
     "label_revision": REVISION,
+    "session": Text(300, without=NOT_LINE),
 }
 TEXTS: Mapping[str, Text] = {
     "tree": NAME,

@@ -112,7 +112,8 @@ class Source:
 @dataclass(frozen=True)
 class Evidence:
     """What was read of the commit before any rule, for the server to file the run by; empty: it was
-    not there. `trust` is what the user said: whom to believe where kernel and names differ.
+    not there. `trust` is what the user said: whom to believe where kernel and names differ, and
+    `session` what the user calls what was measured together.
     """
 
     label: str = ""
@@ -123,6 +124,7 @@ class Evidence:
     image_revision: str = ""
     label_revision: str = ""
     trust: str = ""
+    session: str = ""
 
     def document(self) -> dict[str, str]:
         """What there is, as the server takes it."""
@@ -225,7 +227,8 @@ class Skip:
 @dataclass(frozen=True)
 class Overrides:
     """What the user said instead of what the directories say. `position` is the place of `revision`
-    along its tree; `trust` is whom to believe where kernel and names say two commits."""
+    along its tree; `trust` is whom to believe where kernel and names say two commits; `session`
+    is what was measured together."""
 
     tree: str | None = None
     hardware: str | None = None
@@ -233,6 +236,7 @@ class Overrides:
     revision: str | None = None
     position: int | None = None
     trust: str = ""
+    session: str = ""
 
 
 Outcome = Run | Skip

@@ -1,8 +1,9 @@
 """Compare any two to seven sets of samples that differ along one axis.
 
-A *side* says which samples: ``tree:revision:hardware:mode:metric``, trailing parts optional, an
-empty part meaning all. The parts that every side leaves empty are the axes over which rows are
-matched: two revisions give a row for each (hardware, mode, metric) that both have.
+A *side* says which samples: ``tree:revision:hardware:mode:metric:session``, trailing parts
+optional, an empty part meaning all; ``%`` and ``:`` inside a part are percent-encoded. The parts
+that every side leaves empty are the axes over which rows are matched: two revisions give a row for
+each (hardware, mode, metric) that both have.
 """
 
 from collections import defaultdict
@@ -10,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from urllib.parse import unquote
 
 from django.db.models import Exists, OuterRef
 
@@ -40,7 +42,7 @@ from webapp.stats.compare import (
 )
 
 MOST_SIDES = 7
-PARTS = ("tree", "revision", "hardware", "mode", "metric")
+PARTS = ("tree", "revision", "hardware", "mode", "metric", "session")
 FREE_PARTS = ("hardware", "mode", "metric")
 SAME_POINT = {"series": OuterRef("series"), "revision": OuterRef("run__revision")}
 
@@ -51,34 +53,40 @@ class SideError(ValueError):
 
 @dataclass(frozen=True)
 class Side:
-    """Which samples one side of a comparison takes."""
+    """Which samples one side of a comparison takes; without a ``session`` those of all."""
 
     tree: str
     revision: str
     hardware: str = ""
     mode: str = ""
     metric: str = ""
+    session: str = ""
 
     @classmethod
     def parse(cls, text: str) -> "Side":
-        """Read ``tree:revision[:hardware[:mode[:metric]]]``. Raises SideError."""
-        parts = text.split(":")
+        """Read ``tree:revision[:hardware[:mode[:metric[:session]]]]``. Raises SideError."""
+        parts = [unquote(part, errors="replace") for part in text.split(":")]
         if not 2 <= len(parts) <= len(PARTS) or not parts[0] or not parts[1]:
             raise SideError(
-                f"{text!r} is not a side: write tree:revision[:hardware[:mode[:metric]]], "
-                "for example freebsd-head:r303643"
+                f"{text!r} is not a side: write "
+                "tree:revision[:hardware[:mode[:metric[:session]]]], "
+                "for example freebsd-head:r303643, and %3A for a : inside a part"
             )
+        if any("\0" in part for part in parts):
+            raise SideError(f"{text!r} is not a side: no name holds the character U+0000")
         return cls(*parts)
 
     def __str__(self) -> str:
-        text = f"{self.tree}:{self.revision}:{self.hardware}:{self.mode}:{self.metric}"
-        return text.rstrip(":")
+        parts = (str(getattr(self, part)) for part in PARTS)
+        quoted = (part.replace("%", "%25").replace(":", "%3A") for part in parts)
+        return ":".join(quoted).rstrip(":")
 
 
 @dataclass(frozen=True)
 class ComparedSet:
     """The samples of one side in one row, in pooling order, in the metric's unit, with the boot
     and the build of each as far as known. It ``disagrees`` where its runs do beyond their noise.
+    ``sessions`` are those it holds runs of, in order; empty: of runs that name none.
     """
 
     side_index: int
@@ -90,6 +98,7 @@ class ComparedSet:
     levels: Samples
     summary: ministat.Summary | None
     disagrees: bool
+    sessions: tuple[str, ...]
 
     @property
     def samples(self) -> Sequence[float]:
@@ -197,8 +206,11 @@ def _free_parts(sides: Sequence[Side]) -> tuple[str, ...]:
 
 
 def _label_parts(sides: Sequence[Side]) -> tuple[str, ...]:
-    """The parts that tell the sides apart, for the labels of the sets."""
-    return tuple(part for part in PARTS if len({getattr(side, part) for side in sides}) > 1)
+    """The parts that tell the sides apart, for the labels of the sets. Sessions do only where
+    nothing else does: naming them must not change a block that was published without.
+    """
+    found = tuple(part for part in PARTS if len({getattr(side, part) for side in sides}) > 1)
+    return tuple(part for part in found if part != "session") or found
 
 
 def _revision(side: Side) -> Revision:
@@ -219,6 +231,7 @@ class _Found:
     side_index: int
     samples: Samples
     disagrees: bool
+    sessions: tuple[str, ...]
 
 
 def _sets(
@@ -227,6 +240,8 @@ def _sets(
     fixed: dict[str, Any] = {
         f"series__{part}__name": getattr(side, part) for part in FREE_PARTS if part not in free
     }
+    if side.session:
+        fixed["run__session"] = side.session
     rows = (
         Measurement.objects.counted()
         .filter(run__revision=revision, series__tree=revision.tree, **fixed)
@@ -238,17 +253,21 @@ def _sets(
     of_series: dict[int, list[Measurement]] = defaultdict(list)
     for row in rows:
         of_series[row.series_id].append(row)
-    if not of_series and free != FREE_PARTS:
+    if not of_series and (free != FREE_PARTS or side.session):
         raise SideError(f"nothing is measured for {side}")
-    found = (_pool(index, revision, measurements) for measurements in of_series.values())
+    found = (_pool(index, side, revision, measurements) for measurements in of_series.values())
     return {tuple(getattr(one.series, part).name for part in free): one for one in found}
 
 
-def _pool(index: int, revision: Revision, rows: Sequence[Measurement]) -> _Found:
-    """The samples of one side in one series."""
+def _pool(index: int, side: Side, revision: Revision, rows: Sequence[Measurement]) -> _Found:
+    """The samples of one side in one series. Runs that disagree are told apart by asking for one
+    session, unless that holds several.
+    """
     samples = pool((row.samples, row.boots, row.run.build_id) for row in rows)
     disagrees: bool = rows[0].disagrees  # type: ignore[attr-defined]
-    return _Found(rows[0].series, revision, index, samples, disagrees)
+    sessions = tuple(dict.fromkeys(sorted(row.run.session for row in rows)))
+    is_one = bool(side.session) and len(rows) == 1
+    return _Found(rows[0].series, revision, index, samples, disagrees and not is_one, sessions)
 
 
 def _row(
@@ -291,6 +310,7 @@ def _set(found: _Found, axis: tuple[str, ...]) -> ComparedSet:
         "hardware": series.hardware.name,
         "mode": series.mode.name,
         "metric": series.metric.name,
+        "session": " ".join(found.sessions),
     }
     shown = [part for part in PARTS if part in {*axis, "revision", "mode"}]
     enough = len(found.samples.values) >= ministat.LEAST_POINTS
@@ -304,6 +324,7 @@ def _set(found: _Found, axis: tuple[str, ...]) -> ComparedSet:
         levels=found.samples,
         summary=ministat.summarize(found.samples.values) if enough else None,
         disagrees=found.disagrees,
+        sessions=found.sessions,
     )
 
 

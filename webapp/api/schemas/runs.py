@@ -103,7 +103,8 @@ class EvidenceIn(Strict):
     ``kernel_hash`` and ``kernel_revision`` are from the kernel's version string, ``image_revision``
     and ``label_revision`` from the names of image and result directory. The server files the run by
     them, and ``revision`` only says what it is sent as. ``trust``: whom to believe where kernel and
-    names say two commits; without it such a run waits.
+    names say two commits; without it such a run waits. ``session`` is what runs that were measured
+    together are called, else their label.
     """
 
     label: Annotated[Line, Field(max_length=300)] = ""
@@ -114,6 +115,7 @@ class EvidenceIn(Strict):
     image_revision: RevisionName | Literal[""] = ""
     label_revision: RevisionName | Literal[""] = ""
     trust: Literal["", "kernel", "label"] = ""
+    session: Annotated[Line, Field(max_length=300)] = ""
 
 
 class RunIn(Strict):

@@ -68,6 +68,12 @@ class Run(models.Model):
     history = models.BooleanField(
         default=False, help_text="Uploaded as history: nobody is to be mailed about it."
     )
+    session = models.CharField(
+        max_length=300,
+        blank=True,
+        db_default="",
+        help_text="What was measured together: as the uploader called it, else its directory.",
+    )
     evidence: Any = models.JSONField(
         null=True, blank=True, help_text="What kernel, image and directory said of its commit."
     )

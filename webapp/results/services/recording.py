@@ -352,6 +352,7 @@ def _row(
         "measured_at": run.measured_at,
         "received_at": now,
         "history": history,
+        "session": run.evidence.session_name if run.evidence else "",
         "evidence": asdict(run.evidence) if run.evidence else None,
         "facts": run.facts,
         "sources": run.sources,

@@ -103,8 +103,12 @@ def adopt_evidence(
     before = points_at(row.pk for row in stored.values())
     ids = {run.uuid: stored[run.uuid].pk for run in runs}
     Run.objects.bulk_update(
-        [Run(pk=ids[run.uuid], evidence=asdict(run.evidence)) for run in runs if run.evidence],
-        ["evidence"],
+        [
+            Run(pk=ids[run.uuid], evidence=asdict(found), session=found.session_name)
+            for run in runs
+            if (found := run.evidence)
+        ],
+        ["evidence", "session"],
     )
     waiting = [run for run in runs if identified.identities[run.uuid].waits]
     moved = {

@@ -214,6 +214,7 @@ class _Reader:
             image=draft.names.image[: EVIDENCE["image"].most],
             directory="/".join([self.directory.title, *nested])[: EVIDENCE["directory"].most],
             trust=self.overrides.trust,
+            session=self.overrides.session,
         )
         if self.overrides.revision is not None:
             return where
