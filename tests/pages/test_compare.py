@@ -225,9 +225,8 @@ def test_a_block_of_one_session_a_side_comes_again_when_a_second_is_measured(
     page = client.get("/compare/?a=freebsd-head:r300000&b=freebsd-head:r300001").content.decode()
     (address,) = re.findall(r'href="([^"]+)">This block for good', page)
     before = client.get(unescape(address)).content
-    assert (
-        before == client.get("/compare.txt?a=freebsd-head:r300000&b=freebsd-head:r300001").content
-    )
+    sides = [f"freebsd-head:{one}:bench/nic:forwarding:pps" for one in ("r300000", "r300001")]
+    assert before == client.get("/compare.txt", {"a": sides[0], "b": sides[1]}).content
     upload(measured("r300001", 700, build_id="second", evidence={"label": "fbsd12.again"}))
     assert client.get(unescape(address)).content == before
     pooled = client.get("/compare/?a=freebsd-head:r300000&b=freebsd-head:r300001")
