@@ -123,6 +123,16 @@ def test_who_lost_the_race_is_told(tess: Client) -> None:
     assert {point.revision.name for point in Point.objects.all()} == {"r309257"}
 
 
+def test_what_was_decided_lately_is_said_and_taken_back(tess: Client) -> None:
+    uuids = waiting("forwarding", "pf")
+    post(tess, example=uuids[0], which="directory", choice="none")
+    text = words(tess.get(PAGE).content.decode())
+    assert "fbsd12-head.r303642: 2 runs left out now by tess Let them wait again" in text
+    assert "2 runs wait again" in post(tess, act="reopen", run=uuids)
+    assert still_waiting() == set(uuids)
+    assert "Decided lately" not in words(tess.get(PAGE).content.decode())
+
+
 def test_a_reader_may_not_decide(client: Client) -> None:
     (uuid,) = waiting("forwarding")
     form = {"which": "ticked", "run": [uuid], "choice": "kernel"}

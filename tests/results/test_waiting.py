@@ -21,7 +21,7 @@ from webapp.results.models import (
     Tree,
     WaitingRun,
 )
-from webapp.results.services import decide_waiting, restore_run, withdraw_run
+from webapp.results.services import decide_waiting, reopen_waiting, restore_run, withdraw_run
 from webapp.results.services.waiting import apply_rule
 
 pytestmark = pytest.mark.django_db
@@ -249,6 +249,49 @@ def test_the_longest_pattern_that_fits_decides_and_rules_of_other_labs_do_not() 
 def test_the_uploader_may_say_whom_to_believe() -> None:
     upload(document(evidence=evidence(trust="kernel")))
     assert points() == {"r309257": len(SAMPLES)}
+
+
+@pytest.mark.parametrize("trust", ["kernel", "label"])
+def test_sent_again_with_whom_to_believe_it_is_decided(trust: str) -> None:
+    only(upload(sent := document()))
+    recorded = upload(sent | {"evidence": evidence(trust=trust)})
+    assert recorded.refiled == set(recorded.known)
+    assert not recorded.waiting
+    assert points() == {"r309257" if trust == "kernel" else "r303642": len(SAMPLES)}
+    assert WaitingRun.objects.get().rule == f"sent with --trust {trust}"
+
+
+def test_another_lab_decides_nothing_by_sending_it_again() -> None:
+    only(upload(sent := document()))
+    recorded = upload(sent | {"evidence": evidence(trust="kernel")}, lab="other")
+    assert recorded.waiting
+    assert points() == {}
+
+
+@pytest.mark.parametrize("choice", ["kernel", "label", "none"])
+def test_a_decision_is_taken_back_and_kept_on_record(choice: str) -> None:
+    uuid = only(upload(sent := document()))
+    ada = make.user("ada")
+    decide_waiting(runs=[uuid], choice=choice, by=ada)
+    assert reopen_waiting(runs=[uuid], by=make.user("bob")) == 1
+    assert points() == {}
+    assert upload(sent).waiting == {uuid}
+    (former,) = WaitingRun.objects.get().former
+    assert (former["decided_by"], former["taken_back_by"]) == ("ada", "bob")
+    assert reopen_waiting(runs=[uuid], by=ada) == 0
+    assert decide_waiting(runs=[uuid], choice="label", by=ada) == 1
+    assert points() == {"r303642": len(SAMPLES)}
+
+
+def test_taking_a_decision_back_leaves_a_persons_withdrawal_alone() -> None:
+    uuid = only(upload(document()))
+    ada = make.user("ada")
+    decide_waiting(runs=[uuid], choice="kernel", by=ada)
+    withdraw_run(run=Run.objects.get(), by=ada, reason="the fan was broken")
+    reopen_waiting(runs=[uuid], by=ada)
+    decide_waiting(runs=[uuid], choice="kernel", by=ada)
+    assert points() == {}
+    assert Run.objects.get().withdrawn_reason == "the fan was broken"
 
 
 def test_replacing_a_waiting_run_judges_the_new_content() -> None:

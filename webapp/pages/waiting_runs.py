@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -14,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.services import signed_in_user, triager_required
 from webapp.results.models import Choice, Revision, WaitingRun
-from webapp.results.services import Unprocessable, decide_waiting
+from webapp.results.services import Unprocessable, decide_waiting, reopen_waiting
 
 GROUPS_SHOWN = 30
 RUNS_SHOWN = 100
@@ -22,6 +23,7 @@ RUNS_SHOWN = 100
 
 REVISIONS_SHOWN = 50
 MOST_CHOSEN = 5000
+DECIDED_SHOWN, DECIDED_LOOKED_AT = 10, 500
 
 
 class RunLine(NamedTuple):
@@ -56,6 +58,19 @@ class Group:
         return self.count - len(self.runs)
 
 
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """Runs of one directory (``label``) that one decision was about."""
+
+    label: str
+    rows: Sequence[WaitingRun]
+
+    @property
+    def first(self) -> WaitingRun:
+        """One of them: what was decided, by whom and when is the same for all."""
+        return self.rows[0]
+
+
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
     """What waits, directory by directory, and revisions that wait for their place."""
@@ -67,6 +82,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "page": shown,
         "groups": [_group(row) for row in shown],
         "total": WaitingRun.objects.open().count(),
+        "decided": _decided(),
         "revisions": far[:REVISIONS_SHOWN],
         "more_revisions": len(far) > REVISIONS_SHOWN,
     }
@@ -78,6 +94,8 @@ def page(request: HttpRequest) -> HttpResponse:
 def act(request: HttpRequest) -> HttpResponse:
     """File runs at a commit or leave them out; come back to what still waits."""
     choice = request.POST.get("choice", "")[:64]
+    if request.POST.get("act") == "reopen":
+        return _reopen(request)
     runs = _meant(request)
     if not runs:
         messages.error(request, "No waiting run was chosen, or somebody decided meanwhile.")
@@ -91,6 +109,27 @@ def act(request: HttpRequest) -> HttpResponse:
         what = "left out" if choice == Choice.NONE else f"filed: {choice}"
         messages.success(request, f"{count} {'run' if count == 1 else 'runs'} {what}.")
     return redirect("waiting_runs")
+
+
+def _reopen(request: HttpRequest) -> HttpResponse:
+    given = request.POST.getlist("run")[:MOST_CHOSEN]
+    runs = [uuid for text in given if (uuid := _uuid(text))]
+    count = reopen_waiting(runs=runs, by=signed_in_user(request))
+    messages.success(request, f"{count} {'run waits' if count == 1 else 'runs wait'} again.")
+    return redirect("waiting_runs")
+
+
+def _decided() -> list[Decided]:
+    """What was decided last: runs of one directory that were decided together."""
+    rows = WaitingRun.objects.decided().filter(run__superseded_by__isnull=True)
+    named = rows.select_related("run", "decided_by", "chosen")[:DECIDED_LOOKED_AT]
+    found = [
+        Decided(label, list(group))
+        for (label, *_), group in groupby(
+            named, key=lambda row: (row.label, row.decided_at, row.chosen_id)
+        )
+    ]
+    return found[:DECIDED_SHOWN]
 
 
 def _meant(request: HttpRequest) -> list[UUID]:

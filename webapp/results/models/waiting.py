@@ -4,7 +4,7 @@ from typing import Any, Self
 
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.db import models
-from django.db.models import Count, Min, Q
+from django.db.models import Count, Min, Q, Value
 
 from webapp.accounts.models import User
 from webapp.labs.models import Lab
@@ -54,6 +54,10 @@ class WaitingRunQuerySet(models.QuerySet["WaitingRun"]):
         """Those that still wait."""
         return self.filter(decided_at__isnull=True)
 
+    def decided(self) -> Self:
+        """Those that no longer wait, the last decision first."""
+        return self.filter(decided_at__isnull=False).order_by("-decided_at", "pk")
+
     def alike(self) -> Any:
         """One row for each directory on each hardware whose runs name the same commits, the ones
         that wait longest first: their number, the UUIDs of some and since when.
@@ -99,7 +103,8 @@ class WaitingRun(models.Model):
 
     ``candidates`` (two or more of ``revision``, ``said_by``, ``text``) are what the evidence names.
     The run itself is withdrawn meanwhile. A row is never deleted: one that was decided says what
-    was chosen, by whom or by which rule; nothing chosen means that the run stays out.
+    was chosen, by whom or by which rule; nothing chosen means that the run stays out. When it is
+    taken back, the run waits again, and the decision is kept among the ``former``.
     """
 
     run = models.OneToOneField(
@@ -115,6 +120,9 @@ class WaitingRun(models.Model):
     rule = models.CharField(max_length=300, blank=True, help_text="The rule that decided.")
     chosen = models.ForeignKey(
         Revision, on_delete=models.PROTECT, null=True, related_name="+", db_index=False
+    )
+    former: Any = models.JSONField(
+        default=list, db_default=Value([], models.JSONField()), help_text="Decisions taken back."
     )
 
     objects = WaitingRunQuerySet.as_manager()

@@ -24,7 +24,7 @@ from webapp.results.services.refusals import note_refused_replacement
 from webapp.results.services.reshaping import begin_writing
 from webapp.results.services.subjects import register_hardware
 from webapp.results.services.tree_locks import lock_trees
-from webapp.results.services.waiting import decide_waiting
+from webapp.results.services.waiting import decide_waiting, reopen_waiting
 from webapp.results.services.withdrawing import restore_run, withdraw_run
 
 __all__ = [
@@ -55,6 +55,7 @@ __all__ = [
     "note_refused_replacement",
     "record_runs",
     "register_hardware",
+    "reopen_waiting",
     "restore_run",
     "undo_pooling_decision",
     "unknown_hardware",

@@ -35,6 +35,7 @@ from webapp.results.services.waiting import (
     WAITS,
     Adopted,
     adopt_evidence,
+    decide_as_sent,
     name_aliases,
     note_waiting,
     withdrawal_of,
@@ -97,6 +98,11 @@ def record_runs(
         if unproven:
             places = {run.uuid: subjects.revision_of(run) for run in unproven}
             adopted = adopt_evidence(unproven, places, identified)
+    decided = (
+        decide_as_sent(sorted_out.undecided, identified, agent.lab)
+        if sorted_out.undecided
+        else frozenset()
+    )
     for uuid, identity in identified.identities.items():
         if identity.remark:
             warnings.setdefault(uuid, []).append(identity.remark)
@@ -107,8 +113,8 @@ def record_runs(
         known=tuple(run.uuid for run in fresh if run.uuid not in written),
         waiting=adopted.waiting
         | (identified.waiting & written)
-        | frozenset(sorted_out.waiting - written),
-        refiled=adopted.refiled,
+        | frozenset({run.uuid for run in sorted_out.undecided} - decided),
+        refiled=adopted.refiled | decided,
         warnings=warnings,
     )
 
@@ -117,14 +123,14 @@ def record_runs(
 class _SortedOut:
     """Runs that are new, and those whose UUID is stored with another digest. Of the others:
     ``placeless``, whose revision waits for its place, ``unproven``, which come with the first
-    evidence of theirs, and the UUIDs of those ``waiting`` for a decision.
+    evidence of theirs, and ``undecided`` ones, which wait for a decision.
     """
 
     new: list[RunDocument]
     changed: list[RunDocument]
     placeless: list[RunDocument]
     unproven: list[RunDocument]
-    waiting: set[UUID]
+    undecided: list[RunDocument]
 
 
 class _Stored(NamedTuple):
@@ -151,7 +157,7 @@ def _sort_out(runs: Sequence[RunDocument], *, replace: bool) -> _SortedOut:
         [run for run, row in old if row.digest != sent[run.uuid]],
         [run for run, row in old if row.position >= WAITING_FROM],
         [run for run, row in same if run.evidence is not None and row.without_evidence],
-        {row.uuid for _, row in old if row.waits},
+        [run for run, row in same if row.waits],
     )
 
 

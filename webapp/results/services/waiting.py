@@ -14,6 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from webapp.accounts.models import User
+from webapp.labs.models import Lab
 from webapp.results.documents import RunDocument
 from webapp.results.errors import Problem, Unprocessable
 from webapp.results.identity import Identity
@@ -161,6 +162,58 @@ def decide_waiting(*, runs: Collection[UUID], choice: str, by: User | None, rule
     renew(points_at(chosen))
     _note_decision(rows, places, now, by, rule)
     return len(rows)
+
+
+@transaction.atomic
+def reopen_waiting(*, runs: Collection[UUID], by: User) -> int:
+    """Take decisions back: the ``runs`` wait again and take no part. How many were decided."""
+    begin_writing()
+    rows = list(
+        WaitingRun.objects.decided()
+        .filter(run__uuid__in=list(runs), run__superseded_by__isnull=True)
+        .order_by("pk")
+        .select_for_update(of=["self"])
+        .select_related("decided_by", "chosen")
+    )
+    ids = [row.pk for row in rows]
+    lock_series_of_runs(ids)
+    now = timezone.now()
+    leave_out(ids, reason=WAITS, now=now)
+    Run.objects.filter(pk__in=ids, withdrawn_reason=LEFT_OUT).update(withdrawn_reason=WAITS)
+    renew(points_at(ids))
+    for row in rows:
+        row.former = [*row.former, _former(row, by, now)]
+        row.decided_at = row.decided_by = row.chosen = None
+        row.rule = ""
+    WaitingRun.objects.bulk_update(rows, ["former", "decided_at", "decided_by", "rule", "chosen"])
+    return len(rows)
+
+
+def _former(row: WaitingRun, by: User, now: datetime) -> dict[str, str]:
+    return {
+        "chosen": row.chosen.name if row.chosen else "",
+        "decided_by": str(row.decided_by or row.rule),
+        "decided_at": row.decided_at.isoformat() if row.decided_at else "",
+        "taken_back_by": str(by),
+        "taken_back_at": now.isoformat(),
+    }
+
+
+def decide_as_sent(
+    runs: Iterable[RunDocument], identified: Identified, lab: Lab
+) -> frozenset[UUID]:
+    """Decide known ``runs`` that wait and are sent again with whom to believe; those of ``lab``."""
+    asked: dict[str, list[UUID]] = {}
+    for run in runs:
+        if run.evidence and run.evidence.trust and not identified.identities[run.uuid].waits:
+            asked.setdefault(run.evidence.trust, []).append(run.uuid)
+    decided: set[UUID] = set()
+    for trust, uuids in asked.items():
+        rows = WaitingRun.objects.open().filter(run__uuid__in=uuids, run__hardware__lab=lab)
+        own = set(rows.values_list("run__uuid", flat=True))
+        decide_waiting(runs=own, choice=trust, by=None, rule=f"sent with --trust {trust}")
+        decided |= own
+    return frozenset(decided)
 
 
 def apply_rule(rule: IdentityRule, *, by: User | None) -> int:
