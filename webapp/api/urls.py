@@ -5,7 +5,20 @@ from django.urls import path
 from ninja import NinjaAPI
 from ninja.openapi.docs import Swagger
 
-from webapp.api import agreeing, alerts, bisects, compare, hardware, health, jobs, runs, series
+from webapp.api import (
+    agreeing,
+    alerts,
+    bisects,
+    canaries,
+    compare,
+    events,
+    hardware,
+    health,
+    jobs,
+    releases,
+    runs,
+    series,
+)
 from webapp.api.auth import AgentToken
 from webapp.api.body import BoundedJSON
 from webapp.api.errors import add_handlers, refuse_stranger
@@ -35,6 +48,9 @@ api.add_router("", compare.router)
 api.add_router("", alerts.router)
 api.add_router("", agreeing.router)
 api.add_router("", bisects.router)
+api.add_router("", events.router)
+api.add_router("", releases.router)
+api.add_router("", canaries.router)
 
 
 def refuse_reader(request: HttpRequest) -> HttpResponse | None:

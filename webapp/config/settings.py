@@ -79,6 +79,7 @@ INSTALLED_APPS = [
     "webapp.labs",
     "webapp.results",
     "webapp.jobs",
+    "webapp.events",
     "webapp.analysis",
     "webapp.alerts",
     "webapp.notifications",
@@ -190,7 +191,7 @@ LOGIN_REDIRECT_URL = "overview"
 MIGRATION_MODULES = {
     app: f"migrations.{app}"
     for app in (
-        *("readiness", "accounts", "outbox", "labs", "results", "jobs"),
+        *("readiness", "accounts", "outbox", "labs", "results", "jobs", "events"),
         *("analysis", "alerts", "notifications", "bisects"),
     )
 }
@@ -263,6 +264,7 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {
     "interval_max": 0.5,
 }
 ALERT_SWEEP_SECONDS = 300.0  # a snooze ends to the minutes, quiet days to the hour
+CANARY_SWEEP_SECONDS = 300.0  # they are due by days
 # In memory: every entry repeats within minutes, and a file on disk can only go bad.
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"
 
@@ -294,6 +296,7 @@ CELERY_BEAT_SCHEDULE = {
         ("webapp.outbox.tasks.sweep_deliveries", MAIL_SWEEP_SECONDS),
         ("webapp.jobs.tasks.sweep_jobs", SWEEP_SECONDS),
         ("webapp.bisects.tasks.sweep_bisects", SWEEP_SECONDS),
+        ("webapp.events.tasks.sweep_canaries", CANARY_SWEEP_SECONDS),
     )
 } | {
     f"heartbeat-{part}": _every(

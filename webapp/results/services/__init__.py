@@ -8,6 +8,7 @@ from webapp.results.services.hardware_names import (
     hardware_named,
     unknown_hardware,
 )
+from webapp.results.services.known_revisions import ensure_revision
 from webapp.results.services.merging import (
     begin_merge,
     end_subject,
@@ -38,6 +39,7 @@ __all__ = [
     "begin_writing",
     "count_together",
     "end_subject",
+    "ensure_revision",
     "foreign_hardware",
     "forget_names",
     "hand_over",
