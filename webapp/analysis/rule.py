@@ -4,10 +4,12 @@ People check it by hand, so it is stored and shown as ministat's word. Nothing i
 or headlined on it: it takes every sample for independent and knows no noise between builds.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from webapp.analysis.models import Comparison, Verdict
+from webapp.events.queries import ONE_EPOCH, Epochs
 from webapp.results.models import Point, Series
 from webapp.stats import ministat
 from webapp.stats.better import Better, is_gain
@@ -21,15 +23,25 @@ class Judgement:
     verdict: Verdict
 
 
-def compare_consecutive(series: Series, points: Sequence[Point]) -> Iterator[Comparison]:
-    """A comparison for each point but the first, which only serves as base. One whose runs disagree
-    is no base, and nothing can be told of it.
+def compare_consecutive(
+    series: Series, points: Sequence[Point], epochs: Epochs = ONE_EPOCH
+) -> Iterator[Comparison]:
+    """A comparison for each point but the first of an epoch, which only serves as base. One whose
+    runs disagree is no base, and nothing can be told of it. One with runs of a later epoch is
+    neither base nor compared.
     """
     before: Point | None = None
     for after in points:
-        if before is not None:
+        if after.position in epochs.late:
+            continue
+        if before is not None and _are_of_one_epoch(before, after, epochs):
             yield _comparison(series, before, after)
         before = before if after.disagrees else after
+
+
+def _are_of_one_epoch(before: Point, after: Point, epochs: Epochs) -> bool:
+    starts = epochs.starts
+    return bisect_right(starts, before.position) == bisect_right(starts, after.position)
 
 
 def _comparison(series: Series, before: Point, after: Point) -> Comparison:
