@@ -59,7 +59,7 @@ def test_a_triager_records_edits_and_withdraws(tess: Client) -> None:
     assert (made.source, made.author, made.text) == ("person", "tess", "BIOS 2.1")
     assert f"{made.happened_at:%Y-%m-%d %H:%M}" == "2026-01-05 10:00"
     page = tess.get(made.get_absolute_url()).content.decode()
-    assert 'value="2026-01-05T10:00"' in page
+    assert 'value="2026-01-05T10:00:00"' in page
     tess.post(made.get_absolute_url(), FORM | {"text": "BIOS 2.2"})
     made.refresh_from_db()
     assert made.text == "BIOS 2.2"

@@ -10,7 +10,7 @@ from webapp.labs.models import Lab
 from webapp.results.models import Hardware, Tree
 from webapp.results.services import Unprocessable
 
-MOMENT = "%Y-%m-%dT%H:%M"
+MOMENT = "%Y-%m-%dT%H:%M:%S"
 
 
 class EventForm(forms.Form):
@@ -40,7 +40,7 @@ class EventForm(forms.Form):
     happened_at = forms.DateTimeField(
         label="At (UTC)",
         required=False,
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=MOMENT),
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": 1}, format=MOMENT),
     )
     first = forms.CharField(
         label="Or from revision", max_length=64, required=False, help_text="The first it shows at."
