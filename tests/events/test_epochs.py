@@ -43,7 +43,8 @@ def dated(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def epoch(**fields: Any) -> LabEvent:
     """One that begins on the machine in the night before r115, unless ``fields`` say otherwise."""
-    fields.setdefault("hardware", Hardware.objects.get(name=ATOM))
+    if "hardware" not in fields:
+        fields["hardware"] = Hardware.objects.get(name=ATOM)
     if "first" not in fields:
         fields.setdefault("happened_at", day(14.5))
     given = EventFields(kind="hardware", text="another NIC", begins_epoch=True, **fields)

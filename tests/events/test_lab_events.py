@@ -1,10 +1,11 @@
 """Recording, editing and withdrawing events."""
 
+import threading
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from tests import make
 from tests.events.steps import NOW, event
@@ -160,3 +161,24 @@ def test_an_edited_epoch_has_the_series_of_before_and_after_analysed_anew() -> N
     fields = EventFields(text="the other one", hardware=xeon, **same)
     edit_event(event=epoch.pk, fields=fields, actor=make.user("bob"), now=NOW)
     assert dirty() == {"Atom_C2758/T540-CR", "Xeon/T580"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_that_send_the_same_at_once_store_it_once() -> None:
+    hardware, agent, barrier = make.hardware(), make.agent(), threading.Barrier(4)
+    new: list[bool] = []
+
+    def send(number: int) -> None:
+        fields = EventFields("other", "x", hardware=hardware, happened_at=make.DAY_ONE)
+        barrier.wait()
+        stored = record_event(fields=fields, source="api", external_id="7", agent=agent)
+        new.append(stored[1])
+        connection.close()
+
+    threads = [threading.Thread(target=send, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(new) == [False, False, False, True]
+    assert LabEvent.objects.count() == 1
