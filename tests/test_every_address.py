@@ -55,6 +55,15 @@ RIGHTS: Mapping[str, str | tuple[str, str]] = {
     "api:list_agreeing": READ,
     "api:list_waiting": READ,
     "api:choose_commit": AGENT,
+    "api:list_events": READ,
+    "api:events_csv": READ,
+    "api:add_event": OPERATOR,  # or the token of an agent, of its own lab
+    "api:list_releases": READ,
+    "api:add_release": OPERATOR,
+    "api:list_canaries": READ,
+    "api:add_canary": OPERATOR,
+    "api:one_canary": READ,
+    "api:canary_values_csv": READ,
     # Pages
     "overview": READ,
     "overview_progress": READ,
@@ -72,6 +81,13 @@ RIGHTS: Mapping[str, str | tuple[str, str]] = {
     "alert": READ,
     "alert_act": TRIAGER,
     "quality": READ,
+    "events": READ,
+    "event_new": TRIAGER,
+    "event": (READ, TRIAGER),
+    "event_withdraw": TRIAGER,
+    "canaries": READ,
+    "canary": READ,
+    "canary_act": OPERATOR,
     "thresholds": READ,
     "thresholds_dry_run": READ,
     "thresholds_set": OPERATOR,
@@ -124,6 +140,8 @@ RIGHTS: Mapping[str, str | tuple[str, str]] = {
     "admin:login": OPEN,
     "admin:logout": READ,
 }
+FOR_OPERATORS_ALONE = {"api:add_release", "api:add_canary"}
+"""In the API: no token opens them."""
 WHO = ["stranger", VIEWER, TRIAGER, OPERATOR]
 ADDRESSES = every_address()
 OF_THE_ADMIN = [one for one in ADDRESSES if one.is_admin and one.name not in RIGHTS]
@@ -232,8 +250,11 @@ def test_an_agents_token_opens_the_api_of_a_private_instance(
     agent = Agent.objects.create(lab=Lab.objects.create(name="netlab"), name="control")
     text = services.issue_token(agent=agent).text
     client = Client(headers={"Authorization": f"Bearer {text}"})
+    opened = {"let in", "wrong method"}
+    if address.name in FOR_OPERATORS_ALONE:
+        opened = {"unauthenticated"}
     for method in address.methods:
-        assert ask(client, address, method) in ("let in", "wrong method"), method
+        assert ask(client, address, method) in opened, method
 
 
 def test_a_forged_form_is_refused_everywhere() -> None:

@@ -12,6 +12,7 @@ from django.urls import resolve
 from tests import make
 from tests.alerts.steps import arrive, runs_of
 from tests.bisects import lab
+from tests.events.steps import CALM, boots, canary, event, release
 from tests.remains import remains_in_html
 from tests.results.steps import analyse
 from webapp.accounts.models import User
@@ -36,6 +37,11 @@ def reader() -> Client:
     analyse()
     lab.work(truth, start_bisect(draft=lab.draft(truth), created_by=make.user("bob")))
     Revision.objects.update(subject='Don\'t "quote" <b>this</b> & that', author_name="O'Hara")
+    machine, at = make.hardware("Atom/T540"), Revision.objects.order_by("position")[3]
+    event("a <b>new</b> NIC", hardware=machine, tree=at.tree, first=at, last=at)
+    watching = canary(at, hardware=machine)
+    boots(watching, [*CALM, 80.0, 80.0])
+    release("11.0 <beta>", at)
     operator = make.user("ada", email="ada@example.org", role=User.Role.OPERATOR)
     make.subscription(operator, "losses <here>")
     client = Client()
@@ -69,5 +75,6 @@ def test_no_page_shows_what_its_template_left(reader: Client) -> None:
     pages = pages_from(reader, "/")
     kinds = {resolve(address.partition("?")[0]).view_name for address in pages}
     assert kinds >= {"alert", "bisect", "commit", "compare", "trends", "outbox", "subscription"}
+    assert kinds >= {"events", "event", "event_new", "canaries", "canary"}
     wrong = {address: remains_in_html(html) for address, html in pages.items()}
     assert {address: found for address, found in wrong.items() if found} == {}

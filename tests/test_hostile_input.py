@@ -24,14 +24,17 @@ from tests.addresses import every_address
 from tests.alerts.steps import arrive, runs_of
 from tests.bisects import lab as bisect_lab
 from tests.bisects.lab import Truth
+from tests.events.steps import canary, event
 from tests.fuzzing import is_whole
 from webapp.alerts.models import Alert
 from webapp.bisects.models import Bisect
+from webapp.events.models import Canary, LabEvent
 from webapp.jobs.models import Job
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries.unsubscribing import Target
 from webapp.outbox.models import Endpoint, Mail
 from webapp.pages.urls import urlpatterns
+from webapp.results.models import Hardware, Revision
 
 pytestmark = [pytest.mark.django_db, pytest.mark.fuzz]
 
@@ -51,6 +54,10 @@ TREND = {"tree": "freebsd-head", "metric": "pps", "hardware": "Atom/T540", "mode
     "x": "time", "y": "percent", "whiskers": "ci", "last": "50", "from": "r1000", "to": "r1016",
     "pin": "1:r1000", "range": "1,2",
 }  # fmt: skip
+EVENT = {"kind": "hardware", "text": "a new NIC", "hardware": "Atom/T540", "lab": ""} | {
+    "tree": "freebsd-head", "happened_at": "2026-01-02T10:00", "first": "", "last": "",
+    "begins_epoch": "on",
+}  # fmt: skip
 SIDES = {"a": "freebsd-head:r1000", "b": "freebsd-head:r1016"}
 QUERIES: Mapping[str, Form] = {
     "overview": {"days": "7", "tree": "freebsd-head"},
@@ -62,6 +69,8 @@ QUERIES: Mapping[str, Form] = {
     | {"metric": "pps", "verdict": "worse", "assignee": "ada", "before": "9", "done": "1:1"},
     "alert": {"asof": "2026-01-01T00:00:00Z"},
     "quality": {"tree": "freebsd-head", "days": "30"},
+    "events": {"tree": "freebsd-head", "hardware": "Atom/T540", "before": "9"},
+    "event_new": {"tree": "freebsd-head", "hardware": "Atom/T540"},
     "thresholds": {"tree": "freebsd-head", "hardware": "Atom/T540", "mode": "pf", "days": "30"},
     "thresholds_dry_run": {"scope": "tree:freebsd-head", "percent": "2.5", "days": "30"},
     "job_new": {"series": "SERIES", "revision": "r1000", "next": "/agents/"},
@@ -100,6 +109,10 @@ FORMS: Mapping[str, list[Form]] = {
         )
     ]
     + [TRIAGE | {"act": "snooze", "until": "", "until_revision": "r140"}],
+    "event_new": [EVENT, EVENT | {"happened_at": "", "first": "r1000", "last": "r1016"}],
+    "event": [EVENT],
+    "event_withdraw": [{"reason": "why"}],
+    "canary_act": [{"act": "stop"}],
     "thresholds_set": [
         {"scope": "tree:freebsd-head", "percent": "2.5", "reason": "noise", "next": "/thresholds/"}
     ],
@@ -129,7 +142,10 @@ FORMS: Mapping[str, list[Form]] = {
     "webhook_act": [{"act": "retry", "delivery": "1"}, {"act": "disable"}],
     "sign_in": [{"username": "ada", "password": "no", "next": "/alerts/"}],
 }
-WATCHED = ("overview", "alerts", "thresholds", "agents", "bisects", "subscriptions", "webhooks")
+WATCHED = (
+    *("overview", "alerts", "thresholds", "agents", "bisects", "subscriptions", "webhooks"),
+    *("events", "trends"),
+)
 UNTRIED = {
     "outbox_test": "mails at once, to wherever it is told; see tests/outbox/test_test_mail.py",
     "sign_out": "reads nothing",
@@ -146,6 +162,8 @@ def client() -> Client:
     Endpoint.objects.create(name="hook", url="https://198.51.100.7/hook")
     assert Alert.objects.exists()
     assert Job.objects.exists()
+    event(hardware=Hardware.objects.get(name="Atom/T540"))
+    canary(Revision.objects.all()[0])
     Mail.objects.create(recipient=ada, kind="test", about="nothing", due=make.DAY_ONE)
     client = Client(raise_request_exception=False)
     client.force_login(ada)
@@ -160,6 +178,8 @@ def places(client: Client) -> Places:
     of = {"alert": alert, "alert_act": alert, "job": job, "job_act": job, "outbox_mail": mail}
     of |= dict.fromkeys(("webhook", "webhook_act"), hook)
     of |= dict.fromkeys(("bisect", "bisect_act", "bisect_paste"), bisect)
+    of |= dict.fromkeys(("event", "event_withdraw"), LabEvent.objects.get())
+    of |= {"canary": Canary.objects.get(), "canary_act": Canary.objects.get()}
     of |= dict.fromkeys(("subscription", "subscription_act"), subscription)
     return {name: [row.pk] for name, row in of.items()} | {
         "subscription_preview": [alert.pk],

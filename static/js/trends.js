@@ -2,7 +2,7 @@
 // range with its statistics, and the keyboard. What one sees is always in the address.
 
 import { choose, hover, showCard, unlock } from "./trends/card.js";
-import { chart, draw, placeAlerts, placeMarks, plot, pointOf } from "./trends/chart.js";
+import { chart, draw, placeAlerts, placeMarkers, placeMarks, plot, pointOf } from "./trends/chart.js";
 import { facts, readAddress, view } from "./trends/points.js";
 import { mark, showRange } from "./trends/range.js";
 import { address } from "./trends/text.js";
@@ -49,6 +49,7 @@ function listen() {
   plot.on("plotly_selected", (event) => mark(event?.range?.x));
   plot.on("plotly_afterplot", placeMarks);
   plot.on("plotly_afterplot", placeAlerts);
+  plot.on("plotly_afterplot", placeMarkers);
 }
 
 // Plotly may tell one click twice, and people click twice: that locks, it does not open.

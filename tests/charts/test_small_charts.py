@@ -4,7 +4,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from webapp.charts import sparkline, strip, svg
+from webapp.charts import control, sparkline, strip, svg
+from webapp.charts.control import Control
 from webapp.charts.heatmap import cell_class
 from webapp.charts.sparkline import Spark
 from webapp.charts.strip import Strip
@@ -90,3 +91,18 @@ def test_strips_whose_labels_differ_at_the_end_can_be_told_apart() -> None:
     image = strip.draw([Strip(one, [1.0, 2.0, 3.0], 2.0, None) for one in labels], unit="packets/s")
     assert "inet4+VIMAGE</text>" in image
     assert "rding@inet4</text>" in image
+
+
+def test_a_control_chart_has_its_limits_and_another_mark_for_boots_outside_them() -> None:
+    chart = Control([1.0, 2.0, 9.0], ["a", "b", "<c>"], [0, 0, 1], (0.0, 1.5, 3.0), "pps & <x>")
+    image = ET.fromstring(control.draw(chart))
+    lines = [one.get("class") for one in image.findall(f"{SPACE}line")]
+    assert [lines.count(name) for name in ("limit", "centre")] == [2, 1]
+    assert len(image.findall(f"{SPACE}polygon")) == 1
+    assert len(image.findall(f"{SPACE}circle")) == 2
+
+
+def test_a_control_chart_without_limits_shows_its_boots() -> None:
+    image = ET.fromstring(control.draw(Control([1.0], ["a"], [0], None, "pps")))
+    assert "limit" not in {one.get("class") for one in image.findall(f"{SPACE}line")}
+    assert image.find(f"{SPACE}circle") is not None

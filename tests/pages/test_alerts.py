@@ -237,7 +237,8 @@ def test_nothing_chosen_is_said(ada: Client) -> None:
 
 def test_the_pages_need_few_statements(queries: Counted, mixed: Alert) -> None:
     assert queries("/alerts/") <= 11
-    assert queries(f"/alerts/{mixed.pk}/") <= 20
+    # Three for what happened to the machines: times of the measurements, events, canaries.
+    assert queries(f"/alerts/{mixed.pk}/") <= 23
 
 
 def test_charts_mark_the_alerts_of_what_they_show(

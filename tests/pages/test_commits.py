@@ -56,4 +56,4 @@ def test_the_number_of_queries_does_not_grow_with_commits(queries: Counted) -> N
     make.history(make.series(in_mode="pf"), make.revisions(2), [100, 90])
     few = queries(PAGE)
     make.history(make.series(in_mode="ipfw"), make.revisions(9, first=400_000), [100, 90, 80] * 3)
-    assert queries(PAGE) == few <= 6
+    assert queries(PAGE) == few <= 7  # one for releases

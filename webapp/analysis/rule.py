@@ -4,10 +4,12 @@ People check it by hand, so it is stored and shown as ministat's word. Nothing i
 or headlined on it: it takes every sample for independent and knows no noise between builds.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from webapp.analysis.models import Verdict
+from webapp.events.queries import ONE_EPOCH, Epochs
 from webapp.stats import ministat
 from webapp.stats.better import Better, is_gain
 
@@ -24,15 +26,25 @@ class Pooled(NamedTuple):
     disagrees: bool
 
 
-def compare_consecutive(points: Sequence[Pooled], better: Better) -> Iterator[dict[str, Any]]:
-    """A row of ``Comparison`` for each point but the first, which only serves as base. One whose
-    runs disagree is no base, and nothing can be told of it.
+def compare_consecutive(
+    points: Sequence[Pooled], better: Better, epochs: Epochs = ONE_EPOCH
+) -> Iterator[dict[str, Any]]:
+    """A row of ``Comparison`` for each point but the first of an epoch, which only serves as base.
+    One whose runs disagree is no base, and nothing can be told of it. One with runs of a later
+    epoch is neither base nor compared.
     """
     before: Pooled | None = None
     for after in points:
-        if before is not None:
+        if after.position in epochs.late:
+            continue
+        if before is not None and _are_of_one_epoch(before, after, epochs):
             yield _comparison(before, after, better)
         before = before if after.disagrees else after
+
+
+def _are_of_one_epoch(before: Pooled, after: Pooled, epochs: Epochs) -> bool:
+    starts = epochs.starts
+    return bisect_right(starts, before.position) == bisect_right(starts, after.position)
 
 
 def _comparison(before: Pooled, after: Pooled, better: Better) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Who calls: the agent behind a bearer token, within its rate."""
+"""Who calls: the agent behind a bearer token, within its rate, or an operator who is signed in."""
 
 import time
 
@@ -7,9 +7,11 @@ from django.conf import settings
 from django.core.cache import cache
 from django.http import HttpRequest
 from django.utils import timezone
-from ninja.security import HttpBearer
+from ninja.security import HttpBearer, SessionAuth
 from redis.exceptions import RedisError
 
+from webapp.accounts.models import User
+from webapp.accounts.services import is_operator
 from webapp.api.errors import TooManyRequests
 from webapp.labs import services
 from webapp.labs.models import Token
@@ -26,6 +28,16 @@ class AgentToken(HttpBearer):
         # A private instance asks before the endpoint does: a request is spent and noted once.
         known: Token | None = getattr(request, "agent_token", None)
         return known or _sign_in(request, token)
+
+
+class OperatorSession(SessionAuth):
+    """Authenticates an operator by the session of a browser; ``request.auth`` is the user. A
+    request that writes carries the CSRF token, as a form does (``X-CSRFToken``).
+    """
+
+    def __call__(self, request: HttpRequest) -> User | None:
+        """The operator; None for everybody else, who is not asked for a CSRF token."""
+        return super().__call__(request) if is_operator(request.user) else None
 
 
 def _sign_in(request: HttpRequest, token: str) -> Token | None:

@@ -19,6 +19,7 @@ from psycopg.errors import QueryCanceled
 
 from webapp.analysis.queries import SideError
 from webapp.api.facts import INSIDE
+from webapp.events.services import ReleaseTaken
 from webapp.jobs.services import ForeignJob, LeaseLost, NoSuchJob, ResultRefused, WrongKernel
 from webapp.results.services import Conflict, Forbidden, Problem, Unprocessable
 
@@ -55,6 +56,12 @@ KINDS: dict[type[Exception], Kind] = {
         "conflict",
         "A run of this UUID is stored with other content.",
         "Send a new UUID, or ?replace=true to let the new content take its place.",
+    ),
+    ReleaseTaken: Kind(
+        409,
+        "conflict",
+        "A release of this name is stored with another revision, kind or date.",
+        "Give another name, or have an operator change the stored one in the admin.",
     ),
 }
 UNAUTHENTICATED = Kind(

@@ -1,7 +1,5 @@
 """Series and their points, as columns."""
 
-import csv
-import io
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -15,6 +13,7 @@ from webapp.api.numbered import bounded
 from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.series import PointsOut, SeriesList
 from webapp.api.schemas.types import Asked
+from webapp.api.tables import csv_response
 from webapp.results.models import Point, Series
 
 router = Router(tags=["series"])
@@ -40,9 +39,6 @@ COLUMNS = (
     "flag",
     "runs_disagree",
 )
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that a spreadsheet computes instead of showing it (OWASP, CSV injection)."""
 
 
 class Chosen(Schema):
@@ -96,14 +92,9 @@ def points_csv(request: HttpRequest, series_id: int) -> HttpResponse:
     if fresh is not None:
         return fresh
     table = columns(series)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
     rows = zip(*(table[name] for name in COLUMNS), strict=True)
-    writer.writerows([_cell(value) for value in row] for row in rows)
-    response = HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8")
+    response = csv_response(f"series-{series.pk}.csv", COLUMNS, rows)
     response["ETag"] = etag(series)
-    response["Content-Disposition"] = f'inline; filename="series-{series.pk}.csv"'
     return response
 
 
@@ -236,11 +227,6 @@ def _analysis_out(summary: dict[str, Any]) -> dict[str, Any]:
 
 def _series(series_id: int) -> Series:
     return get_object_or_404(Series.objects.named(), pk=bounded(series_id))
-
-
-def _cell(value: Any) -> Any:
-    """Text that would be a formula is marked as text; a number stays one, with its sign."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def _json(content: dict[str, Any]) -> HttpResponse:

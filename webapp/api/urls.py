@@ -9,10 +9,13 @@ from webapp.api import (
     agreeing,
     alerts,
     bisects,
+    canaries,
     compare,
+    events,
     hardware,
     health,
     jobs,
+    releases,
     runs,
     series,
     waiting,
@@ -47,6 +50,9 @@ api.add_router("", compare.router)
 api.add_router("", alerts.router)
 api.add_router("", agreeing.router)
 api.add_router("", bisects.router)
+api.add_router("", events.router)
+api.add_router("", releases.router)
+api.add_router("", canaries.router)
 
 
 def refuse_reader(request: HttpRequest) -> HttpResponse | None:

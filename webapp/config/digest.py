@@ -44,7 +44,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 }
 """The fields by which rows of other tables name a row of this one."""
 
-INPUT_TIMES = {"measured_at", "committed_at", "snoozed_until", "deadline"}
+INPUT_TIMES = {"happened_at", "measured_at", "committed_at", "snoozed_until", "deadline"}
 """The times that came with the data or from a person. All others say when something arrived."""
 
 LEFT_OUT: Mapping[str, str] = {
@@ -62,6 +62,7 @@ LEFT_OUT: Mapping[str, str] = {
     "alerts.AlertEvent": "the log of an alert: the order in which findings came",
     "analysis.FindingEvent": "the log of a finding: the order in which points came",
     "analysis.Checkpoint": "where the detector resumes; follows from the points",
+    "events.CanaryJob": "which canary asked for which job",
     "bisects.BisectDecision": "the log of a bisect: its steps, their times and machine hours",
     "bisects.BisectJob": "which step asked for which job",
 }
@@ -162,6 +163,9 @@ PARTS = (
         ),
     ),
     Part("job-runs", "jobs.Job_runs"),
+    Part("lab-events", "events.LabEvent", only=Q(withdrawn_at=None)),
+    Part("releases", "events.Release"),
+    Part("canaries", "events.Canary"),
     Part("bisect-settings", "bisects.BisectSettings"),
     Part(
         "bisects",

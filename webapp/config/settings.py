@@ -79,6 +79,7 @@ INSTALLED_APPS = [
     "webapp.labs",
     "webapp.results",
     "webapp.jobs",
+    "webapp.events",
     "webapp.analysis",
     "webapp.alerts",
     "webapp.notifications",
@@ -187,13 +188,8 @@ AUTHENTICATION_BACKENDS = ["webapp.accounts.signing_in.backend.LimitedBackend"]
 PASSWORD_HASHERS = ["webapp.accounts.signing_in.hashing.BoundedHasher"]
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "overview"
-MIGRATION_MODULES = {
-    app: f"migrations.{app}"
-    for app in (
-        *("readiness", "accounts", "outbox", "labs", "results", "jobs"),
-        *("analysis", "alerts", "notifications", "bisects"),
-    )
-}
+_tables = "readiness accounts outbox labs results jobs events analysis alerts notifications bisects"
+MIGRATION_MODULES = {app: f"migrations.{app}" for app in _tables.split()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Redis: the cache and the broker. Nothing lives only there, so it may be lost at any time.
@@ -263,6 +259,7 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {
     "interval_max": 0.5,
 }
 ALERT_SWEEP_SECONDS = 300.0  # a snooze ends to the minutes, quiet days to the hour
+CANARY_SWEEP_SECONDS = 300.0  # they are due by days
 # In memory: every entry repeats within minutes, and a file on disk can only go bad.
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"
 
@@ -294,6 +291,7 @@ CELERY_BEAT_SCHEDULE = {
         ("webapp.outbox.tasks.sweep_deliveries", MAIL_SWEEP_SECONDS),
         ("webapp.jobs.tasks.sweep_jobs", SWEEP_SECONDS),
         ("webapp.bisects.tasks.sweep_bisects", SWEEP_SECONDS),
+        ("webapp.events.tasks.sweep_canaries", CANARY_SWEEP_SECONDS),
     )
 } | {
     f"heartbeat-{part}": _every(

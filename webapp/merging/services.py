@@ -15,6 +15,7 @@ from webapp.alerts import services as alerts
 from webapp.alerts.models import Agreement
 from webapp.analysis.models import Checkpoint, Comparison, Finding, SeriesAnalysis
 from webapp.bisects import services as bisects
+from webapp.events.services import end_twins
 from webapp.results.models import Hardware, Mode, PlaceProposal, Point, Revision, Series
 from webapp.results.services import begin_merge, end_subject, hand_over, move_runs, move_series
 
@@ -73,6 +74,7 @@ def merge_revisions(*, source: Revision, into: Revision) -> None:
     """
     begin_merge(source, into)
     bisects.refuse_merge(source, into)
+    end_twins(source, into)
     move_runs(source, into)
     if pair := alerts.alerts_that_join(source, into):
         bisects.move_to_alert(*pair)
@@ -84,6 +86,7 @@ def merge_revisions(*, source: Revision, into: Revision) -> None:
 
 def _merge_subjects(source: Hardware | Mode, into: Hardware | Mode) -> None:
     begin_merge(source, into)
+    end_twins(source, into)
     for series, target in move_series(source, into):
         _end_series(series, target)
     hand_over(source, into)

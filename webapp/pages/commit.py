@@ -16,6 +16,7 @@ from webapp.analysis.queries import RUNS_DISAGREE, PointVerdict, Side, judge_poi
 from webapp.bisects.models import Bisect
 from webapp.charts.heatmap import cell_class
 from webapp.charts.text import common
+from webapp.events.models import LabEvent, Release
 from webapp.pages import alert_summaries
 from webapp.pages.commit_headline import headline, proven
 from webapp.pages.disagreements import disagreements
@@ -108,6 +109,8 @@ def _context(commit: Revision) -> dict[str, object]:
         "alerts": alert_summaries.summarise(
             list(Alert.objects.of_revision(commit).with_revisions().order_by("pk"))
         ),
+        "events": LabEvent.objects.in_force().around(commit).named(),
+        "releases": Release.objects.of_tree(commit.tree).filter(revision=commit),
         "named_by": list(Bisect.objects.naming(commit).with_subjects().order_by("-pk")),
         "tables": tables,
         "more_builds": MORE_BUILDS,

@@ -7,11 +7,13 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from webapp.alerts.queries import with_agreeing
+from webapp.events.models import Release
 from webapp.pages.links import with_query
 from webapp.pages.summaries import summarise
 from webapp.results.models import Revision, Tree
 
 ROWS = 50
+RELEASES_SHOWN = 50
 
 
 @require_safe
@@ -27,6 +29,7 @@ def page(request: HttpRequest, tree: str) -> HttpResponse:
         "commits": summarise(rows[:ROWS]),
         "untested_too": untested_too,
         "is_first_page": start is None,
+        "releases": Release.objects.of_tree(found)[:RELEASES_SHOWN],
         "older": _older(rows, untested_too=untested_too),
     }
     return render(request, "pages/commits.html", context)

@@ -17,13 +17,16 @@ from webapp.charts.sparkline import Spark
 from webapp.charts.text import common, number
 from webapp.charts.theme import style_of
 from webapp.charts.trend import AlertMark, distinct
+from webapp.events.models import Canary, LabEvent
 from webapp.pages.alert_summaries import open_by_severity
+from webapp.pages.canaries import canary_lines
 from webapp.pages.conclusions import Conclusion, SeriesText, conclusions_of
 from webapp.pages.links import with_query
 from webapp.results.models import Hardware, Metric, Point, Series, Tree
 
 REVISIONS_SHOWN = 200
 ALERTS_SHOWN = 12
+EVENTS_SHOWN = 10
 
 PointRow = tuple[int, int, float]
 """Position, revision id, mean."""
@@ -95,6 +98,8 @@ def wall(request: HttpRequest, name: str) -> HttpResponse:
         "alerts": open_by_severity(ALERTS_SHOWN, hardware=machine.name),
         "walls": _walls(ordered),
         "shown": REVISIONS_SHOWN,
+        "events": LabEvent.objects.in_force().on_hardware(machine).named()[:EVENTS_SHOWN],
+        "canaries": canary_lines(list(Canary.objects.filter(hardware=machine).named())),
     }
     return render(request, "pages/hardware.html", context)
 

@@ -14,6 +14,7 @@ from webapp.charts.text import common
 from webapp.charts.theme import style_of
 from webapp.charts.trend import Apart, Revisions, Trend, TrendSeries, Whiskers, distinct
 from webapp.pages.conclusions import Conclusion, conclusions_of
+from webapp.pages.trend_markers import markers_along
 from webapp.pages.trend_query import TrendQuery
 from webapp.pages.trend_unknown import NotOffered, Part, Unknown, unknown
 from webapp.results.models import Metric, Point, Revision, Series, Tree
@@ -185,7 +186,7 @@ class Loaded:
 
 
 def load(selection: Selection) -> Loaded:
-    """The chart of ``selection``: five queries."""
+    """The chart of ``selection``: seven queries, events and releases are one each."""
     points = _points(selection)
     positions = [point.position for point in points]
     conclusions = conclusions_of(
@@ -224,6 +225,12 @@ def _trend(
         values=query.values,
         whiskers=query.whiskers,
         alerts=distinct(mark for one in conclusions.values() for mark in one.alerts(positions)),
+        markers=markers_along(
+            selection.tree,
+            hardware={series.hardware_id for series in selection.series},
+            revisions=index_of.keys(),
+            positions=positions,
+        ),
     )
 
 

@@ -25,6 +25,7 @@ export function draw() {
   Plotly.react(plot, data, layout, CONFIG);
   placeMarks();
   placeAlerts();
+  placeMarkers();
 }
 
 function rangeShape(layout) {
@@ -94,5 +95,21 @@ export function placeAlerts() {
     label.style.left = `${xaxis._offset + xaxis.d2p(x)}px`;
     label.style.top = `${yaxis._offset + yaxis._length - ALERT_ROW * (row + 1)}px`;
     chart.append(label);
+  }
+}
+
+// The labels of events and releases, at the top of their lines, on the side that has room. Narrow
+// charts have room for the short one: the table below says the rest.
+export function placeMarkers() {
+  for (const old of chart.querySelectorAll(".marker-label")) old.remove();
+  const { xaxis, yaxis } = plot._fullLayout;
+  for (const { text, short, title, kind, href, x, row } of view.shown.markers) {
+    const words = plot.clientWidth < NARROW ? short : text;
+    const label = element("a", { class: `marker-label ${kind}`, href, title }, words);
+    label.style.top = `${yaxis._offset + ALERT_ROW * row}px`;
+    chart.append(label);
+    const at = xaxis._offset + xaxis.d2p(x);
+    const fits = at + label.offsetWidth < plot.clientWidth;
+    label.style.left = `${fits ? at : at - label.offsetWidth}px`;
   }
 }

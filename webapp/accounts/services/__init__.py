@@ -1,6 +1,7 @@
 """Writes about people, and who may do what."""
 
 from webapp.accounts.roles import (
+    is_operator,
     is_triager,
     operator_required,
     signed_in_required,
@@ -13,6 +14,7 @@ from webapp.accounts.signing_in.forms import LimitedPasswordChange
 __all__ = [
     "OWN",
     "LimitedPasswordChange",
+    "is_operator",
     "is_triager",
     "operator_required",
     "save_own_settings",

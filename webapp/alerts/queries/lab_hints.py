@@ -7,6 +7,9 @@ Many series that change on one hardware alone may mean the machine as well. It i
 there is a witness: the same mode and metric on other hardware, measured on both sides, that did not
 move although it would have shown a change of that size. Without a witness a commit that matters to
 that hardware only looks the same, so nothing is said.
+
+What was recorded of the lab is said too: an event between the two measured revisions of a finding,
+or a canary (a fixed kernel, `webapp.events`) that left its limits between them.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -16,6 +19,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from webapp.alerts.models import Alert
 from webapp.analysis.models import Finding, SeriesAnalysis
+from webapp.events.queries import Disturbance, Window, disturbances
 from webapp.results.models import Hardware, Point, Series
 
 MANY = 3
@@ -26,24 +30,26 @@ MANY = 3
 class LabHint:
     """What is known of the machines. ``hardware`` is the one that all findings are on, if any;
     ``witnesses`` are other hardware's series that stayed, where many moved on that one alone;
-    ``moved`` and ``stayed`` are canaries of the hardware that the findings are on.
+    ``moved`` and ``stayed`` are canaries of the hardware that the findings are on; ``disturbances``
+    are what was recorded of it between the measurements on either side.
     """
 
     hardware: Hardware | None
     witnesses: Sequence[Series]
     moved: Sequence[Series]
     stayed: Sequence[Series]
+    disturbances: Sequence[Disturbance] = ()
 
     @property
     def smells(self) -> bool:
         """Whether anything speaks for the lab rather than the commit."""
-        return bool(self.witnesses or self.moved)
+        return bool(self.witnesses or self.moved or self.disturbances)
 
 
 def lab_hint(alert: Alert, findings: Sequence[Finding]) -> LabHint | None:
-    """The hint about an alert and all its ``findings`` (with subjects), in four queries at most.
+    """The hint about an alert and all its ``findings`` (with subjects), in eight queries at most.
 
-    None when neither witness nor canary says anything.
+    None when neither witness nor canary nor event says anything.
     """
     machines = {row.series.hardware for row in findings}
     if not machines:
@@ -64,8 +70,20 @@ def lab_hint(alert: Alert, findings: Sequence[Finding]) -> LabHint | None:
             for row in still
             if smallest.get(row.pk, float("inf")) <= _largest(findings, row.hardware)
         ],
+        disturbances=disturbances([_window(row) for row in findings]),
     )
     return hint if hint.smells or hint.stayed else None
+
+
+def _window(finding: Finding) -> Window:
+    """Where a finding may have begun: between the revisions around its suspects."""
+    return Window(
+        hardware=finding.series.hardware,
+        before=finding.after,
+        after=finding.last,
+        low=finding.after.position,
+        high=finding.last.position,
+    )
 
 
 def _canaries(alert: Alert, machines: Collection[Hardware]) -> QuerySet[Series]:

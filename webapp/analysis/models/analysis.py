@@ -51,6 +51,13 @@ class SeriesAnalysis(models.Model):
         blank=True,
         help_text="Those of them that a belief in build noise may find.",
     )
+    epochs = ArrayField(
+        models.BigIntegerField(),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="The first position of each epoch but the first, as it was analysed.",
+    )
     judged: Any = models.JSONField(
         default=list,
         db_default=Value([], models.JSONField()),

@@ -1,6 +1,6 @@
 """Each point against the one before it, for series whose points changed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -8,6 +8,7 @@ from django.db import connection
 
 from webapp.analysis.models import Comparison
 from webapp.analysis.rule import Pooled, compare_consecutive
+from webapp.events.queries import ONE_EPOCH, Epochs
 from webapp.results.models import Series
 from webapp.results.services import fetch_rows, insert_rows
 
@@ -33,9 +34,10 @@ DELETE FROM analysis_comparison AS old
  WHERE old.series_id = dirty.series_id AND old.position >= dirty.dirty_from"""
 
 
-def compare_with_previous(claimed: Sequence[Series]) -> None:
-    """Compare each point from ``dirty_from`` on with the one before it, and store that in place of
-    what was stored; a constant number of statements.
+def compare_with_previous(claimed: Sequence[Series], epochs: Mapping[int, Epochs]) -> None:
+    """Compare each point from ``dirty_from`` on with the one before it in its epoch, and store that
+    in place of what was stored; a constant number of statements. ``epochs``: by series (id), those
+    that have more than one.
     """
     ids = [series.pk for series in claimed]
     since = [series.dirty_from for series in claimed]
@@ -43,7 +45,7 @@ def compare_with_previous(claimed: Sequence[Series]) -> None:
     points = map(Pooled._make, fetch_rows(CHANGED_WITH_BASE, ids, since))
     compared: list[dict[str, Any]] = []
     for pk, group in groupby(points, key=lambda point: point.series):
-        compared += compare_consecutive(list(group), better[pk])
+        compared += compare_consecutive(list(group), better[pk], epochs.get(pk, ONE_EPOCH))
     with connection.cursor() as cursor:
         cursor.execute(DELETE_CHANGED, [ids, since])
     insert_rows(Comparison, compared)

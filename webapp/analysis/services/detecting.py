@@ -6,19 +6,22 @@ that, at 60 as at 5,000; a point that arrives late, or goes, is folded in from t
 before it. What is found is a function of the points alone.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from django.db import connection
 
-from webapp.analysis.models import Checkpoint
+from webapp.analysis.models import Checkpoint, SeriesAnalysis
+from webapp.analysis.services.epoch_states import EpochStates, joined, present_all, resume
+from webapp.events.queries import Epochs
 from webapp.results.models import Series
 from webapp.results.services import insert_rows
 from webapp.stats import agreeing, changes, decisive
 
 CHECKPOINT_EVERY = 64
+NO_EPOCHS: Mapping[int, Epochs] = {}
 
 SAMPLES_FROM = """
 SELECT point.series_id, point.position, revision.name,
@@ -34,6 +37,11 @@ SELECT point.series_id, point.position, revision.name,
    AND run.hardware_id = series.hardware_id AND run.withdrawn_at IS NULL
   JOIN results_measurement AS measurement
     ON measurement.run_id = run.id AND measurement.series_id = point.series_id
+ WHERE NOT EXISTS (
+       SELECT FROM unnest(%s::bigint[], %s::timestamptz[], %s::bigint[])
+                   AS late (series_id, since, start)
+        WHERE late.series_id = point.series_id
+          AND run.measured_at >= late.since AND point.position < late.start)
  ORDER BY point.series_id, point.position, run.uuid
 """
 Row = tuple[int, int, str, list[float], list[int] | None, str]
@@ -52,45 +60,91 @@ class FirstPairs:
 @dataclass(frozen=True, slots=True)
 class Detected:
     """A series with everything the detector says about it now; ``recent`` is what its newest
-    revisions say, to be read together with other series. Its ``first`` pairs are None where its
-    first revisions were not read: they are as stored.
+    revisions say, to be read together with other series. Its ``first`` pairs are None where no
+    first revisions were read: they are as stored. ``by_epoch`` has what is said of each epoch
+    alone; ``starts`` are the first positions of all but the first.
     """
 
     series: Series
     analysis: changes.Analysis
     recent: agreeing.Recent | None = None
     first: FirstPairs | None = None
+    by_epoch: Sequence[changes.Analysis] = ()
+    starts: Sequence[int] = ()
 
 
-def detect_changes(claimed: Sequence[Series]) -> list[Detected]:
-    """Detect in each series. The caller holds their analysis rows; a constant number of queries."""
-    starts = _starts(claimed)
-    points = _points_after(starts)
+def detect_changes(
+    claimed: Sequence[Series], epochs: Mapping[int, Epochs] = NO_EPOCHS
+) -> list[Detected]:
+    """Detect in each series, in each of its ``epochs`` (by id) alone. The caller holds their
+    analysis rows; a constant number of queries.
+    """
+    _delete_outdated(claimed)
+    resumed = resume(claimed, epochs)
+    points = _points_after(resumed)
+    several = [pk for pk, one in resumed.items() if one.first_whole and one.epochs.starts]
+    stored_pairs = _first_pairs_of(several)
     kept: list[dict[str, Any]] = []
     found = []
     for series in claimed:
-        state = starts[series.pk]
-        for position, state in _fold(state, points.get(series.pk, [])):  # noqa: B020
-            if position is not None:
-                kept.append(_row(series, position, state))
-        is_whole = starts[series.pk].last_position is None
-        first = _first_pairs(series, points.get(series.pk, [])) if is_whole else None
-        said = changes.present(state, series.better)
-        found.append(Detected(series, said, agreeing.recent_of(state, series.better), first))
+        known, read = resumed[series.pk], points.get(series.pk, [])
+        states = list(known.states)
+        for number, its in known.by_epoch(read):
+            states += [changes.start() for _ in range(len(states), number + 1)]
+            is_over = known.is_over(number)
+            for position, state in _fold(states[number], its, is_over=is_over):
+                states[number] = state
+                if position is not None:
+                    kept.append(_row(series, position, state))
+        by_epoch = present_all(states, series.better)
+        first = _first_pairs(series, known, read, stored_pairs.get(series.pk))
+        recent = agreeing.recent_of(states[-1], series.better)
+        starts = known.epochs.starts
+        found.append(Detected(series, joined(by_epoch), recent, first, by_epoch, starts))
     insert_rows(Checkpoint, kept)
     return found
 
 
-def _first_pairs(series: Series, points: Sequence[changes.Point]) -> FirstPairs:
-    """Of a series that was read from its first point on."""
+def _first_pairs(
+    series: Series,
+    known: EpochStates,
+    points: Sequence[changes.Point],
+    stored: FirstPairs | None,
+) -> FirstPairs | None:
+    """Of every epoch that was read from its first point on, after those of the epochs before it."""
+    whole = [its for number, its in known.by_epoch(points) if number >= known.first_whole]
+    if not whole:
+        return None if known.first_whole else FirstPairs([], [])
+    begin = whole[0][0].position
+    asked = [at for at in stored.asked if at < begin] if stored else []
+    pairs = [one for one in stored.pairs if one.position < begin] if stored else []
+    for its in whole:
+        measured = _first_measured(its)
+        asked += decisive.asked_at(measured)
+        pairs += decisive.pairs_of(measured, series.better)
+    return FirstPairs(asked, pairs)
+
+
+def _first_measured(points: Sequence[changes.Point]) -> list[decisive.Measured]:
+    """The first points of an epoch, as far as pairs of builds are looked for."""
     measured = []
     for point in points:
         if builds := _builds(point):
             measured.append(decisive.Measured(point.position, builds, point.label))
         if len(measured) == decisive.YOUNG + decisive.WAITS:
             break
-    pairs = decisive.pairs_of(measured, series.better)
-    return FirstPairs(decisive.asked_at(measured), pairs)
+    return measured
+
+
+def _first_pairs_of(series: Collection[int]) -> dict[int, FirstPairs]:
+    """What is stored of the first pairs of series (ids); no query where there are none."""
+    if not series:
+        return {}
+    rows = SeriesAnalysis.objects.filter(pk__in=series)
+    return {
+        pk: FirstPairs(asked, [decisive.Pair.from_data(one) for one in pairs])
+        for pk, asked, pairs in rows.values_list("pk", "asked", "pairs")
+    }
 
 
 def _builds(point: changes.Point) -> tuple[decisive.Build, ...]:
@@ -108,9 +162,10 @@ def _builds(point: changes.Point) -> tuple[decisive.Build, ...]:
 
 
 def _fold(
-    state: changes.State, points: Sequence[changes.Point]
+    state: changes.State, points: Sequence[changes.Point], *, is_over: bool
 ) -> Iterator[tuple[int | None, changes.State]]:
-    """The states to keep, with the position of each, and at last the state after all points.
+    """The states to keep, with the position of each, and at last the state after all points, which
+    is kept too where their epoch ``is_over``.
 
     Where a checkpoint lies depends on the number of points before it only, so that it does not
     matter in how many pieces they came.
@@ -121,10 +176,8 @@ def _fold(
         part = points[at : at + ahead]
         state = changes.advance(state, part)
         at += len(part)
-        full = len(part) == ahead
-        yield (part[-1].position if full else None), state
-    if not points:
-        yield None, state
+        is_last = is_over and at == len(points)
+        yield (part[-1].position if len(part) == ahead or is_last else None), state
 
 
 def _length(state: changes.State) -> int:
@@ -140,8 +193,8 @@ def _row(series: Series, position: int, state: changes.State) -> dict[str, Any]:
     }
 
 
-def _starts(claimed: Sequence[Series]) -> dict[int, changes.State]:
-    """For each series the state to go on from; checkpoints that hold changed points are deleted."""
+def _delete_outdated(claimed: Sequence[Series]) -> None:
+    """Checkpoints that hold changed points, or are of another method."""
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -156,20 +209,16 @@ def _starts(claimed: Sequence[Series]) -> dict[int, changes.State]:
                 changes.VERSION,
             ],
         )
-    newest = (
-        Checkpoint.objects.filter(series__in=claimed)
-        .order_by("series_id", "-position")
-        .distinct("series_id")
-    )
-    states = {row.series_id: changes.State.from_data(row.state) for row in newest}
-    return {series.pk: states.get(series.pk) or changes.start() for series in claimed}
 
 
-def _points_after(starts: dict[int, changes.State]) -> dict[int, list[changes.Point]]:
-    ids = sorted(starts)
-    after = [-1 if (last := starts[pk].last_position) is None else last for pk in ids]
+def _points_after(resumed: Mapping[int, EpochStates]) -> dict[int, list[changes.Point]]:
+    """The points of each series (id) that its states do not hold, without late runs."""
+    ids = sorted(resumed)
+    after = [-1 if (last := resumed[pk].position) is None else last for pk in ids]
+    late = [(pk, *one) for pk in ids for one in resumed[pk].epochs.late_runs]
+    columns = [list(column) for column in zip(*late, strict=True)] or [[], [], []]
     with connection.cursor() as cursor:
-        cursor.execute(SAMPLES_FROM, [ids, after])
+        cursor.execute(SAMPLES_FROM, [ids, after, *columns])
         rows: Iterable[Row] = cursor.fetchall()
     points: dict[int, list[changes.Point]] = {}
     for (pk, position, name), group in groupby(rows, key=lambda row: row[:3]):

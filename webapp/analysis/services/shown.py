@@ -4,8 +4,10 @@ Where both speak of the same revision, the detector's word counts once it is con
 candidate gives way to a pair, which says more: how often builds scatter so far.
 """
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from webapp.analysis.models import Finding
@@ -39,9 +41,20 @@ def shown_by(one: Detected, judged: Sequence[JudgedPair]) -> list[Shown]:
     pairs = {pair.pair.position: pair for pair in shown}
     rows = sorted([*found, *map(_change, shown)], key=lambda each: each.revision.position)
     return [
-        _shown(each, by, pairs.get(each.revision.position), one.analysis)
-        for each, by in zip(rows, recoveries(rows), strict=True)
+        _shown(each, by, pairs.get(each.revision.position), analysis)
+        for analysis, its in _by_epoch(one, rows)
+        for each, by in zip(its, recoveries(its), strict=True)
     ]
+
+
+def _by_epoch(
+    one: Detected, rows: Sequence[Change]
+) -> Iterator[tuple[changes.Analysis, Sequence[Change]]]:
+    """The changes of each epoch, with what is known of it: no later epoch takes one back."""
+    last = len(one.by_epoch) - 1
+    grouped = groupby(rows, key=lambda row: bisect_right(one.starts, row.revision.position))
+    for number, its in grouped:
+        yield one.by_epoch[min(number, last)], list(its)
 
 
 def say_why_withdrawn(row: Finding, judged: Iterable[JudgedPair]) -> None:

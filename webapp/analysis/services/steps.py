@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from webapp.analysis.models import SeriesAnalysis
@@ -18,6 +19,7 @@ from webapp.analysis.services.detecting import Detected, FirstPairs, detect_chan
 from webapp.analysis.services.findings import reconcile_findings, set_flags
 from webapp.analysis.services.first_pairs import judge_first_pairs
 from webapp.analysis.services.summaries import summary_of
+from webapp.events.queries import ONE_EPOCH, Epochs, epochs_of
 from webapp.results import services as results
 from webapp.results.models import Series
 from webapp.results.services import fetch_rows, insert_rows
@@ -45,8 +47,17 @@ def compare_and_detect(claimed: Sequence[Series]) -> list[Detected]:
 
     Comparisons are stored; what was detected is given back, for `store_findings`.
     """
-    compare_with_previous(claimed)
-    return detect_changes(claimed)
+    epochs = epochs_of(claimed)
+    _begin_anew_where_epochs_moved(claimed, epochs)
+    compare_with_previous(claimed, epochs)
+    return detect_changes(claimed, epochs)
+
+
+def _begin_anew_where_epochs_moved(claimed: Sequence[Series], epochs: Mapping[int, Epochs]) -> None:
+    """An upload may move the beginning of an epoch: then more changed than what it is about."""
+    for series in claimed:
+        if list(epochs.get(series.pk, ONE_EPOCH).starts) != (series.known_epochs or []):  # type: ignore[attr-defined]
+            series.dirty_from = 0
 
 
 def store_findings(detected: Sequence[Detected]) -> list[int]:
@@ -81,9 +92,9 @@ def claim_series(limit: int, only: int | None = None) -> list[Series]:
     locked = [pk for (pk,) in fetch_rows(LOCK_ROWS, candidates)]
     # Read again under the lock: another worker may have finished one meanwhile.
     return list(
-        Series.objects.filter(pk__in=locked, dirty_from__isnull=False).select_related(
-            "metric", "settings"
-        )
+        Series.objects.filter(pk__in=locked, dirty_from__isnull=False)
+        .select_related("metric", "settings", "hardware")
+        .annotate(known_epochs=F("analysis__epochs"))
     )
 
 
@@ -104,6 +115,7 @@ def _summary_row(one: Detected, now: datetime) -> dict[str, Any]:
         "summary": summary_of(one.analysis),
         "recent": one.recent and one.recent.to_data(),
         "deviations": one.recent.deviations_to_data() if one.recent else NO_DEVIATIONS,
+        "epochs": list(one.starts),
     }
 
 

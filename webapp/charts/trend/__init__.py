@@ -3,6 +3,7 @@
 from webapp.charts.trend.alerts import AlertMark, distinct
 from webapp.charts.trend.figure import payload
 from webapp.charts.trend.levels import Found, Level
+from webapp.charts.trend.markers import Marker
 from webapp.charts.trend.svg import draw
 from webapp.charts.trend.trend import Apart, Axis, Revisions, Trend, TrendSeries, Values, Whiskers
 
@@ -12,6 +13,7 @@ __all__ = [
     "Axis",
     "Found",
     "Level",
+    "Marker",
     "Revisions",
     "Trend",
     "TrendSeries",

@@ -15,6 +15,7 @@ from webapp.charts.scale import spread_labels
 from webapp.charts.theme import MARGINS
 from webapp.charts.trend.alerts_figure import alert_columns, alert_lines
 from webapp.charts.trend.apart_figure import apart_columns, apart_marks
+from webapp.charts.trend.markers_figure import marker_columns, marker_lines
 from webapp.charts.trend.trend import Axis, Trend, TrendSeries, Values, Whiskers, x_values
 
 Json = dict[str, Any]
@@ -46,6 +47,7 @@ def payload(trend: Trend) -> Json:
         "revisions": {"name": trend.revisions.names, "subject": trend.revisions.subjects},
         "series": [columns(series) for series in trend.series],
         "alerts": alert_columns(trend),
+        "markers": marker_columns(trend),
     }
 
 
@@ -89,7 +91,7 @@ def figure(trend: Trend) -> Json:
         for flag in _FLAG_MARKS
         for is_confirmed in (True, False)
     ]
-    under = [*lines, *levels, _suspects(trend, drawn), *alert_lines(trend)]
+    under = [*lines, *levels, _suspects(trend, drawn), *alert_lines(trend), *marker_lines(trend)]
     return {"data": [*under, *flags, *apart_marks(trend)], "layout": layout(trend)}
 
 

@@ -7,6 +7,7 @@ from webapp.charts.scale import Scale, spread_labels, ticks
 from webapp.charts.text import number
 from webapp.charts.theme import MARGINS
 from webapp.charts.trend.alerts import AlertMark, labels, line_class
+from webapp.charts.trend.markers import Marker, marker_labels
 from webapp.charts.trend.trend import Axis, Trend, TrendSeries, Whiskers, x_values
 
 WIDTH = 1080.0
@@ -17,6 +18,8 @@ DASH = 4.5
 """Half of the dash of a run that disagrees, and the radius of its point."""
 ROW = 14.0
 """The height of a row of labels of alerts."""
+ROOM = 180.0
+"""What the label of an event or a release may need beside its line."""
 
 
 def draw(trend: Trend) -> str:
@@ -24,10 +27,12 @@ def draw(trend: Trend) -> str:
     x, y = _scales(trend)
     return svg.document(
         *_frame(trend, x, y),
+        *_marker_lines(trend, x, y),
         *_alert_lines(trend, x, y),
         *(_series(trend, series, x, y) for series in trend.drawn),
         *_labels(trend, x, y),
         *_alert_labels(trend, x, y),
+        *_marker_labels(trend, x, y),
         width=WIDTH,
         height=HEIGHT,
         described=f"{trend.y_title} by revision of {trend.tree}",
@@ -90,6 +95,40 @@ def _alert_labels(trend: Trend, x: Scale, y: Scale) -> list[str]:
         )
         for one, at in placed
     ]
+
+
+def _marker_lines(trend: Trend, x: Scale, y: Scale) -> list[str]:
+    return [
+        svg.element(
+            "line", x1=x(at), x2=x(at), y1=y.start, y2=y.end, class_=f"marker-line {one.kind}"
+        )
+        for one in trend.markers
+        if (at := trend.marker_x(one)) is not None
+    ]
+
+
+def _marker_labels(trend: Trend, x: Scale, y: Scale) -> list[str]:
+    return [
+        svg.element(
+            "a",
+            svg.element("title", svg.plain_text(one.title)),
+            _marker_label(one, x(at), y.end + ROW * (row + 1) - 3),
+            href=one.href,
+        )
+        for one, row in marker_labels(trend.markers, len(trend.revisions.names))
+        if (at := trend.marker_x(one)) is not None
+    ]
+
+
+def _marker_label(marker: Marker, across: float, height: float) -> str:
+    """At the right of its line; at its left where the frame is near."""
+    at_left = across > WIDTH - MARGINS.right - ROOM
+    return svg.label(
+        marker.label,
+        x=across - 3 if at_left else across + 3,
+        y=height,
+        class_=f"marker {marker.kind}{' end' if at_left else ''}",
+    )
 
 
 def _across(trend: Trend, mark: AlertMark, x: Scale) -> float | None:

@@ -15,6 +15,7 @@ from webapp.charts.text import better_text
 from webapp.charts.theme import SeriesStyle
 from webapp.charts.trend.alerts import AlertMark
 from webapp.charts.trend.levels import Found, Level
+from webapp.charts.trend.markers import Marker, moment_at
 
 INDEX_BASE = 100.0
 MOST_LABELS = 8
@@ -144,6 +145,7 @@ class Trend:
     values: Values = Values.RAW
     whiskers: Whiskers = Whiskers.CONFIDENCE
     alerts: Sequence[AlertMark] = ()
+    markers: Sequence[Marker] = ()
 
     @cached_property
     def drawn(self) -> list[TrendSeries]:
@@ -196,8 +198,15 @@ class Trend:
     def caption(self) -> str:
         """What is drawn, in one line."""
         alerts = f" {_ALERTED}" if self.alerts else ""
+        markers = f" {_AROUND}" if self.markers else ""
         apart = f" {_APART}" if any(series.apart for series in self.series) else ""
-        return f"{_CAPTIONS[self.whiskers]}. {_MARKED}{alerts}{apart}"
+        return f"{_CAPTIONS[self.whiskers]}. {_MARKED}{alerts}{markers}{apart}"
+
+    def marker_x(self, marker: Marker) -> float | None:
+        """Where a marker stands on the x axis; None where the time there is not known."""
+        if self.axis == Axis.COMMIT:
+            return marker.at
+        return moment_at(self.revisions.times, marker.at)
 
 
 _CAPTIONS = {
@@ -214,6 +223,12 @@ _MARKED = (
 )
 
 _ALERTED = "Dotted lines: alerts at their likeliest commit, with number and state at the foot."
+
+
+_AROUND = (
+    "Dashed lines, named at the top: events of the lab (heavy: what was measured before is not "
+    "compared with what comes after); thin lines: releases and branch points."
+)
 
 
 _APART = (

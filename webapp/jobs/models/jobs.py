@@ -78,6 +78,7 @@ class Job(models.Model):
         CONFIRM = "confirm", "confirm this candidate"
         MORE_RUNS = "more runs", "more runs of this point"
         FILL_GAP = "fill gap", "fill this gap"
+        CANARY = "canary", "canary of this machine"
 
     class State(models.TextChoices):
         QUEUED = "queued", "queued"

@@ -31,10 +31,14 @@ MOST_BUILDS = 10
 PRIORITIES: dict[str, int] = {
     Job.Purpose.BISECT: 60,
     Job.Purpose.CONFIRM: 50,
+    Job.Purpose.CANARY: 45,
     Job.Purpose.MORE_RUNS: 40,
     Job.Purpose.FILL_GAP: 30,
 }
-"""Who waits for it: a search stands still, a person may look again tomorrow."""
+"""Who waits for it: a search stands still, a person may look again tomorrow. A canary has its day,
+so it comes before what people ask for."""
+
+BY_PEOPLE = (Job.Purpose.MORE_RUNS, Job.Purpose.FILL_GAP, Job.Purpose.CONFIRM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,7 @@ def request_more_runs(
     Raises:
         ActRefused: ``boots`` or ``purpose`` is none that a person can ask for.
     """
-    if purpose not in Job.Purpose.values or purpose == Job.Purpose.BISECT:
+    if purpose not in BY_PEOPLE:
         raise ActRefused("purpose: choose more runs, fill gap or confirm")
     begin_writing()
     already_queued = _already_queued(revisions, hardware, mode, metric)

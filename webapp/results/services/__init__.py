@@ -9,6 +9,7 @@ from webapp.results.services.hardware_names import (
     hardware_named,
     unknown_hardware,
 )
+from webapp.results.services.known_revisions import ensure_revision
 from webapp.results.services.merging import (
     begin_merge,
     end_subject,
@@ -42,6 +43,7 @@ __all__ = [
     "count_together",
     "decide_waiting",
     "end_subject",
+    "ensure_revision",
     "fetch_rows",
     "foreign_hardware",
     "forget_names",

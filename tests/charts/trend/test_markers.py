@@ -1,0 +1,68 @@
+"""Events and releases on the trend chart: where they stand, and that nothing is left unescaped."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.charts.trend.test_trend import a_trend
+from webapp.charts.trend import Axis, Marker, draw, payload
+from webapp.charts.trend.markers import MOST_ROWS, marker_labels, moment_at
+
+E = Marker("event", 1.5, "new NIC", "e3", "hardware change", "2026-01-02", "Atom", "/events/3/")
+HOSTILE = '<script>alert("x")</script>&'
+
+
+def test_labels_that_are_near_stand_in_rows_and_the_last_go_without() -> None:
+    crowd = [replace(E, at=float(at), short=f"e{at}") for at in range(MOST_ROWS + 1)]
+    placed = marker_labels(crowd, length=100)
+    assert [one.row for one in placed] == [0, 1, 2]
+    assert [one.row for one in marker_labels([E, replace(E, at=90.0)], length=100)] == [0, 0]
+
+
+def test_a_long_text_is_cut_on_the_chart_and_whole_in_the_title() -> None:
+    long = replace(E, text="a" * 80)
+    assert len(long.label) == 30
+    assert "a" * 80 in long.title
+
+
+def test_between_two_revisions_is_the_middle_of_their_times() -> None:
+    times = [100, 200, None]
+    assert moment_at(times, 0) == 100
+    assert moment_at(times, 0.5) == 150
+    assert moment_at(times, 1.5) is None
+    assert moment_at(times, -0.5) == 100
+
+
+def test_each_kind_is_a_trace_of_its_own_with_a_label_for_the_script() -> None:
+    kinds = [E, replace(E, kind="epoch", at=0.5), replace(E, kind="release", at=1, text="11.0")]
+    shown = payload(replace(a_trend(), markers=kinds))
+    bare = payload(a_trend())
+    assert len(shown["figure"]["data"]) == len(bare["figure"]["data"]) + 3
+    assert {one["kind"] for one in shown["markers"]} == {"event", "epoch", "release"}
+    assert bare["markers"] == []
+
+
+def test_the_image_has_a_line_and_a_link_for_each() -> None:
+    image = draw(replace(a_trend(), markers=[E]))
+    assert 'class="marker-line event"' in image
+    assert 'href="/events/3/"' in image
+    assert "<title>hardware change, 2026-01-02, Atom: new NIC</title>" in image
+    assert "marker" not in draw(a_trend())
+
+
+def test_on_an_axis_of_time_without_times_nothing_is_drawn() -> None:
+    shown = a_trend()
+    undated = replace(shown.revisions, times=[None] * len(shown.revisions.names))
+    image = draw(replace(shown, revisions=undated, axis=Axis.TIME, markers=[E]))
+    assert "marker" not in image
+
+
+@pytest.mark.parametrize("field", ["text", "what", "when", "subject"])
+def test_every_text_is_escaped(field: str) -> None:
+    image = draw(replace(a_trend(), markers=[replace(E, **{field: HOSTILE})]))
+    assert "<script" not in image
+
+
+def test_the_caption_tells_of_them_where_there_are_any() -> None:
+    assert "events of the lab" in replace(a_trend(), markers=[E]).caption
+    assert "events of the lab" not in a_trend().caption

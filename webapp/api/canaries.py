@@ -1,0 +1,110 @@
+"""Canaries of machines."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from ninja import Query, Router, Status
+
+from webapp.api.auth import OperatorSession
+from webapp.api.numbered import Page, bounded, newest
+from webapp.api.runs import REFUSALS
+from webapp.api.schemas.errors import ErrorOut
+from webapp.api.schemas.events import CanaryDetail, CanaryIn, CanaryList, CanaryOut
+from webapp.api.schemas.types import Asked
+from webapp.api.tables import csv_response
+from webapp.events.models import Canary
+from webapp.events.queries import WatchedCanary, watch
+from webapp.events.services import CanaryNames, canary_of, create_canary
+
+router = Router(tags=["canaries"])
+COLUMNS = ("measured_at", "value", "samples", "side")
+
+
+class Wanted(Page):
+    """Which canaries; without hardware those of all."""
+
+    hardware: Asked = ""
+
+
+@router.get(
+    "/canaries", response={200: CanaryList, 422: ErrorOut}, summary="Canaries, newest first"
+)
+def list_canaries(request: HttpRequest, wanted: Query[Wanted]) -> Any:
+    """One page; `next` is the `before` of the page that follows, null on the last."""
+    found = Canary.objects.named()
+    if wanted.hardware:
+        found = found.filter(hardware__name=wanted.hardware)
+    shown, following = newest(found, wanted)
+    return {"canaries": [_out(one) for one in watch(shown)], "next": following}
+
+
+@router.post(
+    "/canaries",
+    auth=OperatorSession(),
+    response={200: CanaryOut, 201: CanaryOut, 400: ErrorOut, **REFUSALS},
+    summary="Have a machine measure a fixed kernel again and again",
+)
+def add_canary(request: HttpRequest, canary: CanaryIn) -> Any:
+    """For operators who are signed in. 200: an active one measures the same, and stays as it is."""
+    wanted = canary_of(CanaryNames(**canary.model_dump()))
+    user = request.auth  # type: ignore[attr-defined]
+    row, is_new = create_canary(wanted=wanted, created_by=user)
+    (watched,) = watch([row])
+    return Status(201 if is_new else 200, _out(watched))
+
+
+@router.get(
+    "/canaries/{number}",
+    response={200: CanaryDetail, 404: ErrorOut, 422: ErrorOut},
+    summary="A canary with its boots",
+)
+def one_canary(request: HttpRequest, number: int) -> Any:
+    """Its boots in the order of time, as columns of equal length."""
+    watched = _watched(number)
+    return {**_out(watched), **_columns(watched)}
+
+
+@router.get(
+    "/canaries/{number}/values.csv",
+    response={200: None, 404: ErrorOut, 422: ErrorOut},
+    summary="The boots of a canary, as CSV",
+)
+def canary_values_csv(request: HttpRequest, number: int) -> HttpResponse:
+    """A row a boot, in the order of time."""
+    columns = _columns(_watched(number))
+    rows = zip(*(columns[name] for name in COLUMNS), strict=True)
+    return csv_response(f"canary-{number}.csv", COLUMNS, rows)
+
+
+def _watched(number: int) -> WatchedCanary:
+    return watch([get_object_or_404(Canary.objects.named(), pk=bounded(number))])[0]
+
+
+def _columns(watched: WatchedCanary) -> dict[str, list[Any]]:
+    return {
+        "measured_at": [boot.at for boot in watched.boots],
+        "value": [boot.value for boot in watched.boots],
+        "samples": [boot.samples for boot in watched.boots],
+        "side": list(watched.chart.sides),
+    }
+
+
+def _out(watched: WatchedCanary) -> dict[str, Any]:
+    canary, limits = watched.canary, watched.chart.limits
+    return {
+        "number": canary.pk,
+        "url": canary.get_absolute_url(),
+        "tree": canary.revision.tree.name,
+        "revision": canary.revision.name,
+        "hardware": canary.hardware.name,
+        "mode": canary.mode.name,
+        "metric": canary.metric.name,
+        "unit": canary.metric.unit,
+        "interval_days": canary.interval_days,
+        "boots_each_time": canary.boots,
+        "active": canary.is_active,
+        "boots": len(watched.boots),
+        "limits": limits,
+        "left_at": watched.left_at,
+    }

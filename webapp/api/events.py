@@ -1,0 +1,108 @@
+"""Events of labs."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Query, Router, Status
+from pydantic import Field
+
+from webapp.accounts.models import User
+from webapp.api.auth import AgentToken, OperatorSession
+from webapp.api.numbered import Page, newest
+from webapp.api.runs import REFUSALS
+from webapp.api.schemas.errors import ErrorOut
+from webapp.api.schemas.events import EventIn, EventList, EventOut
+from webapp.api.schemas.types import Asked
+from webapp.api.tables import csv_response
+from webapp.events.models import LabEvent
+from webapp.events.services import EventFields, event_fields, record_event
+from webapp.labs.models import Lab
+from webapp.results.services import Forbidden, Problem
+
+router = Router(tags=["events"])
+COLUMNS = tuple(EventOut.model_fields)
+
+
+class Wanted(Page):
+    """Which events; a part left out means all."""
+
+    tree: Asked = ""
+    hardware: Asked = ""
+    withdrawn: bool = Field(False, description="With those that somebody withdrew.")
+
+
+@router.get(
+    "/events",
+    response={200: EventList, 422: ErrorOut},
+    summary="Events of the labs, the last recorded first",
+)
+def list_events(request: HttpRequest, wanted: Query[Wanted]) -> Any:
+    """One page; `next` is the `before` of the page that follows, null on the last."""
+    shown, following = _page(wanted)
+    return {"events": [event_out(row) for row in shown], "next": following}
+
+
+@router.get(
+    "/events.csv",
+    response={200: None, 422: ErrorOut},
+    summary="Events of the labs, as CSV",
+)
+def events_csv(request: HttpRequest, wanted: Query[Wanted]) -> HttpResponse:
+    """A row an event: the same page of them as in JSON. A text that a spreadsheet would take for a
+    formula has `'` before it."""
+    shown, _ = _page(wanted)
+    rows = ([event_out(row)[name] for name in COLUMNS] for row in shown)
+    return csv_response("events.csv", COLUMNS, rows)
+
+
+@router.post(
+    "/events",
+    auth=[AgentToken(), OperatorSession()],
+    response={200: EventOut, 201: EventOut, 400: ErrorOut, **REFUSALS},
+    summary="Record an event",
+)
+def add_event(request: HttpRequest, event: EventIn) -> Any:
+    """With an agent's token, of the agent's lab and its hardware; an operator who is signed in
+    records any. 200: the agent sent this `external_id` before; the answer is what is stored.
+    """
+    fields = event_fields(event.names())
+    who = request.auth  # type: ignore[attr-defined]
+    if not isinstance(who, User):
+        _check_lab(fields, who.agent.lab)
+    row, is_new = record_event(
+        fields=fields,
+        source=LabEvent.Source.API,
+        external_id=event.external_id,
+        agent=None if isinstance(who, User) else who.agent,
+        created_by=who if isinstance(who, User) else None,
+    )
+    stored = LabEvent.objects.named().get(pk=row.pk)
+    return Status(201 if is_new else 200, event_out(stored))
+
+
+def _check_lab(fields: EventFields, lab: Lab) -> None:
+    if fields.hardware is not None and fields.hardware.lab_id != lab.pk:
+        message = f"{fields.hardware} belongs to another lab than this token"
+        raise Forbidden([Problem("hardware", message)])
+    if fields.hardware is None and (fields.lab is None or fields.lab.pk != lab.pk):
+        message = f"name hardware of {lab}, or that lab: this token speaks for no other"
+        raise Forbidden([Problem("lab", message)])
+
+
+def _page(wanted: Wanted) -> tuple[list[LabEvent], int | None]:
+    found = LabEvent.objects.about(tree=wanted.tree, hardware=wanted.hardware)
+    return newest((found if wanted.withdrawn else found.in_force()).named(), wanted)
+
+
+def event_out(event: LabEvent) -> dict[str, Any]:
+    """An event as the API shows it. Needs what it names loaded."""
+    names = ("hardware", "lab", "tree", "first", "last")
+    same = ("kind", "text", "happened_at", "begins_epoch", "source", "external_id", "created_at")
+    ends = ("edited_at", "withdrawn_at", "withdrawn_reason")
+    return {
+        "number": event.pk,
+        "url": event.get_absolute_url(),
+        "author": event.author,
+        **{name: str(row) if (row := getattr(event, name)) else None for name in names},
+        **{name: getattr(event, name) for name in (*same, *ends)},
+    }

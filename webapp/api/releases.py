@@ -1,0 +1,72 @@
+"""Releases and branch points of trees."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Query, Router, Status
+
+from webapp.api.auth import OperatorSession
+from webapp.api.numbered import Page, newest
+from webapp.api.runs import REFUSALS
+from webapp.api.schemas.errors import ErrorOut
+from webapp.api.schemas.events import ReleaseIn, ReleaseList, ReleaseOut
+from webapp.api.schemas.types import Asked
+from webapp.events.models import Release
+from webapp.events.services import record_release
+from webapp.results.models import Tree
+from webapp.results.services import Problem, Unprocessable
+
+router = Router(tags=["releases"])
+
+
+class Wanted(Page):
+    """Which releases; without a tree those of all."""
+
+    tree: Asked = ""
+
+
+@router.get(
+    "/releases",
+    response={200: ReleaseList, 422: ErrorOut},
+    summary="Releases and branch points, the last recorded first",
+)
+def list_releases(request: HttpRequest, wanted: Query[Wanted]) -> Any:
+    """One page; `next` is the `before` of the page that follows, null on the last."""
+    found = Release.objects.select_related("tree", "revision")
+    if wanted.tree:
+        found = found.filter(tree__name=wanted.tree)
+    shown, following = newest(found, wanted)
+    return {"releases": [_out(row) for row in shown], "next": following}
+
+
+@router.post(
+    "/releases",
+    auth=OperatorSession(),
+    response={200: ReleaseOut, 201: ReleaseOut, 400: ErrorOut, **REFUSALS},
+    summary="Name a release or a branch point",
+)
+def add_release(request: HttpRequest, release: ReleaseIn) -> Any:
+    """For operators who are signed in. 200: it is stored so already. 409 `conflict`: the name is
+    stored with another revision, kind or date."""
+    tree = Tree.objects.filter(name=release.tree).first()
+    if tree is None:
+        raise Unprocessable([Problem("tree", f"there is no tree {release.tree!r}")])
+    row, is_new = record_release(
+        tree=tree,
+        name=release.name,
+        revision=release.revision,
+        kind=release.kind,
+        released_on=release.released_on,
+    )
+    return Status(201 if is_new else 200, _out(row))
+
+
+def _out(release: Release) -> dict[str, Any]:
+    return {
+        "number": release.pk,
+        "tree": release.tree.name,
+        "name": release.name,
+        "kind": release.kind,
+        "revision": release.revision.name,
+        "released_on": release.released_on,
+    }

@@ -1,0 +1,185 @@
+"""Events of labs, releases of trees, canaries of machines."""
+
+import re
+from datetime import date, datetime
+from typing import Annotated, Any, Literal
+
+from ninja import Schema
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
+
+from webapp.api.schemas.types import (
+    HardwareName,
+    Line,
+    Name,
+    RevisionName,
+    Strict,
+    Text,
+    text_of_a_moment,
+    within_the_calendar,
+)
+from webapp.events.models import TEXT_MAX
+from webapp.events.services import EventNames
+from webapp.results.models import NAME_MAX
+
+ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+KindIn = Literal["hardware", "firmware", "network", "software", "power", "other"]
+
+
+def text_of_a_day(value: Any) -> Any:
+    """Not what else a parser of days may take, a bare number above all."""
+    if not isinstance(value, str) or not ISO_DAY.fullmatch(value):
+        raise ValueError("must be a day, as 2016-10-10, or null")
+    return value
+
+
+class EventIn(Strict):
+    """What happened: to hardware, a whole lab, or everything measured of a tree. Either
+    `happened_at` or `first` (and `last`) of `tree`."""
+
+    kind: KindIn
+    text: Annotated[Text, Field(min_length=1, max_length=TEXT_MAX)]
+    hardware: HardwareName | None = None
+    lab: Annotated[Line, Field(min_length=1, max_length=100)] | None = None
+    tree: Name | None = None
+    happened_at: (
+        Annotated[
+            AwareDatetime,
+            BeforeValidator(text_of_a_moment),
+            AfterValidator(within_the_calendar),
+        ]
+        | None
+    ) = None
+    first: RevisionName | None = None
+    last: RevisionName | None = None
+    begins_epoch: Annotated[bool, Field(strict=True)] = False
+    external_id: Annotated[Line, Field(max_length=100)] = ""
+
+    def names(self) -> EventNames:
+        """What the service takes."""
+        return EventNames(
+            kind=self.kind,
+            text=self.text,
+            hardware=self.hardware or "",
+            lab=self.lab or "",
+            tree=self.tree or "",
+            happened_at=self.happened_at,
+            first=self.first or "",
+            last=self.last or "",
+            begins_epoch=self.begins_epoch,
+        )
+
+
+class EventOut(Schema):
+    """An event; ``withdrawn_at`` is null while it counts."""
+
+    number: int
+    url: str
+    kind: str
+    text: str
+    hardware: str | None
+    lab: str | None
+    tree: str | None
+    happened_at: datetime | None
+    first: str | None
+    last: str | None
+    begins_epoch: bool
+    source: str
+    external_id: str
+    author: str
+    created_at: datetime
+    edited_at: datetime | None
+    withdrawn_at: datetime | None
+    withdrawn_reason: str
+
+
+class EventList(Schema):
+    """The last recorded first; ``next`` is the ``before`` of the next page, null on the last."""
+
+    events: list[EventOut]
+    next: int | None
+
+
+class ReleaseIn(Strict):
+    """A name for a revision. One that is not known is made where its id tells its place."""
+
+    tree: Name
+    name: Annotated[Line, Field(min_length=1, max_length=100)]
+    revision: RevisionName
+    kind: Literal["release", "branch point"] = "release"
+    released_on: Annotated[date, BeforeValidator(text_of_a_day)] | None = None
+
+
+class ReleaseOut(Schema):
+    """A release or a branch point of a tree."""
+
+    number: int
+    tree: str
+    name: str
+    kind: str
+    revision: str
+    released_on: date | None
+
+
+class ReleaseList(Schema):
+    """The last recorded first; ``next`` is the ``before`` of the next page, null on the last."""
+
+    releases: list[ReleaseOut]
+    next: int | None
+
+
+class CanaryIn(Strict):
+    """A fixed kernel that a machine is to measure again and again."""
+
+    tree: Name
+    revision: RevisionName
+    hardware: HardwareName
+    mode: Annotated[Line, Field(min_length=1, max_length=NAME_MAX)]
+    metric: Name
+    interval_days: Annotated[int, Field(strict=True, ge=1, le=365)] = 1
+    boots: Annotated[int, Field(strict=True, ge=1, le=20)] = 2
+
+
+class LimitsOut(Schema):
+    """In the metric's unit; ``boots`` is of how many they were learnt."""
+
+    low: float
+    centre: float
+    high: float
+    boots: int
+
+
+class CanaryOut(Schema):
+    """A canary, and where it stands: `limits` is null while too few boots tell any. `left_at` says
+    when it was seen that it left them; null: it has not, or came back."""
+
+    number: int
+    url: str
+    tree: str
+    revision: str
+    hardware: str
+    mode: str
+    metric: str
+    unit: str
+    interval_days: int
+    boots_each_time: int
+    active: bool
+    boots: int
+    limits: LimitsOut | None
+    left_at: datetime | None
+
+
+class CanaryList(Schema):
+    """The newest first; ``next`` is the ``before`` of the next page, null on the last."""
+
+    canaries: list[CanaryOut]
+    next: int | None
+
+
+class CanaryDetail(CanaryOut):
+    """With a column each for its boots, in the order of time. ``side`` is 1 above the limits that
+    were in force, -1 below them, 0 within."""
+
+    measured_at: list[datetime]
+    value: list[float]
+    samples: list[int]
+    side: list[int]

@@ -1,0 +1,20 @@
+"""What is known around measurements."""
+
+from webapp.events.queries.canaries import Boot, WatchedCanary, watch
+from webapp.events.queries.epochs import ONE_EPOCH, Epochs, epochs_of
+from webapp.events.queries.nearby import Disturbance, Window, disturbances
+from webapp.events.queries.positions import LocatedEvent, events_along
+
+__all__ = [
+    "ONE_EPOCH",
+    "Boot",
+    "Disturbance",
+    "Epochs",
+    "LocatedEvent",
+    "WatchedCanary",
+    "Window",
+    "disturbances",
+    "epochs_of",
+    "events_along",
+    "watch",
+]

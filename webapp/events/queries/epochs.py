@@ -1,0 +1,118 @@
+"""Where the epochs of series begin: the statistics of a series start anew there.
+
+An epoch is a stretch of the tree. An event that names revisions begins one at the first of them. An
+event at a time begins one after the last revision of the series that was measured before it. What
+was measured after the event at earlier revisions belongs to neither side: it is *late*, and left
+out. Runs whose time is not known count where their revision lies.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.db import connection
+
+from webapp.events.models import LabEvent
+from webapp.results.models import Series
+
+
+@dataclass(frozen=True, slots=True)
+class Epochs:
+    """The epochs of one series. ``starts`` are the first positions of all but the first epoch, in
+    order. Runs measured since ``since`` at positions before ``start`` are late, for each pair of
+    ``late_runs``; ``late`` are the positions of those there are.
+    """
+
+    starts: Sequence[int] = ()
+    late_runs: Sequence[tuple[datetime, int]] = ()
+    late: Collection[int] = field(default_factory=frozenset)
+
+
+ONE_EPOCH = Epochs()
+
+# Of series and the times of their events: where each epoch begins, and at which earlier positions
+# there are late runs. An event after all runs of a series begins none there; nor does one before.
+BEGINNINGS = """
+WITH wanted AS (
+    SELECT * FROM unnest(%s::bigint[], %s::timestamptz[]) AS given (series_id, since)
+), measured AS MATERIALIZED (
+    SELECT measurement.series_id, revision.position, run.measured_at
+      FROM results_measurement AS measurement
+      JOIN results_run AS run ON run.id = measurement.run_id AND run.withdrawn_at IS NULL
+      JOIN results_point AS point
+        ON point.series_id = measurement.series_id AND point.revision_id = run.revision_id
+      JOIN results_revision AS revision ON revision.id = run.revision_id
+     WHERE measurement.series_id = ANY(%s) AND run.measured_at IS NOT NULL
+), starts AS (
+    SELECT wanted.series_id, wanted.since, max(measured.position) + 1 AS start
+      FROM wanted JOIN measured USING (series_id)
+     WHERE measured.measured_at < wanted.since
+     GROUP BY wanted.series_id, wanted.since
+)
+SELECT starts.series_id, starts.since, starts.start,
+       array_agg(DISTINCT measured.position) FILTER (WHERE measured.position < starts.start)
+  FROM starts JOIN measured USING (series_id)
+ WHERE measured.measured_at >= starts.since
+ GROUP BY starts.series_id, starts.since, starts.start
+"""
+
+
+def epochs_of(series: Sequence[Series]) -> Mapping[int, Epochs]:
+    """The epochs of those of ``series`` (with their hardware) that have more than one, by id. One
+    query where no event begins an epoch; one more where one does so at a time.
+    """
+    events = _events(series)
+    if not events:
+        return {}
+    fixed: dict[int, set[int]] = defaultdict(set)
+    timed: list[tuple[int, datetime]] = []
+    for event in events:
+        for one in series:
+            if not _covers(event, one):
+                continue
+            if event.first is not None:
+                fixed[one.pk].add(event.first.position)
+            elif event.happened_at is not None:
+                timed.append((one.pk, event.happened_at))
+    return {pk: found for pk, found in _joined(fixed, _beginnings(timed)) if found != ONE_EPOCH}
+
+
+def _events(series: Sequence[Series]) -> list[LabEvent]:
+    if not series:
+        return []
+    found = LabEvent.objects.in_force().filter(begins_epoch=True).select_related("first")
+    return list(found.order_by("pk"))
+
+
+def _covers(event: LabEvent, series: Series) -> bool:
+    return (
+        event.tree_id in (None, series.tree_id)
+        and event.hardware_id in (None, series.hardware_id)
+        and event.lab_id in (None, series.hardware.lab_id)
+    )
+
+
+Beginning = tuple[int, datetime, int, Sequence[int] | None]
+
+
+def _beginnings(timed: Sequence[tuple[int, datetime]]) -> list[Beginning]:
+    if not timed:
+        return []
+    ids, times = zip(*timed, strict=True)
+    with connection.cursor() as cursor:
+        cursor.execute(BEGINNINGS, [list(ids), list(times), sorted(set(ids))])
+        return list(cursor.fetchall())
+
+
+def _joined(
+    fixed: Mapping[int, set[int]], timed: Sequence[Beginning]
+) -> Iterator[tuple[int, Epochs]]:
+    rules: dict[int, list[tuple[datetime, int]]] = defaultdict(list)
+    late: dict[int, set[int]] = defaultdict(set)
+    for pk, since, start, positions in timed:
+        rules[pk].append((since, start))
+        late[pk].update(positions or ())
+    for pk in sorted(fixed.keys() | rules.keys()):
+        starts = fixed.get(pk, set()) | {start for _, start in rules[pk]}
+        yield pk, Epochs(tuple(sorted(starts)), tuple(sorted(rules[pk])), frozenset(late[pk]))

@@ -1,0 +1,104 @@
+"""Where events stand along a tree, for its charts."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from django.db.models.query import RawQuerySet
+
+from webapp.events.models import LabEvent
+from webapp.results.models import Tree
+
+MOST_EVENTS = 100
+"""Drawn in one chart, the newest."""
+
+# An event at a time stands after the last of the shown revisions that was measured before it, on
+# the machines that it concerns. `shown` is made once: an event looks at a row for each machine and
+# revision, not at each run.
+EVENTS_ALONG = """
+WITH shown AS MATERIALIZED (
+    SELECT run.hardware_id, hardware.lab_id, revision.position,
+           min(COALESCE(run.measured_at, run.received_at)) AS since,
+           max(COALESCE(run.measured_at, run.received_at)) AS until
+      FROM results_run AS run
+      JOIN results_revision AS revision ON revision.id = run.revision_id
+      JOIN results_hardware AS hardware ON hardware.id = run.hardware_id
+     WHERE run.revision_id = ANY(%(revisions)s) AND run.hardware_id = ANY(%(hardware)s)
+       AND run.withdrawn_at IS NULL
+     GROUP BY run.hardware_id, hardware.lab_id, revision.position
+)
+SELECT event.*, first.position AS first_position, last.position AS last_position,
+       first.name AS first_name, last.name AS last_name,
+       (SELECT max(shown.position) FROM shown
+         WHERE shown.since < event.happened_at
+           AND (event.hardware_id IS NULL OR event.hardware_id = shown.hardware_id)
+           AND (event.lab_id IS NULL OR event.lab_id = shown.lab_id)) AS measured_before,
+       hardware.name AS hardware_name, lab.name AS lab_name
+  FROM events_labevent AS event
+  LEFT JOIN results_revision AS first ON first.id = event.first_id
+  LEFT JOIN results_revision AS last ON last.id = event.last_id
+  LEFT JOIN results_hardware AS hardware ON hardware.id = event.hardware_id
+  LEFT JOIN labs_lab AS lab ON lab.id = event.lab_id
+ WHERE event.withdrawn_at IS NULL
+   AND (event.tree_id IS NULL OR event.tree_id = %(tree)s)
+   AND (event.first_id IS NULL OR event.tree_id = %(tree)s)
+   AND (event.hardware_id IS NULL OR event.hardware_id = ANY(%(hardware)s))
+   AND (event.lab_id IS NULL OR event.lab_id IN (
+        SELECT lab_id FROM results_hardware WHERE id = ANY(%(hardware)s)))
+   AND (event.first_id IS NOT NULL
+        OR event.happened_at <= (SELECT max(shown.until) FROM shown))
+ ORDER BY COALESCE(event.happened_at, event.created_at) DESC, event.id DESC
+ LIMIT %(most)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedEvent:
+    """An event along a tree: it shows from the first revision after the position ``after``, and,
+    where it names a range, up to the position ``until`` (None: it does not say). ``subject`` and
+    ``when`` say in words what it concerns, and its time or revisions.
+    """
+
+    event: LabEvent
+    after: int
+    until: int | None
+    subject: str
+    when: str
+
+
+def events_along(
+    tree: Tree, *, hardware: Collection[int], revisions: Collection[int]
+) -> list[LocatedEvent]:
+    """The events that concern what was measured of ``revisions`` on ``hardware`` (ids) of ``tree``,
+    in the order of the tree; at most `MOST_EVENTS`, in one query. One from before everything that
+    is shown is left out.
+    """
+    if not hardware or not revisions:
+        return []
+    rows = LabEvent.objects.raw(
+        EVENTS_ALONG,
+        {
+            "tree": tree.pk,
+            "hardware": sorted(hardware),
+            "revisions": sorted(revisions),
+            "most": MOST_EVENTS,
+        },
+    )
+    return sorted(_located(rows, tree), key=lambda one: (one.after, one.event.pk))
+
+
+def _located(rows: "RawQuerySet[LabEvent]", tree: Tree) -> Iterator[LocatedEvent]:
+    for row in rows:
+        first, last = row.first_position, row.last_position  # type: ignore[attr-defined]
+        before = row.measured_before  # type: ignore[attr-defined]
+        subject = _subject(row, tree)
+        if first is not None:
+            ends = f"{row.first_name} to {row.last_name}"  # type: ignore[attr-defined]
+            yield LocatedEvent(row, first - 1, last, subject, ends)
+        elif before is not None and row.happened_at is not None:
+            yield LocatedEvent(row, before, None, subject, f"{row.happened_at:%Y-%m-%d}")
+
+
+def _subject(row: LabEvent, tree: Tree) -> str:
+    """As `LabEvent.subject`, from the names that came with the row."""
+    hardware, lab = row.hardware_name, row.lab_name  # type: ignore[attr-defined]
+    return hardware or (f"all hardware of {lab}" if lab else f"all of {tree}")

@@ -1,0 +1,32 @@
+"""Writes about what surrounds measurements, one file per matter."""
+
+from webapp.events.errors import ReleaseTaken
+from webapp.events.services.canaries import (
+    create_canary,
+    end_twins,
+    set_canary_active,
+)
+from webapp.events.services.lab_events import (
+    EventFields,
+    edit_event,
+    record_event,
+    withdraw_event,
+)
+from webapp.events.services.naming import CanaryNames, EventNames, canary_of, event_fields
+from webapp.events.services.releases import record_release
+
+__all__ = [
+    "CanaryNames",
+    "EventFields",
+    "EventNames",
+    "ReleaseTaken",
+    "canary_of",
+    "create_canary",
+    "edit_event",
+    "end_twins",
+    "event_fields",
+    "record_event",
+    "record_release",
+    "set_canary_active",
+    "withdraw_event",
+]

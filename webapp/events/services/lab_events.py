@@ -1,0 +1,207 @@
+"""Record, edit and withdraw events of labs. An event that begins an epoch, or did, has the series
+that it covers analysed anew.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from webapp.accounts.models import User
+from webapp.events.models import TEXT_MAX, LabEvent
+from webapp.events.services.epochs import analyse_covered
+from webapp.labs.models import Agent, Lab
+from webapp.results.models import EARLIEST, Hardware, Revision, Tree, wrong_with_text
+from webapp.results.services import Problem, Unprocessable, begin_writing
+
+EXTERNAL_ID_MAX = 100
+REASON_MAX = 500
+CLOCK_TOLERANCE = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class EventFields:
+    """What an event says: what happened, to what, and when. See `LabEvent`."""
+
+    kind: str
+    text: str
+    hardware: Hardware | None = None
+    lab: Lab | None = None
+    tree: Tree | None = None
+    happened_at: datetime | None = None
+    first: Revision | None = None
+    last: Revision | None = None
+    begins_epoch: bool = False
+
+
+@transaction.atomic
+def record_event(
+    *,
+    fields: EventFields,
+    source: str,
+    external_id: str = "",
+    agent: Agent | None = None,
+    created_by: User | None = None,
+    now: datetime | None = None,
+) -> tuple[LabEvent, bool]:
+    """Store an event, and whether it is new. ``source`` is a `LabEvent.Source`.
+
+    One that ``agent`` (or, without one, the source) recorded under the same ``external_id`` is
+    given back as it is stored: sending twice stores once, and an edit meanwhile stays.
+
+    Raises:
+        Unprocessable: a field is wrong.
+    """
+    at = now or timezone.now()
+    _check(fields, at)
+    if len(external_id) > EXTERNAL_ID_MAX or wrong_with_text(external_id):
+        raise Unprocessable(
+            [Problem("external_id", f"give at most {EXTERNAL_ID_MAX} plain characters")]
+        )
+    begin_writing()
+    event = LabEvent(
+        **_columns(fields),
+        source=source,
+        external_id=external_id,
+        agent=agent,
+        created_by=created_by,
+        created_at=at,
+    )
+    if external_id:
+        return _once(event)
+    event.save()
+    analyse_covered(event)
+    return event, True
+
+
+def _once(event: LabEvent) -> tuple[LabEvent, bool]:
+    """Two that send at once: the second waits for the first, and passes its row by."""
+    same = LabEvent.objects.filter(
+        source=event.source, agent=event.agent, external_id=event.external_id
+    )
+    before = same.first()
+    if before is not None:
+        return before, False
+    LabEvent.objects.bulk_create([event], ignore_conflicts=True)
+    stored = same.get()
+    is_new = stored.created_at == event.created_at
+    if is_new:
+        analyse_covered(stored)
+    return stored, is_new
+
+
+@transaction.atomic
+def edit_event(
+    *, event: int, fields: EventFields, actor: User, now: datetime | None = None
+) -> LabEvent:
+    """Let an event (by id) say something else.
+
+    Raises:
+        LabEvent.DoesNotExist.
+        Unprocessable: a field is wrong, or the event was withdrawn.
+    """
+    at = now or timezone.now()
+    _check(fields, at)
+    begin_writing()
+    row = _locked(event)
+    if row.is_withdrawn:
+        raise Unprocessable([Problem("event", "it was withdrawn; record a new one")])
+    before = LabEvent.objects.get(pk=row.pk)
+    for name, value in _columns(fields).items():
+        setattr(row, name, value)
+    row.edited_by, row.edited_at = actor, at
+    row.save()
+    if _epoch_of(before) != _epoch_of(row):
+        analyse_covered(before)
+        analyse_covered(row)
+    return row
+
+
+@transaction.atomic
+def withdraw_event(
+    *, event: int, actor: User, reason: str, now: datetime | None = None
+) -> LabEvent:
+    """Let an event (by id) count no more; it stays readable. Idempotent.
+
+    Raises:
+        LabEvent.DoesNotExist.
+        Unprocessable: no reason is given.
+    """
+    text = reason.strip()[:REASON_MAX]
+    if not text or wrong_with_text(text):
+        raise Unprocessable([Problem("reason", "say why it is withdrawn")])
+    begin_writing()
+    row = _locked(event)
+    if row.is_withdrawn:
+        return row
+    row.withdrawn_by, row.withdrawn_at, row.withdrawn_reason = actor, now or timezone.now(), text
+    row.save(update_fields=["withdrawn_by", "withdrawn_at", "withdrawn_reason"])
+    analyse_covered(row)
+    return row
+
+
+def _locked(event: int) -> LabEvent:
+    return LabEvent.objects.select_for_update(of=["self"]).get(pk=event)
+
+
+def _columns(fields: EventFields) -> dict[str, object]:
+    return {name: getattr(fields, name) for name in EventFields.__dataclass_fields__}
+
+
+def _epoch_of(event: LabEvent) -> tuple[object, ...]:
+    """What of an event the analysis goes by."""
+    if not event.begins_epoch:
+        return ()
+    return event.hardware_id, event.lab_id, event.tree_id, event.happened_at, event.first_id
+
+
+def _check(fields: EventFields, now: datetime) -> None:
+    problems = list(_problems(fields, now))
+    if problems:
+        raise Unprocessable(problems)
+
+
+def _problems(fields: EventFields, now: datetime) -> Iterator[Problem]:
+    if fields.kind not in LabEvent.Kind.values:
+        yield Problem("kind", f"choose one of {', '.join(LabEvent.Kind.values)}")
+    if not fields.text.strip():
+        yield Problem("text", "say what happened")
+    elif len(fields.text) > TEXT_MAX:
+        yield Problem("text", f"give at most {TEXT_MAX} characters")
+    elif fault := wrong_with_text(fields.text):
+        yield Problem("text", fault)
+    if fields.hardware is not None and fields.lab is not None:
+        yield Problem("lab", "give hardware or a whole lab, not both")
+    if fields.hardware is None and fields.lab is None and fields.tree is None:
+        yield Problem("hardware", "give hardware, a lab, or a tree that it concerns")
+    yield from _wrong_with_when(fields, now)
+
+
+def _wrong_with_when(fields: EventFields, now: datetime) -> Iterator[Problem]:
+    has_range = fields.first is not None or fields.last is not None
+    if (fields.happened_at is not None) == has_range:
+        yield Problem(
+            "happened_at", "give a time, or the revisions from which and up to which it shows"
+        )
+    elif fields.happened_at is not None:
+        if not EARLIEST <= fields.happened_at <= now + CLOCK_TOLERANCE:
+            yield Problem("happened_at", f"give a time from {EARLIEST:%Y-%m-%d} to now")
+    elif fields.first is None or fields.last is None:
+        yield Problem("first" if fields.first is None else "last", "name both ends of the range")
+    else:
+        yield from _wrong_with_range(fields.tree, fields.first, fields.last)
+
+
+def _wrong_with_range(tree: Tree | None, first: Revision, last: Revision) -> Iterator[Problem]:
+    if tree is None:
+        yield Problem("tree", "name the tree of the revisions")
+        return
+    for name, revision in (("first", first), ("last", last)):
+        if revision.tree_id != tree.pk:
+            yield Problem(name, f"{revision} is not a revision of {tree}")
+        elif revision.is_waiting:
+            yield Problem(name, f"{revision} waits for its place on {tree}")
+    if first.position > last.position:
+        yield Problem("last", f"{last} comes before {first}")

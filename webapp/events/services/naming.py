@@ -1,0 +1,120 @@
+"""From the names that a form or a document gives to rows."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+
+from webapp.events.services.canaries import NewCanary
+from webapp.events.services.lab_events import EventFields
+from webapp.labs.models import Lab
+from webapp.results.models import Hardware, HardwareAlias, Metric, Mode, Revision, Tree
+from webapp.results.services import Problem, Unprocessable, ensure_revision
+
+
+@dataclass(frozen=True, slots=True)
+class EventNames:
+    """What an event says, by names; empty: not given. ``last`` alone left out is ``first``."""
+
+    kind: str
+    text: str
+    hardware: str = ""
+    lab: str = ""
+    tree: str = ""
+    happened_at: datetime | None = None
+    first: str = ""
+    last: str = ""
+    begins_epoch: bool = False
+
+
+def event_fields(names: EventNames) -> EventFields:
+    """The rows that ``names`` mean. Raises Unprocessable, with every name that is not known."""
+    problems: list[Problem] = []
+    tree = Tree.objects.filter(name=names.tree).first() if names.tree else None
+    hardware = hardware_called(names.hardware) if names.hardware else None
+    lab = Lab.objects.filter(name=names.lab).first() if names.lab else None
+    for field, given, row in (
+        ("tree", names.tree, tree),
+        ("hardware", names.hardware, hardware),
+        ("lab", names.lab, lab),
+    ):
+        if given and row is None:
+            problems.append(Problem(field, f"there is no {field} {given!r}"))
+    first = _revision(tree, "first", names.first, problems)
+    last = _revision(tree, "last", names.last, problems) if names.last else first
+    if problems:
+        raise Unprocessable(problems)
+    return EventFields(
+        kind=names.kind,
+        text=names.text.strip(),
+        hardware=hardware,
+        lab=lab,
+        tree=tree,
+        happened_at=names.happened_at,
+        first=first,
+        last=last,
+        begins_epoch=names.begins_epoch,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CanaryNames:
+    """What a canary measures, by names, and how often."""
+
+    tree: str
+    revision: str
+    hardware: str
+    mode: str
+    metric: str
+    interval_days: int
+    boots: int
+
+
+@transaction.atomic
+def canary_of(names: CanaryNames) -> NewCanary:
+    """The rows that ``names`` mean; a revision is made where its id tells its place.
+
+    Raises:
+        Unprocessable: with every name that is not known.
+    """
+    tree = Tree.objects.filter(name=names.tree).first()
+    hardware = hardware_called(names.hardware)
+    mode = Mode.objects.filter(name=names.mode).first()
+    metric = Metric.objects.filter(name=names.metric).first()
+    if tree is None or hardware is None or mode is None or metric is None:
+        rows = {"tree": tree, "hardware": hardware, "mode": mode, "metric": metric}
+        problems = [
+            Problem(field, f"there is no {field} {getattr(names, field)!r}")
+            for field, row in rows.items()
+            if row is None
+        ]
+        raise Unprocessable(problems)
+    return NewCanary(
+        hardware=hardware,
+        mode=mode,
+        metric=metric,
+        revision=ensure_revision(tree=tree, name=names.revision),
+        interval_days=names.interval_days,
+        boots=names.boots,
+    )
+
+
+def hardware_called(name: str) -> Hardware | None:
+    """The machine of this name, present or former, with its lab."""
+    found = Hardware.objects.select_related("lab").filter(name=name).first()
+    if found is not None:
+        return found
+    alias = HardwareAlias.objects.select_related("hardware__lab").filter(name=name).first()
+    return alias.hardware if alias else None
+
+
+def _revision(tree: Tree | None, field: str, name: str, problems: list[Problem]) -> Revision | None:
+    if not name:
+        return None
+    if tree is None:
+        problems.append(Problem("tree", "name the tree of the revisions"))
+        return None
+    found = Revision.objects.placed().named(tree=tree, name=name)
+    if found is None:
+        problems.append(Problem(field, f"no revision {name!r} is known in {tree}"))
+    return found

@@ -1,0 +1,76 @@
+"""What is drawn beside the points of a trend chart: events of labs, releases and branch points."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from webapp.charts.trend import Marker
+from webapp.events.models import LabEvent, Release
+from webapp.events.queries import LocatedEvent, events_along
+from webapp.results.models import Tree
+
+TEXT_LENGTH = 200
+
+
+def markers_along(
+    tree: Tree,
+    *,
+    hardware: Collection[int],
+    revisions: Collection[int],
+    positions: Sequence[int],
+) -> list[Marker]:
+    """The markers of a chart that shows ``revisions`` (ids) at ``positions`` of what was measured
+    on ``hardware`` (ids), along the tree, in two queries.
+    """
+    if not positions:
+        return []
+    events = events_along(tree, hardware=hardware, revisions=revisions)
+    releases = Release.objects.of_tree(tree).filter(
+        revision__position__range=(positions[0], positions[-1])
+    )
+    found = [*_of_events(events, positions), *_of_releases(releases, positions)]
+    return sorted(found, key=lambda one: (one.at, one.short))
+
+
+def _of_events(events: Iterable[LocatedEvent], positions: Sequence[int]) -> Iterator[Marker]:
+    """Before the first revision shown that each shows at; none outside what is shown."""
+    for one in events:
+        is_past = one.until is not None and one.until < positions[0]
+        is_ahead = one.until is not None and one.after >= positions[-1]
+        if not is_past and not is_ahead:
+            yield _of_event(one, bisect_right(positions, one.after) - 0.5)
+
+
+def _of_event(located: LocatedEvent, at: float) -> Marker:
+    event = located.event
+    return Marker(
+        kind="epoch" if event.begins_epoch else "event",
+        at=at,
+        text=event.text.split("\n", 1)[0][:TEXT_LENGTH],
+        short=f"e{event.pk}",
+        what=_what(event),
+        when=located.when,
+        subject=located.subject,
+        href=event.get_absolute_url(),
+    )
+
+
+def _what(event: LabEvent) -> str:
+    kind = event.get_kind_display()
+    return f"{kind}, begins an epoch" if event.begins_epoch else kind
+
+
+def _of_releases(releases: Iterable[Release], positions: Sequence[int]) -> Iterator[Marker]:
+    """At their revision, or before the next one shown."""
+    for one in releases:
+        position = one.revision.position
+        at = bisect_left(positions, position)
+        yield Marker(
+            kind="release",
+            at=at if positions[at] == position else at - 0.5,
+            text=one.name,
+            short=one.name[:12],
+            what=one.get_kind_display(),
+            when=one.revision.name,
+            subject=one.revision.tree.name,
+            href=one.get_absolute_url(),
+        )
