@@ -37,7 +37,8 @@ class Evidence:
 
     ``kernel_hash`` and ``kernel_revision`` are from the kernel's version string, the two others
     from the names of image and directory (``label``). ``trust`` is what the uploader said: which
-    side to believe where they differ.
+    side to believe where they differ. ``former_mode`` is the mode as agents before this one read
+    it, where that was another.
     """
 
     label: str = ""
@@ -48,6 +49,7 @@ class Evidence:
     image_revision: str = ""
     label_revision: str = ""
     trust: Trust = ""
+    former_mode: str = ""
 
     @property
     def named(self) -> str:
