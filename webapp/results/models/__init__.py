@@ -28,6 +28,7 @@ from webapp.results.models.subjects import (
     Mode,
     ModeAlias,
 )
+from webapp.results.models.twins import DismissedTwins
 from webapp.results.models.waiting import Choice, IdentityRule, WaitingRun
 from webapp.results.modes import MODE_PATTERN, NAME_MAX, PART_MAX, PART_PATTERN, ModeName
 from webapp.results.revision_ids import HASH_PATTERN, position_of
@@ -43,6 +44,7 @@ __all__ = [
     "PART_PATTERN",
     "WAITING_FROM",
     "Choice",
+    "DismissedTwins",
     "Hardware",
     "HardwareAlias",
     "IdentityRule",

@@ -24,6 +24,7 @@ from webapp.results.services.refusals import note_refused_replacement
 from webapp.results.services.reshaping import begin_writing
 from webapp.results.services.subjects import register_hardware
 from webapp.results.services.tree_locks import lock_trees
+from webapp.results.services.twins import dismiss_twins, suggest_again, suggested_twins
 from webapp.results.services.waiting import decide_waiting
 from webapp.results.services.withdrawing import restore_run, withdraw_run
 
@@ -41,6 +42,7 @@ __all__ = [
     "begin_writing",
     "count_together",
     "decide_waiting",
+    "dismiss_twins",
     "end_subject",
     "fetch_rows",
     "foreign_hardware",
@@ -56,6 +58,8 @@ __all__ = [
     "record_runs",
     "register_hardware",
     "restore_run",
+    "suggest_again",
+    "suggested_twins",
     "undo_pooling_decision",
     "unknown_hardware",
     "withdraw_run",
