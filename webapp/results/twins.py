@@ -61,11 +61,11 @@ def suggest(
 def spelt_alike(names: Iterable[str]) -> list[Twins]:
     """The pairs among ``names`` that look like two spellings, whatever was measured."""
     modes = {name: ModeName.parse(name) for name in names}
-    words = {word for mode in modes.values() for word in _words(mode)}
+    words = {word for mode in modes.values() for word in _parts(mode)}
     first = _first_spellings(words)
     groups: defaultdict[frozenset[Word], list[str]] = defaultdict(list)
     for name, mode in modes.items():
-        groups[frozenset(first.get(word, word) for word in _words(mode))].append(name)
+        groups[frozenset(first.get(word, word) for word in _parts(mode))].append(name)
     found = []
     for group in groups.values():
         for one, other in combinations(sorted(group), 2):
@@ -84,10 +84,10 @@ def alike(one: str, other: str) -> str:
         or _NUMBERS.findall(one) != _NUMBERS.findall(other)
         or one.partition("=")[2] != other.partition("=")[2]
     )
-    return "" if is_two else _same_letters(one, other) or _one_word(one, other)
+    return "" if is_two else _same_text(one, other) or _one_word(one, other)
 
 
-def _same_letters(one: str, other: str) -> str:
+def _same_text(one: str, other: str) -> str:
     if one.casefold() == other.casefold():
         return "only capitals differ"
     joined = [_SEPARATORS.sub("", word) for word in (one, other)]
@@ -104,10 +104,10 @@ def _one_word(one: str, other: str) -> str:
     if len(words[0]) != len(words[1]):
         return ""
     differing = [pair for pair in zip(*words, strict=True) if pair[0] != pair[1]]
-    return _one_letter(*differing[0]) if len(differing) == 1 else ""
+    return _one_typo(*differing[0]) if len(differing) == 1 else ""
 
 
-def _one_letter(one: str, other: str) -> str:
+def _one_typo(one: str, other: str) -> str:
     """Two words without separators, in small letters."""
     shorter, longer = sorted((one, other), key=len)
     if len(longer) > LEAST_DOUBLED and _DOUBLED.sub(r"\1", one) == _DOUBLED.sub(r"\1", other):
@@ -135,7 +135,7 @@ def _is_one_edit(shorter: str, longer: str) -> bool:
     )
 
 
-def _words(mode: ModeName) -> Iterator[Word]:
+def _parts(mode: ModeName) -> Iterator[Word]:
     yield "workload", mode.workload
     if mode.traffic:
         yield "traffic", mode.traffic
@@ -143,10 +143,10 @@ def _words(mode: ModeName) -> Iterator[Word]:
         yield "option", option
 
 
-def _first_spellings(words: Collection[Word]) -> Mapping[Word, Word]:
+def _first_spellings(parts: Collection[Word]) -> Mapping[Word, Word]:
     """For each word that is spelt in several ways, directly or over a third, one of them."""
     buckets: defaultdict[tuple[object, ...], list[Word]] = defaultdict(list)
-    for kind, text in sorted(words):
+    for kind, text in sorted(parts):
         buckets[kind, text[0].casefold(), tuple(_NUMBERS.findall(text))].append((kind, text))
     first: dict[Word, Word] = {}
     for bucket in buckets.values():
@@ -165,7 +165,7 @@ def _pairs(twins: Twins) -> list[frozenset[Word]]:
 
 def _pairs_of(one: ModeName, other: ModeName) -> list[frozenset[Word]]:
     """The words in which two modes differ, by pairs; empty where they do not pair."""
-    mine, theirs = set(_words(one)), set(_words(other))
+    mine, theirs = set(_parts(one)), set(_parts(other))
     left, right = sorted(mine - theirs), sorted(theirs - mine)
     if [kind for kind, _ in left] != [kind for kind, _ in right]:
         return []

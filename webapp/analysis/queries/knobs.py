@@ -21,7 +21,7 @@ HAVING count(DISTINCT measured.value) > 1
  ORDER BY point.position DESC LIMIT 1
 """
 
-Places = Mapping[int, tuple[str, str]]
+Measured = Mapping[int, tuple[str, str]]
 """Series → its curve (the mode without the knob) and its value."""
 
 
@@ -59,21 +59,22 @@ def curves_of(*, tree: str, hardware: str, metric: str, knob: str, revision: str
         tree__name=tree, hardware__name=hardware, metric__name=metric
     )
     series = {row.pk: row for row in rows}
-    places = {pk: found for pk, row in series.items() if (found := _place(row.mode, knob))}
-    if not places:
+    found = {pk: _curve_and_value(row.mode, knob) for pk, row in series.items()}
+    measured = {pk: one for pk, one in found.items() if one}
+    if not measured:
         return Curves()
-    at = _named(series[min(places)], revision) if revision else _newest(places)
+    at = _named(series[min(measured)], revision) if revision else _newest(measured)
     if at is None:
         return Curves()
     by_mode: defaultdict[str, list[CurvePoint]] = defaultdict(list)
-    for point in Point.objects.filter(series__in=places, revision=at):
-        mode, value = places[point.series_id]
+    for point in Point.objects.filter(series__in=measured, revision=at):
+        mode, value = measured[point.series_id]
         by_mode[mode].append(CurvePoint(value, _number(value), series[point.series_id], point))
     curves = [Curve(mode, sorted(points, key=_order)) for mode, points in sorted(by_mode.items())]
     return Curves(at, curves) if curves else Curves()
 
 
-def _place(mode: Mode, knob: str) -> tuple[str, str] | None:
+def _curve_and_value(mode: Mode, knob: str) -> tuple[str, str] | None:
     name = ModeName.of(mode.workload, mode.traffic, mode.options)
     found = name.at_knob(knob)
     return (str(found[0]), found[1]) if found else None
@@ -83,9 +84,9 @@ def _named(series: Series, name: str) -> Revision | None:
     return Revision.objects.placed().named(tree=series.tree, name=name)
 
 
-def _newest(places: Places) -> Revision | None:
-    ids = sorted(places)
-    curves, values = zip(*(places[pk] for pk in ids), strict=True)
+def _newest(measured: Measured) -> Revision | None:
+    ids = sorted(measured)
+    curves, values = zip(*(measured[pk] for pk in ids), strict=True)
     with connection.cursor() as cursor:
         cursor.execute(NEWEST, [ids, list(curves), list(values)])
         row = cursor.fetchone()
