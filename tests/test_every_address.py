@@ -43,6 +43,7 @@ RIGHTS: Mapping[str, str | tuple[str, str]] = {
     "api:list_series": READ,
     "api:points": READ,
     "api:points_csv": READ,
+    "api:list_knobs": READ,
     "api:compare": READ,
     "api:poll": AGENT,
     "api:heartbeat": AGENT,

@@ -69,6 +69,7 @@ QUERIES: Mapping[str, Form] = {
     | {"metric": "pps", "verdict": "worse", "assignee": "ada", "before": "9", "done": "1:1"},
     "alert": {"asof": "2026-01-01T00:00:00Z"},
     "quality": {"tree": "freebsd-head", "days": "30"},
+    "waiting_runs": {"page": "1"},
     "events": {"tree": "freebsd-head", "hardware": "Atom/T540", "before": "9"},
     "event_new": {"tree": "freebsd-head", "hardware": "Atom/T540"},
     "thresholds": {"tree": "freebsd-head", "hardware": "Atom/T540", "mode": "pf", "days": "30"},
@@ -89,6 +90,7 @@ QUERIES: Mapping[str, Form] = {
     "webhook": {"before": "9"},
     "sign_in": {"next": "/alerts/"},
 }
+RUN = "6c8f5d0e-5d0b-5b53-9d8f-3c5a2f1f1d11"
 TRIAGE = {"version": "1", "reason": "because", "revision": "r104", "until": "2026-12-31"} | {
     "until_revision": "", "of": "1", "to": "1", "at": "r104", "finding": "1",
 }  # fmt: skip
@@ -109,6 +111,11 @@ FORMS: Mapping[str, list[Form]] = {
         )
     ]
     + [TRIAGE | {"act": "snooze", "until": "", "until_revision": "r140"}],
+    "waiting_runs_act": [
+        {"which": which, "choice": choice, "example": RUN, "run": RUN}
+        for which, choice in (("directory", "kernel"), ("ticked", "r1000"), ("alike", "none"))
+    ]
+    + [{"act": "reopen", "run": RUN}],
     "event_new": [EVENT, EVENT | {"happened_at": "", "first": "r1000", "last": "r1016"}],
     "event": [EVENT],
     "event_withdraw": [{"reason": "why"}],

@@ -32,6 +32,7 @@ def described(name: str) -> dict[str, Any]:
         ("ModeIn.traffic", limits.MODE_PART),
         ("MetricIn.unit", limits.UNIT),
         ("SourceIn.path", limits.SOURCE),
+        *((f"EvidenceIn.{name}", limit) for name, limit in limits.EVIDENCE.items()),
     ],
 )
 def test_texts_have_the_limits_of_the_openapi_document(name: str, limit: limits.Text) -> None:

@@ -52,6 +52,7 @@ FATES: dict[type[Model], dict[str, str]] = {
         "results.Point.revision": GOES,
         "results.RevisionAlias.revision": FOLLOWS,
         "results.PlaceProposal.revision": GOES,
+        "results.WaitingRun.chosen": FOLLOWS,
         "jobs.Job.revision": FOLLOWS,
         "jobs.Worker.last_revision": FOLLOWS,
         "events.LabEvent.first": FOLLOWS,

@@ -43,6 +43,15 @@ def test_a_whole_mode_name_wins_over_longer_ones(client: Client) -> None:
     assert client.get("/search/?q=pf")["Location"] == "/trends/?mode=pf"
 
 
+def test_a_mode_with_the_value_of_a_knob_is_found_and_its_link_leads_to_it(client: Client) -> None:
+    name = "forwarding@inet4+hw.cxgbe.nXxq=5"
+    make.point(make.series(in_mode=name), make.revision("r1"))
+    make.mode("forwarding")
+    address = client.get("/search/", {"q": "nXxq=5"})["Location"]
+    assert address == "/trends/?mode=forwarding@inet4%2Bhw.cxgbe.nXxq%3D5"
+    assert name in client.get(address).content.decode()
+
+
 def test_nothing_found_says_what_can_be_searched(visit: Visit) -> None:
     assert "import_revisions" in visit("/search/?q=nothing-like-it")
 

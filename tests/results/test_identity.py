@@ -53,7 +53,7 @@ def test_subversion_numbers_further_apart_wait(apart: int) -> None:
     found = identify("r303642", kernel(f"r{303642 + apart}"))
     assert found.waits
     assert found.revision == "r303642"
-    assert [(one.revision, one.said_by) for one in found.candidates] == [
+    assert [(one.revision, one.source) for one in found.candidates] == [
         (f"r{303642 + apart}", "kernel"),
         ("r303642", "label"),
     ]

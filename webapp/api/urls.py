@@ -15,6 +15,7 @@ from webapp.api import (
     hardware,
     health,
     jobs,
+    knobs,
     releases,
     runs,
     series,
@@ -46,6 +47,7 @@ api.add_router("/runs", waiting.router)
 api.add_router("/jobs", jobs.router)
 api.add_router("", hardware.router, auth=AgentToken())
 api.add_router("", series.router)
+api.add_router("", knobs.router)
 api.add_router("", compare.router)
 api.add_router("", alerts.router)
 api.add_router("", agreeing.router)

@@ -5,20 +5,25 @@ registered again, with the action.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
 
 from webapp.accounts.admin import OperatedAdmin, ask, bind
+from webapp.accounts.models import User
 from webapp.merging.services import merge_hardware, merge_modes, merge_revisions
 from webapp.results.admin import HardwareAdmin, ModeAdmin, RevisionAdmin
-from webapp.results.models import Hardware, Mode, Revision, Tree
-from webapp.results.services import Unprocessable
+from webapp.results.models import NAME_MAX, DismissedTwins, Hardware, Mode, Revision, Tree
+from webapp.results.services import Unprocessable, dismiss_twins, suggest_again, suggested_twins
 
 Merge = Callable[..., None]
 SUBJECTS_TEXT = (
@@ -61,6 +66,13 @@ class IntoRevisionForm(forms.Form):
         return found
 
 
+class TwinsForm(forms.Form):
+    """Names two modes."""
+
+    one = forms.CharField(max_length=NAME_MAX)
+    other = forms.CharField(max_length=NAME_MAX)
+
+
 def merge_chosen(
     page: OperatedAdmin,
     request: HttpRequest,
@@ -100,10 +112,44 @@ class MergingHardwareAdmin(HardwareAdmin):
 
 class MergingModeAdmin(ModeAdmin):
     actions = ["merge"]
+    change_list_template = "admin/driftline/modes.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        twins = self.admin_site.admin_view(self.twins)
+        return [path("twins/", twins, name="results_mode_twins"), *super().get_urls()]
+
+    def twins(self, request: HttpRequest) -> HttpResponse:
+        """Modes that may be one in two spellings; each merged by the action, or dismissed."""
+        if not self.has_operate_permission(request):
+            raise PermissionDenied
+        if request.method == "POST":
+            return self._act_on_twins(request)
+        context = self.admin_site.each_context(request) | {
+            "opts": self.opts,
+            "title": "Suggested twins",
+            "suggested": suggested_twins(),
+            "dismissed": DismissedTwins.objects.select_related("dismissed_by"),
+            "checkbox": ACTION_CHECKBOX_NAME,
+        }
+        return TemplateResponse(request, "admin/driftline/twins.html", context)
+
+    def _act_on_twins(self, request: HttpRequest) -> HttpResponse:
+        form = TwinsForm(request.POST)
+        names = form.cleaned_data if form.is_valid() else {}
+        if names and request.POST.get("act") == "again":
+            suggest_again(**names)
+            self.message_user(request, "Suggested again", messages.SUCCESS)
+        elif Mode.objects.filter(name__in=names.values()).count() == 2:
+            dismiss_twins(**names, by=cast("User", request.user))
+            self.message_user(request, "Dismissed: not suggested again", messages.SUCCESS)
+        else:
+            self.message_user(request, "Name two modes that there are", messages.ERROR)
+        return redirect("admin:results_mode_twins")
 
     @admin.action(description="Merge into another", permissions=["operate"])
     def merge(self, request: HttpRequest, queryset: QuerySet[Mode]) -> TemplateResponse | None:
-        form = bind(IntoForm, request, choices=Mode.objects.order_by("name"))
+        asked = {"into": request.POST.get("into")}
+        form = bind(IntoForm, request, choices=Mode.objects.order_by("name"), initial=asked)
         return merge_chosen(self, request, queryset, form, merge_modes, text=SUBJECTS_TEXT)
 
 
@@ -117,10 +163,10 @@ class MergingRevisionAdmin(RevisionAdmin):
         return merge_chosen(self, request, queryset, form, merge_revisions, text=REVISIONS_TEXT)
 
 
-for model, page in (
+for subject, merging in (
     (Hardware, MergingHardwareAdmin),
     (Mode, MergingModeAdmin),
     (Revision, MergingRevisionAdmin),
 ):
-    admin.site.unregister(model)
-    admin.site.register(model, page)
+    admin.site.unregister(subject)
+    admin.site.register(subject, merging)

@@ -45,12 +45,19 @@ class RunDocument:
     evidence: Evidence | None = None
     as_sent: "RunDocument | None" = None
 
+    @property
+    def former_mode(self) -> str:
+        """The mode as agents before this one named it; empty: the same."""
+        former = self.evidence.former_mode if self.evidence else ""
+        return former if former != str(self.mode) else ""
+
     def digest(self) -> str:
         """SHA-256 of what makes two documents of one UUID the same run.
 
         Facts, sources and warnings describe and may be put better by a later agent, or name
         another path after the directory moved; they do not count. Nor does evidence, which says
-        where the run belongs: a run that is filed elsewhere later is the same run.
+        where the run belongs: a run that is filed elsewhere later is the same run. One whose mode
+        has another name by now counts under the former one.
         """
         if self.as_sent is not None:
             return self.as_sent.digest()
@@ -58,7 +65,7 @@ class RunDocument:
             "tree": self.tree,
             "revision": self.revision,
             "hardware": self.hardware,
-            "mode": str(self.mode),
+            "mode": self.former_mode or str(self.mode),
             "metrics": sorted(
                 [one.name, one.unit, one.better, one.samples, one.boots] for one in self.metrics
             ),

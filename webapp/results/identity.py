@@ -38,7 +38,8 @@ class Evidence:
     ``kernel_hash`` and ``kernel_revision`` are from the kernel's version string, the two others
     from the names of image and directory (``label``). ``trust`` is what the uploader said: which
     side to believe where they differ. ``session``: what the uploader called what was measured
-    together; without it the runs of one directory are.
+    together; without it the runs of one directory are. ``former_mode`` is the mode as agents before
+    this one read it, where that was another.
     """
 
     label: str = ""
@@ -50,6 +51,7 @@ class Evidence:
     label_revision: str = ""
     trust: Trust = ""
     session: str = ""
+    former_mode: str = ""
 
     @property
     def session_name(self) -> str:
@@ -91,12 +93,12 @@ class Candidate:
     """A commit that the run may be of, and what says so."""
 
     revision: str
-    said_by: str
+    source: str
     text: str
 
     def to_data(self) -> dict[str, str]:
         """What is stored of it."""
-        return {"revision": self.revision, "said_by": self.said_by, "text": self.text}
+        return {"revision": self.revision, "source": self.source, "text": self.text}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""How a mode is written: ``workload[@traffic][+option…]``, options sorted."""
+"""How a mode is written: ``workload[@traffic][+option…]``, options sorted. An option is a word, or
+a knob and its value (``hw.cxgbe.nXxq=5``)."""
 
 import re
 from collections.abc import Iterable
@@ -7,6 +8,7 @@ from dataclasses import dataclass
 from webapp.results.bounds import HALVES, INVISIBLE
 
 PART_PATTERN = rf"[^\s@+/?#&{INVISIBLE}]+"
+MODE_PATTERN = rf"{PART_PATTERN}(@{PART_PATTERN})?(\+{PART_PATTERN})*"
 PART = re.compile(rf"[^\s@+/?#&{INVISIBLE}{HALVES}]+")
 PART_MAX = 100
 NAME_MAX = 400
@@ -37,6 +39,15 @@ class ModeName:
                     f"each part 1 to {PART_MAX} characters without spaces, @, +, /, ?, #, &"
                 )
         return cls.of(workload, traffic, options)
+
+    def at_knob(self, knob: str) -> "tuple[ModeName, str] | None":
+        """The mode without this knob, and the value that it has here; None: it is not set."""
+        for option in self.options:
+            name, _, value = option.partition("=")
+            if name == knob and value:
+                rest = tuple(one for one in self.options if one != option)
+                return ModeName(self.workload, self.traffic, rest), value
+        return None
 
     def __str__(self) -> str:
         traffic = f"@{self.traffic}" if self.traffic else ""

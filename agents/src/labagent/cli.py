@@ -132,10 +132,10 @@ def parse(
     directories: Sequence[Path],
     *,
     as_json: bool,
-    **said: Any,
+    **options: Any,
 ) -> None:
     """Read bench directories, at any level of an archive, and print their runs."""
-    outcomes = read(directories, overrides_of(**said))
+    outcomes = read(directories, overrides_of(**options))
     runs = runs_of(outcomes)
     lines = (json.dumps(run.document()) for run in runs) if as_json else run_lines(runs)
     for line in lines:
@@ -167,7 +167,7 @@ def upload(
     history: bool,
     replace: bool,
     dry_run: bool,
-    **said: Any,
+    **options: Any,
 ) -> None:
     """Send the runs of bench directories; without any, what an earlier call could not send.
 
@@ -175,7 +175,7 @@ def upload(
     sending twice stores once.
     """
     settings = load_settings(world.environ, server=server, token=token, spool=spool)
-    overrides = overrides_of(**said)
+    overrides = overrides_of(**options)
     if dry_run:
         rehearse(settings, directories, overrides)
         return

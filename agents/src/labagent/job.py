@@ -19,6 +19,7 @@ MOST_ITERATIONS = 1000
 MAX_WORD = 200
 
 _HARMLESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+@/:-]*")
+_HARMLESS_MODE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+@/:=-]*")
 _CLIMBING = re.compile(r"(^|/)\.\.(/|$)")
 
 
@@ -96,12 +97,12 @@ class Leased:
         return int(self.document["id"])
 
 
-def check_word(text: str, what: str) -> str:
+def check_word(text: str, what: str, harmless: re.Pattern[str] = _HARMLESS) -> str:
     """`text` where it may stand in a command; `what` names it in the error."""
-    if len(text) > MAX_WORD or not _HARMLESS.fullmatch(text) or _CLIMBING.search(text):
+    if len(text) > MAX_WORD or not harmless.fullmatch(text) or _CLIMBING.search(text):
         raise UnsafeJobError(
             f"{what} {printable(text)[:80]!r} must not reach a command",
-            "letters, digits and . _ + @ / : - may, a leading - or . and a .. may not",
+            "letters, digits and . _ + @ / : - may, = in a mode; a leading - or . and a .. may not",
         )
     return text
 
@@ -111,11 +112,11 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 
-def _word(document: Mapping[str, Any], key: str) -> str:
+def _word(document: Mapping[str, Any], key: str, harmless: re.Pattern[str] = _HARMLESS) -> str:
     value = document.get(key)
     if not isinstance(value, str) or not value:
         raise UnsafeJobError(f"the job's {key} is {value!r}, not a name")
-    return check_word(value, f"the job's {key}")
+    return check_word(value, f"the job's {key}", harmless)
 
 
 def _optional_word(document: Mapping[str, Any], key: str) -> str:
@@ -130,9 +131,9 @@ def _arguments(document: Mapping[str, Any], key: str) -> tuple[str, ...]:
 
 
 def _mode(document: Mapping[str, Any]) -> Mode:
-    mode = Mode.parse(_word(document, "mode"))
+    mode = Mode.parse(_word(document, "mode", _HARMLESS_MODE))
     for name in (mode.workload, mode.traffic, *mode.options):
-        check_word(name or "none", "the job's mode")
+        check_word(name or "none", "the job's mode", _HARMLESS_MODE)
     return mode
 
 

@@ -59,10 +59,11 @@ class Text:
         return ""
 
 
-_PART = rf"^[^\s@+/?#&{INVISIBLE}]+$"
+_PART = rf"[^\s@+/?#&{INVISIBLE}]+"
+_MODE = rf"{_PART}(@{_PART})?(\+{_PART})*"
 _HARDWARE = rf"[^\s:/?#&{INVISIBLE}]+"
 NAME = Text(100, pattern=rf"^[^\s:/?#&{INVISIBLE}]+$")
-MODE_PART = Text(100, pattern=_PART)
+MODE_PART = Text(100, pattern=f"^{_PART}$")
 UNIT = Text(50, 1, without=NOT_LINE)
 SOURCE = Text(1000)
 WARNING = Text(2000)
@@ -76,6 +77,7 @@ EVIDENCE: Mapping[str, Text] = {
     "image_revision": REVISION,
     "label_revision": REVISION,
     "session": Text(300, without=NOT_LINE),
+    "former_mode": Text(LONGEST_MODE, pattern=f"^({_MODE})?$"),
 }
 TEXTS: Mapping[str, Text] = {
     "tree": NAME,

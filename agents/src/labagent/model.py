@@ -19,6 +19,9 @@ RUN_NAMESPACE = uuid.UUID("6f0f5c8e-3f0b-5d0e-9a57-6d1c2f6a4b11")
 MAX_NAME = 100
 """Characters in a workload, traffic or option, as the server accepts them."""
 
+KNOB = "="
+"""Between the name of a knob and its value in an option: `hw.cxgbe.nXxq=5`."""
+
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 _DIGEST_LENGTH = 12
 
@@ -29,7 +32,22 @@ def safe_name(text: str) -> str:
     Other characters become `_` and their code point in hex, rather than all the same; names past
     `MAX_NAME` keep their beginning and end in a digest of the whole.
     """
-    name = _UNSAFE.sub(lambda match: f"_{ord(match.group()):02x}", text)
+    return _bounded(_escaped(text), text)
+
+
+def safe_option(text: str) -> str:
+    """The same for an option, which may be a knob and its value: `name=value`, both not empty."""
+    name, separator, value = text.partition(KNOB)
+    if not name or not value or KNOB in value:
+        return safe_name(text)
+    return _bounded(_escaped(name) + separator + _escaped(value), text)
+
+
+def _escaped(text: str) -> str:
+    return _UNSAFE.sub(lambda match: f"_{ord(match.group()):02x}", text)
+
+
+def _bounded(name: str, text: str) -> str:
     if len(name) <= MAX_NAME:
         return name
     digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGEST_LENGTH]
@@ -38,7 +56,8 @@ def safe_name(text: str) -> str:
 
 @dataclass(frozen=True)
 class Mode:
-    """What the kernel was asked to do, and how it was built or configured."""
+    """What the kernel was asked to do, and how it was built or configured. An option is a word, or
+    a knob and its value (`name=value`)."""
 
     workload: str
     traffic: str | None = None
@@ -50,7 +69,7 @@ class Mode:
         return cls(
             safe_name(workload),
             safe_name(traffic) if traffic else None,
-            tuple(sorted({safe_name(option) for option in options})),
+            tuple(sorted({safe_option(option) for option in options})),
         )
 
     @classmethod
@@ -58,11 +77,14 @@ class Mode:
         """The mode written `workload[@traffic][+option…]`; `SettingsError` where it is not one."""
         head, *options = text.split("+")
         workload, separator, traffic = head.partition("@")
-        names = [workload, *options, *([traffic] if separator else [])]
-        if any(not name or len(name) > MAX_NAME or _UNSAFE.search(name) for name in names):
+        names = [workload, *([traffic] if separator else [])]
+        if any(not name or safe_name(name) != name for name in names) or any(
+            not option or safe_option(option) != option for option in options
+        ):
             raise SettingsError(
                 f"{text!r} is not a mode",
-                "write workload[@traffic][+option…] with letters, digits, '.', '_' and '-'",
+                "write workload[@traffic][+option…] with letters, digits, '.', '_' and '-'; an "
+                "option may be a knob and its value, name=value",
             )
         return cls.of(workload, traffic or None, options)
 
@@ -113,7 +135,8 @@ class Source:
 class Evidence:
     """What was read of the commit before any rule, for the server to file the run by; empty: it was
     not there. `trust` is what the user said: whom to believe where kernel and names differ, and
-    `session` what the user calls what was measured together.
+    `session` what the user calls what was measured together. `former_mode` is the mode that agents
+    before this one read, where it was another.
     """
 
     label: str = ""
@@ -125,6 +148,7 @@ class Evidence:
     label_revision: str = ""
     trust: str = ""
     session: str = ""
+    former_mode: str = ""
 
     def document(self) -> dict[str, str]:
         """What there is, as the server takes it."""
@@ -156,11 +180,13 @@ class Run:
     @property
     def uuid(self) -> uuid.UUID:
         """Version 5 of hardware, tree, revision, mode and the sorted digests of the sources: the
-        same wherever the files lie, in whatever order they were read and wherever they are filed.
+        same wherever the files lie, in whatever order they were read, wherever they are filed and
+        whatever the mode is called by now.
         """
         digests = sorted(source.sha256 for source in self.sources)
         revision = self.read_as or self.revision
-        identity = [self.hardware, self.tree, revision, str(self.mode), *digests]
+        mode = (self.evidence and self.evidence.former_mode) or str(self.mode)
+        identity = [self.hardware, self.tree, revision, mode, *digests]
         return uuid.uuid5(RUN_NAMESPACE, json.dumps(identity, ensure_ascii=True))
 
     def document(self) -> dict[str, Any]:

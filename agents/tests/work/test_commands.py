@@ -78,6 +78,9 @@ def test_a_shell_gets_values_quoted(text):
         ("mode", "pf@-v"),
         ("mode", "pf+-v"),
         ("mode", "pf@a'b"),
+        ("mode", "PATH=x"),
+        ("mode", "pf+=x"),
+        ("tree", "PATH=x"),
         ("metric", "*"),
         ("build_key", "-k"),
         ("aliases", ["-x"]),
@@ -89,5 +92,11 @@ def test_a_shell_gets_values_quoted(text):
     ],
 )
 def test_a_job_that_could_do_harm_is_refused(key, value):
+    """Only a mode may hold `=`, between a knob and its value."""
     with pytest.raises(AgentError):
         Job.parse(job(**{key: value}))
+
+
+def test_the_value_of_a_knob_reaches_the_commands():
+    told = placeholders(Job.parse(job(mode="forwarding+a+hw.cxgbe.nXxq=5")), Path("/d"))
+    assert (told["workload"], told["options"]) == ("forwarding", "a,hw.cxgbe.nXxq=5")

@@ -8,6 +8,7 @@ from webapp.analysis.queries.compare import (
     SideError,
     compare_sides,
 )
+from webapp.analysis.queries.knobs import Curve, CurvePoint, curves_of
 from webapp.analysis.queries.links import (
     READABLE,
     compare_link,
@@ -34,12 +35,15 @@ __all__ = [
     "ComparedRow",
     "ComparedSet",
     "ComparedTable",
+    "Curve",
+    "CurvePoint",
     "PointVerdict",
     "Side",
     "SideError",
     "build_noise_of",
     "compare_link",
     "compare_sides",
+    "curves_of",
     "judge_points",
     "one_build_lines",
     "side_of",

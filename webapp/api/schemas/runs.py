@@ -18,6 +18,7 @@ from pydantic import (
 from webapp.api.facts import Facts
 from webapp.api.schemas.types import (
     Boot,
+    FormerMode,
     HardwareName,
     Line,
     ModePart,
@@ -104,18 +105,22 @@ class EvidenceIn(Strict):
     and ``label_revision`` from the names of image and result directory. The server files the run by
     them, and ``revision`` only says what it is sent as. ``trust``: whom to believe where kernel and
     names say two commits; without it such a run waits. ``session`` is what runs that were measured
-    together are called, else their label.
+    together are called, else their label. ``former_mode``: the mode as agents before this one named
+    it, where that was another; a run that is stored under it moves.
     """
 
     label: Annotated[Line, Field(max_length=300)] = ""
     image: Annotated[Line, Field(max_length=300)] = ""
     directory: Annotated[Text, Field(max_length=1000)] = ""
-    kernel_hash: Annotated[str, StringConstraints(pattern="^([0-9a-f]{7,40})?$")] = ""
+    kernel_hash: Annotated[str, StringConstraints(pattern="^([0-9a-f]{7,40})?$", max_length=40)] = (
+        ""
+    )
     kernel_revision: RevisionName | Literal[""] = ""
     image_revision: RevisionName | Literal[""] = ""
     label_revision: RevisionName | Literal[""] = ""
     trust: Literal["", "kernel", "label"] = ""
     session: Annotated[Line, Field(max_length=300)] = ""
+    former_mode: FormerMode = ""
 
 
 class RunIn(Strict):
@@ -177,7 +182,7 @@ class BatchIn(Strict):
 class RunOut(BaseModel):
     """What became of a run. ``waiting``: it is stored, and takes no part until somebody decides
     which commit it measured. ``refiled``: it was known, and its evidence moved it to another
-    commit. ``warnings``: it was taken, and not quite as it was sent."""
+    commit or mode. ``warnings``: it was taken, and not quite as it was sent."""
 
     uuid: UUID
     status: Literal["stored", "replaced", "known", "waiting", "refiled"]

@@ -18,8 +18,11 @@ from webapp.results.models import (
     EARLIEST,
     HARDWARE_MAX,
     INVISIBLE,
+    MODE_PATTERN,
+    NAME_MAX,
     PART_MAX,
     PART_PATTERN,
+    ModeName,
     searchable,
     wrong_with_line,
     wrong_with_text,
@@ -96,6 +99,18 @@ HardwareName = Annotated[
 
 ModePart = Annotated[
     str, StringConstraints(pattern=f"^{PART_PATTERN}$", max_length=PART_MAX, strict=True)
+]
+
+
+def whole_mode(text: str) -> str:
+    """``text``, a mode as it is written, with its options in order."""
+    return str(ModeName.parse(text)) if text else ""
+
+
+FormerMode = Annotated[
+    str,
+    StringConstraints(pattern=f"^({MODE_PATTERN})?$", max_length=NAME_MAX, strict=True),
+    AfterValidator(whole_mode),
 ]
 
 

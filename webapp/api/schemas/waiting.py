@@ -15,7 +15,7 @@ class CandidateOut(BaseModel):
     """A commit that a run may be of, and what says so (``kernel``, ``image``, ``label``)."""
 
     revision: str
-    said_by: str
+    source: str
     text: str
 
 

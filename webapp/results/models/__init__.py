@@ -28,8 +28,9 @@ from webapp.results.models.subjects import (
     Mode,
     ModeAlias,
 )
+from webapp.results.models.twins import DismissedTwins
 from webapp.results.models.waiting import Choice, IdentityRule, WaitingRun
-from webapp.results.modes import NAME_MAX, PART_MAX, PART_PATTERN, ModeName
+from webapp.results.modes import MODE_PATTERN, NAME_MAX, PART_MAX, PART_PATTERN, ModeName
 from webapp.results.revision_ids import HASH_PATTERN, position_of
 
 __all__ = [
@@ -37,11 +38,13 @@ __all__ = [
     "HARDWARE_MAX",
     "HASH_PATTERN",
     "INVISIBLE",
+    "MODE_PATTERN",
     "NAME_MAX",
     "PART_MAX",
     "PART_PATTERN",
     "WAITING_FROM",
     "Choice",
+    "DismissedTwins",
     "Hardware",
     "HardwareAlias",
     "IdentityRule",

@@ -101,7 +101,7 @@ class WaitingRunQuerySet(models.QuerySet["WaitingRun"]):
 class WaitingRun(models.Model):
     """A run that takes no part in anything until somebody says which commit it measured.
 
-    ``candidates`` (two or more of ``revision``, ``said_by``, ``text``) are what the evidence names.
+    ``candidates`` (two or more of ``revision``, ``source``, ``text``) are what the evidence names.
     The run itself is withdrawn meanwhile. A row is never deleted: one that was decided says what
     was chosen, by whom or by which rule; nothing chosen means that the run stays out. When it is
     taken back, the run waits again, and the decision is kept among the ``former``.
@@ -157,7 +157,7 @@ class WaitingRun(models.Model):
         none of these.
         """
         for one in self.candidates:
-            is_side = (one["said_by"] == "kernel") == (choice == Choice.KERNEL)
+            is_side = (one["source"] == "kernel") == (choice == Choice.KERNEL)
             if one["revision"] == choice or (choice in (Choice.KERNEL, Choice.LABEL) and is_side):
                 return str(one["revision"])
         return None

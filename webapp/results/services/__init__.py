@@ -25,6 +25,7 @@ from webapp.results.services.refusals import note_refused_replacement
 from webapp.results.services.reshaping import begin_writing
 from webapp.results.services.subjects import register_hardware
 from webapp.results.services.tree_locks import lock_trees
+from webapp.results.services.twins import dismiss_twins, suggest_again, suggested_twins
 from webapp.results.services.waiting import decide_waiting, reopen_waiting
 from webapp.results.services.withdrawing import restore_run, withdraw_run
 
@@ -42,6 +43,7 @@ __all__ = [
     "begin_writing",
     "count_together",
     "decide_waiting",
+    "dismiss_twins",
     "end_subject",
     "ensure_revision",
     "fetch_rows",
@@ -59,6 +61,8 @@ __all__ = [
     "register_hardware",
     "reopen_waiting",
     "restore_run",
+    "suggest_again",
+    "suggested_twins",
     "undo_pooling_decision",
     "unknown_hardware",
     "withdraw_run",

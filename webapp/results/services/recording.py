@@ -20,6 +20,7 @@ from webapp.results.services.bulk import fetch_rows, insert_rows
 from webapp.results.services.identifying import Identified, identify_runs
 from webapp.results.services.placing import waiting_text
 from webapp.results.services.pooling import refresh_points
+from webapp.results.services.renaming import adopt_modes
 from webapp.results.services.replacing import (
     begin_replacing,
     lock_current,
@@ -29,7 +30,7 @@ from webapp.results.services.replacing import (
     supersede,
 )
 from webapp.results.services.reshaping import begin_writing
-from webapp.results.services.resolving import Subjects, lock_series, resolve
+from webapp.results.services.resolving import SeriesKey, Subjects, lock_series, resolve
 from webapp.results.services.waiting import (
     LEFT_OUT,
     WAITS,
@@ -43,8 +44,9 @@ from webapp.results.services.waiting import (
 
 STORED = """
 SELECT run.uuid, run.digest, revision.position, run.evidence IS NULL,
-       waiting.run_id IS NOT NULL AND waiting.decided_at IS NULL
+       waiting.run_id IS NOT NULL AND waiting.decided_at IS NULL, mode.name
   FROM results_run AS run JOIN results_revision AS revision ON revision.id = run.revision_id
+  JOIN results_mode AS mode ON mode.id = run.mode_id
   LEFT JOIN results_waitingrun AS waiting ON waiting.run_id = run.id
  WHERE run.uuid = ANY(%s) AND run.superseded_by_id IS NULL
 """
@@ -80,9 +82,9 @@ def record_runs(
     sorted_out = _sort_out(fresh, replace=replace)
     new, changed, unproven = sorted_out.new, sorted_out.changed, sorted_out.unproven
     replaced: list[RunDocument] = []
-    adopted = Adopted()
+    adopted, renamed = Adopted(), frozenset[UUID]()
     warnings = {run.uuid: [waiting_text(run.revision, run.tree)] for run in sorted_out.placeless}
-    if new or changed or unproven:
+    if new or changed or unproven or sorted_out.renamed:
         stored = lock_current(run.uuid for run in changed) if changed else {}
         refuse_foreign_runs(runs, stored, agent.lab, replace=replace)
         # Indices in problems are those of the batch as it was sent, so all runs are resolved.
@@ -92,6 +94,9 @@ def record_runs(
             raise Conflict(_conflicts(runs, differing))
         replaced = [run for run in changed if run.uuid in differing]
         former = [stored[run.uuid] for run in replaced]
+        if renaming := [run for run in sorted_out.renamed if run.uuid not in differing]:
+            keys = _series_of([*new, *replaced], subjects)
+            renamed = adopt_modes(renaming, subjects, besides=keys)
         _write(agent, new, replaced, former, subjects, identified=identified, history=history)
         warnings |= _warnings(subjects, former)
         name_aliases(_named_anew(identified, subjects))
@@ -114,7 +119,7 @@ def record_runs(
         waiting=adopted.waiting
         | (identified.waiting & written)
         | frozenset({run.uuid for run in sorted_out.undecided} - decided),
-        refiled=adopted.refiled | decided,
+        refiled=adopted.refiled | decided | renamed,
         warnings=warnings,
     )
 
@@ -123,7 +128,8 @@ def record_runs(
 class _SortedOut:
     """Runs that are new, and those whose UUID is stored with another digest. Of the others:
     ``placeless``, whose revision waits for its place, ``unproven``, which come with the first
-    evidence of theirs, and ``undecided`` ones, which wait for a decision.
+    evidence of theirs, and ``undecided`` ones, which wait for a decision. ``renamed``, of all that
+    are stored, have the mode that their evidence calls the former one.
     """
 
     new: list[RunDocument]
@@ -131,6 +137,7 @@ class _SortedOut:
     placeless: list[RunDocument]
     unproven: list[RunDocument]
     undecided: list[RunDocument]
+    renamed: list[RunDocument]
 
 
 class _Stored(NamedTuple):
@@ -141,6 +148,7 @@ class _Stored(NamedTuple):
     position: int
     without_evidence: bool
     waits: bool
+    mode: str
 
 
 def _sort_out(runs: Sequence[RunDocument], *, replace: bool) -> _SortedOut:
@@ -158,6 +166,7 @@ def _sort_out(runs: Sequence[RunDocument], *, replace: bool) -> _SortedOut:
         [run for run, row in old if row.position >= WAITING_FROM],
         [run for run, row in same if run.evidence is not None and row.without_evidence],
         [run for run, row in same if row.waits],
+        [run for run, row in old if run.former_mode == row.mode],
     )
 
 
@@ -187,7 +196,9 @@ def _warnings(subjects: Subjects, former: Sequence[Run]) -> dict[UUID, list[str]
 
 
 def _without_repeats(runs: Sequence[RunDocument]) -> list[RunDocument]:
-    """Each UUID once. The same UUID with other content in one batch has no right answer."""
+    """Each UUID once. The same UUID with other content in one batch has no right answer; of two
+    names of its mode the later one counts.
+    """
     first: dict[UUID, int] = {}
     problems = []
     for i, run in enumerate(runs):
@@ -196,6 +207,8 @@ def _without_repeats(runs: Sequence[RunDocument]) -> list[RunDocument]:
             problems.append(
                 Problem(f"runs[{i}].uuid", f"the same UUID as runs[{at}] with other content")
             )
+        elif run.former_mode and not runs[at].former_mode:
+            first[run.uuid] = i
     if problems:
         raise Unprocessable(problems)
     return [runs[i] for i in first.values()]
@@ -225,6 +238,7 @@ def _differing(
 
 
 def _differing_fields(run: RunDocument, row: Run, subjects: Subjects) -> list[str]:
+    is_renamed = run.former_mode == row.mode.name
     sent = {
         "hardware": subjects.hardware[run.hardware].pk,
         "revision": subjects.revision_of(run).pk,
@@ -236,7 +250,7 @@ def _differing_fields(run: RunDocument, row: Run, subjects: Subjects) -> list[st
     measured = {
         "hardware": row.hardware_id,
         "revision": row.revision_id,
-        "mode": row.mode_id,
+        "mode": subjects.modes[str(run.mode)].pk if is_renamed else row.mode_id,
         "build_id": row.build_id,
         "kernel_ident": row.kernel_ident,
         "measured_at": row.measured_at,
@@ -287,7 +301,7 @@ def _write(
     if not documents:
         return
     positions = points_of(former) if former else {}
-    keys = {subjects.series_key(run, metric) for run in documents for metric in run.metrics}
+    keys = _series_of(documents, subjects)
     series = lock_series(keys, besides={series for series, _ in positions})
     now = timezone.now()
     successors = supersede(former, now)
@@ -316,6 +330,10 @@ def _write(
         revision = subjects.revision_of(run)
         positions[pk, revision.pk] = revision.position
     refresh_points(positions, {revision: position for (_, revision), position in positions.items()})
+
+
+def _series_of(documents: Sequence[RunDocument], subjects: Subjects) -> set[SeriesKey]:
+    return {subjects.series_key(run, metric) for run in documents for metric in run.metrics}
 
 
 def _measured(run: int, series: int, metric: MetricDocument) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def _settle(settled: dict[str, list[Run]], identities: dict[int, Identity]) -> N
             # History may know the commit by a name that neither side said.
             if row.of(name) is None:
                 row.candidates += [
-                    {"revision": name, "said_by": "history", "text": f"history says {name}"}
+                    {"revision": name, "source": "history", "text": f"history says {name}"}
                 ]
         WaitingRun.objects.bulk_update(rows, ["candidates"])
         decide_waiting(runs=[run.uuid for run in runs], choice=name, by=None, rule=HISTORY)

@@ -1,5 +1,7 @@
 """Whole directories: every layout of the archive, in small."""
 
+from dataclasses import replace
+
 import pytest
 from labagent.model import Mode
 from labagent.readers.benchlab.reader import PROFILED
@@ -122,7 +124,46 @@ def test_presets_and_numeric_configurations_are_told_apart(tmp_path):
     bench(label, "1", info=old_info_text("1"))
     bench(label, "8", info=old_info_text("8"))
     bench(label_dir(tmp_path, "fbsd10.3", "HW/NIC/RFC2544"), "1024", pktgen="1024")
-    assert modes(tmp_path) == ["1+hw.igb.num_queues", "8+hw.igb.num_queues", "RFC2544@1024"]
+    assert modes(tmp_path) == [
+        "RFC2544@1024",
+        "forwarding+hw.igb.num_queues=1",
+        "forwarding+hw.igb.num_queues=8",
+    ]
+
+
+@pytest.mark.parametrize("value", ["5", "-1", "0.5"])
+def test_a_number_under_a_knob_is_its_value_and_the_run_stays_the_same(tmp_path, value):
+    bench(label_dir(tmp_path, "fbsd12-head.r317849", "HW/NIC/hw.cxgbe.nXxq"), value, cfg=value)
+    (run,) = read(tmp_path)
+    assert str(run.mode) == f"forwarding+hw.cxgbe.nXxq={value}"
+    assert run.evidence.former_mode == f"{value}+hw.cxgbe.nXxq"
+    as_before = replace(run, mode=Mode(value, None, ("hw.cxgbe.nXxq",)), evidence=None)
+    assert run.uuid == as_before.uuid
+    assert run.document()["evidence"]["former_mode"] == f"{value}+hw.cxgbe.nXxq"
+
+
+@pytest.mark.parametrize(
+    ("topic", "cfg"),
+    [("hw.cxgbe.caps", "disabled"), ("pf-sessions", "8192"), ("ipsec", "1"), ("firewalls", "1")],
+)
+def test_a_word_or_a_topic_that_is_no_knob_is_read_as_ever(tmp_path, topic, cfg):
+    label = label_dir(tmp_path, "fbsd12-head.r317849", f"HW/NIC/{topic}")
+    bench(label, cfg, info=old_info_text(cfg))
+    (run,) = read(tmp_path)
+    assert str(run.mode) == (cfg if topic == "firewalls" else f"{cfg}+{topic}")
+    assert not run.evidence.former_mode
+
+
+def test_a_mode_that_the_user_names_has_no_former_one(tmp_path):
+    bench(label_dir(tmp_path, "fbsd12-head.r317849", "HW/NIC/hw.cxgbe.nXxq"), "5", cfg="5")
+    (run,) = read(tmp_path, mode=Mode("forwarding"))
+    assert (str(run.mode), run.evidence.former_mode) == ("forwarding", "")
+
+
+def test_a_knob_of_a_label_is_an_option_and_was_escaped(tmp_path):
+    bench(label_dir(tmp_path, "fbsd12-head.r317849.rss=1"), "pf", cfg="pf")
+    (run,) = read(tmp_path)
+    assert (str(run.mode), run.evidence.former_mode) == ("pf+rss=1", "pf+rss_3d1")
 
 
 def test_iterations_are_in_the_order_of_ls(tmp_path):

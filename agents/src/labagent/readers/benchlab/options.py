@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from labagent.model import KNOB
 from labagent.readers.benchlab.image import Image
 from labagent.readers.benchlab.label import Label
 from labagent.readers.benchlab.tokens import is_patch, overlaps, tree_of_branch
@@ -14,6 +15,8 @@ DEFAULT_TOPIC = "firewalls"
 DEFAULT_WORKLOAD = "forwarding"
 
 _FIREWALL_CFG = re.compile(r"^(?:(?:fast)?forwarding|(?:ipfw|ipf|pf)(?:-state\w*)?)$")
+_SYSCTL = re.compile(r"[A-Za-z]\w*(?:\.\w+)+")
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 _VERSUS = re.compile(r"[-._]?vs[-._]?")
 
 
@@ -68,16 +71,33 @@ def _compares(token: str, images: Sequence[Image]) -> bool:
     )
 
 
+def is_knob(cfg: str, topic: str | None) -> bool:
+    """Whether the topic is a knob (named as sysctls are: `hw.igb.num_queues`) and the configuration
+    its value, a number. What was measured then is forwarding."""
+    return bool(topic and _SYSCTL.fullmatch(topic) and _NUMBER.fullmatch(cfg))
+
+
 def workload_of(cfg: str, topic: str | None) -> str:
     """The configuration; without one the topic, which for firewalls means plain forwarding."""
+    return DEFAULT_WORKLOAD if is_knob(cfg, topic) else former_workload(cfg, topic)
+
+
+def topic_options(cfg: str, topic: str | None) -> tuple[str, ...]:
+    """The topic with its value, where it is a knob; else what `former_topic_options` says."""
+    return (f"{topic}{KNOB}{cfg}",) if is_knob(cfg, topic) else former_topic_options(cfg, topic)
+
+
+def former_workload(cfg: str, topic: str | None) -> str:
+    """The workload as agents read it that knew no knobs."""
     if cfg:
         return cfg
     return DEFAULT_WORKLOAD if topic == DEFAULT_TOPIC else topic or ""
 
 
-def topic_options(cfg: str, topic: str | None) -> tuple[str, ...]:
+def former_topic_options(cfg: str, topic: str | None) -> tuple[str, ...]:
     """The topic, where a configuration's name means something only within it: `null` of ipsec and
-    `null` of openvpn are two configurations, `1` under `hw.igb.num_queues` a number of queues.
+    `null` of openvpn are two configurations. To agents that knew no knobs it was also `1` under
+    `hw.igb.num_queues`, a number of queues.
 
     A topic that stands in for the configuration is the workload itself; one that is also the name
     of a firewall's configuration is marked, so that it is not taken for that one.

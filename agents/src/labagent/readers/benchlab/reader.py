@@ -6,7 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from labagent.limits import EVIDENCE
-from labagent.model import Evidence, Mode, Outcome, Overrides, Run, Samples, Skip, Source
+from labagent.model import (
+    Evidence,
+    Mode,
+    Outcome,
+    Overrides,
+    Run,
+    Samples,
+    Skip,
+    Source,
+    safe_name,
+)
 from labagent.readers.benchlab.clock import parse_time
 from labagent.readers.benchlab.drafts import Draft, make_drafts
 from labagent.readers.benchlab.facts import run_facts
@@ -24,6 +34,8 @@ from labagent.readers.benchlab.measure import (
 from labagent.readers.benchlab.names import Names
 from labagent.readers.benchlab.options import (
     Siblings,
+    former_topic_options,
+    former_workload,
     indistinct,
     label_options,
     topic_options,
@@ -110,7 +122,6 @@ class _Reader:
             *draft.image.tokens,
             *self.label_options,
             *draft.group.variant.options,
-            *topic_options(draft.names.cfg, self.directory.topic),
         )
 
     def _key(self, draft: Draft) -> object:
@@ -145,8 +156,25 @@ class _Reader:
     def _mode(self, draft: Draft) -> Mode | None:
         if self.overrides.mode:
             return self.overrides.mode
-        workload = workload_of(draft.names.cfg, self.directory.topic)
-        return Mode.of(workload, draft.names.pktgen, draft.options) if workload else None
+        cfg, topic = draft.names.cfg, self.directory.topic
+        options = (*draft.options, *topic_options(cfg, topic))
+        workload = workload_of(cfg, topic)
+        return Mode.of(workload, draft.names.pktgen, options) if workload else None
+
+    def _former_mode(self, draft: Draft) -> str:
+        """The mode as agents read it that knew no knobs, where that is another: runs that they
+        uploaded are known by it."""
+        mode = self._mode(draft)
+        if self.overrides.mode or mode is None:
+            return ""
+        cfg, topic = draft.names.cfg, self.directory.topic
+        options = (*draft.options, *former_topic_options(cfg, topic))
+        former = Mode(
+            safe_name(former_workload(cfg, topic)),
+            mode.traffic,
+            tuple(sorted({safe_name(option) for option in options})),
+        )
+        return str(former) if former != mode else ""
 
     def _outcome(self, draft: Draft) -> Outcome:
         """The run, or why there is none. What cannot be read costs this run only."""
@@ -215,6 +243,7 @@ class _Reader:
             directory="/".join([self.directory.title, *nested])[: EVIDENCE["directory"].most],
             trust=self.overrides.trust,
             session=self.overrides.session,
+            former_mode=self._former_mode(draft),
         )
         if self.overrides.revision is not None:
             return where

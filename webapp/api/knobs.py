@@ -1,0 +1,60 @@
+"""The values of a knob as one curve."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from webapp.analysis.queries import Curve, CurvePoint, curves_of
+from webapp.api.schemas.errors import ErrorOut
+from webapp.api.schemas.knobs import KnobsOut
+from webapp.api.schemas.types import Asked
+
+router = Router(tags=["series"])
+
+
+class Turned(Schema):
+    """Which knob, and where."""
+
+    tree: Asked
+    hardware: Asked
+    metric: Asked
+    knob: Asked = Field(description="Its name: hw.cxgbe.nXxq of hw.cxgbe.nXxq=5")
+    revision: Asked | None = Field(
+        None, description="Without it: the newest that was measured at more than one value."
+    )
+
+
+@router.get(
+    "/knobs", response={200: KnobsOut, 422: ErrorOut}, summary="One curve for all values of a knob"
+)
+def list_knobs(request: HttpRequest, turned: Query[Turned]) -> Any:
+    """Modes that differ in nothing but its value are one curve, in the order of the numbers."""
+    asked = {name: getattr(turned, name) for name in ("tree", "hardware", "metric", "knob")}
+    found = curves_of(**asked, revision=turned.revision or "")
+    units = {one.series.metric.unit for curve in found.curves for one in curve.points}
+    return asked | {
+        "unit": min(units, default=None),
+        "revision": found.revision and found.revision.name,
+        "curves": [_curve(curve) for curve in found.curves],
+    }
+
+
+def _curve(curve: Curve) -> dict[str, Any]:
+    return {"mode": curve.mode, "points": [_point(one) for one in curve.points]}
+
+
+def _point(one: CurvePoint) -> dict[str, Any]:
+    return {
+        "value": one.value,
+        "number": one.number,
+        "series": one.series.pk,
+        "mode": one.series.mode.name,
+        "better": one.series.better,
+        "n": one.point.n,
+        "median": one.point.median,
+        "min": one.point.minimum,
+        "max": one.point.maximum,
+        "runs_disagree": one.point.disagrees,
+    }
