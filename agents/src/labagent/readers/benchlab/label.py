@@ -13,8 +13,9 @@ _SYSTEM = re.compile(r"^f(?:ree)?bsd", re.IGNORECASE)
 _VERSION = re.compile(rf"^([0-9]{{1,6}})(?:\.([0-9]+))?({_STAGE})(?=[^A-Za-z0-9]|vs|$)")
 _VERSUS = re.compile(rf"^(?:-?vs-?[0-9]+(?:\.[0-9]+)?{_STAGE})+(?=[^A-Za-z0-9]|$)")
 _BRANCH = re.compile(r"^[-.]([A-Za-z]+[0-9]*)(?=[-._]|$)")
-_REVISION = re.compile(r"(?<![A-Za-z0-9])([rnc])?([0-9]{6})(?![0-9])")
-_HASH = re.compile(r"(?<![A-Za-z0-9])(?=[0-9a-f]*[a-f])([0-9a-f]{11,12})(?![A-Za-z0-9])")
+_HASHED = r"(?=[0-9a-f]*[a-f])[0-9a-f]{11,12}(?![A-Za-z0-9])"
+_HASH = re.compile(rf"(?<![A-Za-z0-9])({_HASHED})")
+_REVISION = re.compile(rf"(?<![A-Za-z0-9])(?!{_HASHED})([rnc])?([0-9]{{6}})(?![0-9])")
 _YEAR = re.compile(r"(?<![A-Za-z0-9])20[0-9][0-9](?![A-Za-z0-9])")
 
 
