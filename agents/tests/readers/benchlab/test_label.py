@@ -31,6 +31,8 @@ from labagent.readers.benchlab.label import parse_label
         ("fbsd14-97be6fced7d-x", "97be6fced7d", None, ("x",)),
         ("fbsd14-964774cf41c-x", "964774cf41c", None, ("x",)),
         ("fbsd14-main.n252701-964774cf41c", "n252701", "freebsd-head", ()),
+        ("fbsd14-main.n273756-95242750383", "n273756", "freebsd-head", ()),
+        ("fbsd14-main.n273756-9524275d3.vti", "n273756", "freebsd-head", ("vti",)),
         ("fbsd14-main.c12345678ab", "c12345678ab", "freebsd-head", ()),
         ("fbsd14-main-vs-stable13", None, None, ("main-vs-stable13",)),
         ("main-vs-stable13", None, None, ("main-vs-stable13",)),
