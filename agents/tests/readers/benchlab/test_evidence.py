@@ -46,6 +46,15 @@ def test_without_an_info_the_kernel_says_nothing(tmp_path):
     assert sorted(evidence) == ["directory", "label", "label_revision"]
 
 
+def test_a_hash_that_the_kernel_names_beside_its_number_is_no_other_revision(tmp_path):
+    label = label_dir(tmp_path, "fbsd14-main.97be6fced7d")
+    bench(label, "97be6fced7d.pf", image="97be6fced7d", cfg="pf", uname=COUNTED)
+    bench(label, "87be6fced7d.pf", [1.0, 2.0, 3.0], image="87be6fced7d", cfg="pf", uname=COUNTED)
+    other, own = read(tmp_path)
+    assert own.warnings == ()
+    assert other.warnings == ("the kernel says n257521, image or label 87be6fced7d",)
+
+
 def test_a_revision_that_is_given_is_the_only_one_and_the_identity_stays(tmp_path):
     bench(label_dir(tmp_path, "fbsd12-head.r317849"), "pf", cfg="pf")
     (plain,) = read(tmp_path)

@@ -267,7 +267,7 @@ class _Reader:
                 prefix = stated.prefix or "nothing"
                 yield f"files are named {draft.names.prefix}, .info says {prefix}"
         own = draft.kernel.revision if draft.kernel else None
-        if own and own[0] in "rnc" and own != revision:
+        if own and own[0] in "rnc" and own != revision and not _is_its_hash(draft, revision):
             yield f"the kernel says {own}, image or label {revision}"
         yield from self._sibling_warnings(draft)
         if draft.kernel is None:
@@ -298,6 +298,12 @@ class _Reader:
             yield "no .info: tree taken from the other runs of the directory"
         else:
             yield "no kernel named: tree taken from the directory's name"
+
+
+def _is_its_hash(draft: Draft, revision: str) -> bool:
+    """Whether ``revision`` is the hash that the kernel names beside its number."""
+    commit = draft.kernel.commit if draft.kernel else None
+    return commit is not None and (commit.startswith(revision) or revision.startswith(commit))
 
 
 def _doubt_warnings(draft: Draft) -> Iterator[str]:
