@@ -41,6 +41,9 @@ NO_WORKLOAD = "no workload known: pass --mode"
 PROFILED = "profiled, so not a measurement"
 COPY = "a copy of values that are there already"
 
+SHORTEST_HASH = 7
+"""Digits of a hash, as git abbreviates it at the least."""
+
 MAX_DOUBTS = 20
 """Doubts about the files of one run that are named; the others are counted."""
 
@@ -106,9 +109,10 @@ class _Reader:
             yield draft, self._outcome(draft)
 
     def _options(self, draft: Draft) -> tuple[str, ...]:
+        kernel = draft.kernel or self._kernel_of_image(draft)
+        named = (*draft.image.tokens, *self.label_options)
         return (
-            *draft.image.tokens,
-            *self.label_options,
+            *(token for token in named if not _is_hash_of(kernel, token)),
             *draft.group.variant.options,
             *topic_options(draft.names.cfg, self.directory.topic),
         )
@@ -268,7 +272,7 @@ class _Reader:
                 prefix = stated.prefix or "nothing"
                 yield f"files are named {draft.names.prefix}, .info says {prefix}"
         own = draft.kernel.revision if draft.kernel else None
-        if own and own[0] in "rnc" and own != revision and not _is_its_hash(draft, revision):
+        if own and own[0] in "rnc" and own != revision and not _is_hash_of(draft.kernel, revision):
             yield f"the kernel says {own}, image or label {revision}"
         yield from self._sibling_warnings(draft)
         if draft.kernel is None:
@@ -311,10 +315,13 @@ class _Reader:
             yield "no kernel named: tree taken from the directory's name"
 
 
-def _is_its_hash(draft: Draft, revision: str) -> bool:
-    """Whether ``revision`` is the hash that the kernel names beside its number."""
-    commit = draft.kernel.commit if draft.kernel else None
-    return commit is not None and (commit.startswith(revision) or revision.startswith(commit))
+def _is_hash_of(kernel: Kernel | None, name: str) -> bool:
+    """Whether ``name`` is the hash that the kernel names beside its number: of digits alone, it
+    looks like any number."""
+    commit = kernel.commit if kernel else None
+    if commit is None or len(name) < SHORTEST_HASH:
+        return False
+    return commit.startswith(name) or name.startswith(commit)
 
 
 def _doubt_warnings(draft: Draft) -> Iterator[str]:
