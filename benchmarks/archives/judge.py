@@ -100,7 +100,8 @@ class _Judge:
             missed = [] if self._shows(run, run.fault_sign) else [run]
             self._take_fault(run.fault, missed, tally)
         if filed and not filed.identity.waits:
-            is_wrong = filed.is_silent and not run.commit.is_named(filed.identity.revision)
+            is_silent = filed.is_silent and not self._is_named_by_twin(run)
+            is_wrong = is_silent and not run.commit.is_named(filed.identity.revision)
             alias = filed.identity.alias
             tally.take(WRONG, is_wrong)
             tally.take(WRONG_NAMES, bool(alias) and alias != f"n{run.commit.total}")
@@ -151,10 +152,14 @@ class _Judge:
         filed = self._filed(run)
         if filed is None or filed.identity.waits:
             return filed is not None or self._is_duplicate(run)
-        twins = self.twins[run.values]
-        both = [found for one in twins if (found := self._filed(one))]
-        is_named = any("one is a copy" in text for one in both for text in one.run.warnings)
-        return is_named or any(self._is_duplicate(one) for one in twins)
+        is_left_out = any(self._is_duplicate(one) for one in self.twins[run.values])
+        return is_left_out or self._is_named_by_twin(run)
+
+    def _is_named_by_twin(self, run: TrueRun) -> bool:
+        """Whether one of the runs with the same logs, itself included, is said to be a copy: the
+        one that is read later carries the warning, which names the other."""
+        both = [found for one in self.twins[run.values] if (found := self._filed(one))]
+        return any("one is a copy" in text for one in both for text in one.run.warnings)
 
     def _is_original(self, run: TrueRun) -> bool:
         """Whether it is filed right, or its copy in its stead."""

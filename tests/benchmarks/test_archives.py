@@ -121,3 +121,14 @@ def test_the_benchmark_prints_each_figure_with_interval_and_goal(monkeypatch, ca
             assert line["met"] == is_met
         else:
             assert line["value"] is None
+
+
+def test_the_table_has_a_row_for_each_figure_also_of_what_did_not_occur():
+    tally = Tally()
+    tally.take("CRLF", 1, 2)
+    rows = [archives._row(archives.figure(tally, name, ">=", 95, 1)) for name in ("CRLF", "cut")]
+
+    assert rows == [
+        ("CRLF", "1 of 2", "50.00 [9.45, 90.55]", ">= 95", "**no**"),
+        ("cut", "0 of 0", "", "", ""),
+    ]
