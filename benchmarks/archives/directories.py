@@ -245,7 +245,7 @@ KINDS: dict[str, Shape] = {
     "count of another commit": count_of_another,
     "hash that no history holds": unknown_hash,
     "hash of another commit": hash_of_another,
-    "c255632 where history says n245210": old_count,
+    "old count of all commits, history counts otherwise": old_count,
     "numbers of two kinds": another_kind,
     "former kernel booted": former_kernel,
     "copy under another label": copied,

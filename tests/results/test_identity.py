@@ -96,7 +96,6 @@ def test_the_known_pair_of_a_commit_leaves_no_other_count() -> None:
 
 
 def test_far_known_pairs_leave_room_for_what_was_merged_since() -> None:
-    """Between n245200 and n257521 of FreeBSD 9,600 commits came with merges."""
     first = kernel("n257521", of=COUNTED)
     assert filed("n277567", first, Known(pairs=[(245_200, 255_632)])) == "n257521"
     assert filed("n277567", first, Known(pairs=[(270_000, 299_000)])) == "n257521"

@@ -31,9 +31,9 @@ switch to git on: 20,046 at ``n257521``. Asked only where the tree knows no pair
 
 LARGE_MERGE: Final = 2_000
 """Commits that may be merged between a pair of counts and a known pair, where none is known beyond,
-besides one for each first parent between them: 9,600 came with the 12,300 before ``n257521``.
-Before the first known pair there are half as many as at it, at least: two counts that are a few
-hundred apart are two kernels, however far away that pair is."""
+besides one for each first parent between them: a bound for histories that merge no more than they
+commit. Before the first known pair there are half as many as at it, at least: two counts that are a
+few hundred apart are two kernels, however far away that pair is."""
 
 
 @dataclass(frozen=True, slots=True)
