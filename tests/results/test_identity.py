@@ -80,6 +80,41 @@ def test_pairs_that_the_tree_knows_say_how_much_is_merged() -> None:
     assert identify("n277567", first, Known(pairs=[(257_000, 272_000)])).waits
 
 
+def test_merged_commits_only_add_up_between_known_pairs() -> None:
+    first = kernel("n257521", of=COUNTED)
+    assert filed("n277567", first, Known(pairs=[(257_500, 277_500), (257_600, 277_700)]))
+    assert identify("n277567", first, Known(pairs=[(257_500, 277_547), (257_600, 277_700)])).waits
+    assert identify("n277567", first, Known(pairs=[(257_500, 277_500), (257_600, 277_645)])).waits
+
+
+def test_the_known_pair_of_a_commit_leaves_no_other_count() -> None:
+    """One of both is of another commit: as an alias it would misfile whatever names it later."""
+    first = kernel("n257521", of=COUNTED)
+    assert filed("n277567", first, Known(pairs=[(257_521, 277_567)])) == "n257521"
+    for other in (277_566, 277_568, 277_967):
+        assert identify("n277567", first, Known(pairs=[(257_521, other)])).waits
+
+
+def test_far_known_pairs_leave_room_for_what_was_merged_since() -> None:
+    first = kernel("n257521", of=COUNTED)
+    assert filed("n277567", first, Known(pairs=[(245_200, 255_632)])) == "n257521"
+    assert filed("n277567", first, Known(pairs=[(270_000, 299_000)])) == "n257521"
+
+
+def test_counts_of_two_kernels_are_no_pair_however_far_the_known_one() -> None:
+    label = Evidence(label_revision="n248343")
+    for pair in ((258_000, 272_000), (280_000, 308_000), (240_000, 250_400)):
+        assert identify("n248343", kernel("n247738", of=label), Known(pairs=[pair])).waits
+
+
+def test_a_label_that_repeats_the_kernels_number_does_not_contradict_its_hash() -> None:
+    """History may call that commit otherwise: it counts first parents, old kernels all commits."""
+    counted = Evidence(label_revision="c255632", kernel_revision="c255632", kernel_hash=HASH)
+    found = identify("c255632", counted, Known(Bound("n245210", ["n245210"])))
+    assert (found.revision, found.waits) == ("n245210", False)
+    assert "c255632" in found.remark
+
+
 def test_numbers_of_two_kinds_wait() -> None:
     assert identify("r303642", kernel("n257521")).waits
     assert identify("n277567", kernel("c255632", of=COUNTED)).waits
@@ -102,6 +137,12 @@ def test_a_hash_that_no_history_holds_contradicts_no_number() -> None:
     found = identify("r309257", Evidence(image_revision="r309257", kernel_hash="f1e5c15"))
     assert found.revision == "r309257"
     assert "f1e5c15" in found.remark
+
+
+def test_an_old_count_of_all_commits_is_no_hash() -> None:
+    found = identify("c255632", Evidence(label_revision="c255632", kernel_hash=HASH))
+    assert (found.revision, found.waits) == ("c255632", False)
+    assert HASH in found.remark
 
 
 def test_hashes_are_compared_by_their_start() -> None:

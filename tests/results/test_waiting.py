@@ -161,8 +161,8 @@ def test_a_tree_may_count_all_commits() -> None:
 
 
 def test_known_pairs_of_the_tree_say_how_far_counts_are_apart() -> None:
-    at = make.revision("n250000")
-    RevisionAlias.objects.create(tree=at.tree, revision=at, name="n262000")
+    at = make.revision("n257000")
+    RevisionAlias.objects.create(tree=at.tree, revision=at, name="n269000")
     assert upload(document("n277567", evidence=COUNTED)).waiting
 
 

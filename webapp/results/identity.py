@@ -6,6 +6,8 @@ differ in a way that is understood, the run is filed at the kernel's commit:
 
 * two counts of one history name one commit, when they differ by as much as all commits and the
   first parents alone do (``n277567`` and ``n257521``); the other name becomes an alias;
+* names that repeat the number in the kernel's string contradict nothing, whatever imported history
+  calls the commit of the kernel's hash;
 * Subversion numbers at most `NEAR` apart: a working copy is at the last commit that changed it,
   and the repository has gone on.
 
@@ -27,8 +29,11 @@ LEAST_MERGED, MOST_MERGED = 10_000, 40_000
 """By how much all commits of FreeBSD outnumber the first parents (merged vendor branches), from the
 switch to git on: 20,046 at ``n257521``. Asked only where the tree knows no pair of counts."""
 
-NEAR_PAIRS: Final = 2_000
-"""How far the difference of a pair of counts may lie from that of the nearest known pair."""
+LARGE_MERGE: Final = 2_000
+"""Commits that may be merged between a pair of counts and a known pair, where none is known beyond,
+besides one for each first parent between them: a bound for histories that merge no more than they
+commit. Before the first known pair there are half as many as at it, at least: two counts that are a
+few hundred apart are two kernels, however far away that pair is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +144,10 @@ def identify(sent: str, evidence: Evidence, known: Known | None = None) -> Ident
 
 
 def is_hash(name: str) -> bool:
-    """Whether ``name`` is (the start of) a git hash, and no number."""
-    return HASH_PATTERN.fullmatch(name) is not None and not name.isdecimal()
+    """Whether ``name`` is (the start of) a git hash, and neither a number nor the count of all
+    commits that kernels named for some weeks (``c255632``)."""
+    is_counted = len(name) == 7 and name[0] == "c" and name[1:].isdecimal()
+    return HASH_PATTERN.fullmatch(name) is not None and not name.isdecimal() and not is_counted
 
 
 def _by_hash_alone(sent: str, evidence: Evidence) -> Identity:
@@ -159,6 +166,9 @@ def _by_hash_alone(sent: str, evidence: Evidence) -> Identity:
 
 def _understood(named: str, kernel: str, evidence: Evidence, tree: Known) -> Identity | None:
     """Where the two differ by what a rule explains."""
+    if named == evidence.kernel_revision:
+        what = f"the commit of the kernel's hash; kernel and {evidence.named_by} say {named}"
+        return Identity(kernel, remark=f"filed at {kernel}, {what}")
     said = f"the kernel says {kernel}, the {evidence.named_by} {named}"
     for own in dict.fromkeys([kernel, *(tree.bound.names if tree.bound else ())]):
         apart = _apart(SVN_PATTERN, own, named)
@@ -173,12 +183,20 @@ def _understood(named: str, kernel: str, evidence: Evidence, tree: Known) -> Ide
 
 
 def _is_pair(first: int, total: int, pairs: Sequence[tuple[int, int]]) -> bool:
-    """Whether both counts may be of one commit: merged branches only add up along a history."""
+    """Whether both counts may be of one commit: along a history merged commits only add up, so that
+    those of known pairs before and after are bounds, equal ones of the pair itself."""
     merged = total - first
-    if not pairs:
-        return LEAST_MERGED <= merged <= MOST_MERGED
-    nearest = min(pairs, key=lambda pair: abs(pair[0] - first))
-    return abs(merged - (nearest[1] - nearest[0])) <= NEAR_PAIRS
+    before = max((pair for pair in pairs if pair[0] <= first), default=None)
+    after = min((pair for pair in pairs if pair[0] >= first), default=None)
+    least, most = LEAST_MERGED, MOST_MERGED
+    if before:
+        least = before[1] - before[0]
+        most = least + LARGE_MERGE + first - before[0]
+    if after:
+        most = after[1] - after[0]
+        if not before:
+            least = max(most - LARGE_MERGE - (after[0] - first), most // 2)
+    return least <= merged <= most
 
 
 def _ask(sent: str, evidence: Evidence, kernel: str) -> Identity:

@@ -46,6 +46,39 @@ def test_without_an_info_the_kernel_says_nothing(tmp_path):
     assert sorted(evidence) == ["directory", "label", "label_revision"]
 
 
+def test_without_an_info_the_other_runs_of_the_image_say_which_kernel_ran(tmp_path):
+    label = label_dir(tmp_path, "fbsd12-head.r309257")
+    bench(label, "pf", cfg="pf", uname=HEAD_12)
+    bench(label, "ipfw", [1.0, 2.0, 3.0], info=None)
+    ipfw, pf = read(tmp_path)
+    for run in (pf, ipfw):
+        assert run.evidence.kernel_revision == "r317849"
+        assert run.revision == "r309257"
+    assert "no .info: kernel taken from the other runs of the directory" in ipfw.warnings
+
+
+def test_without_an_info_other_images_and_runs_that_disagree_say_nothing(tmp_path):
+    label = label_dir(tmp_path, "fbsd12-head.r309257")
+    bench(label, "317849.pf", image="317849", cfg="pf")
+    bench(label, "309257.pf", [1.0, 2.0, 3.0], info=None)
+    one, _ = read(label)
+    assert (one.facts["image"], one.evidence.kernel_revision) == ("309257", "")
+    other = label_dir(tmp_path, "fbsd12-head.r309258")
+    bench(other, "pf", cfg="pf")
+    bench(other, "ipf", [2.0, 2.0, 3.0], cfg="ipf", uname=HASHED)
+    bench(other, "ipfw", [3.0, 2.0, 3.0], info=None)
+    assert [run.evidence.kernel_revision for run in read(other)] == ["", "", "r317849"]
+
+
+def test_a_hash_that_the_kernel_names_beside_its_number_is_no_other_revision(tmp_path):
+    label = label_dir(tmp_path, "fbsd14-main.97be6fced7d")
+    bench(label, "97be6fced7d.pf", image="97be6fced7d", cfg="pf", uname=COUNTED)
+    bench(label, "87be6fced7d.pf", [1.0, 2.0, 3.0], image="87be6fced7d", cfg="pf", uname=COUNTED)
+    other, own = read(tmp_path)
+    assert own.warnings == ()
+    assert other.warnings == ("the kernel says n257521, image or label 87be6fced7d",)
+
+
 def test_a_revision_that_is_given_is_the_only_one_and_the_identity_stays(tmp_path):
     bench(label_dir(tmp_path, "fbsd12-head.r317849"), "pf", cfg="pf")
     (plain,) = read(tmp_path)

@@ -98,3 +98,14 @@ def test_options_hold_only_what_a_written_mode_can_carry(tmp_path):
     label = label_dir(tmp_path, "fbsd12-head.r317849.a+b@c")
     bench(label, "pf", cfg="pf")
     assert modes(tmp_path) == ["pf+a_2bb_40c"]
+
+
+def test_the_kernels_own_hash_is_no_option_though_it_looks_like_a_number(tmp_path):
+    """One hash of 12 digits in 200 has no letter."""
+    uname = (
+        "FreeBSD netgate 15.0-CURRENT FreeBSD 15.0-CURRENT #2 n273871-646964895897 GENERIC  amd64"
+    )
+    label = label_dir(tmp_path, "fbsd15-main.646964895897")
+    bench(label, "64696489589.pf", image="64696489589", cfg="pf", uname=uname)
+    bench(label, "201706121230.pf", [1.0, 2.0, 3.0], image="201706121230", cfg="pf", uname=uname)
+    assert modes(tmp_path) == ["pf", "pf+201706121230"]

@@ -146,6 +146,28 @@ def test_the_same_files_twice_are_one_run(tmp_path):
     assert [skip.reason for skip in skipped(tmp_path)] == ["the same files as another run"]
 
 
+def test_files_under_two_revisions_are_read_twice_and_said_to_be_a_copy(tmp_path):
+    original = label_dir(tmp_path, "fbsd14-n257521")
+    bench(original, "pf", cfg="pf", uname=REPRODUCIBLE_16)
+    shutil.copytree(original, tmp_path / TOPIC / "results/fbsd14-n257721")
+    one, other = read(tmp_path)
+    assert (one.warnings, other.warnings) == (
+        (),
+        (f"the same files as {TOPIC}/fbsd14-n257521: pf: one is a copy",),
+    )
+
+
+def test_one_log_of_another_run_is_named_and_empty_ones_are_no_copies(tmp_path):
+    label = label_dir(tmp_path, "fbsd12-head.r317849")
+    for at, cfg in enumerate(("a", "b", "c")):
+        bench(label, cfg, [1000.0 + at, 2000.0 + at, 3000.0 + at], cfg=cfg)
+        (label / f"bench.{cfg}.3.receiver").write_bytes(b"")
+    shutil.copy(label / "bench.a.1.receiver", label / "bench.c.2.receiver")
+    copies = [[one for one in run.warnings if "copy" in one] for run in read(tmp_path)]
+    where = f"{TOPIC}/fbsd12-head.r317849"
+    assert copies == [[], [], [f"the same files as {where}: a: one is a copy"]]
+
+
 def test_a_repeat_of_a_run_is_a_run_of_the_same_series(tmp_path):
     bench(label_dir(tmp_path, "fbsd.2016") / "RAW", "303642.pf", image="303642", cfg="pf")
     repeat = label_dir(tmp_path, "fbsd12-head.r303643") / "raw"

@@ -189,8 +189,8 @@ def test_an_iteration_that_is_a_copy_of_another_is_named(tmp_path, label):
 
 
 def test_one_info_that_names_another_kernel_than_all_others_of_its_image_is_named(tmp_path, label):
-    for cfg in ("a", "b", "c"):
-        bench(label, cfg, cfg=cfg)
+    for value, cfg in enumerate(("a", "b", "c"), 1):
+        bench(label, cfg, [7000.0 + value], cfg=cfg)
     info = label / "bench.b.info"
     info.write_text(info.read_text().replace("12.0", "13.0"))
     said = {str(run.mode): run.warnings for run in read(tmp_path)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -14,6 +15,11 @@ from labagent.readers.benchlab.layout import LabelDirectory, find_labels
 from labagent.readers.benchlab.reader import read_label
 
 DUPLICATE = "the same files as another run"
+
+_STAMPED = ".receiver"
+"""Logs with time stamps to the microsecond, so that two are never the same; other files may be."""
+
+_EMPTY = hashlib.sha256().hexdigest()
 
 
 def read_directories(directories: Iterable[Path], overrides: Overrides) -> Iterator[Outcome]:
@@ -30,6 +36,7 @@ def read_directories(directories: Iterable[Path], overrides: Overrides) -> Itera
 
 def _read(labels: Iterable[LabelDirectory], overrides: Overrides) -> Iterator[Outcome]:
     seen: set[UUID] = set()
+    files: dict[str, str] = {}
     for label in labels:
         for outcome in _outcomes(label, overrides):
             if not isinstance(outcome, Run):
@@ -38,7 +45,19 @@ def _read(labels: Iterable[LabelDirectory], overrides: Overrides) -> Iterator[Ou
                 yield Skip(f"{label.title}: {outcome.mode}", DUPLICATE)
             else:
                 seen.add(outcome.uuid)
-                yield outcome
+                yield _compared(outcome, f"{label.title}: {outcome.mode}", files)
+
+
+def _compared(run: Run, title: str, files: dict[str, str]) -> Run:
+    """The run, with a warning where another one has logs of it: one of the two is a copy, and need
+    not be of the revision that it is named after. ``files`` maps digests to runs."""
+    digests = [one.sha256 for one in run.sources if one.path.endswith(_STAMPED)]
+    others = {files[digest]: None for digest in digests if digest in files}
+    for digest in digests:
+        if digest != _EMPTY:
+            files.setdefault(digest, title)
+    found = tuple(f"the same files as {other}: one is a copy" for other in others)
+    return replace(run, warnings=(*run.warnings, *found))
 
 
 def _outcomes(label: LabelDirectory, overrides: Overrides) -> list[Outcome]:

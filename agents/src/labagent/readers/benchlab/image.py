@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from labagent.readers.benchlab.tokens import drop_git_hash, numbered, split_tokens, tree_of_branch
 
 _NUMBERED = re.compile(r"^(?:([A-Za-z]+[0-9]*)[_-])?([rnc])?([0-9]{6})(?![0-9])(.*)$")
-_HASHED = re.compile(r"^([0-9a-f]{11,12})(?![0-9a-f])(.*)$")
+_HASHED = re.compile(r"^(?=[0-9]*[a-f])([0-9a-f]{11,12})(?![0-9a-f])(.*)$")
 _BRANCH = re.compile(
     r"^(HEAD|MAIN|CURRENT|STABLE|RELEASE|RELENG)([0-9]*)(?:\.[0-9]+)?(?=[^a-z]|$)(.*)$"
 )
@@ -36,10 +36,10 @@ def parse_image(name: str) -> Image:
     """`317849VIMAGE`, `r368606D27401v4`, `MAIN_n268154`, a hash, or a name (`11.1BETA1`, `HEAD120`,
     `GENERIC111yandex`) that says the version, which the kernel knows better, and what was changed.
     """
+    if match := _HASHED.match(name):  # it may begin with six digits
+        return Image(name, match.group(1), None, split_tokens(match.group(2)))
     if match := _NUMBERED.match(name):
         return _numbered(name, *match.groups())
-    if match := _HASHED.match(name):
-        return Image(name, match.group(1), None, split_tokens(match.group(2)))
     if match := _BRANCH.match(name):
         branch, version, rest = match.groups()
         return Image(name, None, _branch_tree(branch, version), split_tokens(rest))

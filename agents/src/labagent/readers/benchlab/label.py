@@ -13,8 +13,12 @@ _SYSTEM = re.compile(r"^f(?:ree)?bsd", re.IGNORECASE)
 _VERSION = re.compile(rf"^([0-9]{{1,6}})(?:\.([0-9]+))?({_STAGE})(?=[^A-Za-z0-9]|vs|$)")
 _VERSUS = re.compile(rf"^(?:-?vs-?[0-9]+(?:\.[0-9]+)?{_STAGE})+(?=[^A-Za-z0-9]|$)")
 _BRANCH = re.compile(r"^[-.]([A-Za-z]+[0-9]*)(?=[-._]|$)")
-_REVISION = re.compile(r"(?<![A-Za-z0-9])([rnc])?([0-9]{6})(?![0-9])")
-_HASH = re.compile(r"(?<![A-Za-z0-9])(?=[0-9a-f]*[a-f])([0-9a-f]{11,12})(?![A-Za-z0-9])")
+_HASHED = r"(?=[0-9a-f]*[a-f])[0-9a-f]{11,12}(?![A-Za-z0-9])"
+_HASH = re.compile(rf"(?<![A-Za-z0-9])({_HASHED})")
+_REVISION = re.compile(rf"(?<![A-Za-z0-9])(?!{_HASHED})([rnc])?([0-9]{{6}})(?![0-9])")
+_COUNTED_HASH = re.compile(r"(?<=[nc][0-9]{6}-)[0-9a-f]{7,12}(?![A-Za-z0-9])")
+"""Behind a count even digits alone are the hash of its commit, however short."""
+
 _YEAR = re.compile(r"(?<![A-Za-z0-9])20[0-9][0-9](?![A-Za-z0-9])")
 
 
@@ -78,6 +82,6 @@ def _release_tree(version: re.Match[str] | None) -> str | None:
 
 
 def _leftovers(rest: str) -> list[str]:
-    for known in (_REVISION, _HASH, _YEAR):
+    for known in (_COUNTED_HASH, _REVISION, _HASH, _YEAR):
         rest = known.sub("\0", rest)
     return [part.strip(SEPARATORS) for part in rest.split("\0")]

@@ -53,6 +53,9 @@ NO_WORKLOAD = "no workload known: pass --mode"
 PROFILED = "profiled, so not a measurement"
 COPY = "a copy of values that are there already"
 
+SHORTEST_HASH = 7
+"""Digits of a hash, as git abbreviates it at the least."""
+
 MAX_DOUBTS = 20
 """Doubts about the files of one run that are named; the others are counted."""
 
@@ -118,9 +121,10 @@ class _Reader:
             yield draft, self._outcome(draft)
 
     def _options(self, draft: Draft) -> tuple[str, ...]:
+        kernel = draft.kernel or self._kernel_of_image(draft)
+        named = (*draft.image.tokens, *self.label_options)
         return (
-            *draft.image.tokens,
-            *self.label_options,
+            *(token for token in named if not _is_hash_of(kernel, token)),
             *draft.group.variant.options,
         )
 
@@ -234,8 +238,8 @@ class _Reader:
         )
 
     def _evidence(self, draft: Draft) -> Evidence:
-        """What the kernel and the names say of the commit. Where the user said it, they say
-        nothing."""
+        """What the kernel and the names say of the commit; without an `.info`, the kernel that the
+        other runs of the image name. Where the user said it, they say nothing."""
         nested = draft.group.variant.nested
         where = Evidence(
             label="/".join([self.directory.label, *nested])[: EVIDENCE["label"].most],
@@ -247,8 +251,9 @@ class _Reader:
         )
         if self.overrides.revision is not None:
             return where
-        kernel = draft.kernel.revision or "" if draft.kernel else ""
-        commit = draft.kernel.commit or "" if draft.kernel else ""
+        found = draft.kernel or self._kernel_of_image(draft)
+        kernel = found.revision or "" if found else ""
+        commit = found.commit or "" if found else ""
         is_number = kernel[:1] in ("r", "n", "c") and kernel[1:].isdecimal()
         labels = [label for label in self._labels(draft) if label]
         counted = [label for label in labels if label[0] in "rnc"]
@@ -297,7 +302,7 @@ class _Reader:
                 prefix = stated.prefix or "nothing"
                 yield f"files are named {draft.names.prefix}, .info says {prefix}"
         own = draft.kernel.revision if draft.kernel else None
-        if own and own[0] in "rnc" and own != revision:
+        if own and own[0] in "rnc" and own != revision and not _is_hash_of(draft.kernel, revision):
             yield f"the kernel says {own}, image or label {revision}"
         yield from self._sibling_warnings(draft)
         if draft.kernel is None:
@@ -307,20 +312,30 @@ class _Reader:
         """Where one `.info` alone names another kernel than the other runs of the same image."""
         if draft.kernel is None:
             return
-        others = [
-            other.kernel
-            for other in self.drafts
-            if other is not draft and other.kernel and other.image.name == draft.image.name
-        ]
+        others = self._other_kernels(draft)
         kernels = {(kernel.revision, kernel.release) for kernel in others}
         own = (draft.kernel.revision, draft.kernel.release)
         if len(others) >= MINIMUM_TO_COMPARE and len(kernels) == 1 and own not in kernels:
             theirs = " ".join(filter(None, kernels.pop()))
             yield f"the kernel says {' '.join(filter(None, own))}, of the other runs {theirs}"
 
+    def _other_kernels(self, draft: Draft) -> list[Kernel]:
+        """Those that the other runs of its image name."""
+        return [
+            other.kernel
+            for other in self.drafts
+            if other is not draft and other.kernel and other.image.name == draft.image.name
+        ]
+
+    def _kernel_of_image(self, draft: Draft) -> Kernel | None:
+        """For a run that names no kernel: that of the other runs of its image, if they agree."""
+        kernels = self._other_kernels(draft)
+        agree = len({(kernel.revision, kernel.commit) for kernel in kernels}) == 1
+        return kernels[0] if agree else None
+
     def _guess_warnings(self, draft: Draft) -> Iterator[str]:
         """Where a run that names no kernel got what a kernel would have said."""
-        if self.kernel is not None:
+        if self.kernel or self._kernel_of_image(draft):
             yield "no .info: kernel taken from the other runs of the directory"
         elif self.label.tree or draft.image.tree:
             return
@@ -328,6 +343,15 @@ class _Reader:
             yield "no .info: tree taken from the other runs of the directory"
         else:
             yield "no kernel named: tree taken from the directory's name"
+
+
+def _is_hash_of(kernel: Kernel | None, name: str) -> bool:
+    """Whether ``name`` is the hash that the kernel names beside its number: of digits alone, it
+    looks like any number."""
+    commit = kernel.commit if kernel else None
+    if commit is None or len(name) < SHORTEST_HASH:
+        return False
+    return commit.startswith(name) or name.startswith(commit)
 
 
 def _doubt_warnings(draft: Draft) -> Iterator[str]:
