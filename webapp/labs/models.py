@@ -2,10 +2,13 @@
 
 import hashlib
 import secrets
+from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import Self
+from functools import cache
+from itertools import islice
+from typing import Any, Self
 
-from django.db import models
+from django.db import connection, models
 from django.db.models import Q
 
 from webapp.accounts.models import User
@@ -74,7 +77,7 @@ class TokenQuerySet(models.QuerySet["Token"]):
         prefix, _, secret = rest.partition("_")
         if mark != MARK or not prefix or not secret:
             return None
-        token = self.usable().select_related("agent__lab").filter(prefix=prefix).first()
+        token = _by_prefix(prefix)
         return token if token is not None and token.spells(text) else None
 
 
@@ -124,3 +127,40 @@ class Token(models.Model):
         from before the clock was set back.
         """
         return self.last_used_at is None or abs(now - self.last_used_at) > USE_IS_NOTED_EVERY
+
+
+def _by_prefix(prefix: str) -> Any:
+    """The usable token, with its agent and lab. Every request of an agent begins so, and composing
+    the query took a tenth of the web server's time under load.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_statement(), [prefix])
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    values = iter(row)
+    token, agent, lab = (_read(model, values) for model in (Token, Agent, Lab))
+    agent.lab, token.agent = lab, agent
+    return token
+
+
+def _read(model: type[models.Model], values: Iterator[Any]) -> Any:
+    """The next columns as a row of ``model``."""
+    names = [field.attname for field in model._meta.concrete_fields]  # noqa: SLF001 (documented)
+    return model.from_db(connection.alias, names, list(islice(values, len(names))))
+
+
+@cache
+def _statement() -> str:
+    # Tables and columns are the models' own; no value of a request is in this text.
+    columns = ", ".join(
+        f"{table}.{field.column}"
+        for table, model in (("token", Token), ("agent", Agent), ("lab", Lab))
+        for field in model._meta.concrete_fields  # noqa: SLF001 (documented)
+    )
+    return (
+        f"SELECT {columns} FROM labs_token AS token "  # noqa: S608
+        "JOIN labs_agent AS agent ON agent.id = token.agent_id "
+        "JOIN labs_lab AS lab ON lab.id = agent.lab_id "
+        "WHERE token.prefix = %s AND token.revoked_at IS NULL"
+    )

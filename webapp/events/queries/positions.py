@@ -69,10 +69,11 @@ def events_along(
     tree: Tree, *, hardware: Collection[int], revisions: Collection[int]
 ) -> list[LocatedEvent]:
     """The events that concern what was measured of ``revisions`` on ``hardware`` (ids) of ``tree``,
-    in the order of the tree; at most `MOST_EVENTS`, in one query. One from before everything that
-    is shown is left out.
+    in the order of the tree; at most `MOST_EVENTS`, in one query, and one more where there is any.
+    One from before everything that is shown is left out.
     """
-    if not hardware or not revisions:
+    # Most charts have none, and the times of all runs that are shown need not be looked at.
+    if not hardware or not revisions or not LabEvent.objects.in_force().exists():
         return []
     rows = LabEvent.objects.raw(
         EVENTS_ALONG,
