@@ -76,5 +76,5 @@ def test_the_token_is_looked_up_once_though_it_is_asked_for_twice(token: str) ->
     with CaptureQueriesContext(connection) as captured:
         assert program.get("/api/v1/runs").status_code == 405
         program.post("/api/v1/runs", "[]", content_type="application/json")
-    looked_up = [one for one in captured if 'FROM "labs_token"' in one["sql"]]
+    looked_up = [one for one in captured if "FROM labs_token" in one["sql"]]
     assert len(looked_up) == 2

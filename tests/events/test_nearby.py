@@ -156,10 +156,10 @@ def test_along_a_tree_other_machines_do_not_count() -> None:
     assert (placed.subject, placed.when) == ("all hardware of orange-lab", "2026-01-04")
 
 
-def test_along_a_tree_it_takes_one_query() -> None:
+def test_along_a_tree_it_takes_one_query_and_one_that_asks_whether_there_is_any_event() -> None:
     shown = [measured(f"r{number}", number) for number in range(10, 20)]
     for number in range(10, 19):
         event(happened_at=day(number + 0.5))
     with CaptureQueriesContext(connection) as captured:
         assert len(along(*shown)) == 9
-    assert len([one for one in captured if "events_labevent" in one["sql"]]) == 1
+    assert len([one for one in captured if "events_labevent" in one["sql"]]) == 2

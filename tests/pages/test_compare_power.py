@@ -29,6 +29,7 @@ def a_set(
         levels=Samples(samples, boots=boots, builds=builds or tuple("one" for _ in samples)),
         summary=None,
         disagrees=False,
+        sessions=(),
     )
 
 

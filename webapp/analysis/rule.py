@@ -6,6 +6,7 @@ or headlined on it: it takes every sample for independent and knows no noise bet
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from math import isfinite
 from typing import Any, NamedTuple
 
 from webapp.analysis.models import Verdict
@@ -49,18 +50,26 @@ def _are_of_one_epoch(before: Pooled, after: Pooled, epochs: Epochs) -> bool:
 
 def _comparison(before: Pooled, after: Pooled, better: Better) -> dict[str, Any]:
     difference = _difference(before, after)
+    delta = after.mean - before.mean
     return {
         "series_id": after.series,
         "revision_id": after.revision,
         "previous_id": before.revision,
         "position": after.position,
-        "delta": after.mean - before.mean,
-        "error": difference.error if difference else None,
-        "percent": (after.mean - before.mean) * 100 / before.mean if before.mean else None,
-        "percent_error": difference.percent_error if difference else None,
+        "delta": _storable(delta),
+        "error": _storable(difference.error if difference else None),
+        "percent": _storable(delta * 100 / before.mean if before.mean else None),
+        "percent_error": _storable(difference.percent_error if difference else None),
         "verdict": _verdict(difference, after, better),
         "flag": "",
     }
+
+
+def _storable(figure: float | None) -> float | str | None:
+    """JSON has no infinity, which PostgreSQL reads as text. Only samples that were stored before
+    there were bounds lead to one.
+    """
+    return figure if figure is None or isfinite(figure) else str(figure)
 
 
 def _verdict(difference: ministat.Difference | None, after: Pooled, better: Better) -> Verdict:

@@ -125,6 +125,9 @@ PARTS = (
     Part("series-settings", "analysis.SeriesSettings"),
     Part("points", "results.Point"),
     Part("pooling-decisions", "results.PoolingDecision"),
+    Part("waiting-runs", "results.WaitingRun", ("former",), only=Q(run__superseded_by=None)),
+    Part("identity-rules", "results.IdentityRule"),
+    Part("dismissed-twins", "results.DismissedTwins"),
     Part("comparisons", "analysis.Comparison"),
     Part("analyses", "analysis.SeriesAnalysis", ("version",)),
     Part(
