@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
+from labagent.cli_overrides import combined, override_options, overrides_of
 from labagent.cli_work import simulate, work
 from labagent.client import Client, Flags
 from labagent.doctor import examine
@@ -25,8 +26,7 @@ from labagent.errors import (
     RunsRejectedError,
     SettingsError,
 )
-from labagent.limits import EVIDENCE, MOST_POSITION, REVISION
-from labagent.model import Mode, Outcome, Overrides, Skip, runs_of, skips_of
+from labagent.model import Outcome, Overrides, Skip, runs_of, skips_of
 from labagent.readers.benchlab import read_directories
 from labagent.report import reason_lines, run_lines, skip_reasons, warning_lines
 from labagent.settings import SERVER_VARIABLE, TOKEN_VARIABLE, Settings, load_settings
@@ -38,75 +38,11 @@ from labagent.world import World
 INTERRUPTED = 130
 
 
-class ModeType(click.ParamType[Mode]):
-    """`workload[@traffic][+option…]`"""
-
-    name = "mode"
-
-    def convert(self, value: object, _param: object, _ctx: object) -> Mode:
-        """The mode that is spelt. Raises what ``Mode.parse`` raises."""
-        return value if isinstance(value, Mode) else Mode.parse(str(value))
-
-
-def combined(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Options that several commands share, in the order given."""
-
-    def decorate(command: Any) -> Any:
-        for decorator in reversed(decorators):
-            command = decorator(command)
-        return command
-
-    return decorate
-
-
 def directories_argument(*, required: bool) -> Callable[[Any], Any]:
     """The argument DIR..., each an existing directory; ``required``: at least one."""
     kind = click.Path(exists=True, file_okay=False, path_type=Path)
     metavar = "DIR..." if required else "[DIR...]"
     return click.argument("directories", metavar=metavar, nargs=-1, required=required, type=kind)
-
-
-override_options = combined(
-    click.option("--tree", help="The tree of all runs, instead of what their kernels say."),
-    click.option("--hardware", help="The hardware (HW/NIC), instead of what the path says."),
-    click.option("--mode", type=ModeType(), help="The mode: workload[@traffic][+option…]."),
-    click.option("--revision", help="The revision of all runs, instead of what is read."),
-    click.option(
-        "--position",
-        type=click.IntRange(0, MOST_POSITION),
-        help="With --revision: its place along the tree, where its name tells none.",
-    ),
-    click.option(
-        "--trust",
-        type=click.Choice(["kernel", "label"]),
-        help="Whom to believe where kernel and label (or image) say two commits; else runs wait.",
-    ),
-    click.option("--session", help="What was measured together; else each directory is."),
-)
-
-
-def overrides_of(
-    *,
-    tree: str | None,
-    hardware: str | None,
-    mode: Mode | None,
-    revision: str | None,
-    position: int | None,
-    trust: str | None,
-    session: str | None,
-) -> Overrides:
-    """What the options say. Raises SettingsError for those that do not go together."""
-    if revision is None and position is not None:
-        raise SettingsError("--position goes with --revision", "say whose place it is")
-    if revision is not None and trust is not None:
-        raise SettingsError(
-            "--revision says which commit it is, --trust whom to ask", "leave one of them out"
-        )
-    if revision is not None and (fault := REVISION.fault(revision)):
-        raise SettingsError(f"--revision {fault}", "write r303643, n302145, a hash or 11.0-RELEASE")
-    if session is not None and (fault := EVIDENCE["session"].fault(session)):
-        raise SettingsError(f"--session {fault}", "write a short name on one line")
-    return Overrides(tree, hardware, mode, revision, position, trust or "", session or "")
 
 
 server_options = combined(

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from uuid import UUID
 
 from django.db import connection
 
-from webapp.results.models import Measurement, Run
+from webapp.results.models import Measurement
 from webapp.results.services.placing import Placed
 from webapp.results.services.pooling import SeriesRevision, refresh_points
 from webapp.results.services.subjects import lock_series_ids
@@ -63,9 +62,3 @@ def count_again(runs: Iterable[int], *, reason: str) -> None:
 def renew(points: Mapping[SeriesRevision, int]) -> None:
     """Pool ``points`` anew, each with the position of its revision."""
     refresh_points(points, {revision: position for (_, revision), position in points.items()})
-
-
-def current_of(uuids: Iterable[UUID]) -> dict[UUID, Run]:
-    """The current runs of ``uuids``, locked until the transaction ends."""
-    rows = Run.objects.current().filter(uuid__in=list(uuids)).order_by("pk")
-    return {run.uuid: run for run in rows.select_for_update(of=["self"], no_key=True)}

@@ -12,7 +12,8 @@ from django.db import connection
 from webapp.results.documents import RunDocument
 from webapp.results.models import Measurement, Mode, Series
 from webapp.results.services.pooling import mark_dirty
-from webapp.results.services.refiling import current_of, points_at, renew
+from webapp.results.services.refiling import points_at, renew
+from webapp.results.services.replacing import lock_current
 from webapp.results.services.resolving import SeriesKey, Subjects, lock_series
 
 MOVE_RUNS = """
@@ -46,7 +47,7 @@ def adopt_modes(
     going to write to. Points of both series are pooled anew; a run that waits or was withdrawn
     moves, and stays out.
     """
-    stored = current_of(run.uuid for run in runs)
+    stored = lock_current(run.uuid for run in runs)
     names = {run.former_mode for run in runs}
     former = dict(Mode.objects.filter(name__in=names).values_list("name", "pk"))
     moved: dict[int, tuple[int, str]] = {}

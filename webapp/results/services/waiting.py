@@ -24,13 +24,13 @@ from webapp.results.services.identifying import Identified, rule_for
 from webapp.results.services.placing import Placed, place_names
 from webapp.results.services.refiling import (
     count_again,
-    current_of,
     leave_out,
     lock_series_of_runs,
     points_at,
     refile,
     renew,
 )
+from webapp.results.services.replacing import lock_current
 from webapp.results.services.reshaping import begin_writing
 
 WAITS = "Its kernel and its names say two commits; it waits until somebody decides."
@@ -98,7 +98,7 @@ def adopt_evidence(
 
     A run that somebody withdrew stays out, wherever it is filed.
     """
-    stored = current_of(run.uuid for run in runs)
+    stored = lock_current(run.uuid for run in runs)
     now = timezone.now()
     lock_series_of_runs(row.pk for row in stored.values())
     before = points_at(row.pk for row in stored.values())
