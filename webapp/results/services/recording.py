@@ -20,11 +20,11 @@ from webapp.results.services.bulk import fetch_rows, insert_rows
 from webapp.results.services.identifying import Identified, identify_runs
 from webapp.results.services.placing import waiting_text
 from webapp.results.services.pooling import refresh_points
+from webapp.results.services.refiling import points_at
 from webapp.results.services.renaming import adopt_modes
 from webapp.results.services.replacing import (
     begin_replacing,
     lock_current,
-    points_of,
     refuse_foreign_runs,
     share_lists,
     supersede,
@@ -300,7 +300,7 @@ def _write(
     documents = [*new, *replaced]
     if not documents:
         return
-    positions = points_of(former) if former else {}
+    positions = points_at(run.pk for run in former) if former else {}
     keys = _series_of(documents, subjects)
     series = lock_series(keys, besides={series for series, _ in positions})
     now = timezone.now()

@@ -16,9 +16,8 @@ from django.db.models import ManyToManyRel
 from webapp.labs.models import Lab
 from webapp.results.documents import RunDocument
 from webapp.results.errors import Forbidden, Problem
-from webapp.results.models import Measurement, Run
+from webapp.results.models import Run
 from webapp.results.services.bulk import fetch_rows
-from webapp.results.services.pooling import SeriesRevision
 
 LOCK = int.from_bytes(b"replace")
 REASON = "Other content was uploaded under its UUID."
@@ -82,13 +81,6 @@ def supersede(runs: Sequence[Run], now: datetime) -> dict[UUID, int]:
     with connection.cursor() as cursor:
         cursor.execute(SUPERSEDE, [now, REASON, [run.pk for run in runs], ids])
     return {run.uuid: pk for run, pk in zip(runs, ids, strict=True)}
-
-
-def points_of(runs: Sequence[Run]) -> dict[SeriesRevision, int]:
-    """The points that samples of ``runs`` are pooled in, each with the position of its revision."""
-    rows = Measurement.objects.filter(run__in=runs)
-    found = rows.values_list("series", "run__revision", "run__revision__position")
-    return {(series, revision): position for series, revision, position in found}
 
 
 def share_lists(runs: Sequence[Run], successors: Mapping[UUID, int]) -> None:
