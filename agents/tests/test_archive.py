@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from labagent.model import Overrides, runs_of, skips_of
 from labagent.readers.benchlab import read_directories
-from labagent.readers.benchlab.reader import NO_REVISION, NO_SAMPLE, PROFILED
+from labagent.readers.benchlab.reader import CONSOLE_ONLY, NO_SAMPLE, PROFILED
 
 SHARED = Path(__file__).parents[2].parent / "shared"
 ARCHIVE = SHARED / "netbenches"
@@ -128,8 +128,8 @@ def test_the_logs_give_the_golden_equilibrium_of_every_iteration(runs):
 
 def test_what_is_no_measurement_is_skipped_and_named(outcomes):
     skips = skips_of(outcomes)
-    assert Counter(skip.reason for skip in skips) == {NO_REVISION: 2, NO_SAMPLE: 1, PROFILED: 2}
-    assert all("fbsd11.0-aesni" in skip.where for skip in skips if skip.reason == NO_REVISION)
+    assert Counter(skip.reason for skip in skips) == {CONSOLE_ONLY: 2, NO_SAMPLE: 1, PROFILED: 2}
+    assert all("fbsd11.0-aesni" in skip.where for skip in skips if skip.reason == CONSOLE_ONLY)
 
 
 def test_two_runs_share_a_series_at_one_revision_only_where_they_repeat_each_other(runs):

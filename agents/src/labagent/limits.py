@@ -22,6 +22,7 @@ MOST_METRICS = 50
 MOST_OPTIONS = 20
 MOST_SOURCES = 10_000
 MOST_WARNINGS = 1000
+MOST_VALIDITY = 10_000
 LARGEST_BOOT = 1_000_000
 LONGEST_MODE = 400
 FACTS_BYTES, FACTS_LEVELS, FACTS_KEY = 64 * 1024, 8, 200
@@ -67,6 +68,19 @@ MODE_PART = Text(100, pattern=f"^{_PART}$")
 UNIT = Text(50, 1, without=NOT_LINE)
 SOURCE = Text(1000)
 WARNING = Text(2000)
+VALIDITY_TEXT = Text(500, 1)
+VALIDITY_KINDS = frozenset(
+    {
+        "sender-saturated",
+        "all-arrived",
+        "warm-up",
+        "zero-seconds",
+        "missing-seconds",
+        "too-few-seconds",
+        "clock-step",
+        "throttled",
+    }
+)
 REVISION = Text(64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
 EVIDENCE: Mapping[str, Text] = {
     "label": Text(300, without=NOT_LINE),
@@ -145,6 +159,7 @@ def _metrics(metrics: Mapping[str, Any]) -> Faults:
             yield Detail(f"{path}.unit", fault)
         yield from _samples(path, metric["samples"])
         yield from _boots(path, metric["boots"], len(metric["samples"]))
+        yield from _validity(f"{path}.validity", metric.get("validity") or (), metric["samples"])
 
 
 def _samples(path: str, samples: Sequence[float]) -> Faults:
@@ -165,6 +180,19 @@ def _boots(path: str, boots: Sequence[int] | None, samples: int) -> Faults:
     for index, boot in enumerate(boots):
         if not 0 <= boot <= LARGEST_BOOT:
             yield Detail(f"{path}.boots[{index}]", f"{boot} is not from 0 to {LARGEST_BOOT}")
+
+
+def _validity(path: str, found: Sequence[Mapping[str, Any]], samples: Sequence[float]) -> Faults:
+    if len(found) > MOST_VALIDITY:
+        yield Detail(path, f"has {len(found)} entries; the server takes {MOST_VALIDITY}")
+    for index, one in enumerate(found):
+        if not 0 <= one["sample"] < len(samples):
+            message = f"{one['sample']} is the index of none of {len(samples)} samples"
+            yield Detail(f"{path}[{index}].sample", message)
+        if one["kind"] not in VALIDITY_KINDS:
+            yield Detail(f"{path}[{index}].kind", f"{one['kind']!r} is no kind the server knows")
+        if fault := VALIDITY_TEXT.fault(one["text"]):
+            yield Detail(f"{path}[{index}].text", fault)
 
 
 def _time(text: str | None) -> Faults:

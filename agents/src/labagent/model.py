@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from labagent.errors import SettingsError
-from labagent.limits import NOT_TEXT, WARNING
+from labagent.limits import NOT_TEXT, VALIDITY_TEXT, WARNING
 
 RUN_NAMESPACE = uuid.UUID("6f0f5c8e-3f0b-5d0e-9a57-6d1c2f6a4b11")
 """Namespace of run identities (RFC 9562, version 5). Changing it makes every stored run new."""
@@ -110,12 +110,17 @@ class Finding:
     code: str
     text: str
 
+    def document(self, sample: int) -> dict[str, Any]:
+        """What the server is sent about the sample of this index."""
+        text = clean(self.text)[: VALIDITY_TEXT.most]
+        return {"sample": sample, "kind": self.code, "text": text}
+
 
 @dataclass(frozen=True)
 class Samples:
     """The samples of one metric in the order they were measured; `boots[i]` is the boot of
     `values[i]`, None as a whole where boots are unknown. `findings[i]` are those of `values[i]`,
-    None as a whole where no log was judged; no document carries them yet."""
+    None as a whole where no log was judged. They are no part of the run's identity."""
 
     metric: Metric
     values: tuple[float, ...]
@@ -232,12 +237,16 @@ def _clean_fact(fact: Any) -> Any:
 
 
 def _metric(samples: Samples) -> dict[str, Any]:
-    return {
+    metric = {
         "unit": samples.metric.unit,
         "better": samples.metric.better,
         "samples": list(samples.values),
         "boots": None if samples.boots is None else list(samples.boots),
     }
+    validity = [
+        one.document(index) for index, found in enumerate(samples.findings or ()) for one in found
+    ]
+    return metric | {"validity": validity} if validity else metric
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ def result_document(job: Job, progress: Progress, worker: str) -> dict[str, Any]
             "traffic": job.mode.traffic,
             "options": list(job.mode.options),
         },
-        "metrics": metrics,
+        "metrics": _with_validity(metrics, progress.boots),
         "build_id": clean(build),
         "kernel_ident": clean(progress.boots[0].ident),
         "measured_at": progress.started_at,
@@ -50,6 +50,21 @@ def _metrics(boots: Sequence[BootRecord]) -> dict[str, Any]:
             metric["samples"] += found["samples"]
             metric["boots"] += [index] * len(found["samples"])
     return metrics
+
+
+def _with_validity(
+    metrics: Mapping[str, Mapping[str, Any]], boots: Sequence[BootRecord]
+) -> dict[str, Any]:
+    """The metrics with what may be wrong with their samples, which is no part of the identity."""
+    complete = {name: dict(metric) for name, metric in metrics.items()}
+    before = dict.fromkeys(metrics, 0)
+    for boot in boots:
+        for name, found in boot.values.items():
+            for one in found.get("validity", ()):
+                moved = {**one, "sample": before[name] + one["sample"]}
+                complete[name].setdefault("validity", []).append(moved)
+            before[name] += len(found["samples"])
+    return complete
 
 
 def _build(progress: Progress) -> str:

@@ -16,7 +16,8 @@ from labagent.readers.results import Measurement
 
 @dataclass
 class BootRecord:
-    """One boot that was measured. `values` maps a metric's name to its unit, direction, samples."""
+    """One boot that was measured. `values` maps a metric's name to its unit, direction, samples,
+    and where something was found `validity`: what the server is sent about these samples."""
 
     ident: str
     values: dict[str, dict[str, Any]]
@@ -26,10 +27,16 @@ class BootRecord:
     @classmethod
     def of(cls, ident: str, measured: Measurement, seconds: Mapping[str, float]) -> BootRecord:
         """What is kept of a boot: its kernel, values, warnings and seconds of each stage."""
-        values = {
+        values: dict[str, dict[str, Any]] = {
             metric.name: {"unit": metric.unit, "better": metric.better, "samples": list(samples)}
             for metric, samples in measured.values.items()
         }
+        for metric, findings in measured.findings.items():
+            validity = [
+                one.document(index) for index, found in enumerate(findings) for one in found
+            ]
+            if validity:
+                values[metric.name]["validity"] = validity
         return cls(ident, values, list(measured.warnings), dict(seconds))
 
     def split(self) -> list[BootRecord]:
@@ -44,10 +51,19 @@ class BootRecord:
     def _sample(self, index: int) -> dict[str, dict[str, Any]]:
         """The values of one sample; a metric that has fewer is left out of the last."""
         return {
-            name: {**found, "samples": found["samples"][index : index + 1]}
+            name: _only(found, index)
             for name, found in self.values.items()
             if index < len(found["samples"])
         }
+
+
+def _only(found: Mapping[str, Any], index: int) -> dict[str, Any]:
+    """The values of a metric with one of its samples alone."""
+    one = {**found, "samples": found["samples"][index : index + 1]}
+    validity = [
+        {**each, "sample": 0} for each in one.pop("validity", ()) if each["sample"] == index
+    ]
+    return one | {"validity": validity} if validity else one
 
 
 @dataclass

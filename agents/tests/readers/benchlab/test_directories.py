@@ -205,3 +205,63 @@ def test_a_profiled_run_beside_the_others_is_known_by_its_name(tmp_path):
     bench(label, "pf", cfg="pf")
     bench(label, "pf.pmc", [1.0], info=None)
     assert modes(tmp_path) == ["pf"]
+
+
+PROFILES = [
+    "bench.pf.1.pmc.graph",
+    "bench.pf.1.pmc.stack",
+    "bench.pf.1.graph",
+    "bench.pf.pmc.graph",
+]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("where", ["", "RAW"])
+def test_where_a_profiled_run_overwrote_a_log_the_plain_value_wins(tmp_path, profile, where):
+    label = label_dir(tmp_path, "fbsd12-head.r317849")
+    bench(label / where, "pf", [FIVE[0] * 0.7, *FIVE[1:]], cfg="pf")
+    (label / profile).write_text("@ cpu\n")
+    values_file(label / "pf.pps")
+    (run,) = read(tmp_path)
+    assert samples(run) == list(FIVE)
+    (warning,) = [text for text in run.warnings if "profiled" in text]
+    assert f"{profile} lies beside it" in warning
+    assert "the plain value of pf.pps was kept" in warning
+    assert not any("which were kept" in text for text in run.warnings)
+
+
+def test_without_a_profile_of_that_iteration_the_log_counts(tmp_path):
+    label = label_dir(tmp_path, "fbsd12-head.r317849")
+    logged = [FIVE[0] * 0.7, *FIVE[1:]]
+    bench(label, "pf", logged, cfg="pf")
+    (label / "bench.pf.2.pmc.graph").write_text("@ cpu\n")
+    values_file(label / "pf.pps")
+    (run,) = read(tmp_path)
+    assert samples(run) == logged
+    assert any("which were kept" in text for text in run.warnings)
+
+
+def test_where_other_values_differ_too_the_file_was_edited_and_the_logs_count(tmp_path):
+    label = label_dir(tmp_path, "fbsd12-head.r317849")
+    logged = [FIVE[0] * 0.7, FIVE[1] * 2, *FIVE[2:]]
+    bench(label, "pf", logged, cfg="pf")
+    (label / "bench.pf.1.pmc.graph").write_text("@ cpu\n")
+    values_file(label / "pf.pps")
+    assert [samples(run) for run in read(tmp_path)] == [logged]
+
+
+def test_a_profile_beside_a_configuration_that_is_a_number_is_of_its_first_iteration(tmp_path):
+    label = label_dir(tmp_path, "fbsd12-head.r317849")
+    bench(label, "pf.2", [FIVE[0] * 0.7, *FIVE[1:]], cfg="pf.2")
+    (label / "bench.pf.2.graph").write_text("@ cpu\n")
+    values_file(label / "pf.2.pps")
+    assert [samples(run) for run in read(tmp_path)] == [list(FIVE)]
+
+
+def test_a_profile_beside_a_log_that_agrees_changes_nothing(tmp_path):
+    label = label_dir(tmp_path, "fbsd12-head.r317849")
+    bench(label, "pf", cfg="pf")
+    (label / "bench.pf.1.pmc.graph").write_text("@ cpu\n")
+    values_file(label / "pf.pps")
+    (run,) = read(tmp_path)
+    assert (samples(run), run.warnings) == (list(FIVE), ())

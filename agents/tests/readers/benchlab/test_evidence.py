@@ -90,7 +90,7 @@ def test_a_revision_that_is_given_is_the_only_one_and_the_identity_stays(tmp_pat
 
 
 def test_a_directory_without_a_revision_is_read_when_one_is_given(tmp_path):
-    bench(label_dir(tmp_path, "fbsd10.1"), "pf", cfg="pf", uname="")
+    bench(label_dir(tmp_path, "fbsd10"), "pf", cfg="pf", uname="")
     assert not read(tmp_path)
     (run,) = read(tmp_path, revision="10.1-RELEASE", tree="freebsd-releng-10.1")
     assert run.revision == "10.1-RELEASE"

@@ -7,6 +7,8 @@ import os
 from labagent.job import Job
 from labagent.model import Finding
 from labagent.readers.results import READERS, Output
+from labagent.work.document import result_document
+from labagent.work.progress import BootRecord, Progress, ProgressFile
 
 from agents.tests.board import job
 from agents.tests.make import FIVE, bench, equilibrium_log, label_dir, read, samples, values_file
@@ -35,7 +37,7 @@ def test_each_sample_has_its_own(tmp_path):
     write(label_dir(tmp_path, "fbsd12-head.r317849"), logs)
     (run,) = read(tmp_path)
     assert len(samples(run)) == 3
-    assert codes(run) == [[], ["sender-saturated", "zero-seconds"], ["too-few-seconds"]]
+    assert codes(run) == [[], ["all-arrived", "zero-seconds"], ["too-few-seconds"]]
 
 
 def test_an_iteration_without_a_value_has_none(tmp_path):
@@ -46,18 +48,49 @@ def test_an_iteration_without_a_value_has_none(tmp_path):
     assert codes(run) == [[], ["too-few-seconds"]]
 
 
-def test_the_document_and_the_identity_are_those_without_a_generators_log(tmp_path):
+def test_the_document_says_which_sample_and_why(tmp_path):
+    logs = [(receiver(noisy()), None), (receiver(noisy(5)), None), (receiver(noisy()), None)]
+    write(label_dir(tmp_path, "fbsd12-head.r317849"), logs)
+    (run,) = read(tmp_path)
+    (one,) = run.document()["metrics"]["pps"]["validity"]
+    assert (one["sample"], one["kind"]) == (1, "too-few-seconds")
+    assert one["text"].startswith("5 usable seconds; below 9 ")
+
+
+def test_the_identity_is_that_without_a_generators_log(tmp_path):
     for name, sent in (("one", sender(500_000)), ("two", None)):
         write(label_dir(tmp_path / name, "fbsd12-head.r317849"), [(receiver(noisy()), sent)] * 3)
     (one,), (two,) = read(tmp_path / "one"), read(tmp_path / "two")
-    assert codes(one) == [["sender-saturated"]] * 3
+    assert codes(one) == [["all-arrived"]] * 3
     assert codes(two) == [[]] * 3
     assert one.uuid == two.uuid
     documents = [one.document(), two.document()]
     for document in documents:
         document["facts"] = {}  # the number of generators, and their command
-    assert documents[0] == documents[1]
-    assert "finding" not in str(documents[0])
+    marked = documents[0]["metrics"]["pps"].pop("validity")
+    assert [one["sample"] for one in marked] == [0, 1, 2]
+    assert documents[0] == documents[1], "a sound run has no such field"
+
+
+def test_a_job_keeps_them_on_disk_and_sends_them_with_its_result(tmp_path):
+    directory = tmp_path / "r317849.boot0"
+    write(directory, [(receiver(noisy(5)), None), (receiver(noisy()), None)])
+    of_job = Job.parse(job(revision="r317849"))
+    measured = READERS["bench-lab"].read(Output(directory, []), of_job, None)
+    record = BootRecord.of("FreeBSD r317849", measured, {})
+    progress = Progress(job(revision="r317849"), "t", 60.0, "2017-01-01T00:00:00Z")
+    progress.boots = [*record.split(), record]
+    file = ProgressFile(tmp_path / "progress.json")
+    file.save(progress)
+    document = result_document(of_job, file.load(), "worker")
+    found = document["metrics"]["pps"]["validity"]
+    assert [(one["sample"], one["kind"]) for one in found] == [
+        (0, "too-few-seconds"),
+        (2, "too-few-seconds"),
+    ]
+    for boot in progress.boots:
+        boot.values["pps"].pop("validity", None)
+    assert result_document(of_job, progress, "worker")["uuid"] == document["uuid"]
 
 
 def test_a_generators_log_that_cannot_be_read_costs_nothing(tmp_path):
@@ -68,7 +101,7 @@ def test_a_generators_log_that_cannot_be_read_costs_nothing(tmp_path):
     log.mkdir()
     os.truncate(label / "bench.forwarding.3.sender", 17 * 1024 * 1024)
     (run,) = read(tmp_path)
-    assert codes(run) == [["sender-saturated"], [], []]
+    assert codes(run) == [["all-arrived"], [], []]
 
 
 def test_both_metrics_of_a_search_have_them(tmp_path):
@@ -94,6 +127,6 @@ def test_the_results_of_a_job_carry_them(tmp_path):
     of_job = Job.parse(job(revision="r317849"))
     measured = READERS["bench-lab"].read(Output(directory, []), of_job, None)
     ((first, second),) = measured.findings.values()
-    assert [one.code for one in first] == ["sender-saturated"]
+    assert [one.code for one in first] == ["all-arrived"]
     assert all(isinstance(one, Finding) for one in first)
     assert second == ()

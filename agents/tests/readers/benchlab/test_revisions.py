@@ -44,11 +44,87 @@ def test_the_revision_is_of_the_image_else_the_label_else_the_kernel(
     assert [run.revision for run in read(tmp_path)] == [revision]
 
 
-def test_a_run_without_any_revision_is_skipped_and_named(tmp_path):
-    uname = "FreeBSD hp 10.1-RELEASE FreeBSD 10.1-RELEASE #0: Tue Nov 11 21:02:49 UTC 2014 r@x:/o a"
-    bench(label_dir(tmp_path, "fbsd10.1"), "pf", cfg="pf", uname=uname)
+def uname_of(release):
+    built = "#0: Tue Nov 11 21:02:49 UTC 2014 r@x:/o a"
+    return f"FreeBSD hp {release} FreeBSD {release} {built}"
+
+
+@pytest.mark.parametrize(
+    ("label", "release"), [("fbsd12-head", "12.0-CURRENT"), ("fbsd11.1", "11.1-STABLE")]
+)
+def test_a_run_without_any_revision_is_skipped_and_named(tmp_path, label, release):
+    """A branch moves: that it was this branch names no commit, whatever version the label says."""
+    bench(label_dir(tmp_path, label), "pf", cfg="pf", uname=uname_of(release))
     (skip,) = skipped(tmp_path)
-    assert (skip.reason, skip.where) == (NO_REVISION, f"{TOPIC}/fbsd10.1/pf")
+    assert (skip.reason, skip.where) == (NO_REVISION, f"{TOPIC}/{label}/pf")
+
+
+@pytest.mark.parametrize(
+    ("label", "names", "revision", "tree"),
+    [
+        ("fbsd10.1", {"uname": uname_of("10.1-RELEASE")}, "10.1-RELEASE", "freebsd-releng-10.1"),
+        (
+            "fbsd10.1",
+            {"uname": uname_of("10.1-RELEASE-p12")},
+            "10.1-RELEASE-p12",
+            "freebsd-releng-10.1",
+        ),
+        ("fbsd12", {"uname": uname_of("12.0-RC1")}, "12.0-RC1", "freebsd-releng-12.0"),
+        ("fbsd11", {"uname": uname_of("11.1-BETA2")}, "11.1-BETA2", "freebsd-stable-11"),
+        ("fbsd10.1", {"info": None}, "10.1-RELEASE", "freebsd-releng-10.1"),
+        ("fbsd11.0-RC2", {"info": None}, "11.0-RC2", "freebsd-releng-11.0"),
+        ("fbsd10.3p4", {"info": None}, "10.3-RELEASE-p4", "freebsd-releng-10.3"),
+        (
+            "fbsd12-head.20180401",
+            {"uname": uname_of("12.0-CURRENT")},
+            "2018-04-01",
+            "freebsd-head",
+        ),
+        ("fbsd11-stable.2017-03-02", {"info": None}, "2017-03-02", "freebsd-stable-11"),
+        (
+            "fbsd12-head",
+            {"image": "20180401", "uname": uname_of("12.0-CURRENT")},
+            "2018-04-01",
+            "freebsd-head",
+        ),
+    ],
+)
+def test_where_nothing_names_a_commit_a_release_or_a_day_does(
+    tmp_path, label, names, revision, tree
+):
+    prefix = ".".join(filter(None, (names.get("image", ""), "pf")))
+    bench(label_dir(tmp_path, label), prefix, cfg="pf", **names)
+    (run,) = read(tmp_path)
+    assert (run.revision, run.tree, str(run.mode)) == (revision, tree, "pf")
+
+
+def test_a_day_in_a_label_is_what_was_changed_where_the_kernel_has_a_number(tmp_path):
+    """Its runs are known by that name already."""
+    bench(label_dir(tmp_path, "fbsd12-head.20180401"), "pf", cfg="pf")
+    (run,) = read(tmp_path)
+    assert (run.revision, str(run.mode)) == ("r317849", "pf+20180401")
+
+
+def test_a_day_that_no_calendar_has_is_none(tmp_path):
+    bench(
+        label_dir(tmp_path, "fbsd12-head.20181301"), "pf", cfg="pf", uname=uname_of("12.0-CURRENT")
+    )
+    assert [skip.reason for skip in skipped(tmp_path)] == [NO_REVISION]
+
+
+@pytest.mark.parametrize(
+    ("label", "kernel", "named"),
+    [
+        ("fbsd10.1", "10.2-RELEASE", ("10.2-RELEASE", "10.1-RELEASE")),
+        ("fbsd10.1", "10.1-RELEASE-p3", ("", "")),
+        ("fbsd10", "10.2-RELEASE", ("", "")),
+    ],
+)
+def test_a_label_of_another_release_is_evidence_against_the_kernel(tmp_path, label, kernel, named):
+    bench(label_dir(tmp_path, label), "pf", cfg="pf", uname=uname_of(kernel))
+    (run,) = read(tmp_path)
+    assert run.revision == kernel
+    assert (run.evidence.kernel_revision, run.evidence.label_revision) == named
 
 
 def test_console_captures_are_skipped(tmp_path):
@@ -56,7 +132,7 @@ def test_console_captures_are_skipped(tmp_path):
     for iteration in "12":
         (label / f"bench.aes-cbc-128.NOaesni.{iteration}").write_text("[root@R1]# equilibrium\n")
     values_file(label / "aes-cbc-128-NOaesni.data")
-    assert [skip.reason for skip in skipped(tmp_path)] == [NO_REVISION]
+    assert [skip.reason for skip in skipped(tmp_path)] == [CONSOLE_ONLY]
     label.rename(label.with_name("fbsd11-head.r300000"))
     assert [skip.reason for skip in skipped(tmp_path)] == [CONSOLE_ONLY]
 

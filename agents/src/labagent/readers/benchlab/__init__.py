@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import signal
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from uuid import UUID
@@ -13,6 +18,10 @@ from labagent.errors import SettingsError
 from labagent.model import Outcome, Overrides, Run, Skip
 from labagent.readers.benchlab.layout import LabelDirectory, find_labels
 from labagent.readers.benchlab.reader import read_label
+
+MANY_LABELS, LABELS_AT_ONCE, MOST_READERS = 16, 2, 8
+"""Labels from which on they are read by several processes, how many one takes at a time, and how
+many processes there are at most."""
 
 DUPLICATE = "the same files as another run"
 
@@ -34,11 +43,11 @@ def read_directories(directories: Iterable[Path], overrides: Overrides) -> Itera
     return chain(_read(labels, overrides), skips)
 
 
-def _read(labels: Iterable[LabelDirectory], overrides: Overrides) -> Iterator[Outcome]:
+def _read(labels: Sequence[LabelDirectory], overrides: Overrides) -> Iterator[Outcome]:
     seen: set[UUID] = set()
     files: dict[str, str] = {}
-    for label in labels:
-        for outcome in _outcomes(label, overrides):
+    for label, outcomes in _each(labels, overrides):
+        for outcome in outcomes:
             if not isinstance(outcome, Run):
                 yield outcome
             elif outcome.uuid in seen:
@@ -58,6 +67,33 @@ def _compared(run: Run, title: str, files: dict[str, str]) -> Run:
             files.setdefault(digest, title)
     found = tuple(f"the same files as {other}: one is a copy" for other in others)
     return replace(run, warnings=(*run.warnings, *found))
+
+
+def _each(
+    labels: Sequence[LabelDirectory], overrides: Overrides
+) -> Iterator[tuple[LabelDirectory, list[Outcome]]]:
+    """What each label holds, in their order; of many labels as many at once as there are
+    processors. A reader that the system ends (memory) leaves the rest to this process."""
+    read = partial(_outcomes, overrides=overrides)
+    done = 0
+    workers = min(os.cpu_count() or 1, MOST_READERS)
+    if workers > 1 and len(labels) >= MANY_LABELS:
+        pool = ProcessPoolExecutor(workers, initializer=_leave_interrupts)
+        try:
+            for outcomes in pool.map(read, labels, chunksize=LABELS_AT_ONCE):
+                yield labels[done], outcomes
+                done += 1
+        except BrokenProcessPool:
+            pass  # the rest is read below
+        finally:
+            pool.shutdown(cancel_futures=True)
+    for label in labels[done:]:
+        yield label, read(label)
+
+
+def _leave_interrupts() -> None:
+    """Ctrl-C is the business of the process that was started."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _outcomes(label: LabelDirectory, overrides: Overrides) -> list[Outcome]:

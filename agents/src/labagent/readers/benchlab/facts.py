@@ -24,8 +24,9 @@ def run_facts(
     label: str,
     topic: str | None,
     iterations: Sequence[str],
+    typed: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The facts of one run; those unknown are left out."""
+    """The facts of one run, those that a person `typed` apart; those unknown are left out."""
     facts: dict[str, Any] = {
         "format": "bench-lab",
         "label": label,
@@ -38,8 +39,9 @@ def run_facts(
         "receiver_command": _first_command(group.logs.get("receiver", {})),
         "sender_command": _first_command(group.logs.get("sender", {})),
         **_kernel_facts(kernel),
+        "typed": dict(typed),
     }
-    return {name: fact for name, fact in facts.items() if fact not in (None, "", [], 0)}
+    return {name: fact for name, fact in facts.items() if fact not in (None, "", [], {}, 0)}
 
 
 def _kernel_facts(kernel: Kernel | None) -> dict[str, Any]:

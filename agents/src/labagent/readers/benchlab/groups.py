@@ -20,6 +20,14 @@ _CONSOLE = re.compile(r"^bench\.(.+)\.([0-9]+)\Z", re.ASCII)
 _PACKED = re.compile(r"\.(?:gz|xz|bz2|zst)\Z")
 _NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,18})?(?:[eE][-+]?\d{1,2})?", re.ASCII)
 _PROFILED = re.compile(r"(?:^|\.)pmc(?:\.|$)", re.IGNORECASE)
+_PROFILE = re.compile(
+    r"^bench\.(?:(.+)\.)?([0-9]+)(?:\.pmc)?\.(?:graph|stack)\Z"
+    r"|^bench\.(.+?)(?:\.pmc)?\.(?:graph|stack)\Z",
+    re.ASCII | re.IGNORECASE,
+)
+FIRST = "1"
+"""The iteration that is profiled where the name of a profile tells none."""
+
 _OLD_VALUES = re.compile(r"^(?:pps|none)\.(.+)$")
 _NUMBERED_VALUES = re.compile(r"^[rnc]?[0-9]{6}(?![0-9])[^.]*\..+$")
 _OTHER_FILES = frozenset(
@@ -31,7 +39,8 @@ _OTHER_FILES = frozenset(
 @dataclass
 class Group:
     """The logs of one run: `logs[kind][iteration]`; `console` are captures without a kind, `twice`
-    the names that lie in two directories of the variant."""
+    the names that lie in two directories of the variant. `profiles` has the name of the profile
+    that lies beside an iteration's log."""
 
     prefix: str
     variant: Variant
@@ -39,6 +48,7 @@ class Group:
     console: list[Path] = field(default_factory=list)
     info: Path | None = None
     twice: list[str] = field(default_factory=list)
+    profiles: dict[str, str] = field(default_factory=dict)
 
     @property
     def paths(self) -> list[Path]:
@@ -77,6 +87,8 @@ def group_files(variant: Variant) -> Grouped:
     grouped = Grouped()
     others = [path for path in variant.files if not _take_log(path, variant, groups, grouped)]
     grouped.groups = [group for _, group in sorted(groups.items())]
+    for path in others:
+        _note_profile(path.name, groups)
     prefixes = {group.prefix for group in grouped.groups}
     for path in others:
         try:
@@ -84,6 +96,20 @@ def group_files(variant: Variant) -> Grouped:
         except UnreadFileError as error:
             grouped.unread.append(error)
     return grouped
+
+
+def _note_profile(name: str, groups: Mapping[str, Group]) -> None:
+    """`bench.P.1.pmc.graph`: iteration 1 of the group P was profiled, then or later."""
+    match = _PROFILE.match(name)
+    if match is None:
+        return
+    prefix, iteration, whole = match.groups()
+    if iteration and (prefix or "") not in groups:
+        # A configuration may be a number: bench.pf.2.graph is of pf.2
+        whole, iteration = ".".join(filter(None, (prefix, iteration))), None
+    group = groups.get((whole if iteration is None else prefix) or "")
+    if group is not None:
+        group.profiles.setdefault(iteration or FIRST, name)
 
 
 def _take_values(path: Path, variant: Variant, prefixes: Iterable[str], grouped: Grouped) -> None:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from labagent.readers.benchlab.kernel import tree_of
+from labagent.readers.benchlab.releases import DAY, release_id
 from labagent.readers.benchlab.tokens import SEPARATORS, numbered, split_tokens, tree_of_branch
 
 _STAGE = r"(?:-?(?:ALPHA|BETA|RC|RELEASE|PRERELEASE)[0-9]*)?(?:-?p[0-9]+)?"
@@ -25,18 +26,21 @@ _YEAR = re.compile(r"(?<![A-Za-z0-9])20[0-9][0-9](?![A-Za-z0-9])")
 @dataclass(frozen=True)
 class Label:
     """`segments` is what version, branch, revision and year leave over, as names of what was
-    changed. `tree` is the branch the label names, `release_tree` what its version alone suggests.
+    changed. `tree` is the branch the label names, `release_tree` what its version alone suggests,
+    `release` the release that this version is.
     """
 
     name: str
     revision: str | None = None
     tree: str | None = None
     release_tree: str | None = None
+    release: str | None = None
     segments: tuple[str, ...] = ()
 
 
-def parse_label(name: str) -> Label:
-    """The parts of a label; one of another making is all segments."""
+def parse_label(name: str, *, is_dated: bool = False) -> Label:
+    """The parts of a label; one of another making is all segments. `is_dated`: a day in it is what
+    tells the revision, and nothing that was changed."""
     rest = _SYSTEM.sub("", name)
     version = _VERSION.match(rest) if rest != name else None
     rest = rest[version.end() :] if version else rest
@@ -48,7 +52,8 @@ def parse_label(name: str) -> Label:
         _revision(name),
         tree,
         _release_tree(version) if not versus else None,
-        tuple(token for text in _leftovers(rest) for token in split_tokens(text)),
+        _release(version) if version and not versus and tree is None else None,
+        tuple(token for text in _leftovers(rest, is_dated) for token in split_tokens(text)),
     )
 
 
@@ -81,7 +86,14 @@ def _release_tree(version: re.Match[str] | None) -> str | None:
     return tree_of(int(major), int(minor), stage.lstrip("-") or "RELEASE")
 
 
-def _leftovers(rest: str) -> list[str]:
-    for known in (_COUNTED_HASH, _REVISION, _HASH, _YEAR):
+def _release(version: re.Match[str]) -> str | None:
+    """A version with a minor number is a release."""
+    major, minor, stage = version.groups()
+    return release_id(major, minor, stage) if minor is not None else None
+
+
+def _leftovers(rest: str, is_dated: bool) -> list[str]:
+    days = (DAY,) if is_dated else ()
+    for known in (*days, _COUNTED_HASH, _REVISION, _HASH, _YEAR):
         rest = known.sub("\0", rest)
     return [part.strip(SEPARATORS) for part in rest.split("\0")]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from labagent.model import Finding, Metric
+from labagent.model import Finding, Metric, Samples
 from labagent.readers.benchlab.groups import Group, ValueFile
 from labagent.readers.benchlab.iterations import compare_iterations, missing_iterations, repeated
 from labagent.readers.logs import FORMATS, LogFormat, Reading
@@ -135,3 +135,16 @@ def _difference(raw: Sequence[float], stored: Sequence[float]) -> str:
     if len(stored) < len(raw) and len(missing) == len(raw) - len(stored):
         return f"{len(missing)} left out there ({', '.join(f'{v:.8g}' for v in missing)})"
     return f"{len(stored)} there, {len(raw)} in the logs"
+
+
+def samples_of(measured: Measured) -> tuple[Samples, ...]:
+    """Each iteration is a boot of its own: bench-lab reboots the machine between iterations."""
+    return tuple(
+        Samples(
+            METRICS[metric],
+            tuple(values),
+            tuple(range(len(values))),
+            tuple(measured.findings[metric]) if metric in measured.findings else None,
+        )
+        for metric, values in sorted(measured.values.items())
+    )

@@ -40,6 +40,8 @@ def pair(entries: Sequence[Entry], files: Iterable[ValueFile]) -> Paired:
     left = [file for file in left if not _give_by_values(file, entries)]
     for entry in entries:
         _stand_in(entry)
+        for file in entry.stored:
+            _keep_plain(entry, file)
     paired = Paired(list(entries))
     alone: dict[tuple[tuple[str, ...], str], list[ValueFile]] = {}
     for file in left:
@@ -89,6 +91,28 @@ def _stand_in(entry: Entry) -> None:
         entry.measured = measure_values(entry.stored)
         entry.measured.problems = logs.problems
         entry.measured.doubts.extend(logs.doubts)
+
+
+def _keep_plain(entry: Entry, file: ValueFile) -> None:
+    """Where a profile lies beside a log, and the stored value of that iteration alone is another
+    one, a profiled run has overwritten the log: the stored value is the plain one.
+    """
+    logs, metric = entry.measured, file.metric
+    raw, older = logs.values.get(metric, []), logs.older.get(metric, [])
+    if logs.form is None or len(file.values) != len(raw) or len(raw) != len(logs.iterations):
+        return
+    differing = [i for i, value in enumerate(file.values) if value not in (raw[i], older[i])]
+    profiles = [entry.group.profiles.get(logs.iterations[i]) for i in differing]
+    if not differing or not all(profiles) or len(differing) == len(raw):
+        return
+    for i, profile in zip(differing, profiles, strict=True):
+        logs.doubts.append(
+            f"iteration {logs.iterations[i]}: its log is of a profiled run ({profile} lies beside "
+            f"it), {raw[i]:.8g}: the plain value of {file.path.name} was kept, {file.values[i]:.8g}"
+        )
+        raw[i] = older[i] = file.values[i]
+        if metric in logs.findings:
+            logs.findings[metric][i] = ()
 
 
 def _has_stored(entry: Entry, metric: str) -> bool:

@@ -12,7 +12,6 @@ from labagent.model import (
     Outcome,
     Overrides,
     Run,
-    Samples,
     Skip,
     Source,
     safe_name,
@@ -26,10 +25,9 @@ from labagent.readers.benchlab.kernel import Kernel, bounded
 from labagent.readers.benchlab.label import Label, parse_label
 from labagent.readers.benchlab.layout import Contents, LabelDirectory, read_contents
 from labagent.readers.benchlab.measure import (
-    METRICS,
-    Measured,
     compare_stored,
     measure_logs,
+    samples_of,
 )
 from labagent.readers.benchlab.names import Names
 from labagent.readers.benchlab.options import (
@@ -42,6 +40,14 @@ from labagent.readers.benchlab.options import (
     workload_of,
 )
 from labagent.readers.benchlab.pairing import Entry, Paired, pair
+from labagent.readers.benchlab.readme import read_readme
+from labagent.readers.benchlab.releases import (
+    contradicted_release,
+    day_in,
+    name_without_number,
+    release_of_image,
+)
+from labagent.readers.benchlab.remarks import doubt_warnings, problem_warnings
 from labagent.reading import UnreadFileError, digest_of
 
 NO_REVISION = "no revision in image, label or kernel"
@@ -55,9 +61,6 @@ COPY = "a copy of values that are there already"
 
 SHORTEST_HASH = 7
 """Digits of a hash, as git abbreviates it at the least."""
-
-MAX_DOUBTS = 20
-"""Doubts about the files of one run that are named; the others are counted."""
 
 
 def read_label(directory: LabelDirectory, overrides: Overrides) -> Iterator[Outcome]:
@@ -103,9 +106,11 @@ class _Reader:
         self.directory = directory
         self.overrides = overrides
         self.drafts = drafts
-        self.label: Label = parse_label(directory.label)
+        numbered = [draft.image.revision or _number_of(draft.kernel) for draft in drafts]
+        self.label: Label = parse_label(directory.label, is_dated=not any(numbered))
         self.kernel = _common_kernel(drafts)
         self.sibling_tree = _common_tree(drafts)
+        self.readme = read_readme(directory.path)
         images = {draft.image.name: draft.image for draft in drafts}
         cfgs = {draft.names.cfg for draft in drafts}
         siblings = Siblings(tuple(images.values()), tuple(sorted(cfgs)))
@@ -123,8 +128,13 @@ class _Reader:
     def _options(self, draft: Draft) -> tuple[str, ...]:
         kernel = draft.kernel or self._kernel_of_image(draft)
         named = (*draft.image.tokens, *self.label_options)
+        revision = self._revision(draft)
         return (
-            *(token for token in named if not _is_hash_of(kernel, token)),
+            *(
+                token
+                for token in named
+                if not _is_hash_of(kernel, token) and day_in(token) != (revision or "")
+            ),
             *draft.group.variant.options,
         )
 
@@ -137,14 +147,21 @@ class _Reader:
         return [self.label.revision, *nested]
 
     def _revision(self, draft: Draft) -> str | None:
-        """By the first rule that hits: image, label, kernel, kernel of the siblings. It is what the
-        run is sent as and known by; the server files it by the evidence.
+        """By the first rule that hits: image, label, kernel, kernel of the siblings; where none
+        names a commit, a release or a day. It is what the run is sent as and known by; the server
+        files it by the evidence.
         """
         labels = self._labels(draft)
         counted = [name for name in labels if name and name[0] in "rnc"]
         kernel = draft.kernel or self.kernel
         candidates = [draft.image.revision, *counted, kernel.revision if kernel else None, *labels]
-        return next((revision for revision in candidates if revision), None)
+        found = next((revision for revision in candidates if revision), None)
+        return found or self._without_number(draft)
+
+    def _without_number(self, draft: Draft) -> str | None:
+        names = [draft.names.image, self.directory.label, *draft.group.variant.nested]
+        releases = [release_of_image(draft.names.image), self.label.release]
+        return name_without_number(draft.kernel or self.kernel, names, releases)
 
     def _tree(self, draft: Draft) -> str | None:
         candidates = (
@@ -220,7 +237,7 @@ class _Reader:
             revision=revision,
             hardware=hardware,
             mode=mode,
-            samples=_samples(measured),
+            samples=samples_of(measured),
             build_id=self._build(draft, revision),
             kernel_ident=draft.kernel.ident if draft.kernel else "",
             measured_at=started.isoformat() if started else None,
@@ -232,6 +249,7 @@ class _Reader:
                 label="/".join([self.directory.label, *draft.group.variant.nested]),
                 topic=self.directory.topic,
                 iterations=measured.iterations,
+                typed=self.readme.typed,
             ),
             warnings=tuple(self._warnings(draft, revision)),
             evidence=self._evidence(draft),
@@ -257,6 +275,9 @@ class _Reader:
         is_number = kernel[:1] in ("r", "n", "c") and kernel[1:].isdecimal()
         labels = [label for label in self._labels(draft) if label]
         counted = [label for label in labels if label[0] in "rnc"]
+        if not (found and found.revision) and not draft.image.revision and not labels:
+            kernel, named = contradicted_release(found, self.label.release)
+            return replace(where, kernel_revision=kernel, label_revision=named)
         return replace(
             where,
             kernel_hash=commit if is_number else kernel,
@@ -287,9 +308,10 @@ class _Reader:
         for stored in draft.entry.stored:
             if warning := compare_stored(draft.entry.measured, stored):
                 yield warning
-        yield from _problem_warnings(draft.entry.measured)
-        yield from _doubt_warnings(draft)
+        yield from problem_warnings(draft.entry.measured)
+        yield from doubt_warnings(draft)
         yield from self._identity_warnings(draft, revision)
+        yield from filter(None, [self.readme.problem])
         if draft.info and draft.info.started and parse_time(draft.info.started) is None:
             yield f"time of the measurement not understood: {draft.info.started}"
 
@@ -354,42 +376,19 @@ def _is_hash_of(kernel: Kernel | None, name: str) -> bool:
     return commit.startswith(name) or name.startswith(commit)
 
 
-def _doubt_warnings(draft: Draft) -> Iterator[str]:
-    doubts = [*draft.entry.measured.doubts, *(draft.info.doubts if draft.info else ())]
-    doubts += [f"{name} lies in two directories: one was read" for name in draft.group.twice]
-    yield from doubts[:MAX_DOUBTS]
-    if len(doubts) > MAX_DOUBTS:
-        yield f"{len(doubts) - MAX_DOUBTS} more doubts about these files"
-
-
 def _common_kernel(drafts: Iterable[Draft]) -> Kernel | None:
     """The kernel of all siblings that name one, when they agree on revision and tree."""
     kernels = [draft.kernel for draft in drafts if draft.kernel]
-    if len({(kernel.revision, kernel.tree) for kernel in kernels}) != 1:
+    if len({(kernel.revision or kernel.release, kernel.tree) for kernel in kernels}) != 1:
         return None
     return kernels[0]
+
+
+def _number_of(kernel: Kernel | None) -> str | None:
+    return kernel.revision if kernel else None
 
 
 def _common_tree(drafts: Iterable[Draft]) -> str | None:
     """The tree of all siblings whose kernels name one, when they agree."""
     trees = {draft.kernel.tree for draft in drafts if draft.kernel and draft.kernel.tree}
     return trees.pop() if len(trees) == 1 else None
-
-
-def _samples(measured: Measured) -> tuple[Samples, ...]:
-    """Each iteration is a boot of its own: bench-lab reboots the machine between iterations."""
-    return tuple(
-        Samples(
-            METRICS[metric],
-            tuple(values),
-            tuple(range(len(values))),
-            tuple(measured.findings[metric]) if metric in measured.findings else None,
-        )
-        for metric, values in sorted(measured.values.items())
-    )
-
-
-def _problem_warnings(measured: Measured) -> Iterator[str]:
-    for problem in sorted(set(measured.problems.values())):
-        iterations = [i for i, found in measured.problems.items() if found == problem]
-        yield f"iteration {', '.join(iterations)} gave no value: {problem}"

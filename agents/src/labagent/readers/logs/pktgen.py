@@ -14,12 +14,12 @@ from labagent.readers.logs.base import LogFormat, Outline, Reading, frame_doubts
 from labagent.readers.logs.seconds import (
     COOL_DOWN_LINES,
     Checker,
+    Second,
     carries_rate,
     measured_lines,
-    parse_second,
+    parse_lines,
 )
 from labagent.readers.logs.validity import judge
-from labagent.reading import numbered_lines
 
 MINIMUM_POINTS = 3
 MAX_LINES = 100_000
@@ -38,14 +38,20 @@ def read(data: bytes) -> Reading:
         return Reading(problem=f"{count} lines, more than the {MAX_LINES} that are read")
     checker = Checker()
     points: list[int] = []
-    for number, line in numbered_lines(data):
-        second = parse_second(line)
+    for number, (line, second) in enumerate(parse_lines(data), 1):
         checker.take(number, line, second)
-        if number in kept and carries_rate(line):
+        if number in kept and _counts(line, second):
             if second is None:
                 return Reading(problem=f"line {number} is garbled, or not in plain packets/s")
             points.append(second.pps)
     return _judged(points, checker, data)
+
+
+def _counts(line: bytes, second: Second | None) -> bool:
+    """What ``carries_rate`` says; of nearly all lines that follows from their second."""
+    if second is None or b"] 0" in line:
+        return carries_rate(line)
+    return True
 
 
 def _judged(points: Sequence[int], checker: Checker, data: bytes) -> Reading:

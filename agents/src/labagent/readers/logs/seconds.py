@@ -8,7 +8,12 @@ doubled, moved or altered line shows.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+from labagent.reading import numbered_lines
 
 _SECOND = re.compile(
     rb"(\d{1,6})\.(\d{6}) main_thread \[\d{1,6}\] (\d{1,12}) pps "
@@ -31,8 +36,7 @@ _WAITING = b"waiting for initial packets"
 _CLOSING = (b"Terminated", b"Received ", b"Speed: ", b"+ ")
 
 
-@dataclass(frozen=True)
-class Second:
+class Second(NamedTuple):
     """One second as it is printed; `stamp` in microseconds."""
 
     stamp: int
@@ -43,13 +47,13 @@ class Second:
     @property
     def rate(self) -> int:
         """The rate as pkt-gen computes it, rounded to the nearest."""
-        half = self.microseconds // 2
-        return (self.packets * _MICROSECONDS + half) // max(self.microseconds, 1)
+        length = self.microseconds
+        return (self.packets * _MICROSECONDS + length // 2) // (length or 1)
 
     def lateness(self, before: int) -> int:
         """Microseconds by which it ended later than the second that ended at stamp ``before``, and
         its own length, make it; negative: earlier. Stamps are modulo 1000 s."""
-        late = (self.stamp - before) % _STAMP_RANGE - max(self.microseconds, 1)
+        late = (self.stamp - before) % _STAMP_RANGE - (self.microseconds or 1)
         return late - _STAMP_RANGE if late > _STAMP_RANGE // 2 else late
 
 
@@ -66,6 +70,13 @@ def parse_second(line: bytes) -> Second | None:
         return None
     seconds, fraction, pps, packets, microseconds = map(int, match.groups())
     return Second(seconds * _MICROSECONDS + fraction, pps, packets, microseconds)
+
+
+@lru_cache(maxsize=1)
+def parse_lines(data: bytes) -> Sequence[tuple[bytes, Second | None]]:
+    """The lines of a log with the second of each, None where it is none. The last log is kept: it
+    is read for its value, then for what may be wrong with it."""
+    return [(line, parse_second(line)) for _, line in numbered_lines(data)]
 
 
 def carries_rate(line: bytes) -> bool:
@@ -127,7 +138,7 @@ class Checker:
         self.packets += second.packets
 
     def _check_time(self, number: int, second: Second, before: int) -> None:
-        length = max(second.microseconds, 1)
+        length = second.microseconds or 1
         late = second.lateness(before)
         if late < -length // 2:
             self._doubt(f"line {number}: its time does not follow the line before")

@@ -14,13 +14,19 @@ from itertools import pairwise
 
 from labagent.model import Finding
 from labagent.readers.logs.line_rate import full_link
-from labagent.readers.logs.seconds import Second, measured_lines, parse_second
+from labagent.readers.logs.seconds import Second, measured_lines, parse_lines
 from labagent.readers.logs.senders import Sent, read_sender
 from labagent.readers.logs.throttling import find_throttling
 from labagent.readers.logs.trend import find_trend
-from labagent.reading import numbered_lines
 
 SENDER_SATURATED = "sender-saturated"
+"""The link was full, or the generator sent all that it was asked for: the machine was not the
+limit."""
+
+ALL_ARRIVED = "all-arrived"
+"""All that was sent arrived, and what limited the generator is not known: where Ethernet flow
+control slows it down, the rate is the machine's."""
+
 WARM_UP = "warm-up"
 ZERO_SECONDS = "zero-seconds"
 MISSING_SECONDS = "missing-seconds"
@@ -56,14 +62,24 @@ class Part:
     seconds: Sequence[Second]
     interval: int
 
-    def is_off(self, second: Second) -> bool:
-        """Whether it lasted far from what was asked for."""
-        return abs(second.microseconds - self.interval) > OFF_LENGTH * self.interval
+    @cached_property
+    def off(self) -> list[int]:
+        """Microseconds of the seconds that lasted far from what was asked for."""
+        most = OFF_LENGTH * self.interval
+        lengths = (one.microseconds for one in self.seconds)
+        return [length for length in lengths if abs(length - self.interval) > most]
 
     @cached_property
     def rates(self) -> list[int]:
         """Packets/s of the seconds that can be used."""
-        return [one.pps for one in self.seconds if one.pps and not self.is_off(one)]
+        off = set(self.off)
+        return [one.pps for one in self.seconds if one.pps and one.microseconds not in off]
+
+    @cached_property
+    def late(self) -> list[int]:
+        """By how many microseconds each second but the first ended later than the one before and
+        its own length make it; negative: earlier."""
+        return [after.lateness(one.stamp) for one, after in pairwise(self.seconds)]
 
 
 def judge(logs: Mapping[str, bytes]) -> tuple[Finding, ...]:
@@ -86,10 +102,9 @@ def _measured_part(data: bytes) -> Part:
     kept = measured_lines(data)
     seconds: list[Second] = []
     began = False
-    for number, line in numbered_lines(data):
+    for number, (_, second) in enumerate(parse_lines(data), 1):
         if number >= kept.stop:
             break
-        second = parse_second(line)
         began = began or bool(second and second.pps)  # before, the generator had not begun
         if second and began and number in kept:
             seconds.append(second)
@@ -111,7 +126,10 @@ def _saturation(part: Part, senders: Sequence[Sent]) -> Iterator[Finding]:
         sent = sum(one.rate or 0.0 for one in senders)
     if received >= NOTHING_LOST * sent:
         share = f"{100 * received / sent:.1f} % of the {sent:,.0f} packets/s that were sent arrived"
-        yield Finding(SENDER_SATURATED, f"{share}: {_why_no_more(sent, first)}")
+        why = _why_no_more(sent, first)
+        unknown = "so the machine was not the limit, unless flow control slowed the generator down"
+        code = SENDER_SATURATED if why else ALL_ARRIVED
+        yield Finding(code, f"{share}: {why or unknown}")
 
 
 def _line_saturation(received: float, sender: Sent) -> Iterator[Finding]:
@@ -126,12 +144,13 @@ def _line_saturation(received: float, sender: Sent) -> Iterator[Finding]:
 
 
 def _why_no_more(sent: float, sender: Sent) -> str:
+    """What is known to have limited the generator; empty: nothing."""
     link = full_link(sent, sender.frame) if sender.frame else ""
     if link:
         return f"that is {_full(link, sender)}, so the link was the limit, not the machine"
-    if sender.limit:
+    if sender.limit and sent >= NOTHING_LOST * sender.limit:
         return f"{sender.limit:,} were asked for (-R), so the machine was not the limit"
-    return "so the machine was not the limit, unless flow control slowed the generator down"
+    return ""
 
 
 def _full(link: str, sender: Sent) -> str:
@@ -163,8 +182,7 @@ def _zeros(part: Part) -> Iterator[Finding]:
 
 def _gaps(part: Part) -> Iterator[Finding]:
     """Gaps of half a second or more between one line's time and the next."""
-    late = [after.lateness(one.stamp) for one, after in pairwise(part.seconds)]
-    gaps = [one for one in late if one > part.interval // 2]
+    gaps = [one for one in part.late if one > part.interval // 2]
     if gaps:
         yield Finding(
             MISSING_SECONDS,
@@ -184,12 +202,8 @@ def _few(part: Part) -> Iterator[Finding]:
 
 
 def _clock(part: Part) -> Iterator[Finding]:
-    back = [
-        one
-        for one, after in pairwise(part.seconds)
-        if after.lateness(one.stamp) < -part.interval // 2
-    ]
-    off = [one.microseconds for one in part.seconds if part.is_off(one)]
+    back = [one for one in part.late if one < -part.interval // 2]
+    off = part.off
     parts = []
     if back:
         parts.append(f"the time goes back {_count(len(back), 'time')}")
