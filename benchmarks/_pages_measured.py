@@ -1,130 +1,103 @@
 """What `benchmarks.pages` measures, once Django is there."""
 
-import json
-from random import Random
+import http.client
+from collections.abc import Iterator
 from statistics import median
-from time import perf_counter, process_time
-from typing import NamedTuple
+from time import perf_counter
 
+from django.conf import settings
 from django.db import connection
 from django.test import Client
-from django.test.utils import setup_test_environment
+from django.test.utils import CaptureQueriesContext
 
-from tests import make
-from webapp.results.models import Revision, Series
+from benchmarks._instance import Instance
+from benchmarks._pages_filled import fill
+from webapp.alerts.models import Alert
+from webapp.results.models import Hardware, Revision
 
-REVISIONS = 200
-MODES = 20
-TIMES = 15
-STEP_AT = 120
-SEED = 2
-WHY = (
-    "Confirmed: 24 revisions from r363457 on lie -7.9 % [-8.3, -7.5] from the 92 revisions "
-    "before, 12.0 standard deviations by what is known now (3.3 were needed when r363655 came "
-    "in; revisions here scatter by 0.93 %); it began after r363211 and by r363457."
-)
-"""A sentence as long as the detector's."""
+Row = dict[str, object]
+WARM = 5
+"""Requests before those that count: caches of templates and statements, in both web processes."""
 
-GOALS: dict[str, tuple[float, float | None]] = {
-    "one series": (30.0, None),
-    "20 series": (100.0, 150.0),
-}
-"""Server time in ms, and bytes of page and figure together in kB."""
+FIXED_WORK = "signing in (fixed work)"
 
 
-def run() -> None:
-    """Fill a database, measure every page, print."""
-    setup_test_environment()
-    along = _fill()
-    for name, addresses in _pages(along).items():
-        _report(name, addresses)
+def run(instance: Instance, *, series: int, revisions: int, times: int) -> Iterator[Row]:
+    """Fill the instance, then a row for each page. Raises RuntimeError where a page is not 200."""
+    before, after = fill(series=series, revisions=revisions)
+    settings.ALLOWED_HOSTS = ["*"]
+    for name, addresses in _pages(before, after).items():
+        yield _row(instance, name, addresses, times)
 
 
-def _fill() -> list[Revision]:
-    along = make.revisions(REVISIONS)
-    noise = Random(SEED)
-    for number in range(MODES):
-        level = 1e6 * (1 + number / 10)
-        steps = [level] * STEP_AT + [level * 0.9] * (REVISIONS - STEP_AT)
-        levels = [step * noise.gauss(1, 0.01) for step in steps]
-        series = make.series(in_mode=f"mode-{number:02}")
-        make.history(series, along, levels)
-        _conclude(series, along, level)
-    for revision in along[STEP_AT - 1 : STEP_AT + 1]:
-        for number in range(MODES):
-            make.run(revision, in_mode=f"mode-{number:02}")
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
-    return along
-
-
-def _conclude(series: Series, along: list[Revision], level: float) -> None:
-    """What the detector would say: two levels, a finding between them, noise; with its words."""
-    before, after = along[STEP_AT - 1 : STEP_AT + 1]
-    make.finding(series, before, after, change_pct=-10.0, why=WHY)
-    make.analysis(
-        series,
-        count=REVISIONS,
-        segments=[
-            make.segment(along[0], before, level),
-            make.segment(after, along[-1], level * 0.9),
-        ],
-        noise=make.noise(revision_pct=1.0, run_pct=0.8, build_pct=0.9),
-        smallest={"pct": 3.2, "later_pct": 1.6, "more_runs_pct": 3.0, "helps": "revisions"},
-        newest={"revision": {"position": along[-1].position, "label": along[-1].name}},
-        why_not=WHY,
-        what_helps=WHY,
-    )
-
-
-def _pages(along: list[Revision]) -> dict[str, list[str]]:
+def _pages(before: Revision, after: Revision) -> dict[str, list[str]]:
     """Names of measurements, and the addresses that together are one."""
-    before, after = along[STEP_AT - 1 : STEP_AT + 1]
+    machine = Hardware.objects.order_by("pk")[0].name
+    modes = "&".join(f"mode=mode-{number:02}" for number in range(20))
+    sides = f"a=freebsd-head:{before.name}&b=freebsd-head:{after.name}"
+    one = f"a=freebsd-head:{before.name}:{machine}&b=freebsd-head:{after.name}:{machine}"
     return {
-        "one series": ["/trends/?mode=mode-00", "/trends/figure.json?mode=mode-00"],
-        "20 series": ["/trends/", "/trends/figure.json"],
+        FIXED_WORK: ["/sign-in/"],
         "overview": ["/"],
-        "trend wall": ["/hardware/Atom_C2758/T540-CR/"],
+        "hardware": ["/hardware/"],
+        "one machine": [f"/hardware/{machine}/"],
+        "alerts": ["/alerts/"],
+        "one alert": [f"/alerts/{Alert.objects.order_by('pk')[0].pk}/"],
         "commits": ["/commits/freebsd-head/"],
-        "commit": [after.get_absolute_url()],
-        "compare": [f"/compare/?a=freebsd-head:{before.name}&b=freebsd-head:{after.name}"],
+        "one commit": [after.get_absolute_url()],
+        "compare, one machine": [f"/compare/?{one}"],
+        "compare, all": [f"/compare/?{sides}"],
+        "trend, 1 series": [
+            f"/trends/{page}?hardware={machine}&mode=mode-00" for page in ("", "figure.json")
+        ],
+        "trend, 20 series": [
+            f"/trends/{page}?hardware={machine}&{modes}" for page in ("", "figure.json")
+        ],
     }
 
 
-def _report(name: str, addresses: list[str]) -> None:
-    client = Client(headers={"Accept-Encoding": "gzip"})
-    times_goal, size_goal = GOALS.get(name, (None, None))
-    size = 0.0
-    for address in addresses:
-        taken = _measure(client, address)
-        size += taken.size / 1000
-        title = f"pages: {name}: {address.partition('?')[0]}"
-        _print(title, taken.wall, "ms", times_goal)
-        _print(f"{title}: CPU without PostgreSQL", taken.cpu, "ms", None)
-    _print(f"pages: {name}: on the wire", size, "kB", size_goal)
+def _row(instance: Instance, name: str, addresses: list[str], times: int) -> Row:
+    """One page: the mean of ``times`` requests, of their times the median."""
+    server = http.client.HTTPConnection("127.0.0.1", instance.port)
+    size = sum(_ask(server, address) for address in addresses)
+    for _ in range(WARM):
+        for address in addresses:
+            _ask(server, address)
+    began, walls = instance.cpu_seconds(), []
+    for _ in range(times):
+        start = perf_counter()
+        for address in addresses:
+            _ask(server, address)
+        walls.append((perf_counter() - start) * 1000)
+    spent = instance.cpu_seconds()
+    server.close()
+    web, postgres = (
+        round((spent[who] - began[who]) / times * 1000, 1) for who in ("web", "postgres")
+    )
+    return {
+        "page": name,
+        "statements": sum(map(_statements, addresses)),
+        "web ms": web,
+        "PostgreSQL ms": postgres,
+        "p50 ms": round(median(walls), 1),
+        "kB": round(size / 1000, 1),
+    }
 
 
-class Taken(NamedTuple):
-    """Median milliseconds, and the bytes of the compressed answer."""
-
-    wall: float
-    cpu: float
-    size: int
-
-
-def _measure(client: Client, address: str) -> Taken:
-    walls, cpus = [], []
-    for _ in range(TIMES + 1):
-        wall, cpu = perf_counter(), process_time()
-        response = client.get(address)
-        walls.append((perf_counter() - wall) * 1000)
-        cpus.append((process_time() - cpu) * 1000)
-        if response.status_code != 200:
-            raise RuntimeError(f"{address}: {response.status_code}")
-    # The first fills caches of templates and statements, as a started server has them.
-    return Taken(median(walls[1:]), median(cpus[1:]), len(response.content))
+def _ask(server: http.client.HTTPConnection, address: str) -> int:
+    """The bytes of the compressed answer."""
+    server.request("GET", address, headers={"Accept-Encoding": "gzip"})
+    answer = server.getresponse()
+    body = answer.read()
+    if answer.status != 200:
+        raise RuntimeError(f"{address}: {answer.status}")
+    return len(body)
 
 
-def _print(name: str, value: float, unit: str, goal: float | None) -> None:
-    line = {"name": name, "value": round(value, 1), "unit": unit, "n": TIMES}
-    print(json.dumps(line | ({} if goal is None else {"goal": goal})))
+def _statements(address: str) -> int:
+    """How many statements a page asks, once its caches are warm."""
+    client = Client()
+    client.get(address)
+    with CaptureQueriesContext(connection) as captured:
+        client.get(address)
+    return len(captured)

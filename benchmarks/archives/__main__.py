@@ -1,11 +1,15 @@
 """How much of the faults of generated archives is found, and how much that is sound is doubted.
 
     python -m benchmarks.archives [--archives 100] [--directories 30] [--seed N] [--table] [--list]
+    python -m benchmarks.archives --sample DIR
 
 One JSON object a line, or a table in Markdown: of each kind of fault the share found, of sound runs
 the shares that wait or are doubted, each with Wilson's 95 % interval in percent and its goal. A
 fault of a directory counts once, and is found where each of its runs is treated as it has to be.
 --list prints what was missed.
+
+--sample reads a real archive instead, whose truth nobody knows, and prints a table of all that
+agent and server say of it: what is rejected, skipped, warned of, filed elsewhere or waiting.
 """
 
 import argparse
@@ -15,12 +19,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from pathlib import Path
 from random import Random
 from typing import Any
 
 from benchmarks import intervals
 from benchmarks.archives import directories, files, judge
 from benchmarks.archives.judge import Tally, judge_seed
+from benchmarks.archives.outcomes import outcomes_of
 from benchmarks.archives.planning import DIRECTORIES
 from webapp.stats.proportion import proportion
 
@@ -32,6 +38,7 @@ HEADER = ("fault, or figure", "found", "% with its interval", "goal", "reached")
 
 SOUND_GOALS = {
     judge.SOUND_READ: (">=", 99.9),
+    judge.SOUND_TOLD: (">=", 99.9),
     judge.SOUND_WAITING: ("<=", 0.1),
     judge.SOUND_WARNED: ("<=", 0.1),
     judge.SOUND_FOUND: ("<=", 1.0),
@@ -48,7 +55,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, help="another one each time unless given")
     parser.add_argument("--table", action="store_true", help="in Markdown")
     parser.add_argument("--list", action="store_true", help="what was missed, on standard error")
+    parser.add_argument("--sample", metavar="DIR", type=Path, help="what is said of a real archive")
     options = parser.parse_args()
+    if options.sample:
+        print(sample_table(options.sample))
+        return
     seed = secrets.randbits(32) if options.seed is None else options.seed
     tally = measure(options.archives, seed, options.directories)
     goals = dict.fromkeys([*directories.KINDS, directories.ORIGINAL], (">=", FOUND_GOAL))
@@ -60,6 +71,14 @@ def main() -> None:
         print("\n".join(json.dumps(one) for one in figures))
     if options.list:
         sys.stderr.writelines(f"{line}\n" for line in tally.missed)
+
+
+def sample_table(root: Path) -> str:
+    """What is said of the archive at ``root``; SystemExit where there are no results."""
+    outcomes = outcomes_of(root)
+    if not outcomes.directories:
+        raise SystemExit(f"no benchmark results below {root}: name an archive or a directory of it")
+    return outcomes.to_markdown()
 
 
 def measure(archives: int, seed: int, count: int = DIRECTORIES) -> Tally:

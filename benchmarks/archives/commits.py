@@ -51,8 +51,11 @@ class Commit:
 
     def is_named(self, name: str) -> bool:
         """Whether a run filed at ``name`` is filed at this commit: a count of all commits is a
-        place too, but that of another commit."""
-        if name in (self.name, f"c{self.total}"):
+        place too, but that of another commit. A release names one, ``12.0-CURRENT`` none."""
+        names = [self.name, f"c{self.total}"]
+        if "-RELEASE" in self.release:
+            names.append(self.release)
+        if name in names:
             return True
         return len(name) >= 7 and self.hash.startswith(name)
 

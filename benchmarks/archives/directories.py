@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-from labagent.readers.benchlab.reader import NO_REVISION
-
 from benchmarks.archives import kernels
 from benchmarks.archives.commits import FIRST_GIT, LAST_SVN, Commit
 from benchmarks.archives.plan import Draw, PlannedDirectory, Sign
@@ -119,6 +117,17 @@ def hash_of_another(draw: Draw) -> PlannedDirectory:
     return _marked(draw.directory(label_of(draw, other), runs), Sign("noticed"))
 
 
+def hash_in_label(draw: Draw) -> PlannedDirectory:
+    """`fbsd14-main.n257521-97be6fced7d`: the number is the kernel's, the hash another commit's."""
+    commit = draw.history.git()
+    other = draw.history.near(commit, draw.rng.choice((-1, 1)) * draw.rng.randint(1, 5000))
+    if draw.rng.random() < 0.5:
+        draw.imported.add([commit, other])
+    found = other.hash[: draw.rng.randint(7, 12)]
+    label = label_of(draw, commit, f"{commit.name}-{found}")
+    return _marked(draw.directory(label, draw.runs(commit, usual(draw, commit))), WAITS)
+
+
 def old_count(draw: Draw) -> PlannedDirectory:
     """Kernel and label count all commits, the history that was imported first parents."""
     directory = counted_in_all(draw)
@@ -167,13 +176,13 @@ def copied(draw: Draw) -> PlannedDirectory:
 
 
 def release_alone(draw: Draw) -> PlannedDirectory:
-    """`fbsd10.1`, and no number anywhere."""
+    """`fbsd10.1`, and no number anywhere: the release is all that names the commit."""
     directory = by_kernel_alone(draw)
     uname = kernels.release_alone(draw.rng, directory.runs[0].commit)
     for run in directory.runs:
         run.uname = uname
     directory.takes_faults = False
-    return _marked(directory, Sign("skipped", NO_REVISION))
+    return _marked(directory, FILED)
 
 
 def compared(draw: Draw) -> PlannedDirectory:
@@ -196,6 +205,9 @@ def numeric_configurations(draw: Draw) -> PlannedDirectory:
     cfgs = draw.rng.sample(("1", "2", "4", "8", "16", "128", "512"), 3)
     runs = draw.runs(commit, usual(draw, commit), options=(topic,), cfgs=cfgs)
     directory = draw.directory(label_of(draw, commit), runs, topic=topic)
+    if "." in topic:  # a knob: the configurations are its values
+        for run in directory.runs:
+            run.workload, run.options = "forwarding", (f"{topic}={run.cfg}",)
     directory.takes_faults = False
     return _marked(directory, FILED)
 
@@ -245,6 +257,7 @@ KINDS: dict[str, Shape] = {
     "count of another commit": count_of_another,
     "hash that no history holds": unknown_hash,
     "hash of another commit": hash_of_another,
+    "label with another commit's hash": hash_in_label,
     "old count of all commits, history counts otherwise": old_count,
     "numbers of two kinds": another_kind,
     "former kernel booted": former_kernel,

@@ -109,13 +109,14 @@ def clock_step(rng: Random, _directory: PlannedDirectory, run: PlannedRun) -> Si
 
 
 def saturated_sender(rng: Random, _directory: PlannedDirectory, run: PlannedRun) -> Sign | None:
-    """All that was sent arrived."""
+    """All that was sent arrived; of some it is known that the generator was the limit."""
     iteration = rng.choice(run.iterations)
     value = iteration.value
     if value is None:
         return None
     iteration.sent = value * rng.uniform(1.0, 1.015)
-    return Sign("found", "sender-saturated")
+    iteration.is_limited = rng.random() < 0.5
+    return Sign("found", "sender-saturated" if iteration.is_limited else "all-arrived")
 
 
 def warm_up(rng: Random, _directory: PlannedDirectory, run: PlannedRun) -> Sign | None:

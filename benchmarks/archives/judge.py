@@ -12,8 +12,11 @@ from labagent.readers.benchlab.reader import PROFILED
 
 from benchmarks.archives.plan import Sign
 from benchmarks.archives.planning import DIRECTORIES
+from benchmarks.archives.sound import VARIANTS
 from benchmarks.archives.writing import TrueRun, Truth, write_archive
 from webapp.results.identity import Evidence, Identity, identify
+from webapp.results.label_parts import BUILTIN_RULES, tell
+from webapp.results.modes import ModeName
 
 MEMORY = Path("/dev/shm")  # noqa: S108
 """Where files cost little, if the system has it: an archive has three thousand."""
@@ -22,6 +25,7 @@ SOUND_WAITING = "sound runs that wait"
 SOUND_READ = "sound runs read and filed as they are"
 SOUND_WARNED = "sound runs with a warning or remark"
 SOUND_FOUND = "sound iterations with a finding"
+SOUND_TOLD = "sound runs whose variant is told from their options"
 WRONG = "runs filed at a wrong commit without a word"
 WRONG_NAMES = "runs that give their commit another's name"
 
@@ -113,6 +117,11 @@ class _Judge:
     def _take_sound(self, run: TrueRun, filed: Filed | None, tally: Tally) -> None:
         is_read = filed is not None and _is_right(run, filed) and _values(filed.run) == run.values
         tally.take(SOUND_READ, is_read)
+        if is_read and filed and filed.run.mode.options:
+            is_told = _is_told(filed.run)
+            tally.take(SOUND_TOLD, is_told)
+            if not is_told:
+                tally.missed.append(f"{SOUND_TOLD}: {self._about(run)}")
         tally.take(SOUND_WAITING, filed is not None and filed.identity.waits)
         tally.take(SOUND_WARNED, filed is not None and not filed.is_silent)
         if not is_read or (filed and not filed.is_silent):
@@ -210,6 +219,14 @@ def _is_right(run: TrueRun, filed: Filed) -> bool:
         and run.commit.is_named(identity.revision)
         and (its.tree, its.hardware, str(its.mode)) == (run.commit.tree, run.machine, run.mode)
     )
+
+
+def _is_told(run: Run) -> bool:
+    """Whether the rules that come with the server take the words that name a variant, and those
+    alone, out of the mode."""
+    image = run.evidence.image if run.evidence else ""
+    told = tell(ModeName.parse(str(run.mode)), BUILTIN_RULES, image=image)
+    return {part.name for part in told.parts} == VARIANTS & set(run.mode.options)
 
 
 def _values(run: Run) -> tuple[float, ...]:

@@ -26,13 +26,14 @@ class Second:
 
 @dataclass
 class Iteration:
-    """``sent`` is the rate of the generator in packets/s; ``damage`` is done to the receiver's log
-    once it is written."""
+    """``sent`` is the rate of the generator in packets/s; ``is_limited``: it was asked for no more.
+    ``damage`` is done to the receiver's log once it is written."""
 
     seconds: list[Second]
     sent: float
     is_new: bool
     sender_seconds: bool
+    is_limited: bool = False
     damage: Callable[[bytes], bytes] = field(default=bytes)
 
     @property
@@ -67,7 +68,8 @@ class Iteration:
         return self.damage(("\n".join([*lines, "Terminated"]) + "\n").encode())
 
     def sender(self) -> bytes:
-        lines = ["CMD: pkt-gen -U -f tx -i igb2 -n 80000000 -l 60 -w 4"]
+        limit = f" -R {round(self.sent)}" if self.is_limited else ""
+        lines = [f"CMD: pkt-gen -U -f tx -i igb2 -n 80000000 -l 60 -w 4{limit}"]
         start = self.seconds[0].stamp - 5 * MICROSECONDS
         lines += [f"{_stamp(start + at)} main [1956] up" for at in range(8)]
         if self.sender_seconds:

@@ -58,6 +58,8 @@ class PlannedRun:
     log_cfg: str = ""
     """What `.info` and logs call the configuration where that differs from ``cfg``."""
     iterations: list[Iteration] = field(default_factory=list)
+    workload: str = ""
+    """What it measures, where its configuration is the value of a knob."""
     values: Literal["right", "edited", ""] = "right"
     crlf: bool = False
     blocked: Callable[[Path], None] | None = None

@@ -9,6 +9,10 @@ from benchmarks.archives.plan import Draw, PlannedDirectory
 Shape = Callable[[Draw], PlannedDirectory]
 
 
+VARIANTS = frozenset({"D27401", "D27401v4", "D33658", "mbuf", "yandex"})
+"""Of all words in labels and images those that are no option of the mode."""
+
+
 def numbered(draw: Draw) -> PlannedDirectory:
     """`fbsd12-head.r317849`, the kernel alike."""
     commit = draw.history.any()

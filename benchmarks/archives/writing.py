@@ -89,7 +89,7 @@ def _write_run(
     return TrueRun(
         commit=run.commit,
         machine=directory.machine,
-        mode=f"{run.cfg}{'@' * bool(run.pktgen)}{run.pktgen}{options}",
+        mode=f"{run.workload or run.cfg}{'@' * bool(run.pktgen)}{run.pktgen}{options}",
         logs=tuple(str(Path(directory.title) / place / name) for name in names),
         where="/".join((directory.title, *run.nested, run.prefix)),
         values=tuple(one.value for one in run.iterations if one.value is not None),

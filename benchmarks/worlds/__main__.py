@@ -16,7 +16,7 @@ from benchmarks.worlds.table import WORLDS
 
 SEED = 20251122
 TRIALS = 1000
-SHORT = 30
+SHORT = 10
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ from itertools import product
 from math import exp, log, log1p, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.worlds.figures import Figure, at_most, percent
 from webapp.stats.agreement import History, Upload, history_of, judge, upload_of
@@ -32,9 +33,10 @@ CONFIGURATION = 20.0
 GOAL = at_most(0.5)
 
 Rng = np.random.Generator
+Floats = NDArray[np.float64]
 
 
-class _World:
+class World:
     """How uploads come to be; ``build`` None: drawn anew, 0: all are of one build."""
 
     def __init__(self, rng: Rng, build: float | None, boots: int, *, own: bool, old: bool) -> None:
@@ -53,13 +55,24 @@ class _World:
 
     def upload(self, name: str, build: float, shift: float = 0.0, *, wild: bool = False) -> Upload:
         """One upload; one of its samples is half of what it should be where it is ``wild``."""
-        boots = list(range(RUNS)) if self.has_own_boots else [0] * RUNS
-        of_boot = self.boot * self.rng.standard_normal(RUNS)
+        of_boots = self.boots()
         level = shift + build * self.rng.standard_normal()
-        logs = level + of_boot[boots] + RUN * self.rng.standard_normal(RUNS)
+        return self.of_build(name, name if build else "one", level + of_boots, wild=wild)
+
+    def boots(self) -> Floats:
+        """How far the boot of each run lies off, on the log scale."""
+        drawn = self.boot * self.rng.standard_normal(RUNS)
+        return drawn if self.has_own_boots else np.repeat(drawn[:1], RUNS)
+
+    def of_build(
+        self, name: str, build: str, levels: Floats, *, session: str = "", wild: bool = False
+    ) -> Upload:
+        """One upload of a build, whose runs have these levels (on the log scale)."""
+        boots = list(range(RUNS)) if self.has_own_boots else [0] * RUNS
+        logs = levels + RUN * self.rng.standard_normal(RUNS)
         samples = np.exp(logs)
         samples[0] *= WILD if wild else 1.0
-        found = upload_of(name, name if build else "one", samples.tolist(), boots)
+        found = upload_of(name, build, samples.tolist(), boots, session)
         if found is None:
             raise AssertionError("every sample is positive")
         return found
@@ -77,10 +90,11 @@ class _World:
         shift = times * sqrt(2) * self.upload_noise(build) + log1p(how.get("percent", 0) / 100)
         its = [self.upload(str(one), build) for one in range(uploads - 1)]
         its.append(self.upload("last", build, shift, wild=bool(how.get("wild"))))
-        return _marks(its, self.history(build))
+        return marks(its, self.history(build))
 
 
-def _marks(uploads: Sequence[Upload], history: History | None) -> bool:
+def marks(uploads: Sequence[Upload], history: History | None) -> bool:
+    """Return whether a point of these uploads is marked."""
     found = judge(uploads, history)
     return found is not None and found.is_beyond_noise
 
@@ -96,7 +110,7 @@ def _null(trials: int, seed: int) -> list[Figure]:
         product((False, True), (*BUILDS, 0.0), BOOTS, (True, False))
     ):
         rng = np.random.default_rng([seed, 1, number])
-        world = _World(rng, build, boots, own=own, old=old)
+        world = World(rng, build, boots, own=own, old=old)
         hits = sum(world.is_marked(UPLOADS[one % len(UPLOADS)]) for one in range(trials))
         name = f"no cause, {_named(world, boots)}: marked"
         figures.append(Figure(name, percent(hits, trials), GOAL, digits=2))
@@ -106,11 +120,11 @@ def _null(trials: int, seed: int) -> list[Figure]:
 def _special(trials: int, seed: int) -> list[Figure]:
     figures = []
     for uploads in UPLOADS:
-        world = _World(np.random.default_rng([seed, 2, uploads]), None, 1, own=True, old=False)
+        world = World(np.random.default_rng([seed, 2, uploads]), None, 1, own=True, old=False)
         hits = sum(world.is_marked(uploads) for _ in range(trials))
         name = f"no cause, {_named(world, 1)}, {uploads} uploads: marked"
         figures.append(Figure(name, percent(hits, trials), GOAL, digits=2))
-    world = _World(np.random.default_rng([seed, 3]), None, 1, own=True, old=False)
+    world = World(np.random.default_rng([seed, 3]), None, 1, own=True, old=False)
     hits = sum(world.is_marked(2, wild=True) for _ in range(trials))
     name = f"no cause, {_named(world, 1)}, one sample at half: marked"
     return [*figures, Figure(name, percent(hits, trials), GOAL, digits=2)]
@@ -119,19 +133,19 @@ def _special(trials: int, seed: int) -> list[Figure]:
 def _power(trials: int, seed: int) -> list[Figure]:
     figures = []
     for number, (old, own, times) in enumerate(product((False, True), (True, False), TIMES)):
-        world = _World(np.random.default_rng([seed, 4, number]), None, 1, own=own, old=old)
+        world = World(np.random.default_rng([seed, 4, number]), None, 1, own=own, old=old)
         hits = sum(world.is_marked(2, times) for _ in range(trials))
         name = f"{times} × the noise apart, {_named(world, 1)}: marked"
         figures.append(Figure(name, percent(hits, trials)))
     for number, (old, own) in enumerate(product((False, True), (True, False))):
-        world = _World(np.random.default_rng([seed, 5, number]), None, 1, own=own, old=old)
+        world = World(np.random.default_rng([seed, 5, number]), None, 1, own=own, old=old)
         hits = sum(world.is_marked(2, percent=CONFIGURATION) for _ in range(trials))
         name = f"{CONFIGURATION:g} % apart, {_named(world, 1)}: marked"
         figures.append(Figure(name, percent(hits, trials)))
     return figures
 
 
-def _named(world: _World, boots: int) -> str:
+def _named(world: World, boots: int) -> str:
     builds = {None: "builds 1.8 % × 1.6", 0.0: "one build"}
     build = builds.get(world.build) or f"builds {100 * (world.build or 0):g} %"
     age = f"{REVISIONS} revisions" if world.is_old else "new series"

@@ -1,14 +1,39 @@
 """All worlds, by the name that `--only` takes."""
 
-from benchmarks.worlds import agreeing, comparing, decisive, disagreeing, planning, young
+from benchmarks.worlds import (
+    agreeing,
+    beginning,
+    calm,
+    comparing,
+    decisive,
+    disagreeing,
+    excursions,
+    machines,
+    noises,
+    planning,
+    returning,
+    sessions,
+    slow,
+    stepping,
+    young,
+)
 from benchmarks.worlds.figures import Measure
 
 WORLDS: dict[str, Measure] = {
     "young": young.measure,
     "comparing": comparing.measure,
+    "machines": machines.measure,
     "agreeing": agreeing.measure,
     "decisive": decisive.measure,
     "planning": planning.measure,
     "disagreeing": disagreeing.measure,
+    "sessions": sessions.measure,
+    "excursions": excursions.measure,
+    "returning": returning.measure,
+    "noises": noises.measure,
+    "slow": slow.measure,
+    "calm": calm.measure,
+    "stepping": stepping.measure,
+    "beginning": beginning.measure,
 }
 """What each measures, and how, its module says."""

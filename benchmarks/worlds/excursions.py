@@ -1,0 +1,138 @@
+"""Excursions: one revision far off whose samples agree, alone and before a real new level.
+
+Forty revisions, one at the level of an excursion, forty back at the old one. A finding counts
+where it lies at the very revision. The second world goes on to a new level eight revisions later.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import log1p
+
+import numpy as np
+
+from benchmarks.cells import HEAVY
+from benchmarks.worlds.figures import Figure, at_least, at_most, percent
+from benchmarks.worlds.reading import SD, Floats, Reading, draw, mean, read
+from webapp.stats.simulate import draw_levels
+
+BEFORE_IT, AFTER_IT = 40, 40
+SIZES = (-20.0, -35.0, -57.0)
+IN_SD = (5, 8, 10)
+"""Sizes of smaller excursions, in scatters of one revision."""
+
+STEP, LATER = -12.0, 8
+"""A real new level, and how many revisions after the excursion it begins."""
+
+WILD = 0.4
+"""What one wild sample is multiplied by."""
+
+HEAVY_REVISIONS = 200
+
+BEFORE: dict[str, str] = {
+    "-20 %: told as an excursion": "0.0",
+    "-20 %: size within its interval": "0.0",
+    "-20 %: changes of level": "0.01",
+    "-35 %: told as an excursion": "0.0",
+    "-35 %: size within its interval": "0.0",
+    "-35 %: changes of level": "0.00",
+    "-57 %: told as an excursion": "0.0",
+    "-57 %: size within its interval": "0.0",
+    "-57 %: changes of level": "0.00",
+    "5 sd: told as an excursion": "0.0",
+    "8 sd: told as an excursion": "0.0",
+    "10 sd: told as an excursion": "0.0",
+    "-33 %, then -12 %: both told, within intervals": "0.0",
+    "-33 %, then -12 %: size of the level within its interval": "97.8",
+    "one wild sample: anything told": "1.5",
+    "heavy tails: excursions per 1,000 revisions": "0.00",
+}
+"""What each figure was when changes of level were all that was found (400 trials)."""
+
+
+def measure(trials: int, seed: int) -> list[Figure]:
+    """Return how often an excursion is told as what it is, how large, and what else is said."""
+    rows: list[Figure] = []
+    for pct in SIZES:
+        rows += _alone(pct, trials, seed)
+    rows += [_in_sd(times, trials, seed) for times in IN_SD]
+    rows += _before_a_level(trials, seed)
+    rows += [_wild_sample(trials, seed), _heavy_tails(trials, seed)]
+    return [replace(row, before=BEFORE.get(row.name, "")) for row in rows]
+
+
+def _alone(pct: float, trials: int, seed: int) -> list[Figure]:
+    rng = np.random.default_rng([seed, 1, int(-pct)])
+    readings = [read(draw(rng, _shift(log1p(pct / 100)))) for _ in range(trials)]
+    told = [next((o for o in r.excursions if o.index == BEFORE_IT), None) for r in readings]
+    found = [one for one in told if one is not None]
+    others = mean(len(reading.changes) for reading in readings)
+    name = f"{pct:g} %"
+    return [
+        Figure(f"{name}: told as an excursion", percent(len(found), trials), at_least(95.0)),
+        _held(f"{name}: size within its interval", [one.holds(pct) for one in found]),
+        Figure(f"{name}: changes of level", others, at_most(0.1), digits=2),
+    ]
+
+
+def _shift(log: float) -> Floats:
+    shift = np.zeros(BEFORE_IT + 1 + AFTER_IT)
+    shift[BEFORE_IT] = log
+    return shift
+
+
+def _held(name: str, held: Sequence[bool]) -> Figure:
+    return Figure(name, percent(sum(held), len(held)), at_least(93.0))
+
+
+def _in_sd(times: int, trials: int, seed: int) -> Figure:
+    rng = np.random.default_rng([seed, 2, times])
+    hits = sum(
+        any(one.index == BEFORE_IT for one in read(draw(rng, _shift(-times * SD))).excursions)
+        for _ in range(trials)
+    )
+    return Figure(f"{times} sd: told as an excursion", percent(hits, trials))
+
+
+def _before_a_level(trials: int, seed: int) -> list[Figure]:
+    rng = np.random.default_rng([seed, 3])
+    shift = _shift(log1p(-0.33))
+    shift[BEFORE_IT + LATER :] += log1p(STEP / 100)
+    readings = [read(draw(rng, shift)) for _ in range(trials)]
+    steps = [reading.near(BEFORE_IT + LATER) for reading in readings]
+    both = [
+        _holds_excursion(reading, -33.0) and step is not None and step.holds(STEP)
+        for reading, step in zip(readings, steps, strict=True)
+    ]
+    of_step = [step.holds(STEP) for step in steps if step is not None]
+    return [
+        Figure("-33 %, then -12 %: both told, within intervals", percent(sum(both), trials)),
+        _held("-33 %, then -12 %: size of the level within its interval", of_step),
+    ]
+
+
+def _holds_excursion(reading: Reading, pct: float) -> bool:
+    return any(one.index == BEFORE_IT and one.holds(pct) for one in reading.excursions)
+
+
+def _wild_sample(trials: int, seed: int) -> Figure:
+    rng = np.random.default_rng([seed, 4])
+    hits = 0
+    for _ in range(trials):
+        values = draw(rng, _shift(0.0))
+        values[BEFORE_IT, 0] *= WILD
+        reading = read(values)
+        hits += bool(reading.excursions or reading.changes)
+    return Figure("one wild sample: anything told", percent(hits, trials), at_most(1.0))
+
+
+def _heavy_tails(trials: int, seed: int) -> Figure:
+    """Excursions per 1,000 revisions where runs and builds have heavy tails."""
+    rng = np.random.default_rng([seed, 5])
+    scatter = HEAVY[3].scatter
+    counts = []
+    for _ in range(trials):
+        shift = draw_levels(rng, 1, HEAVY_REVISIONS, scatter)[0]
+        reading = read(draw(rng, shift, replace(scatter, build=0.0)))
+        counts.append(1000 * len(reading.excursions) / HEAVY_REVISIONS)
+    name = "heavy tails: excursions per 1,000 revisions"
+    return Figure(name, mean(counts), at_most(3.0), digits=2)

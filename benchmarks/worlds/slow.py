@@ -1,0 +1,149 @@
+"""Slow losses: none of whose steps is a change, and what must not be taken for one.
+
+Two hundred revisions. Nulls have no trend at all: builds of 3 % that stray together, and a random
+walk; and yearly and weekly waves, whose levels come back.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from math import expm1, log1p, pi
+
+import numpy as np
+
+from benchmarks.worlds.figures import Figure, Goal, at_least, at_most, percent
+from benchmarks.worlds.reading import USUAL, Floats, draw, mean, read
+from webapp.stats.simulate import Scatter
+
+REVISIONS, BY = 200, 120
+"""Length, and the revision by which a slow loss is told."""
+
+STEPS, EVERY = 10, 20
+WAVE = 0.02
+PERIODS = (100, 7)
+REMEMBERING = (0.6, 0.9)
+WALK = 0.003
+"""Standard deviation of a step of the random walk."""
+
+NULLS = 4
+"""So many times the trials for series without a trend: false alarms are to be rare."""
+
+BEFORE: dict[str, str] = {
+    "-10 % evenly: told as slow by 120": "0.0",
+    "-10 % evenly: told as slow at the end": "0.0",
+    "-10 % evenly: whole size within the interval at the end": "0.0",
+    "-10 % evenly: changes of level at the end": "0.60",
+    "-10 % evenly: nothing told at the end": "62.7",
+    "-5 % evenly: told as slow by 120": "0.0",
+    "-5 % evenly: told as slow at the end": "0.0",
+    "-5 % evenly: whole size within the interval at the end": "0.0",
+    "-5 % evenly: changes of level at the end": "1.98",
+    "-5 % evenly: nothing told at the end": "23.5",
+    "10 steps of -1 %: told as slow by 120": "0.0",
+    "10 steps of -1 %: told as slow at the end": "0.0",
+    "10 steps of -1 %: whole size within the interval at the end": "0.0",
+    "10 steps of -1 %: changes of level at the end": "1.03",
+    "10 steps of -1 %: nothing told at the end": "52.2",
+    "builds 3 %, AR(1) 0.6: told as slow": "0.00",
+    "builds 3 %, AR(1) 0.6: changes of level": "1.08",
+    "builds 3 %, AR(1) 0.9: told as slow": "0.00",
+    "builds 3 %, AR(1) 0.9: changes of level": "3.11",
+    "random walk of 0.3 %: told as slow": "0.00",
+    "random walk of 0.3 %: changes of level": "3.13",
+    "wave of ± 2 %, period 100: changes of level": "3.14",
+    "wave of ± 2 %, period 100: told as slow when it is back": "0.0",
+    "wave of ± 2 %, period 7: changes of level": "0.00",
+    "wave of ± 2 %, period 7: told as slow when it is back": "0.0",
+}
+"""What each figure was when changes of level were all that was found (400 trials)."""
+
+
+def measure(trials: int, seed: int) -> list[Figure]:
+    """Return how often slow losses are told, and how often they are where there are none."""
+    index = np.arange(REVISIONS)
+    evenly, stairs = (index + 0.5) / REVISIONS, index // EVERY + 1.0
+    losses = {
+        "-10 % evenly": (log1p(-0.10), evenly, 95.0),
+        "-5 % evenly": (log1p(-0.05), evenly, 90.0),
+        f"{STEPS} steps of -1 %": (STEPS * log1p(-0.01), stairs / STEPS, 95.0),
+    }
+    rows: list[Figure] = []
+    for number, (name, (whole, shape, goal)) in enumerate(losses.items()):
+        rows += _loss(name, whole, shape, at_least(goal), trials=trials, seed=[seed, 1, number])
+    rows += _nulls(trials, seed)
+    for period in PERIODS:
+        rows += _wave(period, trials, [seed, 3, period])
+    return [replace(row, before=BEFORE.get(row.name, "")) for row in rows]
+
+
+def _loss(
+    name: str, log: float, shape: Floats, goal: Goal, *, trials: int, seed: list[int]
+) -> list[Figure]:
+    rng = np.random.default_rng(seed)
+    told = at_end = size = nothing = 0
+    changes = []
+    for _ in range(trials):
+        values = draw(rng, log * shape)
+        whole = read(values)
+        told += bool(read(values[:BY]).slow)
+        at_end += bool(whole.slow)
+        size += any(one.holds(100 * expm1(log)) for one in whole.slow)
+        nothing += not (whole.slow or whole.changes)
+        changes.append(len(whole.changes))
+    return [
+        Figure(f"{name}: told as slow by {BY}", percent(told, trials), goal),
+        Figure(f"{name}: told as slow at the end", percent(at_end, trials), goal),
+        Figure(f"{name}: whole size within the interval at the end", percent(size, trials)),
+        Figure(f"{name}: changes of level at the end", mean(changes), digits=2),
+        Figure(f"{name}: nothing told at the end", percent(nothing, trials)),
+    ]
+
+
+def _nulls(trials: int, seed: int) -> list[Figure]:
+    rows = []
+    for number, memory in enumerate(REMEMBERING):
+        goal = at_most(0.2) if memory == REMEMBERING[0] else None
+        name = f"builds 3 %, AR(1) {memory:g}"
+        one = partial(_remembering, memory=memory)
+        rows += _null(name, one, goal, NULLS * trials, [seed, 2, number])
+    walk = f"random walk of {100 * WALK:g} %"
+    rows += _null(walk, _walk, None, trials, [seed, 2, 9])
+    return rows
+
+
+def _remembering(rng: np.random.Generator, memory: float) -> Floats:
+    return draw(rng, np.zeros(REVISIONS), Scatter(run=0.01, build=0.03, memory=memory))
+
+
+def _walk(rng: np.random.Generator) -> Floats:
+    return draw(rng, np.cumsum(WALK * rng.standard_normal(REVISIONS)))
+
+
+def _null(
+    name: str,
+    one: Callable[[np.random.Generator], Floats],
+    goal: Goal | None,
+    trials: int,
+    seed: list[int],
+) -> list[Figure]:
+    rng = np.random.default_rng(seed)
+    readings = [read(one(rng)) for _ in range(trials)]
+    slow = percent(sum(bool(reading.slow) for reading in readings), trials)
+    changes = mean(len(reading.changes) for reading in readings)
+    return [
+        Figure(f"{name}: told as slow", slow, goal, digits=2),
+        Figure(f"{name}: changes of level", changes, digits=2),
+    ]
+
+
+def _wave(period: int, trials: int, seed: list[int]) -> list[Figure]:
+    rng = np.random.default_rng(seed)
+    wave = WAVE * np.sin(2 * pi * np.arange(REVISIONS) / period)
+    readings = [read(draw(rng, wave, USUAL)) for _ in range(trials)]
+    slow = percent(sum(bool(reading.slow) for reading in readings), trials)
+    changes = mean(len(reading.changes) for reading in readings)
+    name = f"wave of ± 2 %, period {period}"
+    return [
+        Figure(f"{name}: changes of level", changes, at_most(0.5), digits=2),
+        Figure(f"{name}: told as slow when it is back", slow, at_most(1.0)),
+    ]
