@@ -1,7 +1,9 @@
 """Whether uploads of one revision agree: what must be caught, and what nobody can tell."""
 
 import json
+from dataclasses import replace
 from math import exp, log
+from typing import Any
 
 import numpy as np
 import pytest
@@ -205,3 +207,73 @@ def test_huge_and_tiny_levels_have_numbers() -> None:
     found = judged(upload("a", 1e-300), upload("b", 1e300))
     assert found.is_beyond_noise
     assert np.isfinite(found.percent)
+
+
+def session(name: str, level: float, builds: list[str], **how: Any) -> list[Upload]:
+    """Uploads of one session, one for each of ``builds``."""
+    return [
+        replace(upload(f"{name} {number}", level, build=build, **how), session=name)
+        for number, build in enumerate(builds)
+    ]
+
+
+class TestSessions:
+    def test_two_that_differ_are_marked_though_no_two_uploads_prove_it(self) -> None:
+        one, other = (
+            session(name, level, [f"{name}{number}" for number in range(4)])
+            for name, level in (("one", 1000.0), ("other", 1090.0))
+        )
+        found = judged(*one, *other)
+        assert found.is_beyond_noise
+        assert found.of_sessions
+        assert (found.first, found.second) == ("one", "other")
+        assert found.percent == pytest.approx(9.0)
+        assert found.limit == LIMIT / 2
+        assert may_disagree([*one, *other])
+        alone = [replace(upload, session="") for upload in (*one, *other)]
+        assert not marks(*alone)
+
+    def test_builds_of_both_sessions_that_scatter_as_much_explain_it(self) -> None:
+        levels = [1000.0, 1090.0, 960.0, 1050.0]
+        one = [replace(upload(f"a{x}", x), session="one") for x in levels]
+        other = [replace(upload(f"b{x}", x * 1.05), session="other") for x in levels]
+        assert not marks(*one, *other)
+
+    def test_sessions_of_one_upload_each_are_uploads(self) -> None:
+        one, other = upload("a"), upload("b", 1200)
+        named = [replace(one, session="x"), replace(other, session="y")]
+        assert judged(*named) == judged(one, other)
+
+    def test_one_session_alone_is_no_pair(self) -> None:
+        its = session("one", 1000.0, ["a", "b", "c"])
+        assert judged(*its) == judged(*(replace(one, session="") for one in its))
+
+    def test_the_same_build_is_judged_by_the_boots_of_both(self) -> None:
+        one, other = session("one", 1000.0, ["x"] * 3), session("other", 1012.0, ["x"] * 3)
+        found = judged(*one, *other)
+        assert found.of_sessions
+        boots = np.log([1000.0 * (1 + at / 100) for at in FIVE] * 3)
+        expected = stats.ttest_ind(boots, boots + log(1.012)).pvalue
+        assert found.chance == pytest.approx(expected, rel=1e-6)
+
+    def test_an_odd_upload_within_a_session_is_still_marked(self) -> None:
+        its = [*session("one", 1000.0, ["a", "b"]), *session("other", 1000.0, ["c", "d"])]
+        odd = replace(upload("odd", 1900), session="other")
+        assert marks(*its, odd)
+
+    def test_of_many_sessions_the_outermost_are_compared(self) -> None:
+        many = [
+            one
+            for number in range(MOST_UPLOADS + 4)
+            for one in session(f"{number:02}", 1000.0 + number / 10, ["a", "b"])
+        ]
+        assert not marks(*many)
+        found = judged(*many, *session("odd", 1500.0, ["c", "d"]))
+        assert found.of_sessions
+        assert "odd" in (found.first, found.second)
+
+    def test_it_survives_json_and_what_was_stored_before_sessions(self) -> None:
+        (one,) = session("one", 1000.0, ["a"])
+        assert Upload.from_data(json.loads(json.dumps(one.to_data()))) == one
+        old = {name: part for name, part in one.to_data().items() if name != "session"}
+        assert Upload.from_data(old).session == ""

@@ -1,4 +1,6 @@
 import math
+from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -94,6 +96,21 @@ def test_the_answer_is_the_cheapest_plan_that_suffices() -> None:
     assert found.provable == provable_change(found.plan, noise) <= 4
     fewer = [Plan(1, boots, 1) for boots in range(2, found.plan.all_runs)]
     assert all(provable_change(plan, noise) > 4 for plan in fewer)
+
+
+@pytest.mark.parametrize("power", [80.0, 90.0])
+@pytest.mark.parametrize("baseline", [None, Plan(2, 3, 1), Plan(1, 5, 4)])
+@pytest.mark.parametrize("build", [0.0, 0.8])
+def test_no_cheaper_plan_is_passed_over(build: float, baseline: Plan | None, power: float) -> None:
+    noise = NoiseLevels(run=1.0, boot=0.7, build=build)
+    every = map(Plan, *zip(*product(range(1, 5), range(1, 7), range(1, 4)), strict=True))
+    allowed = [plan for plan in every if plan.builds > 1 or build == 0]
+    change = partial(provable_change, noise=noise, baseline=baseline, power=power)
+    for percent in (1.0, 2.5, 6.0):
+        enough = [plan for plan in allowed if (change(plan) or math.inf) <= percent]
+        cheapest = min(enough, key=lambda p: (p.all_runs, p.builds, p.boots), default=None)
+        found = plan_for(percent, noise, baseline=baseline, most=Plan(4, 6, 3), power=power)
+        assert found.plan == cheapest
 
 
 def test_noise_that_is_an_estimate_is_planned_for_by_its_bounds() -> None:

@@ -4,21 +4,36 @@ Every two uploads of a point are compared, on logarithms. A boot is the unit whe
 boots and one has two of them: then what other boots scatter by is measured. Else the noise between
 boots is not measured, and is believed, like that between different builds (``Belief``: lognormal),
 together with what the series itself shows. The two that differ most decide, by a limit divided by
-how many pairs there are (Bonferroni). In words and with figures: docs/statistics.md.
+how many pairs there are (Bonferroni). Where uploads were measured in several sessions and a session
+has several, every two sessions are compared as well, each as a whole; runs and sessions then have
+half of the limit each. In words and with figures: docs/statistics.md.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations, pairwise
 from math import exp, expm1, floor, fsum, log, sqrt
 from statistics import median
-from typing import Any
 
 from scipy.special import stdtr
 
-from webapp.stats.compare import Samples, summarize
-from webapp.stats.decisive import Belief, Build, Evidence, build_of, chance
+from webapp.stats.decisive import Belief, Evidence, chance
 from webapp.stats.decisive.belief import LEAST_PCT
+from webapp.stats.session_pairs import SessionPair, session_pairs
+from webapp.stats.uploads import Upload, upload_of
+
+__all__ = [
+    "HISTORY",
+    "LIMIT",
+    "MOST_UPLOADS",
+    "Disagreement",
+    "History",
+    "Upload",
+    "history_of",
+    "judge",
+    "may_disagree",
+    "upload_of",
+]
 
 LIMIT = 0.0025
 """The largest chance, two-sided, of uploads that differ as much without a cause: twice as strict as
@@ -49,31 +64,6 @@ EXACT = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Upload:
-    """One run of a point: ``name`` tells it from others, ``build`` what was measured.
-
-    ``samples`` and ``boots`` are the mean of the logarithms with the squares around it, of single
-    samples and of boots (None: not all are known). ``floor`` is what equal values leave open.
-    """
-
-    name: str
-    build: str
-    samples: Build
-    boots: Build | None
-    floor: float
-
-    def to_data(self) -> dict[str, Any]:
-        """Numbers, strings and dicts only: what JSON can hold."""
-        return asdict(self)
-
-    @classmethod
-    def from_data(cls, data: dict[str, Any]) -> "Upload":
-        """What `to_data` wrote, also after a passage through JSON."""
-        boots = data["boots"] and Build(**data["boots"])
-        return cls(**{**data, "samples": Build(**data["samples"]), "boots": boots})
-
-
-@dataclass(frozen=True, slots=True)
 class History:
     """Scatter of the revisions of a series in percent, by so many degrees of freedom."""
 
@@ -83,8 +73,8 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """The run named ``second`` lies ``percent`` above ``first``, which without a cause is seen with
-    ``chance``, at most ``limit`` for a mark.
+    """The run (or session) named ``second`` lies ``percent`` above ``first``, which without a cause
+    is seen with ``chance``, at most ``limit`` for a mark.
     """
 
     first: str
@@ -92,6 +82,7 @@ class Disagreement:
     percent: float
     chance: float
     limit: float
+    of_sessions: bool = False
 
     @property
     def is_beyond_noise(self) -> bool:
@@ -118,24 +109,6 @@ class _Pair:
         return abs(self.difference) / sqrt(noise + self.share * self.variance)
 
 
-def upload_of(
-    name: str, build: str, samples: Sequence[float], boots: Sequence[object] | None
-) -> Upload | None:
-    """Return what one run says; None where no sample is positive. Unknown boots are None."""
-    positive = [value for value in samples if value > 0]
-    runs = build_of(positive)
-    if runs is None:
-        return None
-    known = boots is not None and None not in boots
-    return Upload(
-        name=name,
-        build=build,
-        samples=runs,
-        boots=build_of(samples, boots) if known else None,
-        floor=summarize(Samples(positive)).floor("log"),
-    )
-
-
 def history_of(levels: Sequence[tuple[float, int]]) -> History | None:
     """Return what neighbours along the tree show: of each point its mean and how many uploads it
     has, in order. By the median, so that steps, odd revisions and marked ones do not count for
@@ -158,15 +131,22 @@ def may_disagree(uploads: Sequence[Upload]) -> bool:
     """Whether any history could make them disagree: their samples alone, without all other noise,
     do not explain the difference.
     """
-    pairs, limit = _pairs(uploads)
-    return any(_chance_by_samples(pair) <= limit for pair in pairs)
+    sessions = session_pairs(uploads, MOST_UPLOADS)
+    pairs, limit = _pairs(uploads, LIMIT / 2 if sessions else LIMIT)
+    return any(_chance_by_samples(pair) <= limit for pair in pairs) or any(
+        _of_session_samples(pair) <= LIMIT / 2 / pair.among for pair in sessions
+    )
 
 
 def judge(uploads: Sequence[Upload], history: History | None = None) -> Disagreement | None:
     """Return the two that differ most, and how often that is noise; None where it cannot be told:
-    fewer than two uploads, or nothing is known of their scatter.
+    fewer than two uploads, or nothing is known of their scatter. Two sessions, where they differ
+    beyond noise, else two runs.
     """
-    pairs, limit = _pairs(uploads)
+    sessions = session_pairs(uploads, MOST_UPLOADS)
+    if found := _judge_sessions(sessions, history):
+        return found
+    pairs, limit = _pairs(uploads, LIMIT / 2 if sessions else LIMIT)
     told = [pair for pair in pairs if pair.freedom or history]
     if not told:
         return None
@@ -175,21 +155,53 @@ def judge(uploads: Sequence[Upload], history: History | None = None) -> Disagree
     return Disagreement(
         first=low.name,
         second=high.name,
-        percent=100 * expm1(min(abs(pair.difference), MOST_LOG)),
+        percent=_percent(pair.difference),
         chance=_chance(pair, history),
         limit=limit,
     )
 
 
-def _pairs(uploads: Sequence[Upload]) -> tuple[list[_Pair], float]:
-    """All pairs, and the limit that holds for each."""
+def _judge_sessions(pairs: Sequence[SessionPair], history: History | None) -> Disagreement | None:
+    """The two sessions that differ most; None unless noise does not explain how they do."""
+    told = [pair for pair in pairs if pair.freedom or history]
+    if not told:
+        return None
+    pair = max(told, key=lambda one: one.rank)
+    if pair.levels:
+        seen = min(1.0, 2 * chance(pair.evidence(EXACT), _believed(pair.levels, history)))
+    else:
+        seen = _of_session_samples(pair)
+    first, second = (pair.first, pair.second)[:: 1 if pair.difference >= 0 else -1]
+    found = Disagreement(
+        first,
+        second,
+        percent=_percent(pair.difference),
+        chance=seen,
+        limit=LIMIT / 2 / pair.among,
+        of_sessions=True,
+    )
+    return found if found.is_beyond_noise else None
+
+
+def _percent(difference: float) -> float:
+    return 100 * expm1(min(abs(difference), MOST_LOG))
+
+
+def _of_session_samples(pair: SessionPair) -> float:
+    """Student's, two-sided, as if nothing scattered but what their units show."""
+    score = abs(pair.difference) / sqrt(pair.run_share * pair.variance)
+    return 2 * float(stdtr(pair.freedom or EXACT, -score))
+
+
+def _pairs(uploads: Sequence[Upload], limit: float) -> tuple[list[_Pair], float]:
+    """All pairs, and the share of ``limit`` that holds for each."""
     some = list(uploads)
     if len(some) > MOST_UPLOADS:
         ordered = sorted(some, key=lambda one: (one.samples.mean, one.name))
         some = ordered[: MOST_UPLOADS // 2] + ordered[-MOST_UPLOADS // 2 :]
     pairs = [_pair(a, b) for a, b in combinations(some, 2)]
     count = len(uploads) * (len(uploads) - 1) // 2
-    return pairs, LIMIT / max(count, 1)
+    return pairs, limit / max(count, 1)
 
 
 def _pair(first: Upload, second: Upload) -> _Pair:

@@ -16,3 +16,14 @@ RANGE: Final = f"0, or from {SMALLEST_SAMPLE:g} to {LARGEST_SAMPLE:g} with eithe
 def is_sample(value: float) -> bool:
     """Whether ``value`` is 0 or has a magnitude within the limits."""
     return value == 0 or SMALLEST_SAMPLE <= abs(value) <= LARGEST_SAMPLE
+
+
+MOST_TOLD = 100.0
+"""Percent. A test that sees nothing below a doubling sees nothing: its figure grows with the
+uncertainty of the noise itself (two samples a side make it millions), and says no more than that.
+"""
+
+
+def worth_telling(percent: float | None) -> float | None:
+    """A smallest change, percent, as it may be told to people; None where it is no use to them."""
+    return percent if percent is not None and percent <= MOST_TOLD else None

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.stats.series import simulated
-from webapp.stats.simulate import Step
+from webapp.stats.simulate import Drift, OddRevision, Scatter, Step
 
 ROOT = Path(__file__).parents[3]
 
@@ -139,3 +139,36 @@ def test_neither_django_nor_celery_is_loaded():
     )
 
     assert out.stdout.strip() == "[]"
+
+
+EXCURSION = simulated(OddRevision(60, -35.0), seed=3)
+SLOW = simulated(Drift(0, 199, -10.0), seed=4, revisions=200, scatter=Scatter())
+
+
+def test_it_prints_an_excursion_apart_from_the_changes():
+    answer = json.loads(run(as_csv(EXCURSION)).stdout)
+
+    [excursion] = answer["excursions"]
+    assert (excursion["revision"], excursion["recovered_by"]) == ("r60", "r61")
+    assert excursion["ci_pct"][0] < -35 < excursion["ci_pct"][1]
+    assert "detected_at" not in excursion
+    assert answer["slow"] == answer["noise_changes"] == answer["modes"] == []
+
+
+def test_it_prints_a_slow_loss_with_its_window():
+    answer = json.loads(run(as_csv(SLOW)).stdout)
+
+    [slow] = answer["slow"]
+    assert slow["window"] == ["r0", "r199"]
+    assert slow["ci_pct"][0] < -10 < slow["ci_pct"][1]
+
+
+def test_online_says_when_an_excursion_was_told_first():
+    answer = json.loads(run(as_csv(EXCURSION), "--online").stdout)
+
+    assert answer["excursions"][0]["detected_at"] == "r61"
+
+
+def test_a_least_effect_holds_for_the_other_findings_too():
+    assert json.loads(run(as_csv(EXCURSION), "--min-effect", "50").stdout)["excursions"] == []
+    assert json.loads(run(as_csv(SLOW), "--min-effect", "50").stdout)["slow"] == []

@@ -322,6 +322,7 @@ def test_one_wild_sample_proves_nothing() -> None:
     )
 
 
+@pytest.mark.long
 def test_a_million_samples_a_side_are_compared() -> None:
     random = np.random.default_rng(6)
     found = compare(random.normal(100, 5, 10**6), random.normal(100.5, 5, 10**6))

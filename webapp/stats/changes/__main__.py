@@ -13,6 +13,7 @@ from webapp.stats.changes import (
     Segment,
     detect,
     explain,
+    others,
     series_csv,
 )
 from webapp.stats.shell import end_silently
@@ -34,6 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write(f"changes: the input is not UTF-8 text: {error.reason}\n")
         return BAD_INPUT
     document = as_document(analysis, least_pct=options.min_effect, online=options.online)
+    document |= others.as_lists(points, least_pct=options.min_effect, online=options.online)
     json.dump(document, sys.stdout, indent=1)
     sys.stdout.write("\n")
     return 0
@@ -54,12 +56,12 @@ def _parser() -> argparse.ArgumentParser:
         type=float,
         default=0.0,
         metavar="PCT",
-        help="leave out changes smaller than so many percent",
+        help="leave out findings smaller than so many percent",
     )
     parser.add_argument(
         "--online",
         action="store_true",
-        help="say for each change which revision confirmed it when read one by one, and which "
+        help="say for each finding which revision confirmed it when read one by one, and which "
         "changes were confirmed on the way and retracted later",
     )
     return parser

@@ -4,6 +4,7 @@ from webapp.stats.changes import scale
 from webapp.stats.changes.findings import Analysis, Change, Retracted
 
 TOO_FEW = "Nothing can be said yet: too few revisions to know the noise of this series."
+NO_SCATTER_YET = "All values are equal so far, so nothing is known of the noise of this series."
 
 
 def why_flagged(change: Change, analysis: Analysis) -> str:
@@ -73,7 +74,7 @@ def what_helps(analysis: Analysis) -> str:
     """Return the sentence that says how small a change could be proven now, and what would help."""
     smallest, noise = analysis.smallest, analysis.noise
     if smallest is None or noise is None:
-        return TOO_FEW
+        return TOO_FEW if noise is None or noise.within_pct != 0 else NO_SCATTER_YET
     now = (
         f"A change of {smallest.pct:.1f} % would be proven by the next two revisions in 80 of "
         f"100 cases, one of {smallest.later_pct:.1f} % by the next ten"

@@ -96,6 +96,15 @@ def reduce_points(points: Sequence[Point]) -> list[Value | None]:
     return [_with_boots(value, point) for value, point in zip(values, points, strict=True)]
 
 
+def of_logs(value: Value, logs: Floats) -> Value:
+    """Return `value` with other samples, given by their logarithms: (samples,), in any order."""
+    rows = np.sort(logs)[None, :]
+    locations, variances = _location_and_variance(rows)
+    return value._replace(
+        location=float(locations[0]), variance=float(variances[0]), logs=tuple(rows[0].tolist())
+    )
+
+
 def _usable(point: Point) -> Sequence[float]:
     """The positive samples of a point, checked."""
     samples = point.samples

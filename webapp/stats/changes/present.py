@@ -16,7 +16,9 @@ from webapp.stats.changes.findings import (
     Smallest,
 )
 from webapp.stats.changes.layout import Table, is_silent, of_mean, spread
+from webapp.stats.changes.noise import FINEST
 from webapp.stats.changes.state import Break, Interval, Regime, State
+from webapp.stats.limits import worth_telling
 from webapp.stats.normal import POWER_80, TWO_SIDED_95
 
 MOST_PERCENT_LOG = 700.0
@@ -24,6 +26,12 @@ MOST_PERCENT_LOG = 700.0
 
 SOON, LATER = 2, 10
 """Revisions after which the smallest provable change is given."""
+
+FEWEST_TO_PROVE = 2
+"""Revisions below which no smallest provable change is given, whatever noise it was lent."""
+
+NO_SCATTER = (1.001 * FINEST) ** 2
+"""The variance of revisions (natural logarithms) that is believed where all values are equal."""
 
 DRIFT_SCORE = 3.0
 """A slope below so many standard errors of the level is not called a drift."""
@@ -244,7 +252,12 @@ def _pct(variance: float | None) -> float | None:
     return None if variance is None else 100.0 * sqrt(variance)
 
 
-def _smallest(state: State, variance: float, freedom: float, table: Table) -> Smallest:
+def _smallest(state: State, variance: float, freedom: float, table: Table) -> Smallest | None:
+    """None of a single revision, where no two values differ yet, and beyond what is worth telling:
+    what is known of the noise is then a floor, a guess or next to nothing.
+    """
+    if state.count < FEWEST_TO_PROVE or variance <= NO_SCATTER:
+        return None
     regime = state.regimes[-1]
     left = _share(regime, table)
     score = scale.CONFIRM + POWER_80
@@ -256,6 +269,8 @@ def _smallest(state: State, variance: float, freedom: float, table: Table) -> Sm
     run_part = min(state.tracker.run_part(), variance)
     now, later = after(SOON, variance), after(LATER, variance)
     doubled = after(SOON, variance - run_part / 2)
+    if worth_telling(now) is None:
+        return None
     return Smallest(now, later, doubled, _helps(state, run_part, variance))
 
 

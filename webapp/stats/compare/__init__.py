@@ -1,5 +1,13 @@
 """A against B: the tests that people know, the change with its interval, and the verdict."""
 
+from webapp.stats.compare.across import (
+    Across,
+    Estimate,
+    Heterogeneity,
+    across_machines,
+    estimate_of,
+    heterogeneity,
+)
 from webapp.stats.compare.comparing import MORE_BUILDS, Comparison, Level, Verdict, compare
 from webapp.stats.compare.explain import explain
 from webapp.stats.compare.headline import Headline, Look, headline_of, look_at
@@ -11,20 +19,26 @@ __all__ = [
     "LEVELS",
     "MORE_BUILDS",
     "VERDICTS",
+    "Across",
     "BuildNoise",
     "Comparison",
     "Comparisons",
+    "Estimate",
     "Headline",
+    "Heterogeneity",
     "Level",
     "Look",
     "Samples",
     "Summaries",
     "Summary",
     "Verdict",
+    "across_machines",
     "compare",
     "compare_many",
+    "estimate_of",
     "explain",
     "headline_of",
+    "heterogeneity",
     "look_at",
     "pool",
     "summarize",

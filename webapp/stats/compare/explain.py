@@ -6,6 +6,7 @@ from webapp.stats.compare.comparing import MORE_BUILDS, Comparison, Rule
 from webapp.stats.compare.levels import Level
 from webapp.stats.compare.ranks import smallest_p
 from webapp.stats.compare.relative import Change
+from webapp.stats.limits import worth_telling
 from webapp.stats.sensitivity import critical_t
 
 LEAST_PRICE = 1.1
@@ -81,10 +82,11 @@ def _excludes_zero(comparison: Comparison) -> str:
 
 def _includes_zero(comparison: Comparison) -> str:
     change = comparison.change
+    told = worth_telling(change.visible)
     visible = (
         ""
-        if change.visible is None
-        else f"; the smallest change seen four times in five is {_figure(change.visible)} %"
+        if told is None
+        else f"; the smallest change seen four times in five is {_figure(told)} %"
     )
     if change.low is None:
         return f"the difference is not proven and has no percentage{visible}; {_basis(comparison)}"

@@ -1,0 +1,215 @@
+"""What is found in series that are not steps in stationary noise: each kind planted once."""
+
+from dataclasses import replace
+from math import log1p
+
+import numpy as np
+import pytest
+
+from benchmarks.cells import series_of
+from benchmarks.worlds.noises import with_modes
+from benchmarks.worlds.reading import USUAL, draw
+from tests.stats.series import mirrored
+from webapp.stats.changes import BadSeriesError, Point
+from webapp.stats.levels import Findings, find
+
+
+def series(shift, seed=1, scatter=USUAL):
+    return series_of(draw(np.random.default_rng(seed), np.asarray(shift, dtype=float), scatter))
+
+
+def placed(revisions, *steps):
+    """Log levels of so many revisions, with (first, before, percent) of what is added."""
+    shift = np.zeros(revisions)
+    for first, stop, pct in steps:
+        shift[first:stop] += log1p(pct / 100)
+    return shift
+
+
+def starts(findings):
+    return [change.first.position for change in findings.changes]
+
+
+def test_an_excursion_is_told_with_its_size_and_recovery_and_is_no_change_of_level():
+    findings = find(series(placed(81, (40, 41, -57.0))))
+
+    [excursion] = findings.excursions
+    assert (excursion.first.label, excursion.last.label) == ("40", "41")
+    assert excursion.low_pct < -57 < excursion.high_pct
+    assert findings.changes == ()
+
+
+def test_the_newest_revision_is_no_excursion_before_the_next_one():
+    points = series(placed(42, (40, 41, -35.0)))
+
+    assert find(points[:41]).excursions == ()
+    assert len(find(points).excursions) == 1
+
+
+def test_two_revisions_that_are_far_off_together_are_a_level():
+    findings = find(series(placed(80, (40, 42, -35.0))))
+
+    assert starts(findings) == [40, 42]
+    assert findings.excursions == ()
+
+
+def test_a_wild_sample_moves_nothing():
+    points = series(np.zeros(80))
+    wild = replace(points[40], samples=(0.4 * points[40].samples[0], *points[40].samples[1:]))
+
+    findings = find([*points[:40], wild, *points[41:]])
+
+    assert findings.changes == findings.excursions == ()
+    assert findings.noise_pct == pytest.approx(find(points).noise_pct, rel=0.1)
+
+
+def test_sizes_come_from_values_as_measured():
+    findings = find(series(placed(81, (40, 41, -33.0), (48, 81, -12.0))))
+
+    [excursion], [step] = findings.excursions, findings.changes
+    assert excursion.low_pct < -33 < excursion.high_pct
+    assert step.first.position == 48
+    assert step.low_pct < -12 < step.high_pct
+
+
+ALTERNATING = placed(
+    75, *((first, stop, -5.0) for first, stop in ((15, 26), (37, 48), (59, 68)))
+)  # fmt: skip
+
+
+def test_levels_that_return_are_all_found_also_beside_an_odd_revision():
+    odd = ALTERNATING + placed(75, (3, 4, -40.0))
+
+    for shift in (ALTERNATING, odd):
+        places = starts(find(series(shift, seed=3)))
+        assert len(places) == 6
+        assert all(
+            abs(place - true) <= 1
+            for place, true in zip(places, (15, 26, 37, 48, 59, 68), strict=True)
+        )
+
+
+@pytest.mark.parametrize("pct", [-60.0, -15.0, 15.0, 60.0])
+def test_one_revision_inserted_anywhere_leaves_far_findings_as_they_are(pct):
+    shift = placed(70, (20, 70, -8.0), (45, 70, 6.0))
+    values = draw(np.random.default_rng(4), shift)
+    plain = find(series_of(values))
+    assert starts(plain) == [20, 45]
+    for at in range(0, 71, 5):
+        extra = values[max(at - 1, 0)] * (1 + pct / 100)
+        other = find(series_of(np.insert(values, at, extra, axis=0)))
+        assert other.noise_pct == pytest.approx(plain.noise_pct, rel=0.1)
+        for change in plain.changes:
+            place = change.first.position + (change.first.position >= at)
+            if abs(place - at) > 6:
+                [same] = [one for one in other.changes if one.first.position == place]
+                width = change.high_pct - change.low_pct
+                assert same.pct == pytest.approx(change.pct, abs=width / 10)
+
+
+def test_noise_that_grows_is_told_as_that_and_makes_no_levels():
+    rng = np.random.default_rng(5)
+    more = replace(USUAL, run=3 * USUAL.run, build=3 * USUAL.build)
+    values = np.concatenate((draw(rng, np.zeros(100)), draw(rng, np.zeros(60), more)))
+
+    findings = find(series_of(values))
+
+    [change] = findings.noise_changes
+    assert abs(change.first.position - 100) <= 3
+    assert 2 < change.ratio < 4.5
+    assert findings.changes == ()
+
+
+def test_runs_that_fall_into_a_second_mode_are_told_with_share_and_gap():
+    values = with_modes(np.random.default_rng(6), 0.0, 0.2, -18.0)
+
+    findings = find(series_of(values))
+
+    [change] = findings.modes
+    assert abs(change.first.position - 100) <= 5
+    assert (change.share_before, change.share_after) == pytest.approx((0.0, 0.2), abs=0.06)
+    assert change.gap_pct == pytest.approx(-18, abs=0.5)
+    assert findings.changes == ()
+
+
+def test_all_runs_in_the_other_mode_are_a_level_and_not_a_change_of_share():
+    values = with_modes(np.random.default_rng(6), 0.3, 1.0, -18.0)
+
+    findings = find(series_of(values))
+
+    [change] = findings.changes
+    assert change.first.position == 100
+    assert change.low_pct < -18 < change.high_pct
+    assert findings.modes == ()
+
+
+def test_a_slow_loss_is_told_with_its_window_and_blames_no_revision():
+    findings = find(series(log1p(-0.10) * np.arange(200) / 200, seed=7))
+
+    [slow] = findings.slow
+    assert (slow.first.label, slow.last.label) == ("0", "199")
+    assert slow.low_pct < -10 < slow.high_pct
+    assert findings.changes == ()
+
+
+def test_a_step_is_no_slow_loss():
+    findings = find(series(placed(200, (90, 200, -5.0)), seed=8))
+
+    assert starts(findings) == [90]
+    assert findings.slow == ()
+
+
+def test_neither_unit_nor_order_of_points_matters():
+    points = series(placed(81, (40, 41, -35.0), (60, 81, -8.0)), seed=9)
+    scaled = [
+        replace(point, samples=tuple(sample * 1e-12 for sample in point.samples))
+        for point in reversed(points)
+    ]
+
+    plain, other = find(points), find(scaled)
+
+    assert starts(other) == starts(plain)
+    assert other.changes[0].pct == pytest.approx(plain.changes[0].pct)
+    assert other.noise_pct == pytest.approx(plain.noise_pct)
+
+
+def test_one_over_every_sample_gives_the_mirror_image():
+    points = series(placed(81, (40, 41, -35.0), (60, 81, -8.0)), seed=9)
+
+    plain, other = find(points), find(mirrored(points))
+
+    assert starts(other) == starts(plain)
+    one, its = plain.changes[0].pct, other.changes[0].pct
+    assert log1p(its / 100) == pytest.approx(-log1p(one / 100), abs=1e-3)
+    assert len(other.excursions) == len(plain.excursions) == 1
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_of_few_revisions_nothing_is_said(count):
+    assert find(series(np.zeros(8))[:count]) == Findings()
+
+
+def test_equal_values_hold_nothing_and_one_digit_is_no_scatter():
+    points = [Point(i, str(i), (1000.0,) * 5) for i in range(60)]
+
+    findings = find(points)
+
+    assert (findings.changes, findings.excursions, findings.slow) == ((), (), ())
+    assert findings.noise_pct == pytest.approx(1e-3, rel=0.02)
+
+
+def test_revisions_of_one_sample_or_without_a_positive_one_are_read():
+    points = [
+        replace(point, samples=point.samples[:1]) for point in series(placed(60, (30, 60, -15.0)))
+    ]
+    points[10] = replace(points[10], samples=(0.0,))
+
+    assert starts(find(points)) == [30]
+
+
+def test_a_sample_that_is_no_number_is_refused_by_name():
+    points = series(np.zeros(10))
+    points[4] = replace(points[4], samples=(1.0, float("nan")))
+
+    with pytest.raises(BadSeriesError, match="revision 4 has a sample"):
+        find(points)

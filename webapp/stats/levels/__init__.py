@@ -1,0 +1,11 @@
+"""Levels of a series that is not steps in stationary noise: levels, excursions, scatter, trend.
+
+    findings = find(points)
+
+A pure function of the points of a series, in order along the tree. The method, in words:
+docs/statistics.md.
+"""
+
+from webapp.stats.levels.findings import Finding, Findings, ModeChange, NoiseChange, find
+
+__all__ = ["Finding", "Findings", "ModeChange", "NoiseChange", "find"]

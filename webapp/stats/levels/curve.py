@@ -1,0 +1,55 @@
+"""Series that move by and by: a trend or a slow wave, where it explains more than steps do."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webapp.stats.levels.partition import Floats
+
+TREND_PRICE, TERM_PRICE = 6.0, 6.0
+"""What a trend, and each term of a wave, must save in twice the log likelihood. A step costs twice
+as much, for it also has a place. With 12 for a trend, one in four series that lose 5 % over 200
+revisions is not told by the 120th (`slow`); `stepping` guards the other side."""
+
+LEAD = 4.0
+"""Twice the log likelihood by which a curve must be better than steps alone: where the two cannot
+be told apart, it is steps."""
+
+TERMS = (4, 8, 12)
+"""Numbers of cosines that are tried: with n revisions the k-th has a period of 2 n / k."""
+
+REVISIONS_A_TERM = 12
+"""Revisions that there must be for each: shorter waves are levels."""
+
+LEAST_STEPS = 2
+"""Steps from which on a wave may explain them better; a trend may explain one."""
+
+
+def bases(count: int, steps: int) -> list[tuple[Floats, float]]:
+    """Return the curves to try for `count` revisions with so many steps, each with its price.
+
+    A curve is a matrix of shape (revisions, terms).
+    """
+    if not steps:
+        return []
+    index = (np.arange(count) + 0.5) / count
+    curves = [((index - 0.5)[:, None], TREND_PRICE)]
+    if steps >= LEAST_STEPS:
+        for terms in TERMS:
+            if terms * REVISIONS_A_TERM <= count:
+                waves = np.cos(np.pi * index[:, None] * np.arange(1, terms + 1))
+                curves.append((waves, terms * TERM_PRICE))
+    return curves
+
+
+def fitted(
+    values: Floats, weights: Floats, basis: Floats, starts: list[int], kept: NDArray[np.bool_]
+) -> Floats:
+    """Return the curve of `basis` that fits values best beside levels that begin at `starts`.
+
+    `weights` are reciprocals of standard deviations; revisions that are not `kept` do not count.
+    """
+    index = np.arange(len(values))
+    levels = (index[:, None] >= np.array(starts)).astype(float)
+    design = np.concatenate([basis, levels], axis=1)[kept] * weights[kept, None]
+    solution = np.linalg.lstsq(design, values[kept] * weights[kept], rcond=None)[0]
+    return np.asarray(basis @ solution[: basis.shape[1]])

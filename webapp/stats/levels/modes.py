@@ -1,0 +1,205 @@
+"""Runs of two modes: some are slower than the others by a gap that is always the same.
+
+The location of five samples jumps with the number of slow ones among them. So the gap is taken out
+before levels are looked for, and the share of slow runs is looked at for itself. Where all runs of
+a stretch are in the mode that is not the usual one, that is a level, and is left to them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webapp.stats.changes.points import Value, of_logs
+from webapp.stats.levels.partition import Floats, partition
+
+LEAST_SAMPLES = 4
+"""Samples of a revision that can show two modes."""
+
+APART = 8.0
+"""Gap of two modes in standard deviations inside them, at least (those are taken after the cut at
+the widest spacing, which makes them a third too small)."""
+
+LEAST_SPLIT = 5
+"""Revisions that show both modes, at least."""
+
+LEAST_AGREEING = 0.75
+"""Share of the revisions with a spacing of at least half the gap whose gap is the common one: wild
+samples of heavy tails lie off by any amount, and noise that grows leaves nothing empty between."""
+
+GAP_WIDTH = 4.0
+"""Standard deviations inside a mode by which a revision's gap may differ from the common one."""
+
+NEIGHBOURS = 8
+"""Revisions with both modes, before and after, that say where the modes lie for one without."""
+
+SHARES = np.array([0.005, 0.02, 0.05, 0.1, 0.15, *np.linspace(0.2, 0.8, 13), 0.85, 0.9, 0.95,
+                   0.98, 0.995])  # fmt: skip
+"""Shares of slow runs that are tried."""
+
+PRICE = 14.0
+"""Of a change of share, in twice the log likelihood: guarded by the rows with both modes from
+beginning to end (`calm`)."""
+
+LEAST = 5
+"""Revisions of a stretch of equal share."""
+
+STRAY = 0.05
+"""Share of the revisions of a stretch that may show both modes by a wild sample."""
+
+LEAST_CHANGE = 0.1
+"""Change of the share below which nothing is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModeChange:
+    """From revision `index` on `after` of the runs are slow, before it `before` of them."""
+
+    index: int
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class Modes:
+    """Two modes, `gap` apart on the log scale (the slow one lies lower), and changes of share."""
+
+    gap: float
+    changes: tuple[ModeChange, ...]
+
+
+def take_out(values: Sequence[Value]) -> tuple[list[Value], Modes | None]:
+    """Return the values with the gap taken out of the slow runs, and the modes; None: one mode."""
+    cuts = _cut(values)
+    if (cuts.count > 0).sum() < LEAST_SPLIT:
+        return list(values), None
+    width = float(np.sqrt(np.median(cuts.variance[cuts.count > 0])))
+    wide = np.flatnonzero(cuts.spacing > APART * width)
+    if len(wide) < LEAST_SPLIT:
+        return list(values), None
+    gap = float(np.median(cuts.gap[wide]))
+    split = wide[np.abs(cuts.gap[wide] - gap) <= GAP_WIDTH * width]
+    between = int((cuts.spacing > gap / 2).sum())
+    if len(split) < max(LEAST_SPLIT, LEAST_AGREEING * between):
+        return list(values), None
+    slow = _slow(values, cuts, split, gap)
+    sizes = np.array([len(value.logs) for value in values])
+    lower_is_usual = bool(2 * slow[split].sum() > sizes[split].sum())
+    stretches = _stretches(slow.astype(float), sizes, split)
+    taken = list(values)
+    for one in stretches:
+        if one.is_mixed or lower_is_usual == (one.share > 1 / 2):
+            for i in range(one.first, one.stop):
+                taken[i] = _moved(values[i], int(slow[i]), gap, lower_is_usual=lower_is_usual)
+    changes = [
+        ModeChange(after.first, before.share, after.share)
+        for before, after in pairwise(stretches)
+        if abs(after.share - before.share) >= LEAST_CHANGE
+        and all(one.is_mixed or lower_is_usual == (one.share > 1 / 2) for one in (before, after))
+    ]
+    return taken, Modes(gap, tuple(changes))
+
+
+def _moved(value: Value, slow: int, gap: float, *, lower_is_usual: bool) -> Value:
+    """The revision with all its samples in the usual mode."""
+    is_slow = np.arange(len(value.logs)) < slow
+    moves = np.where(is_slow, 0.0, -gap) if lower_is_usual else np.where(is_slow, gap, 0.0)
+    return of_logs(value, np.array(value.logs) + moves) if moves.any() else value
+
+
+@dataclass(frozen=True, slots=True)
+class _Cuts:
+    """Samples of each revision cut at their widest spacing: `count` lie below it.
+
+    `gap` is that of the parts' means and `high` the upper one, `variance` that inside them. All are
+    0 where a revision has too few samples.
+    """
+
+    count: NDArray[np.intp]
+    spacing: Floats
+    gap: Floats
+    high: Floats
+    variance: Floats
+
+
+def _cut(values: Sequence[Value]) -> _Cuts:
+    shape = len(values)
+    cuts = _Cuts(np.zeros(shape, dtype=np.intp), *(np.zeros(shape) for _ in range(4)))
+    groups: dict[int, list[int]] = {}
+    for i, value in enumerate(values):
+        groups.setdefault(len(value.logs), []).append(i)
+    for size, members in groups.items():
+        if size < LEAST_SAMPLES:
+            continue
+        logs = np.array([values[i].logs for i in members])
+        rows = np.arange(len(logs))
+        spacings = np.diff(logs, axis=1)
+        last = spacings.argmax(axis=1)
+        count = last + 1
+        sums = np.cumsum(logs, axis=1)
+        low = sums[rows, last] / count
+        high = (sums[:, -1] - sums[rows, last]) / (size - count)
+        means = np.where(np.arange(size) < count[:, None], low[:, None], high[:, None])
+        cuts.count[members], cuts.spacing[members] = count, spacings[rows, last]
+        cuts.gap[members], cuts.high[members] = high - low, high
+        cuts.variance[members] = ((logs - means) ** 2).sum(axis=1) / (size - 2)
+    return cuts
+
+
+def _slow(
+    values: Sequence[Value], cuts: _Cuts, split: NDArray[np.intp], gap: float
+) -> NDArray[np.intp]:
+    """How many samples of each revision are slow.
+
+    One whose samples are all of one mode is of the mode that lies nearer, by its neighbours that
+    show both.
+    """
+    slow = np.zeros(len(values), dtype=np.intp)
+    slow[split] = cuts.count[split]
+    highs = cuts.high[split]
+    for i in np.setdiff1d(np.arange(len(values)), split).tolist():
+        at = int(np.searchsorted(split, i))
+        high = float(np.median(highs[max(at - NEIGHBOURS, 0) : at + NEIGHBOURS]))
+        logs = values[i].logs
+        off = logs[len(logs) // 2] - high
+        slow[i] = len(logs) if abs(off + gap) < abs(off) else 0
+    return slow
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Revisions `first` to before `stop`, a `share` of whose runs is slow.
+
+    `is_mixed`: whether more than a stray one of its revisions shows both modes.
+    """
+
+    first: int
+    stop: int
+    share: float
+    is_mixed: bool
+
+
+def _stretches(slow: Floats, sizes: NDArray[np.intp], split: NDArray[np.intp]) -> list[_Stretch]:
+    """The stretches of equal share of slow runs."""
+    counts = slow[:, None]
+    likely = counts * np.log(SHARES) + (sizes[:, None] - counts) * np.log(1 - SHARES)
+    starts, _ = partition(-2 * likely / _excess(slow, sizes), PRICE, LEAST)
+    found = []
+    for first, stop in pairwise([*starts, len(slow)]):
+        both = int(((split >= first) & (split < stop)).sum())
+        share = float(slow[first:stop].sum() / sizes[first:stop].sum())
+        found.append(_Stretch(first, stop, share, both > STRAY * (stop - first)))
+    return found
+
+
+def _excess(counts: Floats, sizes: NDArray[np.intp]) -> float:
+    """By how much shares scatter more than chance makes them: where whole builds fall into a mode.
+
+    By differences of neighbours, which a change of share hardly moves; 1 at least.
+    """
+    share = float(counts.sum() / sizes.sum())
+    expected = share * (1 - share) / float(sizes.mean())
+    found = float((np.diff(counts / sizes) ** 2).mean()) / 2
+    return max(found / expected, 1.0) if expected else 1.0

@@ -1,0 +1,159 @@
+"""How much revisions scatter, and where that changes: from differences, which see no level."""
+
+from math import log, sqrt
+
+import numpy as np
+
+from webapp.stats.levels.partition import Floats, partition
+
+MEDIAN_OF_SQUARES = 0.4549
+"""Median of the square of a standard normal variable."""
+
+FINEST = 1e-5
+"""The smallest relative standard deviation of one revision that is believed: equal values are
+rounded values."""
+
+CLIP = 2.5
+"""Standard deviations that a difference counts at most."""
+
+OF_CLIPPED = 0.9775
+"""Mean of the square of a standard normal variable clipped at `CLIP`."""
+
+EFFICIENCY = 2 / 3
+"""Degrees of freedom of a variance of successive differences, per difference (von Neumann et al.
+1941)."""
+
+TAIL = 5.0
+"""Degrees of freedom of the t density by which stretches of scatter are compared: heavy tails are
+no change of noise."""
+
+DIFFERENCE_CAP = 8.0
+"""What one difference costs at most, in twice the log likelihood: an odd revision makes two far
+ones, which must not pay for a stretch of their own."""
+
+STATES_APART = 1.25
+"""Ratio of neighbouring variances that are tried."""
+
+WIDEST = 64.0
+"""Largest ratio, either way, between a stretch's variance and that of all revisions."""
+
+PRICE, SAMPLE_PRICE = 20.0, 16.0
+"""Of a change of noise between revisions and inside them, in twice the log likelihood: `calm` and
+`returning` suffer from smaller ones, `noises` (told within ten revisions) from larger ones."""
+
+LEAST = 6
+"""Differences that a stretch of other noise holds at least."""
+
+LEAST_RATIO = 1.6
+"""Ratio of standard deviations below which a change of noise is not worth telling."""
+
+
+LEAST_OF_SAMPLES = 4
+"""Revisions that a stretch of other scatter inside builds holds at least: each has several
+samples."""
+
+SAMPLE_CAP = 9.0
+"""What one revision's inner variance counts at most, in variances of its logarithm."""
+
+MOST_MEMORY = 0.5
+"""The largest correlation of neighbours that is allowed for before levels are known: levels that
+return must not be taken for memory, nor memory for levels. Then what residuals show counts."""
+
+LEAST_FOR_MEMORY = 24
+"""Revisions below which none is allowed for."""
+
+
+def variance_of(squares: Floats) -> float:
+    """Return the variance that squares show (of residuals, or half of those of differences).
+
+    Each is clipped at `CLIP` standard deviations (Huber's proposal 2), from their median on; 0
+    when there are none.
+    """
+    if not len(squares):
+        return 0.0
+    apart = squares[squares > 0]
+    if not len(apart):
+        return FINEST**2
+    variance = float(np.median(apart)) / MEDIAN_OF_SQUARES
+    for _ in range(8):
+        variance = float(np.minimum(squares, CLIP * CLIP * variance).mean()) / OF_CLIPPED
+    return max(variance, FINEST**2)
+
+
+def stretches(locations: Floats, within: Floats) -> list[int]:
+    """Return the index of the first revision of each stretch of equal scatter; 0 is the first.
+
+    `locations` are logarithms, (revisions,), `within` the variances of one sample inside a build
+    (0: not known). Either may change: the scatter of revisions, or that of their samples.
+    """
+    between = _of_revisions(locations)
+    inside = _of_samples(within)
+    for one in inside:
+        # The differences need longer to say where: the samples know better.
+        between = [other for other in between if abs(other - one) > LEAST + LEAST]
+    return sorted({0, *between, *inside})
+
+
+def _of_revisions(locations: Floats) -> list[int]:
+    """Where the scatter of revisions changes."""
+    squares = np.diff(locations) ** 2 / 2
+    middle = variance_of(squares)
+    if len(squares) < 2 * LEAST or not middle:
+        return []
+    most = int(log(WIDEST) / log(STATES_APART))
+    states = middle * STATES_APART ** np.arange(-most, most + 1.0)
+    far = (TAIL + 1) * np.log1p(squares[:, None] / (TAIL * states))
+    costs = np.log(states) + np.minimum(far, DIFFERENCE_CAP)
+    starts, chosen = partition(EFFICIENCY * costs, PRICE, LEAST)
+    # Difference i is that of the revisions i and i + 1.
+    return [
+        start + 1
+        for start, before, after in zip(starts[1:], chosen, chosen[1:], strict=False)
+        if abs(after - before) * log(STATES_APART) / 2 >= log(LEAST_RATIO)
+    ]
+
+
+def _of_samples(within: Floats) -> list[int]:
+    """Where the scatter of samples inside a build changes: levels of the variances' logarithms."""
+    known = np.flatnonzero(within > 0)
+    if len(known) < 2 * LEAST:
+        return []
+    logs = np.log(within[known])
+    spread = sqrt(variance_of(np.diff(logs) ** 2 / 2))
+    states = np.arange(logs.min(), logs.max() + spread, spread / 4)
+    costs = np.minimum(((logs[:, None] - states) / spread) ** 2, SAMPLE_CAP)
+    starts, chosen = partition(costs, SAMPLE_PRICE, LEAST_OF_SAMPLES)
+    return [
+        int(known[start])
+        for start, before, after in zip(starts[1:], chosen, chosen[1:], strict=False)
+        if abs(after - before) * spread / 4 / 2 >= log(LEAST_RATIO)
+    ]
+
+
+def first_inflation(locations: Floats) -> float:
+    """Return by how much memory may inflate the variance of a mean, before levels are known.
+
+    Differences of two apart against those of neighbours, by their medians, which few steps move.
+    """
+    if len(locations) < LEAST_FOR_MEMORY:
+        return 1.0
+    near, far = (np.median((locations[lag:] - locations[:-lag]) ** 2) for lag in (1, 2))
+    rho = min(max(float(far / near) - 1.0, 0.0), MOST_MEMORY) if near else 0.0
+    return (1 + rho) / (1 - rho)
+
+
+def inflation_of(residuals: Floats) -> float:
+    """Return by how much memory inflates the variance of a mean of many revisions: 1 at least."""
+    count = len(residuals)
+    centred = residuals - residuals.mean()
+    total = float(centred @ centred)
+    if count < 3 or total <= 0:
+        return 1.0
+    inflation = 1.0
+    for lag in range(1, count // 4 + 1):
+        rho = float(centred[lag:] @ centred[:-lag]) / total + 1.0 / count
+        # A correlation that chance alone makes says nothing, and would add up.
+        if rho <= 1.0 / sqrt(count):
+            break
+        inflation += 2 * rho
+    return inflation
