@@ -9,13 +9,12 @@ from django.db.models import Model
 from django.test import Client
 
 from tests.accounts.test_admin import MODELS, fill
-from tests.fuzzing import is_whole
+from tests.fuzzing import portions
 from tests.operators import operator, url
 from tests.test_hostile_input import HOSTILE, undone
 from webapp.results.models import Hardware
 
 pytestmark = [pytest.mark.django_db, pytest.mark.fuzz]
-STEP = 1 if is_whole() else 15
 Form = Mapping[str, Any]
 
 
@@ -39,8 +38,9 @@ def every(inline: Any) -> Iterator[Any]:
     yield from inline.formset.forms
 
 
+@pytest.mark.parametrize("step", portions(test=46, long=15, fuzz=1))
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
-def test_no_value_in_a_form_breaks_its_page_or_the_list(model: type[Model]) -> None:
+def test_no_value_in_a_form_breaks_its_page_or_the_list(model: type[Model], step: int) -> None:
     fill(1, 1)
     client = operator()
     client.raise_request_exception = False
@@ -48,7 +48,7 @@ def test_no_value_in_a_form_breaks_its_page_or_the_list(model: type[Model]) -> N
     pages = [url(model, "add"), *([url(model, "change", row.pk)] if row is not None else [])]
     broken = []
     for page in pages:
-        for field, value, form in hostile(sent_back(client, page) or {}):
+        for field, value, form in hostile(sent_back(client, page) or {}, step):
             with undone():
                 answer = client.post(page, form)
                 follow = url(model) if answer.status_code == 302 else None
@@ -58,9 +58,10 @@ def test_no_value_in_a_form_breaks_its_page_or_the_list(model: type[Model]) -> N
     assert not broken
 
 
-def hostile(form: Form) -> Iterator[tuple[str, str, Form]]:
+def hostile(form: Form, step: int) -> Iterator[tuple[str, str, Form]]:
+    """One hostile value in ``step`` in each field, beginning with another one for each field."""
     for number, field in enumerate(form):
-        for value in HOSTILE[number % STEP :: STEP]:
+        for value in HOSTILE[number % step :: step]:
             yield field, value, {**form, field: value}
 
 

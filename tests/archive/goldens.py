@@ -18,6 +18,20 @@ FILED = {
     ("fbsd14-n277567-D33658", "n277567"): "n257521",
 }
 NAMED = {(label, filed): named for (label, named), filed in FILED.items()}
+# Runs that were series of modes of their own and are variants of the kernel, by label
+VARIANTS = {
+    ("fbsd11-head.r295150.mbuf", "mbuf"): 3,
+    ("fbsd11-stable.r320490.BSDRP.1.80.5k", "BSDRP.1.80.5k"): 13,
+    ("fbsd11.1-yandex", "yandex"): 18,
+    ("fbsd12-head.r323724.D12439", "D12439"): 2,
+    ("fbsd12-head.r325006.yandex.D12685", "yandex"): 2,
+    ("fbsd12-head.r325006.yandex.D12685", "yandex+D12685"): 2,
+    ("fbsd13-head.340244.D17901", "D17901"): 1,
+    ("fbsd13-r368287.D27401v2", "D27401v2"): 2,
+    ("fbsd13-r368606.D27401v4", "D27401v4"): 2,
+    ("fbsd14-n277567-D33658", "D33658"): 2,
+    ("fbsd16-n311215.D58513", "D58513"): 6,
+}
 # The unit of a golden row → the metric it was measured in
 METRIC = {"pps": "pps", "Mb/s": "equilibrium", "Mb/s (max)": "equilibrium_max"}
 

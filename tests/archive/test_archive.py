@@ -10,6 +10,7 @@ import pytest
 from tests.archive.goldens import (
     ARCHIVE,
     FILED,
+    VARIANTS,
     Group,
     Stored,
     golden_groups,
@@ -35,7 +36,7 @@ UPPER_MEDIAN_4 = (C2558, "hw.igb.num_queues", "fbsd10.2", "pps.4", 2)
 LEFT_OUT = (E5_2650, "firewalls", "fbsd.2017", "311703.pps", 4)
 SUMMARY = (
     f"stored {RUNS}, known 0, rejected 0, skipped 5 (1 no usable sample; "
-    "2 no revision in image, label or kernel; 2 profiled, so not a measurement)"
+    "2 only console captures; 2 profiled, so not a measurement)"
 )
 
 
@@ -89,6 +90,14 @@ def test_runs_whose_kernel_says_another_commit_are_filed_there_and_none_waits(
     assert {(label, named): filed for label, named, filed, _ in rows} == FILED
     assert sorted(count for *_, count in rows) == [2, 4, 13]
     assert imported.rows("SELECT count(*) FROM results_waitingrun") == [(0,)]
+
+
+def test_patches_images_and_branches_are_variants_and_nothing_else_is(imported: System) -> None:
+    rows = imported.rows("""
+        SELECT split_part(run.facts->>'label', '/', 1), variant.name, count(*)
+          FROM results_run AS run JOIN results_variant AS variant ON variant.id = run.variant_id
+         GROUP BY 1, 2""")
+    assert {(label, variant): count for label, variant, count in rows} == VARIANTS
 
 
 def test_every_value_is_the_golden_one_except_three_where_the_logs_say_otherwise(
@@ -147,15 +156,31 @@ def test_two_runs_share_a_point_only_where_the_lab_repeated_one(imported: System
     ]
 
 
+def test_full_links_and_warm_ups_are_left_out_and_nothing_else(imported: System) -> None:
+    """The table of docs/figures.md; every sample is stored."""
+    rows = imported.rows("""
+        SELECT mark->>'kind', count(*), count(DISTINCT run_id), count(DISTINCT hardware_id)
+          FROM results_measurement AS measurement JOIN results_run AS run ON run.id = run_id,
+               jsonb_array_elements(validity) AS mark
+         GROUP BY 1 ORDER BY 1""")
+    assert rows == [("sender-saturated", 24, 6, 3), ("warm-up", 5, 4, 1)]
+    assert imported.rows("""
+        SELECT sum(cardinality(left_out)), count(*) FILTER (WHERE left_out <@ '{}'),
+               count(*) FILTER (WHERE cardinality(left_out) = cardinality(samples))
+          FROM results_measurement""") == [(29, 0, 6)]
+
+
 def test_points_pool_what_was_stored(imported: System) -> None:
-    """Counts, means and extremes, reckoned once more by the database."""
+    """Counts, means and extremes of the samples that count, reckoned once more by the database."""
     rows = imported.rows("""
         WITH pooled AS (
             SELECT series_id, run.revision_id, count(*) AS n, avg(value) AS mean,
                    min(value) AS minimum, max(value) AS maximum,
                    percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS median
               FROM results_measurement
-              JOIN results_run AS run ON run.id = run_id, unnest(samples) AS value
+              JOIN results_run AS run ON run.id = run_id,
+                   unnest(samples) WITH ORDINALITY AS sample (value, number)
+             WHERE number - 1 <> ALL (COALESCE(left_out, '{}'))
              GROUP BY series_id, run.revision_id)
         SELECT count(*)
           FROM pooled FULL JOIN results_point AS point USING (series_id, revision_id)

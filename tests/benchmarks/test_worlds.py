@@ -16,13 +16,17 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
     worlds.main()
 
 
-def test_the_short_run_prints_a_table_of_every_world(monkeypatch, capsys):
-    run(monkeypatch, "--short")
+@pytest.mark.parametrize(
+    ("argument", "trials"),
+    [("--trials=2", 2), pytest.param("--short", worlds.SHORT, marks=pytest.mark.long)],
+)
+def test_a_short_run_prints_a_table_of_every_world(monkeypatch, capsys, argument, trials):
+    run(monkeypatch, argument)
 
     printed = capsys.readouterr().out
     for name in WORLDS:
         assert f"## {name}\n" in printed
-        assert f"`python -m benchmarks.worlds --only {name} --trials {worlds.SHORT}" in printed
+        assert f"`python -m benchmarks.worlds --only {name} --trials {trials}" in printed
 
 
 def test_a_world_that_does_not_exist_is_refused_with_those_that_do(monkeypatch, capsys):

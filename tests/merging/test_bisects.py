@@ -39,7 +39,14 @@ def test_a_bisect_goes_over_to_what_its_mode_and_revisions_were_merged_into() ->
     assert view(bisect).revisions[9].name == "r5009"
 
 
-@pytest.mark.parametrize(("source", "into"), [(1, 0), (16, 15), (5, 6), (10, 9)])
+@pytest.mark.parametrize(
+    ("source", "into"),
+    [
+        (1, 0),
+        (10, 9),
+        *(pytest.param(*pair, marks=pytest.mark.long) for pair in ((16, 15), (5, 6))),
+    ],
+)
 def test_two_neighbours_that_are_one_commit_count_as_one(source: int, into: int) -> None:
     truth = Truth()
     bisect = lab.start(truth)

@@ -7,7 +7,7 @@ it is not simply to point at the one that stays.
 import pytest
 from django.db.models import Model
 
-from webapp.merging.services import GOES_WITH_REVISION, GOES_WITH_SERIES
+from webapp.merging.services import GOES_WITH_HARDWARE, GOES_WITH_REVISION, GOES_WITH_SERIES
 from webapp.results.models import Hardware, Mode, Revision, Series
 from webapp.results.services.merging import relations_to
 
@@ -15,7 +15,9 @@ FOLLOWS, GOES, HANDLED = "follows", "goes", "is moved with thought by its room"
 FATES: dict[type[Model], dict[str, str]] = {
     Hardware: {
         "results.HardwareAlias.hardware": FOLLOWS,
+        "results.HardwareFact.hardware": GOES,
         "results.Run.hardware": FOLLOWS,
+        "results.AliasedRun.hardware": FOLLOWS,
         "results.Series.hardware": HANDLED,
         "jobs.Job.hardware": FOLLOWS,
         "events.LabEvent.hardware": FOLLOWS,
@@ -27,6 +29,7 @@ FATES: dict[type[Model], dict[str, str]] = {
     Mode: {
         "results.ModeAlias.mode": FOLLOWS,
         "results.Run.mode": FOLLOWS,
+        "results.AliasedRun.mode": FOLLOWS,
         "results.Series.mode": HANDLED,
         "jobs.Job.mode": FOLLOWS,
         "events.Canary.mode": FOLLOWS,
@@ -53,6 +56,8 @@ FATES: dict[type[Model], dict[str, str]] = {
         "results.RevisionAlias.revision": FOLLOWS,
         "results.PlaceProposal.revision": GOES,
         "results.WaitingRun.chosen": FOLLOWS,
+        "results.NameAlias.first": FOLLOWS,
+        "results.NameAlias.last": FOLLOWS,
         "jobs.Job.revision": FOLLOWS,
         "jobs.Worker.last_revision": FOLLOWS,
         "events.LabEvent.first": FOLLOWS,
@@ -102,7 +107,12 @@ def test_every_foreign_key_has_an_answer(model: type[Model]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "goes"), [(Series, GOES_WITH_SERIES), (Revision, GOES_WITH_REVISION)]
+    ("model", "goes"),
+    [
+        (Hardware, GOES_WITH_HARDWARE),
+        (Series, GOES_WITH_SERIES),
+        (Revision, GOES_WITH_REVISION),
+    ],
 )
 def test_what_goes_is_what_is_said_to_go(model: type[Model], goes: tuple[object, ...]) -> None:
     said = {field for field, fate in FATES[model].items() if fate == GOES}

@@ -40,6 +40,14 @@ def test_the_one_with_fewer_runs_is_suggested_to_go() -> None:
     assert "(2 runs)" in text
 
 
+def test_an_alias_within_a_scope_is_offered_where_one_part_differs() -> None:
+    upload(measured("r1", mode=mode("pf", "NUMA")))
+    upload(measured("r2", mode=mode("pf", "numa")))
+    upload(measured("r3", mode=mode("pf", "numa")))
+    link = "/aliases/new/?kind=option&amp;name=NUMA&amp;means=numa"
+    assert link in operator().get(TWINS).content.decode()
+
+
 def test_what_was_measured_on_one_machine_at_one_revision_is_not_suggested() -> None:
     measure("pf-statefull", "r1")
     measure("pf-stateful", "r1", "other/nic")

@@ -16,6 +16,7 @@ from webapp.results.models import (
     Revision,
     RevisionAlias,
     Run,
+    SampleDecision,
     Series,
     Tree,
 )
@@ -161,6 +162,28 @@ def test_a_run_that_is_withdrawn_already_keeps_its_reason() -> None:
     again = act(Run, "withdraw", [Run.objects.get()], confirmed="yes", reason="second")
     assert "Withdrawn: 0" in text_of(again)
     assert Run.objects.get().withdrawn_reason == "first"
+
+
+def test_marked_samples_are_counted_and_left_out_by_actions_and_that_is_taken_back() -> None:
+    marked = measured("r10")
+    marked["metrics"]["pps"]["validity"] = [
+        {"sample": 1, "kind": "warm-up", "text": "rises by 5.0 %"}
+    ]
+    upload(marked, measured("r20"))
+    runs = list(Run.objects.all())
+    asked = text_of(act(Run, "count_marked", runs))
+    assert "on record with your name" in asked
+    assert marked["uuid"] in asked
+    assert str(Run.objects.get(revision__name="r20").uuid) not in asked.split("<form")[-1]
+    assert "Decided: 1" in text_of(act(Run, "count_marked", runs, confirmed="yes"))
+    assert Point.objects.get(revision__name="r10").n == 5
+    row = SampleDecision.objects.get()
+    assert "root" in text_of(operator().get(url(SampleDecision)))
+    assert "Taken back: 1" in text_of(act(SampleDecision, "undo", [row], confirmed="yes"))
+    assert Point.objects.get(revision__name="r10").n == 4
+    assert "Decided: 1" in text_of(act(Run, "leave_out_marked", runs, confirmed="yes"))
+    page = text_of(operator().get(url(Run, "change", Run.objects.get(uuid=marked["uuid"]).pk)))
+    assert "sample 1: rises by 5.0 %" in page
 
 
 def test_a_run_shows_its_samples() -> None:

@@ -87,6 +87,14 @@ def test_merged_commits_only_add_up_between_known_pairs() -> None:
     assert identify("n277567", first, Known(pairs=[(257_500, 277_500), (257_600, 277_645)])).waits
 
 
+@pytest.mark.parametrize("label", ["n275521", "n277521"])
+def test_a_count_that_one_slip_of_typing_makes_of_the_kernels_is_asked_about(label: str) -> None:
+    evidence = replace(COUNTED, image="", image_revision="", label=label, label_revision=label)
+    assert identify(label, kernel("n257521", of=evidence)).waits
+    known = Known(pairs=[(257_521, int(label[1:]))])
+    assert filed(label, kernel("n257521", of=evidence), known) == "n257521"
+
+
 def test_the_known_pair_of_a_commit_leaves_no_other_count() -> None:
     """One of both is of another commit: as an alias it would misfile whatever names it later."""
     first = kernel("n257521", of=COUNTED)
@@ -162,3 +170,50 @@ def test_the_uploader_may_say_whom_to_believe(trust: str, revision: str) -> None
 def test_a_typing_error_of_a_label_does_not_matter_where_the_image_agrees_with_the_kernel() -> None:
     wrong = Evidence(label_revision="r654937", image_revision="r364937")
     assert filed("r364937", kernel("r364937", of=wrong)) == "r364937"
+
+
+COUNTED_LABEL = f"fbsd14-main.n257521-{HASH}"
+OF_GIT = Evidence(label=COUNTED_LABEL, label_revision="n257521", kernel_revision="n257521")
+
+
+@pytest.mark.parametrize("own", [HASH, HASH[:9], f"{HASH}123456"])
+def test_a_hash_in_the_label_that_begins_as_the_kernels_agrees(own: str) -> None:
+    assert filed("n257521", replace(OF_GIT, kernel_hash=own)) == "n257521"
+
+
+@pytest.mark.parametrize("known", [None, Known(Bound("n257521", ["n257521", "1234567890a" * 3]))])
+def test_another_hash_in_the_label_waits_though_the_numbers_agree(known: Known | None) -> None:
+    found = identify("n257521", replace(OF_GIT, kernel_hash="1234567890a"), known)
+    assert [one.revision for one in found.candidates] == ["n257521", HASH]
+    assert found.candidates[1].text == f"the label {COUNTED_LABEL} says {HASH}"
+
+
+def test_a_hash_of_digits_alone_behind_a_count_is_one() -> None:
+    label = OF_GIT.label.replace(HASH, "1234567")
+    assert identify("n257521", replace(OF_GIT, label=label, kernel_hash=HASH)).waits
+    assert filed("n257521", replace(OF_GIT, label=label, kernel_hash="1234567abcd")) == "n257521"
+
+
+def test_a_hash_in_the_label_says_nothing_where_the_kernel_has_none_or_the_image_agrees() -> None:
+    assert filed("n257521", OF_GIT) == "n257521"
+    images = replace(OF_GIT, image="n257521", image_revision="n257521", kernel_hash="1234567890a")
+    assert filed("n257521", images) == "n257521"
+    image = replace(images, image=f"n257521-{HASH}")
+    assert identify("n257521", image).waits
+
+
+def test_whom_the_uploader_trusts_decides_between_hashes() -> None:
+    trusting = replace(OF_GIT, kernel_hash="1234567890a", trust="label")
+    assert filed("n257521", trusting) == HASH
+    assert filed("n257521", replace(trusting, trust="kernel")) == "n257521"
+
+
+@pytest.mark.parametrize("word", ["D33658", "yandex", "fbsd14", "20160102", "facade", "e5-2650"])
+def test_words_in_a_label_are_no_hashes(word: str) -> None:
+    label = f"fbsd14-main.n257521.{word}"
+    assert filed("n257521", replace(OF_GIT, label=label, kernel_hash="1234567890a")) == "n257521"
+
+
+def test_a_hash_that_the_kernel_names_instead_of_a_number_is_no_second_candidate() -> None:
+    told = replace(OF_GIT, kernel_revision=HASH, kernel_hash="1234567890a")
+    assert [one.revision for one in identify("n257521", told).candidates] == [HASH, "n257521"]

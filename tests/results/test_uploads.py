@@ -122,8 +122,8 @@ class TestMarking:
         upload(measured("r300004", build_id="one"))
         pooled = statements(measured("r300001", 1.001, build_id="one"))
         apart = statements(measured("r300001", 1.6, build_id="two"))
-        # Its revision is known by then; the levels, what to judge, the mark, the series once more
-        assert (pooled, apart) == (again - 2, again - 2 + 4)
+        # Its revision is known by then; levels, epochs, what to judge, the mark, the series again
+        assert (pooled, apart) == (again - 2, again - 2 + 5)
 
     def test_the_statements_do_not_grow_with_the_series_apart(self) -> None:
         def in_modes(count: int, **changes: Any) -> list[dict[str, Any]]:
@@ -140,6 +140,29 @@ def statements(*documents: dict[str, Any]) -> int:
     with CaptureQueriesContext(connection) as captured:
         upload(*documents)
     return len(captured)
+
+
+class TestSessions:
+    def test_two_sessions_that_disagree_are_marked_though_each_holds_several_runs(self) -> None:
+        for session, factor in (("spring", 1.0), ("autumn", 1.09)):
+            for number in range(4):
+                evidence = {"label": "x", "session": session}
+                build = f"{session} {number}"
+                upload(measured("r300001", factor, build_id=build, evidence=evidence))
+        found = point().uploads["found"]
+        assert point().disagrees
+        assert (found["first"], found["second"], found["of_sessions"]) == ("spring", "autumn", True)
+
+    def test_points_stored_before_sessions_were_compared_are_judged_as_before(self) -> None:
+        two_apart()
+        at = point()
+        for run in at.uploads["runs"]:
+            del run["session"]
+        del at.uploads["found"]["of_sessions"]
+        at.uploads["history"] = "not judged"
+        at.save()
+        upload(measured("r300002"))
+        assert point().disagrees
 
 
 class TestDeciding:

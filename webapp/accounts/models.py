@@ -54,6 +54,21 @@ class User(AbstractUser):
     time_zone = models.CharField(max_length=64, default="UTC", validators=[check_time_zone])
     quiet_from = models.TimeField(null=True, blank=True)
     quiet_until = models.TimeField(null=True, blank=True)
+    seen_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="What came after it is new to the person: the end of the visit before this one.",
+    )
+    looked_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="The front page was read last."
+    )
+    single_keys = models.BooleanField(
+        "single keys",
+        default=True,
+        db_default=True,
+        help_text="Letters and signs act on pages without Ctrl: j, a, g t, ?, /.",
+    )
 
     objects: ClassVar[PersonManager] = PersonManager()
 

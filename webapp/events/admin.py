@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from webapp.accounts.admin import ModelForm, OperatedAdmin, ReadOnlyAdmin, whether
 from webapp.events.models import Canary, LabEvent, Release
 from webapp.results.models import wrong_with_line
+from webapp.results.services import answer_to
 
 
 @admin.register(LabEvent)
@@ -56,6 +57,11 @@ class ReleaseAdmin(OperatedAdmin):
     list_select_related = ["tree", "revision"]
     search_fields = ["name"]
     autocomplete_fields = ["revision"]
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Runs that tell no more than the release are of its revision."""
+        super().save_model(request, obj, form, change)
+        answer_to(revision=obj.revision, names=obj.ids)
 
 
 class CanaryForm(ModelForm):

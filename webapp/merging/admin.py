@@ -20,11 +20,13 @@ from django.urls import URLPattern, path
 
 from webapp.accounts.admin import OperatedAdmin, ask, bind
 from webapp.accounts.models import User
+from webapp.merging import rules_admin
 from webapp.merging.services import merge_hardware, merge_modes, merge_revisions
 from webapp.results.admin import HardwareAdmin, ModeAdmin, RevisionAdmin
 from webapp.results.models import NAME_MAX, DismissedTwins, Hardware, Mode, Revision, Tree
 from webapp.results.services import Unprocessable, dismiss_twins, suggest_again, suggested_twins
 
+__all__ = ["rules_admin"]
 Merge = Callable[..., None]
 SUBJECTS_TEXT = (
     "Everything measured under these counts as measured under the one that stays; series that "

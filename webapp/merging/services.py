@@ -9,15 +9,43 @@ are taken in the order of every other transaction: reshaping, series, trees, fin
 from typing import Any
 
 from django.db import transaction
-from django.db.models import ForeignKey
+from django.db.models import ForeignKey, Q
 
+from webapp.accounts.models import User
 from webapp.alerts import services as alerts
 from webapp.alerts.models import Agreement
 from webapp.analysis.models import Checkpoint, Comparison, Finding, SeriesAnalysis
 from webapp.bisects import services as bisects
 from webapp.events.services import end_twins
-from webapp.results.models import Hardware, Mode, PlaceProposal, Point, Revision, Series
-from webapp.results.services import begin_merge, end_subject, hand_over, move_runs, move_series
+from webapp.results.models import (
+    Hardware,
+    HardwareFact,
+    Mode,
+    NameAlias,
+    PlaceProposal,
+    Point,
+    Revision,
+    Run,
+    Series,
+)
+from webapp.results.services import (
+    AliasNames,
+    add_alias,
+    begin_merge,
+    begin_reshaping,
+    drop_unused,
+    end_alias,
+    end_subject,
+    file_by_names,
+    hand_over,
+    machines_retold,
+    make_missing_rules,
+    move_runs,
+    move_series,
+    move_whole_series,
+    rebuild_facts,
+    refile_by_rules,
+)
 
 
 def _fields(model: type[Any], *names: str) -> list[ForeignKey[Any, Any]]:
@@ -32,6 +60,9 @@ GOES_WITH_SERIES = (
     *_fields(Finding, "series"),
 )
 """Computed anew from the measurements, which are of the other series now."""
+
+GOES_WITH_HARDWARE = _fields(HardwareFact, "hardware")
+"""Found anew from the runs of both."""
 
 GOES_WITH_REVISION = (
     *_fields(Point, "revision"),
@@ -50,6 +81,7 @@ def merge_hardware(*, source: Hardware, into: Hardware) -> None:
         Unprocessable: the two are one, or belong to two labs.
     """
     _merge_subjects(source, into)
+    rebuild_facts(into.pk)
 
 
 @transaction.atomic
@@ -59,7 +91,11 @@ def merge_modes(*, source: Mode, into: Mode) -> None:
     Raises:
         Unprocessable: the two are one.
     """
+    runs = source.runs.order_by().values_list("pk", "hardware")
+    machines = machines_retold({pk: (hardware, into.pk) for pk, hardware in runs})
     _merge_subjects(source, into)
+    for machine in sorted(machines):
+        rebuild_facts(machine)
 
 
 @transaction.atomic
@@ -82,6 +118,57 @@ def merge_revisions(*, source: Revision, into: Revision) -> None:
     hand_over(source, into, goes=GOES_WITH_REVISION)
     bisects.rename_along(source, into)
     source.delete()
+    file_by_names(into.runs.values_list("pk", flat=True))
+
+
+@transaction.atomic
+def make_name_alias(*, names: AliasNames, by: User) -> NameAlias:
+    """Let a name of a lab stand for another one, and file the stored runs that this is about there.
+
+    A series that goes as a whole keeps what was concluded and said of it, as in a merge.
+
+    Raises:
+        Unprocessable: a name is not known, or the alias repeats, continues or contradicts another.
+    """
+    alias, moves = add_alias(names=names, by=by)
+    for series, target in move_whole_series(moves):
+        _end_series(series, target)
+    return alias
+
+
+@transaction.atomic
+def undo_name_alias(*, number: int, by: User) -> NameAlias:
+    """Take an alias back: its runs are filed as they were sent, or as other aliases have them.
+    Idempotent. What was said of a series that went as a whole into another one stays with that one.
+
+    Raises:
+        Unprocessable: there is none of this number.
+    """
+    alias, moves = end_alias(number=number, by=by)
+    for series, target in move_whole_series(moves):
+        _end_series(series, target)
+    return alias
+
+
+@transaction.atomic
+def refile_by_label_rules() -> int:
+    """File every stored run as the rules about parts of labels say now; how many moved.
+
+    What was concluded and said of a series stays with it; of one that becomes a part of another it
+    goes over to that.
+    """
+    begin_reshaping()
+    refiled = refile_by_rules()
+    for series, target in refiled.joined:
+        _end_series(series, target)
+    drop_unused(refiled)
+    return refiled.runs
+
+
+@transaction.atomic
+def adopt_builtin_rules() -> int:
+    """Store the rules that this version brings, and file stored runs by them; how many moved."""
+    return refile_by_label_rules() if make_missing_rules() else 0
 
 
 def _merge_subjects(source: Hardware | Mode, into: Hardware | Mode) -> None:
@@ -89,8 +176,11 @@ def _merge_subjects(source: Hardware | Mode, into: Hardware | Mode) -> None:
     end_twins(source, into)
     for series, target in move_series(source, into):
         _end_series(series, target)
-    hand_over(source, into)
+    hand_over(source, into, goes=GOES_WITH_HARDWARE)
     end_subject(source, into)
+    field = "hardware" if isinstance(into, Hardware) else "mode"
+    about = Q(**{field: into}) | Q(**{f"aliased__{field}": into})
+    file_by_names(Run.objects.filter(about).values_list("pk", flat=True))
 
 
 def _end_series(series: Series, target: Series) -> None:

@@ -2,31 +2,39 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from webapp.results.fact_names import ChangedFact
 from webapp.results.identity import Evidence
+from webapp.results.label_parts import VariantPart
 from webapp.results.modes import ModeName
+from webapp.results.validity import Mark
 
 
 @dataclass(frozen=True, slots=True)
 class MetricDocument:
-    """The samples of one metric. ``boots`` has one index a sample, or is None when unknown."""
+    """The samples of one metric. ``boots`` has one index a sample, or is None when unknown;
+    ``marks`` say what may be wrong with some of them.
+    """
 
     name: str
     unit: str
     better: str
     samples: list[float]
     boots: list[int] | None
+    marks: Sequence[Mark] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RunDocument:
-    """One run. ``position`` helps where the revision's id tells no order. ``as_sent`` is the run as
-    it came, where ``evidence`` has it filed elsewhere.
+    """One run. ``position`` helps where the revision's id tells no order. ``variant`` are the parts
+    of the kernel's variant in their order; none: the plain kernel. ``as_sent`` is the run as it
+    came, where ``evidence`` or a rule about parts of labels has it filed elsewhere; ``former`` is
+    then where its former mode is filed.
     """
 
     uuid: UUID
@@ -43,7 +51,9 @@ class RunDocument:
     sources: list[dict[str, Any]]
     warnings: list[str]
     evidence: Evidence | None = None
+    variant: tuple[VariantPart, ...] = ()
     as_sent: "RunDocument | None" = None
+    former: str = ""
 
     @property
     def former_mode(self) -> str:
@@ -51,17 +61,37 @@ class RunDocument:
         former = self.evidence.former_mode if self.evidence else ""
         return former if former != str(self.mode) else ""
 
+    @property
+    def former_names(self) -> frozenset[str]:
+        """The modes under which a run of an agent before this one is stored: also the mode as it is
+        sent, where only the evidence that comes with it tells its variant.
+        """
+        sent = str(self.as_sent.mode) if self.as_sent else ""
+        return frozenset({self.former_mode, self.former, sent} - {"", str(self.mode)})
+
+    @property
+    def variant_name(self) -> str:
+        """The name of its variant; empty: the plain kernel."""
+        return "+".join(map(str, self.variant))
+
+    @property
+    def image(self) -> str:
+        """The name of the image, as far as the agent told it."""
+        told = self.evidence.image if self.evidence else ""
+        return told or str(self.facts.get("image") or "")
+
     def digest(self) -> str:
         """SHA-256 of what makes two documents of one UUID the same run.
 
         Facts, sources and warnings describe and may be put better by a later agent, or name
         another path after the directory moved; they do not count. Nor does evidence, which says
-        where the run belongs: a run that is filed elsewhere later is the same run. One whose mode
+        where the run belongs: a run that is filed elsewhere later is the same run. Nor do the marks
+        of samples, which a later agent may find where this one did not look. One whose mode
         has another name by now counts under the former one.
         """
         if self.as_sent is not None:
             return self.as_sent.digest()
-        content = {
+        content: dict[str, Any] = {
             "tree": self.tree,
             "revision": self.revision,
             "hardware": self.hardware,
@@ -74,6 +104,8 @@ class RunDocument:
             "measured_at": self.measured_at and self.measured_at.timestamp(),
             "position": self.position,
         }
+        if self.variant:
+            content["variant"] = [str(part) for part in self.variant]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
@@ -83,7 +115,7 @@ class Recorded:
 
     ``waiting``: those, new or known, that take no part until somebody decides where they belong.
     ``refiled``: known runs that new evidence moved. ``warnings``: of runs that were taken, and not
-    quite as they were sent.
+    quite as they were sent. ``changed_facts``: facts of machines that these runs found changed.
     """
 
     stored: tuple[UUID, ...]
@@ -92,3 +124,4 @@ class Recorded:
     waiting: frozenset[UUID] = frozenset()
     refiled: frozenset[UUID] = frozenset()
     warnings: Mapping[UUID, list[str]] = field(default_factory=dict)
+    changed_facts: tuple[ChangedFact, ...] = ()

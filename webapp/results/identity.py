@@ -11,9 +11,11 @@ differ in a way that is understood, the run is filed at the kernel's commit:
 * Subversion numbers at most `NEAR` apart: a working copy is at the last commit that changed it,
   and the repository has gone on.
 
-All else waits until somebody decides, with what speaks for each candidate.
+A hash in a name that is not the kernel's contradicts it, whatever their numbers say. All else
+waits until somebody decides, with what speaks for each candidate.
 """
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -34,6 +36,13 @@ LARGE_MERGE: Final = 2_000
 besides one for each first parent between them: a bound for histories that merge no more than they
 commit. Before the first known pair there are half as many as at it, at least: two counts that are a
 few hundred apart are two kernels, however far away that pair is."""
+
+
+_HASHES = re.compile(
+    r"(?<=[nc][0-9]{6}-)g?([0-9a-f]{7,40})(?![A-Za-z0-9])"
+    r"|(?<![A-Za-z0-9])((?=[0-9a-f]*[a-f])(?=[0-9a-f]*[0-9])[0-9a-f]{11,40})(?![A-Za-z0-9])"
+)
+"""In names: behind a count even digits alone are the hash of its commit, however short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +81,12 @@ class Evidence:
     def named_by(self) -> str:
         """Where that is from."""
         return "image" if self.image_revision else "label"
+
+    @property
+    def named_hashes(self) -> tuple[str, ...]:
+        """The hashes in that name, beside a number or alone."""
+        text = self.image if self.image_revision else self.label
+        return tuple(one or other for one, other in _HASHES.findall(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +142,20 @@ class Identity:
 def identify(sent: str, evidence: Evidence, known: Known | None = None) -> Identity:
     """Where a run belongs that was sent as of the revision ``sent``."""
     tree = known or Known()
-    named = evidence.named
     kernel = tree.bound.name if tree.bound else evidence.kernel_revision
-    if not kernel:
-        return _by_hash_alone(sent, evidence)
+    stranger = _strange_hash(evidence, tree)
+    if stranger:
+        found = _ask(sent, evidence, kernel or evidence.kernel_hash, stranger)
+    elif kernel:
+        found = _by_kernel(sent, evidence, tree, kernel)
+    else:
+        found = _by_hash_alone(sent, evidence)
+    return found
+
+
+def _by_kernel(sent: str, evidence: Evidence, tree: Known, kernel: str) -> Identity:
+    """The kernel names a commit, by its hash or its number."""
+    named = evidence.named
     if not named:
         return Identity(kernel, remark=_other(sent, kernel, "the kernel's commit"))
     if named == kernel or (tree.bound and _is_one_of(named, tree.bound.names)):
@@ -141,6 +166,16 @@ def identify(sent: str, evidence: Evidence, known: Known | None = None) -> Ident
     elif found := _understood(named, kernel, evidence, tree):
         return found
     return _ask(sent, evidence, kernel)
+
+
+def _strange_hash(evidence: Evidence, tree: Known) -> str:
+    """A hash in the name where none in it is the start of the kernel's, or the other way round."""
+    own = [evidence.kernel_hash, evidence.kernel_revision]
+    own += [tree.bound.name, *tree.bound.names] if tree.bound else []
+    found = evidence.named_hashes
+    if not evidence.kernel_hash or any(_begin_alike(one, other) for one in found for other in own):
+        return ""
+    return found[0] if found else ""
 
 
 def is_hash(name: str) -> bool:
@@ -184,7 +219,13 @@ def _understood(named: str, kernel: str, evidence: Evidence, tree: Known) -> Ide
 
 def _is_pair(first: int, total: int, pairs: Sequence[tuple[int, int]]) -> bool:
     """Whether both counts may be of one commit: along a history merged commits only add up, so that
-    those of known pairs before and after are bounds, equal ones of the pair itself."""
+    those of known pairs before and after are bounds, equal ones of the pair itself.
+
+    Numbers that one slip of typing turns into one another are no pair unless it is known: of the
+    tens of thousands of counts that may be the other one, the true one is hardly ever such a one.
+    """
+    if (first, total) not in pairs and _is_one_slip(str(first), str(total)):
+        return False
     merged = total - first
     before = max((pair for pair in pairs if pair[0] <= first), default=None)
     after = min((pair for pair in pairs if pair[0] >= first), default=None)
@@ -199,9 +240,20 @@ def _is_pair(first: int, total: int, pairs: Sequence[tuple[int, int]]) -> bool:
     return least <= merged <= most
 
 
-def _ask(sent: str, evidence: Evidence, kernel: str) -> Identity:
-    """Wait, unless the uploader said whom to believe."""
-    named = evidence.named
+def _is_one_slip(one: str, other: str) -> bool:
+    """Whether one digit was typed wrongly, or two neighbours were exchanged."""
+    if len(one) != len(other):
+        return False
+    at = [i for i, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
+    if len(at) != 2:
+        return len(at) == 1
+    left, right = at
+    return right == left + 1 and one[left] == other[right] and one[right] == other[left]
+
+
+def _ask(sent: str, evidence: Evidence, kernel: str, stranger: str = "") -> Identity:
+    """Wait, unless the uploader said whom to believe. ``stranger``: the name says this hash."""
+    named = stranger or evidence.named
     if evidence.trust:
         filed = kernel if evidence.trust == "kernel" else named
         remark = f"the kernel says {kernel}, the {evidence.named_by} {named}: filed as asked"
@@ -224,8 +276,12 @@ def _is_one_of(name: str, names: Collection[str]) -> bool:
 
 
 def _same_hash(one: str, other: str) -> bool:
+    return is_hash(other) and _begin_alike(one, other)
+
+
+def _begin_alike(one: str, other: str) -> bool:
     shorter = min(len(one), len(other))
-    return shorter >= 7 and is_hash(other) and one[:shorter] == other[:shorter]
+    return shorter >= 7 and one[:shorter] == other[:shorter]
 
 
 def _number(pattern: Any, name: str) -> int | None:

@@ -2,15 +2,22 @@
 
 A Subversion number or a first-parent commit count places a revision on its tree by itself. On one
 tree every Subversion revision precedes every revision counted in git, because the tree moved from
-the one to the other; hence the offset. Other ids (hashes, ``c255632``) need imported history.
+the one to the other; hence the offset. Other ids (hashes, ``c255632``) need imported history. A
+release or a day names no commit: such a revision waits until somebody, or dated history, gives it a
+place.
 """
 
 import re
+from datetime import date
 
 GIT_COUNT_OFFSET = 10**9
 SVN_PATTERN = re.compile(r"r(\d{1,9})")
 COUNT_PATTERN = re.compile(r"n(\d{1,9})")
 HASH_PATTERN = re.compile(r"[0-9a-f]{4,40}")
+RELEASE_PATTERN = re.compile(
+    r"\d{1,3}\.\d{1,3}(\.\d{1,3})?(-(ALPHA|BETA|RC)\d{1,2}|-RELEASE)?(-p\d{1,3})?"
+)
+DAY_PATTERN = re.compile(r"((?:19|20)\d\d)(-?)([01]\d)\2([0-3]\d)")
 
 
 def position_of(name: str) -> int | None:
@@ -23,3 +30,19 @@ def position_of(name: str) -> int | None:
     if count := COUNT_PATTERN.fullmatch(name):
         return GIT_COUNT_OFFSET + int(count[1])
     return None
+
+
+def is_release(name: str) -> bool:
+    """Whether ``name`` is that of a release: ``10.1``, ``11.0-RELEASE-p3``, ``12.0-RC1``."""
+    return RELEASE_PATTERN.fullmatch(name) is not None
+
+
+def day_of(name: str) -> date | None:
+    """The day that ``name`` is: ``2016-05-01`` or ``20160501``. None: it is none."""
+    found = DAY_PATTERN.fullmatch(name)
+    if found is None:
+        return None
+    try:
+        return date(int(found[1]), int(found[3]), int(found[4]))
+    except ValueError:
+        return None

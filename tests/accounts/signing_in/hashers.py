@@ -6,7 +6,7 @@ from webapp.accounts.signing_in.hashing import BoundedHasher
 
 
 class QuickHasher(BoundedHasher):
-    """The site's own with one round, where a test tries many passwords."""
+    """The site's own with one round, for all tests."""
 
     iterations = 1
 

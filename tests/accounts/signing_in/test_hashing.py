@@ -91,6 +91,7 @@ import threading
 import django
 django.setup()
 from django.contrib.auth import authenticate
+from django.db import connection
 from django.test import RequestFactory
 from webapp.accounts.models import User
 from webapp.accounts.signing_in.hashing import gate

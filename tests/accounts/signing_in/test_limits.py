@@ -28,7 +28,7 @@ def address() -> str:
 
 
 @pytest.fixture(autouse=True)
-def ada(quick_hashes: None) -> User:
+def ada(db: None) -> User:
     return make.user(role="operator")
 
 

@@ -9,6 +9,7 @@ from webapp.accounts.roles import (
     triager_required,
 )
 from webapp.accounts.services.people import OWN, save_own_settings
+from webapp.accounts.services.visits import note_visit
 from webapp.accounts.signing_in.forms import LimitedPasswordChange
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "LimitedPasswordChange",
     "is_operator",
     "is_triager",
+    "note_visit",
     "operator_required",
     "save_own_settings",
     "signed_in_required",

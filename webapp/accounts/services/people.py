@@ -5,7 +5,7 @@ from django.db.models import QuerySet
 
 from webapp.accounts.models import User
 
-OWN = ("email", "aliases", "time_zone", "quiet_from", "quiet_until")
+OWN = ("email", "aliases", "time_zone", "quiet_from", "quiet_until", "single_keys")
 
 
 class RoleError(Exception):

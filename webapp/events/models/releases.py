@@ -1,5 +1,6 @@
 """Points of a tree that people know by a name."""
 
+import re
 from typing import Self
 
 from django.db import models
@@ -7,6 +8,7 @@ from django.db import models
 from webapp.results.models import Revision, Tree
 
 RELEASE_NAME_MAX = 100
+RELEASE_ID = re.compile(r"\d{1,3}(\.\d{1,3}){1,2}(-[A-Z]+\d{0,2})?(-p\d{1,3})?")
 
 
 class ReleaseQuerySet(models.QuerySet["Release"]):
@@ -50,6 +52,14 @@ class Release(models.Model):
     def get_absolute_url(self) -> str:
         """The path of the commit. Needs the revision and its tree loaded."""
         return self.revision.get_absolute_url()
+
+    @property
+    def ids(self) -> list[str]:
+        """What kernels and labs call its revision where they tell no number: ``11.0`` and
+        ``11.0-RELEASE``. Of a branch point, or one that has another kind of name: nothing."""
+        if self.kind != self.Kind.RELEASE or not RELEASE_ID.fullmatch(self.name):
+            return []
+        return [self.name] if "-" in self.name else [self.name, f"{self.name}-RELEASE"]
 
     @property
     def title(self) -> str:

@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 
 from webapp.events.models import Canary
-from webapp.results.models import Measurement
+from webapp.results.models import Measurement, counted
 from webapp.stats.control import ControlChart, Excursion, control_chart
 
 COLUMNS = ("hardware", "mode", "revision")
@@ -49,7 +49,8 @@ class WatchedCanary:
 def watch(canaries: Sequence[Canary]) -> list[WatchedCanary]:
     """``canaries`` with their charts, in one query.
 
-    A boot is the unit; a run that does not tell its boots is one. Withdrawn runs do not count.
+    A boot is the unit; a run that does not tell its boots is one. Withdrawn runs do not count, nor
+    do samples that are left out.
     """
     boots = _boots(canaries) if canaries else {}
     found = [(canary, boots.get(_key(canary), [])) for canary in canaries]
@@ -75,7 +76,7 @@ def _boots(canaries: Sequence[Canary]) -> dict[Key, list[Boot]]:
         )
     rows = (
         Measurement.objects.counted()
-        .filter(wanted)
+        .filter(wanted, run__variant__isnull=True)
         .annotate(at=Coalesce("run__measured_at", "run__received_at"))
         .order_by("at", "run__uuid")
         .values_list(
@@ -84,11 +85,12 @@ def _boots(canaries: Sequence[Canary]) -> dict[Key, list[Boot]]:
             "at",
             "samples",
             "boots",
+            "left_out",
         )
     )
     found: dict[Key, list[Boot]] = defaultdict(list)
-    for *key, at, samples, indices in rows:
-        found[tuple(key)] += _of_run(at, samples, indices)
+    for *key, at, samples, indices, left_out in rows:
+        found[tuple(key)] += _of_run(at, *counted(samples, indices, left_out))
     return found
 
 

@@ -28,6 +28,11 @@ class Epochs:
     late_runs: Sequence[tuple[datetime, int]] = ()
     late: Collection[int] = field(default_factory=frozenset)
 
+    def part(self, one: int, other: int) -> bool:
+        """Whether an epoch begins between two positions: what was measured at them is not to be
+        compared."""
+        return any(min(one, other) < start <= max(one, other) for start in self.starts)
+
 
 ONE_EPOCH = Epochs()
 
@@ -56,6 +61,31 @@ SELECT starts.series_id, starts.since, starts.start,
  WHERE measured.measured_at >= starts.since
  GROUP BY starts.series_id, starts.since, starts.start
 """
+
+
+# Of series: the times at which an event in force begins an epoch.
+TIMES = """
+SELECT series.id, array_agg(DISTINCT event.happened_at ORDER BY event.happened_at)
+  FROM events_labevent AS event
+  JOIN results_series AS series
+    ON series.id = ANY(%s)
+   AND (event.tree_id IS NULL OR event.tree_id = series.tree_id)
+   AND (event.hardware_id IS NULL OR event.hardware_id = series.hardware_id)
+  JOIN results_hardware AS hardware
+    ON hardware.id = series.hardware_id
+   AND (event.lab_id IS NULL OR event.lab_id = hardware.lab_id)
+ WHERE event.withdrawn_at IS NULL AND event.begins_epoch AND event.happened_at IS NOT NULL
+ GROUP BY series.id
+"""
+
+
+def epoch_times(series: Sequence[int]) -> Mapping[int, Sequence[datetime]]:
+    """When epochs of ``series`` (ids) begin, of those where an event at a time begins one; what was
+    measured on both sides of it is not to be compared, of one revision either. One query.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(TIMES, [list(series)])
+        return dict(cursor.fetchall())
 
 
 def epochs_of(series: Sequence[Series]) -> Mapping[int, Epochs]:

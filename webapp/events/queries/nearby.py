@@ -66,6 +66,7 @@ def _times(windows: Sequence[Window]) -> dict[tuple[int, int], Times]:
     at = Coalesce("measured_at", "received_at")
     rows = (
         Run.objects.counted()
+        .plain()
         .filter(
             hardware__in={one.hardware.pk for one in windows},
             revision__in={one.pk for window in windows for one in (window.before, window.after)},

@@ -23,7 +23,7 @@ WITH shown AS MATERIALIZED (
       JOIN results_revision AS revision ON revision.id = run.revision_id
       JOIN results_hardware AS hardware ON hardware.id = run.hardware_id
      WHERE run.revision_id = ANY(%(revisions)s) AND run.hardware_id = ANY(%(hardware)s)
-       AND run.withdrawn_at IS NULL
+       AND run.withdrawn_at IS NULL AND run.variant_id IS NULL
      GROUP BY run.hardware_id, hardware.lab_id, revision.position
 )
 SELECT event.*, first.position AS first_position, last.position AS last_position,

@@ -6,6 +6,7 @@ from webapp.events.services.canaries import (
     end_twins,
     set_canary_active,
 )
+from webapp.events.services.changed_facts import record_changes
 from webapp.events.services.lab_events import (
     EventFields,
     edit_event,
@@ -25,6 +26,7 @@ __all__ = [
     "edit_event",
     "end_twins",
     "event_fields",
+    "record_changes",
     "record_event",
     "record_release",
     "set_canary_active",

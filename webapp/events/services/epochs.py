@@ -14,7 +14,7 @@ def analyse_covered(event: LabEvent) -> None:
     """
     if not event.begins_epoch:
         return
-    found = Series.objects.filter(_covered(event)).order_by("pk")
+    found = Series.objects.plain().filter(_covered(event)).order_by("pk")
     ids = list(found.select_for_update(of=["self"], no_key=True).values_list("pk", flat=True))
     if ids:
         mark_dirty(dict.fromkeys(ids, 0))

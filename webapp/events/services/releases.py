@@ -8,7 +8,7 @@ from webapp.events.errors import ReleaseTaken
 from webapp.events.models import Release
 from webapp.events.models.releases import RELEASE_NAME_MAX
 from webapp.results.models import Tree, wrong_with_line
-from webapp.results.services import Problem, Unprocessable, ensure_revision
+from webapp.results.services import Problem, Unprocessable, answer_to, ensure_revision
 
 
 @transaction.atomic
@@ -31,6 +31,7 @@ def record_release(
     found = ensure_revision(tree=tree, name=revision)
     values = {"revision": found, "kind": kind, "released_on": released_on}
     release, is_new = Release.objects.get_or_create(tree=tree, name=name, defaults=values)
+    answer_to(revision=found, names=release.ids)
     differing = [field for field, value in values.items() if getattr(release, field) != value]
     if differing:
         field = differing[0]

@@ -102,6 +102,8 @@ def _refuse_another_subject(job: Job, run: RunDocument) -> None:
     mode = str(run.mode)
     if mode != job.mode.name and not _is_former_mode(job, mode):
         raise ResultRefused(f"mode: job {job.pk} is in {job.mode}, not {mode}")
+    if run.variant:
+        raise ResultRefused(f"variant: job {job.pk} is of the plain kernel, not {run.variant_name}")
     if job.metric and job.metric.name not in {metric.name for metric in run.metrics}:
         raise ResultRefused(f"metrics: job {job.pk} asks for {job.metric}, which the run lacks")
 

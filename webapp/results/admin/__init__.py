@@ -1,6 +1,14 @@
 """Pages of operators, one file per part, like the models."""
 
-from webapp.results.admin import history, pooling_decisions, runs, series, subjects, waiting
+from webapp.results.admin import (
+    history,
+    pooling_decisions,
+    runs,
+    sample_decisions,
+    series,
+    subjects,
+    waiting,
+)
 from webapp.results.admin.history import RevisionAdmin
 from webapp.results.admin.subjects import HardwareAdmin, ModeAdmin
 
@@ -11,6 +19,7 @@ __all__ = [
     "history",
     "pooling_decisions",
     "runs",
+    "sample_decisions",
     "series",
     "subjects",
     "waiting",

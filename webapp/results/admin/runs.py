@@ -4,20 +4,21 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
 from webapp.accounts.admin import Confirmation, ReadOnlyAdmin, ReadOnlyInline, ask, bind, whether
+from webapp.accounts.services import signed_in_user
 from webapp.results.errors import Unprocessable
-from webapp.results.models import Measurement, RefusedReplacement, Run
-from webapp.results.services import restore_run, withdraw_run
+from webapp.results.models import Measurement, RefusedReplacement, Run, SampleDecision
+from webapp.results.services import decide_samples, restore_run, withdraw_run
 
 
 class SamplesOfRun(ReadOnlyInline):
     model = Measurement
-    fields = ["metric", "samples", "boots"]
-    readonly_fields = ["metric"]
+    fields = ["metric", "samples", "boots", "left_out", "marks"]
+    readonly_fields = ["metric", "marks"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Measurement]:
         return super().get_queryset(request).select_related("series__metric", "run")
@@ -25,6 +26,10 @@ class SamplesOfRun(ReadOnlyInline):
     @admin.display
     def metric(self, measurement: Measurement) -> str:
         return measurement.series.metric.name
+
+    @admin.display(description="what may be wrong")
+    def marks(self, measurement: Measurement) -> str:
+        return "; ".join(f"sample {one.sample}: {one.text}" for one in measurement.marks) or "-"
 
 
 class RefusedReplacementsOfRun(ReadOnlyInline):
@@ -55,6 +60,7 @@ class RunAdmin(ReadOnlyAdmin):
         "revision",
         "hardware",
         "mode",
+        "variant",
         "agent",
         "received_at",
         "withdrawn_at",
@@ -67,12 +73,14 @@ class RunAdmin(ReadOnlyAdmin):
         "revision__tree",
         "agent__lab",
     ]
-    list_select_related = ["revision", "hardware", "mode", "agent__lab", "superseded_by"]
+    list_select_related = [
+        *("revision", "hardware", "mode", "variant", "agent__lab", "superseded_by"),
+    ]
     search_fields = ["=uuid", "=revision__name", "hardware__name", "mode__name"]
     search_help_text = "A whole UUID or revision, or a part of hardware or mode"
     show_full_result_count = False
     inlines = [SamplesOfRun, RefusedReplacementsOfRun]
-    actions = ["withdraw", "restore"]
+    actions = ["withdraw", "restore", "count_marked", "leave_out_marked"]
 
     @admin.display(description="UUID", ordering="uuid")
     def short_uuid(self, run: Run) -> str:
@@ -107,6 +115,36 @@ class RunAdmin(ReadOnlyAdmin):
             return ask(self, request, withdrawn, form, title=title, text=text, describe=_named)
         done = sum(self._restore(request, run) for run in withdrawn)
         self.message_user(request, f"Taken back: {done}", messages.SUCCESS)
+        return None
+
+    @admin.action(description="Count the marked samples", permissions=["operate"])
+    def count_marked(
+        self, request: HttpRequest, queryset: QuerySet[Run]
+    ) -> TemplateResponse | None:
+        return self._decide(request, queryset, SampleDecision.Choice.COUNT)
+
+    @admin.action(description="Leave out the marked samples", permissions=["operate"])
+    def leave_out_marked(
+        self, request: HttpRequest, queryset: QuerySet[Run]
+    ) -> TemplateResponse | None:
+        return self._decide(request, queryset, SampleDecision.Choice.LEAVE_OUT)
+
+    def _decide(
+        self, request: HttpRequest, queryset: QuerySet[Run], choice: SampleDecision.Choice
+    ) -> TemplateResponse | None:
+        form = bind(Confirmation, request)
+        marked = queryset.filter(Exists(Measurement.objects.marked().filter(run=OuterRef("pk"))))
+        if not form.is_valid():
+            title = f"{choice.label.capitalize()} the marked samples"
+            text = "This is on record with your name; the series of these runs are analysed anew."
+            return ask(self, request, marked, form, title=title, text=text, describe=_named)
+        runs = list(marked)
+        if runs:
+            by = signed_in_user(request)
+            decide_samples(runs=[run.uuid for run in runs], choice=choice, by=by)
+        for run in runs:
+            self.log_change(request, run, f"Decided: {choice.label} its marked samples")
+        self.message_user(request, f"Decided: {len(runs)}", messages.SUCCESS)
         return None
 
     def _restore(self, request: HttpRequest, run: Run) -> bool:

@@ -19,7 +19,7 @@ from webapp.accounts.admin import (
 from webapp.results.models import Point, Series
 from webapp.results.services.series import analyse_again, set_direction
 
-PARTS = ["tree", "hardware", "mode", "metric"]
+PARTS = ["tree", "hardware", "mode", "metric", "variant"]
 
 
 @admin.register(Series)

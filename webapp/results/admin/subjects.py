@@ -60,10 +60,10 @@ class HardwareAdmin(AboutSeries):
 
     series_field = "hardware"
     form = HardwareForm
-    list_display = ["name", "lab", "series", "created_at"]
+    list_display = ["name", "display_name", "cpu", "nic", "lab", "series", "created_at"]
     list_filter = ["lab"]
     list_select_related = ["lab"]
-    search_fields = ["name", "aliases__name", "description"]
+    search_fields = ["name", "display_name", "cpu", "nic", "aliases__name", "description"]
     autocomplete_fields = ["lab"]
     readonly_fields = ["created_at"]
     inlines = [AliasesOfHardware]

@@ -1,4 +1,5 @@
-"""Runs that wait for the decision which commit they measured, and rules that decide it."""
+"""Runs that wait for the decision which commit they measured, rules that decide it, and names that
+stand for others."""
 
 from typing import Any
 
@@ -7,7 +8,7 @@ from django.db import transaction
 from django.http import HttpRequest
 
 from webapp.accounts.admin import OperatedAdmin, ReadOnlyAdmin, whether
-from webapp.results.models import IdentityRule, WaitingRun
+from webapp.results.models import IdentityRule, NameAlias, WaitingRun
 from webapp.results.services.waiting import apply_rule
 
 
@@ -42,3 +43,13 @@ class WaitingRunAdmin(ReadOnlyAdmin):
     search_fields = ["label", "=run__uuid"]
     search_help_text = "A part of the label, or the run's UUID"
     show_full_result_count = False
+
+
+@admin.register(NameAlias)
+class NameAliasAdmin(ReadOnlyAdmin):
+    """Made and taken back at /aliases/."""
+
+    list_display = ["name", "means", "kind", "lab", "tree", "directory", "made_by", "undone_at"]
+    list_filter = ["kind", "lab", whether("undone_at", "taken back")]
+    list_select_related = ["lab", "tree", "made_by"]
+    search_fields = ["name", "means"]

@@ -9,6 +9,8 @@ from webapp.results.bounds import (
     wrong_with_line,
     wrong_with_text,
 )
+from webapp.results.label_parts import VariantPart
+from webapp.results.models.facts import HardwareFact
 from webapp.results.models.history import (
     WAITING_FROM,
     PlaceProposal,
@@ -17,9 +19,11 @@ from webapp.results.models.history import (
     RevisionQuerySet,
     Tree,
 )
+from webapp.results.models.name_aliases import DIRECTORY_MAX, AliasedRun, NameAlias
 from webapp.results.models.pooling_decisions import PoolingDecision
 from webapp.results.models.refusals import RefusedReplacement
 from webapp.results.models.runs import Measurement, Run
+from webapp.results.models.sample_decisions import SampleDecision
 from webapp.results.models.series import Point, Series
 from webapp.results.models.subjects import (
     Hardware,
@@ -29,11 +33,14 @@ from webapp.results.models.subjects import (
     ModeAlias,
 )
 from webapp.results.models.twins import DismissedTwins
+from webapp.results.models.variants import LabelRule, Variant
 from webapp.results.models.waiting import Choice, IdentityRule, WaitingRun
 from webapp.results.modes import MODE_PATTERN, NAME_MAX, PART_MAX, PART_PATTERN, ModeName
 from webapp.results.revision_ids import HASH_PATTERN, position_of
+from webapp.results.validity import Kind, LeftOut, Mark, counted, why_counted
 
 __all__ = [
+    "DIRECTORY_MAX",
     "EARLIEST",
     "HARDWARE_MAX",
     "HASH_PATTERN",
@@ -43,16 +50,23 @@ __all__ = [
     "PART_MAX",
     "PART_PATTERN",
     "WAITING_FROM",
+    "AliasedRun",
     "Choice",
     "DismissedTwins",
     "Hardware",
     "HardwareAlias",
+    "HardwareFact",
     "IdentityRule",
+    "Kind",
+    "LabelRule",
+    "LeftOut",
+    "Mark",
     "Measurement",
     "Metric",
     "Mode",
     "ModeAlias",
     "ModeName",
+    "NameAlias",
     "PlaceProposal",
     "Point",
     "PoolingDecision",
@@ -61,12 +75,17 @@ __all__ = [
     "RevisionAlias",
     "RevisionQuerySet",
     "Run",
+    "SampleDecision",
     "Series",
     "Tree",
+    "Variant",
+    "VariantPart",
     "WaitingRun",
+    "counted",
     "position_of",
     "searchable",
     "storable",
+    "why_counted",
     "wrong_with_line",
     "wrong_with_text",
 ]

@@ -1,16 +1,19 @@
 """Trees and their revisions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Self
 
 from django.apps import apps
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import connection, models
 from django.db.models import Q
+from django.db.models.expressions import RawSQL
 from django.urls import reverse
 
 from webapp.labs.models import Agent
 from webapp.results.revision_ids import HASH_PATTERN, position_of
+from webapp.results.source_links import EXAMPLES, check_source_template, source_link
 
 MIN_HASH_PREFIX = 7
 WAITING_FROM = 2**62
@@ -30,10 +33,24 @@ class Tree(models.Model):
         db_default=False,
         help_text="Its n numbers count all commits. Otherwise, as kernels count, first parents.",
     )
+    source_template = models.CharField(
+        "source browser",
+        max_length=500,
+        blank=True,
+        db_default="",
+        validators=[check_source_template],
+        help_text="Where a commit is, with {revision}, {number} or {hash} in it. " + EXAMPLES,
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(source_template="") | Q(source_template__regex=r"^https?://"),
+                name="tree_source_is_a_web_address",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -41,6 +58,10 @@ class Tree(models.Model):
     def get_absolute_url(self) -> str:
         """The path of the tree's commits."""
         return reverse("commits", args=[self.name])
+
+    def source_of(self, name: str, aliases: Iterable[str] = ()) -> str:
+        """The address of a commit in the source browser; empty where it is not known."""
+        return source_link(self.source_template, name=name, aliases=aliases)
 
 
 class RevisionQuerySet(models.QuerySet["Revision"]):
@@ -80,10 +101,14 @@ class RevisionQuerySet(models.QuerySet["Revision"]):
             exact |= Q(aliases__name__startswith=name)
         return self.filter(exact).select_related("tree").distinct()
 
+    def with_paths(self, tree: Tree) -> bool:
+        """Whether of any commit of ``tree`` it is known which files it touched."""
+        return self.filter(tree=tree, paths__isnull=False).exists()
+
     def tested(self) -> Self:
-        """Those with a point in any series."""
-        point = apps.get_model("results", "Point")
-        return self.filter(models.Exists(point.objects.filter(revision=models.OuterRef("pk"))))
+        """Those whose plain kernel has a point in any series."""
+        points = apps.get_model("results", "Point").objects.plain()
+        return self.filter(models.Exists(points.filter(revision=models.OuterRef("pk"))))
 
     def unmeasured_in(self, series: int) -> Self:
         """Those without a point in a series (by id)."""
@@ -174,6 +199,12 @@ class Revision(models.Model):
                 | Q(paths__isnull=False, path_count__gte=0),
                 name="revision_counts_its_paths",
             ),
+        ]
+        indexes = [
+            GinIndex(
+                RawSQL("to_tsvector('simple', subject || ' ' || author_name)", ()),
+                name="commits_by_words",
+            )
         ]
 
     def __str__(self) -> str:

@@ -1,16 +1,20 @@
 """Runs and what they measured."""
 
+from datetime import datetime
 from typing import Any, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Coalesce
 
 from webapp.accounts.models import User
 from webapp.labs.models import Agent
 from webapp.results.models.history import WAITING_FROM, Revision
 from webapp.results.models.series import Series
 from webapp.results.models.subjects import Hardware, Mode
+from webapp.results.models.variants import Variant
+from webapp.results.validity import LeftOut, Mark, counted, marks_of
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -19,6 +23,10 @@ class RunQuerySet(models.QuerySet["Run"]):
     def counted(self) -> Self:
         """Those that take part in the statistics: all that were not withdrawn."""
         return self.filter(withdrawn_at__isnull=True)
+
+    def plain(self) -> Self:
+        """Those of the kernel as its tree has it."""
+        return self.filter(variant__isnull=True)
 
     def current(self) -> Self:
         """Those that no later upload of the same UUID took the place of: what a UUID means."""
@@ -34,10 +42,16 @@ class RunQuerySet(models.QuerySet["Run"]):
             "agent__lab",
             "hardware",
             "mode",
+            "variant",
             "withdrawn_by",
             "superseded_by__agent__lab",
             "superseded_by__revision__tree",
         )
+
+    def with_marks(self) -> Self:
+        """With the measurements that have marked samples as ``marked``."""
+        found = Measurement.objects.marked().select_related("series__metric").order_by("pk")
+        return self.prefetch_related(models.Prefetch("measurements", found, to_attr="marked"))
 
     def lately(self, limit: int) -> Self:
         """The ``limit`` received last."""
@@ -60,6 +74,14 @@ class Run(models.Model):
         Revision, on_delete=models.PROTECT, related_name="runs", db_index=False
     )  # runs_of_a_point begins with it
     mode = models.ForeignKey(Mode, on_delete=models.PROTECT, related_name="runs")
+    variant = models.ForeignKey(
+        Variant, on_delete=models.PROTECT, null=True, blank=True, related_name="+", db_index=False
+    )
+    as_sent: Any = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="Mode and variant as the document names them, where rules file it otherwise.",
+    )
     digest = models.CharField(max_length=64, help_text="SHA-256 of the document as it was sent")
     build_id = models.CharField(max_length=300)
     kernel_ident = models.TextField(blank=True)
@@ -102,6 +124,19 @@ class Run(models.Model):
             models.Index(fields=["-received_at"], name="runs_lately"),
             models.Index(fields=["revision", "mode", "hardware"], name="runs_of_a_point"),
             models.Index(fields=["hardware", "-received_at"], name="runs_lately_on_hardware"),
+            models.Index(
+                "hardware",
+                Coalesce("measured_at", "received_at"),
+                name="runs_of_hardware_in_time",
+                condition=Q(superseded_by__isnull=True),
+            ),
+            # Runs a day and the newest of each machine, however much history was imported.
+            models.Index(
+                "hardware",
+                Coalesce("measured_at", "received_at"),
+                name="live_runs_of_hardware_in_time",
+                condition=Q(history=False, withdrawn_at__isnull=True),
+            ),
             models.Index(
                 fields=["superseded_by"],
                 name="runs_superseded_by",
@@ -151,6 +186,21 @@ class MeasurementQuerySet(models.QuerySet["Measurement"]):
         """Those of runs that were not withdrawn."""
         return self.filter(run__withdrawn_at__isnull=True)
 
+    def counted_at(self, moment: datetime) -> Self:
+        """Those of runs that had been received at that time, and were not withdrawn then."""
+        then = Q(run__withdrawn_at__isnull=True) | Q(run__withdrawn_at__gt=moment)
+        return self.filter(then, run__received_at__lte=moment)
+
+    def marked(self) -> Self:
+        """Those with samples that may not measure what they should, of current runs."""
+        return self.filter(validity__isnull=False, run__superseded_by__isnull=True)
+
+    def with_subjects(self) -> Self:
+        """With everything a row of a table names."""
+        return self.select_related(
+            "run__revision__tree", "run__hardware__lab", "run__mode", "series__metric"
+        ).defer("run__facts", "run__sources", "run__warnings")
+
     def in_pooling_order(self) -> Self:
         """The one order in which samples are pooled, whatever the order they arrived in.
 
@@ -160,7 +210,12 @@ class MeasurementQuerySet(models.QuerySet["Measurement"]):
 
 
 class Measurement(models.Model):
-    """The samples of one run in one metric: an array, not one row each."""
+    """The samples of one run in one metric: an array, not one row each.
+
+    ``validity`` is what may be wrong with some of them (``sample``, ``kind``, ``text``), null where
+    nothing is known. ``left_out`` are the indices of those that do not count, which follow from
+    that and from what a person decided; null where all count.
+    """
 
     run = models.ForeignKey(
         Run, on_delete=models.CASCADE, related_name="measurements", db_index=False
@@ -168,6 +223,8 @@ class Measurement(models.Model):
     series = models.ForeignKey(Series, on_delete=models.PROTECT, related_name="measurements")
     samples = ArrayField(models.FloatField())
     boots = ArrayField(models.IntegerField(), null=True, blank=True)
+    validity: Any = models.JSONField(null=True, blank=True)
+    left_out = ArrayField(models.IntegerField(), null=True, blank=True)
 
     objects = MeasurementQuerySet.as_manager()
 
@@ -178,6 +235,28 @@ class Measurement(models.Model):
                 condition=Q(samples__len__gte=1), name="measurement_has_a_sample"
             ),
         ]
+        indexes = [
+            models.Index(
+                fields=["run"],
+                name="measurements_with_marks",
+                condition=Q(validity__isnull=False),
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{len(self.samples)} samples of run {self.run_id}"
+
+    @property
+    def marks(self) -> list[Mark]:
+        """What may be wrong with its samples."""
+        return marks_of(self.validity)
+
+    @property
+    def excluded(self) -> LeftOut | None:
+        """How many of its samples do not count, and why; None: all count."""
+        return LeftOut.of_measurements([(len(self.samples), self.left_out, self.marks)])
+
+    @property
+    def counted(self) -> tuple[list[float], list[int] | None]:
+        """The samples that count, and their boots."""
+        return counted(self.samples, self.boots, self.left_out)

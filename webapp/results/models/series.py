@@ -12,6 +12,8 @@ from django.utils import timezone
 
 from webapp.results.models.history import Revision, Tree
 from webapp.results.models.subjects import Hardware, Metric, Mode
+from webapp.results.models.variants import Variant
+from webapp.results.validity import LeftOut
 from webapp.stats.better import Better
 from webapp.stats.compare import Summary
 
@@ -26,6 +28,14 @@ class Waiting:
 
 class SeriesQuerySet(models.QuerySet["Series"]):
     """Series with what pages show of them, and which are to be analysed anew."""
+
+    def plain(self) -> Self:
+        """Those of the kernel as its tree has it: what trends, findings and alerts are about."""
+        return self.filter(variant__isnull=True)
+
+    def of_variants(self) -> Self:
+        """Those of kernels with patches, of images and of vendors' branches."""
+        return self.filter(variant__isnull=False)
 
     def dirty(self) -> Self:
         """Those whose points changed since they were last analysed, the longest waiting first."""
@@ -42,7 +52,7 @@ class SeriesQuerySet(models.QuerySet["Series"]):
 
     def named(self) -> Self:
         """With everything a label needs, and the lab, which may be a simulated one."""
-        return self.select_related("tree", "hardware__lab", "mode", "metric")
+        return self.select_related("tree", "hardware__lab", "mode", "metric", "variant")
 
     def with_points(self) -> Self:
         """Those that have any point."""
@@ -60,8 +70,9 @@ class SeriesQuerySet(models.QuerySet["Series"]):
 
 
 class Series(models.Model):
-    """Everything measured for (tree, hardware, mode, metric), ordered by position.
+    """Everything measured for (tree, hardware, mode, metric, variant), ordered by position.
 
+    Without a ``variant`` it is of the plain kernel; only such series are analysed.
     ``version`` grows with each change of its points: the ETag of its JSON, and the
     compare-and-set token of its analysis. ``dirty_from`` is the lowest position that changed
     since the last analysis, null when that is up to date.
@@ -73,6 +84,9 @@ class Series(models.Model):
     hardware = models.ForeignKey(Hardware, on_delete=models.PROTECT, related_name="series")
     mode = models.ForeignKey(Mode, on_delete=models.PROTECT, related_name="series")
     metric = models.ForeignKey(Metric, on_delete=models.PROTECT, related_name="series")
+    variant = models.ForeignKey(
+        Variant, on_delete=models.PROTECT, null=True, blank=True, related_name="series"
+    )
     own_better = models.CharField(
         "better",
         max_length=4,
@@ -91,7 +105,9 @@ class Series(models.Model):
         verbose_name_plural = "series"
         constraints = [
             models.UniqueConstraint(
-                fields=["tree", "hardware", "mode", "metric"], name="series_once"
+                fields=["tree", "hardware", "mode", "metric", "variant"],
+                nulls_distinct=False,
+                name="series_once",
             ),
             models.CheckConstraint(
                 condition=Q(dirty_from__isnull=True, dirty_since__isnull=True)
@@ -111,7 +127,13 @@ class Series(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.tree} {self.hardware} {self.mode} {self.metric}"
+        tree = f"{self.tree}~{self.variant}" if self.variant_id else str(self.tree)
+        return f"{tree} {self.hardware} {self.mode} {self.metric}"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is of the kernel as its tree has it."""
+        return self.variant_id is None
 
     @property
     def better(self) -> Better:
@@ -152,8 +174,20 @@ class PointQuerySet(models.QuerySet["Point"]):
     def with_subjects(self) -> Self:
         """With everything a cell of a table names."""
         return self.select_related(
-            "series__tree", "series__hardware__lab", "series__mode", "series__metric"
+            "series__tree",
+            "series__hardware__lab",
+            "series__mode",
+            "series__metric",
+            "series__variant",
         )
+
+    def plain(self) -> Self:
+        """Those of plain kernels."""
+        return self.filter(series__variant__isnull=True)
+
+    def of_variants(self) -> Self:
+        """Those of kernels with patches, of images and of vendors' branches."""
+        return self.filter(series__variant__isnull=False)
 
     def along_the_tree(self) -> Self:
         """By series, and then in the order of the tree."""
@@ -194,6 +228,9 @@ class Point(models.Model):
         null=True,
         help_text="Each run apart, where their samples alone do not explain how they differ.",
     )
+    left_out: Any = models.JSONField(
+        null=True, help_text="How many samples of its runs do not count, and why; null: all count."
+    )
 
     objects = PointQuerySet.as_manager()
 
@@ -231,6 +268,11 @@ class Point(models.Model):
     def is_of_the_builds_of(self, other: "Point") -> bool:
         """Whether both hold samples of the very same builds."""
         return bool(self.levels["identity"] == other.levels["identity"])
+
+    @property
+    def excluded(self) -> LeftOut | None:
+        """The samples of its runs that do not count; None where all do."""
+        return LeftOut.from_data(self.left_out)
 
     @property
     def stddev(self) -> float | None:

@@ -25,6 +25,19 @@ class HardwareQuerySet(models.QuerySet["Hardware"]):
         newest = runs.order_by("-received_at").values("received_at")[:1]
         return self.annotate(last_run_at=models.Subquery(newest))
 
+    def described(self) -> Self:
+        """With ``fact_cpu`` and ``fact_nic``, what the newest facts say of them (None: nothing)."""
+        facts = apps.get_model("results", "HardwareFact").objects
+        known = facts.filter(hardware=models.OuterRef("pk")).order_by(
+            "source", "-first_seen", "-value"
+        )
+        return self.annotate(
+            **{
+                f"fact_{name}": models.Subquery(known.filter(name=name).values("value")[:1])
+                for name in ("cpu", "nic")
+            }
+        )
+
     def with_series_count(self) -> Self:
         """With ``series_count``."""
         return self.annotate(series_count=models.Count("series"))
@@ -35,6 +48,26 @@ class Hardware(models.Model):
 
     name = models.CharField(max_length=200, unique=True)
     lab = models.ForeignKey(Lab, on_delete=models.PROTECT, related_name="hardware")
+    display_name = models.CharField(
+        max_length=200,
+        blank=True,
+        db_default="",
+        help_text="What pages call it. Without it: CPU and NIC.",
+    )
+    cpu = models.CharField(
+        "CPU",
+        max_length=200,
+        blank=True,
+        db_default="",
+        help_text="Without it: what facts say, else the part of the name before the slash.",
+    )
+    nic = models.CharField(
+        "NIC",
+        max_length=200,
+        blank=True,
+        db_default="",
+        help_text="Without it: what facts say, else the part of the name after the slash.",
+    )
     description = models.TextField(blank=True)
     facts: Any = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -51,6 +84,26 @@ class Hardware(models.Model):
     def get_absolute_url(self) -> str:
         """The path of the machine's page."""
         return reverse("hardware", args=[self.name])
+
+    @property
+    def shown_cpu(self) -> str:
+        """Its CPU: as typed in the admin, else by its facts (where ``described``), its name."""
+        return self.cpu or getattr(self, "fact_cpu", None) or _as_text(self.name.partition("/")[0])
+
+    @property
+    def shown_nic(self) -> str:
+        """Its NIC, likewise; empty where nothing tells it."""
+        return self.nic or getattr(self, "fact_nic", None) or _as_text(self.name.partition("/")[2])
+
+    @property
+    def shown_name(self) -> str:
+        """What people call it: as typed in the admin, else CPU and NIC."""
+        return self.display_name or ", ".join(filter(None, (self.shown_cpu, self.shown_nic)))
+
+
+def _as_text(part: str) -> str:
+    """A part of a name as people write it: ``Chelsio T540-CR`` of ``Chelsio_T540-CR``."""
+    return part.replace("_", " ").strip()
 
 
 class HardwareAlias(models.Model):
@@ -100,6 +153,11 @@ class Mode(models.Model):
             traffic=name.traffic or "",
             options=list(name.options),
         )
+
+    @property
+    def parts(self) -> ModeName:
+        """Its name, part by part."""
+        return ModeName.of(self.workload, self.traffic, self.options)
 
 
 class ModeAlias(models.Model):

@@ -2,14 +2,22 @@
 
 from webapp.results.documents import MetricDocument, Recorded, RunDocument
 from webapp.results.errors import Conflict, Forbidden, Problem, ResultsError, Unprocessable
+from webapp.results.fact_names import ChangedFact, as_text
 from webapp.results.identity import Evidence
+from webapp.results.services.aliasing import file_by_names, move_whole_series
 from webapp.results.services.bulk import fetch_rows, insert_rows
+from webapp.results.services.facts import machines_retold, rebuild_facts
 from webapp.results.services.hardware_names import (
     foreign_hardware,
     hardware_named,
     unknown_hardware,
 )
 from webapp.results.services.known_revisions import ensure_revision
+from webapp.results.services.label_refiling import (
+    drop_unused,
+    make_missing_rules,
+    refile_by_rules,
+)
 from webapp.results.services.merging import (
     begin_merge,
     end_subject,
@@ -17,19 +25,26 @@ from webapp.results.services.merging import (
     move_runs,
     move_series,
 )
+from webapp.results.services.name_aliases import AliasNames, add_alias, end_alias, preview_alias
 from webapp.results.services.names import forget_names
 from webapp.results.services.pooling import mark_dirty
 from webapp.results.services.pooling_decisions import count_together, undo_pooling_decision
 from webapp.results.services.recording import record_runs
 from webapp.results.services.refusals import note_refused_replacement
-from webapp.results.services.reshaping import begin_writing
+from webapp.results.services.reshaping import begin_reshaping, begin_writing
+from webapp.results.services.second_names import answer_to
+from webapp.results.services.source_browsers import set_source_template
 from webapp.results.services.subjects import register_hardware
 from webapp.results.services.tree_locks import lock_trees
 from webapp.results.services.twins import dismiss_twins, suggest_again, suggested_twins
+from webapp.results.services.uploads import ask_for_epochs
+from webapp.results.services.validity import decide_samples, undo_sample_decision
 from webapp.results.services.waiting import decide_waiting, reopen_waiting
 from webapp.results.services.withdrawing import restore_run, withdraw_run
 
 __all__ = [
+    "AliasNames",
+    "ChangedFact",
     "Conflict",
     "Evidence",
     "Forbidden",
@@ -39,31 +54,48 @@ __all__ = [
     "ResultsError",
     "RunDocument",
     "Unprocessable",
+    "add_alias",
+    "answer_to",
+    "as_text",
+    "ask_for_epochs",
     "begin_merge",
+    "begin_reshaping",
     "begin_writing",
     "count_together",
+    "decide_samples",
     "decide_waiting",
     "dismiss_twins",
+    "drop_unused",
+    "end_alias",
     "end_subject",
     "ensure_revision",
     "fetch_rows",
+    "file_by_names",
     "foreign_hardware",
     "forget_names",
     "hand_over",
     "hardware_named",
     "insert_rows",
     "lock_trees",
+    "machines_retold",
+    "make_missing_rules",
     "mark_dirty",
     "move_runs",
     "move_series",
+    "move_whole_series",
     "note_refused_replacement",
+    "preview_alias",
+    "rebuild_facts",
     "record_runs",
+    "refile_by_rules",
     "register_hardware",
     "reopen_waiting",
     "restore_run",
+    "set_source_template",
     "suggest_again",
     "suggested_twins",
     "undo_pooling_decision",
+    "undo_sample_decision",
     "unknown_hardware",
     "withdraw_run",
 ]

@@ -5,6 +5,7 @@ from django.db import transaction
 from webapp.results.errors import Problem, Unprocessable
 from webapp.results.models import Metric, PlaceProposal, Revision
 from webapp.results.models.history import WAITING_FROM
+from webapp.results.services.aliasing import file_by_names
 from webapp.results.services.names import forget_names
 from webapp.results.services.pooling import mark_dirty
 from webapp.results.services.renumbering import Move, lock_series_of, move_revisions
@@ -27,6 +28,7 @@ def place_revision(*, revision: Revision, position: int | None = None) -> int:
     if place != revision.position:
         lock_series_of(revision.tree)
         move_revisions(tree=revision.tree, moves=[Move(revision.pk, revision.position, place)])
+        file_by_names(revision.runs.values_list("pk", flat=True))
     Revision.objects.filter(pk=revision.pk).update(decided=True)
     return place
 
@@ -55,6 +57,7 @@ def displace_revision(*, revision: Revision) -> None:
             revision=revision, agent=revision.proposed_by, position=revision.position
         )
     move_revisions(tree=revision.tree, moves=[Move(revision.pk, revision.position, away)])
+    file_by_names(revision.runs.values_list("pk", flat=True))
 
 
 @transaction.atomic

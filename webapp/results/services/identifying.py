@@ -129,7 +129,7 @@ def _filed(run: RunDocument, identity: Identity | None) -> RunDocument:
         filed = identity.candidates[0].revision
     if filed == run.revision:
         return run
-    return replace(run, revision=filed, position=None, as_sent=run)
+    return replace(run, revision=filed, position=None, as_sent=run.as_sent or run)
 
 
 def _known(runs: Sequence[RunDocument]) -> dict[tuple[str, str], Known]:

@@ -126,8 +126,10 @@ def _refused(message: str) -> Unprocessable:
 
 def _twin(series: Series) -> Series | None:
     """Another series that is about the same."""
+    of_variant = Q(variant=series.variant_id) if series.variant_id else Q(variant=None)
     return (
         Series.objects.filter(
+            of_variant,
             tree_id=series.tree_id,
             hardware_id=series.hardware_id,
             mode_id=series.mode_id,

@@ -15,8 +15,9 @@ from webapp.labs.models import Agent
 from webapp.results.errors import Problem, Unprocessable
 from webapp.results.models import PlaceProposal, Revision, Tree
 from webapp.results.models.history import WAITING_FROM
-from webapp.results.revision_ids import position_of
+from webapp.results.revision_ids import day_of, is_release, position_of
 from webapp.results.services.bulk import fetch_rows
+from webapp.results.services.days import places_of_days
 from webapp.results.services.far_off import far_off
 
 Key = tuple[str, str]  # (tree, a name of the revision)
@@ -152,12 +153,16 @@ def place_names(tree: Tree, names: Iterable[str], agent: Agent) -> dict[str, Pla
 
 def waiting_text(name: str, tree: str) -> str:
     """What is said of a run whose revision waits for its place."""
-    return f"{name} waits for its place on {tree}. {WAITS} where it belongs"
+    text = f"{name} waits for its place on {tree}. {WAITS} where it belongs"
+    return text if position_of(name) is not None else f"{text}. {_orderless(name, tree)}"
 
 
-def _new(upload: _Upload, found: Mapping[Key, Placed]) -> dict[Key, int]:
-    """The places that revisions which are not known tell."""
-    new: dict[Key, int] = {}
+def _new(upload: _Upload, found: Mapping[Key, Placed]) -> dict[Key, int | None]:
+    """The places that revisions which are not known tell; None: a release or a day, whose name
+    tells none.
+    """
+    new: dict[Key, int | None] = {}
+    days = _places_of_days(upload, found)
     for i, run in enumerate(upload.runs):
         key = (run.tree, run.revision)
         by_id = position_of(run.revision)
@@ -165,18 +170,36 @@ def _new(upload: _Upload, found: Mapping[Key, Placed]) -> dict[Key, int]:
         if key in found:
             continue
         if place is None:
+            place = days.get(key)
+        if place is None and not (is_release(run.revision) or day_of(run.revision)):
             upload.remarks.problems.append(Problem(f"runs[{i}].revision", _placeless(run)))
-        elif new.setdefault(key, place) != place:
-            problem = Problem(f"runs[{i}].position", _moved(run, new[key]))
+        elif (known := new.get(key)) is None:
+            new[key] = place
+        elif place not in (None, known):
+            problem = Problem(f"runs[{i}].position", _moved(run, known))
             upload.remarks.problems.append(problem)
     return new
 
 
+def _places_of_days(upload: _Upload, found: Mapping[Key, Placed]) -> dict[Key, int]:
+    """Of days that are new, where dated history tells their places."""
+    days = {
+        (run.tree, run.revision): (upload.trees[run.tree].pk, day)
+        for run in upload.runs
+        if (run.tree, run.revision) not in found
+        and run.position is None
+        and (day := day_of(run.revision))
+    }
+    return places_of_days(days) if days else {}
+
+
 def _known(upload: _Upload) -> dict[Key, Placed]:
-    """By alias, else by the start of a hash."""
+    """By alias, else by the start of a hash, which a day is not."""
     wanted = {(run.tree, run.revision) for run in upload.runs}
     found = _by_alias(wanted, upload.trees)
     for tree, name in sorted(wanted - found.keys()):
+        if day_of(name):
+            continue
         if revision := Revision.objects.with_hash(tree=upload.trees[tree], start=name):
             found[tree, name] = Placed(revision.pk, revision.position)
     return found
@@ -224,11 +247,16 @@ def _is_open(revision: Revision, agent: Agent) -> bool:
     return not revision.is_settled and (by is None or by.lab_id != agent.lab_id)
 
 
-def _make_all(upload: _Upload, new: Mapping[Key, int]) -> dict[Key, Placed]:
-    """Make ``new``: at their places, or waiting for one where that is far off or another lab's."""
+def _make_all(upload: _Upload, wanted: Mapping[Key, int | None]) -> dict[Key, Placed]:
+    """Make what is new: at their places, or waiting for one where that is far off or another lab's,
+    or where nothing tells one.
+    """
+    new = {key: position for key, position in wanted.items() if position is not None}
     numbers = {key: (upload.trees[key[0]].pk, position) for key, position in new.items()}
-    far = far_off(numbers, lab=upload.agent.lab_id)
-    made = _make({key: None if key in far else new[key] for key in new}, upload)
+    far = far_off(numbers, lab=upload.agent.lab_id) if numbers else set()
+    made = _make({key: None if key in far else wanted[key] for key in wanted}, upload)
+    for _, run, key in upload.naming(wanted.keys() - new.keys()):
+        upload.remarks.warnings[run.uuid].append(waiting_text(*reversed(key)))
     taken = {key: new[key] for key in new.keys() - made.keys()}
     holders = _holders(taken, upload) if taken else {}
     made |= _make(dict.fromkeys(taken), upload) if taken else {}
@@ -315,7 +343,16 @@ def _disputed(run: Naming, revision: Revision) -> str:
 def _placeless(run: Naming) -> str:
     return (
         f"{run.revision!r} is not known in {run.tree}, and its id does not tell its place. Import "
-        f"the history (`manage.py import_revisions --tree {run.tree} …`), or send `position`"
+        f"the history (`manage.py import_revisions --tree {run.tree} …`), or send `position`. "
+        f"{_orderless(run.revision, run.tree)}"
+    )
+
+
+def _orderless(name: str, tree: str) -> str:
+    return (
+        "Its id tells no order: a file of two columns gives it one, with the head "
+        f"`revision,position` and a line `{name},NUMBER`, by "
+        f"`manage.py import_revisions --tree {tree} FILE`"
     )
 
 

@@ -1,11 +1,14 @@
 """Points: the samples of a series at one revision, pooled, and the series marked dirty."""
 
 import hashlib
+import json
 import math
 import statistics
 from collections.abc import Hashable, Iterable, Sequence
-from itertools import groupby
+from datetime import datetime
+from itertools import groupby, starmap
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from django.db import connection
 from django.utils import timezone
@@ -14,6 +17,7 @@ from webapp.results.models import Point
 from webapp.results.models.history import WAITING_FROM
 from webapp.results.services.bulk import fetch_rows, insert_rows
 from webapp.results.services.uploads import judge_uploads, uploads_apart
+from webapp.results.validity import LeftOut, counted, marks_of
 from webapp.stats import ministat
 from webapp.stats.compare import pool, summarize
 
@@ -25,10 +29,13 @@ SeriesRevision = tuple[int, int]  # ids of a series and a revision
 # ministat sums in the order of its input, so the last digits depend on it.
 SAMPLES = """
 SELECT measurement.series_id, run.revision_id, measurement.samples, measurement.boots,
-       run.build_id, run.uuid, run.digest
+       run.build_id, run.uuid, run.digest, run.session, run.measured_at,
+       measurement.left_out, measurement.validity
   FROM results_run AS run
  CROSS JOIN LATERAL (
-       SELECT series_id, samples, boots FROM results_measurement
+       SELECT series_id, samples, boots, left_out,
+              CASE WHEN left_out IS NOT NULL THEN validity END AS validity
+         FROM results_measurement
         WHERE run_id = run.id AND series_id = ANY(%s) OFFSET 0) AS measurement
  WHERE run.revision_id = ANY(%s) AND run.withdrawn_at IS NULL
  ORDER BY measurement.series_id, run.revision_id, run.uuid
@@ -49,8 +56,8 @@ def refresh_points(keys: Iterable[SeriesRevision], positions: dict[int, int]) ->
     """Make the points of ``keys`` anew from their measurements, and mark their series dirty.
 
     The caller holds the locks of the series. ``positions`` gives the position of each revision.
-    One whose last run was withdrawn loses its point. A revision that waits for its place has
-    none. Three statements, whatever the number.
+    One whose last run was withdrawn, or whose last sample was left out, loses its point. A revision
+    that waits for its place has none. Three statements, whatever the number.
     """
     wanted = {key for key in keys if positions[key[1]] < WAITING_FROM}
     if not wanted:
@@ -92,11 +99,12 @@ def _pooled(wanted: set[SeriesRevision], positions: dict[int, int]) -> list[dict
         sorted({series for series, _ in wanted}),
         sorted({revision for _, revision in wanted}),
     )
-    return [
-        _point(key, positions[key[1]], list(group))
+    points = (
+        _point(key, positions[key[1]], list(starmap(_Row, group)))
         for key, group in groupby(rows, key=lambda row: (row[0], row[1]))
         if key in wanted
-    ]
+    )
+    return [point for point in points if point is not None]
 
 
 class Moments(NamedTuple):
@@ -139,19 +147,47 @@ def _careful_mean(samples: list[float]) -> float:
     return sum(value / len(samples) for value in samples)
 
 
-def _point(key: SeriesRevision, position: int, rows: list[tuple[Any, ...]]) -> dict[str, Any]:
-    """The columns of a point."""
-    samples = [value for row in rows for value in row[2]]
+class _Row(NamedTuple):
+    """What is pooled of a measurement; ``marks`` as JSON where any sample is left out."""
+
+    series: int
+    revision: int
+    samples: list[float]
+    boots: list[int] | None
+    build: str
+    uuid: UUID
+    digest: str
+    session: str
+    measured_at: datetime | None
+    left_out: list[int] | None
+    marks: str | None
+
+
+def _point(key: SeriesRevision, position: int, rows: list[_Row]) -> dict[str, Any] | None:
+    """The columns of a point; None where no sample counts."""
+    counting = [(*counted(*row[2:4], row.left_out), *row[4:9]) for row in rows]
+    runs = [run for run in counting if run[0]]
+    if not runs:
+        return None
     return {
         "series_id": key[0],
         "revision_id": key[1],
         "position": position,
-        "runs": len(rows),
-        **of_runs([(row[2], row[3], row[4]) for row in rows]),
-        **moments(samples)._asdict(),
+        "runs": len(runs),
+        **of_runs([run[:3] for run in runs]),
+        **moments([value for run in runs for value in run[0]])._asdict(),
         "disagrees": False,
-        "uploads": uploads_apart([row[2:] for row in rows]),
+        "uploads": uploads_apart(runs),
+        "left_out": _excluded(rows),
     }
+
+
+def _excluded(rows: Iterable[_Row]) -> dict[str, Any] | None:
+    found = LeftOut.of_measurements(
+        (len(row.samples), row.left_out, marks_of(json.loads(row.marks) if row.marks else None))
+        for row in rows
+    )
+    return None if found is None else found.to_data()
 
 
 def of_runs(

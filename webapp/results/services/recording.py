@@ -13,11 +13,16 @@ from django.utils import timezone
 from webapp.labs.models import Agent
 from webapp.results.documents import MetricDocument, Recorded, RunDocument
 from webapp.results.errors import Conflict, Problem, Unprocessable
+from webapp.results.fact_names import ChangedFact
 from webapp.results.identity import Identity
 from webapp.results.models import Measurement, Run
 from webapp.results.models.history import WAITING_FROM
+from webapp.results.services.aliased_runs import note_names
 from webapp.results.services.bulk import fetch_rows, insert_rows
+from webapp.results.services.differences import conflicts, differing_fields
+from webapp.results.services.facts import note_facts, renew_facts, reports_of
 from webapp.results.services.identifying import Identified, identify_runs
+from webapp.results.services.label_rules import as_sent_data, tell_parts
 from webapp.results.services.placing import waiting_text
 from webapp.results.services.pooling import refresh_points
 from webapp.results.services.refiling import points_at
@@ -31,6 +36,7 @@ from webapp.results.services.replacing import (
 )
 from webapp.results.services.reshaping import begin_writing
 from webapp.results.services.resolving import SeriesKey, Subjects, lock_series, resolve
+from webapp.results.services.validity import adopt_marks, marked
 from webapp.results.services.waiting import (
     LEFT_OUT,
     WAITS,
@@ -44,13 +50,15 @@ from webapp.results.services.waiting import (
 
 STORED = """
 SELECT run.uuid, run.digest, revision.position, run.evidence IS NULL,
-       waiting.run_id IS NOT NULL AND waiting.decided_at IS NULL, mode.name
+       waiting.run_id IS NOT NULL AND waiting.decided_at IS NULL, mode.name,
+       EXISTS (SELECT FROM results_measurement AS marked
+                WHERE marked.run_id = run.id AND marked.validity IS NOT NULL)
   FROM results_run AS run JOIN results_revision AS revision ON revision.id = run.revision_id
-  JOIN results_mode AS mode ON mode.id = run.mode_id
+  LEFT JOIN results_aliasedrun AS aliased ON aliased.run_id = run.id
+  JOIN results_mode AS mode ON mode.id = COALESCE(aliased.mode_id, run.mode_id)
   LEFT JOIN results_waitingrun AS waiting ON waiting.run_id = run.id
  WHERE run.uuid = ANY(%s) AND run.superseded_by_id IS NULL
 """
-COMPARED_FIELDS = ("hardware", "revision", "mode", "build_id", "kernel_ident", "measured_at")
 
 
 @transaction.atomic(savepoint=False)
@@ -77,32 +85,37 @@ def record_runs(
             our insert. That one is committed now, so a second call sees it.
     """
     begin_writing()
-    identified = identify_runs(runs, agent.lab)
+    identified = identify_runs(tell_parts(runs, agent.lab_id), agent.lab)
     fresh = _without_repeats(identified.runs)
     sorted_out = _sort_out(fresh, replace=replace)
     new, changed, unproven = sorted_out.new, sorted_out.changed, sorted_out.unproven
     replaced: list[RunDocument] = []
     adopted, renamed = Adopted(), frozenset[UUID]()
+    facts: tuple[ChangedFact, ...] = ()
     warnings = {run.uuid: [waiting_text(run.revision, run.tree)] for run in sorted_out.placeless}
     if new or changed or unproven or sorted_out.renamed:
         stored = lock_current(run.uuid for run in changed) if changed else {}
         refuse_foreign_runs(runs, stored, agent.lab, replace=replace)
         # Indices in problems are those of the batch as it was sent, so all runs are resolved.
         subjects = resolve(runs=identified.runs, agent=agent, register=register)
-        differing = _differing(changed, stored, subjects) if changed else {}
+        differing = differing_fields(changed, stored, subjects) if changed else {}
         if differing and not replace:
-            raise Conflict(_conflicts(runs, differing))
+            raise Conflict(conflicts(runs, differing))
         replaced = [run for run in changed if run.uuid in differing]
         former = [stored[run.uuid] for run in replaced]
         if renaming := [run for run in sorted_out.renamed if run.uuid not in differing]:
             keys = _series_of([*new, *replaced], subjects)
             renamed = adopt_modes(renaming, subjects, besides=keys)
-        _write(agent, new, replaced, former, subjects, identified=identified, history=history)
+        facts = _write(
+            agent, new, replaced, former, subjects, identified=identified, history=history
+        )
         warnings |= _warnings(subjects, former)
         name_aliases(_named_anew(identified, subjects))
         if unproven:
             places = {run.uuid: subjects.revision_of(run) for run in unproven}
             adopted = adopt_evidence(unproven, places, identified)
+    written = {run.uuid for run in [*new, *replaced]}
+    adopt_marks([run for run in sorted_out.marked if run.uuid not in written], agent.lab)
     decided = (
         decide_as_sent(sorted_out.undecided, identified, agent.lab)
         if sorted_out.undecided
@@ -111,7 +124,6 @@ def record_runs(
     for uuid, identity in identified.identities.items():
         if identity.remark:
             warnings.setdefault(uuid, []).append(identity.remark)
-    written = {run.uuid for run in [*new, *replaced]}
     return Recorded(
         stored=tuple(run.uuid for run in new),
         replaced=tuple(run.uuid for run in replaced),
@@ -121,6 +133,7 @@ def record_runs(
         | frozenset({run.uuid for run in sorted_out.undecided} - decided),
         refiled=adopted.refiled | decided | renamed,
         warnings=warnings,
+        changed_facts=facts,
     )
 
 
@@ -128,8 +141,9 @@ def record_runs(
 class _SortedOut:
     """Runs that are new, and those whose UUID is stored with another digest. Of the others:
     ``placeless``, whose revision waits for its place, ``unproven``, which come with the first
-    evidence of theirs, and ``undecided`` ones, which wait for a decision. ``renamed``, of all that
-    are stored, have the mode that their evidence calls the former one.
+    evidence of theirs, and ``undecided`` ones, which wait for a decision. Of all that are stored,
+    ``renamed`` have the mode that their evidence calls the former one, and ``marked`` come with the
+    first marks of their samples.
     """
 
     new: list[RunDocument]
@@ -138,10 +152,11 @@ class _SortedOut:
     unproven: list[RunDocument]
     undecided: list[RunDocument]
     renamed: list[RunDocument]
+    marked: list[RunDocument]
 
 
 class _Stored(NamedTuple):
-    """What decides what becomes of another upload of a run."""
+    """What decides what becomes of another upload of a run. ``mode``: as it was sent."""
 
     uuid: UUID
     digest: str
@@ -149,6 +164,7 @@ class _Stored(NamedTuple):
     without_evidence: bool
     waits: bool
     mode: str
+    is_marked: bool
 
 
 def _sort_out(runs: Sequence[RunDocument], *, replace: bool) -> _SortedOut:
@@ -166,7 +182,8 @@ def _sort_out(runs: Sequence[RunDocument], *, replace: bool) -> _SortedOut:
         [run for run, row in old if row.position >= WAITING_FROM],
         [run for run, row in same if run.evidence is not None and row.without_evidence],
         [run for run, row in same if row.waits],
-        [run for run, row in old if run.former_mode == row.mode],
+        [run for run, row in old if row.mode in run.former_names],
+        [run for run, row in old if not row.is_marked and any(one.marks for one in run.metrics)],
     )
 
 
@@ -214,78 +231,6 @@ def _without_repeats(runs: Sequence[RunDocument]) -> list[RunDocument]:
     return [runs[i] for i in first.values()]
 
 
-def _differing(
-    changed: Sequence[RunDocument], stored: dict[UUID, Run], subjects: Subjects
-) -> dict[UUID, list[str]]:
-    """UUID → the fields in which a document differs from the stored run.
-
-    Digests are of documents; names may have moved since (hardware renamed, modes merged), so the
-    rows decide.
-    """
-    kept: dict[int, dict[int, Measurement]] = {}
-    measured = Measurement.objects.filter(run__in=[stored[run.uuid] for run in changed])
-    for measurement in measured.select_related("series"):
-        kept.setdefault(measurement.run_id, {})[measurement.series.metric_id] = measurement
-    differing = {}
-    for run in changed:
-        row = stored[run.uuid]
-        fields = _differing_fields(run, row, subjects) + _differing_metrics(
-            run, kept.get(row.pk, {}), subjects
-        )
-        if fields:
-            differing[run.uuid] = fields
-    return differing
-
-
-def _differing_fields(run: RunDocument, row: Run, subjects: Subjects) -> list[str]:
-    is_renamed = run.former_mode == row.mode.name
-    sent = {
-        "hardware": subjects.hardware[run.hardware].pk,
-        "revision": subjects.revision_of(run).pk,
-        "mode": subjects.modes[str(run.mode)].pk,
-        "build_id": run.build_id,
-        "kernel_ident": run.kernel_ident,
-        "measured_at": run.measured_at,
-    }
-    measured = {
-        "hardware": row.hardware_id,
-        "revision": row.revision_id,
-        "mode": subjects.modes[str(run.mode)].pk if is_renamed else row.mode_id,
-        "build_id": row.build_id,
-        "kernel_ident": row.kernel_ident,
-        "measured_at": row.measured_at,
-    }
-    return [name for name in COMPARED_FIELDS if sent[name] != measured[name]]
-
-
-def _differing_metrics(
-    run: RunDocument, kept: dict[int, Measurement], subjects: Subjects
-) -> list[str]:
-    fields = []
-    sent = {subjects.metrics[metric.name].pk: metric for metric in run.metrics}
-    for pk, metric in sent.items():
-        row = kept.get(pk)
-        if row is None:
-            fields.append(f"metrics.{metric.name}")
-        elif row.samples != metric.samples:
-            fields.append(f"metrics.{metric.name}.samples")
-        elif row.boots != metric.boots:
-            fields.append(f"metrics.{metric.name}.boots")
-    return fields + ["metrics" for pk in kept if pk not in sent]
-
-
-def _conflicts(runs: Sequence[RunDocument], differing: dict[UUID, list[str]]) -> list[Problem]:
-    return [
-        Problem(
-            f"runs[{i}].{field}",
-            f"run {run.uuid} is stored with another {field}; "
-            "send a new UUID, or `replace` to let this one take its place",
-        )
-        for i, run in enumerate(runs)
-        for field in differing.get(run.uuid, [])
-    ]
-
-
 def _write(
     agent: Agent,
     new: Sequence[RunDocument],
@@ -295,11 +240,11 @@ def _write(
     *,
     identified: Identified,
     history: bool,
-) -> None:
+) -> tuple[ChangedFact, ...]:
     """``former`` are the stored runs that ``replaced`` take the place of, in the same order."""
     documents = [*new, *replaced]
     if not documents:
-        return
+        return ()
     positions = points_at(run.pk for run in former) if former else {}
     keys = _series_of(documents, subjects)
     series = lock_series(keys, besides={series for series, _ in positions})
@@ -325,11 +270,15 @@ def _write(
     ]
     insert_rows(Measurement, [_measured(ids[run.uuid], pk, metric) for run, pk, metric in samples])
     note_waiting(documents, ids, identified, now)
+    aliased = {ids[run.uuid]: run for run in documents if run.uuid in subjects.aliased}
+    note_names({pk: subjects.sent_names_of(run) for pk, run in aliased.items()})
     share_lists(former, successors)
     for run, pk, _ in samples:
         revision = subjects.revision_of(run)
         positions[pk, revision.pk] = revision.position
     refresh_points(positions, {revision: position for (_, revision), position in positions.items()})
+    renew_facts(former, reports_of(replaced, subjects, now))
+    return note_facts(reports_of(new, subjects, now), history=history)
 
 
 def _series_of(documents: Sequence[RunDocument], subjects: Subjects) -> set[SeriesKey]:
@@ -338,7 +287,13 @@ def _series_of(documents: Sequence[RunDocument], subjects: Subjects) -> set[Seri
 
 def _measured(run: int, series: int, metric: MetricDocument) -> dict[str, Any]:
     """The columns of a new measurement."""
-    return {"run_id": run, "series_id": series, "samples": metric.samples, "boots": metric.boots}
+    return {
+        "run_id": run,
+        "series_id": series,
+        "samples": metric.samples,
+        "boots": metric.boots,
+        **marked(metric),
+    }
 
 
 def _waited(former: Run) -> bool:
@@ -364,12 +319,15 @@ def _row(
     agent: Agent, run: RunDocument, subjects: Subjects, now: datetime, *, history: bool
 ) -> dict[str, Any]:
     """The columns of a new run."""
+    names = subjects.names_of(run)
     return {
         "uuid": run.uuid,
         "agent_id": agent.pk,
-        "hardware_id": subjects.hardware[run.hardware].pk,
+        "hardware_id": names.hardware,
         "revision_id": subjects.revision_of(run).pk,
-        "mode_id": subjects.modes[str(run.mode)].pk,
+        "mode_id": names.mode,
+        "variant_id": subjects.variant_of(run),
+        "as_sent": as_sent_data(run),
         "digest": run.digest(),
         "build_id": run.build_id,
         "kernel_ident": run.kernel_ident,

@@ -7,8 +7,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from webapp.results.identity import Evidence, Identity
-from webapp.results.models import Run, Tree, WaitingRun
+from webapp.results.models import NameAlias, Revision, Run, Tree, WaitingRun
+from webapp.results.revision_ids import day_of
+from webapp.results.services.aliasing import file_by_names
 from webapp.results.services.bulk import insert_rows
+from webapp.results.services.days import places_of_days
 from webapp.results.services.identifying import identify_stored
 from webapp.results.services.matching import chunks
 from webapp.results.services.placing import Placed, place_names
@@ -19,6 +22,7 @@ from webapp.results.services.refiling import (
     refile,
     renew,
 )
+from webapp.results.services.renumbering import Move, lock_series_of, move_revisions
 from webapp.results.services.reshaping import begin_reshaping
 from webapp.results.services.waiting import WAITS, decide_waiting
 
@@ -27,11 +31,14 @@ HISTORY = "imported history"
 
 @dataclass(frozen=True, slots=True)
 class Reidentified:
-    """How many runs moved to another commit, wait now, or wait no longer."""
+    """How many runs moved to another commit, wait now, or wait no longer; and how many revisions
+    that are days got their place.
+    """
 
     moved: int = 0
     waiting: int = 0
     settled: int = 0
+    days: int = 0
 
 
 @transaction.atomic
@@ -43,9 +50,26 @@ def reidentify(*, tree_name: str) -> Reidentified:
     tree = Tree.objects.filter(name=tree_name).first()
     found = Reidentified()
     if tree is not None:
+        found = Reidentified(days=_place_days(tree))
         for runs in _asked(tree):
             found = _add(found, _judge(tree, runs))
+        if NameAlias.objects.in_force().filter(tree=tree).with_range().exists():
+            # A revision may have another place now.
+            runs_of_it = Run.objects.filter(revision__tree=tree)
+            file_by_names(runs_of_it.values_list("pk", flat=True))
     return found
+
+
+def _place_days(tree: Tree) -> int:
+    """Give days that wait for their place the one that history tells now."""
+    waiting = Revision.objects.waiting().filter(tree=tree).values_list("pk", "name", "position")
+    rows = {pk: (day, position) for pk, name, position in waiting if (day := day_of(name))}
+    places = places_of_days({pk: (tree.pk, day) for pk, (day, _) in rows.items()}) if rows else {}
+    if places:
+        lock_series_of(tree)
+        moves = [Move(pk, rows[pk][1], place) for pk, place in places.items()]
+        move_revisions(tree=tree, moves=moves)
+    return len(places)
 
 
 def _asked(tree: Tree) -> Iterator[list[Run]]:

@@ -4,36 +4,27 @@ An agent that reads a mode otherwise than agents before it says how these read i
 (``Evidence.former_mode``). Identity and digest of the run stay those under the former name.
 """
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
 from django.db import connection
 
 from webapp.results.documents import RunDocument
-from webapp.results.models import Measurement, Mode, Series
-from webapp.results.services.pooling import mark_dirty
-from webapp.results.services.refiling import points_at, renew
+from webapp.results.models import Mode
+from webapp.results.services.aliased_runs import names_as_sent, note_names
+from webapp.results.services.label_rules import as_sent_data
+from webapp.results.services.moving import move_to_series
 from webapp.results.services.replacing import lock_current
-from webapp.results.services.resolving import SeriesKey, Subjects, lock_series
+from webapp.results.services.resolving import SeriesKey, Subjects
 
-MOVE_RUNS = """
+NOTE_FORMER = """
 UPDATE results_run AS run
-   SET mode_id = moved.mode,
+   SET variant_id = moved.variant, as_sent = moved.as_sent,
        evidence = run.evidence || jsonb_build_object('former_mode', moved.former)
-  FROM unnest(%s::bigint[], %s::bigint[], %s::text[]) AS moved (run, mode, former)
+  FROM json_to_recordset(%s::json)
+       AS moved (run bigint, variant bigint, former text, as_sent jsonb)
  WHERE run.id = moved.run
-"""
-MOVE_MEASUREMENTS = """
-UPDATE results_measurement AS measurement SET series_id = moved.target
-  FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) AS moved (run, series, target)
- WHERE measurement.run_id = moved.run AND measurement.series_id = moved.series
-"""
-HAND_OVER_DIRECTION = """
-UPDATE results_series AS target SET own_better = former.own_better
-  FROM unnest(%s::bigint[], %s::bigint[]) AS moved (series, target)
-  JOIN results_series AS former ON former.id = moved.series
- WHERE target.id = moved.target AND target.own_better = '' AND former.own_better <> ''
-RETURNING target.id
 """
 
 
@@ -48,38 +39,38 @@ def adopt_modes(
     moves, and stays out.
     """
     stored = lock_current(run.uuid for run in runs)
-    names = {run.former_mode for run in runs}
+    names = {name for run in runs for name in run.former_names}
     former = dict(Mode.objects.filter(name__in=names).values_list("name", "pk"))
-    moved: dict[int, tuple[int, str]] = {}
+    called: dict[int, RunDocument] = {}
     for run in runs:
         row, into = stored.get(run.uuid), subjects.modes[str(run.mode)].pk
-        if row and row.mode_id == former.get(run.former_mode) and row.mode_id != into:
-            moved[row.pk] = (into, run.former_mode)
-    if not moved:
+        known = {former[name] for name in run.former_names if name in former}
+        sent = names_as_sent(row).mode.pk if row else None
+        if row and sent in known and sent != into:
+            called[row.pk] = run
+    if not called:
         return frozenset()
-    measured = list(
-        Measurement.objects.filter(run__in=moved).select_related("series").order_by("pk")
-    )
-    keys = {(one.run_id, one.series_id): _key(one.series, moved[one.run_id][0]) for one in measured}
-    series = lock_series({*keys.values(), *besides}, besides={one.series_id for one in measured})
-    before = points_at(moved)
-    _move(moved, {(run, former): series[key] for (run, former), key in keys.items()})
-    renew(before | points_at(moved))
+    aliased = {pk: run for pk, run in called.items() if run.uuid in subjects.aliased}
+    former_aliased = [row.pk for row in stored.values() if names_as_sent(row) is not row]
+    sent_as = {pk: subjects.sent_names_of(run) for pk, run in aliased.items()}
+    note_names(sent_as, of=called.keys() & former_aliased)
+    _note_former(called, subjects)
+    moved = {pk: subjects.names_of(run) for pk, run in called.items()}
+    variants = {pk: subjects.variant_of(run) for pk, run in called.items()}
+    move_to_series(moved, variants=variants, besides=besides)
     return frozenset(uuid for uuid, row in stored.items() if row.pk in moved)
 
 
-def _key(series: Series, mode: int) -> SeriesKey:
-    return (series.tree_id, series.hardware_id, mode, series.metric_id)
-
-
-def _move(moved: dict[int, tuple[int, str]], measurements: dict[tuple[int, int], int]) -> None:
-    modes, names = zip(*moved.values(), strict=True)
-    pairs = sorted({(former, into) for (_, former), into in measurements.items()})
+def _note_former(called: Mapping[int, RunDocument], subjects: Subjects) -> None:
+    """What runs (ids) were called before, and what is kept of the document that says so."""
+    rows = [
+        {
+            "run": pk,
+            "variant": subjects.variant_of(run),
+            "former": run.former_mode or (run.as_sent.former_mode if run.as_sent else ""),
+            "as_sent": as_sent_data(run),
+        }
+        for pk, run in called.items()
+    ]
     with connection.cursor() as cursor:
-        cursor.execute(MOVE_RUNS, [list(moved), list(modes), list(names)])
-        runs, series = zip(*measurements, strict=True)
-        cursor.execute(MOVE_MEASUREMENTS, [list(runs), list(series), list(measurements.values())])
-        cursor.execute(HAND_OVER_DIRECTION, [list(column) for column in zip(*pairs, strict=True)])
-        turned = [pk for (pk,) in cursor.fetchall()]
-    if turned:
-        mark_dirty(dict.fromkeys(turned, 0))
+        cursor.execute(NOTE_FORMER, [json.dumps(rows)])

@@ -45,7 +45,8 @@ def begin_replacing() -> None:
 def lock_current(uuids: Iterable[UUID]) -> dict[UUID, Run]:
     """The current runs of ``uuids``, which nobody withdraws until this transaction ends."""
     rows = Run.objects.current().filter(uuid__in=list(uuids)).order_by("pk")
-    locked = rows.select_related("hardware", "mode").select_for_update(of=["self"], no_key=True)
+    named = rows.select_related("hardware", "mode", "aliased__hardware", "aliased__mode")
+    locked = named.select_for_update(of=["self"], no_key=True)
     return {run.uuid: run for run in locked}
 
 

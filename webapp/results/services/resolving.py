@@ -6,14 +6,16 @@ nothing" and read again, so that two uploads at once make it once.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 from uuid import UUID
 
 from webapp.labs.models import Agent, Lab
+from webapp.results.aliases import Alias, Filing, meant
 from webapp.results.documents import MetricDocument, RunDocument
 from webapp.results.errors import Forbidden, Problem, Unprocessable
+from webapp.results.label_parts import VariantPart
 from webapp.results.models import (
     Hardware,
     Metric,
@@ -21,8 +23,10 @@ from webapp.results.models import (
     ModeAlias,
     Series,
     Tree,
+    Variant,
 )
 from webapp.results.modes import ModeName
+from webapp.results.services.aliased_runs import Named
 from webapp.results.services.bulk import fetch_rows
 from webapp.results.services.hardware_names import (
     foreign_hardware,
@@ -30,50 +34,78 @@ from webapp.results.services.hardware_names import (
     unknown_hardware,
 )
 from webapp.results.services.names import Remembered
+from webapp.results.services.names_in_force import aliases_in_force
 from webapp.results.services.placing import Placed, Remarks, place_revisions
 
 # In the order of ids, like everybody who locks series
 LOCK_SERIES = """
-SELECT tree_id, hardware_id, mode_id, metric_id, id
+SELECT tree_id, hardware_id, mode_id, metric_id, COALESCE(variant_id, 0), id
   FROM results_series
  WHERE tree_id = ANY(%s) AND hardware_id = ANY(%s) AND mode_id = ANY(%s) AND metric_id = ANY(%s)
+   AND COALESCE(variant_id, 0) = ANY(%s)
  ORDER BY id
    FOR NO KEY UPDATE
 """
 LOCK_SERIES_BESIDES = """
-SELECT tree_id, hardware_id, mode_id, metric_id, id
+SELECT tree_id, hardware_id, mode_id, metric_id, COALESCE(variant_id, 0), id
   FROM results_series
  WHERE tree_id = ANY(%s) AND hardware_id = ANY(%s) AND mode_id = ANY(%s) AND metric_id = ANY(%s)
+   AND COALESCE(variant_id, 0) = ANY(%s)
     OR id = ANY(%s)
  ORDER BY id
    FOR NO KEY UPDATE
 """
-SeriesKey = tuple[int, int, int, int]
+SeriesKey = tuple[int, int, int, int, int]
+"""The ids of tree, hardware, mode, metric and variant, 0 for the plain kernel."""
+
+PLAIN = 0
 TREES: Remembered[Tree] = Remembered()
 HARDWARE: Remembered[Hardware] = Remembered()
 MODES: Remembered[Mode] = Remembered()
 METRICS: Remembered[Metric] = Remembered()
+VARIANTS: Remembered[Variant] = Remembered()
 
 
 @dataclass(frozen=True)
 class Subjects:
-    """The rows that a batch of documents names."""
+    """The rows that a batch of documents names, and the modes that these stand for. ``aliased``:
+    what the names of runs stand for, where aliases of the lab have them filed under other ones.
+    """
 
     trees: Mapping[str, Tree]
     revisions: Mapping[tuple[str, str], Placed]
     hardware: Mapping[str, Hardware]
     modes: Mapping[str, Mode]
     metrics: Mapping[str, Metric]
+    variants: Mapping[str, Variant]
+    aliased: Mapping[UUID, Named]
     warnings: Mapping[UUID, list[str]]
 
     def series_key(self, run: RunDocument, metric: MetricDocument) -> SeriesKey:
-        """The ids of tree, hardware, mode and metric of a metric of the run."""
-        return (
-            self.trees[run.tree].pk,
-            self.hardware[run.hardware].pk,
-            self.modes[str(run.mode)].pk,
-            self.metrics[metric.name].pk,
-        )
+        """The ids of what a metric of the run is about."""
+        names = self.names_of(run)
+        variant = self.variant_of(run) or PLAIN
+        return (self.trees[run.tree].pk, *names, self.metrics[metric.name].pk, variant)
+
+    def names_of(self, run: RunDocument) -> Named:
+        """Under which hardware and mode the run is filed."""
+        return self.aliased.get(run.uuid) or self.sent_names_of(run)
+
+    def sent_names_of(self, run: RunDocument) -> Named:
+        """Under which it was sent."""
+        return Named(self.hardware[run.hardware].pk, self.modes[str(run.mode)].pk)
+
+    def options_of(self, run: RunDocument) -> Collection[str]:
+        """The options of the mode under which it is filed."""
+        return self._options[self.names_of(run).mode]
+
+    @cached_property
+    def _options(self) -> dict[int, list[str]]:
+        return {mode.pk: mode.options for mode in self.modes.values()}
+
+    def variant_of(self, run: RunDocument) -> int | None:
+        """The id of the run's variant; None: the plain kernel."""
+        return self.variants[run.variant_name].pk if run.variant else None
 
     def revision_of(self, run: RunDocument) -> Placed:
         """The revision that the run measured."""
@@ -98,7 +130,11 @@ def resolve(*, runs: Sequence[RunDocument], agent: Agent, register: bool) -> Sub
         raise Unprocessable(problems)
     if foreign := foreign_hardware(_named(runs), hardware, lab.pk):
         raise Forbidden(foreign)
-    return Subjects(trees, revisions, hardware, _modes(runs), metrics, remarks.warnings)
+    modes = modes_named(run.mode for run in runs)
+    variants = variants_of(run.variant for run in runs if run.variant)
+    named = Subjects(trees, revisions, hardware, modes, metrics, variants, {}, remarks.warnings)
+    aliases = aliases_in_force(lab.pk)
+    return _with_aliased(runs, named, aliases) if aliases else named
 
 
 def lock_series(keys: Iterable[SeriesKey], besides: Collection[int] = ()) -> dict[SeriesKey, int]:
@@ -123,8 +159,14 @@ def _make_series(keys: set[SeriesKey]) -> None:
     """Those of ``keys`` that are new."""
     Series.objects.bulk_create(
         [
-            Series(tree_id=tree, hardware_id=hardware, mode_id=mode, metric_id=metric)
-            for tree, hardware, mode, metric in sorted(keys)
+            Series(
+                tree_id=tree,
+                hardware_id=hardware,
+                mode_id=mode,
+                metric_id=metric,
+                variant_id=variant or None,
+            )
+            for tree, hardware, mode, metric, variant in sorted(keys)
         ],
         ignore_conflicts=True,
     )
@@ -135,7 +177,7 @@ def _locked(
 ) -> dict[SeriesKey, int]:
     columns = (sorted(set(column)) for column in zip(*keys, strict=True))
     rows = fetch_rows(statement, *columns, *parameters)
-    found = {(tree, hardware, mode, metric): pk for tree, hardware, mode, metric, pk in rows}
+    found: dict[Any, int] = {tuple(key): pk for *key, pk in rows}
     return {key: found[key] for key in keys if key in found}
 
 
@@ -176,9 +218,60 @@ def _find_trees(names: set[str]) -> dict[str, Tree]:
     return found
 
 
-def _modes(runs: Sequence[RunDocument]) -> dict[str, Mode]:
-    names = {str(run.mode): run.mode for run in runs}
+def modes_named(modes: Iterable[ModeName]) -> dict[str, Mode]:
+    """By their names, present or former; those that are new are made."""
+    names = {str(mode): mode for mode in modes}
     return MODES.get(names, partial(_find_modes, parts=names))
+
+
+def variants_of(variants: Iterable[tuple[VariantPart, ...]]) -> dict[str, Variant]:
+    """The variants of these parts by their names, made where they are new."""
+    parts = {"+".join(map(str, one)): one for one in variants}
+    return VARIANTS.get(parts, partial(_find_variants, parts=parts)) if parts else {}
+
+
+def _find_variants(
+    names: set[str], parts: Mapping[str, tuple[VariantPart, ...]]
+) -> dict[str, Variant]:
+    found = {row.name: row for row in Variant.objects.filter(name__in=names)}
+    missing = names - found.keys()
+    if missing:
+        Variant.objects.bulk_create(
+            [
+                Variant(name=name, parts=[part.to_data() for part in parts[name]])
+                for name in sorted(missing)
+            ],
+            ignore_conflicts=True,
+        )
+        found |= {row.name: row for row in Variant.objects.filter(name__in=missing)}
+    return found
+
+
+def _with_aliased(
+    runs: Sequence[RunDocument], subjects: Subjects, aliases: Sequence[Alias]
+) -> Subjects:
+    """``subjects`` with what the names of ``runs`` stand for, of those where that is something
+    else."""
+    sent = {run.uuid: subjects.sent_names_of(run) for run in runs}
+    found = {}
+    for run in runs:
+        mode = subjects.modes[str(run.mode)].parts
+        names = meant(sent[run.uuid].hardware, mode, _filing(run, subjects), aliases)
+        if names != (sent[run.uuid].hardware, mode):
+            found[run.uuid] = names
+    modes = modes_named(mode for _, mode in found.values()) if found else {}
+    named = {uuid: Named(pk, modes[str(mode)].pk) for uuid, (pk, mode) in found.items()}
+    aliased = {uuid: names for uuid, names in named.items() if names != sent[uuid]}
+    return replace(subjects, aliased=aliased, modes={**subjects.modes, **modes})
+
+
+def _filing(run: RunDocument, subjects: Subjects) -> Filing:
+    """Where the run lies, as `filing_of` tells it of a stored one."""
+    place = subjects.revision_of(run)
+    seen = run.evidence
+    called = (seen.directory, seen.label, seen.session_name) if seen else ()
+    tree = subjects.trees[run.tree].pk
+    return Filing(tree, None if place.is_waiting else place.position, called)
 
 
 def _find_modes(names: set[str], parts: Mapping[str, ModeName]) -> dict[str, Mode]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count
 from django.utils import timezone
+from django.utils.http import urlencode
 
 from webapp.accounts.models import User
 from webapp.results.models import DismissedTwins, Mode
@@ -29,6 +30,23 @@ class Suggested:
     goes: Mode
     stays: Mode
     reason: str
+
+    @property
+    def alias(self) -> str:
+        """The one part of their names that differs, as a query of the form of an alias; empty: more
+        than one does.
+        """
+        one, other = self.goes.parts, self.stays.parts
+        pairs = [
+            ("workload", {one.workload}, {other.workload}),
+            ("traffic", {one.traffic or ""}, {other.traffic or ""}),
+            ("option", set(one.options), set(other.options)),
+        ]
+        differing = [(kind, a - b, b - a) for kind, a, b in pairs if a != b]
+        if len(differing) != 1 or any(len(names) != 1 for names in differing[0][1:]):
+            return ""
+        kind, (name,), (means,) = differing[0]
+        return urlencode({"kind": kind, "name": name, "means": means}) if name and means else ""
 
 
 def suggested_twins() -> list[Suggested]:

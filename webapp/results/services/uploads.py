@@ -8,8 +8,11 @@ are, whatever their order of arrival.
 
 import hashlib
 import json
-from collections.abc import Hashable, Iterable, Sequence
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from itertools import groupby
 from math import fsum, isfinite
 from typing import Any, NamedTuple
@@ -46,8 +49,18 @@ UPDATE results_point AS point SET disagrees = judged.disagrees, uploads = judged
 """
 NOT_JUDGED = "not judged"
 
-Run = tuple[Sequence[float], Sequence[Hashable] | None, str, UUID, str]
-"""Samples, boots, build, UUID and digest."""
+EpochTimes = Callable[[Sequence[int]], Mapping[int, Sequence[datetime]]]
+"""Of series (ids): when their epochs begin."""
+
+_asked: list[EpochTimes] = []
+
+Run = tuple[Sequence[float], Sequence[Hashable] | None, str, UUID, str, str, datetime | None]
+"""Samples, boots, build, UUID, digest, session and when it was measured."""
+
+
+def ask_for_epochs(of: EpochTimes) -> None:
+    """Let the room above that knows of epochs say where they begin."""
+    _asked[:] = [of]
 
 
 class _Waiting(NamedTuple):
@@ -68,17 +81,18 @@ def uploads_apart(runs: Sequence[Run]) -> dict[str, Any] | None:
     if len(runs) < 2:
         return None
     told = [
-        (upload, samples)
-        for samples, boots, build, uuid, _ in runs
-        if (upload := agreement.upload_of(str(uuid), build, samples, boots)) is not None
+        (upload, samples, at)
+        for samples, boots, build, uuid, _, session, at in runs
+        if (upload := agreement.upload_of(str(uuid), build, samples, boots, session)) is not None
     ]
-    if not agreement.may_disagree([upload for upload, _ in told]):
+    if not agreement.may_disagree([upload for upload, _, _ in told]):
         return None
     return {
-        "key": key_of((uuid, digest) for _, _, _, uuid, digest in runs),
+        "key": key_of((uuid, digest) for _, _, _, uuid, digest, _, _ in runs),
         "runs": [
-            upload.to_data() | {"mean": _mean(samples), "n": len(samples)}
-            for upload, samples in told
+            upload.to_data()
+            | {"mean": _mean(samples), "n": len(samples), "at": at and at.timestamp()}
+            for upload, samples, at in told
         ],
         "history": NOT_JUDGED,
         "found": None,
@@ -95,17 +109,19 @@ def judge_uploads(series: Sequence[int]) -> dict[int, int]:
     """Judge the points of ``series`` (ids) that keep their runs apart, as far as something changed;
     series → the lowest position at which a mark came or went. The caller holds the series.
 
-    Two statements, and a third where anything changed.
+    Three statements, and a fourth where anything changed.
     """
     histories = _histories(series)
+    epochs = _epochs(series)
+    judged_by = {pk: _data(history, epochs.get(pk, ())) for pk, history in histories.items()}
     lowest: dict[int, int] = {}
     judged = []
-    for row in _to_judge(histories):
-        found = _judge(row, histories[row.series])
+    for row in _to_judge(judged_by):
+        found = _judge(row, histories[row.series], epochs.get(row.series, ()))
         disagrees = found["beyond"] and not row.is_decided
         if disagrees != row.disagrees:
             lowest[row.series] = min(lowest.get(row.series, row.position), row.position)
-        uploads = row.uploads | {"history": _data(histories[row.series]), "found": found}
+        uploads = row.uploads | {"history": judged_by[row.series], "found": found}
         judged.append({"id": row.id, "disagrees": disagrees, "uploads": uploads})
     if judged:
         with connection.cursor() as cursor:
@@ -122,8 +138,15 @@ def _histories(series: Sequence[int]) -> dict[int, agreement.History | None]:
     return {pk: agreement.history_of(levels.get(pk, [])) for pk in series}
 
 
-def _to_judge(histories: dict[int, agreement.History | None]) -> list[_Waiting]:
-    wanted = [{"series": pk, "history": _data(history)} for pk, history in histories.items()]
+def _epochs(series: Sequence[int]) -> dict[int, Sequence[float]]:
+    """When epochs of the series begin, in seconds; of those that have several."""
+    return {
+        pk: [at.timestamp() for at in times] for of in _asked for pk, times in of(series).items()
+    }
+
+
+def _to_judge(judged_by: dict[int, list[Any]]) -> list[_Waiting]:
+    wanted = [{"series": pk, "history": history} for pk, history in judged_by.items()]
     return [
         _Waiting(pk, series, position, disagrees, json.loads(uploads), is_decided)
         for pk, series, position, disagrees, uploads, is_decided in fetch_rows(
@@ -132,23 +155,33 @@ def _to_judge(histories: dict[int, agreement.History | None]) -> list[_Waiting]:
     ]
 
 
-def _data(history: agreement.History | None) -> list[float]:
-    return list(asdict(history).values()) if history else []
+def _data(history: agreement.History | None, epochs: Sequence[float]) -> list[Any]:
+    """What points are judged by, besides their runs; where that differs they are judged anew."""
+    return [*(asdict(history).values() if history else ()), *([list(epochs)] if epochs else ())]
 
 
-def _judge(row: _Waiting, history: agreement.History | None) -> dict[str, Any]:
-    """What is found of a point, as plain data; ``beyond`` noise is the mark, unless decided."""
+def _judge(
+    row: _Waiting, history: agreement.History | None, epochs: Sequence[float]
+) -> dict[str, Any]:
+    """What is found of a point, as plain data; ``beyond`` noise is the mark, unless decided. Runs
+    of two epochs are not compared; of several epochs the one that differs most decides.
+    """
     fields = agreement.Upload.__dataclass_fields__
-    found = agreement.judge(
-        [
-            agreement.Upload.from_data({name: one[name] for name in fields})
-            for one in row.uploads["runs"]
-        ],
-        history,
-    )
+    of_epoch: dict[int, list[agreement.Upload]] = defaultdict(list)
+    for one in row.uploads["runs"]:
+        told = {name: one[name] for name in fields if name in one}
+        of_epoch[_epoch_of(one.get("at"), epochs)].append(agreement.Upload.from_data(told))
+    judged = [agreement.judge(its, history) for _, its in sorted(of_epoch.items())]
+    found = min(filter(None, judged), key=lambda one: one.chance / one.limit, default=None)
     if found is None:
         return {"beyond": False}
     return asdict(found) | {"beyond": found.is_beyond_noise}
+
+
+def _epoch_of(at: float | None, epochs: Sequence[float]) -> int:
+    """Which epoch a run was measured in. Whose time is not known counts where its revision lies,
+    which is before the epochs that part its runs."""
+    return 0 if at is None else bisect_right(epochs, at)
 
 
 def _mean(samples: Sequence[float]) -> float:

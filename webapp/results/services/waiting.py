@@ -19,6 +19,7 @@ from webapp.results.documents import RunDocument
 from webapp.results.errors import Problem, Unprocessable
 from webapp.results.identity import Identity
 from webapp.results.models import Choice, IdentityRule, RevisionAlias, Run, WaitingRun
+from webapp.results.services.aliasing import file_by_names
 from webapp.results.services.bulk import insert_rows
 from webapp.results.services.identifying import Identified, rule_for
 from webapp.results.services.placing import Placed, place_names
@@ -126,6 +127,7 @@ def adopt_evidence(
     touched = {ids[uuid] for uuid in changed}
     if touched:
         renew(before | points_at(touched))
+    file_by_names(ids.values())
     open_ones = {run.uuid for run in waiting if run.uuid not in identified.left_out}
     return Adopted(frozenset(open_ones), frozenset(moved.keys() - open_ones))
 
@@ -160,6 +162,7 @@ def decide_waiting(*, runs: Collection[UUID], choice: str, by: User | None, rule
     refile(places)
     count_again(chosen, reason=WAITS)
     renew(points_at(chosen))
+    file_by_names(chosen)
     _note_decision(rows, places, now, by, rule)
     return len(rows)
 

@@ -9,7 +9,7 @@ from webapp.results.commit_files import read_file
 from webapp.results.errors import Unprocessable
 from webapp.results.git_history import GitHistory, Ids, read_git
 from webapp.results.services import history
-from webapp.results.services.reidentifying import Reidentified, reidentify
+from webapp.results.services.reidentifying import reidentify
 
 MOST_PROBLEMS = 20
 
@@ -54,7 +54,9 @@ class Command(BaseCommand):
             f"{done.same} as they were"
         )
         filed = reidentify(tree_name=tree)
-        if filed != Reidentified():
+        if filed.days:
+            self.stdout.write(f"{filed.days} days have their place along the dated history now")
+        if filed.moved or filed.settled or filed.waiting:
             self.stdout.write(
                 f"by the hashes of their kernels, {filed.moved} runs moved to another commit, "
                 f"{filed.settled} wait no longer, {filed.waiting} wait now (see /runs/waiting/)"

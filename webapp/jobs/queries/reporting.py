@@ -1,0 +1,144 @@
+"""Which machines report: when each was measured last, how often lately, and who is at it now."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from webapp.jobs.models import SILENT_AFTER as WORKER_SILENT_AFTER
+
+SILENT_AFTER = timedelta(days=14)
+"""A lab that tests each week may miss one."""
+
+MOST_IMPORTED = 10_000
+"""Runs imported lately are counted so far: an archive is loaded at once, and may be any size."""
+
+# A day is 24 hours back from now, 0 the last: a calendar day would begin elsewhere for each reader.
+MACHINES = """
+SELECT hardware.id, hardware.name, hardware.display_name,
+       COALESCE(NULLIF(hardware.cpu, ''), cpu.value,
+                replace(split_part(hardware.name, '/', 1), '_', ' ')),
+       COALESCE(NULLIF(hardware.nic, ''), nic.value,
+                replace(substr(hardware.name, strpos(hardware.name || '/', '/') + 1), '_', ' ')),
+       lab.name, lab.simulated, live.at, received.at, days.ago, days.runs, imported.runs,
+       EXISTS (SELECT FROM jobs_worker AS worker
+                WHERE worker.last_seen_at >= %(heard)s::timestamptz AND NOT worker.draining
+                  AND worker.serves @> jsonb_build_array(
+                          jsonb_build_object('hardware', hardware.id))),
+       measuring.name
+  FROM results_hardware AS hardware
+  JOIN labs_lab AS lab ON lab.id = hardware.lab_id
+  LEFT JOIN LATERAL (SELECT fact.value FROM results_hardwarefact AS fact
+                      WHERE fact.hardware_id = hardware.id AND fact.name = 'cpu'
+                      ORDER BY fact.source, fact.first_seen DESC, fact.value DESC
+                      LIMIT 1) AS cpu ON true
+  LEFT JOIN LATERAL (SELECT fact.value FROM results_hardwarefact AS fact
+                      WHERE fact.hardware_id = hardware.id AND fact.name = 'nic'
+                      ORDER BY fact.source, fact.first_seen DESC, fact.value DESC
+                      LIMIT 1) AS nic ON true
+  LEFT JOIN LATERAL (SELECT COALESCE(run.measured_at, run.received_at) AS at
+                       FROM results_run AS run
+                      WHERE run.hardware_id = hardware.id AND NOT run.history
+                        AND run.withdrawn_at IS NULL
+                      ORDER BY COALESCE(run.measured_at, run.received_at) DESC
+                      LIMIT 1) AS live ON true
+  LEFT JOIN LATERAL (SELECT run.received_at AS at FROM results_run AS run
+                      WHERE run.hardware_id = hardware.id
+                      ORDER BY run.received_at DESC LIMIT 1) AS received ON true
+  LEFT JOIN LATERAL (
+       SELECT array_agg(day.ago) AS ago, array_agg(day.runs) AS runs
+         FROM (SELECT GREATEST(0, floor(extract(epoch FROM %(now)s::timestamptz
+                                  - COALESCE(run.measured_at, run.received_at)) / 86400))::int
+                      AS ago, count(*)::int AS runs
+                 FROM results_run AS run
+                WHERE run.hardware_id = hardware.id AND NOT run.history
+                  AND run.withdrawn_at IS NULL
+                  AND COALESCE(run.measured_at, run.received_at) > %(since)s::timestamptz
+                GROUP BY 1) AS day) AS days ON true
+  CROSS JOIN LATERAL (
+       SELECT count(*)::int AS runs
+         FROM (SELECT FROM results_run AS run
+                WHERE run.hardware_id = hardware.id AND run.history
+                  AND run.received_at >= %(fresh)s::timestamptz
+                LIMIT %(imported)s) AS few) AS imported
+  LEFT JOIN LATERAL (SELECT revision.name
+                       FROM jobs_job AS job
+                       JOIN results_revision AS revision ON revision.id = job.revision_id
+                      WHERE job.state = 'leased' AND job.hardware_id = hardware.id
+                      ORDER BY job.id LIMIT 1) AS measuring ON true
+ ORDER BY lab.name, hardware.name
+"""
+
+
+class Machine(NamedTuple):
+    """One hardware: its names, its lab, and what it reports.
+
+    ``live_at`` is when the newest run that is no history was measured (where untold, received),
+    ``received_at`` when the newest run of any kind was received; None: there is none. ``days`` are
+    the live runs of each of the last days, today the last; ``imported`` are those received as
+    history within `SILENT_AFTER`, at most `MOST_IMPORTED`. ``has_worker``: an agent that measures
+    on it spoke within minutes; ``measuring`` is the revision it measures now.
+    """
+
+    id: int
+    name: str
+    display_name: str
+    cpu: str
+    nic: str
+    lab: str
+    is_simulated: bool
+    live_at: datetime | None
+    received_at: datetime | None
+    days: Sequence[int]
+    imported: int
+    has_worker: bool
+    measuring: str | None
+    is_silent: bool
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it reports: a result within `SILENT_AFTER`, or a worker within minutes."""
+        return self.has_worker or (self.live_at is not None and not self.is_silent)
+
+    @property
+    def is_history(self) -> bool:
+        """Whether all that is known of it was imported."""
+        return self.live_at is None and self.received_at is not None
+
+    @property
+    def title(self) -> str:
+        """What people call it: its display name, else its CPU."""
+        return self.display_name or self.cpu
+
+
+def machines(*, now: datetime, days: int) -> list[Machine]:
+    """All machines by lab and name, with the runs of the last ``days`` days, in one statement."""
+    given: dict[str, datetime | int] = {
+        "now": now,
+        "since": now - timedelta(days=days),
+        "fresh": now - SILENT_AFTER,
+        "heard": now - WORKER_SILENT_AFTER,
+        "imported": MOST_IMPORTED,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(MACHINES, given)
+        rows = cursor.fetchall()
+    return [_machine(row, now, days) for row in rows]
+
+
+def _machine(row: tuple[Any, ...], now: datetime, days: int) -> Machine:
+    *named, ago, runs, imported, has_worker, measuring = row
+    live_at = row[7]
+    is_silent = live_at is not None and live_at < now - SILENT_AFTER
+    counts = _per_day(ago, runs, days)
+    return Machine._make([*named, counts, imported, has_worker, measuring, is_silent])
+
+
+def _per_day(ago: Sequence[int] | None, runs: Sequence[int] | None, days: int) -> list[int]:
+    """The oldest day first. A run from after now, by a clock that is fast, counts as today's."""
+    counts = [0] * days
+    for back, count in zip(ago or (), runs or (), strict=True):
+        if back < days:
+            counts[days - 1 - back] = count
+    return counts

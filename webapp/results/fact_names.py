@@ -1,0 +1,127 @@
+"""Which facts of a run describe the machine, and which the run alone.
+
+``KEPT`` is the one table: a fact that it does not name stays with its run. Facts arrive as the JSON
+of an upload; those below ``typed`` were typed by a person (bullets of a README), all others were
+measured.
+"""
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from webapp.results.bounds import sound
+from webapp.results.models.facts import FACT_NAME_MAX, FACT_VALUE_MAX, HardwareFact
+
+MOST_NAMES = 100
+"""Facts kept of one run; those after them, by name, stay with the run."""
+
+MEASURED, TYPED = HardwareFact.Source.MEASURED.value, HardwareFact.Source.TYPED.value
+
+
+class Change(StrEnum):
+    """What it means that a fact has another value, by the kind of event that it would be."""
+
+    HARDWARE = "hardware"
+    FIRMWARE = "firmware"
+    NETWORK = "network"
+    SOFTWARE = "software"
+    NONE = ""
+    """Nothing: it changes with every kernel or with what is measured. It is kept and shown."""
+
+
+KEPT: Mapping[str, Change] = {
+    "cpu": Change.HARDWARE,
+    "nic": Change.HARDWARE,
+    "memory": Change.HARDWARE,
+    "bios": Change.FIRMWARE,
+    "microcode": Change.FIRMWARE,
+    "nic_firmware": Change.FIRMWARE,
+    "routes": Change.NETWORK,
+    "sysctl": Change.SOFTWARE,
+    "uname": Change.NONE,
+    "release": Change.NONE,
+    "host": Change.NONE,
+}
+"""Name → what a change of it means. Of an object, such as ``sysctl``, each member is a fact of its
+own: ``sysctl.net.inet.ip.redirect``."""
+
+
+class FactName(NamedTuple):
+    """A fact, and whether it was measured or typed."""
+
+    name: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFact:
+    """A fact of a machine (id) that had another value from ``at`` on, as the newest run tells."""
+
+    hardware: int
+    at: datetime
+    name: str
+    source: str
+    old: str
+    new: str
+    kind: Change
+
+
+def meaning_of(name: str) -> Change:
+    """What it means that the fact ``name`` has another value."""
+    return KEPT.get(name) or KEPT.get(name.partition(".")[0], Change.NONE)
+
+
+def kept_facts(facts: Any, options: Collection[str]) -> dict[FactName, str]:
+    """What the facts of a run say of its machine, as text.
+
+    ``options`` are those of the run's mode: a setting that is a knob there describes the mode.
+    """
+    if not isinstance(facts, dict):
+        return {}
+    knobs = knobs_of(options)
+    found: dict[FactName, str] = {}
+    for source, given in ((MEASURED, facts), (TYPED, facts.get("typed"))):
+        if isinstance(given, dict):
+            for name, value in _flat(given):
+                if len(name) <= FACT_NAME_MAX and _setting(name) not in knobs:
+                    found[FactName(name, source)] = value
+    return {name: found[name] for name in sorted(found)[:MOST_NAMES]}
+
+
+def knobs_of(options: Collection[str]) -> set[str]:
+    """The names of the settings that options of a mode may be about."""
+    return {option.partition("=")[0] for option in options}
+
+
+def _flat(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name in KEPT.keys() & given.keys():
+        value = given[name]
+        members = (
+            {f"{name}.{inner}": one for inner, one in value.items()}
+            if isinstance(value, dict)
+            else {name: value}
+        )
+        for full, one in members.items():
+            if text := as_text(one):
+                yield full, text
+
+
+def _setting(name: str) -> str:
+    """The name of a sysctl as a knob has it."""
+    return name.partition(".")[2] if name.startswith("sysctl.") else name
+
+
+def as_text(value: Any) -> str:
+    """A JSON value on one line; empty where it says nothing."""
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return " ".join(sound(text).split())[:FACT_VALUE_MAX].rstrip(" .")
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two texts say the same: case and spaces do not count."""
+    return one.casefold() == other.casefold()
