@@ -34,6 +34,7 @@ def wait_until_analysed() -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.long
 def test_one_commit_gets_one_alert_that_loses_no_finding() -> None:
     forget_names()
     an_agent()

@@ -266,7 +266,9 @@ def shuffled(seed: int) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 4))]
+)
 def test_any_order_and_one_upload_end_in_the_same(seed: int) -> None:
     arrive(shuffled(0))
     at_once = [str(line) for line in digest()]

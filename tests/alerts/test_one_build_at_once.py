@@ -20,6 +20,7 @@ ENDS = [("forwarding", "confirmed"), ("ipfw", "one build"), ("pf", "confirmed")]
 ROUNDS = 4
 
 
+@pytest.mark.long
 def test_pairs_that_arrive_beside_one_another_are_counted_together() -> None:
     """The eight pairs beside make the limit of their commit narrower for those that came before."""
     forget_names()

@@ -110,7 +110,8 @@ def test_the_number_of_suspects_stands_where_the_commit_would(alert: Alert, clie
     among = "one of 64 commits after r114 up to r115"
     for where in ("subject", "text", "html", "digest", "/feeds/freebsd-head.atom"):
         assert among in told[where], where
-    for where in ("/", "/alerts/", f"/alerts/{alert.pk}/", "/hardware/Atom/T540/"):
+    assert "began after r114, at the latest here (64 known commits)" in told["/"]
+    for where in ("/alerts/", f"/alerts/{alert.pk}/", "/hardware/Atom/T540/"):
         assert "one of 64 commits" in " ".join(told[where].split()), where
     assert "Subject of last" not in told["subject"] + told["/"] + told["/alerts/"] + told["digest"]
     answer = json.loads(told[f"/api/v1/alerts/{alert.pk}"])

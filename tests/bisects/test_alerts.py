@@ -201,7 +201,7 @@ def test_the_page_of_an_alert_offers_a_bisect_and_shows_how_it_stands(
 def test_a_triager_asks_an_agent_from_the_pages_of_an_alert_and_of_a_comparison(
     alert: Alert, client: Client
 ) -> None:
-    address = f"/alerts/{alert.pk}/"
+    address = f"/alerts/{alert.pk}/?show=measure"
     assert "Confirm this candidate" not in client.get(address).content.decode()
     client.force_login(make.user("tess", role=User.Role.TRIAGER))
     page = client.get(address).content.decode()
@@ -209,7 +209,8 @@ def test_a_triager_asks_an_agent_from_the_pages_of_an_alert_and_of_a_comparison(
     assert "Fill this gap" in page
     side = f"{lab.HARDWARE}:{lab.MODE}:pps"
     compared = f"/compare/?a=freebsd-head:r1000:{side}&b=freebsd-head:r1016:{side}"
-    assert client.get(compared).content.decode().count("More runs of this point") == 2
+    opened = client.get(compared.replace("/compare/", "/compare/row/")).content.decode()
+    assert opened.count("More runs of this point") == 2
     form = {"tree": "freebsd-head", "revision": "r1000", "hardware": lab.HARDWARE}
     asked = {"mode": lab.MODE, "boots": "5", "purpose": "more runs", "next": compared}
     client.post("/jobs/request/", form | asked)

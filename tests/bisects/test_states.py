@@ -115,6 +115,34 @@ def test_a_revision_on_which_nothing_is_forwarded_is_skipped(bisect: Bisect, tru
     assert "no value above 0" in skipped.reason
 
 
+def test_a_revision_of_which_no_sample_counts_is_skipped(bisect: Bisect, truth: Truth) -> None:
+    job = lab.poll()
+    assert job is not None
+    sent = lab.document(truth, lab.index_of(job.revision))
+    metric = sent["metrics"]["pps"]
+    metric["validity"] = [
+        {"sample": index, "kind": "sender-saturated", "text": "the link was full"}
+        for index in range(len(metric["samples"]))
+    ]
+    lab.send_result(job, sent)
+    after = stepped(bisect)
+    skipped = after.acts.get(kind="skip")
+    assert skipped.revision == job.revision
+    assert "no sample that counts" in skipped.reason
+    assert not after.boots.filter(source="run").exists()
+
+
+def test_boots_of_samples_that_are_left_out_are_none(bisect: Bisect, truth: Truth) -> None:
+    (sent,) = lab.documents(truth, [5])
+    metric = sent["metrics"]["pps"]
+    count = len(metric["samples"])
+    metric["boots"] = list(range(count))
+    metric["validity"] = [{"sample": 0, "kind": "clock-step", "text": "the clock was set"}]
+    lab.upload([sent])
+    found = stepped(bisect).boots.filter(index=5)
+    assert sorted(row.boot for row in found) == list(range(1, count))
+
+
 def test_a_withdrawn_run_no_longer_counts(bisect: Bisect, truth: Truth) -> None:
     lab.upload(lab.documents(truth, [5]))
     boot = stepped(bisect).boots.filter(index=5).first()

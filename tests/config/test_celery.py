@@ -12,7 +12,7 @@ import pytest
 from kombu.exceptions import OperationalError
 
 from webapp.config import checks, settings
-from webapp.config.celery import app
+from webapp.config.celery import YIELD, app
 from webapp.queueing import Task
 
 
@@ -83,6 +83,22 @@ def test_every_task_limit_that_may_be_set_is_below_the_visibility_timeout(second
         | {"DRIFTLINE_TASK_SECONDS": str(seconds), "DJANGO_SETTINGS_MODULE": settings.__name__},
         check=True,
     )
+
+
+def test_a_worker_leaves_the_processors_to_the_web_server() -> None:
+    script = (
+        "import os, django; django.setup()\n"
+        "from celery.signals import worker_init\n"
+        "import webapp.config.celery\n"
+        "before = os.nice(0); worker_init.send(sender=None); print(os.nice(0) - before)"
+    )
+    nicer = subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": settings.__name__},
+        check=True,
+        capture_output=True,
+    )
+    assert int(nicer.stdout) == YIELD
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,10 @@ def lines() -> dict[str, str]:
     return {line.name: str(line) for line in digest()}
 
 
+LONG = pytest.mark.long
+SEEDS = pytest.mark.parametrize("seed", [1, *(pytest.param(each, marks=LONG) for each in (2, 3))])
+
+
 def taken_in(documents: list[dict[str, Any]], *, batch: int = 1000) -> dict[str, str]:
     """The digest of an instance that took the runs in this order, so many at a time."""
     with instance():
@@ -60,7 +64,7 @@ def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
     return {name for name in before if before[name] != after[name]} - {"all"}
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@SEEDS
 def test_the_same_runs_in_another_order_and_other_portions_give_the_same(seed: int) -> None:
     documents = runs_of(STEPS)
     whole = taken_in(documents)
@@ -70,7 +74,7 @@ def test_the_same_runs_in_another_order_and_other_portions_give_the_same(seed: i
     assert taken_in(shuffled, batch=13) == whole
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@SEEDS
 def test_runs_that_disagree_are_the_same_ones_in_every_order(seed: int) -> None:
     """Marked by the belief, by what the series shows later, and not at all."""
     documents = runs_of(STEPS)

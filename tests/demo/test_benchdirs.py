@@ -11,6 +11,8 @@ from labagent.readers.benchlab import read_directories
 from webapp.demo import simulated
 from webapp.demo.benchdirs import Written, published_files, simulated_files
 from webapp.demo.published import PUBLICATIONS
+from webapp.results.label_parts import BUILTIN_RULES, tell
+from webapp.results.modes import ModeName
 from webapp.stats.simulate.lab import MACHINES, MODES, make_lab
 
 LAB = make_lab()
@@ -38,16 +40,25 @@ def simulated_runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     return read(root, tree=simulated.TREE)
 
 
-def test_each_published_row_is_a_run_of_its_tree_revision_hardware_and_mode(
+def told(run: Run) -> tuple[str, str]:
+    """Mode and variant as the server files it."""
+    image = run.evidence.image if run.evidence else ""
+    found = tell(ModeName.parse(str(run.mode)), BUILTIN_RULES, image=image)
+    return str(found.mode), found.variant
+
+
+def test_each_published_row_is_a_run_of_its_tree_kernel_hardware_and_mode(
     published: list[Run],
 ) -> None:
     wanted = {
-        (publication.tree, row.revision, publication.machine.name, row.mode): row.figures
+        (publication.tree, row.revision, publication.machine.name, row.mode, row.variant): (
+            row.figures
+        )
         for publication in PUBLICATIONS
         for block in publication.blocks
         for row in block.rows
     }
-    found = {(run.tree, run.revision, run.hardware, str(run.mode)): run for run in published}
+    found = {(run.tree, run.revision, run.hardware, *told(run)): run for run in published}
     assert found.keys() == wanted.keys()
     assert all(wanted[key].fit(run.samples[0].values) for key, run in found.items())
 

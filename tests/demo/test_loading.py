@@ -86,6 +86,7 @@ class TestRealPath:
         assert User.objects.filter(username="demo", is_superuser=True).exists()
         assert "password" in said[-1]
 
+    @pytest.mark.long
     def test_a_second_time_sends_nothing(
         self, live_server: LiveServer, make_loading: MakeLoading
     ) -> None:
@@ -95,6 +96,7 @@ class TestRealPath:
         assert set(Run.objects.values_list("uuid", "received_at")) == runs
         assert Token.objects.count() == 1
 
+    @pytest.mark.long
     def test_a_load_that_was_cut_short_goes_on(
         self, live_server: LiveServer, make_loading: MakeLoading
     ) -> None:

@@ -1,4 +1,4 @@
-"""`make faults` in small: two rounds of its fifty, and what it makes of its counts."""
+"""`make faults` in small: two rounds of its fifty, one that fails, and what it makes of them."""
 
 import random
 import signal
@@ -26,21 +26,29 @@ def fail(rig: Rig, _work: Work, _draw: random.Random) -> Broken:
     raise AssertionError("by design")
 
 
-def rounds(*faults: tuple[str, Fault]) -> list[Outcome]:
-    """A quiet round and these, on an instance of their own."""
+@pytest.fixture(scope="module")
+def rounds() -> list[Outcome]:
+    """A quiet round, one that fails, and two that kill, on one instance."""
+    faults: list[tuple[str, Fault]] = [
+        ("fails", fail),
+        ("kill -9 web", kill("web")),
+        ("kill -9 postgres", kill("postgres")),
+    ]
     with rig() as running:
         return list(play(running, faults))
 
 
+@pytest.mark.long
 @pytest.mark.stack
-def test_a_killed_web_server_and_a_killed_postgres_change_nothing_of_what_is_concluded() -> None:
-    found = rounds(("kill -9 web", kill("web")), ("kill -9 postgres", kill("postgres")))
-    assert [(one.fault, one.outcome, one.lost) for one in found] == [
+def test_a_killed_web_server_and_a_killed_postgres_change_nothing_of_what_is_concluded(
+    rounds: list[Outcome],
+) -> None:
+    quiet, _, web, postgres = rounds
+    assert [(one.fault, one.outcome, one.lost) for one in (quiet, web, postgres)] == [
         ("nothing", IDENTICAL, 0),
         ("kill -9 web", IDENTICAL, 0),
         ("kill -9 postgres", IDENTICAL, 0),
     ]
-    quiet = found[0]
     for part in ("runs", "samples", "findings", "alerts", "jobs", "bisects", "bisect-boots"):
         assert not quiet.digest[part].endswith(" 0"), part
     assert quiet.mails
@@ -48,9 +56,11 @@ def test_a_killed_web_server_and_a_killed_postgres_change_nothing_of_what_is_con
 
 @pytest.mark.long
 @pytest.mark.stack
-def test_a_round_that_fails_says_why_and_leaves_the_next_a_sound_instance() -> None:
-    found = rounds(("fails", fail), ("kill -9 web", kill("web")))
-    assert [one.outcome for one in found[1:]] == ["failed: AssertionError: by design", IDENTICAL]
+def test_a_round_that_fails_says_why_and_leaves_the_next_a_sound_instance(
+    rounds: list[Outcome],
+) -> None:
+    _, failed, after, _ = rounds
+    assert [failed.outcome, after.outcome] == ["failed: AssertionError: by design", IDENTICAL]
     assert [process.wait(0) for process in LEFT] == [-signal.SIGKILL]
 
 

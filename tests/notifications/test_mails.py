@@ -106,6 +106,20 @@ def test_the_html_says_the_same_and_loads_nothing(backoff: Alert) -> None:
         assert part in message.html
 
 
+def test_each_change_is_drawn_with_bars_from_zero_and_one_thing_is_asked(backoff: Alert) -> None:
+    message = message_of(backoff)
+    assert "Is the loss in pf-statefull meant? Say so on the alert." in message.text
+    lines = [line for line in message.text.splitlines() if "█" in line]
+    assert [line.split()[0] for line in lines] == ["pf-statefull", "forwarding", "ipfw-statefull"]
+    lost, gained, _ = (line.split()[1] for line in lines)
+    assert lost[:13] == "█" * 13
+    assert set(lost[13:]) == {"▇"}  # 12 % less: seven eighths
+    assert set(gained[13:]) == {"█"}
+    assert lost[:13] in message.html
+    for button in ("Open the alert", "Compare", "Trend"):
+        assert button in message.html
+
+
 def test_awkward_names_stay_in_one_header_line(backoff: Alert) -> None:
     evil = "a\r\nBcc: all@example.org\u2028\x00 Ünï\tcode " + "x" * 200
     Revision.objects.filter(pk=backoff.likeliest_id).update(subject=evil.replace("\x00", ""))

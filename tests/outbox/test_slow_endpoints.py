@@ -23,6 +23,7 @@ from webapp.outbox.models import Endpoint, HookDelivery
 from webapp.outbox.services import delivering, endpoints
 
 pytestmark = pytest.mark.django_db
+LONG = pytest.mark.long
 HEAD = b"HTTP/1.1 200 OK\r\n"
 BROKEN_OFF = {
     "in the status line": b"HTTP/1.1 20",
@@ -111,7 +112,7 @@ def test_a_delivery_that_broke_off_is_tried_again(listening: Any) -> None:
     assert delivery.reason == "The answer broke off in its header."
 
 
-@pytest.mark.parametrize("count", [2, 4, 20])
+@pytest.mark.parametrize("count", [20, *(pytest.param(each, marks=LONG) for each in (2, 4))])
 def test_slow_endpoints_hold_up_no_fast_one(listening: Any, receiver: Receiver, count: int) -> None:
     arrived: list[float] = []
     receiver.on_request = lambda: arrived.append(time.monotonic())

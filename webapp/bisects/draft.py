@@ -10,11 +10,14 @@ from webapp.results.models import Revision
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """It, with its revisions and the boots that history has."""
+    """It, with its revisions and the boots that history has. ``crosses_epoch``: an epoch of its
+    machine begins between its ends, so that what differs may be the machine.
+    """
 
     bisect: Bisect
     revisions: Sequence[Revision]
     boots: Sequence[BisectBoot]
+    crosses_epoch: bool = False
 
     @property
     def unlikely(self) -> list[Unlikely]:

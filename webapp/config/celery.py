@@ -18,6 +18,17 @@ def keep_our_logging(**_: Any) -> None:
     """Keep Celery from replacing the handlers that Django's settings installed."""
 
 
+YIELD = 5
+"""How much nicer the workers are than the web server (`nice`): a third of its share of a processor
+that both want. Whoever uploads or reads waits for an answer; an analysis may wait a second."""
+
+
+@worker_init.connect
+def yield_to_the_web_server(**_: Any) -> None:
+    """Before the processes of the worker are forked."""
+    os.nice(YIELD)
+
+
 @worker_init.connect
 def limit_statements(**_: Any) -> None:
     """Before the processes of the worker are forked: a task computes inside its transaction, so

@@ -1,5 +1,6 @@
 """Gunicorn's configuration: `gunicorn -c python:webapp.config.gunicorn webapp.config.wsgi`."""
 
+import sys
 from typing import Any
 
 from webapp.config import settings
@@ -25,11 +26,16 @@ forwarded_allow_ips = "*" if settings.TRUSTED_PROXIES else ""
 logconfig_dict = settings.LOGGING
 control_socket_disable = True
 
+SWITCH_SECONDS = 0.0005
+"""How long a thread may compute while others want to. After each of its fifteen statements an
+upload waits for its turn: Python's 5 ms, times the pages being drawn, would be most of its time."""
+
 
 def post_worker_init(worker: Any) -> None:
     """Let waiting polls go when the process is told to end, and leave their turns to others."""
     from webapp.jobs.waiting_polls import polls  # noqa: PLC0415 (needs Django, set up only now)
 
+    sys.setswitchinterval(SWITCH_SECONDS)
     polls.closes = lambda: worker.is_ending
     polls.resting = worker.resting
     settings.limit_statements(

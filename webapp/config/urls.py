@@ -13,3 +13,5 @@ urlpatterns = [
     path("mail/<slug:name>/html", mail_pages.html, name="mailbox_html"),
     path("", include("webapp.pages.urls")),
 ]
+
+handler500 = "webapp.pages.errors.server_error"

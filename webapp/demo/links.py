@@ -48,7 +48,13 @@ class DemonstrationLink:
 
 def _comparison(publication: published.Publication, block: published.Block) -> SeedComparison:
     sides = [
-        Side(publication.tree, row.revision, publication.machine.name, row.mode)
+        Side(
+            publication.tree,
+            row.revision,
+            publication.machine.name,
+            row.mode,
+            variant=row.variant,
+        )
         for row in block.rows
     ]
     return SeedComparison(

@@ -24,7 +24,9 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class PublishedRow:
-    """One set of samples: how its files are named, what it measured, its figures."""
+    """One set of samples: how its files are named, what it measured, its figures. ``variant``:
+    what the kernel was built from besides its revision.
+    """
 
     image: str
     cfg: str
@@ -32,6 +34,7 @@ class PublishedRow:
     revision: str
     mode: str
     figures: RowFigures
+    variant: str = ""
 
     @property
     def prefix(self) -> str:
@@ -119,16 +122,16 @@ def _vimage(option: str, cfg: str, figures: RowFigures) -> PublishedRow:
     return PublishedRow(f"317849{option}", cfg, "", "r317849", mode, figures)
 
 
-def _mbuf(option: str, cfg: str, figures: RowFigures) -> PublishedRow:
+def _mbuf(image: str, cfg: str, figures: RowFigures) -> PublishedRow:
     # The topic is an option: this machine ran with 4 queues a port instead of 8.
-    options = ["fastforwarding-pf-ipfw.4nxq10g", *([option] if option else [])]
-    mode = "+".join([cfg, *options])
-    return PublishedRow(f"295150{option}", cfg, "", "r295150", mode, figures)
+    mode = f"{cfg}+fastforwarding-pf-ipfw.4nxq10g"
+    return PublishedRow(f"295150{image}", cfg, "", "r295150", mode, figures, image)
 
 
-def _yandex(options: str, traffic: str, figures: RowFigures) -> PublishedRow:
-    mode = f"forwarding@{traffic}+{'+'.join(sorted(['yandex', *options.split()]))}"
-    return PublishedRow(f"325006yandex{options}", "", traffic, "r325006", mode, figures)
+def _yandex(patch: str, traffic: str, figures: RowFigures) -> PublishedRow:
+    variant = "+".join(filter(None, ["yandex", patch]))
+    image, mode = f"325006yandex{patch}", f"forwarding@{traffic}"
+    return PublishedRow(image, "", traffic, "r325006", mode, figures, variant)
 
 
 def _routing(cfg: str, figures: RowFigures) -> PublishedRow:

@@ -4,19 +4,27 @@ from collections.abc import Sequence
 from typing import Any
 
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.queries import Suspicion
+from webapp.alerts.queries import Suspicion, left_out_of
 from webapp.analysis.models import Finding
 from webapp.outbox.services import absolute
+from webapp.results.models import Point
 
 
 def payload_of(
-    kind: str, event: AlertEvent, alert: Alert, findings: Sequence[Finding], suspicion: Suspicion
+    kind: str,
+    event: AlertEvent,
+    alert: Alert,
+    findings: Sequence[Finding],
+    suspicion: Suspicion,
+    *,
+    left_out: Sequence[Point] = (),
 ) -> dict[str, Any]:
     """One event as JSON; needs the alert's revisions and the findings' subjects loaded.
 
     ``revision`` is the first one measured at the new level; ``commit`` the cause, null while no
     commit holds 80 % of the chance alone, or it all rests on ``one_build`` a side. Percentages are
-    new level against old, null beyond the double range; levels are in the unit.
+    new level against old, null beyond the double range; levels are in the unit. ``left_out`` are
+    the points beside the findings that lack samples of their runs: each finding tells of its own.
     """
     return {
         "kind": kind,
@@ -33,11 +41,11 @@ def payload_of(
         "commits": suspicion.commits,
         "chance": suspicion.chance,
         "suspects": {"after": alert.after.name, "up_to": alert.revision.name},
-        "findings": [_finding(row) for row in findings],
+        "findings": [_finding(row, left_out) for row in findings],
     }
 
 
-def _finding(row: Finding) -> dict[str, Any]:
+def _finding(row: Finding, left_out: Sequence[Point]) -> dict[str, Any]:
     series = row.series
     return {
         "hardware": series.hardware.name,
@@ -56,4 +64,5 @@ def _finding(row: Finding) -> dict[str, Any]:
         "high_percent": row.high_pct,
         "here": row.here,
         "probability": row.probability,
+        "left_out": left_out_of(row, left_out),
     }

@@ -25,7 +25,7 @@ def without(table: str) -> Iterator[None]:
             cursor.execute(f"ALTER TABLE {table}_away RENAME TO {table}")
 
 
-@pytest.mark.parametrize("style", ["console", "json"])
+@pytest.mark.parametrize("style", ["console", pytest.param("json", marks=pytest.mark.long)])
 def test_290_failing_pages_are_one_short_entry(tmp_path: Path, style: str) -> None:
     with serving(tmp_path / "web.log", DRIFTLINE_LOG_FORMAT=style) as server:
         with without("results_hardware"):

@@ -1,10 +1,38 @@
 from webapp.alerts.queries.agreeing import Agreeing, agreeing_of, with_agreeing
+from webapp.alerts.queries.around_commit import PointsAround, points_around
+from webapp.alerts.queries.around_findings import Surroundings, moves_of, surroundings_of
 from webapp.alerts.queries.as_of import members_at
-from webapp.alerts.queries.at_commit import Detected, detected_at, passing, why_not
+from webapp.alerts.queries.at_commit import Detected, Gated, detected_at, passing, why_not
+from webapp.alerts.queries.beside_alert import facts_beside
+from webapp.alerts.queries.commit_surroundings import BesideCommit, beside_commit
 from webapp.alerts.queries.dry_runs import DryRun, dry_run
-from webapp.alerts.queries.findings import by_alert, findings_of, of_interest, worst_of
+from webapp.alerts.queries.elsewhere import Elsewhere, machine_elsewhere
+from webapp.alerts.queries.findings import (
+    by_alert,
+    candidates_beside,
+    findings_of,
+    of_interest,
+    worst_of,
+)
 from webapp.alerts.queries.holds import holds_in
+from webapp.alerts.queries.inbox import Asked, Listed, choices, counts, listed, one_listed
 from webapp.alerts.queries.lab_hints import lab_hint
+from webapp.alerts.queries.left_out import left_out_beside, left_out_of
+from webapp.alerts.queries.losses import (
+    MOST_COMMITS,
+    OpenLoss,
+    open_losses,
+    open_losses_by_hardware,
+)
+from webapp.alerts.queries.machine import (
+    FindingOnMachine,
+    MachineFound,
+    SeriesOnMachine,
+    findings_on,
+    machine_named,
+    names_at,
+    series_on,
+)
 from webapp.alerts.queries.min_effects import DEFAULT, EffectInForce, MinEffects
 from webapp.alerts.queries.neighbours import Unmoved, beside
 from webapp.alerts.queries.noisy import noisiest
@@ -20,31 +48,62 @@ from webapp.alerts.queries.suspicion import (
 
 __all__ = [
     "DEFAULT",
+    "MOST_COMMITS",
     "Agreeing",
+    "Asked",
+    "BesideCommit",
     "Detected",
     "DryRun",
     "EffectInForce",
+    "Elsewhere",
+    "FindingOnMachine",
+    "Gated",
+    "Listed",
+    "MachineFound",
     "MinEffects",
+    "OpenLoss",
+    "PointsAround",
     "Scope",
     "ScopeError",
+    "SeriesOnMachine",
     "SharperInterval",
+    "Surroundings",
     "Suspicion",
     "Unmoved",
     "agreeing_of",
     "beside",
+    "beside_commit",
     "by_alert",
+    "candidates_beside",
+    "choices",
+    "counts",
     "detected_at",
     "dry_run",
+    "facts_beside",
     "findings_of",
+    "findings_on",
     "holds_in",
     "lab_hint",
+    "left_out_beside",
+    "left_out_of",
+    "listed",
+    "machine_elsewhere",
+    "machine_named",
     "mail_quality",
     "members_at",
+    "moves_of",
+    "names_at",
     "noisiest",
     "of_interest",
+    "one_listed",
     "open_by_age",
+    "open_losses",
+    "open_losses_by_hardware",
     "passing",
+    "points_around",
+    "series_on",
     "sharper_interval",
+    "surroundings_of",
     "suspicion_of",
     "suspicions_of",
     "suspicions_of_findings",

@@ -117,6 +117,7 @@ def _received(proven: Iterable[Finding]) -> dict[int, int]:
     positions = {row.revision_id: row.position for row in proven}
     counted = (
         Point.objects.that_agree()
+        .plain()
         .filter(revision__in=positions)
         .order_by()
         .values("revision_id")
@@ -146,6 +147,7 @@ def _with_history(
     ]
     rows = (
         Run.objects.counted()
+        .plain()
         .filter(revision__in={row.revision_id for row in opening})
         .order_by()
         .values_list("revision_id", "hardware_id", "mode_id")

@@ -58,9 +58,10 @@ def lab_hint(alert: Alert, findings: Sequence[Finding]) -> LabHint | None:
     many = only is not None and len({row.series_id for row in findings}) >= MANY
     others = list(_stayed(alert).exclude(hardware=only)) if many else []
     canaries = _canaries(alert, machines)
-    moved = list(canaries.filter(Exists(_overlapping(alert, Finding.PROVEN))))
-    still = list(_stayed(alert).filter(pk__in=canaries.values("pk")))
-    smallest = _smallest([*others, *still])
+    watched = {row.pk for row in canaries}
+    moved = list(canaries.filter(Exists(_overlapping(alert, Finding.PROVEN)))) if watched else []
+    still = list(_stayed(alert).filter(pk__in=watched)) if watched else []
+    smallest = _smallest([*others, *still]) if others or still else {}
     hint = LabHint(
         hardware=only,
         witnesses=_able(others, smallest, _sizes(findings)),
@@ -106,6 +107,7 @@ def _stayed(alert: Alert) -> QuerySet[Series]:
     points = Point.objects.filter(series=OuterRef("pk"))
     return (
         Series.objects.named()
+        .plain()
         .filter(
             ~Exists(_overlapping(alert, Finding.LIVE)),
             Exists(points.filter(position__lte=alert.after.position)),

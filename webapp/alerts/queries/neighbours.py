@@ -48,7 +48,7 @@ def beside(alert: Alert, findings: Collection[Finding]) -> Beside:
 
 def _unmoved(alert: Alert, moved: Collection[int]) -> list[Unmoved]:
     """The series measured at the likeliest commit and before it, but for those that ``moved``."""
-    measured = Point.objects.of_revision(alert.likeliest).with_subjects()
+    measured = Point.objects.of_revision(alert.likeliest).plain().with_subjects()
     points = {row.series_id: row for row in measured.exclude(series__in=moved)}
     compared = Comparison.objects.of_revision(alert.likeliest).exclude(series__in=moved)
     judged = judge_points(points.values(), compared)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from webapp.alerts.models import Alert
-from webapp.alerts.queries.findings import findings_of
+from webapp.alerts.queries.rows import REVISION_NAMES, revision_from, rows_of
 from webapp.analysis.models import Finding
 from webapp.results.models import Revision
 
@@ -54,9 +54,9 @@ def suspicions_of(alerts: Iterable[Alert]) -> Mapping[int, Suspicion]:
     of the likeliest revision is sure of; else the whole interval of suspects.
     """
     rows = list(alerts)
-    naming = _naming(rows)
+    narrowest = _narrowest(rows)
     found = {
-        row.pk: replace(_of_alert(row, naming.get(row.pk, ())), is_one_build=row.one_build)
+        row.pk: replace(_of_alert(row, narrowest.get(row.pk)), is_one_build=row.one_build)
         for row in rows
     }
     return _counted(found, bisected={row.pk for row in rows if _is_bisected(row)})
@@ -67,16 +67,27 @@ def suspicions_of_findings(findings: Iterable[Finding]) -> Mapping[int, Suspicio
     return _counted({row.pk: _of_finding(row) for row in findings})
 
 
-def _naming(alerts: Sequence[Alert]) -> Mapping[int, list[Finding]]:
-    """The findings of each alert that name its likeliest revision."""
-    likeliest = {alert.pk: alert.likeliest_id for alert in alerts}
-    members = findings_of(alerts).filter(revision__in=set(likeliest.values()))
-    found: dict[int, list[Finding]] = {}
-    for row in members.select_related("previous", "revision", "after", "last").defer("why"):
-        alert = row.membership.alert_id
-        if row.revision_id == likeliest[alert]:
-            found.setdefault(alert, []).append(row)
-    return found
+NARROWEST = f"""
+SELECT DISTINCT ON (alert.id) alert.id, finding.here,
+       {", ".join(f"previous.{name}" for name in REVISION_NAMES)}
+  FROM alerts_alert AS alert
+  JOIN alerts_alertfinding AS membership ON membership.alert_id = alert.id
+  JOIN analysis_finding AS finding ON finding.id = membership.finding_id
+       AND finding.revision_id = alert.likeliest_id
+  JOIN results_revision AS previous ON previous.id = finding.previous_id
+ WHERE alert.id = ANY(%s) AND finding.here >= %s AND finding.state = ANY(%s)
+ ORDER BY alert.id, previous.position DESC, finding.here DESC
+"""  # noqa: S608 (names of columns; no value of a request is in this text)
+
+
+def _narrowest(alerts: Sequence[Alert]) -> Mapping[int, tuple[float, Revision]]:
+    """Of the findings of each alert that are sure of its likeliest revision, the chance and the
+    revision before of the one with the narrowest step.
+    """
+    if not alerts:
+        return {}
+    rows = rows_of(NARROWEST, [[row.pk for row in alerts], SURE, list(Finding.ALERTED)])
+    return {pk: (here, revision_from(previous)) for pk, here, *previous in rows}
 
 
 def _is_bisected(alert: Alert) -> bool:
@@ -84,17 +95,15 @@ def _is_bisected(alert: Alert) -> bool:
     return is_named and (alert.named_probability or 0.0) >= SURE
 
 
-def _of_alert(alert: Alert, naming: Sequence[Finding]) -> Suspicion:
+def _of_alert(alert: Alert, narrowest: tuple[float, Revision] | None) -> Suspicion:
     if _is_bisected(alert):
         return Suspicion(alert.after, alert.likeliest, alert.named_probability or 0.0)
-    sure = [row for row in naming if row.here >= SURE]
-    if not sure:
+    if narrowest is None:
         return Suspicion(alert.after, alert.revision, INTERVAL)
-    narrowest = max(sure, key=lambda row: (row.previous.position, row.here))
-    after = narrowest.previous
+    here, after = narrowest
     if after.position < alert.after.position < alert.likeliest.position:
         after = alert.after
-    return Suspicion(after, alert.likeliest, narrowest.here)
+    return Suspicion(after, alert.likeliest, here)
 
 
 def _of_finding(row: Finding) -> Suspicion:

@@ -91,10 +91,14 @@ def _deviations(rows: Sequence[SeriesRecent]) -> Mapping[int, Mapping[int, float
 
 def _builds(tree: int, rows: Iterable[SeriesRecent], first: int) -> list[tuple[int, str]]:
     """What was measured from a position on, as (machine, build)."""
-    runs = Run.objects.counted().filter(
-        revision__tree=tree,
-        revision__position__gte=first,
-        hardware__in={row.machine for row in rows},
+    runs = (
+        Run.objects.counted()
+        .plain()
+        .filter(
+            revision__tree=tree,
+            revision__position__gte=first,
+            hardware__in={row.machine for row in rows},
+        )
     )
     return list(runs.order_by().values_list("hardware_id", "build_id").distinct())
 

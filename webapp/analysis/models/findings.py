@@ -27,10 +27,14 @@ class FindingQuerySet(models.QuerySet["Finding"]):
 
     def with_builds(self) -> Self:
         """Each with ``build``, the build that its likeliest revision was measured with."""
-        runs = Run.objects.counted().filter(
-            revision=OuterRef("revision"),
-            hardware=OuterRef("series__hardware"),
-            mode=OuterRef("series__mode"),
+        runs = (
+            Run.objects.counted()
+            .plain()
+            .filter(
+                revision=OuterRef("revision"),
+                hardware=OuterRef("series__hardware"),
+                mode=OuterRef("series__mode"),
+            )
         )
         return self.annotate(build=Subquery(runs.order_by("build_id").values("build_id")[:1]))
 

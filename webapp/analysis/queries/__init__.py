@@ -1,14 +1,14 @@
-from webapp.analysis.queries.compare import (
-    MOST_SIDES,
-    PARTS,
+from webapp.analysis.queries.asof import moment_of
+from webapp.analysis.queries.blocks import FLAVOURS, LEVELS, PLAIN_BLOCK, BlockOptions
+from webapp.analysis.queries.compare import compare_sides
+from webapp.analysis.queries.compared import (
+    EPOCH_BETWEEN,
+    OTHER_EPOCH,
     ComparedRow,
     ComparedSet,
     ComparedTable,
-    Side,
-    SideError,
-    compare_sides,
 )
-from webapp.analysis.queries.knobs import Curve, CurvePoint, curves_of
+from webapp.analysis.queries.knobs import Curve, CurvePoint, curves_of, knob_number
 from webapp.analysis.queries.links import (
     READABLE,
     compare_link,
@@ -19,35 +19,82 @@ from webapp.analysis.queries.links import (
 )
 from webapp.analysis.queries.noise import build_noise_of
 from webapp.analysis.queries.one_build import one_build_lines
+from webapp.analysis.queries.options import (
+    measured_options,
+    newest_with_both,
+)
+from webapp.analysis.queries.ready import (
+    has_real_data,
+    known_revisions,
+    newest_pairs,
+)
+from webapp.analysis.queries.side_points import (
+    PointRow,
+    PointTable,
+    as_points,
+    compare_points,
+)
+from webapp.analysis.queries.sides import (
+    MOST_SIDES,
+    OPTION_MARK,
+    SHOWN_PARTS,
+    Side,
+    SideError,
+    differing_parts,
+)
 from webapp.analysis.queries.verdicts import (
     BUILDS_DIFFER,
     RUNS_DISAGREE,
     PointVerdict,
     judge_points,
 )
+from webapp.analysis.queries.wall import WallSeries, WallTile, wall_series, wall_tiles
 
 __all__ = [
     "BUILDS_DIFFER",
+    "EPOCH_BETWEEN",
+    "FLAVOURS",
+    "LEVELS",
     "MOST_SIDES",
-    "PARTS",
+    "OPTION_MARK",
+    "OTHER_EPOCH",
+    "PLAIN_BLOCK",
     "READABLE",
     "RUNS_DISAGREE",
+    "SHOWN_PARTS",
+    "BlockOptions",
     "ComparedRow",
     "ComparedSet",
     "ComparedTable",
     "Curve",
     "CurvePoint",
+    "PointRow",
+    "PointTable",
     "PointVerdict",
     "Side",
     "SideError",
+    "WallSeries",
+    "WallTile",
+    "as_points",
     "build_noise_of",
     "compare_link",
+    "compare_points",
     "compare_sides",
     "curves_of",
+    "differing_parts",
+    "has_real_data",
     "judge_points",
+    "knob_number",
+    "known_revisions",
+    "measured_options",
+    "moment_of",
+    "newest_pairs",
+    "newest_with_both",
     "one_build_lines",
     "side_of",
     "sides_of",
     "trend_link",
+    "wall_series",
+    "wall_tiles",
     "with_query",
 ]

@@ -1,227 +1,87 @@
 """Compare any two to seven sets of samples that differ along one axis.
 
-A *side* says which samples: ``tree:revision:hardware:mode:metric:session``, trailing parts
-optional, an empty part meaning all; ``%`` and ``:`` inside a part are percent-encoded. The parts
-that every side leaves empty are the axes over which rows are matched: two revisions give a row for
-each (hardware, mode, metric) that both have.
+A *side* (``webapp.analysis.queries.sides``) says which samples. The parts that every side leaves
+empty are the axes over which rows are matched: two revisions give a row for each (hardware, mode,
+metric) that both have.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
-from urllib.parse import unquote
+from datetime import datetime
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 
+from webapp.analysis.queries.compared import ComparedRow, ComparedSet, ComparedTable
+from webapp.analysis.queries.named import revisions_of
 from webapp.analysis.queries.noise import SeriesFacts, facts_of
+from webapp.analysis.queries.sides import (
+    FREE_PARTS,
+    MODE,
+    Side,
+    SideError,
+    differing_parts,
+    free_parts,
+    matched_mode,
+    options_of,
+    require_sides,
+)
+from webapp.events.queries import ONE_EPOCH, Epochs, epochs_of
 from webapp.results.models import (
-    Hardware,
+    LeftOut,
     Measurement,
-    Metric,
-    Mode,
     Point,
     Revision,
     Series,
-    Tree,
 )
 from webapp.stats import ministat
-from webapp.stats.better import Better
 from webapp.stats.compare import (
     Comparison,
-    Headline,
     Samples,
-    Summary,
     compare,
-    explain,
-    headline_of,
-    look_at,
     pool,
-    summarize,
 )
 
-MOST_SIDES = 7
-PARTS = ("tree", "revision", "hardware", "mode", "metric", "session")
-FREE_PARTS = ("hardware", "mode", "metric")
 SAME_POINT = {"series": OuterRef("series"), "revision": OuterRef("run__revision")}
+MOST_VARIANTS_NAMED = 5
 
 
-class SideError(ValueError):
-    """A side that cannot be read or found; the message names it and the remedy."""
-
-
-@dataclass(frozen=True)
-class Side:
-    """Which samples one side of a comparison takes; without a ``session`` those of all."""
-
-    tree: str
-    revision: str
-    hardware: str = ""
-    mode: str = ""
-    metric: str = ""
-    session: str = ""
-
-    @classmethod
-    def parse(cls, text: str) -> "Side":
-        """Read ``tree:revision[:hardware[:mode[:metric[:session]]]]``. Raises SideError."""
-        parts = [unquote(part, errors="replace") for part in text.split(":")]
-        if not 2 <= len(parts) <= len(PARTS) or not parts[0] or not parts[1]:
-            raise SideError(
-                f"{text!r} is not a side: write "
-                "tree:revision[:hardware[:mode[:metric[:session]]]], "
-                "for example freebsd-head:r303643, and %3A for a : inside a part"
-            )
-        if any("\0" in part for part in parts):
-            raise SideError(f"{text!r} is not a side: no name holds the character U+0000")
-        return cls(*parts)
-
-    def __str__(self) -> str:
-        parts = (str(getattr(self, part)) for part in PARTS)
-        quoted = (part.replace("%", "%25").replace(":", "%3A") for part in parts)
-        return ":".join(quoted).rstrip(":")
-
-
-@dataclass(frozen=True)
-class ComparedSet:
-    """The samples of one side in one row, in pooling order, in the metric's unit, with the boot
-    and the build of each as far as known. It ``disagrees`` where its runs do beyond their noise.
-    ``sessions`` are those it holds runs of, in order; empty: of runs that name none.
-    """
-
-    side_index: int
-    series_id: int
-    label: str
-    revision: Revision
-    hardware: Hardware
-    mode: Mode
-    levels: Samples
-    summary: ministat.Summary | None
-    disagrees: bool
-    sessions: tuple[str, ...]
-
-    @property
-    def samples(self) -> Sequence[float]:
-        """The samples alone."""
-        return self.levels.values
-
-    @cached_property
-    def units(self) -> Summary:
-        """Mean and scatter by run, boot and build."""
-        return summarize(self.levels)
-
-    def is_of_the_builds_of(self, other: "ComparedSet") -> bool:
-        """Whether both hold samples of the very same builds."""
-        return set(self.levels.builds or ()) == set(other.levels.builds or ())
-
-
-@dataclass(frozen=True)
-class ComparedRow:
-    """Sets that agree in everything but the compared axis.
-
-    ``differences``, ``judged`` and ``verdicts`` have one entry for each set after the first, which
-    is the base, whose series says which way is ``better``. A difference is what ministat says, None
-    where it refuses (fewer than three samples); ``judged`` is what the verdict rests on, with the
-    noise between builds that the history of the series tells.
-    """
-
-    key_label: str
-    metric: Metric
-    better: Better
-    hardware: Hardware | None
-    mode: Mode | None
-    sets: tuple[ComparedSet, ...]
-    differences: tuple[ministat.Difference | None, ...]
-    judged: tuple[Comparison, ...]
-
-    @property
-    def verdicts(self) -> tuple[str, ...]:
-        """One verdict for each set after the base."""
-        return tuple(one.verdict.value for one in self.judged)
-
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """Why each verdict came out so: the rule and its figures, a sentence each."""
-        return tuple(explain(one) for one in self.judged)
-
-    @property
-    def can_render(self) -> bool:
-        """Whether every set has the samples that ministat's block needs."""
-        return all(one.summary is not None for one in self.sets)
-
-    def ministat_text(self) -> str:
-        """The block that ``ministat -s`` prints for these sets, with our labels.
-
-        Raises webapp.stats.errors.TooFewSamplesError where ministat refuses a set.
-        """
-        return ministat.render([(one.label, one.samples) for one in self.sets], separate_bars=True)
-
-
-@dataclass(frozen=True)
-class ComparedTable:
-    """All rows that every side has, and how many some side lacks."""
-
-    sides: tuple[Side, ...]
-    revisions: tuple[Revision, ...]
-    rows: tuple[ComparedRow, ...]
-    unmatched: int
-
-    @cached_property
-    def headline(self) -> Headline:
-        """What all verdicts, row by row, may be said to show together."""
-        return headline_of([look_at(one) for row in self.rows for one in row.judged])
-
-
-def compare_sides(sides: Sequence[Side]) -> ComparedTable:
+def compare_sides(sides: Sequence[Side], asof: datetime | None = None) -> ComparedTable:
     """Match and compare. The number of queries depends on the number of sides only.
+
+    With ``asof`` of the runs that had been received at that time, and were not withdrawn then.
 
     Raises:
         SideError: fewer than two sides or more than seven, a name that is not known, or sides
             that leave different parts open.
     """
-    if not 2 <= len(sides) <= MOST_SIDES:
-        raise SideError(f"give 2 to {MOST_SIDES} sides, a and b; these are {len(sides)}")
-    free = _free_parts(sides)
-    revisions = tuple(_revision(side) for side in sides)
+    require_sides(sides)
+    free, compared = free_parts(sides), options_of(sides)
+    revisions = revisions_of(sides)
     found = [
-        _sets(i, side, revision, free)
+        _sets(_Wanted(i, side, revision, asof), free, compared)
         for i, (side, revision) in enumerate(zip(sides, revisions, strict=True))
     ]
     everywhere = set.intersection(*(set(sets) for sets in found))
     anywhere = set.union(*(set(sets) for sets in found))
     axis = _label_parts(sides)
     facts = facts_of(found[0][key].series for key in everywhere)
-    rows = [_row([sets[key] for sets in found], free, axis, facts) for key in sorted(everywhere)]
+    matched = {key: [sets[key] for sets in found] for key in sorted(everywhere)}
+    series = {one.series.pk: one.series for sets in matched.values() for one in sets}
+    epochs = epochs_of(list(series.values()))
+    rows = [
+        _row(dict(zip(free, key, strict=True)), sets, axis, facts, epochs)
+        for key, sets in matched.items()
+    ]
     return ComparedTable(tuple(sides), revisions, tuple(rows), len(anywhere - everywhere))
-
-
-def _free_parts(sides: Sequence[Side]) -> tuple[str, ...]:
-    shapes = {tuple(part for part in FREE_PARTS if not getattr(side, part)) for side in sides}
-    if len(shapes) > 1:
-        raise SideError(
-            "every side must leave the same parts open; give hardware, mode and metric "
-            "in all sides or in none: " + " / ".join(str(side) for side in sides)
-        )
-    return shapes.pop()
 
 
 def _label_parts(sides: Sequence[Side]) -> tuple[str, ...]:
     """The parts that tell the sides apart, for the labels of the sets. Sessions do only where
     nothing else does: naming them must not change a block that was published without.
     """
-    found = tuple(part for part in PARTS if len({getattr(side, part) for side in sides}) > 1)
+    found = differing_parts(sides)
     return tuple(part for part in found if part != "session") or found
-
-
-def _revision(side: Side) -> Revision:
-    tree = Tree.objects.filter(name=side.tree).first()
-    if tree is None:
-        raise SideError(f"no tree {side.tree!r} (in {side})")
-    revision = Revision.objects.placed().named(tree=tree, name=side.revision)
-    if revision is None:
-        raise SideError(f"no revision {side.revision!r} in {side.tree} (in {side})")
-    revision.tree = tree
-    return revision
 
 
 @dataclass(frozen=True)
@@ -232,54 +92,148 @@ class _Found:
     samples: Samples
     disagrees: bool
     sessions: tuple[str, ...]
+    left_out: LeftOut | None
+    sent_mode: str
+
+    @property
+    def kernel(self) -> str:
+        """The revision with the variant that was measured of it; without where the mode's former
+        name tells it.
+        """
+        name, variant = self.revision.name, self.series.variant
+        return f"{name}~{variant}" if variant and not self.sent_mode else name
+
+    @property
+    def mode(self) -> str:
+        """The mode as it was asked for, where that is its former name."""
+        return self.sent_mode or self.series.mode.name
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What one side asks for: the runs of its revision, at a time or now."""
+
+    index: int
+    side: Side
+    revision: Revision
+    asof: datetime | None
 
 
 def _sets(
-    index: int, side: Side, revision: Revision, free: tuple[str, ...]
+    wanted: _Wanted, free: tuple[str, ...], compared: Collection[str]
 ) -> dict[tuple[str, ...], _Found]:
-    fixed: dict[str, Any] = {
-        f"series__{part}__name": getattr(side, part) for part in FREE_PARTS if part not in free
-    }
-    if side.session:
-        fixed["run__session"] = side.session
-    rows = (
-        Measurement.objects.counted()
-        .filter(run__revision=revision, series__tree=revision.tree, **fixed)
-        .annotate(disagrees=Exists(Point.objects.that_disagree().filter(**SAME_POINT)))
-        .select_related("run", "series__hardware__lab", "series__mode", "series__metric")
-        .defer("run__facts", "run__sources", "run__warnings")
-        .in_pooling_order()
-    )
+    side, revision = wanted.side, wanted.revision
+    of_kernel = Q(series__variant__name=side.variant) if side.variant else Q(series__variant=None)
+    rows = list(_measured(wanted, of_kernel & _fixed(side, free)))
+    if not rows and side.mode and not side.variant:
+        # An address from before rules told the options of a mode from variants of the kernel
+        sent = Q(run__as_sent__mode=side.mode)
+        rows = list(_measured(wanted, sent & _fixed(side, {*free, MODE})))
     of_series: dict[int, list[Measurement]] = defaultdict(list)
     for row in rows:
-        of_series[row.series_id].append(row)
-    if not of_series and (free != FREE_PARTS or side.session):
-        raise SideError(f"nothing is measured for {side}")
-    found = (_pool(index, side, revision, measurements) for measurements in of_series.values())
-    return {tuple(getattr(one.series, part).name for part in free): one for one in found}
+        if matched_mode(side, row.series.mode.parts, compared):
+            of_series[row.series_id].append(row)
+    if not of_series and not side.is_whole_revision:
+        raise SideError(f"nothing is measured for {side}{_measured_variants(side, revision)}")
+    pooled = (_pool(wanted, measurements) for measurements in of_series.values())
+    found = [one for one in pooled if one is not None]
+    if of_series and not found and free != FREE_PARTS:
+        raise SideError(
+            f"no sample that was measured for {side} counts: all are left out, and the page of the "
+            "commit says why and counts them again"
+        )
+    return {_key(side, one.series, free, compared): one for one in found}
 
 
-def _pool(index: int, side: Side, revision: Revision, rows: Sequence[Measurement]) -> _Found:
-    """The samples of one side in one series. Runs that disagree are told apart by asking for one
-    session, unless that holds several.
+def _key(
+    side: Side, series: Series, free: tuple[str, ...], compared: Collection[str]
+) -> tuple[str, ...]:
+    """By what rows are matched."""
+    names = {part: getattr(series, part).name for part in free}
+    if "mode" in names:
+        names["mode"] = matched_mode(side, series.mode.parts, compared)
+    return tuple(names.values())
+
+
+def _fixed(side: Side, free: Collection[str]) -> Q:
+    """What the side says of the series and their runs."""
+    parts = (part for part in FREE_PARTS if part not in free)
+    fixed = Q(**{f"series__{part}__name": getattr(side, part) for part in parts})
+    if side.session:
+        fixed &= Q(run__session=side.session)
+    return fixed
+
+
+def _measured(wanted: _Wanted, fixed: Q) -> Iterable[Measurement]:
+    """The measurements of its revision that are ``fixed`` so, in pooling order."""
+    revision, asof = wanted.revision, wanted.asof
+    counted = Measurement.objects.counted_at(asof) if asof else Measurement.objects.counted()
+    return (
+        counted.filter(fixed, run__revision=revision, series__tree=revision.tree)
+        .annotate(disagrees=Exists(Point.objects.that_disagree().filter(**SAME_POINT)))
+        .select_related(
+            "run", "series__hardware__lab", "series__mode", "series__metric", "series__variant"
+        )
+        .defer("run__facts", "run__sources", "run__warnings", "run__as_sent")
+        .in_pooling_order()
+    )
+
+
+def _measured_variants(side: Side, revision: Revision) -> str:
+    """The remedy where the revision was measured as another variant only."""
+    found = (
+        Point.objects.of_revision(revision)
+        .of_variants()
+        .exclude(series__variant__name=side.variant)
+    )
+    names = sorted(set(found.values_list("series__variant__name", flat=True)))
+    if not names:
+        return ""
+    written = [str(Side(side.tree, side.revision, variant=name)) for name in names]
+    more = ", …" if len(written) > MOST_VARIANTS_NAMED else ""
+    return f"; variants are measured there: {', '.join(written[:MOST_VARIANTS_NAMED])}{more}"
+
+
+def _pool(wanted: _Wanted, rows: Sequence[Measurement]) -> _Found | None:
+    """The samples of one side in one series that count; None: none does. Runs that disagree are
+    told apart by asking for one session, unless that holds several.
     """
-    samples = pool((row.samples, row.boots, row.run.build_id) for row in rows)
+    side = wanted.side
+    counting = [(row, *row.counted) for row in rows]
+    counting = [one for one in counting if one[1]]
+    if not counting:
+        return None
+    samples = pool((values, boots, row.run.build_id) for row, values, boots in counting)
+    left_out = LeftOut.of_measurements((len(row.samples), row.left_out, row.marks) for row in rows)
     disagrees: bool = rows[0].disagrees  # type: ignore[attr-defined]
-    sessions = tuple(dict.fromkeys(sorted(row.run.session for row in rows)))
-    is_one = bool(side.session) and len(rows) == 1
-    return _Found(rows[0].series, revision, index, samples, disagrees and not is_one, sessions)
+    sessions = tuple(dict.fromkeys(sorted(row.run.session for row, _, _ in counting)))
+    is_one = bool(side.session) and len(counting) == 1
+    series = rows[0].series
+    is_former = bool(side.mode and not side.options) and side.mode != series.mode.name
+    return _Found(
+        series=series,
+        revision=wanted.revision,
+        side_index=wanted.index,
+        samples=samples,
+        disagrees=disagrees and not is_one,
+        sessions=sessions,
+        left_out=left_out,
+        sent_mode=side.mode if is_former else "",
+    )
 
 
 def _row(
+    names: Mapping[str, str],
     found: Sequence[_Found],
-    free: tuple[str, ...],
     axis: tuple[str, ...],
     facts: Mapping[int, SeriesFacts],
+    epochs: Mapping[int, Epochs],
 ) -> ComparedRow:
     first = found[0].series
     sets = tuple(_set(one, axis) for one in found)
     return ComparedRow(
-        key_label=" ".join(getattr(first, part).name for part in free),
+        key_label=" ".join(names.values()),
+        mode_label=names.get(MODE, first.mode.name),
         metric=first.metric,
         better=first.better,
         hardware=first.hardware if "hardware" not in axis else None,
@@ -287,7 +241,18 @@ def _row(
         sets=sets,
         differences=tuple(_difference(sets[0], one) for one in sets[1:]),
         judged=tuple(_judge(sets[0], one, facts[first.pk]) for one in sets[1:]),
+        parted=tuple(_are_parted(found[0], one, epochs) for one in found[1:]),
     )
+
+
+def _are_parted(base: _Found, other: _Found, epochs: Mapping[int, Epochs]) -> bool:
+    """Whether an epoch of their machine begins between two sets, in the series of either."""
+    if base.series.hardware_id != other.series.hardware_id:
+        return False
+    if base.revision.tree_id != other.revision.tree_id:
+        return False
+    ends = base.revision.position, other.revision.position
+    return any(epochs.get(one.series.pk, ONE_EPOCH).part(*ends) for one in (base, other))
 
 
 def _judge(base: ComparedSet, other: ComparedSet, facts: SeriesFacts) -> Comparison:
@@ -306,25 +271,27 @@ def _set(found: _Found, axis: tuple[str, ...]) -> ComparedSet:
     series = found.series
     names: Mapping[str, str] = {
         "tree": found.revision.tree.name,
-        "revision": found.revision.name,
+        "kernel": found.kernel,
         "hardware": series.hardware.name,
-        "mode": series.mode.name,
+        "mode": found.mode,
         "metric": series.metric.name,
         "session": " ".join(found.sessions),
     }
-    shown = [part for part in PARTS if part in {*axis, "revision", "mode"}]
+    shown = [part for part in names if part in {*axis, "kernel", "mode"}]
     enough = len(found.samples.values) >= ministat.LEAST_POINTS
     return ComparedSet(
         side_index=found.side_index,
         series_id=series.pk,
         label=" ".join(names[part] for part in shown),
         revision=found.revision,
+        variant=series.variant,
         hardware=series.hardware,
         mode=series.mode,
         levels=found.samples,
         summary=ministat.summarize(found.samples.values) if enough else None,
         disagrees=found.disagrees,
         sessions=found.sessions,
+        left_out=found.left_out,
     )
 
 

@@ -55,8 +55,10 @@ def curves_of(*, tree: str, hardware: str, metric: str, knob: str, revision: str
     """The curves of a knob, by names. Without ``revision`` at the newest one that was measured at
     more than one value in some mode. At most four statements, however many values there are.
     """
-    rows = Series.objects.named().filter(
-        tree__name=tree, hardware__name=hardware, metric__name=metric
+    rows = (
+        Series.objects.named()
+        .plain()
+        .filter(tree__name=tree, hardware__name=hardware, metric__name=metric)
     )
     series = {row.pk: row for row in rows}
     found = {pk: _curve_and_value(row.mode, knob) for pk, row in series.items()}
@@ -69,7 +71,7 @@ def curves_of(*, tree: str, hardware: str, metric: str, knob: str, revision: str
     by_mode: defaultdict[str, list[CurvePoint]] = defaultdict(list)
     for point in Point.objects.filter(series__in=measured, revision=at):
         mode, value = measured[point.series_id]
-        by_mode[mode].append(CurvePoint(value, _number(value), series[point.series_id], point))
+        by_mode[mode].append(CurvePoint(value, knob_number(value), series[point.series_id], point))
     curves = [Curve(mode, sorted(points, key=_order)) for mode, points in sorted(by_mode.items())]
     return Curves(at, curves) if curves else Curves()
 
@@ -93,7 +95,8 @@ def _newest(measured: Measured) -> Revision | None:
     return Revision.objects.get(pk=row[0]) if row else None
 
 
-def _number(value: str) -> float | None:
+def knob_number(value: str) -> float | None:
+    """The number that the value of a knob is; None: it is none."""
     return float(value) if _NUMBER.fullmatch(value) else None
 
 

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from webapp.analysis.models import Finding
-from webapp.analysis.queries.compare import Side
+from webapp.analysis.queries.sides import Side
 from webapp.results.models import Revision, Series
 
 READABLE = "/@:"
@@ -33,13 +33,14 @@ def trend_link(series: Series, **more: str) -> str:
 
 
 def side_of(series: Series, revision: Revision) -> Side:
-    """The side of a comparison that is one point."""
+    """The side of a comparison that is one point. Needs the parts of the series loaded."""
     return Side(
         tree=series.tree.name,
         revision=revision.name,
         hardware=series.hardware.name,
         mode=series.mode.name,
         metric=series.metric.name,
+        variant=series.variant.name if series.variant else "",
     )
 
 
@@ -49,7 +50,9 @@ def sides_of(finding: Finding) -> tuple[Side, Side]:
     return side_of(series, finding.previous), side_of(series, finding.revision)
 
 
-def compare_link(base: Side, *others: Side, page: str = "compare") -> str:
-    """The compare page of two or more sides, or what else is made of them (``compare_text``)."""
-    pairs = [("a", str(base)), *(("b", str(other)) for other in others)]
+def compare_link(base: Side, *others: Side, page: str = "compare", more: Pairs = ()) -> str:
+    """The compare page of two or more sides, or what else is made of them (``compare_text``), with
+    ``more`` behind them.
+    """
+    pairs = [("a", str(base)), *(("b", str(other)) for other in others), *more]
     return with_query(reverse(page), pairs)

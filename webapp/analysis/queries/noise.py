@@ -23,13 +23,43 @@ class SeriesFacts:
 
 
 def facts_of(series: Iterable[Series]) -> dict[int, SeriesFacts]:
-    """The facts of each series (with its metric at hand), in two queries."""
+    """The facts of each series (with its metric at hand), in two queries, in three where there are
+    variants. A variant, which has no history of its own, is judged as the plain kernel is.
+    """
     rows = {one.pk: one for one in series}
+    asked = {pk: one for pk, one in rows.items() if one.is_plain} | _plain_twins(rows.values())
+    known = {one.pk for one in asked.values()}
     summaries = dict(
-        SeriesAnalysis.objects.filter(series__in=rows).values_list("series_id", "summary")
+        SeriesAnalysis.objects.filter(series__in=known).values_list("series_id", "summary")
     )
-    settings = SeriesSettings.objects.in_bulk(list(rows))
-    return {pk: _facts(one, settings.get(pk), summaries.get(pk) or {}) for pk, one in rows.items()}
+    settings = SeriesSettings.objects.in_bulk(list(known))
+    found = {pk: asked.get(pk, one) for pk, one in rows.items()}
+    return {
+        pk: _facts(one, settings.get(one.pk), summaries.get(one.pk) or {})
+        for pk, one in found.items()
+    }
+
+
+def _plain_twins(series: Iterable[Series]) -> dict[int, Series]:
+    """The series of the plain kernel for those (by id) of variants, where there is one."""
+    variants = [one for one in series if not one.is_plain]
+    if not variants:
+        return {}
+    alike = (
+        Series.objects.plain()
+        .select_related("metric")
+        .filter(
+            tree__in={one.tree_id for one in variants},
+            hardware__in={one.hardware_id for one in variants},
+            mode__in={one.mode_id for one in variants},
+        )
+    )
+    plain = {_subject(one): one for one in alike}
+    return {one.pk: plain[_subject(one)] for one in variants if _subject(one) in plain}
+
+
+def _subject(series: Series) -> tuple[int, int, int, int]:
+    return series.tree_id, series.hardware_id, series.mode_id, series.metric_id
 
 
 def _facts(series: Series, settings: SeriesSettings | None, summary: dict[str, Any]) -> SeriesFacts:

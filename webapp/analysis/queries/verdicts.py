@@ -6,9 +6,10 @@ boots or runs) and with the noise that the history of its own series tells, all 
 so a page is never older than what is known, and says what the compare page says.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from typing import Any, Protocol, TypeVar
 
 from django.db.models import Q
 
@@ -23,9 +24,12 @@ from webapp.stats.compare import (
     Level,
     Look,
     Summaries,
+    Summary,
     Verdict,
     compare_many,
 )
+from webapp.stats.compare import Comparison as Compared
+from webapp.stats.limits import worth_telling
 
 BUILDS_DIFFER = "builds differ"
 RUNS_DISAGREE = "lab?"
@@ -37,7 +41,8 @@ class PointVerdict:
 
     ``percent`` with ``low`` and ``high`` is the change and its 95 % interval, ``visible`` the
     smallest change that would have been seen four times in five; None where there is none. ``p``
-    is the chance of a difference as large where there is none, by the test that gave the interval.
+    is the chance of a difference as large where there is none, by the test that gave the interval,
+    ``df`` the degrees of freedom of that, None without scatter.
     ``unit`` is the level whose scatter was used, ``units`` how many each side has. ``build_noise``
     of the history was counted; None: not known, or not needed. ``one_build``: different builds of
     whose noise nothing is known, of which a side has but one; if they differ for sure, that is all
@@ -52,6 +57,7 @@ class PointVerdict:
     visible: float | None
     negligible: bool
     p: float
+    df: float | None
     unit: Level
     units: tuple[int, int]
     build_noise: BuildNoise | None
@@ -79,7 +85,23 @@ class PointVerdict:
         return not self.one_build
 
 
-Pair = tuple[Point, Point, SeriesFacts]
+class Measured(Protocol):
+    """What is judged: a point, or what was read of one."""
+
+    @property
+    def summary(self) -> Summary:
+        """What comparisons need of its samples."""
+
+    @property
+    def disagrees(self) -> bool:
+        """Whether its runs differ by more than their noise."""
+
+    def is_of_the_builds_of(self, other: Any) -> bool:
+        """Whether both hold samples of the very same builds."""
+
+
+Pair = tuple[Measured, Measured, SeriesFacts]
+Name = TypeVar("Name", bound=Hashable)
 
 
 def judge_points(
@@ -93,8 +115,7 @@ def judge_points(
     at = {point.series_id: point for point in points}
     before = _points_before(comparisons)
     facts = facts_of(at[pk].series for pk in before if pk in at)
-    pairs = {pk: (before[pk], at[pk], its) for pk, its in facts.items()}
-    return _judge(pairs)
+    return judge_pairs({pk: (before[pk], at[pk], its) for pk, its in facts.items()})
 
 
 def _points_before(comparisons: Iterable[Comparison]) -> dict[int, Point]:
@@ -103,9 +124,11 @@ def _points_before(comparisons: Iterable[Comparison]) -> dict[int, Point]:
     return {row.series_id: row for row in rows if wanted[row.series_id] == row.revision_id}
 
 
-def _judge(pairs: Mapping[int, Pair]) -> dict[int, PointVerdict]:
-    """One call for all series of the same margin, which is nearly always every one."""
-    found: dict[int, PointVerdict] = {}
+def judge_pairs(pairs: Mapping[Name, Pair]) -> dict[Name, PointVerdict]:
+    """The verdict on each second against its first, by the facts of the series of the first. One
+    call for all of the same margin, which is nearly always every one.
+    """
+    found: dict[Name, PointVerdict] = {}
     for margin in {facts.margin_pct for _, _, facts in pairs.values()}:
         its = {pk: pair for pk, pair in pairs.items() if pair[2].margin_pct == margin}
         rows = _compared(list(its.values()), margin)
@@ -133,15 +156,37 @@ def _verdict(rows: Comparisons, row: int, pair: Pair) -> PointVerdict:
         percent=_known(rows.percent[row]),
         low=_known(rows.low[row]),
         high=_known(rows.high[row]),
-        visible=_known(rows.visible[row]),
+        visible=worth_telling(_known(rows.visible[row])),
         negligible=bool(rows.negligible[row]) and not disagree,
         p=float(rows.p[row]),
+        df=_known(rows.df[row]),
         unit=unit,
         units=_units(pair, unit),
         build_noise=_noise(pair, unit),
         one_build=bool(rows.one_build[row]),
         builds_differ=bool(rows.one_build[row] and proven) and not disagree,
         runs_disagree=disagree,
+    )
+
+
+def verdict_of(compared: Compared) -> PointVerdict:
+    """The same of what was compared by samples."""
+    change = compared.change
+    return PointVerdict(
+        verdict=compared.verdict,
+        percent=change.percent,
+        low=change.low,
+        high=change.high,
+        visible=worth_telling(change.visible),
+        negligible=compared.negligible,
+        p=change.p,
+        df=change.df,
+        unit=change.unit,
+        units=change.units,
+        build_noise=change.history,
+        one_build=compared.one_build,
+        builds_differ=compared.builds_differ,
+        runs_disagree=compared.runs_disagree,
     )
 
 

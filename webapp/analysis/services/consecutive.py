@@ -12,6 +12,7 @@ from webapp.events.queries import ONE_EPOCH, Epochs
 from webapp.results.models import Series
 from webapp.results.services import fetch_rows, insert_rows
 
+# Points of variants are compared by people only, never one after the other.
 # One whose runs disagree is no base: nothing is compared with it. The lateral join finds each base
 # by one step down the index; a correlated subquery would be run again for every point of a long
 # history.
@@ -19,6 +20,7 @@ CHANGED_WITH_BASE = """
 SELECT point.series_id, point.revision_id, point.position, point.n, point.mean, point.variance,
        point.disagrees
   FROM unnest(%s::bigint[], %s::bigint[]) AS dirty (series_id, dirty_from)
+  JOIN results_series AS series ON series.id = dirty.series_id AND series.variant_id IS NULL
   LEFT JOIN LATERAL (
        SELECT position FROM results_point
         WHERE series_id = dirty.series_id AND position < dirty.dirty_from

@@ -16,18 +16,19 @@ from django.db import connection
 from webapp.analysis.models import Checkpoint, SeriesAnalysis
 from webapp.analysis.services.epoch_states import EpochStates, joined, present_all, resume
 from webapp.events.queries import Epochs
-from webapp.results.models import Series
+from webapp.results.models import Series, counted
 from webapp.results.services import insert_rows
 from webapp.stats import agreeing, changes, decisive
 
 CHECKPOINT_EVERY = 64
 NO_EPOCHS: Mapping[int, Epochs] = {}
 
+# Of a variant's series nothing is found: to the analysis it has no points.
 SAMPLES_FROM = """
 SELECT point.series_id, point.position, revision.name,
-       measurement.samples, measurement.boots, run.build_id
+       measurement.samples, measurement.boots, run.build_id, measurement.left_out
   FROM unnest(%s::bigint[], %s::bigint[]) AS wanted (series_id, position)
-  JOIN results_series AS series ON series.id = wanted.series_id
+  JOIN results_series AS series ON series.id = wanted.series_id AND series.variant_id IS NULL
   JOIN results_point AS point
     ON point.series_id = wanted.series_id AND point.position > wanted.position
    AND NOT point.disagrees
@@ -44,7 +45,7 @@ SELECT point.series_id, point.position, revision.name,
           AND run.measured_at >= late.since AND point.position < late.start)
  ORDER BY point.series_id, point.position, run.uuid
 """
-Row = tuple[int, int, str, list[float], list[int] | None, str]
+Row = tuple[int, int, str, list[float], list[int] | None, str, list[int] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +223,9 @@ def _points_after(resumed: Mapping[int, EpochStates]) -> dict[int, list[changes.
         rows: Iterable[Row] = cursor.fetchall()
     points: dict[int, list[changes.Point]] = {}
     for (pk, position, name), group in groupby(rows, key=lambda row: row[:3]):
-        points.setdefault(pk, []).append(_point(position, name, list(group)))
+        counting = [row for row in group if counted(row[3], row[4], row[6])[0]]
+        if counting:  # late runs aside, none may be left
+            points.setdefault(pk, []).append(_point(position, name, counting))
     return points
 
 
@@ -231,7 +234,8 @@ def _point(position: int, name: str, rows: Sequence[Row]) -> changes.Point:
     samples: list[float] = []
     boots: list[object] = []
     builds: list[object] = []
-    for number, (_, _, _, values, indices, build) in enumerate(rows):
+    for number, (_, _, _, stored, of_boots, build, left_out) in enumerate(rows):
+        values, indices = counted(stored, of_boots, left_out)
         samples += values
         boots += [None] * len(values) if indices is None else [(number, one) for one in indices]
         builds += [build] * len(values)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from django.db import IntegrityError, transaction
 
+from webapp.events.services import record_changes
 from webapp.jobs import services as jobs
 from webapp.jobs.services import ResultRefused
 from webapp.labs.models import Agent
@@ -70,6 +71,7 @@ def _store_runs(*, agent: Agent, runs: Sequence[RunDocument], **flags: bool) -> 
             recorded = results.record_runs(agent=agent, runs=runs, **flags)
             if recorded.stored or recorded.replaced or recorded.refiled:
                 queue_on_commit(Task.ANALYSE)
+            record_changes(recorded.changed_facts)
         return recorded
 
     for _ in range(TRIES - 1):

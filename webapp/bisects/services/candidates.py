@@ -54,7 +54,7 @@ def _waiting(able: Sequence[Capability]) -> Iterable[Finding]:
     candidates = Finding.objects.filter(state=Finding.State.CANDIDATE, series__tree__in=trees)
     return (
         of_interest(candidates)
-        .filter(Exists(Run.objects.counted().filter(history=False, **measured_there)))
+        .filter(Exists(Run.objects.counted().plain().filter(history=False, **measured_there)))
         .exclude(series__in=Bisect.objects.running().values("series"))
         .exclude(Exists(Job.objects.filter(purpose=Job.Purpose.CONFIRM, **measured_there)))
         .select_related("revision", "previous", "series__hardware", "series__mode")

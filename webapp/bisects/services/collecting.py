@@ -16,7 +16,7 @@ from webapp.accounts.models import User
 from webapp.bisects.models import Bisect, BisectBoot
 from webapp.bisects.question import LEAST_VALUE, MOST_VALUE
 from webapp.jobs.models import Job
-from webapp.results.models import Measurement, Point, Revision, Run
+from webapp.results.models import Measurement, Point, Revision, Run, counted
 
 Source = BisectBoot.Source
 State = Bisect.State
@@ -97,7 +97,8 @@ def append(bisect: Bisect, rows: Sequence[BisectBoot], now: datetime) -> list[Bi
 
 
 def measured_at(series: int, index_of: Mapping[int, int]) -> list[Measured]:
-    """The boots of the counted runs of a series at revisions (id → index), in pooling order.
+    """The boots of the counted runs of a series at revisions (id → index), in pooling order, by
+    the samples that count.
 
     Samples of a run that does not tell its boots count as runs of one boot, which is the least
     that they can be worth.
@@ -106,10 +107,11 @@ def measured_at(series: int, index_of: Mapping[int, int]) -> list[Measured]:
         Measurement.objects.counted()
         .filter(series=series, run__revision__in=index_of)
         .in_pooling_order()
-        .values_list("run_id", "run__revision_id", "run__build_id", "samples", "boots")
+        .values_list("run_id", "run__revision_id", "run__build_id", "samples", "boots", "left_out")
     )
     found = []
-    for run, revision, build, samples, boots in rows:
+    for run, revision, build, stored, of_boots, left_out in rows:
+        samples, boots = counted(stored, of_boots, left_out)
         of_boot: dict[int, list[float]] = defaultdict(list)
         for value, boot in zip(samples, boots or [0] * len(samples), strict=True):
             of_boot[boot].append(value)

@@ -18,6 +18,7 @@ from webapp.bisects.prior import prior_of
 from webapp.bisects.question import boots_of_revisions, noise_document
 from webapp.bisects.services.collecting import history_boots
 from webapp.bisects.workers import workers_for
+from webapp.events.queries import ONE_EPOCH, epochs_of
 from webapp.jobs.queries import Durations
 from webapp.results.models import Revision, Series
 from webapp.stats import bisection
@@ -75,7 +76,9 @@ def draft_bisect(
     _check_alert(alert, good, bad)
     _set_candidates(bisect, revisions, settings)
     _set_costs(bisect)
-    return Draft(bisect, revisions, _with_noise(bisect))
+    epochs = epochs_of([series]).get(series.pk, ONE_EPOCH)
+    crosses = epochs.part(good.position, bad.position)
+    return Draft(bisect, revisions, _with_noise(bisect), crosses)
 
 
 def _budget(settings: BisectSettings, boots: int | None, hours: float | None) -> tuple[int, float]:

@@ -8,6 +8,7 @@ from webapp.accounts.models import User
 from webapp.bisects.models import Bisect, BisectAct, BisectJob
 from webapp.bisects.services.collecting import measured_at
 from webapp.jobs.models import Job
+from webapp.results.models import Measurement
 
 LAB_FAILURES = 3
 """So many jobs in a row that ended with a failure of the lab, and the bisect gives up. Each of
@@ -33,20 +34,29 @@ def _settle(bisect: Bisect, asked: BisectJob, now: datetime) -> None:
         verb = "built" if job.failure_stage == Job.Stage.BUILD else "booted"
         reason = f"cannot be {verb}: {job.failure_reason}"
         write_act(bisect, Kind.SKIP, reason, now, index=asked.index)
-    if job.state == Job.State.DONE and _measured_nothing(bisect, asked):
-        reason = f"job {job.pk} measured no value above 0, which nothing can be compared with"
+    if job.state == Job.State.DONE and (nothing := _why_nothing(bisect, asked)):
+        reason = f"job {job.pk} measured {nothing}"
         write_act(bisect, Kind.SKIP, reason, now, index=asked.index)
     if job.state == Job.State.CANCELLED and not _is_late(bisect, now):
         reason = f"job {job.pk} was cancelled: {job.cancel_reason}"
         write_act(bisect, Kind.PAUSE, reason, now)
 
 
-def _measured_nothing(bisect: Bisect, asked: BisectJob) -> bool:
-    """Whether the job has results that count, but none of its boots does."""
+def _why_nothing(bisect: Bisect, asked: BisectJob) -> str:
+    """What the job measured where it has results that count, but none of its boots does; else
+    empty.
+    """
     runs = set(asked.job.runs.counted().values_list("pk", flat=True))
     at = {asked.job.revision_id: asked.index}
     boots = [one for one in measured_at(bisect.series_id, at) if one.run in runs]
-    return bool(boots) and not any(one.is_comparable for one in boots)
+    if any(one.is_comparable for one in boots):
+        return ""
+    if boots:
+        return "no value above 0, which nothing can be compared with"
+    measured = Measurement.objects.filter(run__in=runs, series=bisect.series_id)
+    if measured.exists():
+        return "no sample that counts: all are left out, as the page of the commit says"
+    return ""
 
 
 def _is_late(bisect: Bisect, now: datetime) -> bool:

@@ -11,11 +11,18 @@ from django.urls import reverse
 from django.utils import timezone
 
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.analysis.models import Finding
-from webapp.analysis.queries import compare_link, one_build_lines, sides_of, with_query
+from webapp.analysis.models import Finding, Verdict
+from webapp.analysis.queries import (
+    compare_link,
+    one_build_lines,
+    sides_of,
+    trend_link,
+    with_query,
+)
 from webapp.notifications import news
 from webapp.notifications.mails.facts import AlertFacts, gather
 from webapp.notifications.mails.phrases import (
+    left_out_line,
     one_line,
     series_phrase,
     subject_line,
@@ -24,6 +31,7 @@ from webapp.notifications.mails.phrases import (
 )
 from webapp.notifications.mails.rendering import render_message, why
 from webapp.notifications.mails.rows import table_of
+from webapp.notifications.mails.sparks import sparks_of
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries.matching import matches
 from webapp.notifications.queries.unsubscribing import Target
@@ -32,6 +40,7 @@ from webapp.outbox.services import Message, NothingToSay, NotYet, absolute
 from webapp.results.models import Revision
 
 SUSPECTS_SHOWN = 5
+LEFT_OUT_SHOWN = 3
 AFTER_THE_FIRST = timedelta(minutes=1)
 """A mail that follows another looks again so much later, at the earliest."""
 
@@ -181,7 +190,11 @@ def _context(facts: AlertFacts) -> Mapping[str, Any]:
         "verdict": verdict_sentence(facts),
         "surety": surety_sentence(facts),
         "one_build": one_build_lines(worst) if alert.one_build and worst else [],
+        "sparks": sparks_of(facts.findings),
+        "request": _request(facts),
         "table": table_of(facts),
+        "left_out": [left_out_line(point) for point in facts.left_out[:LEFT_OUT_SHOWN]],
+        "left_out_more": max(len(facts.left_out) - LEFT_OUT_SHOWN, 0),
         "worst_series": series_phrase(worst) if worst else "",
         "commit": facts.suspicion.commit,
         "suspects": [_suspect(one) for one in shown],
@@ -189,6 +202,16 @@ def _context(facts: AlertFacts) -> Mapping[str, Any]:
         "reproduce": _reproduce(worst) if worst else {},
         "links": _links(facts),
     }
+
+
+def _request(facts: AlertFacts) -> str:
+    """The one thing that a mail about an open loss asks for; no mail is received, so by a link."""
+    worst = facts.worst
+    if worst is None or worst.verdict != Verdict.WORSE or not facts.alert.is_open:
+        return ""
+    if facts.alert.one_build or not facts.alert.is_active:
+        return ""
+    return f"Is the loss in {one_line(str(worst.series.mode), 60)} meant? Say so on the alert."
 
 
 def _suspects_shown(facts: AlertFacts) -> list[Revision]:
@@ -222,6 +245,7 @@ def _links(facts: AlertFacts) -> list[tuple[str, str]]:
     found = [("Alert", path), ("As of this mail", seen), (_name_of(facts), commit)]
     if worst:
         found.append(("Compare", compare_link(*sides_of(worst))))
+        found.append(("Trend", trend_link(worst.series)))
     return [(name, absolute(link)) for name, link in found]
 
 

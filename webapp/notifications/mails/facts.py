@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.queries import Suspicion, findings_of, suspicion_of
+from webapp.alerts.queries import Suspicion, findings_of, left_out_beside, suspicion_of
 from webapp.analysis.models import Comparison, Finding
 from webapp.analysis.queries import PointVerdict, SideError, compare_sides, judge_points, sides_of
 from webapp.results.models import Point, Revision
@@ -32,6 +32,7 @@ class AlertFacts:
     """An alert, its ``findings`` (the weightiest first; of a retracted one those that left), the
     ``suspects`` in order as far as known here, the ``earlier`` ones of which are only counted, the
     ``suspicion`` among which of them it began, and ``block``: what ministat prints for the worst.
+    ``left_out`` are the points beside the findings that lack samples of their runs.
     """
 
     alert: Alert
@@ -39,6 +40,7 @@ class AlertFacts:
     others: Sequence[Other]
     suspects: Sequence[Revision]
     suspicion: Suspicion
+    left_out: Sequence[Point] = ()
     earlier: int = 0
     block: str = ""
 
@@ -57,7 +59,8 @@ def gather(number: int) -> AlertFacts:
     alert = Alert.objects.with_revisions().get(pk=number)
     findings = _findings(alert)
     others, suspects = _others(alert, findings), _suspects(alert)
-    facts = AlertFacts(alert, findings, others, suspects, suspicion_of(alert))
+    left_out = left_out_beside(findings)
+    facts = AlertFacts(alert, findings, others, suspects, suspicion_of(alert), left_out)
     block = ministat_block(facts.worst) if facts.worst else ""
     return replace(facts, block=block, earlier=_earlier(facts))
 

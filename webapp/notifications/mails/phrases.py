@@ -7,6 +7,7 @@ from webapp.alerts.queries import Suspicion
 from webapp.analysis.models import Finding, Verdict
 from webapp.charts.text import MINUS, chance, finding_sentence, percent
 from webapp.notifications.mails.facts import AlertFacts
+from webapp.results.models import Point
 
 PREFIX = "[driftline]"
 QUOTE_MAX = 48
@@ -125,6 +126,15 @@ def surety_sentence(facts: AlertFacts) -> str:
     step = f"it began after {worst.previous} and not later than {worst.revision}"
     real, here = chance(worst.probability), chance(worst.here)
     return f"The change is real with {real}; if so, {step} with {here}."
+
+
+def left_out_line(point: Point) -> str:
+    """``r300012, pf on bench/nic: 1 of 10 samples left out: clock step``."""
+    mode, hardware = (
+        one_line(str(one), SERIES_MAX) for one in (point.series.mode, point.series.hardware)
+    )
+    why = f": {point.excluded.text}" if point.excluded else ""
+    return f"{point.revision}, {mode} on {hardware}{why}"
 
 
 def alert_line(alert: Alert, worst: Finding | None, suspicion: Suspicion) -> str:

@@ -11,7 +11,7 @@ from webapp.notifications.mails.phrases import one_line
 from webapp.results.models import Series
 from webapp.stats.compare import MORE_BUILDS, Verdict
 
-LINES_MAX = 13
+LINES_MAX = 6
 """Lines of the table in text, those of hardware included: the whole mail has fewer than 60."""
 
 MODE_MAX = 40

@@ -14,7 +14,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.queries import by_alert, findings_of, holds_in, suspicions_of
+from webapp.alerts.queries import (
+    by_alert,
+    findings_of,
+    holds_in,
+    left_out_beside,
+    suspicions_of,
+)
 from webapp.analysis.models import Finding
 from webapp.notifications.models import Subscription, SubscriptionQuerySet
 from webapp.notifications.news import FOLLOWING, MOVED, OPENED, is_untold, news_of
@@ -168,13 +174,19 @@ def _call_webhooks(news: News) -> None:
         return
     alerts = Alert.objects.with_revisions().in_bulk({event.alert_id for _, event in news})
     findings, suspicions = _findings_of(alerts), suspicions_of(alerts.values())
+    left_out = left_out_beside([row for rows in findings.values() for row in rows])
     for kind, event in news:
         alert = alerts[event.alert_id]
         post_event(
             kind=kind,
             about=f"{_about(alert.pk)}:event:{event.pk}",
             payload=payload_of(
-                kind, event, alert, findings.get(alert.pk, ()), suspicions[alert.pk]
+                kind,
+                event,
+                alert,
+                findings.get(alert.pk, ()),
+                suspicions[alert.pk],
+                left_out=left_out,
             ),
         )
 

@@ -1,0 +1,51 @@
+"""How a side of a comparison is written and read."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webapp.analysis.queries import Side, SideError
+
+PART = st.text("ab09~:%+@/. \u00e9", max_size=6)
+NAMED = PART.filter(bool)
+SIDES = st.builds(Side, NAMED, NAMED, PART, PART, PART, PART, PART)
+
+
+@pytest.mark.fuzz
+@given(SIDES)
+def test_whatever_its_names_hold_a_side_is_read_as_it_was_written(side: Side) -> None:
+    assert Side.parse(str(side)) == side
+
+
+@pytest.mark.fuzz
+@given(st.text("ab~:%7E3A0", max_size=20))
+def test_any_text_is_a_side_or_refused_with_the_remedy(text: str) -> None:
+    try:
+        side = Side.parse(text)
+    except SideError as error:
+        told = str(error)
+    else:
+        told = ""
+        assert Side.parse(str(side)) == side
+    assert told == "" or "is not a side: " in told
+
+
+@pytest.mark.parametrize(
+    ("text", "side"),
+    [
+        ("t:r1", Side("t", "r1")),
+        ("t:r1~D12685", Side("t", "r1", variant="D12685")),
+        ("t:r1~a%7Eb%3Ac::pf", Side("t", "r1", mode="pf", variant="a~b:c")),
+        ("t:r1~yandex+D12685:h:m:x:s", Side("t", "r1", "h", "m", "x", "s", "yandex+D12685")),
+        ("t:r1::a~b", Side("t", "r1", mode="a~b")),
+    ],
+)
+def test_the_second_part_may_name_a_variant(text: str, side: Side) -> None:
+    assert Side.parse(text) == side
+    assert str(side) == text
+
+
+@pytest.mark.parametrize("text", ["t:r1~", "t:r1~a~b", "t:~a", "t:r1~:h"])
+def test_a_tilde_that_means_nothing_is_refused(text: str) -> None:
+    with pytest.raises(SideError, match="is not a side"):
+        Side.parse(text)

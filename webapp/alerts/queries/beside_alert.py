@@ -1,0 +1,56 @@
+"""What a page of one alert says beside its findings, in one statement."""
+
+from dataclasses import dataclass
+
+from webapp.alerts.models import Alert
+from webapp.alerts.queries.rows import rows_of
+
+STATEMENT = """
+SELECT (SELECT min(id) FROM alerts_alert WHERE id > %(alert)s AND state = ANY(%(open)s)),
+       (SELECT max(id) FROM alerts_alert WHERE id < %(alert)s AND state = ANY(%(open)s)),
+       ARRAY(SELECT id FROM alerts_alert WHERE duplicate_of_id = %(alert)s ORDER BY id),
+       (SELECT count(DISTINCT recipient_id) FROM outbox_mail
+         WHERE kind LIKE 'alert.%%' AND about = %(about)s AND state = 'sent'),
+       (SELECT count(*) FROM results_point AS point
+          JOIN results_series AS series ON series.id = point.series_id
+         WHERE point.revision_id = %(likeliest)s AND series.variant_id IS NULL
+           AND point.series_id NOT IN (
+               SELECT finding.series_id FROM alerts_alertfinding AS membership
+                 JOIN analysis_finding AS finding ON finding.id = membership.finding_id
+                WHERE membership.alert_id = %(alert)s)),
+       (SELECT count(*) FROM analysis_finding AS finding
+          JOIN results_series AS series ON series.id = finding.series_id
+          JOIN results_revision AS after ON after.id = finding.after_id
+          JOIN results_revision AS last ON last.id = finding.last_id
+         WHERE finding.state = 'candidate' AND series.tree_id = %(tree)s
+           AND after.position < %(until)s AND last.position > %(since)s)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FactsBeside:
+    """The open alerts around it in the order of the inbox, the newest first; the alerts that are
+    duplicates of it; how many people were mailed about it; how many series it holds no finding of
+    were measured at its likeliest commit; how many candidates suspect one of its commits.
+    """
+
+    previous: int | None
+    next: int | None
+    duplicates: list[int]
+    mailed: int
+    others: int
+    candidates: int
+
+
+def facts_beside(alert: Alert) -> FactsBeside:
+    """What stands beside ``alert``."""
+    parameters = {
+        "alert": alert.pk,
+        "open": list(Alert.OPEN),
+        "about": f"alert:{alert.pk}",
+        "likeliest": alert.likeliest_id,
+        "tree": alert.tree_id,
+        "since": alert.after.position,
+        "until": alert.revision.position,
+    }
+    return FactsBeside(*rows_of(STATEMENT, parameters)[0])

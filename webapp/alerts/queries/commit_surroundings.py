@@ -1,0 +1,63 @@
+"""What there is about a commit besides its points, in one statement: a page reads only that."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from django.db import connection
+
+from webapp.results.models import Revision
+
+BESIDE = """
+SELECT ARRAY(SELECT alias.name FROM results_revisionalias AS alias
+              WHERE alias.revision_id = %(id)s AND alias.name <> %(name)s ORDER BY alias.name),
+       EXISTS (SELECT FROM alerts_alert AS alert
+                 JOIN results_revision AS after ON after.id = alert.after_id
+                 JOIN results_revision AS last ON last.id = alert.revision_id
+                WHERE alert.tree_id = %(tree)s AND alert.is_active
+                  AND after.position < %(at)s AND last.position >= %(at)s),
+       EXISTS (SELECT FROM events_labevent AS event
+                 JOIN results_revision AS first ON first.id = event.first_id
+                 JOIN results_revision AS last ON last.id = event.last_id
+                WHERE event.tree_id = %(tree)s AND event.withdrawn_at IS NULL
+                  AND first.position <= %(at)s AND last.position >= %(at)s),
+       EXISTS (SELECT FROM events_release AS release WHERE release.revision_id = %(id)s),
+       EXISTS (SELECT FROM bisects_bisect AS bisect WHERE bisect.culprit_id = %(id)s),
+       (SELECT count(*) FROM results_run AS run WHERE run.revision_id = %(id)s),
+       (SELECT count(*) FROM results_run AS run
+         WHERE run.revision_id = %(id)s AND run.withdrawn_at IS NOT NULL),
+       (SELECT count(DISTINCT run.build_id) FROM results_run AS run
+         WHERE run.revision_id = %(id)s AND run.withdrawn_at IS NULL),
+       EXISTS (SELECT FROM results_run AS run
+                 JOIN results_measurement AS measurement ON measurement.run_id = run.id
+                WHERE run.revision_id = %(id)s AND measurement.validity IS NOT NULL)
+"""
+
+
+class BesideCommit(NamedTuple):
+    """Other names of a commit, which kinds of rows name it, and how many runs it has: all of them,
+    those that are withdrawn or replaced, and the builds of the others. ``marked``: some run has
+    marked samples.
+    """
+
+    aliases: Sequence[str]
+    alerts: bool
+    events: bool
+    releases: bool
+    bisects: bool
+    runs: int
+    withdrawn: int
+    builds: int
+    marked: bool
+
+
+def beside_commit(commit: Revision) -> BesideCommit:
+    """What there is about ``commit``. One query."""
+    asked: dict[str, str | int] = {
+        "id": commit.pk,
+        "name": commit.name,
+        "tree": commit.tree_id,
+        "at": commit.position,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(BESIDE, asked)
+        return BesideCommit._make(cursor.fetchone())

@@ -1,0 +1,144 @@
+"""What a comparison of sides holds: sets of samples, in rows, in a table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean
+
+from webapp.analysis.queries.blocks import PLAIN_BLOCK, BlockOptions
+from webapp.analysis.queries.sides import Side
+from webapp.results.models import Hardware, LeftOut, Metric, Mode, Revision, Variant
+from webapp.stats import ministat
+from webapp.stats.better import Better
+from webapp.stats.compare import (
+    Comparison,
+    Headline,
+    Samples,
+    Summary,
+    explain,
+    headline_of,
+    look_at,
+    summarize,
+)
+
+OTHER_EPOCH = "another epoch"
+"""The tag of a set on the other side of an epoch's beginning."""
+
+EPOCH_BETWEEN = (
+    "An epoch begins between the two: something changed in the lab, and what differs may be that "
+    "and not the commits"
+)
+"""The sentence about it, which pages and reports share; the page puts a link before its end."""
+
+
+@dataclass(frozen=True)
+class ComparedSet:
+    """The samples of one side in one row, in pooling order, in the metric's unit, with the boot
+    and the build of each as far as known. It ``disagrees`` where its runs do beyond their noise.
+    ``sessions`` are those it holds runs of, in order; empty: of runs that name none. The samples
+    that do not count are ``left_out`` of all this; None: all count.
+    """
+
+    side_index: int
+    series_id: int
+    label: str
+    revision: Revision
+    variant: Variant | None
+    hardware: Hardware
+    mode: Mode
+    levels: Samples
+    summary: ministat.Summary | None
+    disagrees: bool
+    sessions: tuple[str, ...]
+    left_out: LeftOut | None = None
+
+    @property
+    def samples(self) -> Sequence[float]:
+        """The samples alone."""
+        return self.levels.values
+
+    @property
+    def mean(self) -> float:
+        """Their mean as ministat prints it."""
+        return self.summary.mean if self.summary else fmean(self.samples)
+
+    @cached_property
+    def units(self) -> Summary:
+        """Mean and scatter by run, boot and build."""
+        return summarize(self.levels)
+
+    def is_of_the_builds_of(self, other: "ComparedSet") -> bool:
+        """Whether both hold samples of the very same builds."""
+        return set(self.levels.builds or ()) == set(other.levels.builds or ())
+
+
+@dataclass(frozen=True)
+class ComparedRow:
+    """Sets that agree in everything but the compared axis.
+
+    ``mode_label`` is the name of the mode without the options that are compared. ``differences``,
+    ``judged`` and ``verdicts`` have one entry for each set after the first, which
+    is the base, whose series says which way is ``better``. A difference is what ministat says, None
+    where it refuses (fewer than three samples); ``judged`` is what the verdict rests on, with the
+    noise between builds that the history of the series tells. ``parted``: an epoch of the machine
+    begins between the two, so that what differs may be the machine.
+    """
+
+    key_label: str
+    mode_label: str
+    metric: Metric
+    better: Better
+    hardware: Hardware | None
+    mode: Mode | None
+    sets: tuple[ComparedSet, ...]
+    differences: tuple[ministat.Difference | None, ...]
+    judged: tuple[Comparison, ...]
+    parted: tuple[bool, ...]
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """One verdict for each set after the base."""
+        return tuple(one.verdict.value for one in self.judged)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why each verdict came out so: the rule and its figures, a sentence each."""
+        return tuple(explain(one) for one in self.judged)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """For each set after the base a sentence on what else may differ; empty: nothing."""
+        return tuple(f"{EPOCH_BETWEEN}." if parted else "" for parted in self.parted)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """A clause for each set some of whose samples do not count, after its label."""
+        return tuple(f"{one.label}: {one.left_out.text}" for one in self.sets if one.left_out)
+
+    @property
+    def can_render(self) -> bool:
+        """Whether every set has the samples that ministat's block needs."""
+        return all(one.summary is not None for one in self.sets)
+
+    def ministat_text(self, options: BlockOptions = PLAIN_BLOCK) -> str:
+        """The block that ``ministat`` prints for these sets, with our labels: as ``ministat -s``
+        unless ``options`` say otherwise.
+
+        Raises webapp.stats.errors.TooFewSamplesError where ministat refuses a set.
+        """
+        return options.render([(one.label, one.samples) for one in self.sets])
+
+
+@dataclass(frozen=True)
+class ComparedTable:
+    """All rows that every side has, and how many some side lacks."""
+
+    sides: tuple[Side, ...]
+    revisions: tuple[Revision, ...]
+    rows: tuple[ComparedRow, ...]
+    unmatched: int
+
+    @cached_property
+    def headline(self) -> Headline:
+        """What all verdicts, row by row, may be said to show together."""
+        return headline_of([look_at(one) for row in self.rows for one in row.judged])

@@ -1,0 +1,105 @@
+"""With and without an option: what was measured both ways."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from django.db import connection
+
+# Series of plain kernels in modes with an option, each with its twin: the same but for it.
+TWINS = """
+WITH twins AS (
+    SELECT option.name, series.tree_id, series.id AS with_id, twin.id AS without_id,
+           series.hardware_id, series.mode_id
+      FROM results_mode AS mode
+     CROSS JOIN LATERAL unnest(mode.options) AS option (name)
+      JOIN results_mode AS base
+        ON base.workload = mode.workload AND base.traffic = mode.traffic
+       AND base.options = array_remove(mode.options, option.name)
+      JOIN results_series AS series ON series.mode_id = mode.id AND series.variant_id IS NULL
+      JOIN results_series AS twin
+        ON twin.tree_id = series.tree_id AND twin.hardware_id = series.hardware_id
+       AND twin.mode_id = base.id AND twin.metric_id = series.metric_id AND twin.variant_id IS NULL
+      JOIN results_tree AS tree ON tree.id = series.tree_id
+      JOIN results_hardware AS hardware ON hardware.id = series.hardware_id
+      JOIN labs_lab AS lab ON lab.id = hardware.lab_id
+     WHERE (%(tree)s = '' OR tree.name = %(tree)s)
+       AND (%(option)s = '' OR option.name = %(option)s)
+       AND (%(hardware)s = '' OR hardware.name = %(hardware)s)
+       AND (%(mode)s = '' OR base.name = %(mode)s)
+       AND (%(simulated)s OR NOT lab.simulated)
+)
+"""
+MEASURED = (
+    TWINS
+    + """
+SELECT twins.name, tree.name, count(DISTINCT twins.mode_id), count(DISTINCT twins.hardware_id)
+  FROM twins JOIN results_tree AS tree ON tree.id = twins.tree_id
+ GROUP BY twins.name, tree.name
+ ORDER BY count(*) DESC, twins.name, tree.name
+ LIMIT %(most)s
+"""
+)
+# Of each pair of series the newest revision of both: a step back along the index or a few.
+NEWEST = (
+    TWINS  # noqa: S608 (no value of a request is in this text)
+    + """
+SELECT tree.name, revision.name
+  FROM twins
+ CROSS JOIN LATERAL (
+       SELECT point.revision_id, point.position FROM results_point AS point
+        WHERE point.series_id = twins.with_id
+          AND EXISTS (SELECT 1 FROM results_point AS other
+                       WHERE other.series_id = twins.without_id
+                         AND other.revision_id = point.revision_id)
+        ORDER BY point.position DESC LIMIT 1) AS newest
+  JOIN results_tree AS tree ON tree.id = twins.tree_id
+  JOIN results_revision AS revision ON revision.id = newest.revision_id
+ GROUP BY tree.name, revision.name, revision.committed_at, newest.position
+ ORDER BY newest.position DESC, count(*) DESC LIMIT 1
+"""
+)
+
+
+class MeasuredOption(NamedTuple):
+    """An option that was measured beside its absence in ``tree``: in how many modes, on how many
+    machines.
+    """
+
+    name: str
+    tree: str
+    modes: int
+    machines: int
+
+
+def measured_options(*, simulated: bool, most: int) -> list[MeasuredOption]:
+    """The options that were measured both ways on the same machine, the most widely measured first,
+    at most so many; those of ``simulated`` machines too. One statement.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(MEASURED, _asked(simulated=simulated) | {"most": most})
+        return [MeasuredOption._make(row) for row in cursor.fetchall()]
+
+
+def newest_with_both(
+    option: str, *, tree: str = "", hardware: str = "", mode: str = "", simulated: bool
+) -> tuple[str, str] | None:
+    """Tree and revision, by name, that were measured last with and without ``option``, on one
+    machine and in one mode (without it) where given. None: there is none. One statement.
+    """
+    asked = _asked(option=option, tree=tree, hardware=hardware, mode=mode, simulated=simulated)
+    with connection.cursor() as cursor:
+        cursor.execute(NEWEST, asked)
+        found: Sequence[tuple[str, str]] = cursor.fetchall()
+    return found[0] if found else None
+
+
+def _asked(
+    *, option: str = "", tree: str = "", hardware: str = "", mode: str = "", simulated: bool
+) -> dict[str, str | bool | int]:
+    return {
+        "option": option,
+        "tree": tree,
+        "hardware": hardware,
+        "mode": mode,
+        "simulated": simulated,
+    }

@@ -1,0 +1,319 @@
+"""The sides of a comparison by their points: every row with its verdict, and no sample read.
+
+A point keeps what a comparison needs of its samples, so that a table of hundreds of rows costs one
+statement and one call for all verdicts. Sessions of a point, and what was known at a time, only
+samples tell: such a comparison is made by `compare_sides`, and `as_points` gives it the same shape.
+"""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.db import connection
+
+from webapp.analysis.queries.compared import ComparedRow, ComparedSet, ComparedTable
+from webapp.analysis.queries.named import revisions_of
+from webapp.analysis.queries.noise import SeriesFacts
+from webapp.analysis.queries.sides import (
+    MODE,
+    Side,
+    free_parts,
+    matched_mode,
+    options_of,
+    require_sides,
+)
+from webapp.analysis.queries.verdicts import PointVerdict, judge_pairs, verdict_of
+from webapp.events.models import LabEvent
+from webapp.events.queries import ONE_EPOCH, Epochs, epochs_of
+from webapp.results.models import Hardware, LeftOut, ModeName, Revision, Series
+from webapp.stats.better import Better
+from webapp.stats.compare import BuildNoise, Headline, Summary, headline_of
+from webapp.stats.defaults import MARGIN_PCT
+
+# The points of every side in one statement. The base alone is judged by its history: a variant's is
+# that of the plain kernel. Facts of machines are looked up once for each machine.
+POINTS = """
+WITH machine AS MATERIALIZED (
+    SELECT hardware.id, hardware.name, hardware.display_name, hardware.cpu, hardware.nic,
+           lab.simulated,
+           (SELECT fact.value FROM results_hardwarefact AS fact
+             WHERE fact.hardware_id = hardware.id AND fact.name = 'cpu'
+             ORDER BY fact.source, fact.first_seen DESC, fact.value DESC LIMIT 1) AS fact_cpu,
+           (SELECT fact.value FROM results_hardwarefact AS fact
+             WHERE fact.hardware_id = hardware.id AND fact.name = 'nic'
+             ORDER BY fact.source, fact.first_seen DESC, fact.value DESC LIMIT 1) AS fact_nic
+      FROM results_hardware AS hardware JOIN labs_lab AS lab ON lab.id = hardware.lab_id
+)
+SELECT side.number - 1, point.series_id, machine.id, machine.name, machine.display_name,
+       machine.cpu, machine.nic, machine.fact_cpu, machine.fact_nic, machine.simulated,
+       mode.name, mode.workload, mode.traffic, mode.options, metric.name, metric.unit,
+       COALESCE(NULLIF(COALESCE(plain.own_better, series.own_better), ''), metric.better),
+       COALESCE(variant.name, ''), point.n, point.mean, point.levels, point.disagrees,
+       point.left_out, settings.margin_pct,
+       analysis.summary -> 'noise' ->> 'measured_build_pct',
+       analysis.summary -> 'noise' ->> 'measured_freedom'
+  FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[]) WITH ORDINALITY
+       AS side (revision, variant, hardware, mode, metric, number)
+  JOIN results_point AS point ON point.revision_id = side.revision
+  JOIN results_series AS series ON series.id = point.series_id
+  JOIN machine ON machine.id = series.hardware_id
+  JOIN results_mode AS mode ON mode.id = series.mode_id
+  JOIN results_metric AS metric ON metric.id = series.metric_id
+  LEFT JOIN results_variant AS variant ON variant.id = series.variant_id
+  LEFT JOIN results_series AS plain
+    ON side.number = 1 AND series.variant_id IS NOT NULL AND plain.variant_id IS NULL
+   AND plain.tree_id = series.tree_id AND plain.hardware_id = series.hardware_id
+   AND plain.mode_id = series.mode_id AND plain.metric_id = series.metric_id
+  LEFT JOIN analysis_seriessettings AS settings
+    ON side.number = 1 AND settings.series_id = COALESCE(plain.id, series.id)
+  LEFT JOIN analysis_seriesanalysis AS analysis
+    ON side.number = 1 AND analysis.series_id = COALESCE(plain.id, series.id)
+ WHERE COALESCE(variant.name, '') = side.variant
+   AND (side.hardware = '' OR machine.name = side.hardware)
+   AND (side.mode = '' OR mode.name = side.mode)
+   AND (side.metric = '' OR metric.name = side.metric)
+"""
+
+
+@dataclass(frozen=True)
+class SidePoint:
+    """What one side has in one row: of which series, how many samples, and their mean in the
+    metric's unit; whether its runs disagree, and what of them does not count.
+    """
+
+    series_id: int
+    hardware: Hardware
+    simulated: bool
+    mode: str
+    metric: str
+    unit: str
+    better: Better
+    variant: str
+    n: int
+    mean: float
+    disagrees: bool
+    left_out: LeftOut | None
+
+
+@dataclass(frozen=True)
+class PointRow:
+    """Points that agree in everything but the compared axis, the base first.
+
+    ``mode`` is the name by which it was matched, without the options that are compared.
+    ``judged`` and ``parted`` (an epoch of the machine begins between the two) have an entry for
+    each point after the base.
+    """
+
+    mode: str
+    points: tuple[SidePoint, ...]
+    judged: tuple[PointVerdict, ...]
+    parted: tuple[bool, ...]
+
+    @property
+    def base(self) -> SidePoint:
+        """What the others are held to."""
+        return self.points[0]
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """A clause for each side some of whose samples do not count."""
+        return tuple(one.left_out.text for one in self.points if one.left_out)
+
+
+@dataclass(frozen=True)
+class PointTable:
+    """All rows that every side has, and how many combinations only some have."""
+
+    sides: tuple[Side, ...]
+    revisions: tuple[Revision, ...]
+    rows: tuple[PointRow, ...]
+    unmatched: int
+
+    @cached_property
+    def headline(self) -> Headline:
+        """What all verdicts, row by row, may be said to show together."""
+        return headline_of([one.look for row in self.rows for one in row.judged])
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A row of `POINTS`: what is shown, and what is judged by."""
+
+    point: SidePoint
+    parts: ModeName
+    summary: Summary
+    identity: str
+    facts: SeriesFacts
+
+    @property
+    def disagrees(self) -> bool:
+        return self.point.disagrees
+
+    def is_of_the_builds_of(self, other: "_Found") -> bool:
+        """Whether both hold samples of the very same builds."""
+        return self.identity == other.identity
+
+
+Key = tuple[str, ...]
+
+
+def compare_points(sides: Sequence[Side]) -> PointTable | None:
+    """Match and judge by points. None where only samples tell: a side names a session, or nothing
+    was measured under its names as they are now. Three statements, whatever the number of rows;
+    two more where an event begins an epoch.
+
+    Raises:
+        SideError: as `compare_sides` does.
+    """
+    require_sides(sides)
+    free, compared = free_parts(sides), options_of(sides)
+    revisions = revisions_of(sides)
+    if any(side.session for side in sides):
+        return None
+    found = _found(sides, revisions, free, compared)
+    if not all(found):
+        return None
+    everywhere = set.intersection(*(set(points) for points in found))
+    anywhere = set.union(*(set(points) for points in found))
+    matched = {key: [points[key] for points in found] for key in sorted(everywhere)}
+    judged = judge_pairs(
+        {
+            (key, number): (points[0], other, points[0].facts)
+            for key, points in matched.items()
+            for number, other in enumerate(points[1:])
+        }
+    )
+    epochs = _epochs([one.point.series_id for points in matched.values() for one in points])
+    rows = tuple(
+        PointRow(
+            mode=key[free.index(MODE)] if MODE in free else points[0].point.mode,
+            points=tuple(one.point for one in points),
+            judged=tuple(judged[key, number] for number in range(len(points) - 1)),
+            parted=_parted(points, revisions, epochs),
+        )
+        for key, points in matched.items()
+    )
+    return PointTable(tuple(sides), revisions, rows, len(anywhere - everywhere))
+
+
+def as_points(table: ComparedTable) -> PointTable:
+    """The same table of what was compared by samples."""
+    rows = (_as_row(row) for row in table.rows)
+    return PointTable(table.sides, table.revisions, tuple(rows), table.unmatched)
+
+
+def _found(
+    sides: Sequence[Side],
+    revisions: Sequence[Revision],
+    free: Sequence[str],
+    compared: Collection[str],
+) -> list[dict[Key, _Found]]:
+    """For each side what was measured, by what rows are matched with."""
+    asked = [
+        [revision.pk for revision in revisions],
+        *([getattr(side, part) for side in sides] for part in ("variant", "hardware")),
+        ["" if side.options else side.mode for side in sides],
+        [side.metric for side in sides],
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(POINTS, asked)
+        rows = cursor.fetchall()
+    machines: dict[int, Hardware] = {}
+    found: list[dict[Key, _Found]] = [{} for _ in sides]
+    for number, *columns in rows:
+        one = _read(columns, machines)
+        mode = matched_mode(sides[number], one.parts, compared) if compared else one.point.mode
+        if mode is not None:
+            names = {"hardware": one.point.hardware.name, MODE: mode, "metric": one.point.metric}
+            found[number][tuple(names[part] for part in free)] = one
+    return found
+
+
+def _read(columns: Sequence[Any], machines: dict[int, Hardware]) -> _Found:
+    series, machine, name, display, cpu, nic, fact_cpu, fact_nic, simulated = columns[:9]
+    mode, workload, traffic, options, metric, unit, better, variant = columns[9:17]
+    n, mean, levels, disagrees, left_out, margin, build_pct, freedom = columns[17:]
+    hardware = machines.get(machine)
+    if hardware is None:
+        hardware = Hardware(pk=machine, name=name, display_name=display, cpu=cpu, nic=nic)
+        hardware.fact_cpu, hardware.fact_nic = fact_cpu, fact_nic  # type: ignore[attr-defined]
+        machines[machine] = hardware
+    way: Better = "less" if better == "less" else "more"
+    kept = json.loads(levels)
+    point = SidePoint(
+        series_id=series,
+        hardware=hardware,
+        simulated=simulated,
+        mode=mode,
+        metric=metric,
+        unit=unit,
+        better=way,
+        variant=variant,
+        n=n,
+        mean=mean,
+        disagrees=disagrees,
+        left_out=LeftOut.from_data(json.loads(left_out)) if left_out else None,
+    )
+    facts = SeriesFacts(way, MARGIN_PCT if margin is None else margin, _noise(build_pct, freedom))
+    parts = ModeName(workload, traffic or None, tuple(options))
+    return _Found(point, parts, Summary.from_data(kept), kept["identity"], facts)
+
+
+def _noise(percent: str | None, freedom: str | None) -> BuildNoise | None:
+    """As `build_noise_of` reads it."""
+    if percent is None or freedom is None or float(freedom) < 1:
+        return None
+    return BuildNoise(float(percent), float(freedom))
+
+
+def _epochs(series: Collection[int]) -> Mapping[int, Epochs]:
+    """Of those of ``series`` that have more than one."""
+    if not series or not LabEvent.objects.in_force().filter(begins_epoch=True).exists():
+        return {}
+    return epochs_of(list(Series.objects.filter(pk__in=set(series)).select_related("hardware")))
+
+
+def _parted(
+    points: Sequence[_Found], revisions: Sequence[Revision], epochs: Mapping[int, Epochs]
+) -> tuple[bool, ...]:
+    """For each point after the base, whether an epoch of their machine begins between the two."""
+    if not epochs:
+        return (False,) * (len(points) - 1)
+    base, at = points[0].point, revisions[0]
+    return tuple(
+        other.point.hardware.pk == base.hardware.pk
+        and revision.tree_id == at.tree_id
+        and any(
+            epochs.get(one.series_id, ONE_EPOCH).part(at.position, revision.position)
+            for one in (base, other.point)
+        )
+        for other, revision in zip(points[1:], revisions[1:], strict=True)
+    )
+
+
+def _as_row(row: ComparedRow) -> PointRow:
+    return PointRow(
+        mode=row.mode_label,
+        points=tuple(_as_point(row, one) for one in row.sets),
+        judged=tuple(verdict_of(one) for one in row.judged),
+        parted=row.parted,
+    )
+
+
+def _as_point(row: ComparedRow, one: ComparedSet) -> SidePoint:
+    return SidePoint(
+        series_id=one.series_id,
+        hardware=one.hardware,
+        simulated=one.hardware.lab.simulated,
+        mode=one.mode.name,
+        metric=row.metric.name,
+        unit=row.metric.unit,
+        better=row.better,
+        variant=one.variant.name if one.variant else "",
+        n=len(one.samples),
+        mean=one.mean,
+        disagrees=one.disagrees,
+        left_out=one.left_out,
+    )

@@ -1,0 +1,142 @@
+"""How one side of a comparison is written.
+
+``tree:revision[~variant]:hardware:mode:metric:session``: trailing parts are optional, an empty part
+means all. No variant means the plain kernel, no session those of all sessions. A mode that begins
+with ``+`` means every mode with these options: ``tree:r1`` against ``tree:r1::+VIMAGE`` compares
+each mode with itself and the option. ``%`` and ``:`` inside a part are percent-encoded, and ``~``
+in a revision or variant.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import unquote
+
+from webapp.results.models import ModeName
+
+FREE_PARTS = ("hardware", "mode", "metric")
+SHOWN_PARTS = ("tree", "kernel", *FREE_PARTS, "session")
+"""The parts by which sides are told apart: revision and variant are one."""
+
+MODE = "mode"
+OPTION_MARK = "+"
+MOST_SIDES = 7
+
+_COUNT = 6
+_WRITTEN = "tree:revision[~variant][:hardware[:mode[:metric[:session]]]]"
+_BEHIND = str.maketrans({"%": "%25", ":": "%3A"})
+_INSIDE = str.maketrans({"%": "%25", ":": "%3A", "~": "%7E"})
+
+
+class SideError(ValueError):
+    """A side that cannot be read or found; the message names it and the remedy."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """Which samples one side of a comparison takes; without a ``session`` those of all, without a
+    ``variant`` those of the plain kernel.
+    """
+
+    tree: str
+    revision: str
+    hardware: str = ""
+    mode: str = ""
+    metric: str = ""
+    session: str = ""
+    variant: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> "Side":
+        """Read a side as this module says. Raises SideError."""
+        tree, _, rest = text.partition(":")
+        kernel, *others = rest.split(":")
+        revision, tilde, variant = kernel.partition("~")
+        if not tree or not revision or len(others) > _COUNT - 2:
+            raise SideError(
+                f"{text!r} is not a side: write {_WRITTEN}, "
+                "for example freebsd-head:r303643, and %3A for a : inside a part"
+            )
+        if "~" in variant or (tilde and not variant):
+            raise SideError(
+                f"{text!r} is not a side: behind the revision stands one ~ and the variant's name, "
+                "for example freebsd-head:r303643~D12685; write %7E for a ~ inside that name, and "
+                "no ~ for the plain kernel"
+            )
+        parts = [unquote(part, errors="replace") for part in (tree, revision, *others)]
+        named = unquote(variant, errors="replace")
+        if any("\0" in part for part in [*parts, named]):
+            raise SideError(f"{text!r} is not a side: no name holds the character U+0000")
+        return replace(cls(*parts), variant=named)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options that a mode written ``+option…`` asks for; empty: it is a name, or open."""
+        if not self.mode.startswith(OPTION_MARK):
+            return ()
+        return tuple(sorted(set(filter(None, self.mode.split(OPTION_MARK)))))
+
+    @property
+    def is_whole_revision(self) -> bool:
+        """Whether it takes all that was measured of a plain kernel."""
+        return not (self.hardware or self.mode or self.metric or self.session or self.variant)
+
+    def is_open(self, part: str) -> bool:
+        """Whether rows are matched over ``part`` (of `FREE_PARTS`)."""
+        return not getattr(self, part) or (part == MODE and self.mode[0] == OPTION_MARK)
+
+    @property
+    def kernel(self) -> str:
+        """Revision and variant, for people."""
+        return f"{self.revision}~{self.variant}" if self.variant else self.revision
+
+    def __str__(self) -> str:
+        kernel = self.revision.translate(_INSIDE)
+        if self.variant:
+            kernel = f"{kernel}~{self.variant.translate(_INSIDE)}"
+        behind = (self.hardware, self.mode, self.metric, self.session)
+        parts = [
+            self.tree.translate(_BEHIND),
+            kernel,
+            *(part.translate(_BEHIND) for part in behind),
+        ]
+        return ":".join(parts).rstrip(":")
+
+
+def differing_parts(sides: Sequence[Side]) -> tuple[str, ...]:
+    """Those of `SHOWN_PARTS` that tell the sides apart."""
+    return tuple(part for part in SHOWN_PARTS if len({getattr(side, part) for side in sides}) > 1)
+
+
+def require_sides(sides: Sequence[Side]) -> None:
+    """Raises SideError for fewer than two or more than `MOST_SIDES`."""
+    if not 2 <= len(sides) <= MOST_SIDES:
+        raise SideError(f"give 2 to {MOST_SIDES} sides, a and b; these are {len(sides)}")
+
+
+def free_parts(sides: Sequence[Side]) -> tuple[str, ...]:
+    """Those of `FREE_PARTS` over which rows are matched. Raises SideError where sides leave
+    different ones open.
+    """
+    shapes = {tuple(part for part in FREE_PARTS if side.is_open(part)) for side in sides}
+    if len(shapes) > 1:
+        raise SideError(
+            "every side must leave the same parts open; give hardware, mode and metric "
+            "in all sides or in none: " + " / ".join(str(side) for side in sides)
+        )
+    return shapes.pop()
+
+
+def options_of(sides: Sequence[Side]) -> frozenset[str]:
+    """The options that the comparison is about: those that any side asks for."""
+    return frozenset(option for side in sides for option in side.options)
+
+
+def matched_mode(side: Side, mode: ModeName, compared: Collection[str]) -> str | None:
+    """What ``mode`` is without the options that ``side`` asks for: its name among the modes of the
+    other sides. None: it is none of this side's, for it lacks one of those options, or has one that
+    another side is about (``compared`` are those of all sides).
+    """
+    wanted, given = set(side.options), set(mode.options)
+    if not given >= wanted or given & set(compared) != wanted:
+        return None
+    return str(ModeName.of(mode.workload, mode.traffic, given - wanted)) if wanted else str(mode)

@@ -1,0 +1,167 @@
+"""The series of the front page's wall and what a small chart of each shows.
+
+Every reader begins at this page, so its reads are written out: composing them from QuerySets takes
+longer than PostgreSQL takes to answer. Each costs steps along an index for every series, however
+long the histories are.
+"""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from webapp.stats.limits import worth_telling
+
+# What was not analysed yet has no count of its own: its points are counted, as far as it matters.
+SERIES = """
+SELECT series.id, series.tree_id, tree.name, series.hardware_id, mode.name, metric.name,
+       metric.unit, COALESCE(NULLIF(series.own_better, ''), metric.better),
+       series.dirty_from IS NOT NULL,
+       COALESCE((analysis.summary->>'count')::int,
+                (SELECT count(*) FROM (SELECT FROM results_point AS one
+                                        WHERE one.series_id = series.id LIMIT %(counted)s) AS few)),
+       newest.mean, live.at, found.verdict, found.change_pct, found.revisions_after,
+       (analysis.summary->'smallest'->>'pct')::float8,
+       series.version, (extract(epoch FROM analysis.analysed_at) * 1000000)::bigint
+  FROM results_series AS series
+  JOIN results_tree AS tree ON tree.id = series.tree_id
+  JOIN results_mode AS mode ON mode.id = series.mode_id
+  JOIN results_metric AS metric ON metric.id = series.metric_id
+  JOIN LATERAL (SELECT point.mean, point.revision_id FROM results_point AS point
+                 WHERE point.series_id = series.id
+                 ORDER BY point.position DESC LIMIT 1) AS newest ON true
+  LEFT JOIN LATERAL (SELECT max(COALESCE(run.measured_at, run.received_at)) AS at
+                       FROM results_run AS run
+                      WHERE run.revision_id = newest.revision_id AND run.mode_id = series.mode_id
+                        AND run.hardware_id = series.hardware_id AND run.variant_id IS NULL
+                        AND NOT run.history AND run.withdrawn_at IS NULL) AS live ON true
+  LEFT JOIN LATERAL (SELECT finding.verdict, finding.change_pct, finding.revisions_after
+                       FROM analysis_finding AS finding
+                      WHERE finding.series_id = series.id
+                        AND finding.state IN ('confirmed', 'recovered')
+                      ORDER BY finding.position DESC LIMIT 1) AS found ON true
+  LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
+ WHERE series.variant_id IS NULL
+ ORDER BY tree.name, mode.name, metric.name, series.id
+"""
+
+TILES = """
+SELECT wanted.id, points.positions, points.means, points.first, points.last,
+       jsonb_path_query_array(
+           analysis.summary,
+           '$.segments[*] ? (@.last.position >= $since && @.level != null
+                             && @.end_level != null)',
+           jsonb_build_object('since', points.positions[1])),
+       (SELECT jsonb_agg(jsonb_build_array(finding.position, revision.name, finding.verdict,
+                                           finding.change_pct)
+                         ORDER BY finding.position)
+          FROM analysis_finding AS finding
+          JOIN results_revision AS revision ON revision.id = finding.revision_id
+         WHERE finding.series_id = wanted.id AND finding.state IN ('confirmed', 'recovered')
+           AND finding.position >= points.positions[1])
+  FROM unnest(%(series)s::bigint[]) AS wanted (id)
+  CROSS JOIN LATERAL (
+       SELECT array_agg(shown.position ORDER BY shown.position) AS positions,
+              array_agg(shown.mean ORDER BY shown.position) AS means,
+              (SELECT name FROM results_revision
+                WHERE id = (array_agg(shown.revision_id ORDER BY shown.position))[1]) AS first,
+              (SELECT name FROM results_revision
+                WHERE id = (array_agg(shown.revision_id ORDER BY shown.position DESC))[1]) AS last
+         FROM (SELECT position, mean, revision_id FROM results_point
+                WHERE series_id = wanted.id ORDER BY position DESC LIMIT %(last)s) AS shown
+       ) AS points
+  LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = wanted.id
+ WHERE points.positions IS NOT NULL
+"""
+
+
+class WallSeries(NamedTuple):
+    """One series of the plain kernel that has a point.
+
+    ``revisions`` is how many it has (at most ``counted`` of `wall_series` while it was never
+    analysed), ``live_at`` when its newest revision was measured, None where that was imported as
+    history. ``verdict``, ``percent`` and ``since`` are of its last proven change: its percentage
+    (None: beyond all figures) and the revisions from it on; all None: there is none.
+    ``version`` and ``analysed_us`` change with its points and with what is concluded of them.
+    """
+
+    id: int
+    tree_id: int
+    tree: str
+    hardware_id: int
+    mode: str
+    metric: str
+    unit: str
+    better: str
+    is_dirty: bool
+    revisions: int
+    newest: float
+    live_at: datetime | None
+    verdict: str | None
+    percent: float | None
+    since: int | None
+    smallest_pct: float | None
+    version: int
+    analysed_us: int | None
+
+    @property
+    def smallest(self) -> float | None:
+        """The change, percent, that its next two revisions could prove, as far as it tells."""
+        return None if self.revisions <= 1 else worth_telling(self.smallest_pct)
+
+
+class Change(NamedTuple):
+    """A proven change of level within a tile. ``percent`` is None beyond all figures."""
+
+    position: int
+    revision: str
+    verdict: str
+    percent: float | None
+
+
+class WallTile(NamedTuple):
+    """What a small chart shows: the last points of a series, with the names of the first and the
+    last revision. ``segments`` are those of its analysis that reach into it, ``changes`` those
+    within it.
+    """
+
+    id: int
+    positions: list[int]
+    means: list[float]
+    first: str
+    last: str
+    segments: list[dict[str, Any]]
+    changes: list[Change]
+
+
+def wall_series(*, counted: int) -> list[WallSeries]:
+    """Every series of the plain kernel that has a point, by tree and mode, in one statement."""
+    with connection.cursor() as cursor:
+        cursor.execute(SERIES, {"counted": counted})
+        return [WallSeries._make(row) for row in cursor.fetchall()]
+
+
+def wall_tiles(series: Sequence[int], *, last: int) -> dict[int, WallTile]:
+    """The last ``last`` points of each series (by id) and what is concluded of them, in one
+    statement.
+    """
+    if not series:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(TILES, {"series": list(series), "last": last})
+        rows = cursor.fetchall()
+    return {row[0]: _tile(row) for row in rows}
+
+
+def _tile(row: tuple[Any, ...]) -> WallTile:
+    *columns, segments, changes = row
+    found = [Change(*one) for one in _json(changes)]
+    return WallTile._make([*columns, _json(segments), found])
+
+
+def _json(text: str | None) -> list[Any]:
+    """A list that PostgreSQL wrote; nothing is an empty one."""
+    found: list[Any] = json.loads(text) if text else []
+    return found
