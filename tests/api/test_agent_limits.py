@@ -1,5 +1,6 @@
 """The agent checks runs by the server's limits: the two are held together here."""
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -12,15 +13,21 @@ from tests.documents import run_document
 from tests.fuzzing import cases, nasty_text
 from webapp.api.schemas.runs import BatchIn
 from webapp.api.urls import api
+from webapp.results.models import Kind
 
 NO_LIMIT = {"pattern": "", "minLength": 0}
+
+
+@cache
+def schemas() -> Any:
+    """The schemas of the OpenAPI document, which takes half a second to make."""
+    return api.get_openapi_schema()["components"]["schemas"]
 
 
 def described(name: str) -> dict[str, Any]:
     """A field of a run as the OpenAPI document has it: `RunIn.tree`."""
     model, field = name.split(".")
-    schemas: Any = api.get_openapi_schema()["components"]["schemas"]
-    found: dict[str, Any] = schemas[model]["properties"][field]
+    found: dict[str, Any] = schemas()[model]["properties"][field]
     return next((one for one in found.get("anyOf", ()) if one["type"] != "null"), found)
 
 
@@ -33,6 +40,7 @@ def described(name: str) -> dict[str, Any]:
         ("MetricIn.unit", limits.UNIT),
         ("SourceIn.path", limits.SOURCE),
         *((f"EvidenceIn.{name}", limit) for name, limit in limits.EVIDENCE.items()),
+        ("MarkIn.text", limits.VALIDITY_TEXT),
     ],
 )
 def test_texts_have_the_limits_of_the_openapi_document(name: str, limit: limits.Text) -> None:
@@ -46,6 +54,7 @@ def test_texts_have_the_limits_of_the_openapi_document(name: str, limit: limits.
     [
         ("MetricIn.samples", "maxItems", limits.MOST_SAMPLES),
         ("MetricIn.boots", "maxItems", limits.MOST_SAMPLES),
+        ("MetricIn.validity", "maxItems", limits.MOST_VALIDITY),
         ("RunIn.metrics", "maxProperties", limits.MOST_METRICS),
         ("ModeIn.options", "maxItems", limits.MOST_OPTIONS),
         ("RunIn.sources", "maxItems", limits.MOST_SOURCES),
@@ -62,6 +71,10 @@ def test_numbers_have_the_limits_of_the_openapi_document() -> None:
     assert (boot["minimum"], boot["maximum"]) == (0, limits.LARGEST_BOOT)
     assert described("RunIn.warnings")["items"]["maxLength"] == limits.WARNING.most
     assert f"{limits.FACTS_BYTES} bytes" in described("RunIn.facts")["description"]
+
+
+def test_the_kinds_of_marks_are_those_of_the_server() -> None:
+    assert set(described("MarkIn.kind")["enum"]) == set(limits.VALIDITY_KINDS) == set(Kind)
 
 
 numbers = st.one_of(
@@ -82,13 +95,24 @@ facts: st.SearchStrategy[Any] = st.recursive(
 )
 
 
+marks = st.fixed_dictionaries(
+    {
+        "sample": st.integers(-1, 5),
+        "kind": st.sampled_from([*limits.VALIDITY_KINDS, "another"]),
+        "text": texts,
+    }
+)
+
+
 @st.composite
 def runs(draw: st.DrawFn) -> dict[str, Any]:
     """A good run but for one field of the right type, as a reader of logs might make it."""
     run = run_document()
     values = draw(st.lists(numbers, max_size=4))
     boots = draw(st.none() | st.lists(st.integers(-1, 10**6 + 1), max_size=4))
-    metric = {"unit": "x", "better": "more", "samples": values, "boots": boots}
+    metric: dict[str, Any] = {"unit": "x", "better": "more", "samples": values, "boots": boots}
+    if draw(st.booleans()):
+        metric["validity"] = draw(st.lists(marks, max_size=2))
     option = st.one_of(texts, st.integers(90, 101).map("o".__mul__))
     changes: dict[str, st.SearchStrategy[Any]] = {
         **dict.fromkeys(limits.TEXTS, texts),

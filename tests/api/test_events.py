@@ -155,6 +155,9 @@ def test_an_operator_names_a_release_once(operator: Client) -> None:
     assert other.status_code == 409
     assert other.json()["error"]["code"] == "conflict"
     assert Release.objects.get().revision.name == "r306420"
+    (row,) = rows("/api/v1/releases.csv?tree=freebsd-head")
+    assert (row["name"], row["revision"]) == ("11.0", "r306420")
+    assert set(row) == set(Client().get("/api/v1/releases").json()["releases"][0])
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """GET and POST /api/v1/hardware, GET /api/v1/whoami."""
 
 from datetime import datetime
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -9,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tests.api.conftest import Send
+from tests.documents import run_document
 from webapp.labs import services as labs
 from webapp.labs.models import Agent
 from webapp.results.models import Hardware, HardwareAlias
@@ -70,3 +72,62 @@ def test_whoami_tells_agent_lab_and_time(token: str) -> None:
 
 def test_whoami_refuses_a_stranger(db: None) -> None:
     assert Client().get("/api/v1/whoami").status_code == 401
+
+
+def facts_of(name: str, ending: str = "") -> Any:
+    return Client().get(f"{PATH}/{name}/facts{ending}")
+
+
+def test_display_name_cpu_and_nic_come_from_the_name_where_nobody_typed_them(agent: Agent) -> None:
+    Hardware.objects.create(name="Atom_C2758_8Cores/Chelsio_T540-CR", lab=agent.lab)
+    Hardware.objects.create(name="bench", lab=agent.lab, cpu="Xeon", display_name="The fast one")
+    (atom, bench) = Client().get(PATH).json()["hardware"]
+    assert (atom["cpu"], atom["nic"]) == ("Atom C2758 8Cores", "Chelsio T540-CR")
+    assert atom["display_name"] == "Atom C2758 8Cores, Chelsio T540-CR"
+    assert (bench["cpu"], bench["nic"], bench["display_name"]) == ("Xeon", "", "The fast one")
+
+
+def test_facts_say_cpu_and_nic_where_nobody_typed_them(send: Send) -> None:
+    send(run_document(facts={"cpu": "Atom C2758", "typed": {"cpu": "an Atom", "nic": "T540"}}))
+    (row,) = Client().get(PATH).json()["hardware"]
+    assert (row["cpu"], row["nic"]) == ("Atom C2758", "T540")
+
+
+def test_facts_have_a_first_and_a_last_day_and_tell_which_hold(send: Send) -> None:
+    for day, cpu in ((1, "Atom"), (2, "Atom"), (3, "=Xeon")):
+        send(run_document(measured_at=f"2026-01-0{day}T10:00:00Z", facts={"cpu": cpu}))
+    found = facts_of("bench/nic").json()
+    assert found["hardware"] == "bench/nic"
+    assert [
+        (
+            one["value"],
+            one["first_seen"][:10],
+            one["last_seen"][:10],
+            one["is_newest"],
+            one["source"],
+        )
+        for one in found["facts"]
+    ] == [
+        ("=Xeon", "2026-01-03", "2026-01-03", True, "measured"),
+        ("Atom", "2026-01-01", "2026-01-02", False, "measured"),
+    ]
+    lines = facts_of("bench/nic", ".csv").content.decode().splitlines()
+    assert lines[0] == "name,value,source,first_seen,last_seen,is_newest"
+    assert lines[1].startswith("cpu,'=Xeon,measured,2026-01-03")
+
+
+def test_facts_are_found_by_a_former_name(send: Send) -> None:
+    send(run_document(facts={"cpu": "Atom"}))
+    HardwareAlias.objects.create(name="old/nic", hardware=Hardware.objects.get())
+    assert facts_of("old/nic").json()["hardware"] == "bench/nic"
+    answer = facts_of("nope/nic")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
+
+
+def test_hardware_is_exported_as_csv(agent: Agent) -> None:
+    Hardware.objects.create(name="bench/nic", lab=agent.lab, description="=1+1")
+    text = Client().get(f"{PATH}.csv").content.decode()
+    assert text == (
+        "name,lab,display_name,cpu,nic,description\n"
+        'bench/nic,netlab,"bench, nic",bench,nic,\'=1+1\n'
+    )

@@ -8,6 +8,7 @@ from django.test import Client
 from tests.api.conftest import Send
 from tests.documents import run_document
 from webapp.api.health import reporter
+from webapp.api.urls import api
 from webapp.readiness import noting
 
 pytestmark = pytest.mark.django_db
@@ -62,3 +63,10 @@ def test_the_api_is_described(client: Client) -> None:
     assert page.status_code == 200
     assert b"http://" not in page.content.replace(b"http://testserver", b"")
     assert b"https://" not in page.content
+
+
+def test_the_description_is_made_once_for_each_place_of_the_site() -> None:
+    assert api.get_openapi_schema() is api.get_openapi_schema()
+    elsewhere = api.get_openapi_schema(path_prefix="/bench/api/v1/")
+    assert "/bench/api/v1/runs" in elsewhere["paths"]
+    assert "/api/v1/runs" in api.get_openapi_schema()["paths"]

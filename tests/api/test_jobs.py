@@ -166,6 +166,7 @@ def test_the_result_of_a_cancelled_job_is_kept_and_the_job_stays_cancelled(
         ({"mode": {"workload": "ipfw", "traffic": None, "options": []}}, "wrong_job"),
         ({"hardware": "other/nic"}, "wrong_job"),
         ({"tree": "freebsd-stable-11"}, "wrong_job"),
+        ({"variant": [{"kind": "patch", "name": "D12685"}]}, "wrong_job"),
     ],
 )
 def test_a_result_of_something_else_is_refused_and_fails_the_attempt(

@@ -18,7 +18,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from tests.api.conftest import agent, token
-from tests.fuzzing import NASTY, is_whole
+from tests.fuzzing import NASTY, portions
 from webapp.api.urls import api
 
 __all__ = ["agent", "token"]  # fixtures
@@ -29,8 +29,6 @@ HOSTILE = (
     *(1e300, -1e300, 5e-324, float("inf"), float("nan"), 2**63, -(2**63) - 1, 10**400, True, None),
     *([], {}, [[[[[[[[[[]]]]]]]]]], {"\x00": "\ud800"}),
 )
-ANSWERS_IN_THE_SUITE = 6
-"""For each of the operations: requests whose answer is checked against the description."""
 CHECKS = [
     schemathesis.checks.not_a_server_error,
     status_code_conformance,
@@ -40,9 +38,11 @@ CHECKS = [
 
 
 @pytest.mark.fuzz
+@pytest.mark.parametrize("requests", portions(test=2, long=6, fuzz=200))
 def test_every_answer_is_one_that_the_description_knows(
-    live_server: LiveServer, token: str
+    live_server: LiveServer, token: str, requests: int
 ) -> None:
+    """So many ``requests`` for each operation."""
     described = schemathesis.openapi.from_url(f"{live_server.url}/api/v1/openapi.json")
     operations = [found.ok() for found in described.get_all_operations()]
     assert len(operations) >= 7
@@ -50,7 +50,7 @@ def test_every_answer_is_one_that_the_description_knows(
 
         @given(operation.as_strategy())
         @settings(
-            max_examples=200 if is_whole() else ANSWERS_IN_THE_SUITE,
+            max_examples=requests,
             deadline=None,
             derandomize=True,
             database=None,
@@ -60,10 +60,6 @@ def test_every_answer_is_one_that_the_description_knows(
             case.call_and_validate(checks=CHECKS, headers={"Authorization": f"Bearer {token}"})
 
         answers()
-
-
-IN_THE_SUITE = 8
-"""For each of the operations, in each of its parameters and fields."""
 
 
 def _spoiled(value: Any, hostile: Any) -> Iterator[Any]:
@@ -79,14 +75,15 @@ def _spoiled(value: Any, hostile: Any) -> Iterator[Any]:
 
 
 @pytest.mark.fuzz
-def test_no_operation_fails_on_hostile_strings_and_numbers(token: str) -> None:
-    """Cases of schemathesis with a hostile value in one of their leaves."""
+@pytest.mark.parametrize("requests", portions(test=3, long=8, fuzz=1000))
+def test_no_operation_fails_on_hostile_strings_and_numbers(token: str, requests: int) -> None:
+    """So many ``requests`` for each operation, with a hostile value in one of their leaves."""
     described = schemathesis.openapi.from_dict(json.loads(json.dumps(api.get_openapi_schema())))
     for operation in (found.ok() for found in described.get_all_operations()):
 
         @given(operation.as_strategy(), st.sampled_from(HOSTILE), st.data())
         @settings(
-            max_examples=IN_THE_SUITE if not is_whole() else 1000,
+            max_examples=requests,
             deadline=None,
             derandomize=True,
             database=None,

@@ -1,5 +1,8 @@
 """Waiting runs in the API: an upload says so, lists tell them, a lab's agent decides."""
 
+import csv
+import io
+import json
 from uuid import uuid4
 
 import pytest
@@ -47,6 +50,16 @@ def test_a_run_that_moves_by_its_evidence_says_so(send: Send) -> None:
     assert line["status"] == "refiled"
     assert "3 commits away" in line["warnings"][0]
     assert Point.objects.get().revision.name == "r303640"
+
+
+def test_waiting_runs_as_csv_have_the_columns_of_the_list(send: Send, client: Client) -> None:
+    uuid = waiting_run(send)
+    text = client.get(f"{PATH}.csv").content.decode()
+    (row,) = csv.DictReader(io.StringIO(text))
+    assert row["uuid"] == uuid
+    assert json.loads(row["evidence"]) == EVIDENCE
+    assert set(row) == set(client.get(PATH).json()["waiting"][0])
+    assert client.get(f"{PATH}.csv?tree=x").content.count(b"\n") == 1
 
 
 def test_the_list_tells_candidates_and_evidence(send: Send, client: Client) -> None:

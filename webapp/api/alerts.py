@@ -1,5 +1,6 @@
 """Alerts with their findings and events."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from django.http import HttpRequest
@@ -13,6 +14,8 @@ from webapp.alerts.queries import (
     Unmoved,
     beside,
     findings_of,
+    left_out_beside,
+    left_out_of,
     sharper_interval,
     suspicion_of,
     suspicions_of,
@@ -23,7 +26,7 @@ from webapp.api.schemas.alerts import AlertDetail, AlertList
 from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.types import Asked
 from webapp.api.series import finding_out
-from webapp.results.models import Series
+from webapp.results.models import Point, Series
 
 router = Router(tags=["alerts"])
 StateIn = Literal[
@@ -73,11 +76,12 @@ def one_alert(request: HttpRequest, number: int) -> Any:
     alert = get_object_or_404(Alert.objects.with_revisions().numbered(bounded(number)))
     findings = list(findings_of([alert]).with_revisions().with_subjects().with_builds())
     around = beside(alert, findings)
+    left_out = left_out_beside([*findings, *around.candidates])
     return {
         **alert_out(alert, suspicion_of(alert)),
         "together": _together_out(sharper_interval(findings)),
-        "findings": [_finding_out(row) for row in findings],
-        "candidates": [_finding_out(row) for row in around.candidates],
+        "findings": [_finding_out(row, left_out) for row in findings],
+        "candidates": [_finding_out(row, left_out) for row in around.candidates],
         "unmoved": [_unmoved_out(row) for row in around.unmoved],
         "events": [
             {
@@ -135,8 +139,12 @@ def _together_out(interval: SharperInterval | None) -> dict[str, Any] | None:
     }
 
 
-def _finding_out(finding: Finding) -> dict[str, Any]:
-    return {**finding_out(finding), **_series_out(finding.series)}
+def _finding_out(finding: Finding, left_out: Sequence[Point]) -> dict[str, Any]:
+    return {
+        **finding_out(finding),
+        **_series_out(finding.series),
+        "left_out": left_out_of(finding, left_out),
+    }
 
 
 def _unmoved_out(row: Unmoved) -> dict[str, Any]:

@@ -7,21 +7,40 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from webapp.analysis.queries import ComparedRow, ComparedSet, Side, compare_sides
+from webapp.analysis.queries import (
+    BlockOptions,
+    ComparedRow,
+    ComparedSet,
+    Side,
+    SideError,
+    compare_sides,
+    moment_of,
+)
 from webapp.api.schemas.comparisons import CompareOut
 from webapp.api.schemas.errors import ErrorOut
+from webapp.results.models import LeftOut
 from webapp.stats import ministat
 from webapp.stats.compare import Comparison, Headline, Verdict
+from webapp.stats.limits import worth_telling
 
 router = Router(tags=["compare"])
 MOST_OTHERS = 6
 
 
 class Sides(Schema):
-    """``tree:revision[:hardware[:mode[:metric[:session]]]]`` each; an empty part means all."""
+    """``tree:revision[~variant][:hardware[:mode[:metric[:session]]]]`` each; an empty part means
+    all, and no ``~variant`` the plain kernel."""
 
     a: str = Field(description="The base, for example freebsd-head:r303642")
     b: list[str] = Field(min_length=1, max_length=MOST_OTHERS, description="What it is held to")
+    flavour: str = Field("", description="ministat's: current, 2015, 2016, 2016-onepass")
+    confidence: str = Field("", description="Of ministat's block: 80, 90, 95, 98, 99, 99.5")
+    width: str = Field("", description="Of its plot, in columns (74)")
+    bars: str = Field("", description="separate (-s) or shared")
+    plot: str = Field("", description="no: -A")
+    comparison: str = Field("", description="no: -n")
+    names: str = Field("", description="no: -q")
+    asof: str = Field("", description="A time: runs that had been received by then")
 
 
 @router.get(
@@ -31,12 +50,16 @@ class Sides(Schema):
 )
 def compare(request: HttpRequest, sides: Query[Sides]) -> Any:
     """Rows are matched over the parts that every side leaves open."""
-    table = compare_sides([Side.parse(text) for text in [sides.a, *sides.b]])
+    options = BlockOptions.read(sides.dict(exclude={"a", "b", "asof"}))
+    moment = moment_of(sides.asof)
+    if sides.asof and moment is None:
+        raise SideError(f"asof={sides.asof[:40]!r} is no time: write 2026-01-31T12:00:00Z")
+    table = compare_sides([Side.parse(text) for text in [sides.a, *sides.b]], moment)
     return {
         "sides": [str(side) for side in table.sides],
         "unmatched": table.unmatched,
         "headline": _headline(table.headline),
-        "rows": [_row(row) for row in table.rows],
+        "rows": [_row(row, options) for row in table.rows],
     }
 
 
@@ -49,7 +72,7 @@ def _headline(together: Headline) -> dict[str, Any]:
     }
 
 
-def _row(row: ComparedRow) -> dict[str, Any]:
+def _row(row: ComparedRow, options: BlockOptions) -> dict[str, Any]:
     return {
         "key": row.key_label,
         "metric": row.metric.name,
@@ -58,10 +81,11 @@ def _row(row: ComparedRow) -> dict[str, Any]:
         "sets": [_set(one) for one in row.sets],
         "differences": [one and _difference(one) for one in row.differences],
         "judged": [
-            _judged(one, reason) for one, reason in zip(row.judged, row.reasons, strict=True)
+            _judged(one, reason) | {"epoch_between": parted}
+            for one, reason, parted in zip(row.judged, row.reasons, row.parted, strict=True)
         ],
         "verdicts": list(row.verdicts),
-        "ministat": row.ministat_text() if row.can_render else None,
+        "ministat": row.ministat_text(options) if row.can_render else None,
     }
 
 
@@ -72,6 +96,7 @@ def _set(one: ComparedSet) -> dict[str, Any]:
         "series": one.series_id,
         "label": one.label,
         "revision": one.revision.name,
+        "variant": one.variant.name if one.variant else "",
         "hardware": one.hardware.name,
         "mode": one.mode.name,
         "n": len(one.samples),
@@ -79,7 +104,13 @@ def _set(one: ComparedSet) -> dict[str, Any]:
         "mean": summary and summary.mean,
         "median": summary and summary.median,
         "sd": summary and summary.stddev,
+        "left_out": left_out_of(one.left_out),
     }
+
+
+def left_out_of(found: LeftOut | None) -> dict[str, Any] | None:
+    """How many samples do not count, and why; None: all count."""
+    return None if found is None else found.to_data() | {"text": found.text}
 
 
 def _judged(comparison: Comparison, reason: str) -> dict[str, Any]:
@@ -94,7 +125,7 @@ def _judged(comparison: Comparison, reason: str) -> dict[str, Any]:
         "p": change.p,
         "unit_of_noise": change.unit.value,
         "units": list(change.units),
-        "smallest_visible": finite(change.visible),
+        "smallest_visible": worth_telling(change.visible),
         "margin": comparison.margin,
         "confidence": comparison.confidence,
         "reason": reason,

@@ -2,23 +2,55 @@
 
 from typing import Any
 
-from django.http import HttpRequest
+from django.db.models import Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 from ninja import Router, Status
 
 from webapp.api.schemas.errors import ErrorOut
-from webapp.api.schemas.hardware import HardwareIn, HardwareList, HardwareOut, WhoOut
+from webapp.api.schemas.hardware import (
+    FactOut,
+    FactsOut,
+    HardwareIn,
+    HardwareList,
+    HardwareOut,
+    WhoOut,
+)
+from webapp.api.tables import csv_response
 from webapp.labs.models import Token
-from webapp.results.models import Hardware
+from webapp.results.models import Hardware, HardwareFact
 from webapp.results.services import register_hardware
 
 router = Router(tags=["hardware"])
+COLUMNS = ("name", "lab", "display_name", "cpu", "nic", "description")
+FACT_COLUMNS = tuple(FactOut.model_fields)
+
+
+def _all() -> QuerySet[Hardware]:
+    return Hardware.objects.select_related("lab").described()
+
+
+def _facts_of(name: str) -> tuple[Hardware, list[dict[str, Any]]]:
+    """A machine, by its present or a former name, and its facts."""
+    machine = Hardware.objects.filter(Q(name=name) | Q(aliases__name=name)).first()
+    if machine is None:
+        raise Http404(f"there is no hardware {name!r}")
+    rows = HardwareFact.objects.filter(hardware=machine)
+    found: list[dict[str, Any]] = []
+    for row in rows.order_by("name", "source", "-first_seen", "-value"):
+        is_first = not found or (found[-1]["name"], found[-1]["source"]) != (row.name, row.source)
+        same = {column: getattr(row, column) for column in FACT_COLUMNS if column != "is_newest"}
+        found.append(same | {"is_newest": is_first})
+    return machine, found
 
 
 def _out(hardware: Hardware) -> dict[str, Any]:
     return {
         "name": hardware.name,
         "lab": hardware.lab.name,
+        "display_name": hardware.shown_name,
+        "cpu": hardware.shown_cpu,
+        "nic": hardware.shown_nic,
         "description": hardware.description,
         "facts": hardware.facts,
     }
@@ -27,7 +59,39 @@ def _out(hardware: Hardware) -> dict[str, Any]:
 @router.get("/hardware", response=HardwareList, auth=None, summary="All hardware")
 def list_hardware(request: HttpRequest) -> Any:
     """All hardware that labs registered, with the lab that owns it."""
-    return {"hardware": [_out(row) for row in Hardware.objects.select_related("lab")]}
+    return {"hardware": [_out(row) for row in _all()]}
+
+
+@router.get("/hardware.csv", response={200: None}, auth=None, summary="All hardware, as CSV")
+def hardware_csv(request: HttpRequest) -> HttpResponse:
+    """A row a machine, without its facts."""
+    rows = [_out(row) for row in _all()]
+    return csv_response("hardware.csv", COLUMNS, ([row[name] for name in COLUMNS] for row in rows))
+
+
+@router.get(
+    "/hardware/{path:name}/facts",
+    response={200: FactsOut, 404: ErrorOut},
+    auth=None,
+    summary="What is known of a machine, and since when",
+)
+def hardware_facts(request: HttpRequest, name: str) -> Any:
+    """Every value that its runs told, with the first run and the last that did."""
+    machine, facts = _facts_of(name)
+    return {"hardware": machine.name, "facts": facts}
+
+
+@router.get(
+    "/hardware/{path:name}/facts.csv",
+    response={200: None, 404: ErrorOut},
+    auth=None,
+    summary="What is known of a machine, as CSV",
+)
+def hardware_facts_csv(request: HttpRequest, name: str) -> HttpResponse:
+    """A row a value. A text that a spreadsheet would take for a formula has `'` before it."""
+    _, facts = _facts_of(name)
+    rows = ([fact[column] for column in FACT_COLUMNS] for fact in facts)
+    return csv_response("facts.csv", FACT_COLUMNS, rows)
 
 
 @router.post(

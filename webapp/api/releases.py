@@ -1,8 +1,9 @@
 """Releases and branch points of trees."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Status
 
 from webapp.api.auth import OperatorSession
@@ -11,12 +12,14 @@ from webapp.api.runs import REFUSALS
 from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.events import ReleaseIn, ReleaseList, ReleaseOut
 from webapp.api.schemas.types import Asked
+from webapp.api.tables import csv_response
 from webapp.events.models import Release
 from webapp.events.services import record_release
 from webapp.results.models import Tree
 from webapp.results.services import Problem, Unprocessable
 
 router = Router(tags=["releases"])
+COLUMNS = tuple(ReleaseOut.model_fields)
 
 
 class Wanted(Page):
@@ -32,11 +35,20 @@ class Wanted(Page):
 )
 def list_releases(request: HttpRequest, wanted: Query[Wanted]) -> Any:
     """One page; `next` is the `before` of the page that follows, null on the last."""
-    found = Release.objects.select_related("tree", "revision")
-    if wanted.tree:
-        found = found.filter(tree__name=wanted.tree)
-    shown, following = newest(found, wanted)
+    shown, following = _page(wanted)
     return {"releases": [_out(row) for row in shown], "next": following}
+
+
+@router.get(
+    "/releases.csv",
+    response={200: None, 422: ErrorOut},
+    summary="Releases and branch points, as CSV",
+)
+def releases_csv(request: HttpRequest, wanted: Query[Wanted]) -> HttpResponse:
+    """A row a release: the same page of them as in JSON."""
+    shown, _ = _page(wanted)
+    rows = ([_out(row)[name] for name in COLUMNS] for row in shown)
+    return csv_response("releases.csv", COLUMNS, rows)
 
 
 @router.post(
@@ -59,6 +71,13 @@ def add_release(request: HttpRequest, release: ReleaseIn) -> Any:
         released_on=release.released_on,
     )
     return Status(201 if is_new else 200, _out(row))
+
+
+def _page(wanted: Wanted) -> tuple[Sequence[Release], int | None]:
+    found = Release.objects.select_related("tree", "revision")
+    if wanted.tree:
+        found = found.filter(tree__name=wanted.tree)
+    return newest(found, wanted)
 
 
 def _out(release: Release) -> dict[str, Any]:

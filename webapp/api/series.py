@@ -9,6 +9,7 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from webapp.analysis.models import Comparison, Finding, SeriesAnalysis
+from webapp.api.compare import left_out_of
 from webapp.api.numbered import bounded
 from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.series import PointsOut, SeriesList
@@ -17,6 +18,8 @@ from webapp.api.tables import csv_response
 from webapp.results.models import Point, Series
 
 router = Router(tags=["series"])
+PARTS = ("tree", "hardware", "mode", "metric")
+PLAIN = "plain"
 COLUMNS = (
     "revision",
     "position",
@@ -38,6 +41,8 @@ COLUMNS = (
     "verdict",
     "flag",
     "runs_disagree",
+    "samples_left_out",
+    "why_left_out",
 )
 
 
@@ -48,19 +53,25 @@ class Chosen(Schema):
     hardware: Asked | None = None
     mode: Asked | None = None
     metric: Asked | None = None
+    variant: Asked | None = Field(
+        None, description="The name of a variant; `plain`: of plain kernels alone."
+    )
     limit: int = Field(1000, ge=1, le=10_000)
 
     def filters(self) -> dict[str, str]:
         """Keyword arguments for ``filter``: the parts that were named."""
-        parts = ("tree", "hardware", "mode", "metric")
-        return {f"{part}__name": name for part in parts if (name := getattr(self, part))}
+        return {f"{part}__name": name for part in PARTS if (name := getattr(self, part))}
 
 
 @router.get("/series", response={200: SeriesList, 422: ErrorOut}, summary="Series by their parts")
 def list_series(request: HttpRequest, chosen: Query[Chosen]) -> Any:
-    """At most `limit` of them, by tree, hardware, mode and metric."""
+    """At most `limit` of them, by tree, hardware, mode, metric and variant."""
     rows = Series.objects.named().with_points().filter(**chosen.filters())
-    ordered = rows.order_by("tree__name", "hardware__name", "mode__name", "metric__name")
+    if chosen.variant == PLAIN:
+        rows = rows.plain()
+    elif chosen.variant:
+        rows = rows.filter(variant__name=chosen.variant)
+    ordered = rows.order_by(*(f"{part}__name" for part in (*PARTS, "variant")))
     return {"series": [series_out(row) for row in ordered[: chosen.limit]]}
 
 
@@ -111,6 +122,7 @@ def series_out(series: Series) -> dict[str, Any]:
         "hardware": series.hardware.name,
         "mode": series.mode.name,
         "metric": series.metric.name,
+        "variant": series.variant.name if series.variant else "",
         "unit": series.metric.unit,
         "better": series.better,
         "version": series.version,
@@ -124,6 +136,7 @@ def columns(series: Series) -> dict[str, list[Any]]:
     compared = {row.revision_id: row for row in Comparison.objects.filter(series=series)}
     judged = [compared.get(point.revision_id) for point in found]
     summaries = [point.summary for point in found]
+    excluded = [point.excluded for point in found]
     intervals = [one.interval() or (None, None) for one in summaries]
     return {
         "revision": [point.revision.name for point in found],
@@ -147,14 +160,25 @@ def columns(series: Series) -> dict[str, list[Any]]:
         "flag": [(one.flag or None) if one else None for one in judged],
         "runs_disagree": [point.disagrees for point in found],
         "disagreement": [_disagreement_out(point) if point.disagrees else None for point in found],
+        "samples_left_out": [one.samples if one else 0 for one in excluded],
+        "why_left_out": [" ".join(one.kinds) if one else "" for one in excluded],
+        "left_out": [left_out_of(one) for one in excluded],
     }
 
 
 def _disagreement_out(point: Point) -> dict[str, Any]:
     found = point.uploads["found"]
     return {name: found[name] for name in ("first", "second", "percent", "chance", "limit")} | {
+        # What was stored before sessions were told apart says nothing of them.
+        "of_sessions": found.get("of_sessions", False),
         "runs": [
-            {"uuid": run["name"], "build_id": run["build"], "n": run["n"], "mean": run["mean"]}
+            {
+                "uuid": run["name"],
+                "session": run.get("session", ""),
+                "build_id": run["build"],
+                "n": run["n"],
+                "mean": run["mean"],
+            }
             for run in point.uploads["runs"]
         ],
     }

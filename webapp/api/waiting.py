@@ -1,9 +1,11 @@
 """Runs that wait for the decision which commit they measured."""
 
+import json
+from collections.abc import Sequence
 from typing import Any, Literal
 from uuid import UUID
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router
 
 from webapp.api.auth import AgentToken
@@ -11,12 +13,20 @@ from webapp.api.numbered import Page, newest
 from webapp.api.runs import REFUSALS
 from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.types import Asked
-from webapp.api.schemas.waiting import DecidedOut, DecisionIn, WaitingList, waiting_out
+from webapp.api.schemas.waiting import (
+    DecidedOut,
+    DecisionIn,
+    WaitingList,
+    WaitingOut,
+    waiting_out,
+)
+from webapp.api.tables import csv_response
 from webapp.labs.models import Lab, Token
 from webapp.results.models import WaitingRun
 from webapp.results.services import Forbidden, Problem, Unprocessable, decide_waiting
 
 router = Router(tags=["runs"])
+COLUMNS = tuple(WaitingOut.model_fields)
 
 
 class Wanted(Page):
@@ -35,6 +45,27 @@ class Wanted(Page):
 )
 def list_waiting(request: HttpRequest, wanted: Query[Wanted]) -> Any:
     """Such a run is stored and takes no part in anything until then."""
+    rows, following = _page(wanted)
+    return {"waiting": [waiting_out(row) for row in rows], "next": following}
+
+
+@router.get(
+    "/waiting.csv",
+    response={200: None, 422: ErrorOut},
+    summary="Runs that wait, as CSV",
+)
+def waiting_csv(request: HttpRequest, wanted: Query[Wanted]) -> HttpResponse:
+    """A row a run: the same page of them as in JSON."""
+    shown, _ = _page(wanted)
+    rows = ([_cell(waiting_out(row)[name]) for name in COLUMNS] for row in shown)
+    return csv_response("waiting.csv", COLUMNS, rows)
+
+
+def _cell(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, dict | list) else value
+
+
+def _page(wanted: Wanted) -> tuple[Sequence[WaitingRun], int | None]:
     found = WaitingRun.objects.with_subjects().select_related("chosen")
     if wanted.state:
         found = found.filter(decided_at__isnull=wanted.state == "waiting")
@@ -44,8 +75,7 @@ def list_waiting(request: HttpRequest, wanted: Query[Wanted]) -> Any:
         "label": wanted.label,
     }
     found = found.filter(**{name: text for name, text in filters.items() if text})
-    rows, following = newest(found, wanted)
-    return {"waiting": [waiting_out(row) for row in rows], "next": following}
+    return newest(found, wanted)
 
 
 @router.post(

@@ -6,6 +6,7 @@ from pydantic import (
     BaseModel,
 )
 
+from webapp.api.schemas.comparisons import LeftOutOut
 from webapp.api.schemas.series import FindingOut
 
 
@@ -47,13 +48,20 @@ class AlertList(BaseModel):
     next: int | None
 
 
+class LeftOutAtOut(LeftOutOut):
+    """The samples of one revision that do not count."""
+
+    revision: str
+
+
 class AlertFindingOut(FindingOut):
-    """A finding with the series it is in."""
+    """A finding with the series it is in, and the revisions beside it that lack samples."""
 
     hardware: str
     mode: str
     metric: str
     unit: str
+    left_out: list[LeftOutAtOut]
 
 
 class AlertEventOut(BaseModel):

@@ -1,9 +1,18 @@
 """Two sets of runs compared."""
 
 from ninja import Schema
-from pydantic import (
-    BaseModel,
-)
+from pydantic import BaseModel, Field
+
+
+class LeftOutOut(BaseModel):
+    """How many ``samples`` of ``of`` do not count, by the kinds of what may be wrong with them: see
+    docs/validity.md.
+    """
+
+    samples: int
+    of: int
+    kinds: dict[str, int]
+    text: str
 
 
 class DifferenceOut(Schema):
@@ -31,6 +40,9 @@ class JudgedOut(BaseModel):
     verdict: str
     why: str
     negligible: bool
+    epoch_between: bool = Field(
+        description="An epoch of the machine begins between the two: it may be what differs."
+    )
     percent: float | None
     low: float | None
     high: float | None
@@ -44,12 +56,15 @@ class JudgedOut(BaseModel):
 
 
 class SetOut(Schema):
-    """The samples of one series on one side, in the metric's unit."""
+    """The samples of one series on one side that count, in the metric's unit; ``left_out`` tells
+    how many do not.
+    """
 
     side: int
     series: int
     label: str
     revision: str
+    variant: str
     hardware: str
     mode: str
     n: int
@@ -57,6 +72,7 @@ class SetOut(Schema):
     mean: float | None
     median: float | None
     sd: float | None
+    left_out: LeftOutOut | None
 
 
 class RowOut(Schema):

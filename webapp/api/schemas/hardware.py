@@ -25,6 +25,9 @@ class HardwareOut(Schema):
 
     name: str
     lab: str
+    display_name: str = Field(description="What people call it.")
+    cpu: str
+    nic: str
     description: str
     facts: dict[str, Any]
 
@@ -33,6 +36,24 @@ class HardwareList(Schema):
     """All hardware by name."""
 
     hardware: list[HardwareOut]
+
+
+class FactOut(Schema):
+    """One value of a fact, from the first run that tells it to the last."""
+
+    name: str
+    value: str
+    source: str = Field(description="measured, or typed by a person")
+    first_seen: datetime
+    last_seen: datetime
+    is_newest: bool = Field(description="Whether it is the newest value of its fact.")
+
+
+class FactsOut(Schema):
+    """Facts of a machine by name, the newest value of each first."""
+
+    hardware: str
+    facts: list[FactOut]
 
 
 class WhoOut(Schema):

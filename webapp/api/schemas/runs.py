@@ -30,13 +30,16 @@ from webapp.api.schemas.types import (
     text_of_a_moment,
     within_the_calendar,
 )
-from webapp.results.models import NAME_MAX, ModeName
+from webapp.results.models import NAME_MAX, Mark, ModeName, VariantPart
 from webapp.results.services import Evidence, MetricDocument, RunDocument
 
 MOST_RUNS = 500
 
 
 MOST_SAMPLES = 10_000
+
+
+MOST_MARKS = 10_000
 
 
 MOST_METRICS = 50
@@ -68,6 +71,42 @@ class ModeIn(Strict):
         return ModeName.of(self.workload, self.traffic, self.options)
 
 
+class MarkIn(Strict):
+    """What may be wrong with the sample of this index (from 0): a kind, and a sentence with the
+    figures. A kind that is not known is refused; leave the entry out then.
+    """
+
+    sample: Annotated[int, Field(strict=True, ge=0, lt=MOST_SAMPLES)]
+    kind: Literal[
+        "sender-saturated",
+        "all-arrived",
+        "warm-up",
+        "zero-seconds",
+        "missing-seconds",
+        "too-few-seconds",
+        "clock-step",
+        "throttled",
+    ]
+    text: Annotated[Text, Field(min_length=1, max_length=500)]
+
+
+class VariantPartIn(Strict):
+    """One thing that the kernel was built from besides its revision: a patch, an image or a
+    vendor's branch. ``checksum`` (of the patch's or image's file, hexadecimal) tells two of one
+    name apart.
+    """
+
+    kind: Literal["patch", "image", "vendor"]
+    name: ModePart
+    checksum: Annotated[
+        str, StringConstraints(pattern=r"^([0-9a-f]{8,128})?$", max_length=128, strict=True)
+    ] = ""
+
+    def part(self) -> VariantPart:
+        """The part as the services take it."""
+        return VariantPart(self.kind, self.name, self.checksum)
+
+
 class MetricIn(Strict):
     """The samples of one metric in its unit, in the order in which they were measured."""
 
@@ -77,6 +116,23 @@ class MetricIn(Strict):
     boots: Annotated[list[Boot], Field(max_length=MOST_SAMPLES)] | None = Field(
         None, description="The index of the boot of each sample; null when unknown."
     )
+
+    validity: Annotated[list[MarkIn], Field(max_length=MOST_MARKS)] = Field(
+        [], description="What may be wrong with single samples: docs/validity.md."
+    )
+
+    @field_validator("validity")
+    @classmethod
+    def marks_are_of_samples(cls, marks: list[MarkIn], info: ValidationInfo) -> list[MarkIn]:
+        """Refuse marks of samples that are not there."""
+        samples = info.data.get("samples")
+        for number, mark in enumerate(marks):
+            if samples is not None and mark.sample >= len(samples):
+                raise ValueError(
+                    f"entry {number} is about sample {mark.sample}, but there are {len(samples)}; "
+                    "give the index of a sample, from 0"
+                )
+        return marks
 
     @field_validator("boots")
     @classmethod
@@ -134,6 +190,11 @@ class RunIn(Strict):
     )
     hardware: HardwareName
     mode: ModeIn
+    variant: Annotated[list[VariantPartIn], Field(max_length=MOST_OPTIONS)] = Field(
+        [],
+        description="What the kernel was built from besides its revision, in the order in which it "
+        "was put on; empty: nothing, or what the rules find among the options of the mode.",
+    )
     metrics: Annotated[dict[Name, MetricIn], Field(min_length=1, max_length=MOST_METRICS)]
     build_id: Annotated[Line, Field(min_length=1, max_length=300)]
     kernel_ident: Annotated[Text, Field(max_length=2000)] = ""
@@ -150,6 +211,19 @@ class RunIn(Strict):
     sources: Annotated[list[SourceIn], Field(max_length=10_000)] = []
     warnings: Annotated[list[Annotated[Text, Field(max_length=2000)]], Field(max_length=1000)] = []
 
+    @field_validator("variant")
+    @classmethod
+    def variant_fits_when_written(cls, parts: list[VariantPartIn]) -> list[VariantPartIn]:
+        """Refuse a part that is named twice, and a variant whose name would be too long."""
+        written = [str(one.part()) for one in parts]
+        if len(set(written)) < len(written):
+            raise ValueError("names a part twice; name each once")
+        if len("+".join(written)) > NAME_MAX:
+            raise ValueError(
+                f"is longer than {NAME_MAX} characters when written; shorten its parts"
+            )
+        return parts
+
     def document(self) -> RunDocument:
         """The run as the services take it."""
         return RunDocument(
@@ -159,7 +233,14 @@ class RunIn(Strict):
             hardware=self.hardware,
             mode=self.mode.name(),
             metrics=[
-                MetricDocument(name, one.unit, one.better, one.samples, one.boots)
+                MetricDocument(
+                    name,
+                    one.unit,
+                    one.better,
+                    one.samples,
+                    one.boots,
+                    tuple(Mark(mark.sample, mark.kind, mark.text) for mark in one.validity),
+                )
                 for name, one in self.metrics.items()
             ],
             build_id=self.build_id,
@@ -170,6 +251,7 @@ class RunIn(Strict):
             sources=[{"path": source.path, "sha256": source.sha256} for source in self.sources],
             warnings=self.warnings,
             evidence=Evidence(**dict(self.evidence)) if self.evidence else None,
+            variant=tuple(one.part() for one in self.variant),
         )
 
 

@@ -8,15 +8,20 @@ from pydantic import (
     BaseModel,
 )
 
+from webapp.api.schemas.comparisons import LeftOutOut
+
 
 class SeriesOut(Schema):
-    """A series; `version` grows with its points."""
+    """A series; `version` grows with its points. `variant` is what its kernels were built from
+    besides their revisions, empty for plain ones; nothing is looked for in series of variants.
+    """
 
     id: int
     tree: str
     hardware: str
     mode: str
     metric: str
+    variant: str
     unit: str
     better: str
     version: int
@@ -33,6 +38,7 @@ class UploadOut(BaseModel):
     """One run of a point: the mean of its ``n`` samples, in the metric's unit."""
 
     uuid: str
+    session: str
     build_id: str
     n: int
     mean: float
@@ -40,9 +46,9 @@ class UploadOut(BaseModel):
 
 class DisagreementOut(BaseModel):
     """A point whose runs differ by more than their noise; it takes no part in findings until a run
-    is withdrawn or somebody decides that they count together. The run ``second`` lies ``percent``
-    above ``first``; without a cause so much is seen with ``chance``, and more than ``limit`` would
-    not be marked.
+    is withdrawn or somebody decides that they count together. The run ``second`` (its UUID; of
+    ``of_sessions`` the name of the session) lies ``percent`` above ``first``; without a cause so
+    much is seen with ``chance``, and more than ``limit`` would not be marked.
     """
 
     first: str
@@ -50,6 +56,7 @@ class DisagreementOut(BaseModel):
     percent: float
     chance: float
     limit: float
+    of_sessions: bool
     runs: list[UploadOut]
 
 
@@ -119,6 +126,7 @@ class PointsOut(Schema):
     ``run``, the highest of which it has two) and ``units`` how many of them it has; ``mean_low``
     and ``mean_high`` are the ends of the 95 % interval of the mean by that scatter. ``verdict``
     and what stands with it are ministat's, which takes every sample for independent.
+    ``samples_left_out`` are not in ``n`` and nowhere else.
     """
 
     series: SeriesOut
@@ -143,5 +151,7 @@ class PointsOut(Schema):
     flag: list[str | None]
     runs_disagree: list[bool]
     disagreement: list[DisagreementOut | None]
+    samples_left_out: list[int]
+    left_out: list[LeftOutOut | None]
     findings: list[FindingOut]
     analysis: AnalysisOut | None

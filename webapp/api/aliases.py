@@ -1,0 +1,111 @@
+"""Names of labs that stand for others within a scope."""
+
+from typing import Any, Literal
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Query, Router, Status
+
+from webapp.accounts.models import User
+from webapp.api.auth import OperatorSession
+from webapp.api.numbered import Page, bounded, newest
+from webapp.api.runs import REFUSALS
+from webapp.api.schemas.aliases import AliasIn, AliasList, AliasOut, PreviewOut
+from webapp.api.schemas.errors import ErrorOut
+from webapp.api.schemas.types import Asked
+from webapp.api.tables import csv_response
+from webapp.merging.services import make_name_alias, undo_name_alias
+from webapp.results.models import NameAlias
+from webapp.results.services import preview_alias
+
+router = Router(tags=["aliases"])
+COLUMNS = tuple(AliasOut.model_fields)
+
+
+class Wanted(Page):
+    """Which aliases; a part left out means all."""
+
+    lab: Asked = ""
+    kind: Asked = ""
+    state: Literal["holds", "undone", ""] = "holds"
+
+
+@router.get(
+    "/aliases",
+    response={200: AliasList, 422: ErrorOut},
+    summary="Names that stand for others, the last made first",
+)
+def list_aliases(request: HttpRequest, wanted: Query[Wanted]) -> Any:
+    """One page; `next` is the `before` of the page that follows, null on the last."""
+    shown, following = _page(wanted)
+    return {"aliases": [alias_out(row) for row in shown], "next": following}
+
+
+@router.get(
+    "/aliases.csv",
+    response={200: None, 422: ErrorOut},
+    summary="Names that stand for others, as CSV",
+)
+def aliases_csv(request: HttpRequest, wanted: Query[Wanted]) -> HttpResponse:
+    """A row an alias: the same page of them as in JSON. A text that a spreadsheet would take for a
+    formula has `'` before it."""
+    shown, _ = _page(wanted)
+    rows = ([alias_out(row)[name] for name in COLUMNS] for row in shown)
+    return csv_response("aliases.csv", COLUMNS, rows)
+
+
+@router.post(
+    "/aliases",
+    auth=OperatorSession(),
+    response={201: AliasOut, 400: ErrorOut, **REFUSALS},
+    summary="Let a name stand for another one",
+)
+def add_alias(request: HttpRequest, alias: AliasIn) -> Any:
+    """For operators who are signed in. Stored runs in its scope move at once."""
+    user: User = request.auth  # type: ignore[attr-defined]
+    made = make_name_alias(names=alias.names(), by=user)
+    return Status(201, alias_out(made))
+
+
+@router.post(
+    "/aliases/preview",
+    auth=OperatorSession(),
+    response={200: PreviewOut, 400: ErrorOut, **REFUSALS},
+    summary="What an alias would move",
+)
+def preview_moves(request: HttpRequest, alias: AliasIn) -> Any:
+    """Nothing is stored. `groups` are the greatest twenty."""
+    return preview_alias(alias.names())
+
+
+@router.post(
+    "/aliases/{number}/undo",
+    auth=OperatorSession(),
+    response={200: AliasOut, **REFUSALS},
+    summary="Take an alias back",
+)
+def undo_alias(request: HttpRequest, number: int) -> Any:
+    """Its runs are filed as they were sent. Done twice, it is done once."""
+    user: User = request.auth  # type: ignore[attr-defined]
+    return alias_out(undo_name_alias(number=bounded(number), by=user))
+
+
+def _page(wanted: Wanted) -> tuple[list[NameAlias], int | None]:
+    found = NameAlias.objects.named()
+    if wanted.lab:
+        found = found.filter(lab__name=wanted.lab)
+    if wanted.kind:
+        found = found.filter(kind=wanted.kind)
+    if wanted.state:
+        found = found.filter(undone_at__isnull=wanted.state == "holds")
+    return newest(found, wanted)
+
+
+def alias_out(alias: NameAlias) -> dict[str, Any]:
+    """An alias as the API shows it. Needs what it names loaded."""
+    same = ("kind", "name", "means", "directory", "moved", "made_at", "undone_at")
+    rows = ("lab", "tree", "first", "last", "made_by", "undone_by")
+    return {
+        "number": alias.pk,
+        **{name: str(row) if (row := getattr(alias, name)) else None for name in rows},
+        **{name: getattr(alias, name) for name in same},
+    }

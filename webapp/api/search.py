@@ -1,0 +1,35 @@
+"""Anything by what one remembers of its name."""
+
+from dataclasses import asdict
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from webapp.api.schemas.errors import ErrorOut
+from webapp.api.schemas.search import SearchOut
+from webapp.api.schemas.types import Asked as Text
+from webapp.search import LONGEST, Asked, find
+
+router = Router(tags=["search"])
+MOST = 50
+
+
+class Wanted(Schema):
+    """What is looked for."""
+
+    q: Text = Field(
+        max_length=LONGEST,
+        description="A revision with or without its letter or its beginning, words of a commit or "
+        "its author, parts of machine and mode in any order, the number of an alert or a bisect.",
+    )
+    limit: int = Field(5, ge=1, le=MOST, description="Hits of each kind.")
+
+
+@router.get("/search", response={200: SearchOut, 422: ErrorOut}, summary="Find by name")
+def search(request: HttpRequest, wanted: Query[Wanted]) -> Any:
+    """The first hit of the first group is what Enter opens on the site."""
+    asked = Asked.of(wanted.q)
+    found = find(asked, wanted.limit)
+    return {"q": asked.text} | asdict(found)

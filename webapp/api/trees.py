@@ -1,0 +1,41 @@
+"""Trees, and where their commits are in a source browser."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Router
+
+from webapp.api.auth import OperatorSession
+from webapp.api.runs import REFUSALS
+from webapp.api.schemas.errors import ErrorOut
+from webapp.api.schemas.trees import TreeList, TreeOut, TreeSourceIn
+from webapp.results.models import Tree
+from webapp.results.services import set_source_template
+
+router = Router(tags=["trees"])
+
+
+@router.get("/trees", response={200: TreeList}, summary="All trees, by name")
+def list_trees(request: HttpRequest) -> Any:
+    """All of them: an instance has a handful."""
+    return {"trees": [_out(tree) for tree in Tree.objects.all()]}
+
+
+@router.post(
+    "/trees/source",
+    auth=OperatorSession(),
+    response={200: TreeOut, 400: ErrorOut, **REFUSALS},
+    summary="Say where the commits of a tree are",
+)
+def set_source(request: HttpRequest, source: TreeSourceIn) -> Any:
+    """For operators who are signed in. Pages of commits link there. 422 names the field and what
+    to write."""
+    return _out(set_source_template(tree=source.tree, template=source.source_template))
+
+
+def _out(tree: Tree) -> dict[str, Any]:
+    return {
+        "name": tree.name,
+        "description": tree.description,
+        "source_template": tree.source_template,
+    }

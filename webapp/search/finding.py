@@ -1,0 +1,194 @@
+"""What a search text finds, in groups; the first hit of the first group is the likeliest."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from django.db.models import Exists, OuterRef, Q, Subquery
+from django.urls import reverse
+
+from webapp.alerts.models import Alert
+from webapp.analysis.models import Finding
+from webapp.analysis.queries import trend_link, with_query
+from webapp.bisects.models import Bisect
+from webapp.results.models import Hardware, Mode, Point, Revision, Series
+from webapp.search.asked import Asked
+from webapp.search.commits import commits_worded, revisions_named
+
+SHOWN = 5
+NEAREST, MOST_NAMES = 3, 2000
+"""Names that are offered instead, and modes that are looked at for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One thing that was found, and its page. ``detail`` tells it from others of its name."""
+
+    label: str
+    address: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Hits of one kind, the best first. ``more``: there are others."""
+
+    name: str
+    hits: Sequence[Hit]
+    more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Groups, ordered by their best hit; where there is none, names that are nearly like it."""
+
+    groups: list[Group] = field(default_factory=list)
+    nearest: list[Hit] = field(default_factory=list)
+
+    @property
+    def first(self) -> Hit | None:
+        """The likeliest."""
+        return self.groups[0].hits[0] if self.groups else None
+
+    @property
+    def count(self) -> int:
+        """Hits that are listed."""
+        return sum(len(group.hits) for group in self.groups)
+
+
+def find(asked: Asked, limit: int = SHOWN) -> Found:
+    """At most ``limit`` hits of each kind, in at most nine statements."""
+    if not asked.terms:
+        return Found()
+    revisions = revisions_named(asked, limit + 1)
+    exact = [row for row in revisions if row.name in asked.names]
+    hardware = list(Hardware.objects.filter(_contains(asked, "name", "aliases__name")).distinct())
+    modes = list(Mode.objects.filter(_contains(asked, "name", "aliases__name")).distinct())
+    groups = [
+        _group("Revisions", [_revision(row) for row in revisions], limit),
+        _group("Alerts", [_alert(row) for row in _alerts(asked, exact, limit + 1)], limit),
+        _group("Bisects", [_bisect(row) for row in _bisects(asked)], limit),
+        _group("Hardware", _whole_first(asked, [_hardware(row) for row in hardware]), limit),
+        _group("Modes", _whole_first(asked, [_mode(row) for row in modes]), limit),
+        _group("Variants", _whole_first(asked, [_variant(row) for row in _variants(asked)]), limit),
+        _group("Series", [_series(row) for row in _series_of(asked, limit + 1)], limit),
+        _group("Commits", [_revision(row) for row in commits_worded(asked, limit + 1)], limit),
+    ]
+    found = [group for group in groups if group.hits]
+    if len(asked.terms) > 1 and not asked.number:
+        found.sort(key=lambda group: group.name == "Alerts")  # those of the series that are named
+    return Found(found) if found else Found(nearest=_nearest(asked))
+
+
+def _group(name: str, hits: Sequence[Hit], limit: int) -> Group:
+    return Group(name, hits[:limit], len(hits) > limit)
+
+
+def _contains(asked: Asked, *fields: str) -> Q:
+    """Every word stands in one of the fields."""
+    condition = Q()
+    for word in asked.terms:
+        either = Q()
+        for name in fields:
+            either |= Q(**{f"{name}__icontains": word})
+        condition &= either
+    return condition
+
+
+def _whole_first(asked: Asked, hits: list[Hit]) -> list[Hit]:
+    """A whole name before those that hold it, and short names before long ones."""
+    wanted = asked.text.casefold()
+    return sorted(hits, key=lambda hit: (hit.label.casefold() != wanted, len(hit.label), hit.label))
+
+
+def _series_of(asked: Asked, limit: int) -> Sequence[Series]:
+    """Of several words, each in the name of the machine or in that of the mode; what changed last
+    comes first. One word is a machine's or a mode's."""
+    if len(asked.terms) < 2:
+        return []
+    newest = Finding.objects.filter(series=OuterRef("pk")).order_by("-pk").values("pk")[:1]
+    found = Series.objects.filter(_contains(asked, "hardware__name", "mode__name"))
+    changed = found.annotate(change=Subquery(newest))
+    return list(changed.plain().named().order_by("-change", "pk")[:limit])
+
+
+def _variants(asked: Asked) -> Sequence[Point]:
+    """The newest point of each variant of that name, in each tree."""
+    by = ("series__variant__name", "series__tree__name")
+    points = Point.objects.of_variants().filter(_contains(asked, "series__variant__name"))
+    named = points.select_related("series__variant", "revision__tree")
+    return list(named.order_by(*by, "-position").distinct(*by))
+
+
+def _alerts(asked: Asked, exact: Sequence[Revision], limit: int) -> Sequence[Alert]:
+    """By number, by the commit they suspect, by the machines and modes of what they hold; those
+    that wait for somebody first, then the newest."""
+    wanted = Q()
+    if asked.number and asked.number[0] != "bisect":
+        wanted |= Q(pk=asked.number[1]) | Q(former__number=asked.number[1])
+    if exact:
+        wanted |= Q(revision__in=exact) | Q(likeliest__in=exact)
+    if len(asked.terms) > 1 and not asked.number:
+        inside = Finding.objects.filter(membership__alert=OuterRef("pk"))
+        wanted |= Q(
+            Exists(inside.filter(_contains(asked, "series__hardware__name", "series__mode__name")))
+        )
+    if not wanted:
+        return []
+    found = Alert.objects.filter(wanted).distinct().select_related("tree", "revision")
+    return sorted(found.order_by("-pk")[:limit], key=lambda alert: not alert.is_open)
+
+
+def _bisects(asked: Asked) -> Sequence[Bisect]:
+    if not asked.number or asked.number[0] == "alert":
+        return []
+    return list(Bisect.objects.filter(pk=asked.number[1]).with_subjects())
+
+
+def _nearest(asked: Asked) -> list[Hit]:
+    """Hardware and modes whose names, or parts of them, are nearly what was typed."""
+    rows = [*Hardware.objects.all(), *Mode.objects.order_by("name")[:MOST_NAMES]]
+    by_part: dict[str, Hardware | Mode] = {}
+    for row in rows:
+        for part in (row.name, *re.split(r"[/@+_]", row.name)):
+            by_part.setdefault(part.casefold(), row)
+    close = get_close_matches(asked.text.casefold(), by_part, NEAREST)
+    found = dict.fromkeys(by_part[part] for part in close)
+    return [_hardware(row) if isinstance(row, Hardware) else _mode(row) for row in found]
+
+
+def _revision(row: Revision) -> Hit:
+    detail = " · ".join(filter(None, [row.tree.name, row.author_name, row.subject]))
+    return Hit(row.name, row.get_absolute_url(), detail)
+
+
+def _alert(row: Alert) -> Hit:
+    detail = f"{row.get_verdict_display()} at {row.revision.name} of {row.tree.name}"
+    return Hit(f"alert {row.pk}", row.get_absolute_url(), f"{detail} · {row.get_state_display()}")
+
+
+def _bisect(row: Bisect) -> Hit:
+    where = f"{row.series.mode} on {row.series.hardware}"
+    ends = f"after {row.good.name}, up to {row.bad.name}"
+    state = row.get_outcome_display() or row.get_state_display()
+    return Hit(f"bisect {row.pk}", row.get_absolute_url(), f"{where}, {ends} · {state}")
+
+
+def _hardware(row: Hardware) -> Hit:
+    return Hit(row.name, row.get_absolute_url())
+
+
+def _mode(row: Mode) -> Hit:
+    return Hit(row.name, with_query(reverse("trends"), [("mode", row.name)]))
+
+
+def _variant(newest: Point) -> Hit:
+    revision = newest.revision
+    address = f"{revision.get_absolute_url()}#variants"
+    detail = f"measured last at {revision} of {revision.tree}"
+    return Hit(str(newest.series.variant), address, detail)
+
+
+def _series(row: Series) -> Hit:
+    return Hit(f"{row.mode} on {row.hardware}", trend_link(row), f"{row.tree} · {row.metric}")
