@@ -4,42 +4,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from webapp.charts import control, sparkline, strip, svg
+from webapp.charts import control, strip, svg
 from webapp.charts.control import Control
 from webapp.charts.heatmap import cell_class
-from webapp.charts.sparkline import Spark
 from webapp.charts.strip import Strip
-from webapp.charts.theme import style_of
 
 SPACE = "{http://www.w3.org/2000/svg}"
-
-
-def test_a_sparkline_marks_flagged_commits_and_says_what_it_shows() -> None:
-    spark = Spark(
-        [0, 1, 2],
-        [100.0, 90.0, 99.0],
-        ["", "regressed", "improved"],
-        style_of(mode_id=1),
-        confirmed=[1],
-    )
-    image = ET.fromstring(sparkline.draw(spark, length=3, described="pf: 3 revisions"))
-    flags = [mark.get("class") for mark in image.findall(f"{SPACE}polygon")]
-    assert flags == ["regressed", "improved candidate"]
-    assert image.findtext(f"{SPACE}title") == "pf: 3 revisions"
-
-
-def test_a_sparkline_of_one_point_shows_that_point() -> None:
-    spark = Spark([0], [100.0], [""], style_of(mode_id=1))
-    image = ET.fromstring(sparkline.draw(spark, length=1, described=""))
-    assert image.find(f"{SPACE}circle") is not None
-
-
-def test_noise_below_the_least_span_looks_flat() -> None:
-    spark = Spark([0, 1], [1000.0, 1001.0], ["", ""], style_of(mode_id=1))
-    line = ET.fromstring(sparkline.draw(spark, length=2, described="")).find(f"{SPACE}polyline")
-    assert line is not None
-    heights = [float(pair.split(",")[1]) for pair in line.get("points", "").split()]
-    assert abs(heights[0] - heights[1]) < 2
 
 
 def test_a_strip_plot_has_a_dot_for_each_sample_and_a_row_for_each_set() -> None:

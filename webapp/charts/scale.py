@@ -29,6 +29,11 @@ class Scale:
         share = (value - self.low) / (self.high - self.low)
         return self.start + share * (self.end - self.start)
 
+    @property
+    def slope(self) -> float:
+        """Pixels for a unit."""
+        return (self.end - self.start) / (self.high - self.low)
+
     def clamped(self, value: float) -> float:
         """Where ``value`` is drawn, in pixels; at the nearer end where it lies beyond."""
         return self(min(max(value, self.low), self.high))
@@ -38,17 +43,19 @@ def y_range(
     centres: Sequence[float],
     lows: Sequence[float | None] = (),
     highs: Sequence[float | None] = (),
+    *,
+    least_span: float = LEAST_SPAN,
 ) -> tuple[float, float]:
     """The range of a y axis around ``centres`` (the drawn values) and their whiskers.
 
-    It never reaches less than `LEAST_SPAN` of the level (the median) to either side.
+    It never reaches less than ``least_span`` of the level (the median) to either side.
     No values give (0, 1).
     """
     values = [value for value in centres if isfinite(value)]
     if not values:
         return 0.0, 1.0
     level = median(values)
-    least = abs(level) * LEAST_SPAN or 1.0
+    least = abs(level) * least_span or 1.0
     low, high = min(*values, level - least), max(*values, level + least)
     reach = (high - low) * WHISKER_SHARE
     low = min(low, *(max(end, low - reach) for end in _usable(lows)), low)

@@ -7,15 +7,19 @@ from webapp.charts import svg
 from webapp.charts.scale import Scale, ticks, y_range
 from webapp.charts.text import number
 
-WIDTH = 720.0
-ROW = 26.0
+WIDTH = 560.0
+ROW = 44.0
+LABEL = 16.0
+"""Of a row, for its label: whole, above its dots, for sets differ at the end of long labels."""
+
 AXIS = 24.0
-LABEL_ROOM = 150.0
-RIGHT = 18.0
-RADIUS = 3.0
-LABEL_LENGTH = 22
-LABEL_HEAD = 8
-"""Characters of a longer label that stand before the cut: a revision."""
+SIDE = 12.0
+RADIUS = 3.2
+LONGEST = 84
+"""Characters of a label that fit into the width."""
+
+UNIT_CHARACTER, HALF_A_NUMBER = 6.0, 26.0
+"""Widths at the axis: a number that would cover the unit is left out."""
 
 LANES = (0.0, -6.0, 6.0)
 """Where dots that would cover one another go, in user units from the middle of their row."""
@@ -45,27 +49,31 @@ def draw(strips: Sequence[Strip], *, unit: str) -> str:
         width=WIDTH,
         height=height,
         described="Samples of " + ", ".join(strip.label for strip in strips),
-        class_="strip",
+        class_="strip-chart",
     )
 
 
 def _room() -> tuple[float, float]:
-    return LABEL_ROOM, WIDTH - RIGHT
+    return SIDE, WIDTH - SIDE
 
 
 def _axis(x: Scale, base: float, unit: str) -> list[str]:
-    parts = []
+    parts = [svg.label(unit, x=0.0, y=base + 15, class_="tick")]
+    free_from = UNIT_CHARACTER * len(unit)
     for value in ticks(x.low, x.high):
         parts.append(svg.element("line", x1=x(value), x2=x(value), y1=0, y2=base, class_="grid"))
-        parts.append(svg.label(number(value), x=x(value), y=base + 15, class_="tick middle"))
-    parts.append(svg.label(unit, x=4.0, y=base + 15, class_="tick"))
+        if x(value) - HALF_A_NUMBER > free_from:
+            parts.append(svg.label(number(value), x=x(value), y=base + 15, class_="tick middle"))
     return parts
 
 
 def _row(strip: Strip, index: int, x: Scale) -> str:
-    middle = ROW * (index + 0.5)
-    text = svg.label(_short(strip.label), x=LABEL_ROOM - 10, y=middle + 4, class_="name end")
-    return svg.element("g", text, *_interval(strip, middle, x), *_dots(strip, middle, x))
+    top = ROW * index
+    middle = top + (ROW + LABEL) / 2
+    text = svg.label(_short(strip.label), x=0.0, y=top + LABEL - 3, class_="name")
+    dots = _dots(strip, middle, x)
+    kind = "" if index else "first"
+    return svg.element("g", text, *_interval(strip, middle, x), *dots, class_=kind)
 
 
 def _interval(strip: Strip, middle: float, x: Scale) -> list[str]:
@@ -97,7 +105,9 @@ def _thinned(ordered: list[float]) -> list[float]:
 
 
 def _short(text: str) -> str:
-    """Cut in the middle: sets of one comparison begin alike and differ at the end (``+VIMAGE``)."""
-    if len(text) <= LABEL_LENGTH:
+    """Cut in the middle where it is longer than the picture is wide: sets of one comparison begin
+    alike and differ at the end (``+VIMAGE``).
+    """
+    if len(text) <= LONGEST:
         return text
-    return f"{text[:LABEL_HEAD]}…{text[LABEL_HEAD + 1 - LABEL_LENGTH :]}"
+    return f"{text[: LONGEST // 2]}…{text[LONGEST // 2 + 1 - LONGEST :]}"

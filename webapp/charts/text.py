@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from math import isfinite
+from math import inf, isfinite
 
 MINUS = "\N{MINUS SIGN}"
 HYPHEN_AS_MINUS = re.compile(r"(?<![\w/.-])-(?=\d)")
@@ -22,6 +22,7 @@ MARKS = {
 LARGE = 1e15
 SMALL = 1e-4
 RATE_MARK = "/s"
+THOUSANDS = (("G", 1e9), ("M", 1e6), ("k", 1e3))
 TIME_UNITS = frozenset({"s", "ms", "µs", "us", "ns", "seconds"})
 
 
@@ -42,6 +43,21 @@ def number(value: float | None) -> str:
     return text.replace("-", MINUS)
 
 
+def short_number(value: float | None) -> str:
+    """``value`` to three digits with the letter of its thousands: ``1.16 M``, ``981 k``."""
+    if value is None or not isfinite(value):
+        return UNKNOWN
+    size = abs(value)
+    if size and (size >= LARGE or size < SMALL):
+        return number(value)
+    letter, unit = next(
+        ((letter, unit) for letter, unit in THOUSANDS if size >= unit * 0.9995), ("", 1.0)
+    )
+    shown = value / unit
+    decimals = 2 if abs(shown) < 9.995 else 1 if abs(shown) < 99.95 else 0
+    return f"{shown:,.{decimals}f} {letter}".rstrip().replace("-", MINUS)
+
+
 def percent(value: float | None) -> str:
     """A signed change in percent without its unit: ``+82.5``, ``−0.42``, ``0.0``."""
     if value is None or not isfinite(value):
@@ -55,6 +71,15 @@ def half_width(value: float | None) -> str:
     if value is None or not isfinite(value):
         return UNKNOWN
     return f"{value:,.{_decimals(value)}f}"
+
+
+def one_revision(n: int, mean: float, minimum: float, maximum: float) -> str:
+    """What a series of one revision tells: ``n = 5, from 99 to 101 (2.0 % of the mean)``."""
+    if n == 1:
+        return f"n = 1, {number(mean)}"
+    share = abs(100 * (maximum - minimum) / mean) if mean else inf
+    of_mean = f" ({half_width(share)} % of the mean)" if isfinite(share) else ""
+    return f"n = {n:,}, from {number(minimum)} to {number(maximum)}{of_mean}"
 
 
 def change(value: float | None, error: float | None) -> str:

@@ -3,9 +3,6 @@
 from dataclasses import replace
 
 from tests.charts.trend.test_trend import a_series, a_trend
-from webapp.charts import sparkline
-from webapp.charts.sparkline import Spark
-from webapp.charts.theme import style_of
 from webapp.charts.trend import svg
 from webapp.charts.trend.alerts import AlertMark, distinct, labels
 from webapp.charts.trend.figure import payload
@@ -39,8 +36,3 @@ def test_the_chart_links_its_alerts_and_says_their_state_in_words() -> None:
     assert '<a href="/alerts/7/">' in image
     assert ">7 new<" in image
     assert 'class="alert-line closed"' in image
-
-
-def test_a_small_chart_says_the_number_of_its_alert() -> None:
-    spark = Spark([0, 1], [1.0, 1.1], ["", ""], style_of(mode_id=1), alerts=[a_mark(7, 1)])
-    assert ">7</text>" in sparkline.draw(spark, length=2, described="pf")

@@ -65,6 +65,7 @@ def _columns(series: TrendSeries) -> Json:
         "flag": _initials(series.flags),
         "found": [one.columns() for one in series.found],
         **apart_columns(series),
+        **({"left_out": dict(series.left_out)} if series.left_out else {}),
     }
 
 

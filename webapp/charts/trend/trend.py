@@ -3,8 +3,8 @@
 `webapp.charts.trend.figure` makes a Plotly figure of it, `webapp.charts.trend.svg` an image.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from math import isfinite
@@ -81,7 +81,8 @@ class TrendSeries:
     change to the point before it in percent and half its 95 % interval, ``verdicts`` and ``flags``
     the words that go with it ("" where nothing was compared or flagged). ``levels`` and ``found``
     are what the change detector concludes, ``found`` in order along the tree. Points whose runs
-    disagree are ``apart``.
+    disagree are ``apart``. ``left_out`` says by the index of a point how many samples of its runs
+    do not count, and why. ``single`` is what a series of one revision tells.
     """
 
     id: int
@@ -101,6 +102,8 @@ class TrendSeries:
     levels: Sequence[Level] = ()
     found: Sequence[Found] = ()
     apart: Sequence[Apart] = ()
+    left_out: Mapping[int, str] = field(default_factory=dict)
+    single: str = ""
 
     @cached_property
     def marks(self) -> list[Mark]:

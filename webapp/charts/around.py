@@ -1,0 +1,162 @@
+"""A chart of the revisions around one change: both levels with their figures, the old one carried
+on in dashes, and the commits among which the change began. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from webapp.charts import svg
+from webapp.charts.scale import Scale, y_range
+from webapp.charts.text import number
+from webapp.charts.tile import LEAST_SPAN, dots, levels
+from webapp.charts.trend.levels import Level
+
+SHOWN = 13
+"""Revisions on either side of the change."""
+
+LEFT = 14.0
+LABELS = 72.0
+"""Room at the right for the figures of the two levels."""
+
+TOP = 18.0
+FOOT = 16.0
+"""Room below the axis for the names of revisions."""
+
+TRIANGLE = 5.0
+NAMED_APART = 80.0
+"""Names of revisions nearer to one another than this would touch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Width and height in pixels of the picture; it scales with its box."""
+
+    width: float
+    height: float
+
+
+CARD = Size(420.0, 116.0)
+WIDE = Size(880.0, 150.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """One change. ``values`` are the points in the order of their ``names`` (revisions), ``lows``
+    and ``highs`` their whiskers (None: none; empty: none at all). The change lies between the
+    points ``at`` − 1 and ``at``; it began among the points ``after`` … ``last``. ``verdict`` is
+    "worse" or "better", ``before`` and ``since`` are the two levels.
+    """
+
+    names: Sequence[str]
+    values: Sequence[float]
+    at: int
+    after: int
+    last: int
+    before: float
+    since: float
+    verdict: str
+    levels: Sequence[Level] = ()
+    lows: Sequence[float | None] = ()
+    highs: Sequence[float | None] = ()
+
+
+def draw(around: Around, *, described: str, size: Size = CARD) -> str:
+    """The SVG of ``around``; ``described`` says it in words for those who cannot see it."""
+    if not around.values:
+        return ""
+    right, bottom = size.width - LABELS, size.height - FOOT
+    x = Scale(0, max(len(around.values) - 1, 1), LEFT, right - LEFT / 2)
+    centres = [*around.values, around.before, around.since]
+    y = Scale(
+        *y_range(centres, around.lows, around.highs, least_span=LEAST_SPAN), bottom - 10, TOP / 2
+    )
+    at = (x(around.at - 1) + x(around.at)) / 2 if around.at else x(0)
+    drawn = around.levels or _two_levels(around)
+    children = (
+        svg.element("path", d=f"M6 {bottom:.1f}H{right:.1f}", class_="axis"),
+        _suspects(around, x, bottom),
+        *_whiskers(around, x, y),
+        svg.element(
+            "path",
+            d=dots(range(len(around.values)), around.values, x, y),
+            class_="pt",
+            stroke_width="4.4",
+        ),
+        *levels(drawn, x, y),
+        *_riser(around, at, y, right),
+        *_figures(around, y, right + 6),
+        *_names(around, at, right, size.height - 3),
+    )
+    return svg.document(
+        *children, width=size.width, height=size.height, described=described, class_="chart"
+    )
+
+
+def _two_levels(around: Around) -> list[Level]:
+    last = len(around.values) - 1
+    return [
+        Level(0, max(around.at - 1, 0), around.before, around.before),
+        Level(min(around.at, last), last, around.since, around.since),
+    ]
+
+
+def _suspects(around: Around, x: Scale, bottom: float) -> str:
+    """The bar on the axis under the commits among which the change began."""
+    start, end = x(max(around.after, 0)), x(around.last)
+    return svg.element(
+        "rect", x=start, y=bottom - 2, width=max(end - start, 4.0), height=4.0, rx=2.0, class_="sus"
+    )
+
+
+def _whiskers(around: Around, x: Scale, y: Scale) -> list[str]:
+    strokes = [
+        f"M{x(index):.1f} {y.clamped(low):.1f}V{y.clamped(high):.1f}"
+        for index, (low, high) in enumerate(zip(around.lows, around.highs, strict=True))
+        if low is not None and high is not None
+    ]
+    return [svg.element("path", d="".join(strokes), class_="wh")] if strokes else []
+
+
+def _riser(around: Around, at: float, y: Scale, right: float) -> list[str]:
+    start, end = y.clamped(around.before), y.clamped(around.since)
+    tip = -TRIANGLE if end > start else TRIANGLE
+    triangle = (
+        f"M{at - TRIANGLE:.1f} {end + 1.5 * tip:.1f}h{2 * TRIANGLE:.0f}"
+        f"l-{TRIANGLE:.0f} {-1.5 * tip:.1f}z"
+    )
+    return [
+        svg.element("path", d=f"M{at:.1f} {start:.1f}H{right:.1f}", class_="was"),
+        svg.element("path", d=f"M{at:.1f} {start:.1f}V{end:.1f}", class_=f"riser {around.verdict}"),
+        svg.element("path", d=triangle, class_=f"tri {around.verdict}"),
+    ]
+
+
+def _figures(around: Around, y: Scale, x: float) -> list[str]:
+    """Both levels in figures, apart from one another where the levels are near."""
+    before, since = y.clamped(around.before) + 4, y.clamped(around.since) + 4
+    gap = 13.0
+    if abs(since - before) < gap:
+        middle = (since + before) / 2
+        sign = 1 if since >= before else -1
+        before, since = middle - sign * gap / 2, middle + sign * gap / 2
+    return [
+        svg.label(number(around.before), x=x, y=before),
+        svg.label(number(around.since), x=x, y=since, class_="ink strong"),
+    ]
+
+
+def _names(around: Around, at: float, right: float, y: float) -> list[str]:
+    """The first and the last revision and the one where it began, where there is room."""
+    middle = min(max(at, LEFT + NAMED_APART / 2), right - NAMED_APART / 2)
+    named = [
+        svg.label(
+            around.names[min(around.at, len(around.names) - 1)],
+            x=middle,
+            y=y,
+            class_="mono ink strong middle",
+        )
+    ]
+    if middle - NAMED_APART > 6:
+        named.append(svg.label(around.names[0], x=6.0, y=y, class_="mono"))
+    if right - middle > NAMED_APART:
+        named.append(svg.label(around.names[-1], x=right, y=y, class_="mono end"))
+    return named

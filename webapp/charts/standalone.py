@@ -1,0 +1,95 @@
+"""A chart as a picture of its own, for a mail, a wiki or a README: the same drawing as on a page,
+with the page's rules and one theme's colours inside it. Pure."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from webapp.charts import svg
+
+LIGHT, DARK = "light", "dark"
+THEMES = (LIGHT, DARK)
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_BLOCK = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_PROPERTY = re.compile(r"(--[\w-]+):\s*([^;]+);")
+_VARIABLE = re.compile(r"var\((--[\w-]+)\)")
+_SIZE = re.compile(r'^<svg([^>]*?) width="([\d.]+)" height="([\d.]+)"')
+_START = re.compile(r"^<svg[^>]*>")
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """The rules of charts, as they stand in the site's CSS, and the colours of each theme."""
+
+    rules: str
+    colours: Mapping[str, Mapping[str, str]]
+
+    @classmethod
+    def of(cls, *, theme_css: str, charts_css: str) -> "Sheet":
+        """From the text of ``theme.css`` and ``charts.css``."""
+        blocks = {
+            selector.strip(): dict(_PROPERTY.findall(body))
+            for selector, body in _BLOCK.findall(_COMMENT.sub("", theme_css))
+        }
+        light = blocks[":root"]
+        dark = blocks[':root[data-theme="dark"]']
+        return cls(_COMMENT.sub("", charts_css), {LIGHT: light, DARK: {**light, **dark}})
+
+    def style(self, theme: str, **fonts: str) -> str:
+        """The rules with the colours of ``theme`` filled in; ``fonts`` (``sans``, ``mono``) stand
+        in for the site's. One rule is written a line, as small renderers of SVG read it.
+        """
+        known = {**self.colours[theme], **{f"--{name}": value for name, value in fonts.items()}}
+        filled = _VARIABLE.sub(lambda found: known.get(found[1], "none"), self.rules)
+        filled = filled.replace("currentcolor", "currentColor")
+        lines = (
+            f"{selector.strip()}{{{' '.join(body.split())}}}"
+            for selectors, body in _BLOCK.findall(filled)
+            for selector in selectors.split(",")
+            if not selector.strip().startswith("@")
+        )
+        return "\n".join(lines)
+
+
+def standalone(
+    image: str, sheet: Sheet, *, theme: str, width: int | None = None, **fonts: str
+) -> str:
+    """``image`` (SVG of this room) with the rules and the ground of ``theme``.
+
+    ``width`` in pixels scales it; without it it keeps its own. Raises ValueError for what is not
+    an SVG of this room.
+    """
+    sized = _SIZE.match(image)
+    if not sized:
+        raise ValueError("not an SVG with a width and a height")
+    own, height = float(sized[2]), float(sized[3])
+    if width:
+        scaled = f'<svg{sized[1]} width="{width}" height="{height * width / own:.0f}"'
+        image = scaled + image[sized.end() :]
+    start = _START.match(image)
+    if not start:
+        raise ValueError("not an SVG with a width and a height")
+    ground = svg.element("rect", width="100%", height="100%", fill=sheet.colours[theme]["--paper"])
+    style = f"<style>{sheet.style(theme, **fonts)}</style>"
+    return start[0] + style + ground + image[start.end() :]
+
+
+def badge(label: str, value: str, *, worse: bool) -> str:
+    """Two words in a row, as READMEs show them: ``label`` and ``value``, coloured when worse."""
+    left, right = _room(label), _room(value)
+    return svg.document(
+        svg.element("rect", width=left, height=20.0, class_="badge-label"),
+        svg.element(
+            "rect", x=left, width=right, height=20.0, class_="badge-worse" if worse else "badge"
+        ),
+        svg.label(label, x=left / 2, y=14.0, class_="on-badge middle"),
+        svg.label(value, x=left + right / 2, y=14.0, class_="on-badge middle"),
+        width=left + right,
+        height=20.0,
+        described=f"{label}: {value}",
+    )
+
+
+def _room(text: str) -> float:
+    """Pixels for a text of 11 px: wide letters take seven."""
+    return 7.0 * len(text) + 12.0
