@@ -1,5 +1,7 @@
-// What every page has: the theme button, forms that are sent once, the key to the search box, menus
-// that close again.
+// What every page has: its keys, the theme button, forms that are sent once, suggestions below the
+// search box, menus that close again, pickers that apply at once.
+
+import { startKeys } from "./keys.js";
 
 const root = document.documentElement;
 const systemDark = matchMedia("(prefers-color-scheme: dark)");
@@ -36,20 +38,10 @@ function startTheme() {
   });
 }
 
-function isTyping(target) {
-  return target instanceof Element && target.closest("input, select, textarea, [contenteditable]");
-}
-
 function startSearch() {
   const box = document.querySelector("#search");
   const suggestions = document.querySelector("#suggestions");
   document.addEventListener("keydown", (event) => {
-    if (event.key === "/" && !event.ctrlKey && !event.metaKey && !isTyping(event.target)) {
-      event.preventDefault();
-      box.focus();
-      box.select();
-    }
-    if (event.key === "Escape") suggestions.replaceChildren();
     if (event.key === "ArrowDown" || event.key === "ArrowUp") moveInSuggestions(event, box);
   });
   document.addEventListener("click", (event) => {
@@ -90,7 +82,18 @@ function startForms() {
   });
 }
 
+// A form with data-applies is sent when a picker in it changes; its button is for those without
+// scripts.
+function startPickers() {
+  for (const button of document.querySelectorAll("[data-without-script]")) button.hidden = true;
+  document.addEventListener("change", (event) => {
+    event.target.closest?.("form[data-applies]")?.requestSubmit();
+  });
+}
+
+startKeys();
 startTheme();
+startPickers();
 startForms();
 startSearch();
 startMenus();

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.core.handlers.wsgi import WSGIHandler
 from django.test import override_settings
+from playwright.sync_api import Browser, BrowserContext
 from pytest_django.live_server_helper import LiveServer
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -31,6 +32,28 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
             "No Chromium on PATH. Debian: apt install chromium; FreeBSD: pkg install chromium"
         )
     return {**browser_type_launch_args, "executable_path": found[0], "args": list(ARGUMENTS)}
+
+
+@pytest.fixture(scope="session")
+def profile(
+    browser: Browser, browser_context_args: dict[str, Any], live_server: LiveServer
+) -> Iterator[BrowserContext]:
+    """One profile for all tests, which fetches the scripts once: Plotly alone is megabytes."""
+    context = browser.new_context(**browser_context_args)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def context(profile: BrowserContext, live_server: LiveServer) -> Iterator[BrowserContext]:
+    """The profile, left without pages, cookies and what pages stored."""
+    yield profile
+    first, *others = profile.pages or [profile.new_page()]
+    stored = {"origin": live_server.url, "storageTypes": "cookies,local_storage"}
+    profile.new_cdp_session(first).send("Storage.clearDataForOrigin", stored)
+    profile.clear_cookies()
+    for page in (*others, first):
+        page.close()
 
 
 @pytest.fixture(scope="session", autouse=True)

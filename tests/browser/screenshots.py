@@ -56,9 +56,9 @@ def _addresses(browser: Browser, base: str) -> dict[str, str]:
     commit = _link(page, "main li:has-text('mixed') a.revision")
     bisect = _link(page, "main a[href^='/bisects/']")
     page.goto(base + commit)
-    wall = _link(page, ".heat thead a:has-text('Atom')")
+    wall = _link(page, ".heat a.hw:has-text('Atom')")
     page.goto(f"{base}/alerts/")
-    alert = _link(page, "main tr:has-text('Mixed') a[href^='/alerts/']")
+    alert = _link(page, "main li:has-text('Planted mixed') a[href^='/alerts/']")
     page.goto(f"{base}/mail/")
     mail = _link(page, "main a[href^='/mail/']:has-text('Planted mixed')")
     page.close()
@@ -104,6 +104,7 @@ def _take(browser: Browser, base: str, shot: Shot) -> None:
         page.wait_for_selector("#chart .scatterlayer .point")
     if "/compare/" in shot.address:
         page.locator("details.compared").first.evaluate("row => row.open = true")
+        page.wait_for_selector(".evidence .strip-chart")
     page.screenshot(path=FOLDER / f"{shot.name}.png")
     page.close()
 

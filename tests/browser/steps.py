@@ -1,5 +1,8 @@
 """What browser tests do again and again."""
 
+import os
+from itertools import product
+
 from django.conf import settings
 from django.test import Client
 from playwright.sync_api import Page
@@ -16,3 +19,21 @@ def sign_in(page: Page, live_server: LiveServer, user: User) -> None:
     page.context.add_cookies(
         [{"name": settings.SESSION_COOKIE_NAME, "value": value, "url": live_server.url}]
     )
+
+
+def fits(page: Page, name: str, wide: int = 1280, narrow: int = 390) -> None:
+    """Hold the page as it stands to its width, wide and on a phone, light and dark.
+
+    With PICTURES, a directory, each is also written there as `name-width-theme.png`.
+    """
+    size = page.viewport_size
+    for width, scheme in product((wide, narrow), ("light", "dark")):
+        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        page.set_viewport_size({"width": width, "height": 844})
+        found = page.evaluate("document.documentElement.scrollWidth")
+        assert found <= width, f"{name} is {found} pixels wide on {width}, {scheme}"
+        if pictures := os.environ.get("PICTURES"):
+            page.screenshot(path=f"{pictures}/{name}-{width}-{scheme}.png", full_page=True)
+    page.emulate_media(color_scheme="light")
+    if size:
+        page.set_viewport_size(size)

@@ -95,3 +95,19 @@ def test_the_lab_of_hardware_is_found_by_typing(
     row.refresh_from_db()
     assert row.lab.name == "elsewhere"
     assert complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_admin_has_the_colours_of_the_site(
+    signed_in: Page, live_server: LiveServer, complaints: list[str], scheme: Any
+) -> None:
+    signed_in.emulate_media(color_scheme=scheme)
+
+    def ground() -> object:
+        return signed_in.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    signed_in.goto(f"{live_server.url}/admin/results/hardware/")
+    admin = ground()
+    signed_in.goto(f"{live_server.url}/alerts/")
+    assert admin == ground()
+    assert not complaints

@@ -28,7 +28,7 @@ def test_the_description_of_the_api_fits_a_phone_in_the_dark(
     phone.goto(f"{live_server.url}/api/docs")
     expect(phone.get_by_text("Store one run or a")).to_be_visible(timeout=20_000)
     assert phone.evaluate("document.documentElement.scrollWidth") <= 360
-    assert phone.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 21, 20)"
+    assert phone.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(17, 17, 16)"
     assert "invert" in phone.evaluate(
         "getComputedStyle(document.querySelector('.swagger-ui')).filter"
     )
@@ -42,5 +42,5 @@ def test_the_description_of_the_api_is_linked_from_every_page(
 ) -> None:
     page.goto(f"{live_server.url}/")
     page.locator("summary", has_text="More").click()
-    page.get_by_role("link", name="API").click()
+    page.get_by_role("navigation").get_by_role("link", name="API").click()
     expect(page.get_by_text("Store one run or a")).to_be_visible(timeout=20_000)

@@ -2,7 +2,6 @@
 
 import os
 import re
-from itertools import product
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -87,9 +86,19 @@ def test_the_card_of_others_has_no_forms(page: Page, live_server: LiveServer) ->
 
 
 @pytest.mark.usefixtures("trouble", "along")
-def test_the_card_with_its_forms_fits_the_window(chart: Page) -> None:
+@pytest.mark.parametrize(
+    "windows",
+    [
+        [(360, "dark")],
+        pytest.param([(1280, "light"), (1280, "dark"), (360, "light")], marks=pytest.mark.long),
+    ],
+    ids=["a dark phone", "others"],
+)
+def test_the_card_with_its_forms_fits_the_window(
+    chart: Page, windows: list[tuple[int, str]]
+) -> None:
     address = chart.url  # without a locked point
-    for width, scheme in product((1280, 360), ("light", "dark")):
+    for width, scheme in windows:
         chart.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
         chart.set_viewport_size({"width": width, "height": 900})
         chart.goto(address)

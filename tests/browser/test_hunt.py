@@ -76,5 +76,5 @@ def test_two_simulated_agents_find_the_commit_while_one_looks(
     page.goto(f"{demonstration.url}commits/simulated-next/{GUILTY_REVISION}/")
     expect(page.locator("main")).to_contain_text("Bisect 1")
     page.goto(f"{demonstration.url}alerts/?tree=simulated-next&state=all")
-    expect(page.locator("main tbody tr")).to_have_count(1)
-    expect(page.locator("main tbody tr")).to_contain_text(GUILTY_REVISION)
+    expect(page.locator("[data-alert]")).to_have_count(1)
+    expect(page.locator("[data-alert]")).to_contain_text(GUILTY_REVISION)

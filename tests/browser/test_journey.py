@@ -26,6 +26,7 @@ def along() -> list[Revision]:
     make.finding(pf, revisions[9], revisions[10], why="Confirmed: it fell by a tenth.")
     make.analysis(
         pf,
+        count=20,
         segments=[
             make.segment(revisions[0], revisions[9], 500.0),
             make.segment(revisions[10], revisions[19], 450.0),
@@ -85,8 +86,7 @@ def test_from_the_overview_to_the_ministat_block(
     page: Page, live_server: LiveServer, along: list[Revision]
 ) -> None:
     page.goto(live_server.url)
-    row = page.get_by_role("row").filter(has_text=along[10].name).first
-    row.get_by_role("link", name="pf").click()
+    page.locator('a.tile[title="pf"]').first.click()
     drawn(page)
 
     at = middle_of_point(page, 10)
@@ -98,10 +98,10 @@ def test_from_the_overview_to_the_ministat_block(
     expect(card).to_have_class(re.compile("locked"))
     card.get_by_role("link", name="Commit", exact=True).click()
 
-    expect(page.locator(".answer")).to_contain_text("slower")
-    page.locator(".heat tr").filter(has_text="pf").locator("td.cell a").first.click()
+    expect(page.locator("main")).to_contain_text("slower")
+    page.locator("td.cell.worse-2 a").first.click()
     expect(page.locator("pre.ministat").first).to_contain_text("Difference at 95.0% confidence")
-    expect(page.locator(".strip circle.sample")).to_have_count(10)
+    expect(page.locator("circle.sample")).to_have_count(10)
 
 
 @pytest.mark.usefixtures("trouble")
@@ -203,10 +203,19 @@ def test_slash_leads_to_the_search_and_a_revision_is_opened(
     page.goto(live_server.url)
     page.keyboard.press("/")
     expect(page.locator("#search")).to_be_focused()
-    page.keyboard.type("r300030")
-    expect(page.locator("#suggestions a")).to_have_count(1)
-    page.keyboard.press("Enter")
+    page.keyboard.type("300030")
+    page.keyboard.press("Enter")  # before anything is suggested
     page.wait_for_url("**/commits/freebsd-head/r300030/")
+    page.keyboard.press("/")
+    page.keyboard.type("30003")
+    expect(page.locator("#suggestions a").first).to_have_text(re.compile("r30003"))
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    second = page.locator("#suggestions a").nth(1)
+    expect(second).to_be_focused()
+    address = second.get_attribute("href")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**{address}")
 
 
 @pytest.mark.usefixtures("trouble", "along")

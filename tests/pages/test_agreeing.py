@@ -53,7 +53,7 @@ def test_lists_name_the_commit_in_a_line(visit: Visit) -> None:
     row = Agreement.objects.get()
     said = f"{row.series} of 9 series, {row.machines} machines"
     assert said in visit("/commits/freebsd-head/")
-    assert said in visit("/")
+    assert said in visit("/lately/")
 
 
 def test_an_alert_takes_the_place_of_the_line(visit: Visit) -> None:
@@ -78,7 +78,7 @@ def test_pages_that_say_it_keep_to_their_statements(queries: Counted) -> None:
     assert Agreement.objects.exists()
     assert queries("/commits/freebsd-head/") <= 7  # one for releases
     assert queries("/") <= 20
-    assert queries(COMMIT) <= 21  # one each for events and releases
+    assert queries(COMMIT) <= 22  # one each for events, releases and marks
 
 
 def test_an_alert_says_where_its_series_together_see_the_change(

@@ -46,7 +46,7 @@ def test_the_list_says_where_each_stands(visit: Visit, bisect: Bisect) -> None:
     assert f"{bisect.pk} starved over 99 % one of 16 commits, r1001 to r1016" in text
     assert "boots left, about" in text
     assert "No bisect fits" in visit("/bisects/?state=done")
-    assert f"{bisect.pk} starved" in visit("/")
+    assert f"Bisect {bisect.pk}: starved" in visit("/")
 
 
 def test_a_running_one_says_what_is_next(visit: Visit, bisect: Bisect) -> None:

@@ -6,7 +6,8 @@ import pytest
 from django.test import Client
 
 from tests import make
-from tests.pages.conftest import Counted
+from tests.pages.conftest import Counted, words
+from webapp.pages import commit
 from webapp.results.models import Revision, RevisionAlias
 
 pytestmark = pytest.mark.django_db
@@ -176,7 +177,7 @@ def test_what_cannot_be_told_is_hatched_and_says_what_could_have_been_seen(
     html = client.get(page(after)).content.decode()
     assert "cell cannot-tell" in html
     assert "Cannot tell" in html
-    assert "sees ≥ 36.5 %" in html
+    assert "detects ≥ 36.5 %" in html
 
 
 def test_the_noise_between_builds_of_the_series_counts(
@@ -324,4 +325,68 @@ def test_the_number_of_queries_does_not_grow_with_cells(
         make.comparison(series, *pair)
         make.finding(series, *pair)
         make.run(pair[1], on=machine)
-    assert queries(page(pair[1])) == few <= 22  # one each for events and releases
+    assert queries(page(pair[1])) == few <= 20
+
+
+def test_a_confirmed_change_is_told_as_level_against_level(
+    visit: Visit, pair: tuple[Revision, Revision]
+) -> None:
+    make.finding(make.series(in_mode="pf"), *pair, change_pct=-13.3)
+    text = visit(page(pair[1]))
+    assert "−13.3 % [−14.2, −12.4] confirmed" in text
+    assert "−11.4\N{NARROW NO-BREAK SPACE}%" not in text
+
+
+def test_machines_are_rows_and_modes_columns_unless_there_are_many_modes(client: Client) -> None:
+    (at,) = make.revisions(1)
+    for number in range(9):
+        make.point(make.series(in_mode=f"mode-{number}"), at)
+        if number == 7:
+            assert "<th>Hardware</th>" in client.get(page(at)).content.decode()
+    assert "<th>Mode</th>" in client.get(page(at)).content.decode()
+
+
+def test_the_changes_are_drawn_around_the_commit(
+    client: Client, pair: tuple[Revision, Revision]
+) -> None:
+    make.finding(make.series(in_mode="pf"), *pair)
+    html = client.get(page(pair[1])).content.decode()
+    assert "Around the commit" in html
+    assert html.count('class="chart"') == 1
+    assert "pf: −11.4 % at r303643" in html
+
+
+def test_between_tested_neighbours_the_untested_are_counted(client: Client) -> None:
+    along = make.revisions(8)
+    for at in (along[0], along[4], along[7]):
+        make.point(make.series(), at)
+    html = client.get(page(along[4])).content.decode()
+    assert 'title="3 untested">3<' in html
+    assert 'title="2 untested">2<' in html
+
+
+def test_the_parts_of_a_large_commit_are_read_when_they_are_opened(
+    client: Client, monkeypatch: pytest.MonkeyPatch, pair: tuple[Revision, Revision]
+) -> None:
+    monkeypatch.setattr(commit, "INLINE_MOST", 1)
+    for mode in ("pf", "ipfw"):
+        make.finding(make.series(in_mode=mode), *pair)
+    make.point(make.series(in_mode="other"), pair[1])
+    address = page(pair[1])
+    html = client.get(address).content.decode()
+    assert "3 runs, 1 build" in " ".join(html.split())
+    assert "build of r303643" not in html
+    assert "Not analysed yet." not in html
+    assert html.count('class="finding') == 1
+    fragment = {"HX-Request": "true"}
+    for part, expected in (
+        ("runs", "build of r303643"),
+        ("why", "Not analysed yet."),
+        ("findings", "on Atom_C2758/T540-CR"),
+    ):
+        whole = client.get(address, {"part": part}).content.decode()
+        alone = client.get(address, {"part": part}, headers=fragment).content.decode()
+        assert expected in whole
+        assert expected in " ".join(alone.split()) or expected in words(alone)
+        assert "<html" not in alone
+    assert "<html" in client.get(address, {"part": "x"}, headers=fragment).content.decode()

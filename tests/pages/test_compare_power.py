@@ -26,6 +26,7 @@ def a_set(
         revision=at,
         hardware=series.hardware,
         mode=series.mode,
+        variant=None,
         levels=Samples(samples, boots=boots, builds=builds or tuple("one" for _ in samples)),
         summary=None,
         disagrees=False,

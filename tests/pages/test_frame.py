@@ -13,6 +13,7 @@ pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
 PAGES = [
     "/",
+    "/lately/",
     "/hardware/",
     "/hardware/Atom_C2758/T540-CR/",
     "/trends/",
@@ -112,3 +113,28 @@ def test_error_pages_need_neither_request_nor_database(
 ) -> None:
     with django_assert_num_queries(0):  # type: ignore[attr-defined]
         assert "Driftline" in render_to_string(f"{name}.html")
+
+
+def test_a_page_that_fails_names_what_was_asked_and_nothing_of_the_fault(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(**_: object) -> None:
+        raise ValueError("a secret detail")
+
+    monkeypatch.setattr("webapp.pages.overview.machines", fail)
+    client.raise_request_exception = False
+    answer = client.get("/?show=<b>")
+    text = words(answer.content.decode())
+    assert answer.status_code == 500
+    assert "Something went wrong here" in text
+    assert "Asked for: / ." in text
+    assert "secret" not in text
+
+
+def test_what_is_not_allowed_names_what_was_asked(client: Client) -> None:
+    client.force_login(make.user("ada"))
+    answer = client.get("/outbox/")
+    text = words(answer.content.decode())
+    assert answer.status_code == 403
+    assert "Not allowed" in text
+    assert "Asked for: /outbox/" in text

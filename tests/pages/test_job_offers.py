@@ -242,7 +242,7 @@ def test_an_alert_confirms_its_candidate_with_the_parent_and_fills_the_middle(
 ) -> None:
     make.analysis(make.series(), noise=make.noise(**NOISE, build_pct=0.0))
     MinEffect.objects.create(mode=make.mode(), percent=6.0)
-    confirm, gap, more = shown(tess, f"/alerts/{_alert(along).pk}/")
+    confirm, gap, more = shown(tess, f"/alerts/{_alert(along).pk}/?show=measure")
     assert confirm["purpose"] == ["confirm"]
     assert confirm["revision"] == [along[5].name, along[6].name]
     assert (gap["purpose"], gap["revision"]) == (["fill gap"], [along[3].name])
@@ -256,7 +256,7 @@ def test_an_alert_confirms_its_candidate_with_the_parent_and_fills_the_middle(
 def test_of_a_candidate_and_its_parent_only_what_is_not_asked_is_asked(
     tess: Client, along: list[Revision]
 ) -> None:
-    path = f"/alerts/{_alert(along).pk}/"
+    path = f"/alerts/{_alert(along).pk}/?show=measure"
     confirm = shown(tess, path)[0]
     tess.post("/jobs/request/", confirm | {"revision": [along[5].name]})
     assert shown(tess, path)[0]["revision"] == [along[6].name]
@@ -270,7 +270,7 @@ def test_an_alert_about_one_commit_has_no_gap(tess: Client) -> None:
     first, second = make.revisions(2)
     make.history(make.series(), [first, second], [100.0, 90.0])
     alert = _alert([first, *[second] * 6])
-    purposes = [form["purpose"] for form in shown(tess, f"/alerts/{alert.pk}/")]
+    purposes = [form["purpose"] for form in shown(tess, f"/alerts/{alert.pk}/?show=measure")]
     assert purposes == [["confirm"], ["more runs"]]
 
 

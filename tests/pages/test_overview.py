@@ -1,4 +1,4 @@
-"""`/`: what is broken now?"""
+"""`/`: what got worse since I last looked?"""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -9,139 +9,272 @@ from django.utils import timezone
 
 from tests import make
 from tests.pages.conftest import Counted
+from webapp.accounts.models import User
+from webapp.alerts.models import Alert
+from webapp.alerts.queries import open_losses, suspicions_of
 from webapp.analysis.models import Finding
-from webapp.results.models import Revision, Series
+from webapp.results.models import Hardware, Revision, Series
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
 
 
-def commit_that_changed(percent: float, *, first: int = 300_000, mode: str = "pf") -> None:
-    before, after = make.revisions(2, first=first)
-    series = make.series(in_mode=mode)
-    for revision in (before, after):
-        make.point(series, revision)
-        make.run(revision, in_mode=mode, received_at=timezone.now())
-    make.comparison(series, before, after, percent=percent)
-    make.finding(series, before, after, change_pct=percent)
+def measured(
+    levels: list[float],
+    *,
+    mode: str = "pf",
+    on: Hardware | None = None,
+    days_ago: float = 0.1,
+    first: int = 300_000,
+) -> tuple[Series, list[Revision]]:
+    """A series with its points and analysis, whose newest revision was measured lately."""
+    along = list(Revision.objects.filter(tree=make.tree()).order_by("position"))
+    along = along[: len(levels)] or make.revisions(len(levels), first=first)
+    series = make.series(on=on, in_mode=mode)
+    make.history(series, along, levels)
+    make.analysis(series, count=len(levels))
+    at = timezone.now() - timedelta(days=days_ago)
+    make.run(along[-1], on=on, in_mode=mode, measured_at=at, received_at=at)
+    return series, along
 
 
-def test_an_empty_instance_says_what_to_do_next_with_the_command(visit: Visit) -> None:
+def loss(percent: float = -11.4, *, mode: str = "pf", on: Hardware | None = None) -> Alert:
+    """An open alert of a confirmed loss in the middle of ten revisions, opened an hour ago."""
+    series, along = measured([100.0] * 5 + [100 + percent] * 5, mode=mode, on=on)
+    opened = timezone.now() - timedelta(hours=1)
+    alert = Alert.objects.filter(revision=along[5]).first() or make.alert(
+        along[5], after=along[4], opened_at=opened
+    )
+    make.finding(
+        series,
+        along[4],
+        along[5],
+        change_pct=percent,
+        level_before=100.0,
+        level=100 + percent,
+        alert=alert,
+    )
+    return alert
+
+
+def test_an_open_loss_is_the_headline_with_size_mode_machine_and_commit(visit: Visit) -> None:
+    loss()
     text = visit("/")
-    assert "labagent upload DIR" in text
-    assert "create_agent" in text
+    assert "pf lost 11.4 % on the Atom C2758 at r300015" in text
+    assert "New in the last day; nothing else is open." in text
 
 
-def test_a_commit_that_made_something_worse_is_named_with_size_and_place(visit: Visit) -> None:
-    commit_that_changed(-11.4)
+def test_a_loss_that_no_commit_can_be_named_for_says_by_when_it_began(visit: Visit) -> None:
+    alert = loss()
+    before = Revision.objects.get(name="r300003")
+    Finding.objects.update(here=0.4, after=before)
+    Alert.objects.update(after=before)
     text = visit("/")
-    assert "r300003" in text
-    assert "−11.4 ± 0.90" in text
-    assert "regression" in text
+    assert "at the latest in r300015" in text
+    assert "began after r300003, at the latest here (4 known commits)" in text
+    assert "this commit" not in text
+    assert f"alert {alert.pk}" in text
 
 
-def test_an_improvement_is_no_regression(visit: Visit) -> None:
-    commit_that_changed(+82.5)
-    text = visit("/")
-    assert "None. The detector finds no change for the worse" in text
-    assert "improvement" in text
-
-
-def test_of_a_mixed_commit_the_regression_is_shown_even_when_it_is_the_smaller(
-    visit: Visit,
+@pytest.mark.parametrize("named", [None, 0.5, 0.95])
+@pytest.mark.parametrize("here", [0.4, 0.85, 0.97])
+@pytest.mark.parametrize("one_build", [False, True])
+def test_the_front_page_names_a_commit_exactly_where_every_other_page_does(
+    named: float | None, here: float, one_build: bool
 ) -> None:
-    before, after = make.revisions(2)
-    for mode, percent in (("forwarding", 82.5), ("pf", -11.4)):
-        series = make.series(in_mode=mode)
-        make.comparison(series, before, after, percent=percent)
-        make.finding(series, before, after, change_pct=percent)
-        make.run(after, in_mode=mode)
-    text = visit("/")
-    assert "mixed" in text
-    assert "−11.4 ± 0.90 pf" in text
+    alert = loss()
+    Finding.objects.update(here=here)
+    alert.after = Revision.objects.get(name="r300006")
+    alert.named, alert.named_probability = (alert.revision, named) if named else (None, None)
+    alert.one_build = one_build
+    alert.save()
+    (row,) = open_losses(since=timezone.now(), most=1, beside=13)
+    other = suspicions_of([alert])[alert.pk]
+    assert (row.after, row.last, row.chance) == (other.after.name, other.last.name, other.chance)
+    assert row.is_named == (other.commit is not None)
+    assert other.commits in (None, row.commits)
 
 
-def test_confirmed_findings_come_before_newer_candidates_and_both_are_called_so(
-    visit: Visit,
-) -> None:
-    along = make.revisions(5)
-    make.run(along[0])
-    for mode, place, state in (("old", 1, "confirmed"), ("new", 3, "candidate")):
-        series = make.series(in_mode=mode)
-        make.comparison(series, along[place - 1], along[place])
-        make.finding(series, along[place - 1], along[place], state=state)
-    text = visit("/")
-    assert text.index("regression confirmed") < text.index("regression candidate")
-    assert "Found by the detector" in text
-
-
-def test_the_newest_of_each_state_come_first_and_those_without_a_time_last(db: None) -> None:
-    along = make.revisions(6)
-    states = ["candidate", "confirmed", "confirmed", "confirmed", "one build"]
-    for number, state in enumerate(states, start=1):
+def test_the_losses_come_in_the_order_of_the_inbox(visit: Visit) -> None:
+    along = make.revisions(12)
+    for number, percent in enumerate((-3.0, -30.0, -7.0)):
         series = make.series(in_mode=f"mode-{number}")
-        make.finding(series, along[number - 1], along[number], state=state)
-    Revision.objects.filter(pk=along[4].pk).update(committed_at=None)
-    limits = {"confirmed": 2, "one build": 6, "candidate": 6}
-    found = Finding.objects.all().revisions_lately("worse", limits)
-    assert found == [along[place].pk for place in (3, 2, 5, 1)]
+        before, at = along[2 * number : 2 * number + 2]
+        make.history(series, along, [100.0] * 12)
+        alert = make.alert(at, after=before, state="recovered" if number == 1 else "new")
+        make.finding(series, before, at, change_pct=percent, alert=alert)
+    rows = open_losses(since=timezone.now(), most=12, beside=13)
+    assert [row.number for row in rows] == [
+        alert.pk for alert in Alert.objects.open().by_severity()
+    ]
+    assert visit("/").count("alert ") >= 3
 
 
-def test_a_commit_with_a_finding_shows_the_size_that_the_detector_found(visit: Visit) -> None:
-    before, after = make.revisions(2)
-    series = make.series()
-    make.run(after)
-    make.comparison(series, before, after, percent=-14.0)
-    make.finding(series, before, after)
-    assert "−11.4 ± 0.90 forwarding" in visit("/")
-
-
-def test_what_ministat_alone_calls_worse_is_not_headlined(visit: Visit) -> None:
-    before, after = make.revisions(2)
-    make.run(after)
-    make.comparison(make.series(), before, after, percent=-14.0, flag="")
+def test_a_loss_beyond_all_figures_is_the_largest_and_has_no_figure(visit: Visit) -> None:
+    loss()
+    Finding.objects.update(change_pct=None, low_pct=None, high_pct=None)
     text = visit("/")
-    assert "None. The detector finds no change for the worse" in text
-    assert "regression" not in text
+    assert "pf changed beyond any percentage on the Atom C2758" in text
+    assert "nan" not in text.lower()
 
 
-def test_what_does_not_pass_the_gate_over_all_series_is_not_headlined(visit: Visit) -> None:
-    before, after = make.revisions(2)
-    make.run(after)
-    for number in range(20):
-        series = make.series(in_mode=f"mode-{number}")
-        make.comparison(series, before, after, percent=0.1)
-    make.finding(series, before, after, state="candidate", p_value=0.01)
-    assert "cannot tell candidate" in visit("/")
+def test_a_loss_of_a_simulated_machine_leads_only_where_no_real_one_is_open(visit: Visit) -> None:
+    loss(-20.0, on=make.hardware("Sim/x", of=make.lab("Simulation", simulated=True)))
+    assert "pf lost 20.0 % on the Sim" in visit("/")
+    along = Revision.objects.order_by("position")
+    series = make.series(in_mode="real")
+    make.history(series, along, [100.0] * 10)
+    alert = make.alert(along[3], after=along[2])
+    make.finding(series, along[2], along[3], change_pct=-4.0, alert=alert)
+    text = visit("/")
+    assert "real lost 4.0 % on the Atom C2758" in text
+    assert "1 in labs, 1 simulated" in text
 
 
-def test_a_retracted_finding_is_no_regression(visit: Visit) -> None:
-    before, after = make.revisions(2)
-    make.run(before)
-    make.finding(make.series(), before, after, state="retracted")
-    assert "None. The detector finds no change for the worse" in visit("/")
+def test_each_card_says_what_else_the_alert_holds(visit: Visit) -> None:
+    loss(-11.4, mode="pf")
+    loss(+80.0, mode="fast")
+    assert "but fast ▴ +80.0 %" in visit("/")
+    loss(-5.0, mode="ipfw")
+    assert "and 2 more series: ▾ 1, ▴ 1" in visit("/")
+
+
+def test_when_nothing_is_open_the_headline_says_so_with_the_last_change(visit: Visit) -> None:
+    series, along = measured([100.0] * 5 + [120.0] * 5)
+    make.finding(series, along[4], along[5], change_pct=20.0, revisions_after=5)
+    text = visit("/")
+    assert "No regression is open; 1 run in two weeks on 1 machine" in text
+    assert "The last change: pf +20.0 % on the Atom C2758, 5 revisions ago." in text
+
+
+def test_an_instance_of_history_alone_says_so_and_calls_no_machine_silent(visit: Visit) -> None:
+    series, along = measured([100.0] * 5 + [90.0] * 5, days_ago=3000)
+    make.finding(series, along[4], along[5])
+    series.hardware.runs.update(history=True)
+    text = visit("/")
+    assert "All is history: 1 change in 1 series on 1 machine" in text
+    assert "1 imported" in text
+    assert "silent for" not in text
+
+
+def test_series_of_one_revision_are_counted_and_not_drawn(client: Client, visit: Visit) -> None:
+    (at,) = make.revisions(1)
+    for number in range(3):
+        make.point(make.series(in_mode=f"mode-{number}"), at)
+    make.run(at, received_at=timezone.now(), measured_at=None)
+    text = visit("/")
+    assert "4 series of one revision each on 1 machine" in text or "3 series of one" in text
+    assert "3 modes, 1 revision each" in text
+    assert 'class="tile"' not in client.get("/").content.decode()
+
+
+def test_a_tile_shows_the_newest_value_the_levels_and_the_last_change(client: Client) -> None:
+    series, along = measured([1000.0] * 5 + [900.0] * 5)
+    make.analysis(
+        series,
+        count=10,
+        segments=[
+            make.segment(along[0], along[4], 1000.0),
+            make.segment(along[5], along[9], 900.0),
+        ],
+    )
+    make.finding(series, along[4], along[5], change_pct=-10.0)
+    page = client.get("/").content.decode()
+    assert page.count('class="lv"') == 1
+    assert '<span class="worse">▾ −10.0 %</span>' in page
+    assert 'class="riser worse"' in page
+
+
+def test_a_tile_without_a_change_says_what_it_could_prove(visit: Visit) -> None:
+    series, _ = measured([100.0] * 10)
+    make.analysis(series, count=10, smallest={"pct": 2.2})
+    assert "= ± 2.2 %" in visit("/")
+
+
+def test_where_a_loss_is_a_figure_that_rises_the_page_says_so(visit: Visit) -> None:
+    alert = loss(+12.0)
+    Finding.objects.update(verdict="worse")
+    series = Series.objects.get()
+    series.own_better = "less"
+    series.save()
+    text = visit("/")
+    assert "pf rose by 12.0 %, which is worse, on the Atom C2758" in text
+    assert f"alert {alert.pk}" in text
+
+
+def test_the_wall_can_be_asked_for_what_changed_or_fell_silent(visit: Visit) -> None:
+    series, along = measured([100.0] * 5 + [120.0] * 5, mode="moved")
+    make.finding(series, along[4], along[5], change_pct=20.0)
+    measured([100.0] * 10, mode="still")
+    measured([100.0] * 10, mode="quiet", on=make.hardware("Gone/em0"), days_ago=30)
+    changed, silent = visit("/?show=changed"), visit("/?show=silent")
+    wall = slice(changed.index("Every series"), None)
+    assert "still" not in changed[wall]
+    assert "moved" in changed[wall]
+    wall = slice(silent.index("Every series"), None)
+    assert "still" not in silent[wall]
+    assert "quiet" in silent[wall]
+    assert "moved" in visit("/?show=nonsense")
+
+
+def test_a_filter_that_leaves_nothing_says_so(visit: Visit) -> None:
+    measured([100.0] * 10)
+    assert "No series changed in its last 60 revisions" in visit("/?show=changed")
+    assert "No series is silent" in visit("/?show=silent")
 
 
 def test_hardware_that_sent_nothing_for_weeks_is_called_silent(visit: Visit) -> None:
-    before, after = make.revisions(2)
-    make.run(before, on=make.hardware("Fresh/em0"), received_at=timezone.now())
-    old = timezone.now() - timedelta(days=30)
-    make.run(after, on=make.hardware("Gone/em0"), received_at=old)
+    measured([100.0] * 3, on=make.hardware("Fresh/em0"))
+    measured([100.0] * 3, on=make.hardware("Gone/em0"), days_ago=30)
     text = visit("/")
-    assert "silent" in text[text.index("Gone/em0") : text.index("Fresh/em0")]
+    assert "Gone silent for 30 days" in text
+    assert "1 of 2 report" in text
+
+
+def test_runs_that_were_imported_are_told_apart_and_are_no_results_of_these_days(
+    visit: Visit,
+) -> None:
+    _, along = measured([100.0] * 3)
+    for at in along:
+        make.run(at, in_mode="old", history=True, received_at=timezone.now())
+    assert "1 run, 3 imported" in visit("/")
+
+
+def test_what_is_new_to_a_person_stays_new_while_the_visit_lasts(
+    client: Client, visit: Visit
+) -> None:
+    alert = loss()
+    ada = make.user("ada")
+    client.force_login(ada)
+    before = timezone.now() - timedelta(hours=3)
+    User.objects.filter(pk=ada.pk).update(looked_at=before)
+    for _ in range(2):
+        assert "New since you looked 3 h ago" in visit("/")
+    ada.refresh_from_db()
+    assert ada.seen_at == before
+    assert ada.looked_at is not None
+    assert ada.looked_at > before
+    User.objects.filter(pk=ada.pk).update(looked_at=timezone.now() - timedelta(minutes=40))
+    assert "Nothing is new since you looked 40 min ago" in visit("/")
+    assert Alert.objects.get() == alert
 
 
 def test_figures_of_a_simulated_lab_are_marked(visit: Visit) -> None:
-    before, after = make.revisions(2)
     machine = make.hardware("Sim/x", of=make.lab("Simulation", simulated=True))
-    series = make.series(on=machine)
-    make.comparison(series, before, after)
-    make.run(after, on=machine)
-    assert "Sim/x simulated" in visit("/")
+    measured([100.0] * 3, on=machine)
+    assert "Sim x simulated" in visit("/")
+
+
+def test_names_from_outside_are_escaped(client: Client) -> None:
+    loss(mode="<b>mode", on=make.hardware("<i>box/<u>nic"))
+    Revision.objects.update(subject="<script>alert(1)</script>", author_name="<img>")
+    page = client.get("/").content.decode()
+    for part in ("<b>mode", "<i>box", "<u>nic", "<script>alert", "<img>"):
+        assert part not in page
 
 
 def test_work_that_waits_is_said_and_asked_for_again(client: Client) -> None:
-    commit_that_changed(-11.4)
+    measured([100.0] * 3)
     Series.objects.update(dirty_from=1, dirty_since=timezone.now())
     page = client.get("/").content.decode()
     assert "1 series waits to be analysed" in " ".join(page.split())
@@ -150,13 +283,52 @@ def test_work_that_waits_is_said_and_asked_for_again(client: Client) -> None:
 
 def test_progress_ends_when_everything_is_analysed(client: Client) -> None:
     page = client.get("/progress/").content.decode()
-    assert "Every series is analysed" in page
+    assert "all analysed" in page
     assert "hx-get" not in page
 
 
-def test_the_number_of_queries_does_not_grow_with_commits(queries: Counted) -> None:
-    commit_that_changed(-11.4)
+def test_sixty_tiles_at_most_are_drawn_those_that_changed_first_and_the_rest_counted(
+    client: Client,
+) -> None:
+    along = make.revisions(3)
+    for number in range(70):
+        series = make.series(in_mode=f"mode-{number:02}")
+        make.history(series, along, [100.0] * 3)
+        make.analysis(series, count=3)
+    make.finding(series, along[0], along[1], change_pct=-9.0, revisions_after=2)
+    make.run(along[0])
+    page = client.get("/").content.decode()
+    assert page.count('<a class="tile"') == 60
+    assert "mode-69" in page
+    assert "+ 10 modes" in page
+
+
+def test_the_number_of_statements_grows_with_nothing(queries: Counted) -> None:
+    loss()
     few = queries("/")
-    for number in range(1, 6):
-        commit_that_changed(-5.0, first=310_000 + 10 * number, mode=f"mode-{number}")
-    assert queries("/") == few <= 18
+    for number in range(6):
+        loss(-5.0, mode=f"mode-{number}", on=make.hardware(f"box-{number}/nic"))
+    assert queries("/") == few <= 6
+
+
+def test_the_statements_of_a_person_are_the_session_the_row_and_the_visit(
+    client: Client, queries: Counted
+) -> None:
+    loss()
+    client.force_login(make.user("ada"))
+    assert queries("/") <= 9
+    assert queries("/") <= 8
+
+
+def test_a_wall_that_nothing_changed_is_not_drawn_again_and_one_that_changed_is(
+    client: Client, queries: Counted
+) -> None:
+    series, along = measured([100.0] * 10)
+    first = queries("/")
+    assert queries("/") == first - 2  # the tiles, and the names of the ends of the timeline
+    make.analysis(series, count=10, smallest={"pct": 1.5})
+    assert "= ± 1.5 %" in client.get("/").content.decode()
+    make.finding(series, along[2], along[3], change_pct=-8.0, revisions_after=7)
+    assert "▾ −8.0 %" in client.get("/").content.decode()
+    Hardware.objects.update(display_name="The big one")
+    assert "The big one" in client.get("/").content.decode()

@@ -67,7 +67,7 @@ def test_a_percentage_is_told_as_it_was_set(root: Client) -> None:
     assert "2.26 % by mode instead of 2 % (default)" in text
     assert "from none to 2.26" in text
     alert = Alert.objects.get(revision__name="r112")
-    assert "2.26 % (mode)" in read(root, f"/alerts/{alert.pk}/")
+    assert "2.26 % (mode)" in read(root, f"/alerts/{alert.pk}/?show=findings")
 
 
 def test_a_dry_run_without_effect_says_so(visit: Visit) -> None:

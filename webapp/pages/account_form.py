@@ -35,6 +35,11 @@ class AccountForm(ModelForm):
     time_zone = forms.ChoiceField(label="Time zone")
     quiet_from = forms.TimeField(label="Quiet from", required=False, widget=forms.TimeInput)
     quiet_until = forms.TimeField(label="Quiet until", required=False)
+    single_keys = forms.BooleanField(
+        label="Single keys",
+        required=False,
+        help_text="Letters and signs act on pages: j, a, g t; ? lists them. Off: Enter and Esc.",
+    )
 
     class Meta:
         model = User

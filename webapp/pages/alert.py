@@ -1,12 +1,12 @@
-"""`/alerts/<n>/`: what happened, where, since which commit, and what people did about it."""
+"""`/alerts/<n>/`: what happened, where, since which commit, what to do next, what people did."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import NamedTuple
+from statistics import fmean
 
 from django.contrib import messages
-from django.db.models import Max, Min, Q
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, make_aware
@@ -16,76 +16,111 @@ from webapp.accounts.services import is_triager, signed_in_user, triager_require
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.alerts.queries import (
     EffectInForce,
+    Listed,
     MinEffects,
+    Surroundings,
     beside,
+    candidates_beside,
+    facts_beside,
     lab_hint,
+    left_out_beside,
     members_at,
+    one_listed,
     sharper_interval,
+    surroundings_of,
 )
 from webapp.alerts.services import TriageError
 from webapp.analysis.models import Finding
-from webapp.analysis.queries import one_build_lines
+from webapp.analysis.queries import SideError, compare_sides, one_build_lines, sides_of
 from webapp.bisects.models import Bisect
+from webapp.charts import strip
 from webapp.pages.alert_acts import NUMBER_MAX, act, read_number
-from webapp.pages.alert_summaries import AlertSummary, summarise
+from webapp.pages.alert_cards import CARDS, Card, cards_of
+from webapp.pages.alert_charts import NARROW, SMALL
+from webapp.pages.alert_rows import pill_of
+from webapp.pages.alert_steps import steps_of
+from webapp.pages.alert_suspects import suspects_of
+from webapp.pages.alert_texts import beside_worst, headline, how_sure, state_note
 from webapp.pages.bisect_lines import lines_of
 from webapp.pages.job_offers import Offers, offers_at_alert
 from webapp.pages.links import with_query
-from webapp.results.models import Revision
+from webapp.results.models import Hardware
 
-SUSPECTS_SHOWN = 20
-
-
-class Suspects(NamedTuple):
-    """The commits that may be the cause, in order: the first ones, the likeliest and the last; and
-    how many ``more`` lie between.
-    """
-
-    shown: Sequence[Revision]
-    more: int
+TOO_FEW = "A side has fewer than 3 samples: ministat refuses it."
 
 
 @require_safe
 def page(request: HttpRequest, number: int) -> HttpResponse:
-    """One alert; `asof` shows what it held at a moment. The number of a joined one leads on."""
-    alert = _alert(number)
+    """One alert; `asof` shows what it held at a moment, `show` opens what is folded. The number of
+    a joined one leads on.
+    """
+    one = _listed(number)
+    alert, findings = one.alert, one.members.findings
     if alert.pk != number:
         messages.info(request, f"Alert {number} is part of this one: their commits are one.")
         return redirect(_with_moment(alert, request.GET.get("asof", "")))
-    summary = summarise([alert])[0]
     can_act = is_triager(request.user)
     events = list(alert.events.select_related("actor"))
     asof = _moment(request.GET.get("asof", ""))
+    show = request.GET.get("show", "")
+    near = surroundings_of(findings[:CARDS], whiskers=findings[:CARDS])
+    facts = facts_beside(alert)
     context = {
+        "one": one,
         "alert": alert,
-        "summary": summary,
-        "rows": _rows(summary),
-        "together": sharper_interval(summary.findings),
-        "one_build": one_build_lines(summary.worst) if summary.worst else (),
-        "withdrawn": "" if summary.worst else _withdrawn(alert),
-        "lab": lab_hint(alert, summary.findings),
+        "headline": headline(one),
+        "how_sure": how_sure(one.suspicion),
+        "pill": pill_of(alert),
+        "state_note": state_note(alert),
+        "acknowledged_by": one.taken_by,
+        "only": _only_machine(findings),
+        "cards": cards_of(findings[:CARDS], near, narrow=NARROW),
+        "undrawn": max(len(findings) - CARDS, 0),
+        "together": sharper_interval(findings),
+        "one_build": one_build_lines(one.members.worst) if one.members.worst else (),
+        "withdrawn": "" if one.members.worst else _withdrawn(alert),
+        "lab": lab_hint(alert, findings),
+        "left_out": left_out_beside(findings),
         "asof": asof,
         "past": members_at(alert, asof) if asof else (),
-        "beside": beside(alert, summary.findings),
-        "suspects": _suspects(alert),
+        "facts": facts,
+        "candidates": _candidates(alert) if facts.candidates else (),
+        "suspects": suspects_of(one),
+        "steps": steps_of(one, signed_in=request.user.is_authenticated),
         "bisects": lines_of(list(Bisect.objects.about(alert=alert.pk).with_subjects())),
         "events": events,
-        "neighbours": _neighbours(alert),
         "can_act": can_act,
-        "offers": _offers(summary) if can_act else None,
         "back": request.get_full_path(),
         "can_undo": _can_undo(alert, events),
-        "duplicates": list(alert.duplicates.order_by("pk")),
-        "simulated": any(row.series.hardware.lab.simulated for row in summary.findings),
+        "simulated": any(row.series.hardware.lab.simulated for row in findings),
+        **_section(show, one, can_act=can_act),
     }
     return render(request, "pages/alert.html", context)
+
+
+@require_safe
+def evidence(request: HttpRequest, number: int) -> HttpResponse:
+    """What stands beside the rows of the inbox: the charts of one alert, and its suspect."""
+    one = _listed(number, shown=3)
+    near = surroundings_of(one.members.findings, whiskers=one.members.findings)
+    context = {"chosen": chosen_of(one, near), "here": request.GET.get("here", "")[:2000]}
+    return render(request, "pages/_chosen.html", context)
+
+
+@require_safe
+def ministat(request: HttpRequest, number: int, finding: int) -> HttpResponse:
+    """What ministat says of the two points around a finding of the alert, with every sample."""
+    rows = Finding.objects.filter(pk=min(finding, NUMBER_MAX), membership__alert=number)
+    row = get_object_or_404(rows.with_subjects().with_revisions())
+    context = {"row": row, "number": number, **_samples(row)}
+    return render(request, "pages/_alert_ministat.html", context)
 
 
 @require_POST
 @triager_required
 def act_on_one(request: HttpRequest, number: int) -> HttpResponse:
     """Do what a triager's form says, and come back to the page with what became of it."""
-    alert = _alert(number)
+    alert = get_object_or_404(Alert.objects.with_revisions().numbered(min(number, NUMBER_MAX)))
     if alert.pk != number:
         messages.error(request, f"Alert {number} is part of this one now; look again.")
         return redirect(alert)
@@ -100,22 +135,38 @@ def act_on_one(request: HttpRequest, number: int) -> HttpResponse:
     return redirect(alert)
 
 
-def _alert(number: int) -> Alert:
-    found = Alert.objects.with_revisions().numbered(min(number, NUMBER_MAX))
-    return get_object_or_404(found)
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """One alert as it stands beside the rows of the inbox."""
+
+    one: Listed
+    headline: str
+    cards: Sequence[Card]
+    more: str
+
+    @property
+    def hardware(self) -> Hardware | None:
+        """The machine of its weightiest finding."""
+        return self.one.members.worst.series.hardware if self.one.members.worst else None
+
+
+def chosen_of(one: Listed, near: Mapping[int, Surroundings]) -> Chosen:
+    """The alert with its charts; ``near`` is what lies around its findings, with whiskers."""
+    findings = one.members.findings
+    cards = [*cards_of(findings[:1], near), *cards_of(findings[1:], near, size=SMALL)]
+    return Chosen(one, headline(one), cards, beside_worst(one) if one.members.more else "")
+
+
+def _listed(number: int, **how: int) -> Listed:
+    found = one_listed(min(number, NUMBER_MAX), **how)
+    if found is None:
+        raise Http404(f"no alert {number}")
+    return found
 
 
 def _with_moment(alert: Alert, asof: str) -> str:
     """The page of ``alert``, as of the moment that a mail's link names, if it names one."""
     return with_query(alert.get_absolute_url(), [("asof", asof)] if _moment(asof) else [])
-
-
-def _neighbours(alert: Alert) -> Mapping[str, int | None]:
-    """The open alerts around it in the order of the inbox, the newest first."""
-    waiting = Alert.objects.open().exclude(pk=alert.pk)
-    return waiting.aggregate(
-        previous=Min("pk", filter=Q(pk__gt=alert.pk)), next=Max("pk", filter=Q(pk__lt=alert.pk))
-    )
 
 
 def _moment(text: str) -> datetime | None:
@@ -129,11 +180,33 @@ def _moment(text: str) -> datetime | None:
         return None
 
 
-def _rows(summary: AlertSummary) -> list[tuple[Finding, EffectInForce]]:
+def _only_machine(findings: Sequence[Finding]) -> Hardware | None:
+    """The machine that all of several findings are on."""
+    machines = {row.series.hardware_id: row.series.hardware for row in findings}
+    return next(iter(machines.values())) if len(machines) == 1 else None
+
+
+def _candidates(alert: Alert) -> list[Finding]:
+    return list(candidates_beside(alert).with_revisions().with_subjects())
+
+
+def _section(show: str, one: Listed, *, can_act: bool) -> dict[str, object]:
+    """What of the page is folded and asked for."""
+    findings = one.members.findings
+    if show == "findings":
+        return {"show": show, "rows": _rows(one)}
+    if show == "others":
+        return {"show": show, "beside": beside(one.alert, findings)}
+    if show == "measure" and can_act:
+        return {"show": show, "offers": _offers(one)}
+    return {"show": ""}
+
+
+def _rows(one: Listed) -> list[tuple[Finding, EffectInForce]]:
     """The findings, each with the threshold in force in its series."""
-    series = [row.series_id for row in summary.findings]
-    thresholds = MinEffects.of(series, tree=summary.alert.tree_id)
-    return [(row, thresholds.for_series(row.series)) for row in summary.findings]
+    findings = one.members.findings
+    thresholds = MinEffects.of([row.series_id for row in findings], tree=one.alert.tree_id)
+    return [(row, thresholds.for_series(row.series)) for row in findings]
 
 
 def _withdrawn(alert: Alert) -> str:
@@ -144,22 +217,32 @@ def _withdrawn(alert: Alert) -> str:
     return row.why if row else ""
 
 
-def _offers(summary: AlertSummary) -> Offers | None:
+def _offers(one: Listed) -> Offers | None:
     """The jobs to ask for about its worst series; None where no finding is left."""
-    worst = summary.worst
-    return None if worst is None else offers_at_alert(summary.alert, worst.series)
+    worst = one.members.worst
+    return None if worst is None else offers_at_alert(one.alert, worst.series)
 
 
-def _suspects(alert: Alert) -> Suspects:
-    between = Revision.objects.between(alert.after, alert.revision)
-    first = list(between[: SUSPECTS_SHOWN + 1])
-    found = [*first[:SUSPECTS_SHOWN], alert.revision]
-    if alert.likeliest not in found:
-        found.insert(-1, alert.likeliest)
-    for revision in found:
-        revision.tree = alert.tree
-    are_all = len(first) <= SUSPECTS_SHOWN
-    return Suspects(found, 0 if are_all else between.count() - len(found) + 1)
+def _samples(row: Finding) -> dict[str, object]:
+    """The block and the strips of the samples on either side, or why there are none."""
+    try:
+        rows = compare_sides(sides_of(row)).rows
+    except SideError as error:
+        return {"problem": f"No samples to show: {error}."}
+    if not rows:
+        return {"problem": "No samples to show: they were withdrawn."}
+    found = rows[0]
+    sets = [
+        strip.Strip(one.label, one.samples, fmean(one.samples), one.units.interval())
+        for one in found.sets
+    ]
+    return {
+        "ministat": found.ministat_text() if found.can_render else "",
+        "problem": ""
+        if found.can_render
+        else "A side has fewer than 3 samples: ministat refuses it.",
+        "strips": strip.draw(sets, unit=found.metric.unit),
+    }
 
 
 def _can_undo(alert: Alert, events: Sequence[AlertEvent]) -> bool:

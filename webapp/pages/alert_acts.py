@@ -62,6 +62,13 @@ def _snooze(target: Target, form: Form) -> Alert:
     return alerts.snooze(**target, until=_start_of(day), reason=_reason(form))
 
 
+def _snooze_week(target: Target, form: Form) -> Alert:
+    """Until the day a week from now begins: what one key can say."""
+    day = timezone.localdate() + timedelta(days=7)
+    until = timezone.make_aware(datetime.combine(day, time()))
+    return alerts.snooze(**target, until=until, reason=_reason(form))
+
+
 def _start_of(text: str) -> datetime:
     try:
         day = parse_date(text)
@@ -138,6 +145,7 @@ ACTS: dict[str, Callable[[Target, Form], Alert]] = {
     "investigate": _investigate,
     "reopen": _reopen,
     "snooze": _snooze,
+    "snooze-week": _snooze_week,
     "duplicate": _duplicate,
     "merge": _merge,
     "move": _move,

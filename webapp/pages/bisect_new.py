@@ -111,11 +111,15 @@ def _draft(wanted: Wanted) -> Draft:
 
 
 def _series(wanted: Wanted) -> Series:
-    found = Series.objects.named().filter(
-        tree__name=wanted["tree"],
-        hardware__name=wanted["hardware"],
-        mode__name=wanted["mode"],
-        metric__name=wanted["metric"],
+    found = (
+        Series.objects.named()
+        .plain()
+        .filter(
+            tree__name=wanted["tree"],
+            hardware__name=wanted["hardware"],
+            mode__name=wanted["mode"],
+            metric__name=wanted["metric"],
+        )
     )
     series = found.first()
     if series is None:

@@ -25,9 +25,9 @@ class Headline:
     source: str
 
     @property
-    def css_class(self) -> str:
-        """The CSS class of the answer."""
-        return CSS.get(self.text, "cannot-tell")
+    def chip(self) -> str:
+        """The CSS class of the chip of the answer."""
+        return CSS.get(self.text, "same" if self.text == "equivalent" else "unsure")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from webapp.alerts.queries import with_agreeing
 from webapp.events.models import Release
-from webapp.pages.links import with_query
+from webapp.pages.commit_filter import VERDICTS, CommitFilter
 from webapp.pages.summaries import summarise
 from webapp.results.models import Revision, Tree
 
@@ -18,41 +18,41 @@ RELEASES_SHOWN = 50
 
 @require_safe
 def page(request: HttpRequest, tree: str) -> HttpResponse:
-    """The commits of a tree, newest first: those measured, or with `all=1` every one."""
+    """The commits of a tree that are asked for, newest first: of those measured, or with `all=1` of
+    every one.
+    """
     found = get_object_or_404(Tree, name=tree)
-    untested_too = request.GET.get("all") == "1"
-    start = _position(request.GET.get("before", ""))
-    rows = _rows(found, untested_too=untested_too, before=start)
+    asked = CommitFilter.parse(request.GET)
+    bound = asked.window(found)
+    rows = _rows(found, asked, bound)
     context = {
         "tree": found,
         "trees": Tree.objects.all(),
         "commits": summarise(rows[:ROWS]),
-        "untested_too": untested_too,
-        "is_first_page": start is None,
+        "asked": asked,
+        "verdicts": VERDICTS.items(),
+        "as_tested": asked.address(untested_too=False),
+        "as_all": asked.address(untested_too=True),
+        "newest": asked.address() if asked.before is not None else "",
         "releases": Release.objects.of_tree(found)[:RELEASES_SHOWN],
-        "older": _older(rows, untested_too=untested_too),
+        "older": _older(rows, asked, bound),
+        "stopped": bound is not None and len(rows) <= ROWS,
+        "has_paths": not asked.path or Revision.objects.with_paths(found),
     }
     return render(request, "pages/commits.html", context)
 
 
-def _rows(tree: Tree, *, untested_too: bool, before: int | None) -> list[Revision]:
+def _rows(tree: Tree, asked: CommitFilter, bound: int | None) -> list[Revision]:
     """One more than a page holds, to know whether there are older ones."""
-    found = with_agreeing(Revision.objects.of_tree(tree))
-    rows = found.placed().select_related("tree").order_by("-position")
-    if not untested_too:
-        rows = rows.tested()
-    if before is not None:
-        rows = rows.filter(position__lt=before)
-    return list(rows[: ROWS + 1])
+    found = with_agreeing(asked.of(tree, bound)).defer("message", "paths")
+    rows = list(found[: ROWS + 1])
+    for row in rows:
+        row.tree = tree
+    return rows
 
 
-def _older(rows: Sequence[Revision], *, untested_too: bool) -> str:
+def _older(rows: Sequence[Revision], asked: CommitFilter, bound: int | None) -> str:
     """The address of the next page, empty on the last one."""
-    if len(rows) <= ROWS:
-        return ""
-    pairs = [("before", str(rows[ROWS - 1].position)), *([("all", "1")] if untested_too else [])]
-    return with_query("", pairs)
-
-
-def _position(text: str) -> int | None:
-    return int(text[:18]) if text.isascii() and text.isdigit() else None
+    if len(rows) > ROWS:
+        return asked.address(before=rows[ROWS - 1].position)
+    return "" if bound is None else asked.address(before=bound + 1)

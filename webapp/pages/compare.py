@@ -1,159 +1,94 @@
 """`/compare/?a=…&b=…`: A against B along one axis, over everything both have."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from datetime import datetime
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from webapp.accounts.services import is_triager
 from webapp.analysis.queries import (
-    BUILDS_DIFFER,
+    FLAVOURS,
+    LEVELS,
     MOST_SIDES,
-    PARTS,
-    RUNS_DISAGREE,
-    ComparedRow,
-    ComparedSet,
+    SHOWN_PARTS,
+    BlockOptions,
     ComparedTable,
+    PointTable,
     Side,
     SideError,
+    as_points,
+    compare_link,
+    compare_points,
     compare_sides,
+    differing_parts,
+    moment_of,
 )
-from webapp.charts import strip
-from webapp.charts.strip import Strip
-from webapp.jobs.models import Job
-from webapp.pages import compare_report
-from webapp.pages.compare_power import boots_to_ask_for, power_line
-from webapp.pages.compare_verdict import compared_sentence
-from webapp.pages.job_offers import Ask, Offer, builds_ask, offers
-from webapp.pages.links import compare_link, with_query
+from webapp.charts import forest
+from webapp.pages import compare_answer, compare_pickers, compare_report
+from webapp.pages.compare_evidence import evidence_of
+from webapp.pages.compare_groups import panels_of
+from webapp.pages.compare_rows import ORDERS, Drawing, Line, lines_of, rows_html
+from webapp.pages.links import with_query
+from webapp.pages.variants import variants_beside
 from webapp.results.models import Revision
-from webapp.stats.compare import Comparison
+from webapp.stats.compare import Verdict
+from webapp.stats.defaults import MARGIN_PCT
 
-CONFIDENCE = 95.0
-ROWS_SHOWN = 300
-ROWS_WITH_POWER = 40
-"""Looking through all plans takes 3 ms a row; of a longer table, a row alone says its power."""
+ROWS_AT_ONCE = 60
+"""Rows of either kind that a page begins with; the others come when they are asked for."""
 
-PROVEN = frozenset({"better", "worse", "equivalent"})
 BAD_REQUEST = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """One set against the base; ``power`` says what it would take to prove a small change.
+class Box:
+    """One side above the table: its name, its parts, and its commit."""
 
-    ``boots`` is how many to ask an agent for, 0 where that was not looked at.
-    """
-
-    set: ComparedSet
-    comparison: Comparison
-    sentence: str
-    reason: str
-    power: str
-    boots: int
-
-    @property
-    def mean(self) -> float:
-        """The mean of the samples, in the metric's unit."""
-        return _mean(self.set)
-
-    @property
-    def verdict(self) -> str:
-        """The verdict against the base."""
-        return self.comparison.verdict.value
-
-    @property
-    def label(self) -> str:
-        """What the page calls it: the verdict, or why nothing can be told where that has a name."""
-        if self.comparison.runs_disagree:
-            return RUNS_DISAGREE
-        return BUILDS_DIFFER if self.comparison.builds_differ else self.verdict
-
-    @property
-    def percent(self) -> float | None:
-        """The change in percent of the base; None where there is no such figure."""
-        return self.comparison.change.percent
-
-    @property
-    def low(self) -> float | None:
-        """The lower end of the change's interval, in percent of the base."""
-        return self.comparison.change.low
-
-    @property
-    def high(self) -> float | None:
-        """The upper end of the change's interval, in percent of the base."""
-        return self.comparison.change.high
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One row of the page: the base, the sets held against it, and its evidence. ``block`` is the
-    address of ministat's block of these very sessions; empty where a set holds several.
-    """
-
-    row: ComparedRow
-    label: str
-    others: Sequence[Judged]
-    link: str
-    block: str
-
-    @property
-    def base_mean(self) -> float:
-        """The mean of the base, in the metric's unit."""
-        return _mean(self.row.sets[0])
-
-    @property
-    def is_proven(self) -> bool:
-        """Whether any set is proven better, worse or equivalent."""
-        return any(other.verdict in PROVEN for other in self.others)
-
-    @property
-    def size(self) -> float:
-        """The largest proven change in percent, for the order of the rows."""
-        proven = (other for other in self.others if other.verdict in PROVEN)
-        return max((abs(other.percent or 0.0) for other in proven), default=0.0)
-
-    @property
-    def builds_differ(self) -> int:
-        """How many sets differ from the base for sure, as one build from another."""
-        return sum(other.comparison.builds_differ for other in self.others)
-
-    @property
-    def is_in_question(self) -> bool:
-        """Whether runs of one revision disagree in it."""
-        return any(other.comparison.runs_disagree for other in self.others)
-
-    @property
-    def ministat(self) -> str:
-        """ministat's block; empty where a set has too few samples."""
-        return self.row.ministat_text() if self.row.can_render else ""
-
-    @property
-    def image(self) -> str:
-        """The samples of each set as an SVG of strips."""
-        return strip.draw([_strip(one) for one in self.row.sets], unit=self.row.metric.unit)
-
-    @property
-    def simulated(self) -> bool:
-        """Whether any of it was measured on a simulated machine."""
-        return any(one.hardware.lab.simulated for one in self.row.sets)
+    name: str
+    side: Side
+    revision: Revision
 
 
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
     """Two to seven sides compared; 400 and the reason where a side cannot be read."""
     texts = _texts(request)
-    if not texts:
-        return render(request, "pages/compare.html", {"sides": _examples()})
     try:
-        table = _compare(texts)
+        if compare_pickers.PICK in request.GET and not texts:
+            return redirect(compare_pickers.picked_address(request.GET))
+        if not texts or "change" in request.GET:
+            return _start(request, [Side.parse(text) for text in texts])
+        return _compared(request, [Side.parse(text) for text in texts])
     except SideError as error:
-        context = {"error": str(error), "sides": _form(texts)}
-        return render(request, "pages/compare.html", context, status=BAD_REQUEST)
-    return render(request, "pages/compare.html", _context(request, table, texts))
+        return _start(request, _readable(texts), str(error))
+
+
+@require_safe
+def row(request: HttpRequest) -> HttpResponse:
+    """The evidence of a comparison that has one row: what opens under it."""
+    try:
+        sides = [Side.parse(text) for text in _texts(request)]
+        options = BlockOptions.read(request.GET.dict())
+        table = compare_sides(sides, moment_of(request.GET.get("asof", "")))
+    except SideError as error:
+        return _refused(str(error))
+    if len(table.rows) != 1:
+        return _refused(f"{len(table.rows)} rows: name hardware, mode and metric of one")
+    return HttpResponse(_evidence(request, table, options, compare_link(*table.sides)))
+
+
+@require_safe
+def suggestions(request: HttpRequest) -> HttpResponse:
+    """Names for one field of the form, as options of its list."""
+    part = request.GET.get("part", "")
+    text = (request.GET.getlist(part) or [""])[0]
+    tree = "" if part == "tree" else request.GET.get("of", "")
+    found = compare_pickers.suggestions(part, text, tree)
+    return render(request, "pages/_compare_suggestions.html", {"suggestions": found})
 
 
 @require_safe
@@ -168,13 +103,19 @@ def markdown(request: HttpRequest) -> HttpResponse:
     return _report(request, compare_report.as_markdown, "text/markdown")
 
 
+def _refused(reason: str, content_type: str = "text/plain; charset=utf-8") -> HttpResponse:
+    return HttpResponse(f"{reason}\n", content_type=content_type, status=BAD_REQUEST)
+
+
 def _report(request: HttpRequest, write: compare_report.Writer, content_type: str) -> HttpResponse:
     content_type = f"{content_type}; charset=utf-8"
     try:
-        table = _compare(_texts(request))
+        options = BlockOptions.read(request.GET.dict())
+        sides = [Side.parse(text) for text in _texts(request)]
+        table = compare_sides(sides, moment_of(request.GET.get("asof", "")))
     except SideError as error:
-        return HttpResponse(f"{error}\n", content_type=content_type, status=BAD_REQUEST)
-    return HttpResponse(write(table), content_type=content_type)
+        return _refused(str(error), content_type)
+    return HttpResponse(write(table, options), content_type=content_type)
 
 
 def _texts(request: HttpRequest) -> list[str]:
@@ -182,149 +123,179 @@ def _texts(request: HttpRequest) -> list[str]:
     return [text.strip().replace("\0", "") for text in given if text.strip()]
 
 
-def _compare(texts: Sequence[str]) -> ComparedTable:
-    return compare_sides([Side.parse(text) for text in texts])
+def _readable(texts: Sequence[str]) -> list[Side]:
+    """Those that can be read, for the form that mends the others."""
+    found = []
+    for text in texts[:MOST_SIDES]:
+        try:
+            found.append(Side.parse(text))
+        except SideError:
+            continue
+    return found
 
 
-def _context(request: HttpRequest, table: ComparedTable, texts: Sequence[str]) -> dict[str, object]:
-    with_power = len(table.rows) <= ROWS_WITH_POWER
-    rows = (_line(table, row, with_power=with_power) for row in table.rows)
-    together = table.headline
-    lines = sorted(
-        rows, key=lambda line: (-line.size, not line.is_in_question, -line.builds_differ)
+def _start(request: HttpRequest, sides: Sequence[Side], error: str = "") -> HttpResponse:
+    """What to compare: comparisons at hand, and the form, with ``sides`` in it."""
+    context = {
+        "error": error,
+        "ready": compare_pickers.ready_made(),
+        "columns": compare_pickers.columns_of(sides),
+        "suggestions": compare_pickers.all_suggestions(),
+        "parts": compare_pickers.PARTS,
+    }
+    status = BAD_REQUEST if error else 200
+    return render(request, "pages/compare_start.html", context, status=status)
+
+
+def _compared(request: HttpRequest, sides: Sequence[Side]) -> HttpResponse:
+    options = BlockOptions.read(request.GET.dict())
+    asof = moment_of(request.GET.get("asof", ""))
+    table = None if asof or _is_one_row(sides) else compare_points(sides)
+    by_samples = None
+    if table is None:
+        by_samples = compare_sides(sides, asof)
+        table = as_points(by_samples)
+    elif len(table.rows) == 1:
+        by_samples = compare_sides(sides)
+    evidence = ""
+    if by_samples is not None and len(by_samples.rows) == 1:
+        evidence = _evidence(request, by_samples, options, request.get_full_path())
+    return render(request, "pages/compare.html", _context(request, table, asof, evidence))
+
+
+def _is_one_row(sides: Sequence[Side]) -> bool:
+    return all(side.hardware and side.mode and side.metric for side in sides)
+
+
+def _evidence(request: HttpRequest, table: ComparedTable, options: BlockOptions, back: str) -> str:
+    context = {
+        "evidence": evidence_of(request, table, options),
+        "options": options,
+        "flavours": FLAVOURS,
+        "levels": LEVELS,
+        "confidence": f"{options.confidence:g}",
+        "back": back,
+        "sides": [str(side) for side in table.sides],
+        "asof": request.GET.get("asof", ""),
+    }
+    return render_to_string("pages/_compare_evidence.html", context, request)
+
+
+def _context(
+    request: HttpRequest, table: PointTable, asof: datetime | None, evidence: str
+) -> dict[str, object]:
+    order = request.GET.get("order", ORDERS[0])
+    titles = _titles(table.sides)
+    with_metric = len({row.base.metric for row in table.rows}) > 1
+    cells = compare_answer.cells_of(table)
+    groups = compare_answer.groups_of(cells, titles, with_metric=with_metric)
+    lines = lines_of(cells, order if order in ORDERS else ORDERS[0])
+    more = [("asof", asof.isoformat())] if asof else []
+    drawing = Drawing(
+        table=table,
+        titles=titles,
+        reach=_reach(lines),
+        with_metric=with_metric,
+        path=reverse("compare"),
+        fragment=reverse("compare_row"),
+        more=more,
     )
-    proven = [line for line in lines if line.is_proven]
-    unproven = [line for line in lines if not line.is_proven]
-    query = [("a", texts[0]), *(("b", text) for text in texts[1:])]
+    shown = [line for line in lines if line.is_proven]
+    folded = [line for line in lines if not line.is_proven]
+    most = len(lines) if "all" in request.GET else ROWS_AT_ONCE
     return {
         "table": table,
-        "sides": _form(texts),
-        "titles": _titles(table.sides),
+        "asof": asof,
+        "boxes": _boxes(table),
         "common": _common(table.sides),
-        "metrics": sorted({line.row.metric.name for line in lines}),
-        "counts": {verdict.value: count for verdict, count in together.counts.items()},
-        "together": together,
-        "builds_differ": sum(line.builds_differ for line in lines),
-        "in_question": sum(line.is_in_question for line in lines),
-        "proven": proven[:ROWS_SHOWN],
-        "unproven": unproven[:ROWS_SHOWN],
-        "unproven_count": len(unproven),
-        "left_out": max(len(proven), len(unproven)) > ROWS_SHOWN,
-        "is_single": len(lines) == 1,
-        "offers": _offers(lines[0]) if len(lines) == 1 and is_triager(request.user) else [],
-        "back": request.get_full_path(),
-        "simulated": any(line.simulated for line in lines),
-        "text_link": with_query(reverse("compare_text"), query),
-        "markdown_link": with_query(reverse("compare_markdown"), query),
-        "data_link": with_query(reverse("api:compare"), query),
-        "swapped": compare_link(*reversed(table.sides)) if len(texts) == 2 else "",
+        "answer": compare_answer.headline(cells, groups, _subject(table.sides, titles)),
+        "lead": compare_answer.lead(cells),
+        "counts": {verdict.value: count for verdict, count in table.headline.counts.items()},
+        "together": table.headline,
+        "panels": panels_of(groups, drawing.reach),
+        "drawing": drawing,
+        "definitions": forest.definitions(drawing.reach),
+        "axis": _axis(lines, drawing),
+        "margin": MARGIN_PCT,
+        "orders": [(name, _ordered(request, name), name == order) for name in ORDERS],
+        "shown": rows_html(shown[:most], drawing, evidence),
+        "shown_count": len(shown),
+        "folded": rows_html(folded[:most], drawing, evidence),
+        "folded_count": len(folded),
+        "folded_counts": _folded_counts(folded),
+        "left_out": max(len(shown) - most, 0) + max(len(folded) - most, 0),
+        "all_link": _ordered(request, order, everything=True),
+        "simulated": any(one.simulated for row in table.rows for one in row.points),
+        "text_link": compare_link(*table.sides, page="compare_text", more=more),
+        "markdown_link": compare_link(*table.sides, page="compare_markdown", more=more),
+        "data_link": compare_link(*table.sides, page="api:compare", more=more),
+        "change_link": f"{compare_link(*table.sides)}&change=1",
+        "choices": variants_beside(table.revisions),
+        "swapped": compare_link(*reversed(table.sides)) if len(table.sides) == 2 else "",
     }
 
 
-def _offers(line: Line) -> list[Offer]:
-    """More runs of each set, as many boots as the power planner names; of the base, the most. More
-    builds of both sides where one of each cannot tell.
-    """
-    most = max(other.boots for other in line.others)
-    boots = [most, *(other.boots for other in line.others)]
-    asks = [
-        Ask(Job.Purpose.MORE_RUNS, [one.revision], one.hardware, one.mode, number)
-        for one, number in zip(line.row.sets, boots, strict=True)
+def _reach(lines: Sequence[Line]) -> forest.Reach:
+    """A scale for what is proven, else for all: wide intervals that tell nothing leave it."""
+    proven = [line for line in lines if line.is_proven] or lines
+    intervals = ((cell.judged.low, cell.judged.high) for line in proven for cell in line.cells)
+    return forest.reach_of(intervals, margin=MARGIN_PCT)
+
+
+def _axis(lines: Sequence[Line], drawing: Drawing) -> str:
+    """The head of the plots, with the metric's words where all rows have the same."""
+    ways = {tuple(compare_answer.direction_texts(line.row).items()) for line in lines}
+    better = {line.row.base.better for line in lines}
+    if len(ways) != 1 or len(better) != 1:
+        return forest.axis(drawing.reach, less="muted:less", more="muted:more")
+    words = dict(ways.pop())
+    ends = f"worse:{words[Verdict.WORSE]}", f"better:{words[Verdict.BETTER]}"
+    less, more = ends if better.pop() == "more" else ends[::-1]
+    return forest.axis(drawing.reach, less=less, more=more)
+
+
+def _folded_counts(lines: Sequence[Line]) -> list[tuple[str, int]]:
+    labels = [cell.judged.label for line in lines for cell in line.cells]
+    return [(label, labels.count(label)) for label in dict.fromkeys(sorted(labels))]
+
+
+def _ordered(request: HttpRequest, order: str, *, everything: bool = False) -> str:
+    pairs = [("a", one) for one in request.GET.getlist("a")[:1]]
+    pairs += [("b", one) for one in request.GET.getlist("b")]
+    pairs += [("asof", one) for one in request.GET.getlist("asof")[:1]]
+    pairs += [("order", order)] if order in ORDERS[1:] else []
+    pairs += [("all", "1")] if everything else []
+    return with_query(reverse("compare"), pairs)
+
+
+def _boxes(table: PointTable) -> list[Box]:
+    return [
+        Box(name, side, revision)
+        for name, side, revision in zip("ABCDEFG", table.sides, table.revisions, strict=False)
     ]
-    base = line.row.sets[0]
-    builds = [
-        builds_ask([base.revision, other.set.revision], base.hardware, base.mode)
-        for other in line.others
-        if other.comparison.builds_differ and other.set.series_id == base.series_id
-    ]
-    return offers([*builds, *asks])
 
 
 def _titles(sides: Sequence[Side]) -> list[str]:
     """Each side by what tells it apart from the others."""
-    differing = [part for part in PARTS if len({getattr(side, part) for side in sides}) > 1]
-    return [" ".join(getattr(side, part) for part in differing) or str(side) for side in sides]
+    differing = differing_parts(sides)
+    return [" ".join(_part_text(side, part) for part in differing) or str(side) for side in sides]
+
+
+def _part_text(side: Side, part: str) -> str:
+    value: str = getattr(side, part)
+    return value or {"mode": "without", "hardware": "all hardware"}.get(part, "")
+
+
+def _subject(sides: Sequence[Side], titles: Sequence[str]) -> str:
+    """What the headline is about: the option, else B against A."""
+    base, *others = sides
+    options = [" ".join(side.options) for side in others]
+    if all(options) and not base.options:
+        return ", ".join(options)
+    return f"{', '.join(titles[1:])} against {titles[0]}"
 
 
 def _common(sides: Sequence[Side]) -> str:
     """What all sides say alike, the particular before the general."""
-    values = {part: {getattr(side, part) for side in sides} for part in reversed(PARTS)}
+    values = {part: {getattr(side, part) for side in sides} for part in reversed(SHOWN_PARTS)}
     return " · ".join(alike.pop() for alike in values.values() if len(alike) == 1 and alike != {""})
-
-
-def _line(table: ComparedTable, row: ComparedRow, *, with_power: bool) -> Line:
-    others = [
-        _judged(
-            row, one, comparison, reason, with_power=with_power, with_boots=len(table.rows) == 1
-        )
-        for one, comparison, reason in zip(row.sets[1:], row.judged, row.reasons, strict=True)
-    ]
-    sides = _sides_of_row(table, row)
-    return Line(row, _label(table, row), others, compare_link(*sides), _block(sides, row))
-
-
-def _block(sides: Sequence[Side], row: ComparedRow) -> str:
-    """Of one session a side: a session that is measured later does not change it."""
-    if any(len(one.sessions) != 1 for one in row.sets):
-        return ""
-    pinned = [
-        replace(side, session=one.sessions[0]) for side, one in zip(sides, row.sets, strict=True)
-    ]
-    return compare_link(*pinned, page="compare_text")
-
-
-def _label(table: ComparedTable, row: ComparedRow) -> str:
-    """The parts of the row that the sides left open; all sides fixed means one row, the metric."""
-    side, base = table.sides[0], row.sets[0]
-    open_parts = [
-        base.mode.name if not side.mode else "",
-        base.hardware.name if not side.hardware else "",
-    ]
-    return " · ".join(filter(None, open_parts)) or row.metric.name
-
-
-def _judged(
-    row: ComparedRow,
-    one: ComparedSet,
-    comparison: Comparison,
-    reason: str,
-    *,
-    with_power: bool,
-    with_boots: bool,
-) -> Judged:
-    sentence = compared_sentence(comparison, better=row.better, unit=row.metric.unit)
-    power = power_line(row.sets[0], one, comparison) if with_power else ""
-    boots = boots_to_ask_for(row.sets[0], one, comparison) if with_boots else 0
-    return Judged(one, comparison, sentence, reason, power, boots)
-
-
-def _sides_of_row(table: ComparedTable, row: ComparedRow) -> list[Side]:
-    """The sides that mean this row alone: its own address."""
-    return [
-        replace(side, hardware=one.hardware.name, mode=one.mode.name, metric=row.metric.name)
-        for side, one in zip(table.sides, row.sets, strict=True)
-    ]
-
-
-def _strip(one: ComparedSet) -> Strip:
-    return Strip(one.label, one.samples, _mean(one), _interval(one))
-
-
-def _mean(one: ComparedSet) -> float:
-    return one.summary.mean if one.summary else sum(one.samples) / len(one.samples)
-
-
-def _interval(one: ComparedSet) -> tuple[float, float] | None:
-    """The 95 % interval of the mean by the set's own units, Student's t; None where unknown."""
-    return one.units.interval(CONFIDENCE)
-
-
-def _form(texts: Sequence[str]) -> list[str]:
-    """The fields of the form: what was given, and an empty one while there is room."""
-    return [*texts, ""] if len(texts) < MOST_SIDES else list(texts)
-
-
-def _examples() -> list[str]:
-    """Two sides that are there, to show how they are written."""
-    newest = Revision.objects.tested().select_related("tree").order_by("-tree", "-position")[:2]
-    return [str(Side(revision.tree.name, revision.name)) for revision in reversed(newest)]

@@ -9,7 +9,7 @@ from statistics import fmean, variance
 from webapp.analysis.queries import ComparedSet
 from webapp.charts.text import half_width
 from webapp.stats.compare import Comparison, Level
-from webapp.stats.limits import is_sample
+from webapp.stats.limits import is_sample, worth_telling
 from webapp.stats.power import NoiseLevels, Plan, Requirement, plan_for
 
 TARGET_PERCENT = 1.0
@@ -39,7 +39,8 @@ def power_line(base: ComparedSet, other: ComparedSet, judged: Comparison) -> str
     aim = f"To prove {TARGET_PERCENT:g} % here in 80 of 100 cases{counted}"
     if needed.plan is not None:
         return f"{aim}: {planned(needed, unit)}."
-    provable = f"only {half_width(needed.provable)} %" if needed.provable else "nothing"
+    most_told = worth_telling(needed.provable)
+    provable = f"only {half_width(most_told)} %" if most_told else "nothing"
     return f"{aim}: not by {measured(most, unit)}, which would prove {provable}."
 
 

@@ -2,27 +2,33 @@
 
 from collections.abc import Callable, Sequence
 
-from webapp.analysis.queries import ComparedRow, ComparedTable
+from webapp.analysis.queries import (
+    OTHER_EPOCH,
+    PLAIN_BLOCK,
+    BlockOptions,
+    ComparedRow,
+    ComparedTable,
+)
 from webapp.charts.text import better_text, change_within, number
 from webapp.pages.compare_verdict import compared_sentence
 from webapp.stats.markdown import block, inline
 
-Writer = Callable[[ComparedTable], str]
+Writer = Callable[[ComparedTable, BlockOptions], str]
 TOO_FEW = "A set has fewer than 3 samples: ministat refuses it."
 NOTHING = "Nothing was measured on every side."
 SIMULATED = "These figures come from a simulation."
 
 
-def as_text(table: ComparedTable) -> str:
-    """The ministat block of every row under a line that names it."""
+def as_text(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> str:
+    """The ministat block of every row, with ``options``, under a line that names it."""
     if not table.rows:
         return f"{NOTHING}\n"
-    blocks = [f"{_title(row)}\n{_reasons(row)}\n\n{_block(row)}" for row in table.rows]
+    blocks = [f"{_title(row)}\n{_reasons(row)}\n\n{_block(row, options)}" for row in table.rows]
     head = [f"{SIMULATED}\n"] if _is_simulated(table) else []
     return "\n".join([*head, *blocks, f"{_headline(table)}\n"])
 
 
-def as_markdown(table: ComparedTable) -> str:
+def as_markdown(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> str:
     """Title, hardware, a table of all rows, then the ministat block of each."""
     base, *others = table.sides
     parts = [
@@ -31,7 +37,7 @@ def as_markdown(table: ComparedTable) -> str:
         *([SIMULATED] if _is_simulated(table) else []),
         "\n".join(f"- {inline(name)}" for name in _hardware(table)),
         _table(table.rows),
-        *(_section(row) for row in table.rows),
+        *(_section(row, options) for row in table.rows),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -43,8 +49,9 @@ def _headline(table: ComparedTable) -> str:
     return f"{counts} ({together.text})."
 
 
-def _section(row: ComparedRow) -> str:
-    return "\n\n".join([f"## {inline(_title(row))}", _reasons(row, inline), block(_block(row))])
+def _section(row: ComparedRow, options: BlockOptions) -> str:
+    text = block(_block(row, options))
+    return "\n\n".join([f"## {inline(_title(row))}", _reasons(row, inline), text])
 
 
 def _title(row: ComparedRow) -> str:
@@ -53,15 +60,18 @@ def _title(row: ComparedRow) -> str:
 
 
 def _reasons(row: ComparedRow, shown: Callable[[str], str] = str) -> str:
-    """A line for each set after the first, ``shown`` by its label: why its verdict came out so."""
-    if len(row.reasons) == 1:
-        return row.reasons[0]
-    named = zip(row.sets[1:], row.reasons, strict=True)
-    return "\n".join(f"- {shown(one.label)}: {reason}" for one, reason in named)
+    """A line for each set after the first, ``shown`` by its label: why its verdict came out so, and
+    what else may differ."""
+    left_out = [shown(f"{text}.") for text in row.left_out]
+    said = [" ".join(filter(None, pair)) for pair in zip(row.reasons, row.cautions, strict=True)]
+    if len(said) == 1:
+        return "\n".join([said[0], *left_out])
+    named = zip(row.sets[1:], said, strict=True)
+    return "\n".join([*(f"- {shown(one.label)}: {text}" for one, text in named), *left_out])
 
 
-def _block(row: ComparedRow) -> str:
-    text = row.ministat_text() if row.can_render else TOO_FEW
+def _block(row: ComparedRow, options: BlockOptions) -> str:
+    text = row.ministat_text(options) if row.can_render else TOO_FEW
     return text if text.endswith("\n") else text + "\n"
 
 
@@ -85,11 +95,12 @@ def _cells(row: ComparedRow) -> list[str]:
     base = row.sets[0]
     base_mean = base.summary.mean if base.summary else None
     cells = []
-    for one, judged in zip(row.sets[1:], row.judged, strict=True):
+    for one, judged, parted in zip(row.sets[1:], row.judged, row.parted, strict=True):
         mean = number(one.summary.mean if one.summary else None)
         change = judged.change
         delta = change_within(change.percent, change.low, change.high)
         verdict = compared_sentence(judged, better=row.better, unit=row.metric.unit)
+        verdict += f" ({OTHER_EPOCH})" if parted else ""
         what, label = inline(row.key_label or base.label), inline(one.label)
         cells.append(f"| {what} | {label} | {mean} | {number(base_mean)} | {delta} | {verdict} |")
     return cells

@@ -3,6 +3,7 @@
 from webapp.analysis.queries import BUILDS_DIFFER, RUNS_DISAGREE
 from webapp.charts.text import direction, half_width
 from webapp.stats.compare import MORE_BUILDS, Comparison, Verdict
+from webapp.stats.limits import worth_telling
 
 
 def compared_sentence(comparison: Comparison, *, better: str, unit: str) -> str:
@@ -19,7 +20,7 @@ def compared_sentence(comparison: Comparison, *, better: str, unit: str) -> str:
 
 
 def _cannot_tell(comparison: Comparison) -> str:
-    visible = comparison.change.visible
+    visible = worth_telling(comparison.change.visible)
     if comparison.runs_disagree:
         return f"{RUNS_DISAGREE} runs of one revision disagree"
     if comparison.builds_differ:

@@ -14,6 +14,8 @@ from webapp.analysis.services import FEWEST_REVISIONS
 from webapp.charts.text import half_width, with_minus
 from webapp.charts.trend import AlertMark, Found, Level
 from webapp.results.models import Series
+from webapp.stats.changes.explain import TOO_FEW
+from webapp.stats.limits import worth_telling
 
 NOT_KNOWN = "not known"
 
@@ -106,11 +108,13 @@ class SeriesText:
     @property
     def smallest(self) -> str:
         """What the next two revisions could prove in 80 of 100 cases."""
-        return _figure((self.summary.get("smallest") or {}).get("pct"))
+        return _figure(self._smallest)
 
     @property
     def what_helps(self) -> str:
         """What would show smaller changes."""
+        if self.summary.get("smallest") and self._smallest is None:
+            return TOO_FEW  # analysed before such figures were left out
         return with_minus(str(self.summary.get("what_helps", "")))
 
     @property
@@ -127,6 +131,16 @@ class SeriesText:
     def is_drifting(self) -> bool:
         """Whether the level moves slowly."""
         return bool(self.summary.get("is_drifting"))
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the series has one revision: nothing can be proven of it yet."""
+        return self.summary.get("count") == 1
+
+    @property
+    def _smallest(self) -> float | None:
+        found = (self.summary.get("smallest") or {}).get("pct")
+        return None if self.is_single else worth_telling(found)
 
     @property
     def _noise(self) -> Mapping[str, Any]:

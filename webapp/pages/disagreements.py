@@ -37,7 +37,8 @@ class UploadLine:
 @dataclass(frozen=True, slots=True)
 class InSeries:
     """What the runs say in one series: of the two that differ most one lies ``percent`` above the
-    other, which without a cause is seen with ``chance``, at most ``limit`` for a mark.
+    other, which without a cause is seen with ``chance``, at most ``limit`` for a mark. ``sessions``
+    are their names, the lower first, where two sessions differ so; else empty.
     """
 
     series: Series
@@ -45,6 +46,7 @@ class InSeries:
     percent: float
     chance: float
     limit: float
+    sessions: Sequence[str]
 
     @property
     def size(self) -> str:
@@ -74,6 +76,11 @@ class WaitingLine(NamedTuple):
 
     point: Point
     size: str
+
+
+def needs_runs(points: Iterable[Point]) -> bool:
+    """Whether `disagreements` looks at the runs of the commit of ``points`` at all."""
+    return any(_is_beyond_noise(point) for point in points)
 
 
 def disagreements(points: Iterable[Point], runs: Iterable[Run]) -> list[Disagreement]:
@@ -147,6 +154,7 @@ def _in_series(point: Point, by_uuid: Mapping[str, Run]) -> InSeries:
         found["percent"],
         found["chance"],
         found["limit"],
+        [found["first"], found["second"]] if found.get("of_sessions") else [],
     )
 
 

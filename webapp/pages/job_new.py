@@ -20,7 +20,7 @@ from webapp.results.models import Point, Series
 def page(request: HttpRequest) -> HttpResponse:
     """What can be measured anew beside a point of a series."""
     series = get_object_or_404(
-        Series.objects.named(), pk=read_number(request.GET.get("series", ""))
+        Series.objects.named().plain(), pk=read_number(request.GET.get("series", ""))
     )
     point = _point(series, request.GET.get("revision", ""))
     context = {

@@ -1,51 +1,59 @@
-"""`/`: what is broken now?"""
+"""`/`: what got worse since I last looked?"""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from hashlib import sha256
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from webapp.alerts.models import Agreement
-from webapp.alerts.queries import of_interest, with_agreeing
-from webapp.analysis.models import Finding, Verdict
-from webapp.bisects.models import Bisect
-from webapp.pages.alert_summaries import open_by_severity
-from webapp.pages.bisect_lines import lines_of
-from webapp.pages.summaries import CommitSummary, summarise
-from webapp.results.models import Hardware, Revision, Run, Series
+from webapp.accounts.models import User
+from webapp.accounts.services import note_visit
+from webapp.alerts.queries import open_losses
+from webapp.analysis.queries import WallSeries, wall_series, wall_tiles
+from webapp.bisects.queries import running_bisects
+from webapp.charts.around import SHOWN
+from webapp.jobs.queries import SILENT_AFTER, Machine, machines
+from webapp.pages import overview_losses, overview_timeline, overview_wall
+from webapp.pages.ages import age
+from webapp.pages.first_steps import first_steps
+from webapp.pages.kept import Kept
+from webapp.pages.overview_headline import headline_of
+from webapp.pages.overview_strip import Strip
+from webapp.pages.overview_wall import FILTERS, REVISIONS_SHOWN, Chosen
+from webapp.results.models import Series
 
-ALERTS_SHOWN = 12
-REGRESSIONS_SHOWN: Mapping[str, int] = {
-    Finding.State.CONFIRMED: 12,
-    Finding.State.ONE_BUILD: 6,
-    Finding.State.CANDIDATE: 6,
-}
-AGREEING_SHOWN = 6
-TESTED_SHOWN = 15
+LOSSES_SHOWN = 12
 BISECTS_SHOWN = 20
-RUNS_LOOKED_AT = 400
-"""The revisions of the runs received last are those tested lately; an index finds these runs."""
+DAYS = SILENT_AFTER.days
+NEW_TO_STRANGERS = timedelta(hours=24)
 
-SILENT_AFTER = timedelta(days=14)
-"""A lab that tests each week may miss one."""
+WALLS: Kept[dict[str, object]] = Kept(most=6, seconds=60.0)
+"""Drawn walls: most readers of a morning see the same. A revision may be renamed, or a point be
+computed anew from what an operator decided, without a sign of it here: that shows in a minute."""
 
 
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
-    """The first page: open alerts, what was tested lately, bisects, machines."""
+    """The first page: what is open, every series, what was tested, which machines report."""
     now = timezone.now()
-    regressions, tested = _regressions(), _tested_lately()
-    found = with_agreeing(Revision.objects.select_related("tree")).in_bulk([*regressions, *tested])
+    found = {one.id: one for one in machines(now=now, days=DAYS)}
+    series = wall_series(counted=REVISIONS_SHOWN)
+    if not series and not any(one.received_at for one in found.values()):
+        return render(request, "pages/first_steps.html", first_steps())
+    since, since_text = _since(request, now)
+    losses = open_losses(since=since, most=LOSSES_SHOWN, beside=SHOWN)
+    bisects = running_bisects(BISECTS_SHOWN)
+    by_alert = {one.alert: one for one in bisects}
     context = {
-        "alerts": open_by_severity(ALERTS_SHOWN),
-        "regressions": _summaries(regressions, found),
-        "tested": _summaries(tested, found),
-        "bisects": lines_of(list(Bisect.objects.running().with_subjects()[:BISECTS_SHOWN])),
-        "hardware": _hardware(now),
-        "waiting": Series.objects.dirty().count(),
+        "headline": headline_of(losses, series, found, since_text=since_text),
+        "strip": Strip(losses, found, bisects, now),
+        "losses": overview_losses.draw(losses, found, by_alert, most=LOSSES_SHOWN, now=now),
+        "waiting": sum(one.is_dirty for one in series),
+        "has_simulated": any(one.is_simulated for one in found.values()),
+        **_wall(request, series, found, now),
     }
     return render(request, "pages/overview.html", context)
 
@@ -56,27 +64,55 @@ def progress(request: HttpRequest) -> HttpResponse:
     return render(request, "pages/_progress.html", {"waiting": Series.objects.dirty().count()})
 
 
-def _regressions() -> list[int]:
-    """Commits (ids) that made something worse: confirmed, one build a side, candidates of single
-    series, then those at which several agree.
-    """
-    lately = of_interest(Finding.objects.live()).revisions_lately(Verdict.WORSE, REGRESSIONS_SHOWN)
-    return list(dict.fromkeys([*lately, *Agreement.objects.losses_lately(AGREEING_SHOWN)]))
+def _since(request: HttpRequest, now: datetime) -> tuple[datetime, str]:
+    """What opened after it is new, and how the page says so."""
+    user = request.user
+    seen = note_visit(user=user, now=now) if isinstance(user, User) else None
+    if seen is None:
+        return now - NEW_TO_STRANGERS, "in the last day"
+    return seen, f"since you looked {age(now - seen)} ago"
 
 
-def _tested_lately() -> list[int]:
-    runs = Run.objects.placed().lately(RUNS_LOOKED_AT).values_list("revision_id", flat=True)
-    return list(dict.fromkeys(runs))[:TESTED_SHOWN]
+def _wall(
+    request: HttpRequest,
+    series: Sequence[WallSeries],
+    found: Mapping[int, Machine],
+    now: datetime,
+) -> dict[str, object]:
+    asked = request.GET.get("show", "")
+    show = asked if asked in FILTERS else FILTERS[0]
+    metrics = {(one.metric, one.unit, one.better) for one in series}
+    chosen = overview_wall.choose(series, show, now)
+    shown = WALLS.get(_key(chosen, found), lambda: _drawn(chosen, found, len(metrics)))
+    return {
+        "show": show,
+        "filters": FILTERS,
+        "metric": next(iter(metrics)) if len(metrics) == 1 else None,
+        "drawn_count": len(chosen.drawn),
+        "counted": len(chosen.series) - len(chosen.drawn),
+        "revisions_shown": REVISIONS_SHOWN,
+        **shown,
+    }
 
 
-def _summaries(ids: Sequence[int], found: Mapping[int, Revision]) -> list[CommitSummary]:
-    return summarise([found[pk] for pk in ids])
+def _key(chosen: Chosen, found: Mapping[int, Machine]) -> str:
+    """All that the wall shows or follows from, by the versions of points and conclusions."""
+    rows = [one._replace(live_at=None, is_dirty=False) for one in chosen.series]
+    live = {one.tree for one in chosen.series if one.live_at}
+    names = [
+        (pk, one.name, one.display_name, one.cpu, one.nic, one.lab, one.is_simulated)
+        for pk, one in found.items()
+    ]
+    return sha256(repr((rows, sorted(live), names)).encode()).hexdigest()
 
 
-def _hardware(now: datetime) -> list[Hardware]:
-    """All hardware, that which was silent longest first, each with ``is_silent``."""
-    rows = list(Hardware.objects.select_related("lab").with_last_run())
-    for row in rows:
-        last = row.last_run_at  # type: ignore[attr-defined] # annotated by with_last_run
-        row.is_silent = last is not None and now - last > SILENT_AFTER  # type: ignore[attr-defined]
-    return sorted(rows, key=lambda row: not row.is_silent)  # type: ignore[attr-defined]
+def _drawn(chosen: Chosen, found: Mapping[int, Machine], metrics: int) -> dict[str, object]:
+    tiles = wall_tiles(sorted(chosen.drawn), last=REVISIONS_SHOWN)
+    trees = overview_wall.lay_out(chosen, tiles, found)
+    columns = overview_wall.columns_of(trees, metrics)
+    main = overview_timeline.tree_of(trees)
+    return {
+        "columns": columns,
+        "trees": [overview_wall.draw(one, tiles, columns, metrics=metrics) for one in trees],
+        "timeline": overview_timeline.draw(main, tiles) if main else None,
+    }

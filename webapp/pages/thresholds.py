@@ -86,7 +86,7 @@ def _set() -> QuerySet[MinEffect]:
 def _series(wanted: dict[str, str]) -> QuerySet[Series]:
     asked = {f"{part}__name": name for part, name in wanted.items() if name}
     parts = ("tree__name", "hardware__name", "mode__name", "metric__name")
-    return Series.objects.named().filter(**asked).order_by(*parts)
+    return Series.objects.named().plain().filter(**asked).order_by(*parts)
 
 
 def in_force(series: Sequence[Series]) -> list[InForce]:

@@ -10,14 +10,14 @@ from django.http import Http404
 
 from webapp.analysis.models import Comparison
 from webapp.analysis.queries import RUNS_DISAGREE
-from webapp.charts.text import common
+from webapp.charts.text import common, one_revision
 from webapp.charts.theme import style_of
 from webapp.charts.trend import Apart, Revisions, Trend, TrendSeries, Whiskers, distinct
 from webapp.pages.conclusions import Conclusion, conclusions_of
 from webapp.pages.trend_markers import markers_along
 from webapp.pages.trend_query import TrendQuery
 from webapp.pages.trend_unknown import NotOffered, Part, Unknown, unknown
-from webapp.results.models import Metric, Point, Revision, Series, Tree
+from webapp.results.models import LeftOut, Metric, Point, Revision, Series, Tree
 from webapp.stats.compare import Summary
 
 MOST_SERIES = 24
@@ -63,12 +63,13 @@ def select(query: TrendQuery) -> Selection | None:
     tree = _tree(query)
     if tree is None:
         return None
-    metrics = list(Metric.objects.filter(series__tree=tree).distinct())
+    metrics = list(Metric.objects.filter(series__tree=tree, series__variant=None).distinct())
     metric = _metric(query, metrics)
     if metric is None:
         return None
     measured = list(
-        Series.objects.filter(tree=tree, metric=metric)
+        Series.objects.plain()
+        .filter(tree=tree, metric=metric)
         .order_by("hardware__name", "mode__name")
         .values_list("pk", "hardware__name", "mode__name")
     )
@@ -121,7 +122,7 @@ def _windows(ids: Sequence[int], last: int) -> list[Series]:
 def _tree(query: TrendQuery) -> Tree | None:
     name = query.tree
     if not name:
-        return Tree.objects.filter(series__isnull=False).first()
+        return Tree.objects.filter(series__isnull=False, series__variant=None).first()
     found = Tree.objects.filter(name=name).first()
     if found is None:
         names = list(Tree.objects.values_list("name", flat=True))
@@ -153,6 +154,7 @@ class PointRow(NamedTuple):
     levels: dict[str, Any]
     disagrees: bool
     uploads: dict[str, Any] | None
+    left_out: dict[str, Any] | None
 
 
 class Judged(NamedTuple):
@@ -215,6 +217,7 @@ def _trend(
         series=[
             replace(
                 _series(series, its, judged, index_of, query.whiskers),
+                single=_single(its, conclusions[series.pk]),
                 levels=conclusions[series.pk].levels(positions),
                 found=conclusions[series.pk].found(positions, [point.position for point in its]),
             )
@@ -309,7 +312,20 @@ def _series(
             for at, point in enumerate(points)
             if point.disagrees and point.uploads
         ],
+        left_out={
+            at: excluded.text
+            for at, point in enumerate(points)
+            if (excluded := LeftOut.from_data(point.left_out))
+        },
     )
+
+
+def _single(points: Sequence[PointRow], conclusion: Conclusion) -> str:
+    """What a series of one revision tells; empty where it has, or may have, more."""
+    if len(points) != 1 or conclusion.summary.get("count", 1) > 1:
+        return ""
+    only = points[0]
+    return one_revision(only.n, only.mean, only.minimum, only.maximum)
 
 
 def _centre(point: PointRow, whiskers: Whiskers) -> float:

@@ -89,6 +89,12 @@ class TrendQuery:
         """The address of the figure as JSON."""
         return with_query(reverse("trends_figure"), replace(self, extra=()).pairs())
 
+    def picture_links(self) -> list[tuple[str, str]]:
+        """What the chart can be taken away as, and the address of each."""
+        pairs = replace(self, extra=()).pairs()
+        names = (("SVG", "trends_svg"), ("PNG", "trends_png"), ("JSON", "trends_figure"))
+        return [(title, with_query(reverse(name), pairs)) for title, name in names]
+
     @property
     def whole_link(self) -> str:
         """The address of the page with as much of the history as is shown at once."""

@@ -44,6 +44,7 @@ class PointLine:
     verdict: str
     flag: str
     runs: Sequence[float]
+    left_out: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +99,9 @@ def _context(selection: Selection, loaded: Loaded) -> dict[str, object]:
         "trees": Tree.objects.all(),
         "trend": trend,
         "unknown": selection.unknown,
-        "drawable": _is_drawable(trend),
+        "drawable": is_drawable(trend),
         "by_commit": selection.query.link(axis=Axis.COMMIT),
-        "image": draw(trend) if _is_drawable(trend) else "",
+        "image": draw(trend) if is_drawable(trend) else "",
         "latest": [_line(trend, series, len(series.indices) - 1) for series in trend.series],
         "findings": _findings(trend),
         "texts": [(series, loaded.conclusions[series.id].text) for series in trend.series],
@@ -114,7 +115,7 @@ def _context(selection: Selection, loaded: Loaded) -> dict[str, object]:
     }
 
 
-def _is_drawable(trend: Trend) -> bool:
+def is_drawable(trend: Trend) -> bool:
     """Whether any point can be drawn on the axis."""
     has_times = any(time is not None for time in trend.revisions.times)
     return bool(trend.series) and (trend.axis == Axis.COMMIT or has_times)
@@ -133,6 +134,7 @@ def _line(trend: Trend, series: TrendSeries, index: int) -> PointLine:
         verdict=series.verdicts[index],
         flag=series.flags[index],
         runs=next((one.means for one in series.apart if one.at == index), ()),
+        left_out=series.left_out.get(index, ""),
     )
 
 

@@ -61,6 +61,7 @@ function cardContent(point) {
     element("p", { class: "muted" }, its.series.mode, " · ", its.series.hardware, ...simulated(its)),
     element("p", {}, element("span", { class: "value" }, number(its.value)), ` ${view.shown.unit}`),
     element("p", { class: "muted" }, `n = ${its.n}${spread}`),
+    ...(its.leftOut ? [element("p", { class: "muted" }, its.leftOut)] : []),
     changeLine(its),
     ...(its.found ? findingLines(its.found) : []),
   ];

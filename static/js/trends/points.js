@@ -31,6 +31,7 @@ export function facts(point) {
     flag: FLAGS[series.flag[point.index]],
     found: series.found.find((one) => one.at === point.index),
     apart: series.apart?.[point.index],
+    leftOut: series.left_out?.[point.index],
   };
 }
 

@@ -1,6 +1,5 @@
 """What templates need to say numbers, verdicts and times the same way everywhere."""
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -15,7 +14,8 @@ from webapp.analysis.models import Comparison, Finding, FindingEvent
 from webapp.charts import text
 from webapp.pages import links
 from webapp.pages.commit_headline import Proven
-from webapp.results.models import Hardware, Series, Tree
+from webapp.results.models import Hardware, Series
+from webapp.results.services import as_text
 
 register = template.Library()
 
@@ -34,12 +34,6 @@ register.filter("half_width", text.half_width)
 register.filter("chance", text.chance)
 register.filter("small_share", text.small_share)
 register.filter("with_minus", text.with_minus)
-
-
-@register.simple_tag
-def trees() -> Sequence[Tree]:
-    """All trees, for the menu in the bar."""
-    return list(Tree.objects.all())
 
 
 @register.simple_tag
@@ -217,3 +211,11 @@ SIMULATED = mark_safe('<span class="tag">simulated</span>')
 def drawing(image: str) -> SafeString:
     """SVG of webapp.charts, which escapes every text it takes."""
     return mark_safe(image)  # noqa: S308
+
+
+@register.filter
+def fact_lines(facts: object) -> list[tuple[str, str]]:
+    """The names and values of facts, as JSON where a value is more than a line of text."""
+    if not isinstance(facts, dict):
+        return []
+    return [(name, as_text(value)) for name, value in sorted(facts.items())]

@@ -1,0 +1,119 @@
+"""The front page, the wall of machines, the first steps and errors, in a browser."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from tests import make
+from tests.pages.test_overview import loss, measured
+from webapp.results.models import Revision
+
+pytestmark = pytest.mark.browser
+WINDOWS = [(width, scheme) for width in (390, 768, 1440) for scheme in ("light", "dark")]
+LONG = "a subject that is as long as the longest that anybody wrote in twenty years of commits " * 3
+
+
+@pytest.fixture
+def complaints(page: Page) -> list[str]:
+    """What the browser complains of, and requests to other hosts."""
+    found: list[str] = []
+
+    def console(message: Any) -> None:
+        if message.type in {"error", "warning"}:
+            found.append(message.text)
+
+    page.on("console", console)
+    page.on("pageerror", lambda error: found.append(str(error)))
+    return found
+
+
+def filled() -> None:
+    """Losses on two machines, a silent machine, many modes, long names and subjects."""
+    loss(-11.4, mode="pf", on=make.hardware("Atom_C2758_8Cores/Chelsio_T540-CR"))
+    loss(-7.0, mode="ipfw", on=make.hardware("Xeon_E5-2650v4_2x12Cores/Mellanox_ConnectX-4"))
+    along = list(Revision.objects.order_by("position"))
+    for number in range(4):
+        at = along[2 * number + 1]
+        alert = make.alert(at, after=along[2 * number]) if at != along[5] else None
+        series, _ = measured([100.0] * 10, mode=f"forwarding@inet4+VIMAGE+option-{number}")
+        if alert:
+            make.finding(series, along[2 * number], at, change_pct=-3.0, alert=alert)
+    measured([100.0] * 3, mode="old", on=make.hardware("Gone/em0"), days_ago=20)
+    Revision.objects.update(subject=LONG)
+
+
+def reach(page: Page) -> int:
+    """How far the page reaches beyond its window, in pixels."""
+    beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    return int(page.evaluate(beyond))
+
+
+def test_the_pages_fit_their_window_in_both_themes(
+    live_server: LiveServer, page: Page, complaints: list[str]
+) -> None:
+    filled()
+    for width, scheme in WINDOWS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        for address in ("/", "/?show=silent", "/hardware/", "/lately/"):
+            page.goto(live_server.url + address)
+            assert reach(page) <= 0, (address, width, scheme)
+    assert complaints == []
+
+
+def test_an_empty_instance_fits_and_moves_on_when_the_first_run_arrives(
+    live_server: LiveServer, page: Page, complaints: list[str]
+) -> None:
+    for width in (390, 768, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(live_server.url)
+        assert reach(page) <= 0, width
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Three steps")
+    measured([100.0] * 3)
+    expect(page.get_by_role("heading", level=1)).to_contain_text("No regression is open")
+    assert complaints == []
+
+
+def test_letters_move_along_the_losses_and_enter_opens_one(
+    live_server: LiveServer, page: Page, complaints: list[str]
+) -> None:
+    filled()
+    page.goto(live_server.url)
+    items = page.locator("[data-item]")
+    page.keyboard.press("j")
+    expect(items.nth(0)).to_be_focused()
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    expect(items.nth(1)).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/alerts/*/")
+    page.goto(f"{live_server.url}/hardware/")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/hardware/*/*/")
+    assert complaints == []
+
+
+def test_pointing_at_a_tile_marks_the_revision_in_every_tile_of_its_tree(
+    live_server: LiveServer, page: Page
+) -> None:
+    filled()
+    page.goto(live_server.url)
+    tiles = page.locator(".wall .tile > svg")
+    tiles.first.hover()
+    expect(page.locator(".wall .cross")).to_have_count(tiles.count())
+    page.locator("h1").hover()
+    expect(page.locator(".wall .cross")).to_have_count(0)
+
+
+def test_what_is_missing_says_so_in_the_look_of_the_site(
+    live_server: LiveServer, page: Page
+) -> None:
+    for width in (390, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(f"{live_server.url}/no/{'such-' * 40}/page/")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Not found")
+        assert reach(page) <= 0

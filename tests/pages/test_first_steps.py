@@ -1,0 +1,42 @@
+"""The front page of an empty instance."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from tests import make
+
+pytestmark = pytest.mark.django_db
+Visit = Callable[[str], str]
+
+
+def test_an_empty_instance_says_what_to_do_next_with_the_commands(visit: Visit) -> None:
+    text = visit("/")
+    assert "Nothing is measured yet. Three steps to the first chart" in text
+    assert "import_revisions --tree freebsd-head" in text
+    assert "create_agent bench-1 --lab my-lab" in text
+    assert "labagent upload DIR --server http://testserver --token TOKEN" in text
+    assert "no agent has a token yet" in text
+
+
+def test_what_is_done_is_ticked(visit: Visit) -> None:
+    make.revisions(4)
+    make.agent()
+    text = visit("/")
+    assert "freebsd-head 4 revisions newest: r300009" in text
+    assert "orange-lab/bench-1 has a token and has not called yet" in text
+
+
+def test_the_steps_ask_for_themselves_until_the_first_run_arrives(client: Client) -> None:
+    assert 'hx-get="/first-steps/"' in client.get("/").content.decode()
+    answer = client.get("/first-steps/")
+    assert "HX-Refresh" not in answer
+    assert 'hx-get="/first-steps/"' in answer.content.decode()
+    make.run(make.revision("r300000"))
+    assert client.get("/first-steps/")["HX-Refresh"] == "true"
+
+
+def test_a_machine_that_was_only_registered_is_no_result(visit: Visit) -> None:
+    make.hardware()
+    assert "Three steps to the first chart" in visit("/")

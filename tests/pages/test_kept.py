@@ -1,0 +1,30 @@
+"""What pages keep in their process."""
+
+from webapp.pages.kept import Kept
+
+
+def test_a_value_is_made_once_for_its_key() -> None:
+    kept: Kept[str] = Kept(most=2, seconds=60.0)
+    made: list[str] = []
+
+    def make(name: str) -> str:
+        made.append(name)
+        return name
+
+    assert [kept.get(key, lambda key=key: make(key)) for key in "aab"] == ["a", "a", "b"]  # type: ignore[misc]
+    assert made == ["a", "b"]
+
+
+def test_the_values_used_longest_ago_go() -> None:
+    kept: Kept[int] = Kept(most=2, seconds=60.0)
+    for key in (1, 2, 3):
+        kept.get(key, lambda: 0)
+    assert kept.get(1, lambda: 7) == 7
+    assert kept.get(3, lambda: 9) == 0
+
+
+def test_what_is_too_old_is_made_anew() -> None:
+    kept: Kept[int] = Kept(most=2, seconds=-1.0)
+    kept.get("a", lambda: 1)
+    assert kept.get("a", lambda: 2) == 2
+    kept.clear()

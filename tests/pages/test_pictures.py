@@ -1,0 +1,112 @@
+"""Charts as pictures by the address of their page."""
+
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+from django.test import Client
+
+from tests import make
+from webapp.pages import pictures
+
+pytestmark = pytest.mark.django_db
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture
+def drawn() -> None:
+    make.history(make.series(), make.revisions(4), [100.0, 101.0, 90.0, 89.0])
+
+
+@pytest.mark.usefixtures("drawn")
+class TestTrend:
+    def test_it_is_an_svg_with_its_own_colours(self, client: Client) -> None:
+        answer = client.get("/trends.svg?mode=forwarding")
+        assert answer["Content-Type"].startswith("image/svg+xml")
+        text = answer.content.decode()
+        assert ET.fromstring(text).get("width") == "1080"
+        assert "var(" not in text
+        assert "#fff" in text
+
+    def test_the_dark_theme_has_other_colours(self, client: Client) -> None:
+        light = client.get("/trends.svg").content
+        assert client.get("/trends.svg?theme=dark").content != light
+
+    def test_a_width_scales_it(self, client: Client) -> None:
+        root = ET.fromstring(client.get("/trends.svg?width=540").content.decode())
+        assert (root.get("width"), root.get("height")) == ("540", "210")
+
+    def test_opened_by_itself_it_may_use_its_own_rules_only(self, client: Client) -> None:
+        policy = client.get("/trends.svg")["Content-Security-Policy"]
+        assert "style-src 'sha256-" in policy
+        assert "unsafe-inline" not in policy
+        assert "sandbox" in policy
+
+    @pytest.mark.parametrize(
+        "query", ["theme=pink", "width=0", "width=99999", "width=²", "width=a"]
+    )
+    @pytest.mark.parametrize("kind", ["svg", "png"])
+    def test_what_cannot_be_is_refused_by_name(self, client: Client, query: str, kind: str) -> None:
+        answer = client.get(f"/trends.{kind}?{query}")
+        assert answer.status_code == 400
+        assert answer.content.decode().startswith(query.partition("=")[0])
+
+    def test_an_unchanged_picture_is_not_sent_again(self, client: Client) -> None:
+        etag = client.get("/trends.svg")["ETag"]
+        assert client.get("/trends.svg", headers={"If-None-Match": etag}).status_code == 304
+
+    def test_names_that_are_not_measured_draw_nothing(self, client: Client) -> None:
+        for query in ("tree=nope", "hardware=nope"):
+            answer = client.get(f"/trends.svg?{query}")
+            assert answer.status_code == 404
+            assert "Nothing is drawn" in answer.content.decode()
+
+    def test_the_png_has_its_size(self, client: Client) -> None:
+        body = client.get("/trends.png?width=540").content
+        assert body.startswith(SIGNATURE)
+        assert int.from_bytes(body[16:20]) == 540
+
+    def test_a_machine_without_fonts_draws_text(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """System fonts are never asked: without the package's there would be no text at all."""
+        with_text = client.get("/trends.png").content
+        monkeypatch.setattr(pictures, "fonts", list)
+        without = client.get("/trends.png").content
+        assert len(with_text) > len(without) * 1.1
+
+    def test_without_the_renderer_it_says_so(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def missing(name: str) -> None:
+            raise ImportError(name)
+
+        monkeypatch.setattr(pictures, "import_module", missing)
+        answer = client.get("/trends.png")
+        assert answer.status_code == 501
+        assert "resvg-py" in answer.content.decode()
+
+    def test_hostile_names_stay_text(self, client: Client) -> None:
+        series = make.series(on=make.hardware("<b>/x"), in_mode='a"onload="1')
+        make.history(series, make.revisions(2, first=400_000), [1.0, 2.0])
+        text = client.get("/trends.svg").content.decode()
+        ET.fromstring(text)
+        assert "<b>" not in text
+
+
+class TestBadge:
+    def test_it_counts_open_regressions(self, client: Client) -> None:
+        before, at, later = make.revisions(3)
+        make.alert(at, after=before)
+        make.alert(later, after=at, verdict="improvement")
+        text = client.get("/badge.svg").content.decode()
+        assert "regressions: 1 open" in text
+
+    def test_without_any_it_says_none(self, client: Client) -> None:
+        assert (
+            "freebsd-head: none open" in client.get("/badge.svg?tree=freebsd-head").content.decode()
+        )
+
+    def test_a_hostile_name_is_text(self, client: Client) -> None:
+        text = client.get("/badge.svg?tree=<script>x").content.decode()
+        assert not re.search("<script", text)

@@ -1,0 +1,43 @@
+"""Pages' dear parts, kept in this process for as long as what they show is the same."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import Lock
+from time import monotonic
+from typing import Generic, TypeVar
+
+Value = TypeVar("Value")
+
+
+class Kept(Generic[Value]):
+    """The ``most`` values used last, each at most ``seconds`` old.
+
+    A key says all that a value depends on, so a value is right as long as its key is asked for;
+    the age bounds what a key cannot say. Not in Redis: a page must answer without it, and here
+    nothing is packed and unpacked.
+    """
+
+    def __init__(self, *, most: int, seconds: float) -> None:
+        self._most, self._seconds = most, seconds
+        self._values: OrderedDict[Hashable, tuple[float, Value]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """The value of ``key``, made where none is kept or it is too old."""
+        now = monotonic()
+        with self._lock:
+            made_at, value = self._values.get(key, (None, None))
+        if made_at is not None and value is not None and now - made_at <= self._seconds:
+            return value
+        made = make()
+        with self._lock:
+            self._values[key] = (now, made)
+            self._values.move_to_end(key)
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
+        return made
+
+    def clear(self) -> None:
+        """Keep nothing."""
+        with self._lock:
+            self._values.clear()

@@ -1,0 +1,186 @@
+"""The parts that pages are made of: the links of the bar, chips, pills, names, bars of intervals.
+
+Each is a function of plain values that writes escaped HTML; the look is static/css/components.css.
+"""
+
+from collections.abc import Iterable
+from functools import cache
+
+from django import template
+from django.http import HttpRequest
+from django.template.context import Context
+from django.urls import get_script_prefix, reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+
+from webapp.charts import interval_bar as bars
+from webapp.charts import text
+from webapp.results.models import Hardware, Mode, Revision
+
+register = template.Library()
+
+PAGES = (
+    *(("Overview", "overview"), ("Alerts", "alerts"), ("Hardware", "hardware_list")),
+    *(("Trends", "trends"), ("Commits", "trees"), ("Compare", "compare")),
+    ("Bisects", "bisects"),
+)
+MORE = (
+    *(("Agents", "agents"), ("Events", "events"), ("Canaries", "canaries")),
+    *(("Quality", "quality"), ("Waiting runs", "waiting_runs"), ("Aliases", "aliases")),
+    *(("Thresholds", "thresholds"), ("API", "api-docs")),
+)
+Link = tuple[str, str]
+
+VERDICTS = {
+    "worse": "worse",
+    "regression": "worse",
+    "better": "better",
+    "improvement": "better",
+    "mixed": "mixed",
+    "equivalent": "same",
+    "no change": "same",
+    "cannot tell": "unsure",
+    "lab?": "unsure",
+    "builds differ": "differ",
+}
+"""The class of the chip of a verdict; what stands not here is said without a wash."""
+
+PILLS = {
+    "new": "new",
+    "reopened": "new",
+    "snoozed": "snoozed",
+    "resolved": "done",
+    "recovered": "done",
+    "investigating": "live",
+    "running": "live",
+}
+"""The class of the pill of a state; others have a line and nothing more."""
+
+
+@register.simple_tag(takes_context=True)
+def page_links(context: Context) -> SafeString:
+    """The links of the bar with the one of this page marked: side by side, the rarer ones under
+    *More*; all in one menu where the window is narrow."""
+    path = _path(context)
+    first, more = _addresses(PAGES), _addresses(MORE)
+    here = _here(path, [*first, *more])
+    return format_html(
+        "{}{}{}",
+        format_html_join(
+            "", '<a href="{}"{}>{}</a>', ((to, _mark(to == here), name) for name, to in first)
+        ),
+        _menu("More", "menu", more, here),
+        _menu("Menu", "menu all-pages", [*first, *more], here),
+    )
+
+
+def _path(context: Context) -> str:
+    request = context.get("request")
+    return request.path if isinstance(request, HttpRequest) else ""
+
+
+def _addresses(pages: tuple[Link, ...]) -> tuple[Link, ...]:
+    return _addresses_below(get_script_prefix(), pages)
+
+
+@cache
+def _addresses_below(prefix: str, pages: tuple[Link, ...]) -> tuple[Link, ...]:
+    """Names and addresses, found once: they change with the prefix of the site and nothing else."""
+    return tuple((name, reverse(page)) for name, page in pages)
+
+
+def _here(path: str, links: Iterable[Link]) -> str:
+    """The address among ``links`` that ``path`` is at or below; empty where it is none of them."""
+    home = get_script_prefix()
+    below = [to for _, to in links if (path == to if to == home else path.startswith(to))]
+    return max(below, key=len, default="")
+
+
+def _mark(is_here: bool) -> SafeString:
+    return mark_safe(' aria-current="page"') if is_here else mark_safe("")
+
+
+def _menu(title: str, css_class: str, links: Iterable[Link], here: str) -> SafeString:
+    links = list(links)
+    is_here = mark_safe(" data-current" if here in [to for _, to in links] else "")  # noqa: S308
+    rows = format_html_join(
+        "", '<li><a href="{}"{}>{}</a></li>', ((to, _mark(to == here), name) for name, to in links)
+    )
+    return format_html(
+        '<details class="{}"{}><summary>{}</summary><ul>{}</ul></details>',
+        css_class,
+        is_here,
+        title,
+        rows,
+    )
+
+
+@register.simple_tag
+def verdict_chip(verdict: str) -> SafeString:
+    """A verdict with its glyph, its word and its wash."""
+    return format_html(
+        '<span class="chip {}">{} {}</span>',
+        VERDICTS.get(verdict, ""),
+        text.MARKS.get(VERDICTS.get(verdict, ""), text.MARKS.get(verdict, "")),
+        verdict,
+    )
+
+
+@register.simple_tag
+def state_pill(state: str, label: str = "") -> SafeString:
+    """A state of an alert, a bisect or a job, by its name; ``label`` says it otherwise."""
+    return format_html('<span class="pill {}">{}</span>', PILLS.get(state, ""), label or state)
+
+
+@register.simple_tag
+def interval_bar(
+    low: float | None, high: float | None, reach: float = 25.0, verdict: str = ""
+) -> SafeString:
+    """A 95 % interval in percent as a bar on a scale of ± ``reach`` percent; empty when unknown."""
+    if low is None or high is None or reach <= 0:
+        return mark_safe("")
+    return mark_safe(bars.draw(low, high, reach=reach, verdict=verdict))  # noqa: S308
+
+
+@register.simple_tag
+def commit_chip(revision: Revision) -> SafeString:
+    """A revision with its subject and its author, linked. Needs ``revision.tree`` loaded."""
+    return format_html(
+        '<a class="commit" href="{}"><span class="rev">{}</span>'
+        '<span class="subj">{}</span><span class="who">{}</span></a>',
+        revision.get_absolute_url(),
+        revision.name,
+        revision.subject,
+        revision.author_name,
+    )
+
+
+@register.simple_tag
+def hw_name(hardware: Hardware, *, line: bool = False) -> SafeString:
+    """What people call a machine: CPU first, NIC under it (beside it with ``line``), the exact name
+    on hover. Needs ``hardware.lab`` loaded."""
+    first, second = hardware.shown_cpu, hardware.shown_nic
+    if hardware.display_name:
+        first, second = hardware.display_name, ""
+    simulated = SIMULATED if hardware.lab.simulated else ""
+    return format_html(
+        '<span class="hw{}" title="{}"><b>{}</b> <span>{}{}</span></span>',
+        " line" if line else "",
+        hardware.name,
+        first,
+        second,
+        simulated,
+    )
+
+
+SIMULATED = mark_safe(' <span class="sim">simulated</span>')
+
+
+@register.simple_tag
+def mode_name(mode: Mode) -> SafeString:
+    """A mode with its options boxed: what differs catches the eye."""
+    traffic = f"@{mode.traffic}" if mode.traffic else ""
+    boxed = format_html_join(
+        "", '<span class="opt">+{}</span>', ((option,) for option in mode.options)
+    )
+    return format_html("{}{}{}", mode.workload, traffic, boxed)
