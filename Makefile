@@ -13,8 +13,10 @@ CONSTRAINTS ?= -c constraints.txt
 VENV = .venv
 STAMP = $(VENV)/.stamp
 BIN = $(VENV)/bin
-# A file's tests go to one process, which starts what they share once; files in their order.
-PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# A file's tests go to one process, which starts what they share once; files in their order. Bytecode is
+# kept even where the environment says otherwise: each of the hundreds of processes that tests start would
+# compile the project anew.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 LAUNCHER = $(BIN)/python -m webapp.launcher
 WHERE = --port "$(PORT)" --bind "$(BIND)" --state "$(STATE)"
 STACK = $(LAUNCHER) up $(WHERE)
@@ -65,7 +67,7 @@ test: $(STAMP) browser
 	@$(PYTEST) -m 'not long' $(TESTS)
 
 # Whole instances and agents that are killed and started again, databases that are upgraded, a lab's
-# archive, long simulations.
+# archive, long simulations, and the rest of the matrices of which `make test` runs the first case.
 long: $(STAMP) browser
 	@$(PYTEST) -m long $(TESTS)
 

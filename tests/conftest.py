@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 from urllib.parse import quote
 
 import hypothesis
@@ -20,6 +21,7 @@ from django.test import override_settings
 from tests.places import PROJECT
 from tests.smtp import MailServer, mail_server
 from tests.system.running import System
+from webapp.bisects import forecasting
 from webapp.config.celery import app
 from webapp.outbox import mail_settings
 
@@ -39,6 +41,20 @@ def static_files_on_demand() -> Iterator[None]:
     each of the thousands of test clients would, in 40 ms.
     """
     with override_settings(WHITENOISE_AUTOREFRESH=True):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_hashes() -> Iterator[None]:
+    """Hash passwords in one round: the third of a second that a real hash takes proves nothing."""
+    with override_settings(PASSWORD_HASHERS=["tests.accounts.signing_in.hashers.QuickHasher"]):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def short_forecasts() -> Iterator[None]:
+    """Forecast bisects from a few simulated ones; most tests of bisects read no forecast."""
+    with patch.multiple(forecasting, TRIALS_BEFORE=5, TRIALS_WHILE=2):
         yield
 
 

@@ -1,4 +1,4 @@
-"""How many generated cases a parser is given: 200 in the suite, 10,000 by `make fuzz`.
+"""How many generated cases a parser is given: 200 in `make test`, 10,000 by `make fuzz`.
 
 What takes bytes or text from outside is tried with all kinds of it. The claim is always the same:
 an answer or the error that the parser documents, never another exception.
@@ -6,6 +6,7 @@ an answer or the error that the parser documents, never another exception.
 
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
@@ -28,6 +29,13 @@ def cases(**more: Any) -> settings:
 def is_whole() -> bool:
     """Whether `make fuzz` asks."""
     return settings.get_current_profile_name() == WHOLE
+
+
+def portions(*, test: int, long: int, fuzz: int) -> list[Any]:
+    """Parameters: how much of a matrix `make test`, `make long` and `make fuzz` go through."""
+    if is_whole():
+        return [pytest.param(fuzz, id="fuzz")]
+    return [pytest.param(test, id="test"), pytest.param(long, id="long", marks=pytest.mark.long)]
 
 
 NASTY = (

@@ -3,11 +3,8 @@
 import uuid
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from itertools import pairwise
 from typing import Any
-
-from django.contrib.auth.hashers import make_password
 
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert, AlertFinding
@@ -37,16 +34,8 @@ FLAG_AT_PERCENT = 2.0
 
 def user(name: str = "ada", **fields: Any) -> User:
     """Somebody who signs in with *a long password*."""
-    made: User = User.objects.create_user(name, **fields)
-    made.password = _hashed("a long password")
-    made.save(update_fields=["password"])
+    made: User = User.objects.create_user(name, password="a long password", **fields)
     return made
-
-
-@cache
-def _hashed(password: str) -> str:
-    """Hashing takes a third of a second, as it should: once in a run is enough."""
-    return make_password(password)
 
 
 def lab(name: str = "orange-lab", *, simulated: bool = False) -> Lab:

@@ -89,7 +89,7 @@ def test_a_young_series_turns_too() -> None:
         (compared(".md"), "more is better", "less is better"),
         (compared(".md"), "% slower", "% lower"),
         (compared(".txt"), "more is better", "less is better"),
-        ("/alerts/", "% slower", "% lower"),
+        ("/alerts/", "pf lost ", "% lower"),
     ],
 )
 def test_pages_and_reports_turn(client: Client, address: str, before: str, after: str) -> None:

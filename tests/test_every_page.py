@@ -22,8 +22,6 @@ from webapp.results.services import forget_names
 
 pytestmark = pytest.mark.django_db
 LINK = re.compile(r'(?:href|hx-get)="([^"#][^"]*)"')
-OF_EACH = 4
-"""How many addresses of one page are looked at."""
 
 
 @pytest.fixture
@@ -49,14 +47,14 @@ def reader() -> Client:
     return client
 
 
-def pages_from(reader: Client, start: str) -> dict[str, str]:
-    """Each page that can be reached from ``start``, some of every kind, as HTML."""
+def pages_from(reader: Client, start: str, *, of_each: int) -> dict[str, str]:
+    """Each page that can be reached from ``start``, ``of_each`` of every kind, as HTML."""
     seen, waiting = defaultdict(set), [start]
     pages: dict[str, str] = {}
     while waiting:
         address = waiting.pop(0)
         name = resolve(address.partition("?")[0]).view_name
-        if address in seen[name] or len(seen[name]) >= OF_EACH or name.startswith("admin:"):
+        if address in seen[name] or len(seen[name]) >= of_each or name.startswith("admin:"):
             continue
         seen[name].add(address)
         answer = reader.get(address)
@@ -71,8 +69,9 @@ def pages_from(reader: Client, start: str) -> dict[str, str]:
     return pages
 
 
-def test_no_page_shows_what_its_template_left(reader: Client) -> None:
-    pages = pages_from(reader, "/")
+@pytest.mark.parametrize("of_each", [2, pytest.param(4, marks=pytest.mark.long)])
+def test_no_page_shows_what_its_template_left(reader: Client, of_each: int) -> None:
+    pages = pages_from(reader, "/", of_each=of_each)
     kinds = {resolve(address.partition("?")[0]).view_name for address in pages}
     assert kinds >= {"alert", "bisect", "commit", "compare", "trends", "outbox", "subscription"}
     assert kinds >= {"events", "event", "event_new", "canaries", "canary"}

@@ -1,8 +1,8 @@
 """Nothing that is typed into an address or a form gives a 500, now or on a later page.
 
 Every page is asked, and every form sent, with each hostile value in each of its parameters, the
-others good, so that the value gets as far as it can. The suite takes two values or three,
-`make fuzz` all.
+others good, so that the value gets as far as it can. `make test` takes one value or two for each,
+`make long` two or three, `make fuzz` all.
 """
 
 import inspect
@@ -25,16 +25,18 @@ from tests.alerts.steps import arrive, runs_of
 from tests.bisects import lab as bisect_lab
 from tests.bisects.lab import Truth
 from tests.events.steps import canary, event
-from tests.fuzzing import is_whole
+from tests.fuzzing import is_whole, portions
 from webapp.alerts.models import Alert
 from webapp.bisects.models import Bisect
 from webapp.events.models import Canary, LabEvent
 from webapp.jobs.models import Job
+from webapp.merging.services import make_name_alias
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries.unsubscribing import Target
 from webapp.outbox.models import Endpoint, Mail
 from webapp.pages.urls import urlpatterns
-from webapp.results.models import Hardware, Revision
+from webapp.results.models import Hardware, NameAlias, Revision
+from webapp.results.services import AliasNames
 
 pytestmark = [pytest.mark.django_db, pytest.mark.fuzz]
 
@@ -44,9 +46,11 @@ HOSTILE = (
     *(str(2**63 - 1), "9" * 400, "9" * 5000, "1e999", "-1e999", "nan", "inf", "1e308", "5e-324"),
     *("0x10", "1_000", "\u0661\u0662", "\x00", "a\x00b", "\x01", "\ufffe", "\ufffd", "\u202e"),
     *("\U0001f4a5" * 300, "%", "%00", "'", '"', "\\", "<a href=//x>", "x" * 5000, "../..", ":"),
+    *("~", "freebsd-head:r1000~~", "freebsd-head:r1000~%7E%3A%00"),
     *("::::", "a:b:c:d:e:f", "@", "+", "\r\nX: y", "{{7}}", "[", "(" * 300, "r" + "9" * 60),
 )
-STEP = 1 if is_whole() else 23
+EACH = pytest.mark.parametrize("step", portions(test=46, long=23, fuzz=1))
+"""Of `HOSTILE` one value in so many, beginning with another one for each parameter."""
 Form = Mapping[str, str]
 Places = Mapping[str, Any]
 
@@ -58,20 +62,35 @@ EVENT = {"kind": "hardware", "text": "a new NIC", "hardware": "Atom/T540", "lab"
     "tree": "freebsd-head", "happened_at": "2026-01-02T10:00", "first": "", "last": "",
     "begins_epoch": "on",
 }  # fmt: skip
+ALIAS = {"lab": "netlab", "kind": "workload", "name": "pf", "means": "ipfw"} | {
+    "tree": "freebsd-head", "first": "r1000", "last": "r1016", "directory": "fbsd*",
+}  # fmt: skip
 SIDES = {"a": "freebsd-head:r1000", "b": "freebsd-head:r1016"}
+ASKED = {"flavour": "2015", "confidence": "99", "width": "60", "bars": "shared", "plot": "no"} | {
+    "comparison": "no", "names": "no", "asof": "2026-01-01T00:00:00Z",
+}  # fmt: skip
 QUERIES: Mapping[str, Form] = {
-    "overview": {"days": "7", "tree": "freebsd-head"},
+    "overview": {"show": "changed"},
+    "hardware_list": {"show": "silent"},
+    "commit": {"part": "runs"},
     "hardware": {"tree": "freebsd-head", "days": "30", "metric": "pps"},
+    "knob": {"tree": "freebsd-head", "metric": "pps", "revision": "r1000"},
     "trends": TREND,
     "trends_figure": TREND,
+    "trends_svg": TREND | {"theme": "dark", "width": "540"},
+    "badge": {"tree": "freebsd-head", "hardware": "Atom/T540", "mode": "pf", "theme": "dark"},
     "commits": {"before": "1010", "all": "1"},
     "alerts": {"state": "open", "tree": "freebsd-head", "hardware": "Atom/T540", "mode": "pf"}
-    | {"metric": "pps", "verdict": "worse", "assignee": "ada", "before": "9", "done": "1:1"},
-    "alert": {"asof": "2026-01-01T00:00:00Z"},
+    | {"metric": "pps", "verdict": "worse", "assignee": "ada", "before": "9", "done": "1.1"}
+    | {"order": "loss", "from": "30", "chosen": "1"},
+    "alert": {"asof": "2026-01-01T00:00:00Z", "show": "findings"},
+    "alert_evidence": {"here": "?state=all"},
     "quality": {"tree": "freebsd-head", "days": "30"},
     "waiting_runs": {"page": "1"},
     "events": {"tree": "freebsd-head", "hardware": "Atom/T540", "before": "9"},
     "event_new": {"tree": "freebsd-head", "hardware": "Atom/T540"},
+    "aliases": {"lab": "netlab", "before": "9"},
+    "alias_new": ALIAS,
     "thresholds": {"tree": "freebsd-head", "hardware": "Atom/T540", "mode": "pf", "days": "30"},
     "thresholds_dry_run": {"scope": "tree:freebsd-head", "percent": "2.5", "days": "30"},
     "job_new": {"series": "SERIES", "revision": "r1000", "next": "/agents/"},
@@ -80,9 +99,11 @@ QUERIES: Mapping[str, Form] = {
     | {"good": "r1000", "bad": "r1016", "effect": "-2", "boots": "40", "hours": "20"}
     | {"deadline": "2030-01-01T00:00", "manual": "1", "alert": "1"},
     "bisect": {"version": "1"},
-    "compare": SIDES,
-    "compare_text": SIDES,
-    "compare_markdown": SIDES,
+    "compare": SIDES | ASKED | {"order": "mode", "all": "1", "change": ""},
+    "compare_row": SIDES | ASKED,
+    "compare_suggestions": {"part": "revision", "revision": "r10", "of": "freebsd-head"},
+    "compare_text": SIDES | ASKED,
+    "compare_markdown": SIDES | ASKED,
     "subscription_preview": {"form": "html"},
     "search": {"q": "r1000"},
     "search_suggestions": {"q": "r1000"},
@@ -116,9 +137,15 @@ FORMS: Mapping[str, list[Form]] = {
         for which, choice in (("directory", "kernel"), ("ticked", "r1000"), ("alike", "none"))
     ]
     + [{"act": "reopen", "run": RUN}],
+    "commit_samples": [
+        {"act": act, "run": RUN, "metric": "pps", "decision": "1"}
+        for act in ("count", "leave_out", "undo")
+    ],
     "event_new": [EVENT, EVENT | {"happened_at": "", "first": "r1000", "last": "r1016"}],
     "event": [EVENT],
     "event_withdraw": [{"reason": "why"}],
+    "alias_new": [ALIAS | {"act": "preview"}, ALIAS | {"act": "make"}],
+    "alias_undo": [{}],
     "canary_act": [{"act": "stop"}],
     "thresholds_set": [
         {"scope": "tree:freebsd-head", "percent": "2.5", "reason": "noise", "next": "/thresholds/"}
@@ -151,7 +178,7 @@ FORMS: Mapping[str, list[Form]] = {
 }
 WATCHED = (
     *("overview", "alerts", "thresholds", "agents", "bisects", "subscriptions", "webhooks"),
-    *("events", "trends"),
+    *("events", "trends", "aliases"),
 )
 UNTRIED = {
     "outbox_test": "mails at once, to wherever it is told; see tests/outbox/test_test_mail.py",
@@ -171,6 +198,8 @@ def client() -> Client:
     assert Job.objects.exists()
     event(hardware=Hardware.objects.get(name="Atom/T540"))
     canary(Revision.objects.all()[0])
+    names = AliasNames(lab="netlab", kind="workload", name="ipfw", means="ipfw2")
+    make_name_alias(names=names, by=ada)
     Mail.objects.create(recipient=ada, kind="test", about="nothing", due=make.DAY_ONE)
     client = Client(raise_request_exception=False)
     client.force_login(ada)
@@ -182,17 +211,21 @@ def places(client: Client) -> Places:
     """What stands in the path of each address that names something."""
     alert, bisect, job = Alert.objects.get(), Bisect.objects.get(), Job.objects.all()[0]
     mail, hook, subscription = Mail.objects.all()[0], Endpoint.objects.get(), _subscription()
-    of = {"alert": alert, "alert_act": alert, "job": job, "job_act": job, "outbox_mail": mail}
+    of = dict.fromkeys(("alert", "alert_act", "alert_evidence"), alert)
+    of |= {"job": job, "job_act": job, "outbox_mail": mail}
     of |= dict.fromkeys(("webhook", "webhook_act"), hook)
     of |= dict.fromkeys(("bisect", "bisect_act", "bisect_paste"), bisect)
     of |= dict.fromkeys(("event", "event_withdraw"), LabEvent.objects.get())
+    of |= {"alias_undo": NameAlias.objects.get()}
     of |= {"canary": Canary.objects.get(), "canary_act": Canary.objects.get()}
     of |= dict.fromkeys(("subscription", "subscription_act"), subscription)
     return {name: [row.pk] for name, row in of.items()} | {
         "subscription_preview": [alert.pk],
         "hardware": ["Atom/T540"],
+        "knob": ["Atom/T540", "hw.cxgbe.nXxq"],
         "commits": ["freebsd-head"],
         "commit": ["freebsd-head", "r1000"],
+        "commit_samples": ["freebsd-head", "r1000"],
         "tree_feed": ["freebsd-head"],
         "hardware_feed": ["Atom/T540"],
         "subscription_feed": [subscription.feed_token],
@@ -204,18 +237,19 @@ def _subscription() -> Subscription:
     return Subscription.objects.get()
 
 
-def hostile(form: Form) -> Iterator[tuple[str, Form]]:
-    """``form`` with each hostile value in each field, and what is sent there."""
+def hostile(form: Form, step: int) -> Iterator[tuple[str, Form]]:
+    """``form`` with hostile values in each field, and what is sent there."""
     for number, field in enumerate(form):
-        for value in HOSTILE[number % STEP :: STEP]:
+        for value in HOSTILE[number % step :: step]:
             yield f"{field}={value[:30]!r}", {**form, field: value}
 
 
-def test_no_query_breaks_a_page(client: Client, places: Places) -> None:
+@EACH
+def test_no_query_breaks_a_page(client: Client, places: Places, step: int) -> None:
     broken = []
     for name, good in QUERIES.items():
         address = reverse(name, args=places.get(name, []))
-        for sent, query in hostile(good):
+        for sent, query in hostile(good, step):
             with undone():
                 if client.get(f"{address}?{urlencode(query)}").status_code >= 500:
                     broken.append(f"{name} {sent}")
@@ -229,7 +263,7 @@ def test_no_form_breaks_its_page_or_stores_what_breaks_another(
     broken = []
     for name, good in [(name, form) for name, forms in FORMS.items() for form in forms]:
         address = reverse(name, args=places.get(name, []))
-        for sent, form in hostile(good):
+        for sent, form in hostile(good, 1 if is_whole() else 23):
             with undone():
                 answer = client.post(address, form)
                 if answer.status_code >= 500:
@@ -239,13 +273,14 @@ def test_no_form_breaks_its_page_or_stores_what_breaks_another(
     assert not broken
 
 
-def test_no_name_in_a_path_breaks_a_page(client: Client) -> None:
+@EACH
+def test_no_name_in_a_path_breaks_a_page(client: Client, step: int) -> None:
     broken = []
     for one in every_address():
         if one.is_admin and not is_whole():
             continue
         for number, part in enumerate(re.findall(r"/(x|1)(?=[/.])", one.path)):
-            for value in HOSTILE[number % STEP :: STEP]:
+            for value in HOSTILE[number % step :: step]:
                 written = quote(value[:1000], safe="")
                 path = re.sub(rf"/{part}(?=[/.])", lambda _, to=written: f"/{to}", one.path)
                 with undone():

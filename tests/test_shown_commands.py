@@ -12,6 +12,7 @@ import pytest
 from django.test import Client
 
 from tests.api.conftest import Send, agent, send, token
+from webapp.api.schemas.aliases import AliasIn
 from webapp.api.schemas.knobs import KnobsOut
 from webapp.outbox.signing import signature
 
@@ -75,12 +76,17 @@ def test_the_readme_finds_the_changes_of_a_directory_of_value_files(tmp_path: Pa
 
 @pytest.mark.django_db
 def test_the_run_that_the_api_page_shows_is_stored(send: Send) -> None:
-    (run, decision, _error, knobs) = [json.loads(one) for one in blocks(API, "json")]
+    shown = [json.loads(one) for one in blocks(API, "json")]
+    (run, decision, counting, alias, _error, knobs) = shown
+    assert AliasIn.model_validate(alias).means == "forwarding"
     assert KnobsOut.model_validate(knobs).model_dump() == knobs
     waiting = {"label_revision": run["revision"], "kernel_revision": "r309257"}
+    run["metrics"]["pps"]["validity"] = [{"sample": 0, "kind": "warm-up", "text": "rises"}]
     assert send(run | {"evidence": waiting}).status_code == 201
     decided = send(decision, query="", path="/api/v1/runs/waiting")
     assert decided.json() == {"decided": 1}
+    counted = send(counting, query="", path="/api/v1/runs/marked")
+    assert counted.json() == {"decided": 1}
 
 
 @pytest.mark.django_db
