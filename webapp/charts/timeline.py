@@ -75,7 +75,14 @@ def draw(timeline: Timeline, *, width: float, described: str) -> str:
         if timeline.columns > 1
         else "",
     )
-    return svg.document(*children, width=width, height=HEIGHT, described=described, class_="chart")
+    return svg.document(
+        *children,
+        width=width,
+        height=HEIGHT,
+        described=described,
+        class_="chart",
+        has_links=True,
+    )
 
 
 def _x(at: int, step: float) -> float:
