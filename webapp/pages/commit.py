@@ -77,7 +77,7 @@ def _context(commit: Revision, part: str, *, ask_from: str) -> dict[str, object]
     points = [point for point in everything if point.series.is_plain]
     comparisons = _comparisons(commit)
     judged = judge_points(points, comparisons)
-    detected = detected_at(commit, judged)
+    detected = detected_at(commit, judged, {one.series_id: one.series for one in everything})
     begun = {one.finding.series_id: one.finding for one in detected.begun}
     previous = _most_common_base(comparisons)
     compared = {row.series_id: row for row in comparisons}

@@ -7,14 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
 
-from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from webapp.analysis.models import Comparison, Finding
 from webapp.analysis.queries import RUNS_DISAGREE, PointVerdict
 from webapp.charts import text
 from webapp.charts.heatmap import cell_class
-from webapp.pages.links import compare_link, side_of, trend_link, with_query
+from webapp.pages.links import compare_link, job_new_link, side_of, trend_link
 from webapp.results.models import Hardware, Metric, Mode, Point, Revision
 from webapp.stats.compare import MORE_BUILDS
 
@@ -218,12 +217,7 @@ def _links(cell: Cell, around: Surroundings) -> str:
     )
     if not around.ask_from:
         return trend
-    pairs = {
-        "series": str(cell.point.series_id),
-        "revision": around.commit.name,
-        "next": around.ask_from,
-    }
-    ask = with_query(reverse("job_new"), pairs.items())
+    ask = job_new_link(cell.point.series_id, around.commit.name, around.ask_from)
     return (
         f'{trend}<a class="to-trend" href="{escape(ask)}" title="Measure more" '
         'aria-label="Measure more">+</a>'

@@ -174,7 +174,7 @@ class _Row:
         if machine.live_at is None:
             if machine.has_worker:
                 return '<span class="pill live">an agent waits for jobs</span>'
-            return "imported" if machine.received_at else "nothing measured yet"
+            return "imported" if machine.has_runs else "nothing measured yet"
         length = age(self.known.now - machine.live_at)
         if machine.is_silent and not machine.has_worker:
             return f'<span class="pill">silent {length}</span>'

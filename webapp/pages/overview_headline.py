@@ -37,7 +37,7 @@ def headline_of(
         return _of_loss(losses, machines, since_text)
     if all(one.revisions <= 1 for one in series):
         return _of_singles(series, machines)
-    if all(machine.is_history for machine in machines.values() if machine.received_at):
+    if all(machine.is_history for machine in machines.values() if machine.has_runs):
         return _of_history(series, machines)
     return _of_quiet(series, machines)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from webapp.alerts.queries.suspicion import Suspicion, suspicions_of_findings
 from webapp.analysis.models import Finding, SeriesAnalysis, Verdict
-from webapp.results.models import Revision
+from webapp.results.models import Revision, Series
 from webapp.results.queries import series_by_id
 from webapp.stats.changes import TOO_FEW, Analysis, At, Gate, Noise, Segment, gate_among, why_not_at
 
@@ -76,13 +76,15 @@ def passing(findings: Sequence[tuple[Verdict, float]], received: int) -> set[Ver
     return {verdict for (verdict, _), its in zip(findings, gates, strict=True) if its.passes}
 
 
-def detected_at(commit: Revision, received: Collection[int]) -> Detected:
+def detected_at(
+    commit: Revision, received: Collection[int], known: Mapping[int, Series]
+) -> Detected:
     """The findings at ``commit``, gated over the series (ids) that received it; two queries, and
-    two more where there is any, however many there are.
+    one more where there is any, however many there are, and one for series that are not ``known``.
 
     A finding begins at a measured revision of its series, so its series is among ``received``.
     """
-    found = _suspecting(commit)
+    found = _suspecting(commit, known)
     begun = {row.series_id: row for row in found if row.revision_id == commit.pk}
     looks = len(set(received) | begun.keys())
     gates = _gates(list(begun.values()), looks)
@@ -100,7 +102,7 @@ def detected_at(commit: Revision, received: Collection[int]) -> Detected:
     )
 
 
-def _suspecting(commit: Revision) -> list[Finding]:
+def _suspecting(commit: Revision, known: Mapping[int, Series]) -> list[Finding]:
     """With their revisions and subjects. Hundreds of findings at one commit share few of both: each
     row is made once.
     """
@@ -112,9 +114,9 @@ def _suspecting(commit: Revision) -> list[Finding]:
     )
     for revision in revisions.values():
         revision.tree = commit.tree
-    series = series_by_id({row.series_id for row in found})
+    others = series_by_id({row.series_id for row in found} - known.keys())
     for row in found:
-        row.series = series[row.series_id]
+        row.series = known.get(row.series_id) or others[row.series_id]
         for name in NAMED:
             setattr(row, name, revisions.get(getattr(row, f"{name}_id")))
     return found

@@ -14,6 +14,8 @@ SILENT_AFTER = timedelta(days=14)
 MOST_IMPORTED = 10_000
 """Runs imported lately are counted so far: an archive is loaded at once, and may be any size."""
 
+# Any run is looked for among the series first, which are few: of the indexes of runs the planner
+# takes one by time, and reads all that other machines measured since.
 # A day is 24 hours back from now, 0 the last: a calendar day would begin elsewhere for each reader.
 MACHINES = """
 SELECT hardware.id, hardware.name, hardware.display_name,
@@ -21,7 +23,13 @@ SELECT hardware.id, hardware.name, hardware.display_name,
                 replace(split_part(hardware.name, '/', 1), '_', ' ')),
        COALESCE(NULLIF(hardware.nic, ''), nic.value,
                 replace(substr(hardware.name, strpos(hardware.name || '/', '/') + 1), '_', ' ')),
-       lab.name, lab.simulated, live.at, received.at, days.ago, days.runs, imported.runs,
+       lab.name, lab.simulated, live.at,
+       CASE WHEN live.at IS NOT NULL THEN true
+            WHEN EXISTS (SELECT FROM results_series AS series
+                          WHERE series.hardware_id = hardware.id) THEN true
+            ELSE EXISTS (SELECT FROM results_run AS run WHERE run.hardware_id = hardware.id)
+       END,
+       days.ago, days.runs, imported.runs,
        EXISTS (SELECT FROM jobs_worker AS worker
                 WHERE worker.last_seen_at >= %(heard)s::timestamptz AND NOT worker.draining
                   AND worker.serves @> jsonb_build_array(
@@ -43,9 +51,6 @@ SELECT hardware.id, hardware.name, hardware.display_name,
                         AND run.withdrawn_at IS NULL
                       ORDER BY COALESCE(run.measured_at, run.received_at) DESC
                       LIMIT 1) AS live ON true
-  LEFT JOIN LATERAL (SELECT run.received_at AS at FROM results_run AS run
-                      WHERE run.hardware_id = hardware.id
-                      ORDER BY run.received_at DESC LIMIT 1) AS received ON true
   LEFT JOIN LATERAL (
        SELECT array_agg(day.ago) AS ago, array_agg(day.runs) AS runs
          FROM (SELECT GREATEST(0, floor(extract(epoch FROM %(now)s::timestamptz
@@ -75,9 +80,9 @@ class Machine(NamedTuple):
     """One hardware: its names, its lab, and what it reports.
 
     ``live_at`` is when the newest run that is no history was measured (where untold, received),
-    ``received_at`` when the newest run of any kind was received; None: there is none. ``days`` are
-    the live runs of each of the last days, today the last; ``imported`` are those received as
-    history within `SILENT_AFTER`, at most `MOST_IMPORTED`. ``has_worker``: an agent that measures
+    None: there is none; ``has_runs``: there is one of any kind. ``days`` are the live runs of each
+    of the last days, today the last; ``imported`` are those received as history within
+    `SILENT_AFTER`, at most `MOST_IMPORTED`. ``has_worker``: an agent that measures
     on it spoke within minutes; ``measuring`` is the revision it measures now.
     """
 
@@ -89,7 +94,7 @@ class Machine(NamedTuple):
     lab: str
     is_simulated: bool
     live_at: datetime | None
-    received_at: datetime | None
+    has_runs: bool
     days: Sequence[int]
     imported: int
     has_worker: bool
@@ -104,7 +109,7 @@ class Machine(NamedTuple):
     @property
     def is_history(self) -> bool:
         """Whether all that is known of it was imported."""
-        return self.live_at is None and self.received_at is not None
+        return self.live_at is None and self.has_runs
 
     @property
     def title(self) -> str:

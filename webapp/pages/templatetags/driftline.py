@@ -42,11 +42,7 @@ def trend_url(series: Series, **more: str) -> str:
     return links.trend_link(series, **more)
 
 
-@register.simple_tag
-def job_new_url(series: int, revision: str, back: str) -> str:
-    """The jobs that can be asked for about a point of a series (by id)."""
-    pairs = {"series": str(series), "revision": revision, "next": back}
-    return links.with_query(reverse("job_new"), pairs.items())
+register.simple_tag(links.job_new_link, name="job_new_url")
 
 
 @register.simple_tag
