@@ -12,8 +12,14 @@ export function themed(value, key = "") {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, themed(each, name)]));
 }
 
+// As the browser shows it: the property itself holds the colours of both themes.
 export function colour(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(name.slice(4, -1)).trim();
+  const probe = document.createElement("span");
+  probe.style.color = name;
+  document.body.append(probe);
+  const shown = getComputedStyle(probe).color;
+  probe.remove();
+  return shown;
 }
 
 export function thinLabels(axis) {

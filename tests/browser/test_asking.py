@@ -9,12 +9,11 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests import make
 from tests.browser.steps import sign_in
-from tests.browser.test_journey import drawn, middle_of_point, trouble
+from tests.browser.test_journey import drawn, middle_of_point
 from webapp.accounts.models import User
 from webapp.jobs.models import Job
 from webapp.results.models import Revision
 
-__all__ = ["trouble"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 MEASURED = (0, 3, 8, 9)
 

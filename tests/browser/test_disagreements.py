@@ -6,13 +6,12 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests import make
 from tests.browser.steps import sign_in
-from tests.browser.test_journey import drawn, middle_of_point, trouble
+from tests.browser.test_journey import drawn, middle_of_point
 from tests.results.steps import analyse, apart, measured, upload
 from webapp.accounts.models import User
 from webapp.results.models import Point
 from webapp.results.services import forget_names
 
-__all__ = ["trouble"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 

@@ -1,11 +1,10 @@
 """The way of a person with a suspicion: overview → trend → commit → compare."""
 
 import re
-from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response, expect
+from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from tests import make
@@ -36,37 +35,6 @@ def along() -> list[Revision]:
         samples = [level, level + 1, level - 1, level + 2, level - 2]
         make.run(at, in_mode="pf", samples=samples)
     return revisions
-
-
-@pytest.fixture
-def trouble(page: Page, live_server: LiveServer) -> Iterator[list[str]]:
-    """Everything that went wrong in the browser, or came from another host."""
-    found: list[str] = []
-
-    def on_console(message: ConsoleMessage) -> None:
-        if message.type in {"error", "warning"}:
-            found.append(f"{message.type}: {message.text}")
-
-    def on_request(request: Request) -> None:
-        if not request.url.startswith((live_server.url, "data:", "blob:")):
-            found.append(f"elsewhere: {request.url}")
-
-    def on_failure(request: Request) -> None:
-        # Leaving a page ends what it still loads; that is no failure.
-        if request.failure != "net::ERR_ABORTED":
-            found.append(f"failed: {request.url}: {request.failure}")
-
-    def on_response(response: Response) -> None:
-        if response.status >= 400:
-            found.append(f"{response.status}: {response.url}")
-
-    page.on("console", on_console)
-    page.on("pageerror", lambda error: found.append(f"script: {error}"))
-    page.on("request", on_request)
-    page.on("requestfailed", on_failure)
-    page.on("response", on_response)
-    yield found
-    assert found == []
 
 
 def drawn(page: Page) -> None:

@@ -67,6 +67,17 @@ def test_one_that_is_done_names_the_commit_everywhere(
     assert f"Bisect {bisect.pk} named this commit" in visit("/commits/freebsd-head/r1009/")
 
 
+def test_the_story_is_drawn_step_by_step(client: Client, bisect: Bisect, truth: Truth) -> None:
+    lab.work(truth, bisect)
+    html = client.get(f"/bisects/{bisect.pk}/").content.decode()
+    assert html.count('class="bars"') == bisect.decisions.count()
+    assert re.search(r"[0-9.]+ bits left after \d+ boots", html)
+    story = words(html[html.index("How it got there") :])
+    assert "6 % each of 16" in story  # before the first boot for it
+    assert " 0 boots " in story
+    assert "> 99 %" in story
+
+
 def test_its_markdown_holds_the_ministat_block(
     client: Client, bisect: Bisect, truth: Truth
 ) -> None:
@@ -193,7 +204,7 @@ def test_a_triager_starts_pauses_and_measures_by_hand(triager: Client, truth: Tr
     triager.post(f"{address}act/", {"act": "pause", "reason": "lunch"})
     assert Bisect.objects.get().state == "paused"
     text = words(triager.get(address).content.decode())
-    assert "tess paused lunch" in text
+    assert "paused by tess lunch" in text
 
 
 @pytest.mark.parametrize("path", ["act/", "boots/"])

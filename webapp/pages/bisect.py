@@ -15,6 +15,7 @@ from webapp.bisects.services import BisectError, act_on_bisect, paste_boots
 from webapp.charts.bisect import figure
 from webapp.pages.alert_acts import NUMBER_MAX, read_number
 from webapp.pages.bisect_report import as_markdown
+from webapp.pages.bisect_story import picture_of_missing_bits, story_of
 from webapp.results.models import Revision
 
 Kind = BisectAct.Kind
@@ -137,30 +138,7 @@ def _context(view: BisectView) -> dict[str, object]:
         "wanted": wanted,
         "command": command_for(wanted, bisect.series, settings) if wanted else "",
         "measuring": [one.job for one in view.asked if not one.job.has_ended],
-        "log": _log(view),
+        "story": story_of(view),
+        "bits": picture_of_missing_bits(view),
         "ministat": view.ministat(),
     }
-
-
-def _log(view: BisectView) -> list[dict[str, object]]:
-    """Decisions and people's acts, the newest first."""
-    decisions = [
-        {"at": row.at, "who": "", "what": row.action, "why": row.text, "boots": row.boots}
-        for row in view.decisions
-    ]
-    acts = [
-        {
-            "at": row.at,
-            "who": row.actor.get_username() if row.actor else "",
-            "what": " ".join(filter(None, [row.get_kind_display(), str(row.revision or "")])),
-            "why": row.reason,
-            "boots": row.after_boots,
-        }
-        for row in view.acts
-    ]
-    return sorted([*acts, *decisions], key=_moment)[::-1]
-
-
-def _moment(row: dict[str, object]) -> str:
-    at = row["at"]
-    return at.isoformat() if hasattr(at, "isoformat") else ""
