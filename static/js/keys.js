@@ -25,6 +25,8 @@ export const KEYS = [
   { key: "[", text: "tested before", group: "Commits" },
   { key: "]", text: "tested after", group: "Commits" },
   { key: "c", text: "compare with the one tested before", group: "Commits" },
+  { key: "w", text: "swap A and B", group: "Compare" },
+  { key: "r", text: "report in Markdown", group: "Compare" },
   { key: "t", text: "trends of this machine", group: "Hardware" },
   { key: "s", text: "split the chart into lanes", group: "Charts" },
   { key: "1", text: "the first candidate", group: "Waiting runs" },
