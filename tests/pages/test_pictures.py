@@ -24,7 +24,7 @@ class TestTrend:
         answer = client.get("/trends.svg?mode=forwarding")
         assert answer["Content-Type"].startswith("image/svg+xml")
         text = answer.content.decode()
-        assert ET.fromstring(text).get("width") == "1080"
+        assert ET.fromstring(text).get("width") == "1060"
         assert "var(" not in text
         assert "#fff" in text
 
@@ -34,7 +34,7 @@ class TestTrend:
 
     def test_a_width_scales_it(self, client: Client) -> None:
         root = ET.fromstring(client.get("/trends.svg?width=540").content.decode())
-        assert (root.get("width"), root.get("height")) == ("540", "210")
+        assert (root.get("width"), root.get("height")) == ("540", "237")
 
     def test_opened_by_itself_it_may_use_its_own_rules_only(self, client: Client) -> None:
         policy = client.get("/trends.svg")["Content-Security-Policy"]

@@ -7,8 +7,8 @@ from typing import Any
 from webapp.charts import theme
 from webapp.charts.plotly_text import literal
 from webapp.charts.scale import spread_labels, y_range
+from webapp.charts.text import rounded
 from webapp.charts.theme import MARGINS
-from webapp.charts.trend.figure import rounded
 
 Json = dict[str, Any]
 
