@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,9 +15,9 @@ from django.test.utils import CaptureQueriesContext
 from tests import make
 from tests.pages.conftest import Counted, words
 from webapp.analysis.models import Comparison
-from webapp.pages import trend_data
+from webapp.pages import trend_data, trend_points
 from webapp.pages.trend_query import TrendQuery
-from webapp.results.models import Revision
+from webapp.results.models import Point, Revision
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
@@ -351,3 +352,80 @@ def test_an_address_survives_being_read_and_written() -> None:
         "&last=50&from=r1&to=r9&split=mode&view=r2..r5&asof=2026-02-01&hide=7&a=3@r2&range=r1..r2"
     )
     assert TrendQuery.parse(QueryDict(query)).link() == f"/trends/?{query}"
+
+
+def test_without_a_choice_it_opens_on_the_machine_and_the_modes_that_changed_last(
+    client: Client,
+) -> None:
+    along = make.revisions(6)
+    for machine, mode in (("A/x", "quiet"), ("B/y", "quiet"), ("B/y", "early"), ("C/z", "late")):
+        make.history(make.series(on=make.hardware(machine), in_mode=mode), along, [100.0] * 6)
+    make.finding(make.series(on=make.hardware("B/y"), in_mode="early"), along[0], along[1])
+    make.finding(make.series(on=make.hardware("C/z"), in_mode="late"), along[3], along[4])
+    assert [(one["hardware"], one["mode"]) for one in figure(client)["series"]] == [("C/z", "late")]
+    assert "late lost 11.4 %" in client.get("/trends/").content.decode()
+
+
+def test_of_more_series_than_fit_those_that_changed_are_drawn(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trend_data, "MOST_SERIES", 1)
+    along = make.revisions(6)
+    for mode in ("a", "b"):
+        make.history(make.series(in_mode=mode), along, [100.0] * 6)
+    make.finding(make.series(in_mode="b"), along[2], along[3])
+    query = f"hardware={make.hardware().name}"
+    assert [one["mode"] for one in figure(client, query)["series"]] == ["b"]
+
+
+def test_as_of_a_time_there_is_what_had_arrived_and_was_known(client: Client) -> None:
+    along = make.revisions(4)
+    series = make.series()
+    make.history(series, along, [100.0] * 4)
+    for number, at in enumerate(along):
+        make.run(at, received_at=make.DAY_ONE + timedelta(days=number))
+    make.finding(series, along[0], along[1], first_detected_at=make.DAY_ONE + timedelta(days=2))
+    make.analysis(series, count=5, segments=[make.segment(along[0], along[3], 100.0)])
+    early = figure(client, "asof=2026-01-02T12:00:00Z")
+    assert early["revisions"]["name"] == [one.name for one in along[:2]]
+    assert early["series"][0]["found"] == early["series"][0]["levels"] == []
+    late = figure(client, "asof=2026-01-03T12:00:00Z")
+    assert len(late["series"][0]["found"]) == 1
+    assert (
+        "levels of the past are not kept"
+        in client.get("/trends/?asof=2026-01-03T12:00:00Z").content.decode()
+    )
+    assert len(figure(client, "asof=nonsense")["revisions"]["name"]) == 4
+
+
+def test_of_a_long_history_each_extreme_is_drawn_at_its_place(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trend_points, "MOST_WHOLE", 50)
+    monkeypatch.setattr(trend_points, "PIXELS", 10)
+    monkeypatch.setattr(trend_points, "PIXELS_BESIDE", 5)
+    along = make.revisions(200)
+    levels = [100.0 + number % 7 for number in range(200)]
+    levels[37], levels[151] = 40.0, 190.0
+    make.history(make.series(), along, levels)
+    content = figure(client)
+    drawn = dict(zip(content["revisions"]["place"], content["series"][0]["value"], strict=True))
+    assert len(drawn) <= 2 * 10 + 2
+    assert content["total"] == 200
+    assert min(drawn, key=lambda place: drawn[place]) == 37
+    assert max(drawn, key=lambda place: drawn[place]) == 151
+    part = figure(client, f"view={along[100].name}..{along[109].name}")
+    assert set(range(100, 110)) <= set(part["revisions"]["place"])
+    assert {37, 151} <= set(part["revisions"]["place"]), "beside the part in sight as well"
+
+
+def test_the_interval_of_many_points_is_that_of_each_summary(client: Client) -> None:
+    along = make.revisions(3)
+    series = make.series()
+    for at, samples in zip(along, ([9.0, 10.0, 11.0], [5.0, 5.0], [7.0]), strict=True):
+        make.point(series, at, samples)
+    told = figure(client)["series"][0]
+    for at, point in enumerate(Point.objects.of_series(series)):
+        low, high = point.summary.interval() or (None, None)
+        assert told["low"][at] == (low if low is None else pytest.approx(low, rel=1e-5))
+        assert told["high"][at] == (high if high is None else pytest.approx(high, rel=1e-5))

@@ -264,9 +264,16 @@ def _drawn_series(
     by_series: dict[int, list[PointRow]] = defaultdict(list)
     for point in points:
         by_series[point.series_id].append(point)
+    machines = list(dict.fromkeys(one.hardware_id for one in selection.series))
     return [
         replace(
-            _series(one, its, index_of, selection.query.whiskers),
+            _series(
+                one,
+                its,
+                index_of,
+                whiskers=selection.query.whiskers,
+                machine=machines.index(one.hardware_id),
+            ),
             single=_single(its, conclusion),
             levels=conclusion.levels(positions),
             found=conclusion.found(positions, [point.position for point in its]),
@@ -318,7 +325,9 @@ def _series(
     series: Series,
     points: Sequence[PointRow],
     index_of: dict[int, int],
+    *,
     whiskers: Whiskers,
+    machine: int,
 ) -> TrendSeries:
     bars = [whisker(point, whiskers) for point in points]
     is_range = whiskers == Whiskers.RANGE
@@ -327,7 +336,7 @@ def _series(
         hardware=series.hardware.name,
         mode=series.mode.name,
         simulated=series.hardware.lab.simulated,
-        style=style_of(mode_id=series.mode_id, hardware_id=series.hardware_id),
+        style=style_of(mode_id=series.mode_id, machine=machine),
         indices=[index_of[point.revision_id] for point in points],
         counts=[point.n for point in points],
         centres=[point.median if is_range else point.mean for point in points],

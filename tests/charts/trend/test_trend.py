@@ -49,7 +49,7 @@ def a_series(**changes: Any) -> TrendSeries:
         id=7,
         hardware="Atom/T540",
         mode="forwarding",
-        style=style_of(mode_id=1, hardware_id=1),
+        style=style_of(mode_id=1),
         indices=[0, 1, 2],
         counts=[5, 5, 1],
         centres=[100.0, 101.0, 80.0],
@@ -225,15 +225,15 @@ def test_one_common_revision_is_no_lane() -> None:
     assert costs([a_series(), with_it], {"forwarding+pf": ("forwarding", "pf")}) == []
 
 
-def test_the_same_mode_has_the_same_colour_whatever_the_hardware() -> None:
-    one, other = style_of(mode_id=3, hardware_id=1), style_of(mode_id=3, hardware_id=2)
-    assert one.colour == other.colour
-    assert one.symbol != other.symbol
+def test_the_same_mode_has_the_same_colour_on_each_machine_and_another_dash() -> None:
+    one, other = style_of(mode_id=3), style_of(mode_id=3, machine=1)
+    assert one.slot == other.slot
+    assert one.dash != other.dash
 
 
 def test_modes_that_share_a_colour_differ_in_their_dash() -> None:
     styles = [style_of(mode_id=pk) for pk in range(24)]
-    assert len({(style.colour, style.dash) for style in styles}) == 24
+    assert len({(style.slot, style.dash) for style in styles}) == 24
 
 
 def test_what_tells_series_apart_stands_at_their_ends() -> None:
