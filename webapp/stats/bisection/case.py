@@ -130,6 +130,11 @@ class Case:
         """How many builds of a slot were measured."""
         return int((self.data.slot == slot).sum())
 
+    @property
+    def fresh(self) -> list[Boot]:
+        """The boots that this bisect measured and that count, in their order."""
+        return [boot for boot in self.data.counted if boot.purpose is not Purpose.HISTORY]
+
     def boots_for(self, purpose: Purpose) -> list[Boot]:
         """The boots that were measured for a purpose and count."""
         return [boot for boot in self.data.counted if boot.purpose is purpose]

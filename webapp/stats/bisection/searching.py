@@ -6,6 +6,7 @@ from math import inf, sqrt
 import numpy as np
 
 from webapp.stats.bisection import ending, explain
+from webapp.stats.bisection.anchors import anchors
 from webapp.stats.bisection.case import SURE, Case, Decision, Measure, State
 from webapp.stats.bisection.confirming import CONFIRMING_BOOTS, confirming, find_pair
 from webapp.stats.bisection.ending import Kind, Outcome
@@ -43,7 +44,9 @@ def _reached(case: Case) -> Decision | None:
 
 
 def _named(case: Case) -> Decision | None:
-    """Confirm the candidate, unless builds that scatter more than believed could explain it."""
+    """Confirm the candidate, unless its lead rests on the prior or on builds that scatter little."""
+    if case.now.equal[case.now.top - 1] < SURE:
+        return _measure(case, replace(case.now, candidates=case.now.equal), None)
     doubtful = _with_noisy_builds(case)
     if doubtful.candidates[case.now.top - 1] < SURE:
         return _measure(case, doubtful, None)
@@ -87,7 +90,7 @@ def _measure(case: Case, now: Posterior, validation: Validation | None) -> Decis
 
 def _search_boots(case: Case, outlook: Outlook) -> tuple[list[Measure], float]:
     """The boots to ask for, and the bits that the best of all options would tell."""
-    actions = case.pins(Purpose.SEARCHING) or _between(case)
+    actions = case.pins(Purpose.SEARCHING) or anchors(case) or _between(case)
     for measure in actions:
         expect(outlook, measure.index, rebuild=measure.rebuild)
     best = first = best_option(case.plan, outlook, case.evidence.skipped)
