@@ -90,6 +90,14 @@ def single(plan: Plan, now: Posterior, boots: int) -> str:
     )
 
 
+def first_of_several(now: Posterior) -> str:
+    """One commit alone does not explain everything. Begins with a space."""
+    return (
+        f" It is the first of several ({percent(now.two)} that another commit contributes): "
+        "bisect the rest on its own."
+    )
+
+
 def unconfirmed(plan: Plan, now: Posterior, stop: str) -> str:
     """The probability is there, the confirming boots are not."""
     return (
@@ -142,7 +150,7 @@ def stopped(plan: Plan, now: Posterior, evidence: Evidence, stop: str) -> str:
 def odd(evidence: Evidence, indices: tuple[int, ...], plan: Plan, now: Posterior) -> str:
     """Which boots were set aside, and how far from the level before the step they lie.
 
-    Nothing when there are none. Begins with a space.
+    Nothing when there are none.
     """
     if not indices:
         return ""
@@ -151,7 +159,7 @@ def odd(evidence: Evidence, indices: tuple[int, ...], plan: Plan, now: Posterior
         f"{plan.name(boot.index)} ({change(boot.value - now.good_level)} from the level before)"
         for boot in far
     )
-    return f" Set aside as gone wrong, far from both levels and alone: {boots}."
+    return f"Set aside as gone wrong, far from both levels: {boots}."
 
 
 def effect(now: Posterior) -> str:

@@ -150,7 +150,7 @@ def two_steps(plan: Plan, data: Tally, steady: Products, gap_prior: Floats) -> T
         return TwoSteps(-np.inf, None)
     i, j = np.triu_indices(len(inner), 1)
     first, second = inner[i], inner[j]
-    prior = np.log(2 * gap_prior[first + 1] * gap_prior[second + 1])
+    prior = np.log(2 * STATES[0].weight * gap_prior[first + 1] * gap_prior[second + 1])
     found = []
     for share, chance in SPREADS:
         total, apart = (share * plan.effect) ** 2, (DIFFERENCE_SPREAD * plan.effect) ** 2

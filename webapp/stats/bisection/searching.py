@@ -5,7 +5,7 @@ from math import inf, sqrt
 
 import numpy as np
 
-from webapp.stats.bisection import ending, explain
+from webapp.stats.bisection import ending, explain, suspicion
 from webapp.stats.bisection.anchors import anchors
 from webapp.stats.bisection.case import SURE, Case, Decision, Measure, State
 from webapp.stats.bisection.confirming import CONFIRMING_BOOTS, confirming, find_pair
@@ -34,6 +34,8 @@ def searching(case: Case, validation: Validation | None = None) -> Decision:
 
 def _reached(case: Case) -> Decision | None:
     now = case.now
+    if suspicion.is_unexplained(case):
+        return case.done(ending.suspected(now, suspicion.unexplained(now)))
     if _log_factor_of_none(case) >= BOUND:
         return case.done(Outcome(Kind.NOT_REPRODUCED, (), now.none, explain.step_gone(now)))
     if now.two >= SURE and sum(_boots_between(case).values()) >= CONFIRMING_BOOTS:
@@ -44,7 +46,7 @@ def _reached(case: Case) -> Decision | None:
 
 
 def _named(case: Case) -> Decision | None:
-    """Confirm the candidate, unless its lead rests on the prior or on builds that scatter little."""
+    """Confirm the candidate, unless its lead rests on weights or on builds that scatter little."""
     if case.now.equal[case.now.top - 1] < SURE:
         return _measure(case, replace(case.now, candidates=case.now.equal), None)
     doubtful = _with_noisy_builds(case)
@@ -84,6 +86,8 @@ def _measure(case: Case, now: Posterior, validation: Validation | None) -> Decis
         text = doubt + explain.searching(case.plan, now, bits, validation)
         return case.go_on(State.SEARCHING, actions, text, validation)
     text = doubt + explain.stopped(case.plan, now, case.evidence, case.stop)
+    if suspicion.is_suspected(case.now):
+        return case.done(ending.suspected(now, suspicion.suspected(case.plan, now) + text))
     outcome = ending.stopped(now, text, bits=bits, saturated=not case.stop)
     return case.done(outcome, validation)
 

@@ -24,9 +24,9 @@ class Tally:
     level is the good one). ``boots[b]``, ``precision[b]`` (Σ 1/variance of its boots at the
     noise's estimate) and ``mean[b]``, counted from ``origin``. ``base[s]`` is the log evidence of
     the scatter inside builds, ``weights[s, b]`` the precision of a build's mean around its level:
-    1/(σ²build + 1/precision). ``prior[j − 1]`` adds up to 1, as does ``equal``, without
-    the plan's weights. ``slots``: the slot of each revision 0 … N. ``counted`` are the boots behind it all, ``odd`` the numbers of those in the
-    evidence that were set aside.
+    1/(σ²build + 1/precision). ``prior[j − 1]`` adds up to 1, as does ``equal``, without the plan's
+    weights. ``slots``: the slot of each revision 0 … N. ``counted`` are the boots behind it all,
+    ``odd`` the numbers of those in the evidence that were set aside.
     """
 
     slot: Indices
