@@ -134,8 +134,21 @@ def _figures(found: bisection.Decision, names: Sequence[str]) -> dict[str, Any]:
         "measure": [one.index for one in found.actions],
         "rebuild": [one.index for one in found.actions if one.rebuild],
         "effort": found.effort,
+        "lab": _lab(now.lab),
+        "several": bool(outcome and outcome.several),
         "second": list(outcome.second) if outcome else [],
         "more_boots": outcome.more_boots if outcome else None,
+    }
+
+
+def _lab(found: bisection.Lab) -> dict[str, Any]:
+    """What the lab did: chances, and its shift at each boot that the bisect measured."""
+    return {
+        "drifts": round(found.moves, DIGITS),
+        "steps": round(found.steps, DIGITS),
+        "step_after": found.step_after,
+        "shift_pct": [_percent(shift) for shift in found.shift],
+        "scatter": round(found.scatter, DIGITS),
     }
 
 

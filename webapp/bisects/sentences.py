@@ -10,6 +10,14 @@ LEAST_SHOWN = 0.01
 LEAST_LEAD = 0.2
 """Probability from which a suspect is worth a name of its own."""
 
+NOTHING_FOUND = {
+    bisection.Kind.NOT_REPRODUCED: (
+        "Not reproduced: good and bad do not differ by the alerted step."
+    ),
+    bisection.Kind.SUSPECTED: "The machine or the noise is suspected, not a commit.",
+    bisection.Kind.LAB_FAILED: "The lab failed: nothing can be concluded.",
+}
+
 MINUTES_AN_HOUR, MINUTES_A_DAY = 60, 1440
 
 
@@ -77,19 +85,18 @@ def boots_text(count: int) -> str:
 
 def _answer(outcome: bisection.Outcome, names: Sequence[str]) -> str:
     kinds = bisection.Kind
+    if outcome.kind in NOTHING_FOUND:
+        return NOTHING_FOUND[outcome.kind]
     chance = chance_text(outcome.probability)
     match outcome.kind:
         case kinds.SINGLE:
-            return f"{names[outcome.candidates[0]]} made the step ({chance})."
+            more = ", the first of several" if outcome.several else ""
+            return f"{names[outcome.candidates[0]]} made the step ({chance}){more}."
         case kinds.RANGE:
             return _range(outcome.candidates, names, chance)
         case kinds.TWO_STEPS:
             first, second = _span(outcome.candidates, names), _span(outcome.second, names)
             return f"Two steps ({chance}): one at {first}, one at {second}."
-        case kinds.NOT_REPRODUCED:
-            return "Not reproduced: good and bad do not differ by the alerted step."
-        case kinds.LAB_FAILED:
-            return "The lab failed: nothing can be concluded."
     more = (
         f", about {boots_text(outcome.more_boots)} more would be needed"
         if outcome.more_boots

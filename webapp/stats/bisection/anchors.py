@@ -28,7 +28,7 @@ def anchors(case: Case) -> list[Measure]:
     if not case.wanted or not last or not every or len(order) - max(last.values()) < every - 1:
         return []
     oldest = min(last, key=lambda slot: last[slot])
-    return [Measure(ends[oldest][0], Purpose.SEARCHING)]
+    return [Measure(ends[oldest][0], Purpose.ANCHOR)]
 
 
 def _every(case: Case) -> int:

@@ -44,9 +44,7 @@ def odd_boots(plan: Plan, boots: Sequence[Boot], bad: int) -> tuple[int, ...]:
         return ()
     low, high = min(levels), max(levels)
     seen = _seen_sd(boots, levels)
-    reach = {
-        runs: max(odd_reach(plan, runs), ODD_SCORE * seen) for runs in {b.runs for b in boots}
-    }
+    reach = {runs: max(odd_reach(plan, runs), ODD_SCORE * seen) for runs in {b.runs for b in boots}}
     suspects = [
         i
         for i, boot in enumerate(boots)

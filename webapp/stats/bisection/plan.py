@@ -31,12 +31,15 @@ only after a neighbour was named in its place."""
 
 
 class Purpose(StrEnum):
-    """What a boot was measured for. ``HISTORY`` was there before: it is evidence, not effort."""
+    """What a boot was measured for. ``HISTORY`` was there before: it is evidence, not effort.
+    ``ANCHOR``: an end, booted again to see whether the lab changed.
+    """
 
     HISTORY = "history"
     VALIDATING = "validating"
     SEARCHING = "searching"
     CONFIRMING = "confirming"
+    ANCHOR = "anchor"
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,9 @@ HISTORY_BOOTS = 5
 NEIGHBOURS = 10
 """Revisions of history, the good one included, that count at the good end."""
 
+SHORT_RANGE, STATED = 8, 0.9
+"""Commits that a person can look at, and the stated probability that is held to its word."""
+
 POLICIES = ("driftline", "git-bisect", "pinpoint-like")
 
 
@@ -92,17 +95,27 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """How one trial ended: its kind, whether what it names is the truth, and its boots."""
+    """How one trial ended: its kind, whether what it names is the truth, and its boots.
+
+    ``several``: it tells of more than one commit. ``stated``: the probability of what it says.
+    """
 
     kind: Kind
     right: bool
     boots: int
     candidates: int
+    several: bool = False
+    stated: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """All trials of a cell: shares of 1."""
+    """All trials of a cell: shares of 1.
+
+    Of several culprits a single name is right only as the first of several. ``several``: told of
+    more than one commit. ``short_range``: ended in a range of at most `SHORT_RANGE` that holds a
+    culprit. ``stated_90``: names at a stated 90 % or more, and how many of them are right.
+    """
 
     trials: int
     outcomes: dict[Kind, float]
@@ -112,6 +125,9 @@ class Result:
     range_median: float | None
     boots_median: float
     boots_p95: float
+    several: float
+    short_range: float
+    stated_90: tuple[int, int]
 
 
 def simulate(cell: Cell, *, trials: int, seed: int, policy: str = "driftline") -> Result:
@@ -172,10 +188,13 @@ def _past_build(back: int) -> str:
 
 
 def _of_outcome(outcome: Outcome, culprits: tuple[int, ...], boots: int) -> Tried:
+    several = outcome.several or outcome.kind is Kind.TWO_STEPS
     right = not set(culprits).isdisjoint(outcome.candidates)
     if outcome.kind is Kind.NOT_REPRODUCED:
         right = not culprits
-    return Tried(outcome.kind, right, boots, len(outcome.candidates))
+    if outcome.kind is Kind.SINGLE and len(culprits) > 1:
+        right = right and several
+    return Tried(outcome.kind, right, boots, len(outcome.candidates), several, outcome.probability)
 
 
 def _of_peer(answer: Answer, culprits: tuple[int, ...]) -> Tried:
@@ -189,6 +208,7 @@ def _counted(tried: list[Tried]) -> Result:
     counts = Counter(trial.kind for trial in tried)
     single = [trial for trial in tried if trial.kind is Kind.SINGLE]
     ranges = [trial for trial in tried if trial.kind is Kind.RANGE]
+    stated = [trial for trial in single if trial.stated >= STATED]
     boots = np.array([trial.boots for trial in tried])
     n = len(tried)
     return Result(
@@ -200,4 +220,7 @@ def _counted(tried: list[Tried]) -> Result:
         range_median=float(np.median([trial.candidates for trial in ranges])) if ranges else None,
         boots_median=float(np.median(boots)),
         boots_p95=float(np.percentile(boots, 95)),
+        several=sum(trial.several for trial in tried) / n,
+        short_range=sum(t.right and t.candidates <= SHORT_RANGE for t in ranges) / n,
+        stated_90=(len(stated), sum(trial.right for trial in stated)),
     )
