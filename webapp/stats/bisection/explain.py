@@ -64,12 +64,11 @@ def searching(plan: Plan, now: Posterior, bits: float, test: Validation | None) 
     )
 
 
-def doubted(plan: Plan, now: Posterior, noisier: Posterior) -> str:
-    """The probability is there as long as builds scatter no more than believed."""
+def doubted(plan: Plan, now: Posterior) -> str:
+    """The probability is there as long as the weights of the candidates are right."""
     return (
         f"{plan.name(now.top)} has {percent(now.candidates[now.top - 1])}, but "
-        f"{percent(noisier.candidates[now.top - 1])} if builds scatter by "
-        f"{noisier.build_sd:.2f} %, as they may by what the history shows of them. "
+        f"{percent(now.equal[now.top - 1])} if all commits had begun with the same weight. "
     )
 
 

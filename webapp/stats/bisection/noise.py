@@ -38,10 +38,6 @@ LARGER_BUILDS = ((0.125, 0.1), (0.25, 0.1), (0.5, 0.05))
 """Scatter of builds, as shares of the alerted step, that is possible beside what a history says,
 and its chance: a history may be of other builders, compilers or link orders."""
 
-HIGH = 0.7
-"""Quantile of the belief in σbuild that a name must survive: where the history happened to show
-little scatter of builds, the belief itself names the wrong neighbour too often."""
-
 BUILD_STEPS, BUILD_REACH = 600, 10.0
 """The belief in σbuild is taken on so many steps from 0 to so many times the scatter shown."""
 
@@ -140,14 +136,6 @@ def _with_larger(build: Floats, weight: Floats, effect: float) -> tuple[Floats, 
         np.concatenate([build, usual + larger]),
         np.concatenate([weight * (1 - chances.sum()), chances]),
     )
-
-
-def high_build_noise(noise: Noise) -> float:
-    """What σbuild, log percent, is believed to stay below with a chance of `HIGH`."""
-    if noise.build_df == inf or _shown(noise) == 0:
-        return noise.build
-    sd, belief = _build_belief(noise, (noise.boot**2 + noise.run**2) / noise.history_boots)
-    return float(_quantiles(sd, belief, np.array([HIGH]))[0])
 
 
 def _shown(noise: Noise) -> float:

@@ -18,7 +18,8 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Sufficient statistics of B builds, sorted by slot, for S nodes of noise.
+    """Sufficient statistics of B builds, sorted by slot, for S nodes of noise ``as_told`` by the
+    history; ``nodes`` are those with builds that scatter by more.
 
     ``slot[b]``: the last candidate that can matter up to the build's revision (0: none, the
     level is the good one). ``boots[b]``, ``precision[b]`` (Σ 1/variance of its boots at the
@@ -36,6 +37,7 @@ class Tally:
     origin: float
     base: Floats
     weights: Floats
+    as_told: NoiseNodes
     nodes: NoiseNodes
     prior: Floats
     equal: Floats
@@ -54,8 +56,8 @@ def tally(plan: Plan, evidence: Evidence) -> Tally:
     counted = tuple(boot for i, boot in enumerate(evidence.boots) if i not in odd)
     rows = _rows(plan, counted, slots)
     slot, boots, precision, mean, rss, log_variance = rows.T if len(rows) else np.zeros((6, 0))
-    nodes = noise_nodes(plan.noise, plan.effect)
-    scale = nodes.within[:, None]
+    as_told = noise_nodes(plan.noise, 0.0)
+    scale = as_told.within[:, None]
     origin = float(precision @ mean / precision.sum()) if len(mean) else 0.0
     inside = scale / precision[None, :]
     base = -0.5 * (
@@ -68,8 +70,9 @@ def tally(plan: Plan, evidence: Evidence) -> Tally:
         mean=mean - origin,
         origin=origin,
         base=base,
-        weights=1 / (nodes.build[:, None] + inside),
-        nodes=nodes,
+        weights=1 / (as_told.build[:, None] + inside),
+        as_told=as_told,
+        nodes=noise_nodes(plan.noise, plan.effect),
         prior=prior / prior.sum(),
         equal=equal / equal.sum(),
         slots=slots,
