@@ -42,6 +42,20 @@ def with_what_is_left(figures: Mapping[str, Any]) -> str:
     return f"{sentence}; {boots} left, about {hours_text(hours)}"
 
 
+def lab_sentence(figures: Mapping[str, Any], anchors: int) -> str:
+    """What a decision says of the lab itself; empty for one that was made before it was asked."""
+    lab = figures.get("lab")
+    if not lab:
+        return ""
+    steady = chance_text(max(1 - lab["drifts"] - lab["steps"], 0.0))
+    return (
+        f"The machine: {steady} as it was, {chance_text(lab['drifts'])} drifting, "
+        f"{chance_text(lab['steps'])} one step of its own, by {anchors} anchor "
+        f"boot{'' if anchors == 1 else 's'} among others. Boots scatter {lab['scatter']:.1f} "
+        "times as much as the history says."
+    )
+
+
 def leading(now: bisection.Posterior, names: Sequence[str]) -> str:
     """The likeliest suspects; while none leads, between which of them it is."""
     if now.candidates.max() >= LEAST_LEAD:

@@ -16,19 +16,28 @@ LABELLED_REVISIONS = 8
 TOPS = (10, 20, 50, 100)
 DOT_SIZE = 7
 UPPER, LOWER = (0.42, 1.0), (0.0, 0.3)
-SYMBOLS = {"history": "circle-open", "run": "circle", "pasted": "square", "weak": "x-thin-open"}
+SYMBOLS = {
+    "history": "circle-open",
+    "run": "circle",
+    "anchor": "diamond",
+    "pasted": "square",
+    "weak": "x-thin-open",
+}
 NAMES = {
     "history": "measured before",
     "run": "measured for it",
+    "anchor": "anchor: an end booted again",
     "pasted": "entered by hand",
     "weak": "set aside as weak",
 }
+STEADY = "less what the machine moved"
 
 
 @dataclass(frozen=True, slots=True)
 class Dot:
     """One boot: its revision and the index of that (below 0 and above the last: neighbours
-    beside the ends), its value, and the 95 % interval of that.
+    beside the ends), its value, and the 95 % interval of that. ``steady``: the value less the
+    machine's own shift, where it probably moved.
     """
 
     name: str
@@ -37,6 +46,7 @@ class Dot:
     low: float
     high: float
     source: str
+    steady: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +77,7 @@ def figure(chart: BisectChart) -> Json:
         "data": [
             *(_level(chart, level) for level in ("before", "after")),
             *(_dots(chart, source) for source in sources),
+            *_steady(chart),
             _bars(chart),
             _skipped(chart),
             _unlikely(chart),
@@ -113,6 +124,26 @@ def _dots(chart: BisectChart, source: str) -> Json:
         "hovertemplate": f"%{{text}}: %{{y:,.5~r}} {literal(chart.unit)}"
         f"<extra>{NAMES[source]}</extra>",
     }
+
+
+def _steady(chart: BisectChart) -> list[Json]:
+    """Where each boot would lie, had the machine not moved: the rest is the machine's walk."""
+    dots = [dot for dot in chart.dots if dot.steady is not None]
+    if not dots:
+        return []
+    return [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": STEADY,
+            "x": [_beside(chart.dots, dot) for dot in dots],
+            "y": [rounded(dot.steady) for dot in dots],
+            "marker": {"color": theme.MUTED, "symbol": "line-ew-open", "size": DOT_SIZE},
+            "text": [literal(dot.name) for dot in dots],
+            "hovertemplate": f"%{{text}}: %{{y:,.5~r}} {literal(chart.unit)}"
+            f"<extra>{STEADY}</extra>",
+        }
+    ]
 
 
 def _beside(dots: Sequence[Dot], dot: Dot) -> float:

@@ -7,13 +7,20 @@
 """
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webapp.stats.bisection.lab_states import STATES, STEP_WEIGHT
-from webapp.stats.bisection.marginal import Fit, PairPrior, Products, one_column, products
-from webapp.stats.bisection.marginal import two_columns as pairs_of
+from webapp.stats.bisection.marginal import (
+    Fit,
+    PairPrior,
+    Products,
+    one_column,
+    products,
+    two_columns,
+)
 from webapp.stats.bisection.noise import WITHIN_FACTORS, build_ratios
 from webapp.stats.bisection.plan import Plan
 from webapp.stats.bisection.tally import Tally
@@ -74,7 +81,7 @@ def weigh(plan: Plan, data: Tally, line: Timeline) -> Joint:
 
 def _lab_prior(places: int) -> Floats:
     known = [state.weight for state in STATES]
-    return np.log(np.array(known + [STEP_WEIGHT / max(places, 1)] * places))
+    return np.asarray(np.log(np.array(known + [STEP_WEIGHT / max(places, 1)] * places)))
 
 
 def _in_states(plan: Plan, made: Products, count: int, states: int) -> tuple[Floats, ...]:
@@ -100,7 +107,7 @@ def _with_lab_steps(plan: Plan, made: Products, count: int, places: int) -> tupl
     found = []
     for share, chance in SPREADS:
         prior = PairPrior((plan.effect, 0.0), (share * plan.effect) ** 2, 0.0, size**2)
-        found.append((chance, pairs_of(made, first, count + second, prior)))
+        found.append((chance, two_columns(made, first, count + second, prior)))
     fit = mixed(found)
     shape = (len(lab.log_z), count, places)
     inner = Fit(*(each.reshape(shape) for each in (fit.log_z, fit.mean, fit.variance)))
@@ -109,7 +116,7 @@ def _with_lab_steps(plan: Plan, made: Products, count: int, places: int) -> tupl
 
 def lab_step_spread(plan: Plan) -> float:
     """Prior standard deviation of the lab's own step, log percent."""
-    return max(abs(plan.effect), LAB_STEP_BOOTS * plan.noise.boot_variance(plan.runs) ** 0.5)
+    return max(abs(plan.effect), LAB_STEP_BOOTS * sqrt(plan.noise.boot_variance(plan.runs)))
 
 
 def _framed(plan: Plan, none: Floats, fit: Fit) -> tuple[Floats, ...]:
@@ -156,7 +163,9 @@ def two_steps(plan: Plan, data: Tally, steady: Products, gap_prior: Floats) -> T
         total, apart = (share * plan.effect) ** 2, (DIFFERENCE_SPREAD * plan.effect) ** 2
         own, shared = (total + apart) / 4, (total - apart) / 4
         half = (plan.effect / 2, plan.effect / 2)
-        found.append((chance, pairs_of(steady, first, second, PairPrior(half, own, shared, own))))
+        found.append(
+            (chance, two_columns(steady, first, second, PairPrior(half, own, shared, own)))
+        )
     log_z = mixed(found).log_z + np.log(data.nodes.weight)[:, None] + prior
     by_pair = np.logaddexp.reduce(log_z, axis=0)
     best = int(np.argmax(by_pair))

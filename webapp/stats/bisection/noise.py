@@ -112,7 +112,8 @@ def noise_nodes(noise: Noise, effect: float) -> NoiseNodes:
 
 def build_ratios(nodes: NoiseNodes) -> Floats:
     """Variances between builds at the noise's estimate: every factor has the same ones."""
-    return nodes.build[: len(nodes.build) // len(WITHIN_FACTORS)] / nodes.within[0]
+    count = len(nodes.build) // len(WITHIN_FACTORS)
+    return np.asarray(nodes.build[:count] / nodes.within[0])
 
 
 def _build_nodes(noise: Noise, inside: float) -> tuple[Floats, Floats]:

@@ -80,7 +80,7 @@ def posterior_of(plan: Plan, data: Tally) -> Posterior:
     if not len(line.value):
         return _prior(plan, data)
     gap_of = np.searchsorted(line.slots, np.arange(1, plan.bad + 1))
-    gap_prior = np.bincount(gap_of, data.prior, len(line.slots) + 1)
+    gap_prior = np.bincount(gap_of, data.prior, len(line.slots) + 1).astype(np.float64)
     joint = weigh(plan, data, line)
     top = float(joint.log.max())
     z = np.exp(joint.log - top)
