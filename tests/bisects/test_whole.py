@@ -46,7 +46,7 @@ def test_a_machine_that_drifts_is_told_from_the_commit_by_anchors() -> None:
     shifts = dict(document["machine"]["shift_pct"])
     assert min(shifts.values()) < -0.5
     assert document["machine"]["drifts"] + document["machine"]["steps"] > 0.5
-    assert f"by {len(anchors)} anchor boots" in view.lab_sentence
+    assert f"by {len(anchors)} anchor boot" in view.lab_sentence
     dots = [dot for dot in view.chart().dots if dot.steady is not None]
     assert len(dots) == len(shifts)
     assert any(dot.source == "anchor" for dot in dots)

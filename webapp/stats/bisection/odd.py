@@ -13,7 +13,7 @@ from statistics import median
 
 import numpy as np
 
-from webapp.stats.bisection.plan import Boot, Plan
+from webapp.stats.bisection.plan import Boot, Plan, Purpose
 
 ODD_SCORE = 6.0
 """Standard deviations beyond both levels; chance reaches that once in a billion boots."""
@@ -27,6 +27,9 @@ SHARES_PRIOR = np.array([0.5, 0.3, 0.15, 0.05])
 
 STRANGE_BUILD = 3e-3
 """Prior chance that a build has a level far beyond both ends'."""
+
+MOST_SHARE = 1 / 3
+"""Of the bisect's own boots: beyond it nothing is set aside, and the noise shows what is wrong."""
 
 MAD_TO_SD = 1.4826
 """A normal standard deviation over the median absolute deviation."""
@@ -50,7 +53,15 @@ def odd_boots(plan: Plan, boots: Sequence[Boot], bad: int) -> tuple[int, ...]:
         for i, boot in enumerate(boots)
         if not low - reach[boot.runs] <= boot.value <= high + reach[boot.runs]
     ]
-    return tuple(i for i in suspects if not _is_like_that(plan, boots, suspects, i))
+    odd = tuple(i for i in suspects if not _is_like_that(plan, boots, suspects, i))
+    return () if _are_too_many(boots, odd) else odd
+
+
+def _are_too_many(boots: Sequence[Boot], odd: tuple[int, ...]) -> bool:
+    """Whether so many of the bisect's own boots would go that the lab, not they, is odd."""
+    fresh = sum(boot.purpose is not Purpose.HISTORY for boot in boots)
+    gone = sum(boots[i].purpose is not Purpose.HISTORY for i in odd)
+    return gone >= LEAST_BOOTS and gone > MOST_SHARE * fresh
 
 
 def odd_reach(plan: Plan, runs: int) -> float:
