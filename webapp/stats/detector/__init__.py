@@ -15,9 +15,28 @@ from collections.abc import Iterable
 from webapp.stats.better import Better
 from webapp.stats.changes import Point
 from webapp.stats.detector.joining import Told, present
+from webapp.stats.detector.reasons import (
+    mean_change_pct,
+    why_excursion,
+    why_modes,
+    why_noise,
+    why_slow,
+)
 from webapp.stats.detector.state import State, advance, start
 
-__all__ = ["State", "Told", "advance", "detect", "present", "start"]
+__all__ = [
+    "State",
+    "Told",
+    "advance",
+    "detect",
+    "mean_change_pct",
+    "present",
+    "start",
+    "why_excursion",
+    "why_modes",
+    "why_noise",
+    "why_slow",
+]
 
 
 def detect(points: Iterable[Point], *, better: Better = "more") -> Told:

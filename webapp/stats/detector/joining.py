@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import log, sqrt
 
 from webapp.stats import changes
 from webapp.stats.better import Better, is_gain
@@ -78,7 +79,7 @@ def _join(
         if same is not None:
             left.remove(same)
         rows.append(_told(step, same, better, has_modes=found.has_modes))
-    stands = [one for one in left if _is_fresh(one, positions)]
+    stands = [one for one in left if _is_fresh(one, positions) and _is_beyond(one, found)]
     return [*rows, *stands], [one for one in left if one not in stands]
 
 
@@ -104,6 +105,14 @@ def _is_same(one: Change, step: Step, positions: Sequence[int], better: Better) 
 def _is_fresh(one: Change, positions: Sequence[int]) -> bool:
     since = sum(position >= one.revision.position for position in positions)
     return 0 < since <= FRESH
+
+
+def _is_beyond(one: Change, found: Findings) -> bool:
+    """Whether it is more than the noise that levels know of: that may have grown lately."""
+    if found.noise_pct is None or not one.before or not one.level:
+        return True
+    share = 1 / max(one.revisions_before, 1) + 1 / max(one.revisions_after, 1)
+    return abs(log(one.level / one.before)) >= scale.KEEP * found.noise_pct / 100 * sqrt(share)
 
 
 def _verdict(step: Step, better: Better) -> Verdict:

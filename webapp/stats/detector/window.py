@@ -14,9 +14,9 @@ BLOCK = 128
 """Revisions that are settled at once. The window is read anew with each revision, so that it must
 not be much longer than what it needs to hold."""
 
-GUARD = 16
+GUARD = 64
 """Revisions at the beginning of a window in which it finds nothing: what lies there, or before, was
-found by the window before it, which saw both sides."""
+found by the window before it, which saw more of the level before."""
 
 NOTHING = Findings()
 
