@@ -18,7 +18,7 @@ from webapp.results.services import lock_trees
 def alerts_that_join(source: Revision, into: Revision) -> tuple[Alert, Alert] | None:
     """The alert that will go and the one that takes it over, where both commits have one."""
     lock_trees([source.tree_id])
-    gone, kept = (Alert.objects.filter(revision=row).first() for row in (source, into))
+    gone, kept = (Alert.objects.of_levels().filter(revision=row).first() for row in (source, into))
     return (gone, kept) if gone and kept else None
 
 
@@ -49,10 +49,11 @@ def _move_findings(source: Revision, into: Revision) -> None:
 
 def _move_alert(source: Revision, into: Revision) -> None:
     """One alert stands for one commit: that of ``into``, if any, takes over the other's log."""
-    moving = Alert.objects.filter(revision=source).first()
+    Alert.objects.filter(kind=Alert.Kind.SLOW, revision=source).update(revision=into)
+    moving = Alert.objects.of_levels().filter(revision=source).first()
     if moving is None:
         return
-    kept = Alert.objects.filter(tree=into.tree_id, revision=into).first()
+    kept = Alert.objects.of_levels().filter(tree=into.tree_id, revision=into).first()
     if kept is None:
         change = Change(moving, timezone.now())
         change.note(AlertEvent.Kind.MOVED, f"{source} and {into} are one commit")
