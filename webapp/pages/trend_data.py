@@ -233,6 +233,11 @@ def _trend(
             hardware={series.hardware_id for series in selection.series},
             revisions=index_of.keys(),
             positions=positions,
+            findings=[
+                (series, row)
+                for series in selection.series
+                for row in conclusions[series.pk].others
+            ],
         ),
     )
 

@@ -12,6 +12,7 @@ STYLES: dict[Kind, Json] = {
     "event": {"color": theme.MUTED, "width": 1.4, "dash": "dash"},
     "epoch": {"color": theme.INK, "width": 2.4, "dash": "dash"},
     "release": {"color": theme.MUTED, "width": 1, "dash": "solid"},
+    "finding": {"color": theme.MUTED, "width": 1, "dash": "dashdot"},
 }
 
 
