@@ -6,7 +6,7 @@ from math import log, sqrt
 
 from webapp.stats import changes
 from webapp.stats.better import Better, is_gain
-from webapp.stats.changes import Analysis, Change, Retracted, Segment, scale
+from webapp.stats.changes import Analysis, At, Change, Retracted, Segment, scale
 from webapp.stats.changes.findings import Verdict
 from webapp.stats.detector.state import State
 from webapp.stats.levels import Findings, Step, Stretch
@@ -16,8 +16,15 @@ FRESH = 10
 """Revisions of a new level by which levels must bear it out: with so many, whatever the fold can
 confirm pays for a level as well, and a change of noise is told as what it is (`noises`)."""
 
+ALONE = 5
+"""Revisions since a change from which on levels tell it where the fold does not: two would be one
+odd revision beside a neighbour that happens to lie on its side."""
+
 NEAR = 2
 """Measured revisions by which both may place the same change apart."""
+
+LEAST_LEVELS = 2
+"""Levels that have a change between them."""
 
 LEAST_PLACES = 2
 """Revisions of an interval, with the one before it, that leave one place only."""
@@ -40,8 +47,9 @@ class Told:
 def present(state: State, better: Better) -> Told:
     """Return what is said about the series that `state` has read.
 
-    A change of level stands where levels show it, and for its first `FRESH` revisions where only
-    the fold does; where the fold told it, it says when. Too young a series has the fold's word.
+    A change of level stands where levels show it (after `ALONE` revisions, where the fold does not
+    tell it), and for its first `FRESH` revisions where only the fold does; where the fold told it,
+    it says when. Too young a series has the fold's word.
     """
     analysis = changes.present(state.fold, better)
     found = state.window.found()
@@ -50,7 +58,7 @@ def present(state: State, better: Better) -> Told:
     positions = [value.position for value in state.window.values]
     rows, dropped = _join(analysis.changes, found, positions, better)
     fresh = [one for one in rows if one in analysis.changes]
-    segments = _segments(found.stretches, analysis.segments, fresh)
+    segments = _segments(_told_levels(found.stretches, rows), analysis.segments, fresh)
     retracted = [
         Retracted(one.revision, one.confirmed_by) for one in dropped if one.confirmed_by is not None
     ]
@@ -78,6 +86,10 @@ def _join(
         )
         if same is not None:
             left.remove(same)
+        is_young = _count_from(step.finding.first, positions) < ALONE
+        if is_young and (same is None or same.confirmed_by is None):
+            rows += [same] if same is not None else []
+            continue
         rows.append(_told(step, same, better, has_modes=found.has_modes))
     stands = [one for one in left if _is_fresh(one, positions) and _is_beyond(one, found)]
     return [*rows, *stands], [one for one in left if one not in stands]
@@ -103,8 +115,11 @@ def _is_same(one: Change, step: Step, positions: Sequence[int], better: Better) 
 
 
 def _is_fresh(one: Change, positions: Sequence[int]) -> bool:
-    since = sum(position >= one.revision.position for position in positions)
-    return 0 < since <= FRESH
+    return 0 < _count_from(one.revision, positions) <= FRESH
+
+
+def _count_from(at: At, positions: Sequence[int]) -> int:
+    return sum(position >= at.position for position in positions)
 
 
 def _is_beyond(one: Change, found: Findings) -> bool:
@@ -176,6 +191,16 @@ def _of_step(step: Step, better: Better) -> Change:
         if len(at) > LEAST_PLACES
         else (),
     )
+
+
+def _told_levels(stretches: Sequence[Stretch], rows: Sequence[Change]) -> Sequence[Stretch]:
+    """Without the newest level while no change to it is told."""
+    if len(stretches) < LEAST_LEVELS:
+        return stretches
+    *others, former, last = stretches
+    if any(former.last.position < one.last.position for one in rows if one.confirmed_by):
+        return stretches
+    return [*others, replace(former, last=last.last, count=former.count + last.count)]
 
 
 def _segments(
