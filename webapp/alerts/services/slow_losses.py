@@ -37,7 +37,7 @@ def reconcile_slow_losses(tree: int, findings: Sequence[Finding]) -> None:
         alert = next((one for one in alerts if one.hardware_id == hardware), None)
         change = _opened(tree, hardware, rows, now) if alert is None else Change(alert, now)
         _settle(change, rows, is_new=alert is None)
-        _take_in(change, rows, members)
+        _add_members(change, rows, members)
         changes.append(change)
     ended = [one for one in alerts if one.is_active and one.hardware_id not in lost]
     changes += [_retracted(alert, now) for alert in ended]
@@ -115,7 +115,7 @@ def _settle(change: Change, rows: Sequence[Finding], *, is_new: bool) -> None:
             change.enter(State.NEW)
 
 
-def _take_in(change: Change, rows: Sequence[Finding], members: dict[int, int | None]) -> None:
+def _add_members(change: Change, rows: Sequence[Finding], members: dict[int, int | None]) -> None:
     joining = [row for row in rows if _alert_of(row) != change.alert.pk]
     if joining:
         change.note(Kind.JOINED, names_of(joining), joining)

@@ -110,7 +110,7 @@ def detect_changes(
 
 def _detected(
     series: Series,
-    by_epoch: Sequence[detector.Told],
+    by_epoch: Sequence[detector.Report],
     newest: detector.State,
     first: FirstPairs | None,
     starts: Sequence[int],

@@ -94,7 +94,7 @@ def _filled(found: Mapping[int, detector.State]) -> list[detector.State]:
     return [found.get(number) or detector.start() for number in range(max(found, default=0) + 1)]
 
 
-def present_all(states: Sequence[detector.State], better: Better) -> list[detector.Told]:
+def present_all(states: Sequence[detector.State], better: Better) -> list[detector.Report]:
     """What is said of each epoch. Of those that are over no candidate is left: no later revision
     will confirm it.
     """
@@ -102,16 +102,16 @@ def present_all(states: Sequence[detector.State], better: Better) -> list[detect
     return [*(_over(one) for one in found[:-1]), found[-1]]
 
 
-def _over(told: detector.Told) -> detector.Told:
-    proven = tuple(each for each in told.analysis.changes if each.state != "candidate")
-    return replace(told, analysis=replace(told.analysis, changes=proven))
+def _over(report: detector.Report) -> detector.Report:
+    proven = tuple(each for each in report.analysis.changes if each.state != "candidate")
+    return replace(report, analysis=replace(report.analysis, changes=proven))
 
 
-def joined(by_epoch: Sequence[detector.Told]) -> detector.Told:
+def joined(by_epoch: Sequence[detector.Report]) -> detector.Report:
     """What is said of the whole series: noise and what can be proven are the last epoch's."""
     analyses = [one.analysis for one in by_epoch]
     others = [one.others for one in by_epoch]
-    return detector.Told(
+    return detector.Report(
         replace(
             analyses[-1],
             changes=tuple(each for one in analyses for each in one.changes),

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from webapp.stats.better import Better
 from webapp.stats.changes import Point
-from webapp.stats.detector.joining import Told, present
+from webapp.stats.detector.joining import Report, present
 from webapp.stats.detector.reasons import (
     mean_change_pct,
     why_excursion,
@@ -25,8 +25,8 @@ from webapp.stats.detector.reasons import (
 from webapp.stats.detector.state import State, advance, start
 
 __all__ = [
+    "Report",
     "State",
-    "Told",
     "advance",
     "detect",
     "mean_change_pct",
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 
-def detect(points: Iterable[Point], *, better: Better = "more") -> Told:
+def detect(points: Iterable[Point], *, better: Better = "more") -> Report:
     """Return what is said about a whole series: points in any order, one per revision.
 
     Raises BadSeriesError as `advance` does.

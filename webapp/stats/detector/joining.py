@@ -37,14 +37,14 @@ DRIFT_SCORE = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Report:
     """What is said of a series: its changes of level, and everything else that was found."""
 
     analysis: Analysis
     others: Findings
 
 
-def present(state: State, better: Better) -> Told:
+def present(state: State, better: Better) -> Report:
     """Return what is said about the series that `state` has read.
 
     A change of level stands where levels show it (after `ALONE` revisions, where the fold does not
@@ -54,11 +54,11 @@ def present(state: State, better: Better) -> Told:
     analysis = changes.present(state.fold, better)
     found = state.window.found()
     if not found.stretches:
-        return Told(analysis, found)
+        return Report(analysis, found)
     positions = [value.position for value in state.window.values]
     rows, dropped = _join(analysis.changes, found, positions, better)
     fresh = [one for one in rows if one in analysis.changes]
-    segments = _segments(_told_levels(found.stretches, rows), analysis.segments, fresh)
+    segments = _segments(_shown_levels(found.stretches, rows), analysis.segments, fresh)
     retracted = [
         Retracted(one.revision, one.confirmed_by) for one in dropped if one.confirmed_by is not None
     ]
@@ -69,7 +69,7 @@ def present(state: State, better: Better) -> Told:
         is_drifting=segments[-1].drift_pct != 0 or bool(found.slow),
         retracted=(*analysis.retracted, *retracted),
     )
-    return Told(told, found)
+    return Report(told, found)
 
 
 def _join(
@@ -90,7 +90,7 @@ def _join(
         if is_young and (same is None or same.confirmed_by is None):
             rows += [same] if same is not None else []
             continue
-        rows.append(_told(step, same, better, has_modes=found.has_modes))
+        rows.append(_as_change(step, same, better, has_modes=found.has_modes))
     stands = [one for one in left if _is_fresh(one, positions) and _is_beyond(one, found)]
     return [*rows, *stands], [one for one in left if one not in stands]
 
@@ -134,7 +134,7 @@ def _verdict(step: Step, better: Better) -> Verdict:
     return "better" if is_gain(step.finding.pct, better) else "worse"
 
 
-def _told(step: Step, same: Change | None, better: Better, *, has_modes: bool) -> Change:
+def _as_change(step: Step, same: Change | None, better: Better, *, has_modes: bool) -> Change:
     """A change that levels show; ``same`` is what the fold says of it.
 
     Where both agree on the place, the fold's interval of it stays. Where runs have two modes, the
@@ -193,7 +193,7 @@ def _of_step(step: Step, better: Better) -> Change:
     )
 
 
-def _told_levels(stretches: Sequence[Stretch], rows: Sequence[Change]) -> Sequence[Stretch]:
+def _shown_levels(stretches: Sequence[Stretch], rows: Sequence[Change]) -> Sequence[Stretch]:
     """Without the newest level while no change to it is told."""
     if len(stretches) < LEAST_LEVELS:
         return stretches

@@ -11,10 +11,10 @@ from webapp.stats.changes import scale
 from webapp.stats.changes.findings import At
 from webapp.stats.changes.points import Point, Value, reduce_points
 from webapp.stats.changes.present import percent
+from webapp.stats.levels.beginnings import Beginning, beginning_of
 from webapp.stats.levels.excursions import excursions
 from webapp.stats.levels.modes import Modes, take_out
 from webapp.stats.levels.partition import Floats
-from webapp.stats.levels.places import Place, places
 from webapp.stats.levels.segments import Level, Levels, levels_of
 from webapp.stats.levels.slow import slow_move
 from webapp.stats.normal import TWO_SIDED_95
@@ -161,16 +161,18 @@ def _steps(found: Levels, locations: Floats, at: Sequence[At]) -> Iterator[Step]
 
     Where a place is told by fewer revisions than lie between two changes, none is told twice.
     """
-    begun = [places(found, locations, i) for i in range(1, len(found.levels))]
-    for i, ((before, after), place) in enumerate(zip(pairwise(found.levels), begun, strict=True)):
+    begun = [beginning_of(found, locations, i) for i in range(1, len(found.levels))]
+    for i, ((before, after), beginning) in enumerate(
+        zip(pairwise(found.levels), begun, strict=True)
+    ):
         stop = begun[i + 1].index if i + 1 < len(begun) else after.stop
-        yield _step(found, (before, after), place, (place.index, stop - 1), at)
+        yield _step(found, (before, after), beginning, (beginning.index, stop - 1), at)
 
 
 def _step(
     found: Levels,
     levels: tuple[Level, Level],
-    place: Place,
+    beginning: Beginning,
     ends: tuple[int, int],
     at: Sequence[At],
 ) -> Step:
@@ -185,8 +187,8 @@ def _step(
         _sized(
             at, (first, last), (gap, gap - margin, gap + margin), base=base, size=gap, score=score
         ),
-        tuple((at[i], chance) for i, chance in place.chances),
-        at[place.shown_by],
+        tuple((at[i], chance) for i, chance in beginning.chances),
+        at[beginning.shown_by],
         (before.count, after.count),
     )
 

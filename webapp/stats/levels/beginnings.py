@@ -17,7 +17,7 @@ COVERED = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Beginning:
     """The likeliest first revision at a new level, `index`, and those that may be it.
 
     `chances` are (index, probability) of the 95 % interval, after the revision before it, with
@@ -29,7 +29,7 @@ class Place:
     shown_by: int
 
 
-def places(found: Levels, locations: Floats, number: int) -> Place:
+def beginning_of(found: Levels, locations: Floats, number: int) -> Beginning:
     """Return where level `number` (from 1) of a series of log `locations` began.
 
     Every place in question is as likely as both levels explain the revisions on its sides, each of
@@ -53,7 +53,7 @@ def places(found: Levels, locations: Floats, number: int) -> Place:
     low, high = _interval(likely)
     chances = [(first - 1 + low, 0.0)]
     chances += [(first + i, float(likely[i])) for i in range(low, high + 1)]
-    return Place(first + index, tuple(chances), _shown_by(found, before, after, first + index))
+    return Beginning(first + index, tuple(chances), _shown_by(found, before, after, first + index))
 
 
 def _interval(likely: Floats) -> tuple[int, int]:
