@@ -38,7 +38,7 @@ class NoPicture(Exception):
         self.status = status
 
 
-def _answer(request: HttpRequest, drawn: Callable[[], tuple[bytes, str]]) -> HttpResponse:
+def picture_answer(request: HttpRequest, drawn: Callable[[], tuple[bytes, str]]) -> HttpResponse:
     """The picture, or one line that says why there is none. Its ETag is that of the content."""
     try:
         body, kind = drawn()
@@ -61,13 +61,13 @@ def _policy(body: bytes) -> str:
 @require_safe
 def trends_svg(request: HttpRequest) -> HttpResponse:
     """The chart of `/trends/` with the same query as a picture; `theme` and `width` besides."""
-    return _answer(request, lambda: _svg(_trend(request), request))
+    return picture_answer(request, lambda: as_svg(_trend(request), request))
 
 
 @require_safe
 def trends_png(request: HttpRequest) -> HttpResponse:
     """The same as PNG."""
-    return _answer(request, lambda: _png(_trend(request), request))
+    return picture_answer(request, lambda: as_png(_trend(request), request))
 
 
 @require_safe
@@ -77,7 +77,9 @@ def badge_svg(request: HttpRequest) -> HttpResponse:
     count = Alert.objects.open().about(**names).exclude(verdict="improvement").count()
     label = names["hardware"] or names["tree"] or "regressions"
     value = f"{count} open" if count else "none open"
-    return _answer(request, lambda: _svg(badge(label[:60], value, worse=count > 0), request))
+    return picture_answer(
+        request, lambda: as_svg(badge(label[:60], value, worse=count > 0), request)
+    )
 
 
 def _name(request: HttpRequest, key: str) -> str:
@@ -95,13 +97,23 @@ def _trend(request: HttpRequest) -> str:
     return draw(trend)
 
 
-def _svg(image: str, request: HttpRequest) -> tuple[bytes, str]:
-    theme, width = _theme(request), _width(request)
-    return standalone(image, sheet(), theme=theme, width=width).encode(), SVG
+def as_svg(image: str, request: HttpRequest) -> tuple[bytes, str]:
+    """``image`` with the theme and the width that the request asks for, and its type."""
+    return svg_bytes(image, theme=_theme(request), width=_width(request)), SVG
 
 
-def _png(image: str, request: HttpRequest) -> tuple[bytes, str]:
-    theme, width = _theme(request), _width(request)
+def as_png(image: str, request: HttpRequest) -> tuple[bytes, str]:
+    """The same as PNG."""
+    return png_bytes(image, theme=_theme(request), width=_width(request)), PNG
+
+
+def svg_bytes(image: str, *, theme: str = LIGHT, width: int | None = None) -> bytes:
+    """``image`` as a file of its own."""
+    return standalone(image, sheet(), theme=theme, width=width).encode()
+
+
+def png_bytes(image: str, *, theme: str = LIGHT, width: int | None = None) -> bytes:
+    """``image`` drawn. Raises NoPicture where nothing here can draw."""
     try:
         renderer = import_module("resvg_py")
     except ImportError as error:
@@ -110,7 +122,7 @@ def _png(image: str, request: HttpRequest) -> tuple[bytes, str]:
     drawn = renderer.svg_to_bytes(
         svg_string=text, skip_system_fonts=True, font_files=fonts(), font_family="Roboto"
     )
-    return bytes(drawn), PNG
+    return bytes(drawn)
 
 
 @cache
