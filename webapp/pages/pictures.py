@@ -14,13 +14,19 @@ from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
 
 from webapp.alerts.models import Alert
+from webapp.analysis.queries import SideError
 from webapp.charts.standalone import LIGHT, THEMES, Sheet, badge, standalone
 from webapp.charts.trend import draw
+from webapp.experiments.models import Experiment
+from webapp.experiments.queries import frozen_table
 from webapp.pages import trend_data
+from webapp.pages.alert_acts import read_number
 from webapp.pages.trend_query import TrendQuery
 from webapp.pages.trend_unknown import NotOffered
 from webapp.pages.trends import is_drawable
+from webapp.stats.compare import Verdict
 
+PROVEN = (Verdict.WORSE, Verdict.BETTER)
 WIDTHS = range(200, 2401)
 SVG = "image/svg+xml; charset=utf-8"
 PNG = "image/png"
@@ -72,7 +78,11 @@ def trends_png(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def badge_svg(request: HttpRequest) -> HttpResponse:
-    """How many regressions are open: of all, or of a `tree`, a `hardware`, a `mode`."""
+    """How many regressions are open: of all, or of a `tree`, a `hardware`, a `mode`; of an
+    `experiment` (its number) how many cells are proven worse and better.
+    """
+    if number := read_number(request.GET.get("experiment", "")):
+        return picture_answer(request, lambda: as_svg(_experiment_badge(number), request))
     names = {key: _name(request, key) for key in ("tree", "hardware", "mode")}
     count = Alert.objects.open().about(**names).exclude(verdict="improvement").count()
     label = names["hardware"] or names["tree"] or "regressions"
@@ -80,6 +90,19 @@ def badge_svg(request: HttpRequest) -> HttpResponse:
     return picture_answer(
         request, lambda: as_svg(badge(label[:60], value, worse=count > 0), request)
     )
+
+
+def _experiment_badge(number: int) -> str:
+    experiment = Experiment.objects.with_subjects().filter(pk=number).first()
+    if experiment is None:
+        raise NoPicture(f"No experiment {number}.")
+    try:
+        counts = frozen_table(experiment).table.headline.counts
+    except SideError as error:
+        raise NoPicture(f"Nothing is drawn: {error}", 409) from error
+    proven = [f"{counts[one]} {one.value}" for one in PROVEN if one in counts]
+    value = ", ".join(proven) or "no difference proven"
+    return badge(f"experiment {number}", value, worse=Verdict.WORSE in counts)
 
 
 def _name(request: HttpRequest, key: str) -> str:

@@ -36,11 +36,13 @@ NO_SIDES = (
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """What an agent says of one: where it lies, or what it is to be called, its README and runs."""
+    """What an agent says of one: where it lies, or what it is to be called, its README and runs.
+    ``question`` is its title where the README has none."""
 
     source: str
     readme: str
     runs: Sequence[UUID]
+    question: str = ""
 
 
 def import_directory(*, lab: Lab, directory: Directory, now: datetime) -> tuple[Experiment, bool]:
@@ -70,8 +72,8 @@ def _imported(lab: Lab, directory: Directory, now: datetime) -> Experiment:
         raise Unprocessable([Problem("runs", NO_SIDES)])
     cells, unmatched = _cells(table, typed)
     experiment = Experiment.objects.create(
-        question=(typed.title or title_of(table.sides))[:QUESTION_MAX],
-        is_typed=bool(typed.title),
+        question=(typed.title or directory.question or title_of(table.sides))[:QUESTION_MAX],
+        is_typed=bool(typed.title or directory.question),
         tree=table.revisions[0].tree,
         lab=lab,
         margin_pct=MARGIN_PCT,
