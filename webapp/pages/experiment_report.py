@@ -163,7 +163,7 @@ def report_of(
 
 
 def _typed(options: BlockOptions, cell: Cell) -> BlockOptions:
-    return replace(options, flavour=cell.flavour)
+    return replace(options, flavour=cell.flavour, separate_bars=cell.separate_bars)
 
 
 def _group(row: ComparedRow, *, with_machine: bool) -> medians.Group:

@@ -71,7 +71,8 @@ class Cell(models.Model):
     """Where all sides were measured, by the series of the baseline; and how it was judged then.
 
     ``heading`` is what the lab typed above its block, ``labels`` what it called each set there,
-    ``flavour`` the ministat that printed it. Noise between builds is null where it was not known.
+    ``flavour`` and ``separate_bars`` the ministat that printed it. Noise between builds is null
+    where it was not known.
     """
 
     experiment = models.ForeignKey(
@@ -87,6 +88,7 @@ class Cell(models.Model):
     heading = models.TextField(blank=True)
     labels = ArrayField(models.CharField(max_length=200), default=list, blank=True)
     flavour = models.CharField(max_length=20, blank=True)
+    separate_bars = models.BooleanField(default=True, help_text="Printed with -s.")
 
     class Meta:
         ordering = ["experiment", "order"]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from webapp.analysis.queries import ComparedRow, ComparedTable, SeriesFacts, facts_of
+from webapp.analysis.queries import BlockOptions, ComparedRow, ComparedTable, SeriesFacts, facts_of
 from webapp.analysis.queries import Side as ComparedSide
 from webapp.experiments.models import Cell, Experiment, Side
 from webapp.results.models import Hardware, Metric, Mode, Series
@@ -19,7 +19,7 @@ class TypedCell:
     row: ComparedRow
     heading: str = ""
     labels: tuple[str, ...] = ()
-    flavour: str = ""
+    printed_by: BlockOptions | None = None
 
 
 def add_parts(
@@ -91,5 +91,6 @@ def _cell(
         build_noise_df=noise.df if noise else None,
         heading=cell.heading,
         labels=list(cell.labels),
-        flavour=cell.flavour,
+        flavour=cell.printed_by.flavour if cell.printed_by else "",
+        separate_bars=cell.printed_by.separate_bars if cell.printed_by else True,
     )

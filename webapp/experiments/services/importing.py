@@ -28,6 +28,12 @@ from webapp.stats.defaults import MARGIN_PCT
 NEWEST_FIRST = ("current", "2016", "2016-onepass", "2015")
 """The flavours of ministat: where several print a block so, the newest is the likeliest."""
 
+LIKELY_OPTIONS = tuple(
+    BlockOptions(flavour=flavour, separate_bars=separate)
+    for flavour in NEWEST_FIRST
+    for separate in (True, False)
+)
+
 NO_SIDES = (
     "these runs are no two sides: no two kernels, sets of options or workloads of one tree that "
     "were measured on the same machine, or more than seven of them"
@@ -151,18 +157,18 @@ def _cells(table: ComparedTable, typed: Typed) -> tuple[list[TypedCell], list[Ty
         named = dict(zip(order, block.names, strict=True))
         labels = tuple(named[index] for index in range(len(table.sides)))
         cell = TypedCell(left.pop(found), block.heading, labels)
-        cells.append(replace(cell, flavour=_flavour(cell, block)))
+        cells.append(replace(cell, printed_by=_printed_by(cell, block)))
     return [*cells, *(TypedCell(row) for row in left.values())], unmatched
 
 
-def _flavour(cell: TypedCell, block: TypedBlock) -> str:
-    """The ministat that printed the block; empty where none of ours prints it so."""
+def _printed_by(cell: TypedCell, block: TypedBlock) -> BlockOptions | None:
+    """The ministat that printed the block; None where none of ours prints it so."""
     if not cell.row.can_render:
-        return ""
+        return None
     samples = [one.samples for one in cell.row.sets]
     sets = list(zip(cell.labels, samples, strict=True))
-    printed = ((one, BlockOptions(flavour=one).render(sets)) for one in NEWEST_FIRST)
-    return next((one for one, text in printed if same_text(text, block.text)), "")
+    found = (one for one in LIKELY_OPTIONS if same_text(one.render(sets), block.text))
+    return next(found, None)
 
 
 def _labels(table: ComparedTable, cells: Sequence[TypedCell]) -> list[str]:
