@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import connection
 
@@ -32,7 +33,12 @@ class Axis:
 def axis_of(tree: str, ends: Sequence[int]) -> Axis:
     """The names of the revisions at ``ends`` (positions, at least one) and what was released from
     the first to the last, in one statement."""
-    asked = {"tree": tree, "ends": list(ends), "first": min(ends), "last": max(ends)}
+    asked: dict[str, Any] = {
+        "tree": tree,
+        "ends": list(ends),
+        "first": min(ends),
+        "last": max(ends),
+    }
     with connection.cursor() as cursor:
         cursor.execute(NAMED, asked)
         rows = cursor.fetchall()
