@@ -45,7 +45,7 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 def profile(
     browser: Browser, browser_context_args: dict[str, Any], live_server: LiveServer
 ) -> Iterator[BrowserContext]:
-    """One profile for all tests, which fetches the scripts once: Plotly alone is megabytes."""
+    """One profile for all tests, which fetches styles and scripts once."""
     context = browser.new_context(**browser_context_args)
     yield context
     context.close()

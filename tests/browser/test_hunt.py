@@ -52,7 +52,7 @@ def test_two_simulated_agents_find_the_commit_while_one_looks(
     page.get_by_role("link", name="Bisect 1").click()
     expect(page.locator("#live")).to_contain_text("Simulated Epyc 32Cores")
     page.evaluate("window.notReloaded = true")
-    boots = page.locator("#chart .scatterlayer .point")
+    boots = page.locator("#chart .boot")
     expect(boots.first).to_be_visible()
     measured = boots.count()
 

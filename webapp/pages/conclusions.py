@@ -4,6 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.urls import reverse
@@ -31,6 +32,8 @@ class FindingRow(NamedTuple):
     low_pct: float | None
     high_pct: float | None
     probability: float
+    level_before: float
+    level: float
     after__name: str
     after__position: int
     last__name: str
@@ -60,6 +63,7 @@ class Conclusion:
                 positions,
                 (one["first"]["position"], one["last"]["position"]),
                 (one["level"], one["end_level"]),
+                (one.get("low"), one.get("high")),
             )
             for one in self.summary.get("segments", ())
             if one["level"] is not None and one["end_level"] is not None
@@ -150,17 +154,24 @@ class SeriesText:
 NOTHING = Conclusion({}, ())
 
 
-def conclusions_of(series: Iterable[Series], *, since: int, until: int) -> Mapping[int, Conclusion]:
+def conclusions_of(
+    series: Iterable[Series], *, since: int, until: int, asof: datetime | None = None
+) -> Mapping[int, Conclusion]:
     """What is concluded about each series (by id), in two queries.
 
     Findings whose likeliest revision lies outside the positions ``since`` to ``until`` are left
-    out. What is not analysed has `NOTHING`.
+    out. What is not analysed has `NOTHING`. With ``asof`` the findings are those of today that had
+    been detected at that time, and nothing else is told: summaries of the past are not kept.
     """
     ids = [one.pk for one in series]
     found: dict[int, list[FindingRow]] = defaultdict(list)
     rows = Finding.objects.on_display().of_all(ids).filter(position__range=(since, until))
+    if asof is not None:
+        rows = rows.filter(first_detected_at__lte=asof)
     for row in rows.values_list(*FindingRow._fields):
         found[row[0]].append(FindingRow(*row))
+    if asof is not None:
+        return {pk: Conclusion({}, found[pk]) for pk in ids}
     summaries = dict(
         SeriesAnalysis.objects.filter(series__in=ids).values_list("series_id", "summary")
     )
@@ -174,6 +185,7 @@ def _found(row: FindingRow, at: int, positions: Sequence[int]) -> Found:
     )
     return Found(
         at=at,
+        index=bisect_left(positions, row.position),
         after=after,
         last=last,
         state=row.state,
@@ -183,6 +195,8 @@ def _found(row: FindingRow, at: int, positions: Sequence[int]) -> Found:
         high=row.high_pct,
         probability=row.probability,
         suspects=(row.after__name, row.last__name),
+        before=row.level_before,
+        since=row.level,
         why=with_minus(row.why),
         alert=None
         if row.membership__alert_id is None

@@ -1,4 +1,6 @@
-"""`/trends.svg`, `/trends.png`, `/badge.svg`: charts as pictures, by the address of their page."""
+"""Charts as pictures by the address of their page: `/trends.svg`, `/compare.svg`, `/alerts/N.svg`,
+`/bisects/N.svg`, each as `.png` as well, and `/badge.svg`.
+"""
 
 import hashlib
 from base64 import b64encode
@@ -14,9 +16,11 @@ from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
 
 from webapp.alerts.models import Alert
+from webapp.analysis.queries import SideError
 from webapp.charts.standalone import LIGHT, THEMES, Sheet, badge, standalone
 from webapp.charts.trend import draw
-from webapp.pages import trend_data
+from webapp.pages import compare, trend_data
+from webapp.pages.drawings import alert_drawing, bisect_drawing
 from webapp.pages.trend_query import TrendQuery
 from webapp.pages.trend_unknown import NotOffered
 from webapp.pages.trends import is_drawable
@@ -71,6 +75,42 @@ def trends_png(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+def compare_svg(request: HttpRequest) -> HttpResponse:
+    """The answer of `/compare/` with the same query and the intervals of its rows."""
+    return _answer(request, lambda: _svg(_comparison(request), request))
+
+
+@require_safe
+def compare_png(request: HttpRequest) -> HttpResponse:
+    """The same as PNG."""
+    return _answer(request, lambda: _png(_comparison(request), request))
+
+
+@require_safe
+def alert_svg(request: HttpRequest, number: int) -> HttpResponse:
+    """The charts of an alert; `asof` as on its page."""
+    return _answer(request, lambda: _svg(alert_drawing(number, _name(request, "asof")), request))
+
+
+@require_safe
+def alert_png(request: HttpRequest, number: int) -> HttpResponse:
+    """The same as PNG."""
+    return _answer(request, lambda: _png(alert_drawing(number, _name(request, "asof")), request))
+
+
+@require_safe
+def bisect_svg(request: HttpRequest, number: int) -> HttpResponse:
+    """The chart of a bisect."""
+    return _answer(request, lambda: _svg(bisect_drawing(number), request))
+
+
+@require_safe
+def bisect_png(request: HttpRequest, number: int) -> HttpResponse:
+    """The same as PNG."""
+    return _answer(request, lambda: _png(bisect_drawing(number), request))
+
+
+@require_safe
 def badge_svg(request: HttpRequest) -> HttpResponse:
     """How many regressions are open: of all, or of a `tree`, a `hardware`, a `mode`."""
     names = {key: _name(request, key) for key in ("tree", "hardware", "mode")}
@@ -93,6 +133,13 @@ def _trend(request: HttpRequest) -> str:
     if trend is None or not is_drawable(trend):
         raise NoPicture("Nothing is drawn: no point fits the query.")
     return draw(trend)
+
+
+def _comparison(request: HttpRequest) -> str:
+    try:
+        return compare.drawing(request)
+    except SideError as error:
+        raise NoPicture(str(error), 400) from error
 
 
 def _svg(image: str, request: HttpRequest) -> tuple[bytes, str]:

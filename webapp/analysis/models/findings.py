@@ -1,10 +1,11 @@
 """Changes that the detector found."""
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import Case, F, OuterRef, Q, Subquery, Value, When
+from django.db.models import Case, F, Max, OuterRef, Q, Subquery, Value, When
 from django.db.models.functions import Abs
 
 from webapp.analysis.models.comparisons import Flag, Verdict
@@ -24,6 +25,37 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         """
         may_be_none = Q(low_pct__lt=0, high_pct__gt=0)
         return self.live().exclude(Q(state=Finding.State.RECOVERED) & may_be_none)
+
+    def proven(self) -> Self:
+        """Those that no later points took back."""
+        return self.filter(state__in=Finding.PROVEN)
+
+    def last_changes(self, series: Iterable[Series | int]) -> dict[int, tuple[int, float]]:
+        """For each of some series that changed: the position of its last proven change, and the
+        size of the largest in percent (infinite beyond the double range); in one query.
+        """
+        rows = (
+            self.on_display()
+            .proven()
+            .filter(series__in=list(series))
+            .order_by()
+            .values("series_id")
+            .annotate(last=Max("position"), size=Max(Abs("change_pct")))
+        )
+        return {row["series_id"]: (row["last"], row["size"] or inf) for row in rows}
+
+    def last_changed(self) -> tuple[str, str] | None:
+        """The names of tree and metric of the proven change detected last, on a real machine where
+        there is one; None where nothing changed. In one query.
+        """
+        return (
+            self.on_display()
+            .proven()
+            .filter(series__variant=None)
+            .order_by("series__hardware__lab__simulated", "-first_detected_at", "-pk")
+            .values_list("series__tree__name", "series__metric__name")
+            .first()
+        )
 
     def with_builds(self) -> Self:
         """Each with ``build``, the build that its likeliest revision was measured with."""
