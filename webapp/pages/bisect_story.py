@@ -88,7 +88,7 @@ def bits_left(view: BisectView) -> list[tuple[int, float]]:
 
 
 def _entropy(row: BisectDecision) -> float:
-    chances = [chance for _, chance in row.figures["chances"] if chance > 0]
+    chances = [float(chance) for _, chance in row.figures["chances"] if chance > 0]
     whole = sum(chances)
     return sum(-chance / whole * log2(chance / whole) for chance in chances)
 
