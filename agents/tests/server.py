@@ -33,6 +33,8 @@ class FakeServer:
 
     runs: dict[str, dict[str, Any]] = field(default_factory=dict)
     jobs: Board = field(default_factory=Board)
+    experiments: dict[str, dict[str, Any]] = field(default_factory=dict)
+    has_experiments: bool = True
     hardware: list[dict[str, Any]] = field(default_factory=list)
     script: list[Answer | Exception] = field(default_factory=list)
     judge: Callable[[dict[str, Any]], tuple[str, str] | None] = lambda _run: None
@@ -64,6 +66,8 @@ class FakeServer:
             body = json.loads(gzip.decompress(content)) if content else {}
             if target.path.startswith("/api/v1/jobs"):
                 return self.jobs.answer(method, target.path, body)
+            if target.path == "/api/v1/experiments":
+                return self.store_experiment(body)
             if target.path == "/api/v1/hardware":
                 self.hardware.append(body)
                 return 201, body
@@ -83,6 +87,19 @@ class FakeServer:
         count = list(status.values()).count
         listed = [{"uuid": uuid, "status": found} for uuid, found in status.items()]
         return 201, {"stored": count("stored"), "known": count("known"), "runs": listed}
+
+    def store_experiment(self, body: dict[str, Any]) -> Answer:
+        if not self.has_experiments:
+            return error(404, "Not Found")
+        if not set(body["runs"]) <= self.runs.keys():
+            return error(422, "cannot be stored", runs="no two sides")
+        number = (
+            list(self.experiments).index(body["source"]) + 1
+            if (body["source"] in self.experiments)
+            else len(self.experiments) + 1
+        )
+        self.experiments.setdefault(body["source"], body)
+        return 201, {"number": number, "url": f"/experiments/{number}/"}
 
     def posts(self) -> int:
         return sum(request[:2] == ("POST", "/api/v1/runs") for request in self.requests)

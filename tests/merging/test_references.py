@@ -22,9 +22,12 @@ FATES: dict[type[Model], dict[str, str]] = {
         "jobs.Job.hardware": FOLLOWS,
         "events.LabEvent.hardware": FOLLOWS,
         "events.Canary.hardware": FOLLOWS,
+        "alerts.Alert.hardware": HANDLED,
         "alerts.MinEffect.hardware": FOLLOWS,
         "alerts.MinEffectChange.hardware": FOLLOWS,
         "notifications.Subscription.hardware": FOLLOWS,
+        "experiments.Side.hardware": FOLLOWS,
+        "experiments.Cell.hardware": FOLLOWS,
     },
     Mode: {
         "results.ModeAlias.mode": FOLLOWS,
@@ -36,6 +39,8 @@ FATES: dict[type[Model], dict[str, str]] = {
         "alerts.MinEffect.mode": FOLLOWS,
         "alerts.MinEffectChange.mode": FOLLOWS,
         "notifications.Subscription.mode": FOLLOWS,
+        "experiments.Side.mode": FOLLOWS,
+        "experiments.Cell.mode": FOLLOWS,
     },
     Series: {
         "results.Measurement.series": HANDLED,
@@ -93,6 +98,7 @@ FATES: dict[type[Model], dict[str, str]] = {
         "bisects.Bisect.culprit": FOLLOWS,
         "bisects.BisectAct.revision": FOLLOWS,
         "bisects.BisectBoot.revision": FOLLOWS,
+        "experiments.Side.revision": FOLLOWS,
     },
 }
 

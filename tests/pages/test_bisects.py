@@ -124,7 +124,7 @@ def test_suspects_that_touch_only_what_cannot_matter_are_counted_and_named(
     BisectSettings.objects.create(tree=make.tree(), unlikely_paths="share/man/\n")
     touched = Revision.objects.filter(name__in=["r1003", "r1016"])
     touched.update(paths=["share/man/man4/em.4"], path_count=1)
-    said = "2 of 16 commits touch only what cannot matter: they begin with 2 % of the weight"
+    said = "2 of 16 commits touch only what cannot matter: they begin with 5 % of the weight"
     form = visit(f"/bisects/new/?{PARTS}&effect=-2")
     assert said in form
     assert "r1003 only share/man/ Change number 3" in form

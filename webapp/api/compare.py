@@ -8,6 +8,7 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from webapp.analysis.queries import (
+    PLAIN_BLOCK,
     BlockOptions,
     ComparedRow,
     ComparedSet,
@@ -58,12 +59,13 @@ def compare(request: HttpRequest, sides: Query[Sides]) -> Any:
     return {
         "sides": [str(side) for side in table.sides],
         "unmatched": table.unmatched,
-        "headline": _headline(table.headline),
-        "rows": [_row(row, options) for row in table.rows],
+        "headline": headline_out(table.headline),
+        "rows": [row_out(row, options) for row in table.rows],
     }
 
 
-def _headline(together: Headline) -> dict[str, Any]:
+def headline_out(together: Headline) -> dict[str, Any]:
+    """What all rows together may be said to show."""
     return {
         "counts": {verdict.value: together.verdicts.count(verdict) for verdict in Verdict},
         "differing": together.differing,
@@ -72,7 +74,8 @@ def _headline(together: Headline) -> dict[str, Any]:
     }
 
 
-def _row(row: ComparedRow, options: BlockOptions) -> dict[str, Any]:
+def row_out(row: ComparedRow, options: BlockOptions = PLAIN_BLOCK) -> dict[str, Any]:
+    """A row with its sets, verdicts and block."""
     return {
         "key": row.key_label,
         "metric": row.metric.name,

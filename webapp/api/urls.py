@@ -16,6 +16,7 @@ from webapp.api import (
     canaries,
     compare,
     events,
+    experiments,
     hardware,
     health,
     jobs,
@@ -85,6 +86,7 @@ api.add_router("", alerts.router)
 api.add_router("", agreeing.router)
 api.add_router("", bisects.router)
 api.add_router("", events.router)
+api.add_router("", experiments.router)
 api.add_router("", releases.router)
 api.add_router("", aliases.router)
 api.add_router("", canaries.router)

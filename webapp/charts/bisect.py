@@ -13,9 +13,11 @@ UPPER = (28.0, 250.0)
 LOWER = (296.0, 390.0)
 LABELS = 8
 TOPS = (10, 20, 50, 100)
+RADIUS = 3.6
 NAMES = {
     "history": "measured before",
     "run": "measured for it",
+    "anchor": "anchor: an end booted again",
     "pasted": "entered by hand",
     "weak": "set aside as weak",
 }
@@ -25,7 +27,8 @@ NAMES = {
 @dataclass(frozen=True, slots=True)
 class Dot:
     """One boot: its revision and the index of that (below 0 and above the last: neighbours
-    beside the ends), its value, and the 95 % interval of that.
+    beside the ends), its value, and the 95 % interval of that. ``steady``: the value less the
+    machine's own shift, where it probably moved.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Dot:
     low: float
     high: float
     source: str
+    steady: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,18 +108,31 @@ def _dot(chart: BisectChart, dot: Dot, x: Scale, y: Scale) -> list[str]:
     across = x(_beside(chart.dots, dot))
     said = f"{dot.name}: {number(dot.value)} {chart.unit}, {NAMES[dot.source]}"
     whisker = f"M{across:.1f} {y.clamped(dot.low):.1f}V{y.clamped(dot.high):.1f}"
-    css_class = f"boot {dot.source}"
+    title = svg.element("title", svg.plain_text(said))
     return [
         svg.element("path", d=whisker, class_="wh"),
-        svg.element(
-            "circle",
-            svg.element("title", svg.plain_text(said)),
-            cx=across,
-            cy=y.clamped(dot.value),
-            r=3.6,
-            class_=css_class,
-        ),
+        _mark(dot, title, across, y.clamped(dot.value)),
+        *_steady(dot, across, y),
     ]
+
+
+def _mark(dot: Dot, title: str, x: float, y: float) -> str:
+    """A point; a diamond for an anchor."""
+    css_class = f"boot {dot.source}"
+    if dot.source != "anchor":
+        return svg.element("circle", title, cx=x, cy=y, r=RADIUS, class_=css_class)
+    side = 1.4 * RADIUS
+    diamond = f"M{x:.1f} {y - side:.1f}l{side} {side}l-{side} {side}l-{side} -{side}z"
+    return svg.element("path", title, d=diamond, class_=css_class)
+
+
+def _steady(dot: Dot, x: float, y: Scale) -> list[str]:
+    """Where the boot would lie, had the machine not moved: the rest is the machine's walk."""
+    if dot.steady is None:
+        return []
+    title = svg.element("title", f"{number(dot.steady)} less what the machine moved")
+    line = f"M{x - RADIUS:.1f} {y.clamped(dot.steady):.1f}h{2 * RADIUS}"
+    return [svg.element("path", title, d=line, class_="steady")]
 
 
 def _bars(chart: BisectChart, x: Scale, y: Scale) -> list[str]:
@@ -165,7 +182,8 @@ def _top(chart: BisectChart) -> int:
 
 def _y_range(chart: BisectChart) -> tuple[float, float]:
     levels = [level for level in (chart.before, chart.after) if level is not None]
-    centres = [*levels, *(dot.value for dot in chart.dots)]
+    steady = [dot.steady for dot in chart.dots if dot.steady is not None]
+    centres = [*levels, *(dot.value for dot in chart.dots), *steady]
     return y_range(centres, [dot.low for dot in chart.dots], [dot.high for dot in chart.dots])
 
 

@@ -42,6 +42,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "analysis.Finding": ("series", "revision"),
     "alerts.Alert": ("tree", "revision"),
     "bisects.Bisect": ("series", "good", "bad"),
+    "experiments.Experiment": ("lab", "source", "question"),
     "jobs.Job": ("purpose", "revision", "hardware", "mode", "boots", "iterations", "rebuild"),
 }
 """The fields by which rows of other tables name a row of this one."""
@@ -68,6 +69,7 @@ LEFT_OUT: Mapping[str, str] = {
     "events.CanaryJob": "which canary asked for which job",
     "bisects.BisectDecision": "the log of a bisect: its steps, their times and machine hours",
     "bisects.BisectJob": "which step asked for which job",
+    "experiments.ExperimentEvent": "the log of an experiment, and when",
 }
 """Tables that say how an instance came to its content, not what the content is."""
 
@@ -178,6 +180,9 @@ PARTS = (
     Part("lab-events", "events.LabEvent", only=Q(withdrawn_at=None) & ~Q(source="fact")),
     Part("releases", "events.Release"),
     Part("canaries", "events.Canary"),
+    Part("experiments", "experiments.Experiment"),
+    Part("experiment-sides", "experiments.Side"),
+    Part("experiment-cells", "experiments.Cell"),
     Part("bisect-settings", "bisects.BisectSettings"),
     Part(
         "bisects",

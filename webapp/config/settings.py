@@ -84,6 +84,7 @@ INSTALLED_APPS = [
     "webapp.alerts",
     "webapp.notifications",
     "webapp.bisects",
+    "webapp.experiments",
     "webapp.merging",
     "webapp.api",
     "webapp.pages",
@@ -190,7 +191,10 @@ AUTHENTICATION_BACKENDS = ["webapp.accounts.signing_in.backend.LimitedBackend"]
 PASSWORD_HASHERS = ["webapp.accounts.signing_in.hashing.BoundedHasher"]
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "overview"
-_tables = "readiness accounts outbox labs results jobs events analysis alerts notifications bisects"
+_tables = (
+    "readiness accounts outbox labs results jobs events analysis alerts notifications bisects"
+    " experiments"
+)
 MIGRATION_MODULES = {app: f"migrations.{app}" for app in _tables.split()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -10,6 +10,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from webapp.accounts.services import is_triager
 from webapp.analysis.queries import (
     FLAVOURS,
     LEVELS,
@@ -189,7 +190,9 @@ def _compared(request: HttpRequest, sides: Sequence[Side]) -> HttpResponse:
     evidence = ""
     if by_samples is not None and len(by_samples.rows) == 1:
         evidence = _evidence(request, by_samples, options, request.get_full_path())
-    return render(request, "pages/compare.html", _context(request, table, asof, evidence))
+    context = _context(request, table, asof, evidence)
+    context["can_keep"] = bool(table.rows) and is_triager(request.user)
+    return render(request, "pages/compare.html", context)
 
 
 def _tables(
@@ -225,7 +228,7 @@ def _context(
     request: HttpRequest, table: PointTable, asof: datetime | None, evidence: str
 ) -> dict[str, object]:
     order = request.GET.get("order", ORDERS[0])
-    titles = _titles(table.sides)
+    titles = titles_of(table.sides)
     with_metric = len({row.base.metric for row in table.rows}) > 1
     cells = compare_answer.cells_of(table)
     groups = compare_answer.groups_of(cells, titles, with_metric=with_metric)
@@ -248,7 +251,7 @@ def _context(
         "asof": asof,
         "boxes": _boxes(table),
         "common": _common(table.sides),
-        "answer": compare_answer.headline(cells, groups, _subject(table.sides, titles)),
+        "answer": compare_answer.headline(cells, groups, subject_of(table.sides, titles)),
         "lead": compare_answer.lead(cells),
         "counts": {verdict.value: count for verdict, count in table.headline.counts.items()},
         "together": table.headline,
@@ -276,6 +279,7 @@ def _context(
         "change_link": f"{compare_link(*table.sides)}&change=1",
         "choices": variants_beside(table.revisions),
         "swapped": compare_link(*reversed(table.sides)) if len(table.sides) == 2 else "",
+        "side_texts": [str(side) for side in table.sides],
     }
 
 
@@ -319,7 +323,7 @@ def _boxes(table: PointTable) -> list[Box]:
     ]
 
 
-def _titles(sides: Sequence[Side]) -> list[str]:
+def titles_of(sides: Sequence[Side]) -> list[str]:
     """Each side by what tells it apart from the others."""
     differing = differing_parts(sides)
     return [" ".join(_part_text(side, part) for part in differing) or str(side) for side in sides]
@@ -330,7 +334,7 @@ def _part_text(side: Side, part: str) -> str:
     return value or {"mode": "without", "hardware": "all hardware"}.get(part, "")
 
 
-def _subject(sides: Sequence[Side], titles: Sequence[str]) -> str:
+def subject_of(sides: Sequence[Side], titles: Sequence[str]) -> str:
     """What the headline is about: the option, else B against A."""
     base, *others = sides
     options = [" ".join(side.options) for side in others]

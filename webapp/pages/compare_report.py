@@ -23,8 +23,10 @@ def as_text(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> str:
     """The ministat block of every row, with ``options``, under a line that names it."""
     if not table.rows:
         return f"{NOTHING}\n"
-    blocks = [f"{_title(row)}\n{_reasons(row)}\n\n{_block(row, options)}" for row in table.rows]
-    head = [f"{SIMULATED}\n"] if _is_simulated(table) else []
+    blocks = [
+        f"{row_title(row)}\n{_reasons(row)}\n\n{block_text(row, options)}" for row in table.rows
+    ]
+    head = [f"{SIMULATED}\n"] if is_simulated(table) else []
     return "\n".join([*head, *blocks, f"{_headline(table)}\n"])
 
 
@@ -34,9 +36,9 @@ def as_markdown(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> st
     parts = [
         f"# {inline(base)} against {inline(', '.join(map(str, others)))}",
         *([_headline(table)] if table.rows else []),
-        *([SIMULATED] if _is_simulated(table) else []),
+        *([SIMULATED] if is_simulated(table) else []),
         "\n".join(f"- {inline(name)}" for name in _hardware(table)),
-        _table(table.rows),
+        rows_table(table.rows),
         *(_section(row, options) for row in table.rows),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -50,11 +52,12 @@ def _headline(table: ComparedTable) -> str:
 
 
 def _section(row: ComparedRow, options: BlockOptions) -> str:
-    text = block(_block(row, options))
-    return "\n\n".join([f"## {inline(_title(row))}", _reasons(row, inline), text])
+    text = block(block_text(row, options))
+    return "\n\n".join([f"## {inline(row_title(row))}", _reasons(row, inline), text])
 
 
-def _title(row: ComparedRow) -> str:
+def row_title(row: ComparedRow) -> str:
+    """What the row is of, and in which unit."""
     named = row.key_label or row.sets[0].label
     return f"{named} ({row.metric.name}, {row.metric.unit}, {better_text(row.better)})"
 
@@ -70,7 +73,8 @@ def _reasons(row: ComparedRow, shown: Callable[[str], str] = str) -> str:
     return "\n".join([*(f"- {shown(one.label)}: {text}" for one, text in named), *left_out])
 
 
-def _block(row: ComparedRow, options: BlockOptions) -> str:
+def block_text(row: ComparedRow, options: BlockOptions) -> str:
+    """ministat's block, or why there is none; ends with a line end."""
     text = row.ministat_text(options) if row.can_render else TOO_FEW
     return text if text.endswith("\n") else text + "\n"
 
@@ -79,11 +83,13 @@ def _hardware(table: ComparedTable) -> list[str]:
     return sorted({one.hardware.name for row in table.rows for one in row.sets})
 
 
-def _is_simulated(table: ComparedTable) -> bool:
+def is_simulated(table: ComparedTable) -> bool:
+    """Whether any figure comes from a simulation."""
     return any(one.hardware.lab.simulated for row in table.rows for one in row.sets)
 
 
-def _table(rows: Sequence[ComparedRow]) -> str:
+def rows_table(rows: Sequence[ComparedRow]) -> str:
+    """A line for each pair, in Markdown."""
     if not rows:
         return NOTHING
     lines = [_cells(row) for row in rows]

@@ -25,7 +25,9 @@ class FindingRow(NamedTuple):
     """The columns of a finding that a chart needs, revisions by name and position."""
 
     series_id: int
+    kind: str
     position: int
+    revision__name: str
     state: str
     verdict: str
     change_pct: float | None
@@ -46,10 +48,13 @@ class FindingRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Conclusion:
-    """What is concluded about one series; an empty summary: nothing yet."""
+    """What is concluded about one series; an empty summary: nothing yet. ``others`` are findings
+    that are no change of level.
+    """
 
     summary: Mapping[str, Any]
     findings: Sequence[FindingRow]
+    others: Sequence[FindingRow] = ()
 
     def levels(self, positions: Sequence[int]) -> list[Level]:
         """The levels on an axis of revisions at ``positions``, as far as they show. A series too
@@ -165,17 +170,19 @@ def conclusions_of(
     """
     ids = [one.pk for one in series]
     found: dict[int, list[FindingRow]] = defaultdict(list)
-    rows = Finding.objects.on_display().of_all(ids).filter(position__range=(since, until))
+    others: dict[int, list[FindingRow]] = defaultdict(list)
+    rows = Finding.all_kinds.on_display().of_all(ids).filter(position__range=(since, until))
     if asof is not None:
         rows = rows.filter(first_detected_at__lte=asof)
-    for row in rows.values_list(*FindingRow._fields):
-        found[row[0]].append(FindingRow(*row))
+    for row in (FindingRow(*values) for values in rows.values_list(*FindingRow._fields)):
+        its = found if row.kind == Finding.Kind.LEVEL else others
+        its[row.series_id].append(row)
     if asof is not None:
-        return {pk: Conclusion({}, found[pk]) for pk in ids}
+        return {pk: Conclusion({}, found[pk], others[pk]) for pk in ids}
     summaries = dict(
         SeriesAnalysis.objects.filter(series__in=ids).values_list("series_id", "summary")
     )
-    return {pk: Conclusion(summaries.get(pk) or {}, found[pk]) for pk in ids}
+    return {pk: Conclusion(summaries.get(pk) or {}, found[pk], others[pk]) for pk in ids}
 
 
 def _found(row: FindingRow, at: int, positions: Sequence[int]) -> Found:

@@ -19,12 +19,17 @@ from webapp.alerts.models import Alert
 from webapp.analysis.queries import SideError
 from webapp.charts.standalone import LIGHT, THEMES, Sheet, badge, standalone
 from webapp.charts.trend import draw
+from webapp.experiments.models import Experiment
+from webapp.experiments.queries import frozen_table
 from webapp.pages import compare, trend_data
+from webapp.pages.alert_acts import read_number
 from webapp.pages.drawings import alert_drawing, bisect_drawing
 from webapp.pages.trend_query import TrendQuery
 from webapp.pages.trend_unknown import NotOffered
 from webapp.pages.trends import is_drawable
+from webapp.stats.compare import Verdict
 
+PROVEN = (Verdict.WORSE, Verdict.BETTER)
 WIDTHS = range(200, 2401)
 SVG = "image/svg+xml; charset=utf-8"
 PNG = "image/png"
@@ -42,7 +47,7 @@ class NoPicture(Exception):
         self.status = status
 
 
-def _answer(request: HttpRequest, drawn: Callable[[], tuple[bytes, str]]) -> HttpResponse:
+def picture_answer(request: HttpRequest, drawn: Callable[[], tuple[bytes, str]]) -> HttpResponse:
     """The picture, or one line that says why there is none. Its ETag is that of the content."""
     try:
         body, kind = drawn()
@@ -65,59 +70,82 @@ def _policy(body: bytes) -> str:
 @require_safe
 def trends_svg(request: HttpRequest) -> HttpResponse:
     """The chart of `/trends/` with the same query as a picture; `theme` and `width` besides."""
-    return _answer(request, lambda: _svg(_trend(request), request))
+    return picture_answer(request, lambda: as_svg(_trend(request), request))
 
 
 @require_safe
 def trends_png(request: HttpRequest) -> HttpResponse:
     """The same as PNG."""
-    return _answer(request, lambda: _png(_trend(request), request))
+    return picture_answer(request, lambda: as_png(_trend(request), request))
 
 
 @require_safe
 def compare_svg(request: HttpRequest) -> HttpResponse:
     """The answer of `/compare/` with the same query and the intervals of its rows."""
-    return _answer(request, lambda: _svg(_comparison(request), request))
+    return picture_answer(request, lambda: as_svg(_comparison(request), request))
 
 
 @require_safe
 def compare_png(request: HttpRequest) -> HttpResponse:
     """The same as PNG."""
-    return _answer(request, lambda: _png(_comparison(request), request))
+    return picture_answer(request, lambda: as_png(_comparison(request), request))
 
 
 @require_safe
 def alert_svg(request: HttpRequest, number: int) -> HttpResponse:
     """The charts of an alert; `asof` as on its page."""
-    return _answer(request, lambda: _svg(alert_drawing(number, _name(request, "asof")), request))
+    return picture_answer(
+        request, lambda: as_svg(alert_drawing(number, _name(request, "asof")), request)
+    )
 
 
 @require_safe
 def alert_png(request: HttpRequest, number: int) -> HttpResponse:
     """The same as PNG."""
-    return _answer(request, lambda: _png(alert_drawing(number, _name(request, "asof")), request))
+    return picture_answer(
+        request, lambda: as_png(alert_drawing(number, _name(request, "asof")), request)
+    )
 
 
 @require_safe
 def bisect_svg(request: HttpRequest, number: int) -> HttpResponse:
     """The chart of a bisect."""
-    return _answer(request, lambda: _svg(bisect_drawing(number), request))
+    return picture_answer(request, lambda: as_svg(bisect_drawing(number), request))
 
 
 @require_safe
 def bisect_png(request: HttpRequest, number: int) -> HttpResponse:
     """The same as PNG."""
-    return _answer(request, lambda: _png(bisect_drawing(number), request))
+    return picture_answer(request, lambda: as_png(bisect_drawing(number), request))
 
 
 @require_safe
 def badge_svg(request: HttpRequest) -> HttpResponse:
-    """How many regressions are open: of all, or of a `tree`, a `hardware`, a `mode`."""
+    """How many regressions are open: of all, or of a `tree`, a `hardware`, a `mode`; of an
+    `experiment` (its number) how many cells are proven worse and better.
+    """
+    if number := read_number(request.GET.get("experiment", "")):
+        return picture_answer(request, lambda: as_svg(_experiment_badge(number), request))
     names = {key: _name(request, key) for key in ("tree", "hardware", "mode")}
     count = Alert.objects.open().about(**names).exclude(verdict="improvement").count()
     label = names["hardware"] or names["tree"] or "regressions"
     value = f"{count} open" if count else "none open"
-    return _answer(request, lambda: _svg(badge(label[:60], value, worse=count > 0), request))
+    return picture_answer(
+        request, lambda: as_svg(badge(label[:60], value, worse=count > 0), request)
+    )
+
+
+def _experiment_badge(number: int) -> str:
+    experiment = Experiment.objects.with_subjects().filter(pk=number).first()
+    if experiment is None:
+        raise NoPicture(f"No experiment {number}.")
+    try:
+        counts = frozen_table(experiment).table.headline.counts
+    except SideError as error:
+        raise NoPicture(f"Nothing is drawn: {error}", 409) from error
+    proven = [f"{counts[one]} {one.value}" for one in PROVEN if one in counts]
+    value = ", ".join(proven) or "no difference proven"
+    return badge(f"experiment {number}", value, worse=Verdict.WORSE in counts)
 
 
 def _name(request: HttpRequest, key: str) -> str:
@@ -142,13 +170,23 @@ def _comparison(request: HttpRequest) -> str:
         raise NoPicture(str(error), 400) from error
 
 
-def _svg(image: str, request: HttpRequest) -> tuple[bytes, str]:
-    theme, width = _theme(request), _width(request)
-    return standalone(image, sheet(), theme=theme, width=width).encode(), SVG
+def as_svg(image: str, request: HttpRequest) -> tuple[bytes, str]:
+    """``image`` with the theme and the width that the request asks for, and its type."""
+    return svg_bytes(image, theme=_theme(request), width=_width(request)), SVG
 
 
-def _png(image: str, request: HttpRequest) -> tuple[bytes, str]:
-    theme, width = _theme(request), _width(request)
+def as_png(image: str, request: HttpRequest) -> tuple[bytes, str]:
+    """The same as PNG."""
+    return png_bytes(image, theme=_theme(request), width=_width(request)), PNG
+
+
+def svg_bytes(image: str, *, theme: str = LIGHT, width: int | None = None) -> bytes:
+    """``image`` as a file of its own."""
+    return standalone(image, sheet(), theme=theme, width=width).encode()
+
+
+def png_bytes(image: str, *, theme: str = LIGHT, width: int | None = None) -> bytes:
+    """``image`` drawn. Raises NoPicture where nothing here can draw."""
     try:
         renderer = import_module("resvg_py")
     except ImportError as error:
@@ -157,7 +195,7 @@ def _png(image: str, request: HttpRequest) -> tuple[bytes, str]:
     drawn = renderer.svg_to_bytes(
         svg_string=text, skip_system_fonts=True, font_files=fonts(), font_family="Roboto"
     )
-    return bytes(drawn), PNG
+    return bytes(drawn)
 
 
 @cache

@@ -246,6 +246,11 @@ def _trend(selection: Selection, rows: Points, conclusions: Mapping[int, Conclus
             hardware={one.hardware_id for one in selection.series},
             revisions=index_of.keys(),
             positions=positions,
+            findings=[
+                (series, row)
+                for series in selection.series
+                for row in conclusions[series.pk].others
+            ],
         ),
         costs=costs(series, bases_of(one.mode for one in series)),
         window=query.window,

@@ -130,7 +130,7 @@ def _alerts(asked: Asked, exact: Sequence[Revision], limit: int) -> Sequence[Ale
     if exact:
         wanted |= Q(revision__in=exact) | Q(likeliest__in=exact)
     if len(asked.terms) > 1 and not asked.number:
-        inside = Finding.objects.filter(membership__alert=OuterRef("pk"))
+        inside = Finding.all_kinds.filter(membership__alert=OuterRef("pk"))
         wanted |= Q(
             Exists(inside.filter(_contains(asked, "series__hardware__name", "series__mode__name")))
         )

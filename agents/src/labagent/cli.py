@@ -26,7 +26,8 @@ from labagent.errors import (
     RunsRejectedError,
     SettingsError,
 )
-from labagent.model import Outcome, Overrides, Skip, runs_of, skips_of
+from labagent.experiments import directories_of, send_experiments
+from labagent.model import Outcome, Overrides, Run, Skip, runs_of, skips_of
 from labagent.readers.benchlab import read_directories
 from labagent.report import reason_lines, run_lines, skip_reasons, warning_lines
 from labagent.settings import SERVER_VARIABLE, TOKEN_VARIABLE, Settings, load_settings
@@ -36,6 +37,7 @@ from labagent.work.stops import Abandoned
 from labagent.world import World
 
 INTERRUPTED = 130
+EXPERIMENTS_SHOWN = 5
 
 
 def directories_argument(*, required: bool) -> Callable[[Any], Any]:
@@ -88,6 +90,9 @@ def parse(
 @click.option("--register", is_flag=True, help="Add hardware that the server does not know.")
 @click.option("--history", is_flag=True, help="These runs are old: nobody is to be mailed.")
 @click.option("--replace", is_flag=True, help="Let other content take a stored run's place.")
+@click.option(
+    "--experiment", metavar="NAME", default="", help="Make one experiment of all that is sent."
+)
 @click.option("--dry-run", is_flag=True, help="Show what would be sent; send and spool nothing.")
 @spool_option
 @click.pass_obj
@@ -103,12 +108,14 @@ def upload(
     history: bool,
     replace: bool,
     dry_run: bool,
+    experiment: str,
     **options: Any,
 ) -> None:
     """Send the runs of bench directories; without any, what an earlier call could not send.
 
     Runs are spooled before they are sent, so an interrupted upload goes on where it stopped, and
-    sending twice stores once.
+    sending twice stores once. A directory with two sides (kernels, sets of options, workloads)
+    becomes an experiment with the text of its README.
     """
     settings = load_settings(world.environ, server=server, token=token, spool=spool)
     overrides = overrides_of(**options)
@@ -124,6 +131,7 @@ def upload(
     aside = spool_runs(kept, runs_of(outcomes), flags)
     with world.connect(url, secret) as client:
         send(client, kept, outcomes, aside, flags)
+        show_experiments(client, runs_of(outcomes), experiment)
     admit_unread(outcomes)
 
 
@@ -211,6 +219,15 @@ def send(
             f"{len(tally.rejected)} runs are refused, now in {spool.directory}/rejected",
             "mend what is said above, then upload their directories again",
         )
+
+
+def show_experiments(client: Client, runs: Sequence[Run], name: str) -> None:
+    """Tell the server of the directories, and on standard error where its experiments are."""
+    found = list(send_experiments(client, directories_of(runs, name)))
+    for address in found[:EXPERIMENTS_SHOWN]:
+        click.echo(f"experiment {address}", err=True)
+    if len(found) > EXPERIMENTS_SHOWN:
+        click.echo(f"{len(found)} experiments in all: {client.server}/experiments/", err=True)
 
 
 def where_to_look(tally: Tally, server: str, flags: Flags) -> Iterator[str]:

@@ -132,6 +132,10 @@ class Client(AbstractContextManager["Client"]):
         except (KeyError, TypeError) as error:
             raise _not_driftline(self.server) from error
 
+    def add_experiment(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """Make an experiment of runs that were sent, or find the one that was made of them."""
+        return self._request("POST", "/api/v1/experiments", body=document)
+
     def call(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """POST once and return the answer; whoever calls waits and tries again by itself."""
         content, headers = _packed(body)

@@ -8,6 +8,7 @@ import re
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from labagent.errors import SettingsError
@@ -164,7 +165,8 @@ class Evidence:
 class Run:
     """One build of one kernel, measured on one hardware in one mode.
 
-    `read_as` is the revision that the files told, where the user gave another.
+    `read_as` is the revision that the files told, where the user gave another; `home` the directory
+    whose README speaks of it. Neither is sent.
     """
 
     tree: str
@@ -181,6 +183,7 @@ class Run:
     evidence: Evidence | None = None
     position: int | None = None
     read_as: str | None = None
+    home: Path | None = None
 
     @property
     def uuid(self) -> uuid.UUID:

@@ -17,7 +17,7 @@ from webapp.analysis.queries.links import (
     trend_link,
     with_query,
 )
-from webapp.analysis.queries.noise import build_noise_of
+from webapp.analysis.queries.noise import SeriesFacts, build_noise_of, facts_of
 from webapp.analysis.queries.one_build import one_build_lines
 from webapp.analysis.queries.options import (
     measured_options,
@@ -71,6 +71,7 @@ __all__ = [
     "PointRow",
     "PointTable",
     "PointVerdict",
+    "SeriesFacts",
     "Side",
     "SideError",
     "WallSeries",
@@ -82,6 +83,7 @@ __all__ = [
     "compare_sides",
     "curves_of",
     "differing_parts",
+    "facts_of",
     "has_real_data",
     "judge_points",
     "knob_number",

@@ -6,7 +6,7 @@ metric) that both have.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -46,10 +46,17 @@ SAME_POINT = {"series": OuterRef("series"), "revision": OuterRef("run__revision"
 MOST_VARIANTS_NAMED = 5
 
 
-def compare_sides(sides: Sequence[Side], asof: datetime | None = None) -> ComparedTable:
+FactsOf = Callable[[Iterable[Series]], Mapping[int, SeriesFacts]]
+"""How series (with metric and what else they name loaded) are judged, by their ids."""
+
+
+def compare_sides(
+    sides: Sequence[Side], asof: datetime | None = None, judged_by: FactsOf = facts_of
+) -> ComparedTable:
     """Match and compare. The number of queries depends on the number of sides only.
 
-    With ``asof`` of the runs that had been received at that time, and were not withdrawn then.
+    With ``asof`` of the runs that had been received at that time, and were not withdrawn then;
+    ``judged_by`` says what else was known of the series of the base: by default, what is today.
 
     Raises:
         SideError: fewer than two sides or more than seven, a name that is not known, or sides
@@ -65,7 +72,7 @@ def compare_sides(sides: Sequence[Side], asof: datetime | None = None) -> Compar
     everywhere = set.intersection(*(set(sets) for sets in found))
     anywhere = set.union(*(set(sets) for sets in found))
     axis = _label_parts(sides)
-    facts = facts_of(found[0][key].series for key in everywhere)
+    facts = judged_by(found[0][key].series for key in everywhere)
     matched = {key: [sets[key] for sets in found] for key in sorted(everywhere)}
     series = {one.series.pk: one.series for sets in matched.values() for one in sets}
     epochs = epochs_of(list(series.values()))

@@ -22,7 +22,7 @@ register = template.Library()
 PAGES = (
     *(("Overview", "overview"), ("Alerts", "alerts"), ("Hardware", "hardware_list")),
     *(("Trends", "trends"), ("Commits", "trees"), ("Compare", "compare")),
-    ("Bisects", "bisects"),
+    *(("Bisects", "bisects"), ("Experiments", "experiments")),
 )
 MORE = (
     *(("Agents", "agents"), ("Events", "events"), ("Canaries", "canaries")),

@@ -18,6 +18,9 @@ from labagent.errors import SettingsError
 from labagent.model import Outcome, Overrides, Run, Skip
 from labagent.readers.benchlab.layout import LabelDirectory, find_labels
 from labagent.readers.benchlab.reader import read_label
+from labagent.readers.benchlab.readme import read_readme_text
+
+__all__ = ["read_directories", "read_readme_text"]
 
 MANY_LABELS, LABELS_AT_ONCE, MOST_READERS = 16, 2, 8
 """Labels from which on they are read by several processes, how many one takes at a time, and how

@@ -222,7 +222,8 @@ class _Reader:
             return self._skip(draft, NO_WORKLOAD)
         run = self._run(draft, tree, read or revision, hardware, mode)
         position = self.overrides.position
-        return replace(run, revision=revision, read_as=read, position=position)
+        home = self.directory.path
+        return replace(run, revision=revision, read_as=read, position=position, home=home)
 
     def _skip(self, draft: Draft, reason: str, *, unread: bool = False) -> Skip:
         name = draft.group.prefix or "bench"

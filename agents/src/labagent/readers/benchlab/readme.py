@@ -62,6 +62,14 @@ def read_readme(directory: Path) -> Readme:
     return Readme(typed_facts(text))
 
 
+def read_readme_text(directory: Path) -> str:
+    """The README as it was typed; empty where there is none, or it cannot be read."""
+    try:
+        return read_head(directory / README, MAX_README_BYTES).decode("utf-8", "replace")
+    except UnreadFileError:
+        return ""
+
+
 def typed_facts(text: str) -> dict[str, Any]:
     """The facts that bullets name, each the first that does; other bullets as they are."""
     found: dict[str, Any] = {}

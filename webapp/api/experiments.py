@@ -1,0 +1,119 @@
+"""Experiments: made of a directory by agents, of a comparison by operators, read by anybody."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from ninja import Query, Router, Status
+from pydantic import Field
+
+from webapp.accounts.models import User
+from webapp.analysis.queries import Side
+from webapp.api.auth import AgentToken, OperatorSession
+from webapp.api.compare import headline_out, row_out
+from webapp.api.numbered import Page, bounded, newest
+from webapp.api.runs import REFUSALS
+from webapp.api.schemas.errors import ErrorOut
+from webapp.api.schemas.experiments import (
+    ExperimentDetail,
+    ExperimentIn,
+    ExperimentList,
+    ExperimentOut,
+)
+from webapp.api.schemas.types import Asked
+from webapp.experiments.models import Experiment
+from webapp.experiments.queries import contradictions, frozen_table
+from webapp.experiments.services import Directory, import_directory, keep_comparison
+from webapp.results.services import Problem, Unprocessable
+
+router = Router(tags=["experiments"])
+
+
+class Wanted(Page):
+    """Which experiments; a part left out means all."""
+
+    state: Asked = Field("", description="draft, imported, decided, given up")
+    tree: Asked = ""
+    hardware: Asked = ""
+
+
+@router.get(
+    "/experiments",
+    response={200: ExperimentList, 422: ErrorOut},
+    summary="Experiments, the newest first",
+)
+def list_experiments(request: HttpRequest, wanted: Query[Wanted]) -> Any:
+    """One page; `next` is the `before` of the page that follows, null on the last."""
+    found = Experiment.objects.about(
+        state=wanted.state, tree=wanted.tree, hardware=wanted.hardware
+    ).with_subjects()
+    shown, following = newest(found, wanted)
+    return {"experiments": [experiment_out(row) for row in shown], "next": following}
+
+
+@router.get(
+    "/experiments/{number}",
+    response={200: ExperimentDetail, 404: ErrorOut, 422: ErrorOut},
+    summary="One experiment, with what it compares",
+)
+def one_experiment(request: HttpRequest, number: int) -> Any:
+    """The blocks are printed by the ministat of each cell, as its report does."""
+    found = get_object_or_404(Experiment.objects.with_subjects(), pk=bounded(number))
+    table = frozen_table(found).table
+    return experiment_out(found) | {
+        "headline": headline_out(table.headline),
+        "rows": [row_out(row) for row in table.rows],
+        "contradictions": contradictions(found),
+    }
+
+
+@router.post(
+    "/experiments",
+    auth=[AgentToken(), OperatorSession()],
+    response={200: ExperimentOut, 201: ExperimentOut, 400: ErrorOut, **REFUSALS},
+    summary="Make an experiment",
+)
+def add_experiment(request: HttpRequest, asked: ExperimentIn) -> Any:
+    """Of `runs` with an agent's token, those of its lab; 200: this `source` was sent before, and
+    the answer is what is stored. Of `sides` by either. 422 where the runs are no two sides.
+    """
+    who = request.auth  # type: ignore[attr-defined]
+    made, is_new = _of_sides(asked, who) if asked.sides else _of_runs(asked, who)
+    stored = Experiment.objects.with_subjects().get(pk=made.pk)
+    return Status(201 if is_new else 200, experiment_out(stored))
+
+
+def _of_sides(asked: ExperimentIn, who: Any) -> tuple[Experiment, bool]:
+    kept = keep_comparison(
+        sides=[Side.parse(text) for text in asked.sides],
+        asof=timezone.now(),
+        owner=who if isinstance(who, User) else None,
+        question=asked.question,
+    )
+    return kept, True
+
+
+def _of_runs(asked: ExperimentIn, who: Any) -> tuple[Experiment, bool]:
+    if isinstance(who, User):
+        message = "only an agent's token names runs; give the sides of a comparison"
+        raise Unprocessable([Problem("runs", message)])
+    directory = Directory(asked.source, asked.readme, asked.runs, asked.question)
+    return import_directory(lab=who.agent.lab, directory=directory, now=timezone.now())
+
+
+def experiment_out(experiment: Experiment) -> dict[str, Any]:
+    """An experiment as the API shows it. Needs `with_subjects`."""
+    same = ("question", "state", "asof", "source", "bullets", "conclusion")
+    sides = list(experiment.sides.all())
+    return {
+        "number": experiment.pk,
+        "url": experiment.get_absolute_url(),
+        "tree": experiment.tree.name,
+        "lab": str(experiment.lab) if experiment.lab else None,
+        "owner": str(experiment.owner) if experiment.owner else None,
+        "sides": [str(side.compared) for side in sides],
+        "labels": [side.label for side in sides],
+        "cells": len(experiment.cells.all()),
+        **{name: getattr(experiment, name) for name in same},
+    }
