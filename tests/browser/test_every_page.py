@@ -72,8 +72,6 @@ ELSEWHERE = {
 LEFT_OUT: dict[str, Sequence[str]] = {
     # Swagger UI's own markup: a button around links, and tags that are headings of level 3.
     "api-docs": ("nested-interactive", "heading-order"),
-    # The old chart: this line goes with it.
-    "trends": ("page-has-heading-one", "target-size", "nested-interactive"),
 }
 """Rules of axe that do not hold of a page, by its name."""
 

@@ -7,10 +7,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from tests.browser.test_journey import along, drawn, middle_of_point, trouble
+from tests.browser.test_journey import along, drawn, middle_of_point
 from webapp.results.models import Revision
 
-__all__ = ["along", "trouble"]
+__all__ = ["along"]
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.django_db(transaction=True),

@@ -12,12 +12,14 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests import make
 from tests.browser.steps import sign_in
+from tests.browser.test_journey import along, drawn, middle_of_point
 from tests.pages.test_compare_option import vimage
 from tests.pages.test_overview import loss
 from webapp.accounts.models import User
 from webapp.notifications.models import Subscription
+from webapp.results.models import Revision
 
-__all__ = ["vimage"]
+__all__ = ["along", "vimage"]
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.django_db(transaction=True),
@@ -35,6 +37,10 @@ class Hand:
     def click(self, target: Locator) -> None:
         self.presses += 1
         target.click()
+
+    def click_at(self, place: tuple[float, float]) -> None:
+        self.presses += 1
+        self.page.mouse.click(*place)
 
     def key(self, key: str) -> None:
         self.presses += 1
@@ -114,3 +120,37 @@ def test_ministat_of_the_largest_loss_takes_two(hand: Hand, live_server: LiveSer
     hand.click(hand.page.locator("summary", has_text="ministat").first)
     expect(hand.page.locator("pre.ministat").first).to_contain_text("at 95.0% confidence")
     assert hand.presses <= 2
+
+
+@pytest.fixture
+def trend(hand: Hand, live_server: LiveServer, along: list[Revision]) -> Hand:
+    """At the chart of a mode that lost a tenth at the eleventh revision."""
+    hand.page.goto(f"{live_server.url}/trends/?mode=pf")
+    drawn(hand.page)
+    return hand
+
+
+def test_ministat_of_a_point_takes_three_from_its_trend(trend: Hand, along: list[Revision]) -> None:
+    trend.click_at(middle_of_point(trend.page, 10))
+    trend.click(trend.page.get_by_role("link", name=f"Compare with {along[9]}"))
+    trend.click(trend.page.locator(".compared > summary").first)
+    expect(trend.page.locator("pre.ministat").first).to_contain_text("at 95.0% confidence")
+    assert trend.presses <= 3
+
+
+def test_facts_of_the_run_of_a_point_take_two(trend: Hand, along: list[Revision]) -> None:
+    trend.click_at(middle_of_point(trend.page, 10))
+    trend.click(trend.page.get_by_role("link", name="Open commit"))
+    expect(trend.page.get_by_role("heading", name="Runs")).to_be_visible()
+    expect(trend.page.locator("main")).to_contain_text("a kernel")
+    assert trend.presses <= 2
+
+
+def test_the_link_of_a_view_is_the_address_at_once(trend: Hand, along: list[Revision]) -> None:
+    trend.click_at(middle_of_point(trend.page, 10))
+    trend.page.wait_for_function("name => location.search.includes(name)", arg=along[10].name)
+    address = trend.page.url
+    trend.page.goto("about:blank")
+    trend.page.goto(address)
+    expect(trend.page.locator("#card")).to_contain_text(along[10].name)
+    assert trend.presses == 1

@@ -91,7 +91,7 @@ def row(request: HttpRequest) -> HttpResponse:
 def suggestions(request: HttpRequest) -> HttpResponse:
     """Names for one field of the form, as options of its list."""
     part = request.GET.get("part", "")
-    text = (request.GET.getlist(part) or [""])[0]
+    text = (request.GET.getlist(request.GET.get("field", part)) or [""])[0]
     tree = "" if part == "tree" else request.GET.get("of", "")
     found = compare_pickers.suggestions(part, text, tree)
     return render(request, "pages/_compare_suggestions.html", {"suggestions": found})

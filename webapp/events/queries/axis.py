@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.db import connection
 
@@ -33,14 +32,9 @@ class Axis:
 def axis_of(tree: str, ends: Sequence[int]) -> Axis:
     """The names of the revisions at ``ends`` (positions, at least one) and what was released from
     the first to the last, in one statement."""
-    asked: dict[str, Any] = {
-        "tree": tree,
-        "ends": list(ends),
-        "first": min(ends),
-        "last": max(ends),
-    }
+    asked: dict[str, str | int | list[int]] = {"tree": tree, "ends": list(ends)}
     with connection.cursor() as cursor:
-        cursor.execute(NAMED, asked)
+        cursor.execute(NAMED, asked | {"first": min(ends), "last": max(ends)})
         rows = cursor.fetchall()
     return Axis(
         names={position: name for position, name, release in rows if not release},
