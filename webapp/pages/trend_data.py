@@ -307,12 +307,12 @@ def _revisions(ids: Iterable[int]) -> list[RevisionRow]:
 
 def _columns(rows: Sequence[RevisionRow], points: Points) -> Revisions:
     along = points.along
-    places = [bisect_left(along, row.position) for row in rows] if points.is_thinned else []
+    slots = [bisect_left(along, row.position) for row in rows] if points.is_thinned else []
     return Revisions(
         names=[row.name for row in rows],
         subjects=[row.subject[:SUBJECT_LENGTH] for row in rows],
         times=[_milliseconds(row.committed_at) for row in rows],
-        places=places,
+        slots=slots,
         total=len(along) if points.is_thinned else 0,
     )
 
