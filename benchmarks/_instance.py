@@ -19,7 +19,7 @@ from webapp.launcher import processes
 from webapp.launcher.postgres import ADMINISTRATOR, DATABASE, OWNER
 
 PROJECT = Path(__file__).resolve().parents[1]
-# Collected once: compressing plotly.js takes longer than a benchmark.
+# Collected once: compressing takes seconds.
 STATIC = PROJECT / ".run-bench" / "static"
 # What would make the instance another one than a user's
 OUR_PREFIX, OTHERS = "DRIFTLINE_", ("DATABASE_URL", "REDIS_URL", "STATE")

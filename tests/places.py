@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[1]
-# Compressing plotly.js takes many seconds, so collected static files outlive a run.
+# Compressing takes seconds, so collected static files outlive a run.
 STATIC = PROJECT / ".run-tests" / "static"
 # Those of the instances that this process starts: two that start at once must not collect into one
 # folder.

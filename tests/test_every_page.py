@@ -1,79 +1,27 @@
 """Every page that links lead to, with real content, shows no trace of its template."""
 
-import re
-from collections import defaultdict
-from html import unescape
-from urllib.parse import urldefrag, urljoin
-
 import pytest
 from django.test import Client
-from django.urls import resolve
 
-from tests import make
-from tests.alerts.steps import arrive, runs_of
-from tests.bisects import lab
-from tests.events.steps import CALM, boots, canary, event, release
 from tests.remains import remains_in_html
-from tests.results.steps import analyse
-from webapp.accounts.models import User
-from webapp.bisects.services import start_bisect
-from webapp.results.models import Revision
-from webapp.results.services import forget_names
+from tests.whole_site import fill, kind_of, pages_from
 
 pytestmark = pytest.mark.django_db
-LINK = re.compile(r'(?:href|hx-get)="([^"#][^"]*)"')
 
 
 @pytest.fixture
 def reader() -> Client:
-    """An operator of an instance with two trees' worth of changes and a bisect that ended."""
-    forget_names()
-    truth = lab.Truth(step_pct=-5.0)
-    lab.measured_before(truth)
-    places = {("Atom/T540", "forwarding"): {15: 1.2}, ("Xeon/T580", "pf"): {20: 0.9}}
-    arrive(runs_of(places, first=5000))
-    analyse()
-    lab.work(truth, start_bisect(draft=lab.draft(truth), created_by=make.user("bob")))
-    Revision.objects.update(subject='Don\'t "quote" <b>this</b> & that', author_name="O'Hara")
-    machine, at = make.hardware("Atom/T540"), Revision.objects.order_by("position")[3]
-    event("a <b>new</b> NIC", hardware=machine, tree=at.tree, first=at, last=at)
-    watching = canary(at, hardware=machine)
-    boots(watching, [*CALM, 80.0, 80.0])
-    release("11.0 <beta>", at)
-    operator = make.user("ada", email="ada@example.org", role=User.Role.OPERATOR)
-    make.subscription(operator, "losses <here>")
+    """The operator of an instance with something on every page."""
     client = Client()
-    client.force_login(operator)
+    client.force_login(fill())
     return client
-
-
-def pages_from(reader: Client, start: str, *, of_each: int) -> dict[str, str]:
-    """Each page that can be reached from ``start``, ``of_each`` of every kind, as HTML."""
-    seen, waiting = defaultdict(set), [start]
-    pages: dict[str, str] = {}
-    while waiting:
-        address = waiting.pop(0)
-        name = resolve(address.partition("?")[0]).view_name
-        if address in seen[name] or len(seen[name]) >= of_each or name.startswith("admin:"):
-            continue
-        seen[name].add(address)
-        answer = reader.get(address)
-        if answer.headers.get("Content-Type", "").startswith("text/html"):
-            pages[address] = answer.content.decode()
-            found = (urljoin(address, unescape(one)) for one in LINK.findall(pages[address]))
-            waiting += [
-                urldefrag(one)[0]
-                for one in found
-                if one.startswith("/") and not one.startswith("/static/")
-            ]
-    return pages
 
 
 @pytest.mark.parametrize("of_each", [2, pytest.param(4, marks=pytest.mark.long)])
 def test_no_page_shows_what_its_template_left(reader: Client, of_each: int) -> None:
     pages = pages_from(reader, "/", of_each=of_each)
-    kinds = {resolve(address.partition("?")[0]).view_name for address in pages}
+    kinds = {kind_of(address) for address in pages}
     assert kinds >= {"alert", "bisect", "commit", "compare", "trends", "outbox", "subscription"}
-    assert kinds >= {"events", "event", "event_new", "canaries", "canary"}
+    assert kinds >= {"events", "event", "event_new", "canaries", "canary", "knob"}
     wrong = {address: remains_in_html(html) for address, html in pages.items()}
     assert {address: found for address, found in wrong.items() if found} == {}

@@ -60,7 +60,8 @@ Places = Mapping[str, Any]
 
 TREND = {"tree": "freebsd-head", "metric": "pps", "hardware": "Atom/T540", "mode": "pf"} | {
     "x": "time", "y": "percent", "whiskers": "ci", "last": "50", "from": "r1000", "to": "r1016",
-    "pin": "1:r1000", "range": "1,2",
+    "pin": "1:r1000", "range": "1,2", "a": "1@r1000", "b": "1@r1016", "split": "mode",
+    "view": "r1000..r1016", "hide": "7", "sort": "change", "asof": "2026-01-01T00:00:00Z",
 }  # fmt: skip
 EVENT = {"kind": "hardware", "text": "a new NIC", "hardware": "Atom/T540", "lab": ""} | {
     "tree": "freebsd-head", "happened_at": "2026-01-02T10:00", "first": "", "last": "",
@@ -82,6 +83,9 @@ QUERIES: Mapping[str, Form] = {
     "trends": TREND,
     "trends_figure": TREND,
     "trends_svg": TREND | {"theme": "dark", "width": "540"},
+    "compare_svg": SIDES | {"theme": "dark", "width": "540", "asof": "2026-01-01T00:00:00Z"},
+    "alert_svg": {"theme": "dark", "width": "540", "asof": "2026-01-01T00:00:00Z"},
+    "bisect_svg": {"theme": "dark", "width": "540"},
     "badge": {"tree": "freebsd-head", "hardware": "Atom/T540", "mode": "pf", "theme": "dark"},
     "commits": {"before": "1010", "all": "1"},
     "alerts": {"state": "open", "tree": "freebsd-head", "hardware": "Atom/T540", "mode": "pf"}

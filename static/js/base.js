@@ -82,6 +82,21 @@ function startForms() {
   });
 }
 
+// What scrolls sideways is reached with the keyboard even where nothing in it can be focused.
+const SCROLLS = ".scroll, pre, .panel.steps";
+
+function startScrolling() {
+  const watch = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+      else target.removeAttribute("tabindex");
+    }
+  });
+  const watchAll = () => document.querySelectorAll(SCROLLS).forEach((box) => watch.observe(box));
+  watchAll();
+  document.addEventListener("htmx:afterSwap", watchAll);
+}
+
 // A form with data-applies is sent when a picker in it changes; its button is for those without
 // scripts.
 function startPickers() {
@@ -97,3 +112,4 @@ startPickers();
 startForms();
 startSearch();
 startMenus();
+startScrolling();

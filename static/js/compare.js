@@ -1,11 +1,8 @@
-// The keys of a comparison: j and k from row to row (Enter opens one), x swaps the sides, m is the
-// report in Markdown.
+// The rows of a comparison are folds, not table rows: j and k go from one to the next, Enter opens it.
+
+import { handle } from "./keys.js";
 
 const rows = () => [...document.querySelectorAll(".compared > summary")].filter((row) => row.offsetParent);
-
-function isTyping(target) {
-  return target instanceof Element && target.closest("input, select, textarea, [contenteditable]");
-}
 
 function move(step) {
   const all = rows();
@@ -16,9 +13,5 @@ function move(step) {
   all[next].scrollIntoView({ block: "nearest" });
 }
 
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-  if (event.key === "j") move(1);
-  else if (event.key === "k") move(-1);
-  else document.querySelector(`[data-key="${CSS.escape(event.key)}"]`)?.click();
-});
+handle("j", () => move(1));
+handle("k", () => move(-1));

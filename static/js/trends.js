@@ -1,96 +1,58 @@
-// The trend chart: drawn from JSON, with a hover card that locks, two pins to compare, a marked
-// range with its statistics, and the keyboard. What one sees is always in the address.
+// The page of the trend chart: takes the server's drawing over in place, and gives it its keys. What
+// the form changes comes as a fragment with new columns.
 
-import { choose, hover, showCard, unlock } from "./trends/card.js";
-import { chart, draw, placeAlerts, placeMarkers, placeMarks, plot, pointOf } from "./trends/chart.js";
-import { facts, readAddress, view } from "./trends/points.js";
-import { mark, showRange } from "./trends/range.js";
-import { address } from "./trends/text.js";
+import { start } from "./explorer/explorer.js";
+import { address } from "./explorer/text.js";
+import { handle } from "./keys.js";
 
-const DOUBLE_CLICK = 300; // milliseconds
+const CLOSER = 0.6; // of the window, a press
+const KEPT = ["a", "b", "view", "range", "hide", "sort"]; // of the address, when the form changes
 
-let source = null; // the address of the figure shown or awaited
-let isListening = false;
-let lockedAt = -Infinity; // the time of the last click
+let explorer = null;
 
-// Called for every swap htmx makes; only another figure is fetched.
-async function load() {
-  const wanted = document.querySelector("[data-figure]").dataset.figure;
-  chart.hidden = !wanted; // nothing to draw: the notice above says why
-  if (wanted === source) return;
-  source = wanted;
-  if (!wanted) return;
-  const payload = await fetchJson(wanted);
-  if (!payload || wanted !== source) return;
-  view.shown = payload;
-  readAddress();
-  showCard();
-  draw();
-  if (!isListening) listen();
-  showRange();
-}
-
-async function fetchJson(address) {
-  try {
-    const response = await fetch(address, { headers: { Accept: "application/json" } });
-    if (!response.ok) throw new Error(`status ${response.status}`);
-    return await response.json();
-  } catch (error) {
-    document.querySelector("#range").textContent = `The chart could not be loaded: ${error.message}.`;
-    return null;
+function load() {
+  explorer?.stop();
+  const columns = document.querySelector("#figure");
+  explorer = columns ? start(JSON.parse(columns.dataset.columns)) : null;
+  const copy = document.querySelector("[data-copy]");
+  if (copy && navigator.clipboard) {
+    copy.hidden = false;
+    copy.addEventListener("click", () => navigator.clipboard.writeText(location.href));
+  }
+  for (const row of document.querySelectorAll("[data-change]")) {
+    row.addEventListener("pointerenter", () => explorer?.pointAt(Number(row.dataset.change)));
+    row.addEventListener("pointerleave", () => explorer?.pointAt(null));
   }
 }
 
-function listen() {
-  isListening = true;
-  plot.on("plotly_hover", (event) => hover(pointOf(event)));
-  plot.on("plotly_unhover", () => hover(null));
-  plot.on("plotly_click", onClick);
-  plot.on("plotly_selected", (event) => mark(event?.range?.x));
-  plot.on("plotly_afterplot", placeMarks);
-  plot.on("plotly_afterplot", placeAlerts);
-  plot.on("plotly_afterplot", placeMarkers);
-}
+const ON_CHART = {
+  ArrowLeft: () => explorer.step(-1),
+  ArrowRight: () => explorer.step(1),
+  ArrowUp: () => explorer.zoom(CLOSER),
+  ArrowDown: () => explorer.zoom(1 / CLOSER),
+  Home: () => explorer.pan(-1),
+  End: () => explorer.pan(1),
+};
 
-// Plotly may tell one click twice, and people click twice: that locks, it does not open.
-function onClick(event) {
-  if (event.event.timeStamp - lockedAt < DOUBLE_CLICK) return;
-  lockedAt = event.event.timeStamp;
-  choose(pointOf(event));
-}
-
-// The point to which an arrow key leads.
-function step(key) {
-  const at = view.hovered ?? view.pins.at(-1);
-  if (!at) return { series: 0, index: view.shown.series[0].revision.length - 1 };
-  if (key === "ArrowLeft" || key === "ArrowRight") {
-    const last = view.shown.series[at.series].revision.length - 1;
-    const index = at.index + (key === "ArrowLeft" ? -1 : 1);
-    return { series: at.series, index: Math.max(0, Math.min(last, index)) };
-  }
-  const count = view.shown.series.length;
-  const series = (at.series + (key === "ArrowUp" ? -1 : 1) + count) % count;
-  return { series, index: nearest(series, facts(at).place) };
-}
-
-function nearest(series, place) {
-  const places = view.shown.series[series].revision;
-  let best = 0;
-  places.forEach((each, index) => {
-    if (Math.abs(each - place) < Math.abs(places[best] - place)) best = index;
-  });
-  return best;
-}
-
+// With the chart focused; Shift with an arrow marks a range, with Enter sets A.
 function onKey(event) {
-  if (!view.shown?.series.length || event.target !== chart) return;
-  if (event.key.startsWith("Arrow")) hover(step(event.key));
-  else if (event.key === "Enter") choose(view.hovered ?? view.pins.at(-1));
-  else if (event.key === "Escape") {
-    view.hovered = null;
-    unlock();
-  } else return;
+  const chart = document.querySelector("#chart");
+  if (!explorer || event.target !== chart) return;
+  if (event.key === "Escape") {
+    if (!explorer.leave()) return;
+  } else if (event.key === "Enter") explorer.chooseByKey(event.shiftKey);
+  else if (event.shiftKey && event.key === "ArrowLeft") explorer.markTo(-1);
+  else if (event.shiftKey && event.key === "ArrowRight") explorer.markTo(1);
+  else if (ON_CHART[event.key]) ON_CHART[event.key]();
+  else return;
   event.preventDefault();
+}
+
+// One chart, by mode, by hardware, and again.
+function split() {
+  const choices = [...document.querySelectorAll("#controls [name=split]")];
+  const at = choices.findIndex((one) => one.checked);
+  choices[(at + 1) % choices.length]?.click();
 }
 
 // What the form changes beyond the series: another tree or metric has other hardware and modes.
@@ -102,10 +64,27 @@ function onFormChange(event) {
   window.location.assign(address(form.getAttribute("action"), pairs));
 }
 
-chart.addEventListener("keydown", onKey);
+// The request of the form carries what is chosen in the chart.
+function onRequest(event) {
+  if (event.detail.elt.id !== "controls") return;
+  const query = new URLSearchParams(location.search);
+  for (const key of [...KEPT, "from", "to", "asof"]) {
+    const values = query.getAll(key);
+    if (values.length) event.detail.parameters[key] = values;
+  }
+}
+
+handle("[", () => explorer?.step(-1));
+handle("]", () => explorer?.step(1));
+handle("+", () => explorer?.zoom(CLOSER));
+handle("-", () => explorer?.zoom(1 / CLOSER));
+handle("0", () => explorer?.whole());
+handle("c", () => explorer?.compare());
+handle("s", split);
+document.addEventListener("keydown", onKey, { capture: true });
 document.querySelector("#controls").addEventListener("change", onFormChange);
-document.documentElement.addEventListener("themechange", () => view.shown && draw());
+document.body.addEventListener("htmx:configRequest", onRequest);
 document.body.addEventListener("htmx:afterSwap", (event) => {
-  if (event.detail.target.id === "evidence") load();
+  if (event.detail.target.id === "explorer") load();
 });
 load();

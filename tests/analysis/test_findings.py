@@ -339,7 +339,8 @@ def test_the_statements_grow_neither_with_series_nor_with_history(agent: Agent) 
         with CaptureQueriesContext(connection) as captured:
             analyse_dirty_series()
         counts.append(len(captured))
-    assert max(counts) <= 41, counts  # one of them asks which events begin an epoch
+    # One of them asks which events begin an epoch; the last batch moves findings and makes others.
+    assert max(counts) <= 43, counts
 
 
 ARCHIVE = Path(__file__).resolve().parents[3] / "shared"

@@ -45,7 +45,11 @@ def test_points_are_columns_in_order(series: Series) -> None:
     assert points["units"] == points["boots"]
     assert points["verdict"] == [None, "worse", "cannot tell"]
     assert points["change_percent"][1] == pytest.approx(-10)
-    columns = {name: points[name] for name in points if name not in {"findings", "levels"}}
+    columns = {
+        name: points[name]
+        for name in points
+        if name not in {"findings", "other_findings", "levels"}
+    }
     assert {len(column) for column in columns.values() if isinstance(column, list)} == {3}
 
 

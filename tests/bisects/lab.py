@@ -31,7 +31,10 @@ MODE, HARDWARE = "pf", "Atom/T540"
 
 @dataclass
 class Truth:
-    """``count`` revisions, of which ``first_bad`` (an index) moved the level by ``step_pct``."""
+    """``count`` revisions, of which ``first_bad`` (an index) moved the level by ``step_pct``.
+
+    ``drift_pct``: what the machine adds to all later boots with each one that it ``answered``.
+    """
 
     count: int = 16
     first_bad: int = 9
@@ -40,6 +43,8 @@ class Truth:
     seed: int = 7
     unbuildable: frozenset[int] = frozenset()
     unbootable: frozenset[int] = frozenset()
+    drift_pct: float = 0.0
+    answered: int = 0
     noise: np.random.Generator = field(init=False)
 
     def __post_init__(self) -> None:
@@ -47,6 +52,7 @@ class Truth:
 
     def boots(self, index: int, count: int) -> list[float]:
         level = LEVEL * (1 + self.step_pct / 100 * (index >= self.first_bad))
+        level *= 1 + self.drift_pct / 100 * self.answered
         return [
             level * float(np.exp(each)) for each in self.noise.normal(0, self.run_pct / 100, count)
         ]
@@ -133,6 +139,7 @@ def answer(
         fail(job, stage, "cc: error", now=now)
         return
     sent = document(truth, index, boots=job.boots, uuid=uuid)
+    truth.answered += job.boots
     send_result(job, sent, now=now)
 
 

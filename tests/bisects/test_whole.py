@@ -5,6 +5,7 @@ import pytest
 from tests.bisects import lab
 from tests.bisects.lab import Truth
 from webapp.bisects.deciding import replay
+from webapp.bisects.document import detail_document
 from webapp.bisects.models import Bisect
 from webapp.bisects.services import advance_bisect
 from webapp.bisects.view import view_of
@@ -28,6 +29,27 @@ def test_a_bisect_ends_with_the_commit_that_made_the_step() -> None:
     assert "x up to r1008" in view.ministat()
     assert not Job.objects.exclude(state__in=Job.ENDED).exists()
     assert [mail.kind for mail in Mail.objects.all()] == ["bisect.done"]
+
+
+def test_a_machine_that_drifts_is_told_from_the_commit_by_anchors() -> None:
+    truth = Truth(drift_pct=-0.15)
+
+    bisect = lab.work(truth, lab.start(truth))
+
+    view = view_of(bisect)
+    assert bisect.culprit in (None, lab.revision(truth.first_bad)), view.sentence
+    assert bisect.outcome in ("single", "range")
+    anchors = [row for row in view.boots if row.purpose == "anchor"]
+    assert {row.index for row in anchors} <= {0, truth.count}
+    assert anchors
+    document = detail_document(view)
+    shifts = dict(document["machine"]["shift_pct"])
+    assert min(shifts.values()) < -0.5
+    assert document["machine"]["drifts"] + document["machine"]["steps"] > 0.5
+    assert f"by {len(anchors)} anchor boot" in view.lab_sentence
+    dots = [dot for dot in view.chart().dots if dot.steady is not None]
+    assert len(dots) == len(shifts)
+    assert any(dot.source == "anchor" for dot in dots)
 
 
 def test_webhooks_are_told_the_end_with_an_address_that_leads_there() -> None:

@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 from django.core.handlers.wsgi import WSGIHandler
 from django.test import override_settings
-from playwright.sync_api import Browser, BrowserContext
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    Response,
+)
 from pytest_django.live_server_helper import LiveServer
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -38,7 +45,7 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 def profile(
     browser: Browser, browser_context_args: dict[str, Any], live_server: LiveServer
 ) -> Iterator[BrowserContext]:
-    """One profile for all tests, which fetches the scripts once: Plotly alone is megabytes."""
+    """One profile for all tests, which fetches styles and scripts once."""
     context = browser.new_context(**browser_context_args)
     yield context
     context.close()
@@ -81,3 +88,34 @@ def live_server(django_db_setup: None) -> Iterator[LiveServer]:
 
 def _as_it_is(application: WSGIHandler) -> WSGIHandler:
     return application
+
+
+@pytest.fixture
+def trouble(page: Page, live_server: LiveServer) -> Iterator[list[str]]:
+    """Everything that went wrong in the browser, or came from another host."""
+    found: list[str] = []
+
+    def on_console(message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            found.append(f"{message.type}: {message.text}")
+
+    def on_request(request: Request) -> None:
+        if not request.url.startswith((live_server.url, "data:", "blob:")):
+            found.append(f"elsewhere: {request.url}")
+
+    def on_failure(request: Request) -> None:
+        # Leaving a page ends what it still loads; that is no failure.
+        if request.failure != "net::ERR_ABORTED":
+            found.append(f"failed: {request.url}: {request.failure}")
+
+    def on_response(response: Response) -> None:
+        if response.status >= 400:
+            found.append(f"{response.status}: {response.url}")
+
+    page.on("console", on_console)
+    page.on("pageerror", lambda error: found.append(f"script: {error}"))
+    page.on("request", on_request)
+    page.on("requestfailed", on_failure)
+    page.on("response", on_response)
+    yield found
+    assert found == []

@@ -19,7 +19,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "docs" / "screenshots"
 DEFAULT = "http://127.0.0.1:8000"
 WIDE, NARROW = 1280, 360
 WIDE_HEIGHT, NARROW_HEIGHT = 860, 740
-DRAWN = "#plot.js-plotly-plot .scatterlayer .point"
+DRAWN = "#chart[data-drawn]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def _take(browser: Browser, base: str, shot: Shot) -> None:
         page.wait_for_selector(DRAWN)
         _hover_a_step(page)
     if "/bisects/" in shot.address:
-        page.wait_for_selector("#chart .scatterlayer .point")
+        page.wait_for_selector("#chart svg")
     if "/compare/" in shot.address:
         page.locator("details.compared").first.evaluate("row => row.open = true")
         page.wait_for_selector(".evidence .strip-chart")

@@ -21,6 +21,18 @@ def sign_in(page: Page, live_server: LiveServer, user: User) -> None:
     )
 
 
+def beyond(page: Page) -> list[str]:
+    """What makes the page wider than its window: elements that reach out of it, or the page."""
+    names = page.evaluate(
+        """document.documentElement.scrollWidth > document.documentElement.clientWidth
+            ? [...document.querySelectorAll("body *")]
+                .filter((one) => one.getBoundingClientRect().right > innerWidth + 1)
+                .map((one) => `${one.tagName}.${one.getAttribute("class")}`)
+            : null"""
+    )
+    return [] if names is None else [str(name) for name in names] or ["the page"]
+
+
 def fits(page: Page, name: str, wide: int = 1280, narrow: int = 390) -> None:
     """Hold the page as it stands to its width, wide and on a phone, light and dark.
 

@@ -18,26 +18,6 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def complaints(live_server: LiveServer, page: Page) -> list[str]:
-    """What the browser complains of: errors of scripts, refused or failed requests."""
-    found: list[str] = []
-
-    def console(message: Any) -> None:
-        if message.type in {"error", "warning"}:
-            found.append(message.text)
-
-    def failed(request: Any) -> None:
-        # A search takes back its last question when one types on; so does leaving a page.
-        if request.failure != "net::ERR_ABORTED":
-            found.append(f"{request.url}: {request.failure}")
-
-    page.on("console", console)
-    page.on("pageerror", lambda error: found.append(str(error)))
-    page.on("requestfailed", failed)
-    return found
-
-
-@pytest.fixture
 def signed_in(live_server: LiveServer, page: Page) -> Page:
     forget_names()
     User.objects.create_superuser("ada", password="a long password")
@@ -57,8 +37,9 @@ def choose(page: Page, action: str, rows: int) -> None:
     page.get_by_role("button", name="Go").click()
 
 
+@pytest.mark.usefixtures("trouble")
 def test_an_operator_merges_modes_withdraws_a_run_and_issues_a_token(
-    live_server: LiveServer, signed_in: Page, complaints: list[str]
+    live_server: LiveServer, signed_in: Page
 ) -> None:
     page = signed_in
     upload(*(measured("r10", mode=mode(name)) for name in ("stateful", "statefull")))
@@ -76,12 +57,10 @@ def test_an_operator_merges_modes_withdraws_a_run_and_issues_a_token(
     choose(page, "Issue a token", 1)
     page.get_by_role("button", name="Issue a token").click()
     expect(page.locator("pre code")).to_have_text(re.compile("^dl_"))
-    assert complaints == []
 
 
-def test_the_lab_of_hardware_is_found_by_typing(
-    live_server: LiveServer, signed_in: Page, complaints: list[str]
-) -> None:
+@pytest.mark.usefixtures("trouble")
+def test_the_lab_of_hardware_is_found_by_typing(live_server: LiveServer, signed_in: Page) -> None:
     page = signed_in
     upload(measured("r10"))
     upload(measured("r10", hardware="other"), lab="elsewhere")
@@ -94,12 +73,12 @@ def test_the_lab_of_hardware_is_found_by_typing(
     expect(page.get_by_text("was changed successfully")).to_be_visible()
     row.refresh_from_db()
     assert row.lab.name == "elsewhere"
-    assert complaints == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.usefixtures("trouble")
 def test_the_admin_has_the_colours_of_the_site(
-    signed_in: Page, live_server: LiveServer, complaints: list[str], scheme: Any
+    signed_in: Page, live_server: LiveServer, scheme: Any
 ) -> None:
     signed_in.emulate_media(color_scheme=scheme)
 
@@ -110,4 +89,3 @@ def test_the_admin_has_the_colours_of_the_site(
     admin = ground()
     signed_in.goto(f"{live_server.url}/alerts/")
     assert admin == ground()
-    assert not complaints

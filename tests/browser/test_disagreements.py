@@ -6,13 +6,12 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests import make
 from tests.browser.steps import sign_in
-from tests.browser.test_journey import drawn, middle_of_point, trouble
+from tests.browser.test_journey import drawn, middle_of_point
 from tests.results.steps import analyse, apart, measured, upload
 from webapp.accounts.models import User
 from webapp.results.models import Point
 from webapp.results.services import forget_names
 
-__all__ = ["trouble"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
@@ -32,8 +31,8 @@ def test_a_triager_sees_the_runs_apart_and_counts_them_together_and_undoes_it(
     sign_in(page, live_server, make.user("tess", role=User.Role.TRIAGER))
     page.goto(f"{live_server.url}/trends/?mode=forwarding")
     drawn(page)
-    expect(page.locator("#plot .textpoint").filter(has_text="lab?")).to_be_visible()
-    page.mouse.move(*middle_of_point(page, 1))
+    expect(page.locator("#plot text.apart")).to_have_text("lab?")
+    page.mouse.click(*middle_of_point(page, 1))
     card = page.locator("#card")
     expect(card).to_contain_text("lab? its runs disagree")
     expect(card).to_contain_text("190,000")

@@ -9,6 +9,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests import make
 from tests.bisects import lab
+from tests.browser.test_journey import drawn, middle_of_point
 from webapp.labs.models import Lab
 from webapp.results.models import Hardware, Metric, Mode, Revision, RevisionAlias, Tree
 
@@ -56,17 +57,14 @@ def texts(page: Page, selector: str) -> list[str]:
 def test_a_trend_chart_shows_names_as_they_are(live_server: LiveServer, page: Page) -> None:
     where = {"tree": HOSTILE, "metric": HOSTILE, "hardware": HOSTILE}
     page.goto(f"{live_server.url}/trends/?{urlencode(where)}")
-    point = page.locator("#plot .scatterlayer .point").first
-    expect(point).to_be_visible()
-    box = point.bounding_box()
-    assert box
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    drawn(page)
+    page.mouse.click(*middle_of_point(page, 3))
     expect(page.locator("#card")).to_contain_text(HOSTILE)
-    assert f"{HOSTILE}, {HOSTILE} (more is better)" in texts(page, "#plot .annotation text")
-    assert f"0{HOSTILE}" in texts(page, "#plot .xtick text")
-    page.mouse.down()
-    page.mouse.up()
+    assert f"{HOSTILE}, {HOSTILE} (more is better)" in texts(page, "#plot .axis-title")
+    assert f"0{HOSTILE}" in texts(page, "#plot text.mono")
     expect(page.locator("#card .actions")).to_be_visible()
+    page.keyboard.press("s")
+    expect(page.locator("#plot .lane")).to_have_count(2)
     unharmed(page)
 
 
@@ -83,17 +81,11 @@ def test_a_bisect_chart_shows_names_as_they_are(
         model.objects.update(name=HOSTILE)
     Mode.objects.update(name=HOSTILE, workload=HOSTILE)
     page.goto(f"{live_server.url}/bisects/{bisect.pk}/")
-    point = page.locator("#chart .scatterlayer .point").first
-    expect(point).to_be_visible()
-    assert f"{unit}, more is better" in texts(page, "#chart .annotation text")
-    assert all(text.endswith(HOSTILE) for text in texts(page, "#chart .xtick text"))
-    box = point.bounding_box()
-    assert box
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    expect(page.locator("#chart .hovertext").first).to_be_visible()
-    shown = " ".join(texts(page, "#chart .hovertext text"))
-    assert HOSTILE in shown
-    assert unit in shown
+    expect(page.locator("#chart svg .boot").first).to_be_visible()
+    assert f"{unit}, more is better" in texts(page, "#chart .axis-title")
+    assert all(text.endswith(HOSTILE) for text in texts(page, "#chart text.mono"))
+    told = texts(page, "#chart .boot title")
+    assert any(HOSTILE in text and unit in text for text in told)
     unharmed(page)
 
 

@@ -50,9 +50,9 @@ def test_two_simulated_agents_find_the_commit_while_one_looks(
         page.wait_for_timeout(1000)
         page.reload()
     page.get_by_role("link", name="Bisect 1").click()
-    expect(page.locator("h1")).to_contain_text("forwarding on Simulated_Epyc_32Cores/25G")
+    expect(page.locator("#live")).to_contain_text("Simulated Epyc 32Cores")
     page.evaluate("window.notReloaded = true")
-    boots = page.locator("#chart .scatterlayer .point")
+    boots = page.locator("#chart .boot")
     expect(boots.first).to_be_visible()
     measured = boots.count()
 

@@ -8,11 +8,9 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests import make
 from tests.browser.steps import sign_in
-from tests.browser.test_journey import trouble
 from webapp.notifications.models import Subscription
 from webapp.results.models import Revision
 
-__all__ = ["trouble"]
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.django_db(transaction=True),

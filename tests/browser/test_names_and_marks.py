@@ -8,14 +8,12 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests import make
 from tests.browser.steps import fits, sign_in
-from tests.browser.test_journey import trouble
 from tests.operators import url
 from tests.results.steps import analyse, measured, mode, upload
 from webapp.accounts.models import User
 from webapp.results.models import LabelRule, Point, Run
 from webapp.results.services import forget_names
 
-__all__ = ["trouble"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 

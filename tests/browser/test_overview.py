@@ -1,7 +1,5 @@
 """The front page, the wall of machines, the first steps and errors, in a browser."""
 
-from typing import Any
-
 import pytest
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
@@ -13,20 +11,6 @@ from webapp.results.models import Revision
 pytestmark = pytest.mark.browser
 WINDOWS = [(width, scheme) for width in (390, 768, 1440) for scheme in ("light", "dark")]
 LONG = "a subject that is as long as the longest that anybody wrote in twenty years of commits " * 3
-
-
-@pytest.fixture
-def complaints(page: Page) -> list[str]:
-    """What the browser complains of, and requests to other hosts."""
-    found: list[str] = []
-
-    def console(message: Any) -> None:
-        if message.type in {"error", "warning"}:
-            found.append(message.text)
-
-    page.on("console", console)
-    page.on("pageerror", lambda error: found.append(str(error)))
-    return found
 
 
 def filled() -> None:
@@ -50,9 +34,8 @@ def reach(page: Page) -> int:
     return int(page.evaluate(beyond))
 
 
-def test_the_pages_fit_their_window_in_both_themes(
-    live_server: LiveServer, page: Page, complaints: list[str]
-) -> None:
+@pytest.mark.usefixtures("trouble")
+def test_the_pages_fit_their_window_in_both_themes(live_server: LiveServer, page: Page) -> None:
     filled()
     for width, scheme in WINDOWS:
         page.set_viewport_size({"width": width, "height": 900})
@@ -60,11 +43,11 @@ def test_the_pages_fit_their_window_in_both_themes(
         for address in ("/", "/?show=silent", "/hardware/", "/lately/"):
             page.goto(live_server.url + address)
             assert reach(page) <= 0, (address, width, scheme)
-    assert complaints == []
 
 
+@pytest.mark.usefixtures("trouble")
 def test_an_empty_instance_fits_and_moves_on_when_the_first_run_arrives(
-    live_server: LiveServer, page: Page, complaints: list[str]
+    live_server: LiveServer, page: Page
 ) -> None:
     for width in (390, 768, 1440):
         page.set_viewport_size({"width": width, "height": 900})
@@ -73,11 +56,11 @@ def test_an_empty_instance_fits_and_moves_on_when_the_first_run_arrives(
     expect(page.get_by_role("heading", level=1)).to_contain_text("Three steps")
     measured([100.0] * 3)
     expect(page.get_by_role("heading", level=1)).to_contain_text("No regression is open")
-    assert complaints == []
 
 
+@pytest.mark.usefixtures("trouble")
 def test_letters_move_along_the_losses_and_enter_opens_one(
-    live_server: LiveServer, page: Page, complaints: list[str]
+    live_server: LiveServer, page: Page
 ) -> None:
     filled()
     page.goto(live_server.url)
@@ -94,7 +77,6 @@ def test_letters_move_along_the_losses_and_enter_opens_one(
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     page.wait_for_url("**/hardware/*/*/")
-    assert complaints == []
 
 
 def test_pointing_at_a_tile_marks_the_revision_in_every_tile_of_its_tree(

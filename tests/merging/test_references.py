@@ -22,6 +22,7 @@ FATES: dict[type[Model], dict[str, str]] = {
         "jobs.Job.hardware": FOLLOWS,
         "events.LabEvent.hardware": FOLLOWS,
         "events.Canary.hardware": FOLLOWS,
+        "alerts.Alert.hardware": HANDLED,
         "alerts.MinEffect.hardware": FOLLOWS,
         "alerts.MinEffectChange.hardware": FOLLOWS,
         "notifications.Subscription.hardware": FOLLOWS,

@@ -164,21 +164,15 @@ class TestElsewhere:
     def test_the_figure_has_each_run(self, client: Client, marked: Point) -> None:
         figure = client.get("/trends/figure.json").json()
         series = figure["series"][0]
-        assert series["verdict"] == "-l"
+        assert series["low"][1] is None, "runs that disagree have no interval"
         assert sorted(series["apart"]["1"]) == pytest.approx([120_000, 190_000])
-        names = [trace.get("name") for trace in figure["figure"]["data"]]
-        assert {"lab?", "runs that disagree"} <= set(names)
-
-    def test_indexed_values_scale_the_runs_too(self, client: Client, marked: Point) -> None:
-        figure = client.get("/trends/figure.json?y=indexed").json()["figure"]
-        runs = next(one for one in figure["data"] if one.get("name") == "runs that disagree")
-        assert sorted(runs["y"]) == pytest.approx([120, 190], rel=1e-3)
+        assert ">lab?<" in client.get("/trends/").content.decode()
 
     def test_a_chart_without_such_points_has_no_trace_of_it(self, client: Client) -> None:
         upload(measured("r300001", 1000, build_id="b"))
         figure = client.get("/trends/figure.json").json()
         assert "apart" not in figure["series"][0]
-        assert "lab?" not in [trace.get("name") for trace in figure["figure"]["data"]]
+        assert "lab?" not in client.get("/trends/").content.decode()
 
     def test_the_compare_page_and_its_report_say_it(self, visit: Visit, marked: Point) -> None:
         query = "?a=freebsd-head:r300000&b=freebsd-head:r300001"

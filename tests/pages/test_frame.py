@@ -68,9 +68,9 @@ def test_names_from_outside_are_escaped(client: Client) -> None:
     assert "<img" not in html
 
 
-def test_only_pages_that_draw_load_the_chart_library(client: Client) -> None:
-    assert b"plotly" in client.get("/trends/").content
-    assert b"plotly" not in client.get("/").content
+@pytest.mark.parametrize("address", PAGES)
+def test_no_page_but_that_of_a_bisect_loads_the_chart_library(client: Client, address: str) -> None:
+    assert b"plotly" not in client.get(address).content
 
 
 def test_one_signs_in_and_out(client: Client) -> None:

@@ -278,6 +278,16 @@ def test_the_page_says_what_holds_now_and_since_when(visit: Visit) -> None:
     assert "CPU Xeon NIC T540" in held
 
 
+def test_a_fact_that_is_a_sentence_is_listed_but_names_no_machine(visit: Visit) -> None:
+    sentence = "SuperMicro SuperServer 5018A-FTN4 (8 cores Atom C2758 at 2.4GHz)"
+    fact("cpu", sentence, 1, source="typed")
+    page = visit(PAGE)
+    assert f"CPU {sentence}" in page
+    assert "/ orange-lab Atom C2758, T540-CR" in page
+    make.run(make.revision("r1"))
+    assert sentence not in visit("/hardware/")
+
+
 def test_only_so_many_former_values_of_a_fact_are_listed(client: Client) -> None:
     for day in range(1, 27):
         fact("cpu", f"value {day}", day)

@@ -8,6 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from tests import make
+from tests.events.steps import release
 from tests.pages.conftest import Counted
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert
@@ -332,3 +333,27 @@ def test_a_wall_that_nothing_changed_is_not_drawn_again_and_one_that_changed_is(
     assert "▾ −8.0 %" in client.get("/").content.decode()
     Hardware.objects.update(display_name="The big one")
     assert "The big one" in client.get("/").content.decode()
+
+
+def test_the_commits_are_of_the_tree_with_the_longest_history_unless_another_is_asked_for(
+    client: Client,
+) -> None:
+    measured([100.0] * 10)
+    other = make.revisions(2, of=make.tree("stable"), first=400_000)
+    make.history(make.series(of=make.tree("stable"), in_mode="nat"), other, [100.0] * 2)
+    make.run(other[1], in_mode="nat")
+    page = client.get("/")
+    assert page.context["timeline"].tree == "freebsd-head"
+    assert page.context["timeline_trees"] == ["freebsd-head", "stable"]
+    assert client.get("/?tree=stable").context["timeline"].tree == "stable"
+    assert client.get("/?tree=no-such").context["timeline"].tree == "freebsd-head"
+
+
+def test_releases_are_marked_where_they_lie_among_the_tested_commits(client: Client) -> None:
+    _, along = measured([100.0] * 10)
+    release("11.0", along[4])
+    timeline = client.get("/").context["timeline"]
+    address = f'<a href="{along[4].get_absolute_url()}" aria-label="release 11.0">'
+    assert address in timeline.wide
+    assert address in timeline.narrow
+    assert "marker-line" in timeline.wide

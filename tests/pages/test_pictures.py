@@ -7,9 +7,11 @@ import pytest
 from django.test import Client
 
 from tests import make
+from tests.bisects import lab
 from webapp.pages import pictures
 
 pytestmark = pytest.mark.django_db
+SPACE = "{http://www.w3.org/2000/svg}"
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
@@ -24,7 +26,7 @@ class TestTrend:
         answer = client.get("/trends.svg?mode=forwarding")
         assert answer["Content-Type"].startswith("image/svg+xml")
         text = answer.content.decode()
-        assert ET.fromstring(text).get("width") == "1080"
+        assert ET.fromstring(text).get("width") == "1060"
         assert "var(" not in text
         assert "#fff" in text
 
@@ -34,7 +36,7 @@ class TestTrend:
 
     def test_a_width_scales_it(self, client: Client) -> None:
         root = ET.fromstring(client.get("/trends.svg?width=540").content.decode())
-        assert (root.get("width"), root.get("height")) == ("540", "210")
+        assert (root.get("width"), root.get("height")) == ("540", "237")
 
     def test_opened_by_itself_it_may_use_its_own_rules_only(self, client: Client) -> None:
         policy = client.get("/trends.svg")["Content-Security-Policy"]
@@ -110,3 +112,49 @@ class TestBadge:
     def test_a_hostile_name_is_text(self, client: Client) -> None:
         text = client.get("/badge.svg?tree=<script>x").content.decode()
         assert not re.search("<script", text)
+
+
+class TestOthers:
+    """Alerts, comparisons and bisects: the same rules, each its own drawing."""
+
+    def test_an_alert_has_a_chart_for_each_of_its_findings(self, client: Client) -> None:
+        along = make.revisions(10)
+        alert = make.alert(along[5], after=along[4])
+        for mode in ("pf", "ipfw"):
+            series = make.series(in_mode=mode)
+            make.history(series, along, [100.0] * 5 + [88.6] * 5)
+            make.finding(series, along[4], along[5], alert=alert)
+        text = client.get(f"/alerts/{alert.pk}.svg").content.decode()
+        root = ET.fromstring(text)
+        assert text.count("riser worse") >= 2
+        assert any("pf, Atom" in (one.text or "") for one in root.iter(f"{SPACE}text"))
+        assert client.get(f"/alerts/{alert.pk}.png").content.startswith(SIGNATURE)
+        before = client.get(f"/alerts/{alert.pk}.svg?asof=2020-01-01T00:00:00Z").content.decode()
+        assert "riser worse" not in before.partition("</style>")[2], "it held nothing then"
+        assert client.get("/alerts/99999.svg").status_code == 404
+
+    def test_a_comparison_draws_the_interval_of_each_row(self, client: Client) -> None:
+        one, two = make.revisions(2)
+        for mode, level in (("pf", 80.0), ("ipfw", 100.0)):
+            series = make.series(in_mode=mode)
+            make.history(series, [one, two], [100.0, level])
+            make.known_builds(series)
+        query = f"a=freebsd-head:{one.name}&b=freebsd-head:{two.name}"
+        text = client.get(f"/compare.svg?{query}").content.decode()
+        ET.fromstring(text)
+        assert text.index(">pf ·") < text.index(">ipfw ·"), "what is proven comes first"
+        assert client.get(f"/compare.png?{query}&width=500").content.startswith(SIGNATURE)
+        for wrong in ("", "a=freebsd-head:nope&b=freebsd-head:nope", f"a=freebsd-head:{one.name}"):
+            answer = client.get(f"/compare.svg?{wrong}")
+            assert answer.status_code == 400
+            assert answer.content.strip()
+
+    def test_a_bisect_draws_boots_and_probabilities(self, client: Client) -> None:
+        truth = lab.Truth()
+        bisect = lab.work(truth, lab.start(truth), most=3)
+        text = client.get(f"/bisects/{bisect.pk}.svg").content.decode()
+        ET.fromstring(text)
+        assert 'class="boot run"' in text
+        assert 'class="bw"' in text
+        assert client.get(f"/bisects/{bisect.pk}.png").content.startswith(SIGNATURE)
+        assert client.get("/bisects/99999.svg").status_code == 404

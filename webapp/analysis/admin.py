@@ -31,8 +31,8 @@ class SeriesAnalysisAdmin(ReadOnlyAdmin):
 
 @admin.register(Finding)
 class FindingAdmin(ReadOnlyAdmin):
-    list_display = ["series", "revision", "verdict", "state", "change_pct", "probability"]
-    list_filter = ["state", "verdict", "series__tree", "series__metric"]
+    list_display = ["series", "revision", "kind", "verdict", "state", "change_pct", "probability"]
+    list_filter = ["kind", "state", "verdict", "series__tree", "series__metric"]
     list_select_related = ["revision", *PARTS]
     search_fields = ["=revision__name", "series__hardware__name", "series__mode__name"]
     ordering = ["-pk"]

@@ -100,6 +100,7 @@ def alert_out(alert: Alert, suspicion: Suspicion) -> dict[str, Any]:
     fixed_by = alert.resolution_revision
     return {
         "number": alert.pk,
+        "kind": alert.kind,
         "url": alert.get_absolute_url(),
         "tree": alert.tree.name,
         "revision": alert.revision.name,

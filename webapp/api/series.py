@@ -185,11 +185,16 @@ def _disagreement_out(point: Point) -> dict[str, Any]:
 
 
 def conclusions(series: Series) -> dict[str, Any]:
-    """The live findings, and what the analysis says of the whole series, in two queries."""
-    findings = Finding.objects.live().of_all([series]).with_revisions()
+    """The live findings, and what the analysis says of the whole series, in two queries. Those that
+    are no change of level stand apart: whoever reads changes must not take them for one.
+    """
+    live = list(Finding.all_kinds.live().of_all([series]).with_revisions())
+    levels = [one for one in live if one.kind == Finding.Kind.LEVEL]
+    others = [one for one in live if one.kind != Finding.Kind.LEVEL]
     analysis = SeriesAnalysis.objects.filter(series=series).first()
     return {
-        "findings": [finding_out(finding) for finding in findings],
+        "findings": [finding_out(finding) for finding in levels],
+        "other_findings": [finding_out(finding) for finding in others],
         "analysis": _analysis_out(analysis.summary) if analysis and analysis.summary else None,
     }
 
@@ -198,6 +203,7 @@ def finding_out(finding: Finding) -> dict[str, Any]:
     """A finding as the API shows it; sizes in percent of the level before. Needs its revisions."""
     confirmed_by, recovered_by = finding.confirmed_by, finding.recovered_by
     return {
+        "kind": finding.kind,
         "state": finding.state,
         "verdict": finding.verdict,
         "revision": finding.revision.name,
@@ -215,6 +221,7 @@ def finding_out(finding: Finding) -> dict[str, Any]:
         "level": finding.level,
         "probability": finding.probability,
         "why": finding.why,
+        "details": finding.details,
         "one_build": _one_build_out(finding),
         "first_detected_at": finding.first_detected_at,
     }

@@ -1,9 +1,11 @@
 """One decision: made from the evidence, and made again to see that it is the same."""
 
 from collections.abc import Sequence
+from itertools import dropwhile
 from math import exp
 from typing import Any
 
+from webapp.bisects.marks import marks_of
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision
 from webapp.bisects.question import Circumstances, evidence_of, plan_of
 from webapp.bisects.sentences import progress_sentence
@@ -43,7 +45,7 @@ def decision_of(
         state=found.state.value,
         action=_action(found, names),
         text=found.text,
-        figures=_figures(found, names),
+        figures=_figures(found, names) | {"lab": _lab(found, _counted(boots, acts, found))},
         boots=max((boot.number for boot in boots), default=0),
         acts=max((act.number for act in acts), default=0),
         pending=[[one.index, one.purpose.value, one.rebuild] for one in circumstances.pending],
@@ -134,8 +136,33 @@ def _figures(found: bisection.Decision, names: Sequence[str]) -> dict[str, Any]:
         "measure": [one.index for one in found.actions],
         "rebuild": [one.index for one in found.actions if one.rebuild],
         "effort": found.effort,
+        "several": bool(outcome and outcome.several),
         "second": list(outcome.second) if outcome else [],
         "more_boots": outcome.more_boots if outcome else None,
+    }
+
+
+def _counted(
+    boots: Sequence[BisectBoot], acts: Sequence[BisectAct], found: bisection.Decision
+) -> list[BisectBoot]:
+    """The boots that the decision counted, from the first one on that was not history."""
+    marks = marks_of(acts)
+    kept = [row for row in boots if not marks.excludes(row)]
+    counted = [row for at, row in enumerate(kept) if at not in found.odd]
+    return list(dropwhile(lambda row: row.purpose == bisection.Purpose.HISTORY, counted))
+
+
+def _lab(found: bisection.Decision, counted: Sequence[BisectBoot]) -> dict[str, Any]:
+    """What the lab did: chances, and its shift at each boot (number, percent)."""
+    lab = found.posterior.lab
+    return {
+        "drifts": round(lab.moves, DIGITS),
+        "steps": round(lab.steps, DIGITS),
+        "step_after": lab.step_after,
+        "shift_pct": [
+            [row.number, _percent(shift)] for row, shift in zip(counted, lab.shift, strict=True)
+        ],
+        "scatter": round(lab.scatter, DIGITS),
     }
 
 

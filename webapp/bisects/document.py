@@ -45,6 +45,8 @@ def detail_document(view: BisectView) -> dict[str, Any]:
             {"revision": one.revision.name, "probability": one.chance} for one in view.suspects
         ],
         "unlikely": [{"revision": one.revision.name, "why": one.why} for one in view.unlikely],
+        "machine": view.figures.get("lab"),
+        "first_of_several": view.figures.get("several", False),
         "skipped": [revision.name for revision in view.skipped],
         "budget": {
             "boots": view.bisect.most_boots,

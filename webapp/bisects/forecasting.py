@@ -19,6 +19,7 @@ ENDINGS = {
     "two steps": "with two steps",
     "not reproduced": "as not reproduced",
     "inconclusive": "inconclusively",
+    "machine or noise suspected": "with the machine or the noise suspected",
     "lab failed": "with a failure of the lab",
 }
 HOPELESS_SHARE = 0.5

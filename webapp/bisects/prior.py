@@ -7,11 +7,11 @@ from webapp.bisects.models import Bisect
 from webapp.bisects.path_patterns import PathPattern
 from webapp.results.models import Revision
 
-UNLIKELY = 0.02
-"""Weight of a candidate that touches only what cannot matter, where the others have 1. Not 0: the
-list is a person's opinion of paths, a build may well read a file that looks like documentation,
-and a new layout of the image alone can move a benchmark. At one in fifty a search passes it by,
-and boots that contradict overrule it (about four natural-log units of evidence)."""
+UNLIKELY = 0.05
+"""Weight of a candidate that touches only what cannot matter, where the others have 1. Not less:
+the list is a person's opinion of paths, a build may well read a file that looks like documentation,
+and a new layout of the image alone can move a benchmark. At one in twenty a search passes it by,
+and boots that contradict overrule it (three natural-log units of evidence)."""
 
 NO_PATH = "no file"
 PATTERNS_SHOWN = 3

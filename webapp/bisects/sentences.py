@@ -10,6 +10,14 @@ LEAST_SHOWN = 0.01
 LEAST_LEAD = 0.2
 """Probability from which a suspect is worth a name of its own."""
 
+NOTHING_FOUND = {
+    bisection.Kind.NOT_REPRODUCED: (
+        "Not reproduced: good and bad do not differ by the alerted step."
+    ),
+    bisection.Kind.SUSPECTED: "The machine or the noise is suspected, not a commit.",
+    bisection.Kind.LAB_FAILED: "The lab failed: nothing can be concluded.",
+}
+
 MINUTES_AN_HOUR, MINUTES_A_DAY = 60, 1440
 
 
@@ -32,6 +40,20 @@ def with_what_is_left(figures: Mapping[str, Any]) -> str:
     boots = boots_text(most) if least >= most else f"{least} to {most} boots"
     hours = left["hours_median"] / left["hands"]
     return f"{sentence}; {boots} left, about {hours_text(hours)}"
+
+
+def lab_sentence(figures: Mapping[str, Any], anchors: int) -> str:
+    """What a decision says of the lab itself; empty for one that was made before it was asked."""
+    lab = figures.get("lab")
+    if not lab:
+        return ""
+    steady = chance_text(max(1 - lab["drifts"] - lab["steps"], 0.0))
+    return (
+        f"The machine: {steady} as it was, {chance_text(lab['drifts'])} drifting, "
+        f"{chance_text(lab['steps'])} one step of its own, by {anchors} anchor "
+        f"boot{'' if anchors == 1 else 's'} among others. Boots scatter {lab['scatter']:.1f} "
+        "times as much as the history says."
+    )
 
 
 def leading(now: bisection.Posterior, names: Sequence[str]) -> str:
@@ -77,19 +99,18 @@ def boots_text(count: int) -> str:
 
 def _answer(outcome: bisection.Outcome, names: Sequence[str]) -> str:
     kinds = bisection.Kind
+    if outcome.kind in NOTHING_FOUND:
+        return NOTHING_FOUND[outcome.kind]
     chance = chance_text(outcome.probability)
     match outcome.kind:
         case kinds.SINGLE:
-            return f"{names[outcome.candidates[0]]} made the step ({chance})."
+            more = ", the first of several" if outcome.several else ""
+            return f"{names[outcome.candidates[0]]} made the step ({chance}){more}."
         case kinds.RANGE:
             return _range(outcome.candidates, names, chance)
         case kinds.TWO_STEPS:
             first, second = _span(outcome.candidates, names), _span(outcome.second, names)
             return f"Two steps ({chance}): one at {first}, one at {second}."
-        case kinds.NOT_REPRODUCED:
-            return "Not reproduced: good and bad do not differ by the alerted step."
-        case kinds.LAB_FAILED:
-            return "The lab failed: nothing can be concluded."
     more = (
         f", about {boots_text(outcome.more_boots)} more would be needed"
         if outcome.more_boots

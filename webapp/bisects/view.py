@@ -9,15 +9,22 @@ from typing import Any
 from webapp.bisects.marks import Marks, marks_of
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision, BisectJob
 from webapp.bisects.prior import Unlikely, prior_sentence, unlikely_of
-from webapp.bisects.sentences import with_what_is_left
+from webapp.bisects.sentences import lab_sentence, with_what_is_left
 from webapp.bisects.services.collecting import revisions_along
 from webapp.bisects.spread import half_width_pct
 from webapp.charts.bisect import BisectChart, Dot
 from webapp.results.models import Revision
-from webapp.stats import ministat
+from webapp.stats import bisection, ministat
 
+ANCHOR = bisection.Purpose.ANCHOR.value
 NOT_YET = "Nothing is decided yet."
 LEAST_FOR_MINISTAT = 3
+LEAST_TO_ACCUSE = 0.8
+"""Probability below which a suspect's author is not shown."""
+
+LAB_DRAWN = 0.5
+"""Chance that the machine did not stay as it was, from which its shift is drawn."""
+
 NEIGHBOURS_DRAWN = 3
 """Revisions beside either end: all of them count, but the chart is of those in between."""
 
@@ -32,6 +39,11 @@ class Suspect:
     revision: Revision
     chance: float
     unlikely: str
+
+    @property
+    def author(self) -> str:
+        """Who made it, once that is likely; nobody is accused by a guess."""
+        return self.revision.author_name if self.chance >= LEAST_TO_ACCUSE else ""
 
 
 @dataclass(frozen=True)
@@ -94,6 +106,19 @@ class BisectView:
     def prior_sentence(self) -> str:
         """How many candidates began with less weight, in a sentence."""
         return prior_sentence(self.bisect)
+
+    @property
+    def lab_sentence(self) -> str:
+        """What the lab itself did, as far as the latest decision knows."""
+        return lab_sentence(self.figures, sum(row.purpose == ANCHOR for row in self.counted))
+
+    @cached_property
+    def lab_shifts(self) -> dict[int, float]:
+        """The machine's own shift at a boot (number → percent), where it probably moved."""
+        lab = self.figures.get("lab")
+        if not lab or lab["drifts"] + lab["steps"] < LAB_DRAWN:
+            return {}
+        return dict(lab["shift_pct"])
 
     @property
     def skipped(self) -> list[Revision]:
@@ -164,8 +189,12 @@ class BisectView:
     def _dot(self, row: BisectBoot) -> Dot:
         centre = median(row.values)
         half = centre * half_width_pct(self.bisect.noise, len(row.values)) / 100
-        source = "weak" if self.marks.excludes(row) else row.source
-        return Dot(row.revision.name, row.index, centre, centre - half, centre + half, source)
+        source = ANCHOR if row.purpose == ANCHOR else row.source
+        source = "weak" if self.marks.excludes(row) else source
+        shift = self.lab_shifts.get(row.number)
+        steady = None if shift is None else centre / (1 + shift / 100)
+        low, high = centre - half, centre + half
+        return Dot(row.revision.name, row.index, centre, low, high, source, steady)
 
     def chart(self) -> BisectChart:
         """The values of each boot over its revision, and the probability of each commit."""

@@ -1,34 +1,34 @@
-"""The chart of a bisect as a Plotly figure: boots above, probability beneath, on one axis. Pure."""
+"""The chart of a bisect: boots above, probability beneath, on one axis of revisions. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from webapp.charts import theme
-from webapp.charts.plotly_text import literal
-from webapp.charts.scale import spread_labels, y_range
-from webapp.charts.theme import MARGINS
-from webapp.charts.trend.figure import rounded
+from webapp.charts import svg
+from webapp.charts.scale import Scale, spread_labels, ticks, y_range
+from webapp.charts.text import number
 
-Json = dict[str, Any]
-
-LABELLED_REVISIONS = 8
+WIDTH, HEIGHT = 1060.0, 420.0
+LEFT, RIGHT = 76.0, 20.0
+UPPER = (28.0, 250.0)
+LOWER = (296.0, 390.0)
+LABELS = 8
 TOPS = (10, 20, 50, 100)
-DOT_SIZE = 7
-UPPER, LOWER = (0.42, 1.0), (0.0, 0.3)
-SYMBOLS = {"history": "circle-open", "run": "circle", "pasted": "square", "weak": "x-thin-open"}
+RADIUS = 3.6
 NAMES = {
     "history": "measured before",
     "run": "measured for it",
+    "anchor": "anchor: an end booted again",
     "pasted": "entered by hand",
     "weak": "set aside as weak",
 }
+"""Where a boot comes from, in words; the key is its CSS class."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dot:
     """One boot: its revision and the index of that (below 0 and above the last: neighbours
-    beside the ends), its value, and the 95 % interval of that.
+    beside the ends), its value, and the 95 % interval of that. ``steady``: the value less the
+    machine's own shift, where it probably moved.
     """
 
     name: str
@@ -37,6 +37,7 @@ class Dot:
     low: float
     high: float
     source: str
+    steady: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,124 +61,117 @@ class BisectChart:
     unlikely: Mapping[int, str] = field(default_factory=dict)
 
 
-def figure(chart: BisectChart) -> Json:
-    """The figure; colours are names of CSS properties, which the page fills in."""
-    sources = [source for source in SYMBOLS if any(dot.source == source for dot in chart.dots)]
-    return {
-        "data": [
-            *(_level(chart, level) for level in ("before", "after")),
-            *(_dots(chart, source) for source in sources),
-            _bars(chart),
-            _skipped(chart),
-            _unlikely(chart),
-        ],
-        "layout": _layout(chart),
-    }
-
-
-def _level(chart: BisectChart, which: str) -> Json:
-    value = getattr(chart, which)
+def draw(chart: BisectChart) -> str:
+    """The SVG: each boot with its interval, the levels of the step, a bar for each commit."""
     first, last = _ends(chart)
-    x = [] if value is None else [first - 0.5, last + 0.5]
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": x,
-        "y": [rounded(value)] * len(x),
-        "line": {"color": theme.MUTED, "width": 1, "dash": "dot"},
-        "hoverinfo": "skip",
-    }
+    x = Scale(first - 0.6, last + 0.6, LEFT, WIDTH - RIGHT)
+    upper = Scale(*_y_range(chart), UPPER[1], UPPER[0])
+    lower = Scale(0.0, float(_top(chart)), LOWER[1], LOWER[0])
+    return svg.document(
+        *_frame(x, upper, f"{chart.unit}, {chart.better} is better"),
+        *_frame(x, lower, "probability of being the first bad one, %"),
+        *_levels(chart, x, upper),
+        *(part for dot in chart.dots for part in _dot(chart, dot, x, upper)),
+        *_bars(chart, x, lower),
+        *_names(chart, x),
+        width=WIDTH,
+        height=HEIGHT,
+        described=f"Boots of a bisect over {len(chart.names)} revisions, and their probabilities",
+        class_="bisect",
+    )
 
 
-def _dots(chart: BisectChart, source: str) -> Json:
-    """Boots of one revision stand beside one another, in the order they were measured."""
-    dots = [dot for dot in chart.dots if dot.source == source]
-    colour = theme.MUTED if source == "history" else "var(--series-4)"
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": NAMES[source],
-        "x": [_beside(chart.dots, dot) for dot in dots],
-        "y": [rounded(dot.value) for dot in dots],
-        "error_y": {
-            "type": "data",
-            "symmetric": False,
-            "array": [rounded(dot.high - dot.value) for dot in dots],
-            "arrayminus": [rounded(dot.value - dot.low) for dot in dots],
-            "color": colour,
-            "thickness": 0.9,
-            "width": 0,
-        },
-        "marker": {"color": colour, "symbol": SYMBOLS[source], "size": DOT_SIZE},
-        "text": [literal(dot.name) for dot in dots],
-        "hovertemplate": f"%{{text}}: %{{y:,.5~r}} {literal(chart.unit)}"
-        f"<extra>{NAMES[source]}</extra>",
-    }
+def _frame(x: Scale, y: Scale, title: str) -> list[str]:
+    values = ticks(y.low, y.high, about=4 if y.start < LOWER[0] else 2)
+    lines = "".join(f"M{x.start:.0f} {y(value):.1f}H{x.end:.0f}" for value in values)
+    return [
+        svg.label(title, x=4.0, y=y.end - 8, class_="axis-title"),
+        svg.element("path", d=lines or "M0 0", class_="grid"),
+        svg.element("path", d=f"M{x.start:.0f} {y.start:.1f}H{x.end:.0f}", class_="axis"),
+        *(
+            svg.label(number(value), x=x.start - 8, y=y(value) + 4, class_="tick end")
+            for value in values
+        ),
+    ]
+
+
+def _levels(chart: BisectChart, x: Scale, y: Scale) -> list[str]:
+    known = [level for level in (chart.before, chart.after) if level is not None]
+    return [
+        svg.element("path", d=f"M{x.start:.0f} {y.clamped(level):.1f}H{x.end:.0f}", class_="was")
+        for level in known
+    ]
+
+
+def _dot(chart: BisectChart, dot: Dot, x: Scale, y: Scale) -> list[str]:
+    """One boot; those of one revision stand beside one another."""
+    across = x(_beside(chart.dots, dot))
+    said = f"{dot.name}: {number(dot.value)} {chart.unit}, {NAMES[dot.source]}"
+    whisker = f"M{across:.1f} {y.clamped(dot.low):.1f}V{y.clamped(dot.high):.1f}"
+    title = svg.element("title", svg.plain_text(said))
+    return [
+        svg.element("path", d=whisker, class_="wh"),
+        _mark(dot, title, across, y.clamped(dot.value)),
+        *_steady(dot, across, y),
+    ]
+
+
+def _mark(dot: Dot, title: str, x: float, y: float) -> str:
+    """A point; a diamond for an anchor."""
+    css_class = f"boot {dot.source}"
+    if dot.source != "anchor":
+        return svg.element("circle", title, cx=x, cy=y, r=RADIUS, class_=css_class)
+    side = 1.4 * RADIUS
+    diamond = f"M{x:.1f} {y - side:.1f}l{side} {side}l-{side} {side}l-{side} -{side}z"
+    return svg.element("path", title, d=diamond, class_=css_class)
+
+
+def _steady(dot: Dot, x: float, y: Scale) -> list[str]:
+    """Where the boot would lie, had the machine not moved: the rest is the machine's walk."""
+    if dot.steady is None:
+        return []
+    title = svg.element("title", f"{number(dot.steady)} less what the machine moved")
+    line = f"M{x - RADIUS:.1f} {y.clamped(dot.steady):.1f}h{2 * RADIUS}"
+    return [svg.element("path", title, d=line, class_="steady")]
+
+
+def _bars(chart: BisectChart, x: Scale, y: Scale) -> list[str]:
+    """The probability of each commit; hatched what cannot be measured, crossed what is unlikely."""
+    parts = []
+    width = max(0.8 * x.slope, 1.5)
+    for index, chance in enumerate(chart.chances):
+        across = x(index)
+        said = f"{chart.names[index]}: {number(100 * chance)} %"
+        if index in chart.skipped:
+            said = f"{chart.names[index]}: cannot be measured"
+            box = {"x": across - width / 2, "y": y.end, "width": width, "height": y.start - y.end}
+            title = svg.element("title", svg.plain_text(said))
+            parts.append(svg.element("rect", title, **box, class_="skipped"))
+        if chance > 0:
+            high = y.start - y.clamped(100 * chance)
+            box = {"x": across - width / 2, "y": y.start - high, "width": width, "height": high}
+            title = svg.element("title", svg.plain_text(said))
+            parts.append(svg.element("rect", title, **box, class_="bw"))
+        if index in chart.unlikely:
+            cross = f"M{across - 3:.1f} {y.start - 3:.1f}l6 6m0-6l-6 6"
+            reason = f"{chart.names[index]}: touches {chart.unlikely[index]}"
+            title = svg.element("title", svg.plain_text(reason))
+            parts.append(svg.element("path", title, d=cross, class_="unlikely"))
+    return parts
+
+
+def _names(chart: BisectChart, x: Scale) -> list[str]:
+    return [
+        svg.label(chart.names[at], x=x(at), y=HEIGHT - 10, class_="mono middle")
+        for at in spread_labels(len(chart.names), LABELS)
+    ]
 
 
 def _beside(dots: Sequence[Dot], dot: Dot) -> float:
+    """Where it stands: boots of one revision side by side, in the order they were measured."""
     beside = [one for one in dots if one.index == dot.index]
     order = next(index for index, one in enumerate(beside) if one is dot)
-    return round(dot.index + 0.6 * ((order + 1) / (len(beside) + 1) - 0.5), 3)
-
-
-def _bars(chart: BisectChart) -> Json:
-    indices = [index for index, chance in enumerate(chart.chances) if index > 0 or chance > 0]
-    return {
-        "type": "bar",
-        "name": "probability",
-        "x": indices,
-        "y": [rounded(100 * chart.chances[index]) for index in indices],
-        "yaxis": "y2",
-        "width": 0.8,
-        "marker": {"color": theme.WORSE},
-        "text": [literal(chart.names[index]) for index in indices],
-        "textposition": "none",
-        "hovertemplate": "%{text}: %{y:.1f} %<extra>first bad one</extra>",
-    }
-
-
-def _skipped(chart: BisectChart) -> Json:
-    """The whole height hatched: these cannot be measured, and so not be excluded by themselves."""
-    indices = sorted(chart.skipped)
-    return {
-        "type": "bar",
-        "name": "skipped",
-        "x": indices,
-        "y": [_top(chart)] * len(indices),
-        "yaxis": "y2",
-        "width": 0.8,
-        "marker": {
-            "color": "rgba(0,0,0,0)",
-            "pattern": {"shape": "/", "fgcolor": "var(--hatch)", "size": 5, "fillmode": "overlay"},
-        },
-        "text": [literal(chart.names[index]) for index in indices],
-        "textposition": "none",
-        "hovertemplate": "%{text}: cannot be measured<extra>skipped</extra>",
-    }
-
-
-def _unlikely(chart: BisectChart) -> Json:
-    """A cross on the axis: told by its shape, and beneath a bar that grew all the same."""
-    indices = sorted(chart.unlikely)
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "unlikely",
-        "x": indices,
-        "y": [0] * len(indices),
-        "yaxis": "y2",
-        "cliponaxis": False,
-        "marker": {
-            "symbol": "x-thin",
-            "size": DOT_SIZE,
-            "line": {"color": theme.MUTED, "width": 1},
-        },
-        "text": [
-            literal(f"{chart.names[index]}: touches {chart.unlikely[index]}") for index in indices
-        ],
-        "hovertemplate": "%{text}<extra>unlikely</extra>",
-    }
+    return dot.index + 0.6 * ((order + 1) / (len(beside) + 1) - 0.5)
 
 
 def _top(chart: BisectChart) -> int:
@@ -186,81 +180,14 @@ def _top(chart: BisectChart) -> int:
     return next(top for top in TOPS if highest <= top or top == TOPS[-1])
 
 
-def _layout(chart: BisectChart) -> Json:
-    top = _top(chart)
-    return {
-        "margin": {"l": MARGINS.left, "r": MARGINS.right, "t": MARGINS.top, "b": MARGINS.bottom},
-        "paper_bgcolor": theme.PAPER,
-        "plot_bgcolor": theme.PAPER,
-        "font": {"color": theme.MUTED, "family": "var(--sans)", "size": 11},
-        "showlegend": False,
-        "hovermode": "closest",
-        "dragmode": False,
-        "barmode": "overlay",
-        "xaxis": theme.axis() | _x_axis(chart),
-        "yaxis": theme.axis()
-        | {
-            "domain": UPPER,
-            "range": _y_range(chart),
-            "gridcolor": theme.LINE,
-            "tickformat": ",.5~r",
-        },
-        "yaxis2": theme.axis()
-        | {
-            "domain": LOWER,
-            "range": [0, top],
-            "tickvals": [0, top / 2, top],
-            "gridcolor": theme.LINE,
-        },
-        "annotations": [
-            _title(f"{chart.unit}, {chart.better} is better", UPPER[1]),
-            _title("probability of being the first bad one, %", LOWER[1]),
-        ],
-    }
-
-
-def _y_range(chart: BisectChart) -> list[float | None]:
+def _y_range(chart: BisectChart) -> tuple[float, float]:
     levels = [level for level in (chart.before, chart.after) if level is not None]
-    centres = [*levels, *(dot.value for dot in chart.dots)]
-    if not centres:
-        return [0, 1]
-    lows, highs = [dot.low for dot in chart.dots], [dot.high for dot in chart.dots]
-    return [rounded(end) for end in y_range(centres, lows, highs)]
-
-
-def _x_axis(chart: BisectChart) -> Json:
-    indices = spread_labels(len(chart.names), LABELLED_REVISIONS)
-    first, last = _ends(chart)
-    return {
-        "type": "linear",
-        "showgrid": False,
-        "anchor": "y2",
-        "range": [first - 0.6, last + 0.6],
-        "tickmode": "array",
-        "tickvals": indices,
-        "ticktext": [literal(chart.names[index]) for index in indices],
-    }
+    steady = [dot.steady for dot in chart.dots if dot.steady is not None]
+    centres = [*levels, *(dot.value for dot in chart.dots), *steady]
+    return y_range(centres, [dot.low for dot in chart.dots], [dot.high for dot in chart.dots])
 
 
 def _ends(chart: BisectChart) -> tuple[int, int]:
     """The first and the last index that is drawn."""
     indices = [dot.index for dot in chart.dots]
     return min(0, *indices, 0), max(len(chart.names) - 1, *indices, 0)
-
-
-def _title(text: str, top: float) -> Json:
-    """Written across above its axis: upright text reads badly."""
-    return {
-        "text": literal(text),
-        "showarrow": False,
-        "xanchor": "left",
-        "yanchor": "bottom",
-        "align": "left",
-        "xref": "paper",
-        "yref": "paper",
-        "x": 0,
-        "y": top,
-        "xshift": 4 - MARGINS.left,
-        "yshift": 4,
-        "font": {"color": theme.MUTED},
-    }

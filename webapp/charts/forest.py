@@ -65,7 +65,7 @@ def definitions(reach: Reach) -> str:
     """What all rows use: an image without size."""
     lines = "".join(
         f'<line class="grid" x1="{at}%" x2="{at}%" y2="100%"/>'
-        for at in (_figure(reach.position(tick)) for tick in _ticks(reach) if tick)
+        for at in (_figure(reach.position(tick)) for tick in ticks_of(reach) if tick)
     )
     start, end = reach.position(-reach.margin), reach.position(reach.margin)
     zero = _figure(reach.position(0.0))
@@ -87,8 +87,9 @@ def axis(reach: Reach, *, less: str, more: str) -> str:
     classes "worse" and "better" as ``class:word``.
     """
     texts = "".join(
-        f'<text class="middle" x="{_figure(reach.position(tick))}%" y="12">{_percent(tick)}</text>'
-        for tick in _ticks(reach)
+        f'<text class="middle" x="{_figure(reach.position(tick))}%" y="12">'
+        f"{percent_label(tick)}</text>"
+        for tick in ticks_of(reach)
         if 12 < reach.position(tick) < 88
     )
     (low_class, low), (high_class, high) = (text.split(":", 1) for text in (less, more))
@@ -127,11 +128,13 @@ def _bar(reach: Reach, low: float, high: float, kind: str) -> str:
     return bar
 
 
-def _ticks(reach: Reach) -> list[float]:
+def ticks_of(reach: Reach) -> list[float]:
+    """Round figures on the scale."""
     return ticks(reach.low, reach.high, FIGURES + 2)
 
 
-def _percent(tick: float) -> str:
+def percent_label(tick: float) -> str:
+    """One of them as text: ``+5 %``."""
     text = f"{tick:+g} %" if tick else "0 %"
     return text.replace("-", MINUS)
 

@@ -12,6 +12,7 @@ THEMES = (LIGHT, DARK)
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _BLOCK = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _PROPERTY = re.compile(r"(--[\w-]+):\s*([^;]+);")
+_OF_BOTH_THEMES = re.compile(r"light-dark\(((?:[^(),]|\([^)]*\))+),\s*((?:[^(),]|\([^)]*\))+)\)")
 _VARIABLE = re.compile(r"var\((--[\w-]+)\)")
 _SIZE = re.compile(r'^<svg([^>]*?) width="([\d.]+)" height="([\d.]+)"')
 _START = re.compile(r"^<svg[^>]*>")
@@ -27,13 +28,14 @@ class Sheet:
     @classmethod
     def of(cls, *, theme_css: str, charts_css: str) -> "Sheet":
         """From the text of ``theme.css`` and ``charts.css``."""
-        blocks = {
-            selector.strip(): dict(_PROPERTY.findall(body))
-            for selector, body in _BLOCK.findall(_COMMENT.sub("", theme_css))
+        properties = dict(_PROPERTY.findall(_COMMENT.sub("", theme_css)))
+        colours = {
+            theme: {
+                name: _OF_BOTH_THEMES.sub(rf"\{which}", text) for name, text in properties.items()
+            }
+            for which, theme in enumerate(THEMES, start=1)
         }
-        light = blocks[":root"]
-        dark = blocks[':root[data-theme="dark"]']
-        return cls(_COMMENT.sub("", charts_css), {LIGHT: light, DARK: {**light, **dark}})
+        return cls(_COMMENT.sub("", charts_css), colours)
 
     def style(self, theme: str, **fonts: str) -> str:
         """The rules with the colours of ``theme`` filled in; ``fonts`` (``sans``, ``mono``) stand

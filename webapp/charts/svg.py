@@ -28,8 +28,18 @@ def label(text: object, *, x: float, y: float, **attributes: object) -> str:
     return element("text", plain_text(text), x=x, y=y, **attributes)
 
 
-def document(*children: str, width: float, height: float, described: str, class_: str = "") -> str:
-    """A whole image of ``width`` × ``height`` user units that scales with its box."""
+def document(
+    *children: str,
+    width: float,
+    height: float,
+    described: str,
+    class_: str = "",
+    has_links: bool = False,
+) -> str:
+    """A whole image of ``width`` × ``height`` user units that scales with its box.
+
+    Readers of the screen go into one that ``has_links``; others are one thing to them.
+    """
     return element(
         "svg",
         element("title", plain_text(described)),
@@ -37,7 +47,7 @@ def document(*children: str, width: float, height: float, described: str, class_
         viewBox=f"0 0 {_text(width)} {_text(height)}",
         width=width,
         height=height,
-        role="img",
+        role="group" if has_links else "img",
         class_=class_,
         xmlns="http://www.w3.org/2000/svg",
     )

@@ -19,6 +19,9 @@ MARKS = {
 }
 """What stands before a verdict, so that colour never says it alone."""
 
+SIGNIFICANT_DIGITS = 6
+"""Of a figure that a script draws."""
+
 LARGE = 1e15
 SMALL = 1e-4
 RATE_MARK = "/s"
@@ -41,6 +44,14 @@ def number(value: float | None) -> str:
     else:
         text = f"{value:.4g}"
     return text.replace("-", MINUS)
+
+
+def rounded(value: float | None) -> float | None:
+    """``value`` to `SIGNIFICANT_DIGITS`; a whole number loses its fraction; not finite is None."""
+    if value is None or not isfinite(value):
+        return None
+    short = float(f"{value:.{SIGNIFICANT_DIGITS}g}")
+    return int(short) if abs(short) < LARGE and short.is_integer() else short
 
 
 def short_number(value: float | None) -> str:

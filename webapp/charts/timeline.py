@@ -19,6 +19,7 @@ REACH = 30.0
 """Pixels that the largest change is high."""
 
 FOOT = 112.0
+TOP = 14.0
 LEFT = 8.0
 BAR = 10.0
 LABEL = 66.0
@@ -45,6 +46,15 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """A release ``name`` at the column ``at``, or after the column before it; ``href`` its page."""
+
+    at: int
+    name: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
 class Timeline:
     """Tested revisions in their order. ``dots`` are, for each series, its columns and its
     change in percent against the revision tested before, more than 0 is better. ``first`` and
@@ -56,6 +66,7 @@ class Timeline:
     bars: Sequence[Bar]
     first: str
     last: str
+    releases: Sequence[Mark] = ()
 
 
 def draw(timeline: Timeline, *, width: float, described: str) -> str:
@@ -68,6 +79,7 @@ def draw(timeline: Timeline, *, width: float, described: str) -> str:
         svg.element(
             "path", d=_dots(timeline.dots, step, scale), class_="pt tested", stroke_width="3"
         ),
+        *_releases(timeline.releases, step, width),
         *(_bar(one, step, scale) for one in timeline.bars),
         *_labels(timeline.bars, step, scale, width),
         svg.label(timeline.first, x=LEFT, y=FOOT, class_="mono"),
@@ -75,7 +87,14 @@ def draw(timeline: Timeline, *, width: float, described: str) -> str:
         if timeline.columns > 1
         else "",
     )
-    return svg.document(*children, width=width, height=HEIGHT, described=described, class_="chart")
+    return svg.document(
+        *children,
+        width=width,
+        height=HEIGHT,
+        described=described,
+        class_="chart",
+        has_links=True,
+    )
 
 
 def _x(at: int, step: float) -> float:
@@ -122,6 +141,26 @@ def _bar(one: Bar, step: float, scale: float) -> str:
         class_=colour,
     )
     return svg.element("a", rect, href=one.href, aria_label=text)
+
+
+def _releases(marks: Sequence[Mark], step: float, width: float) -> list[str]:
+    """A line before the first commit that holds a release, and its name where there is room."""
+    found, free = [], LABEL
+    for one in marks:
+        x = _x(one.at, step) - step / 2
+        found.append(
+            svg.element("path", d=f"M{x:.1f} {TOP:.0f}V{FOOT - 12:.0f}", class_="marker-line")
+        )
+        at = min(max(x, LABEL / 2), width - LABEL / 2)
+        if at >= free and at <= width - LABEL:
+            found.append(_release_name(one, at))
+            free = at + LABEL
+    return found
+
+
+def _release_name(one: Mark, x: float) -> str:
+    name = svg.label(one.name, x=x, y=FOOT, class_="middle")
+    return svg.element("a", name, href=one.href, aria_label=f"release {one.name}")
 
 
 def _labels(bars: Sequence[Bar], step: float, scale: float, width: float) -> list[str]:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from inspect import isfunction
 from ipaddress import ip_address
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,18 +13,7 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils.module_loading import autodiscover_modules, import_string
 
-from webapp.config.staticfiles import PlotlyFinder
-
 Apps = Sequence[AppConfig] | None
-
-
-@register(Tags.staticfiles)
-def plotly_is_installed(app_configs: Apps, **_: Any) -> list[CheckMessage]:
-    """The charts' script comes from the Plotly package: without it every chart page is empty."""
-    path = PlotlyFinder().path
-    if Path(path).is_file():
-        return []
-    return [Error(f"{path} is missing.", hint="Run `make setup`.", id="driftline.E001")]
 
 
 @register()

@@ -337,11 +337,6 @@ API_REQUESTS_A_MINUTE = _env.number(
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = _env.path("DRIFTLINE_STATIC_ROOT", default=STATE / "static")
-STATICFILES_FINDERS = [
-    "django.contrib.staticfiles.finders.FileSystemFinder",
-    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "webapp.config.staticfiles.PlotlyFinder",
-]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "webapp.config.staticfiles.StaticStorage"},

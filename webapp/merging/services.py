@@ -176,6 +176,8 @@ def _merge_subjects(source: Hardware | Mode, into: Hardware | Mode) -> None:
     end_twins(source, into)
     for series, target in move_series(source, into):
         _end_series(series, target)
+    if isinstance(source, Hardware) and isinstance(into, Hardware):
+        alerts.join_slow_losses(source, into)
     hand_over(source, into, goes=GOES_WITH_HARDWARE)
     end_subject(source, into)
     field = "hardware" if isinstance(into, Hardware) else "mode"

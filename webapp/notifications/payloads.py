@@ -31,6 +31,7 @@ def payload_of(
         "at": event.at.isoformat(),
         "reason": event.reason,
         "alert": alert.pk,
+        "alert_kind": alert.kind,
         "url": absolute(alert.get_absolute_url()),
         "state": alert.state,
         "verdict": alert.verdict,

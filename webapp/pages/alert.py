@@ -110,7 +110,7 @@ def evidence(request: HttpRequest, number: int) -> HttpResponse:
 @require_safe
 def ministat(request: HttpRequest, number: int, finding: int) -> HttpResponse:
     """What ministat says of the two points around a finding of the alert, with every sample."""
-    rows = Finding.objects.filter(pk=min(finding, NUMBER_MAX), membership__alert=number)
+    rows = Finding.all_kinds.filter(pk=min(finding, NUMBER_MAX), membership__alert=number)
     row = get_object_or_404(rows.with_subjects().with_revisions())
     context = {"row": row, "number": number, **_samples(row)}
     return render(request, "pages/_alert_ministat.html", context)

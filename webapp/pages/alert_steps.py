@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from webapp.alerts.queries import Elsewhere, Listed, machine_elsewhere
 from webapp.analysis.models import Finding, Verdict
+from webapp.analysis.queries import compare_link, sides_of
 from webapp.charts.text import half_width
 from webapp.jobs.models import Job
 from webapp.jobs.queries import Durations
@@ -22,6 +23,9 @@ from webapp.results.models import Hardware, Mode, Revision
 from webapp.stats.compare import MORE_BUILDS
 
 MOST = 3
+
+SPREAD = 4
+"""Revisions between the ends of a slow loss that are offered to be measured: its quarters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,8 @@ def steps_of(one: Listed, *, signed_in: bool) -> list[Step]:
     worst = one.members.worst
     if worst is None or not one.alert.is_open or not one.alert.is_active:
         return []
+    if one.alert.is_slow:
+        return [_compare_ends(worst), *_with_offers([_spread_boots(one, worst)])]
     elsewhere = None if one.alert.one_build else machine_elsewhere(one.alert, worst.series)
     machines = [worst.series.hardware_id, *([elsewhere.hardware.pk] if elsewhere else [])]
     times = Durations.of(machines)
@@ -55,6 +61,23 @@ def steps_of(one: Listed, *, signed_in: bool) -> list[Step]:
         _measure_elsewhere(one, worst, elsewhere, times),
     ]
     return _with_offers([step for step in found if step is not None][:MOST])
+
+
+def _compare_ends(worst: Finding) -> Step:
+    text = f"{worst.previous} against {worst.revision}, with every sample."
+    link = (compare_link(*sides_of(worst)), "Compare the ends")
+    return Step("Look at what was lost in all.", text, link=link)
+
+
+def _spread_boots(one: Listed, worst: Finding) -> Step:
+    """Boots of revisions between the ends: what no one saw may have had parts."""
+    series = worst.series
+    between = Revision.objects.between(one.alert.after, one.alert.revision).order_by("position")
+    chosen = between[:: max(between.count() // SPREAD, 1)][:SPREAD]
+    ask = _ask([one.alert.after, *chosen, one.alert.revision], series.hardware, series.mode)
+    text = "More builds between the ends show whether it went evenly or in parts."
+    cost = _cost(Durations.of([series.hardware_id]), series.hardware_id, series.mode_id, A_FEW * 6)
+    return Step("Spread boots over the window.", text, cost, ask=ask)
 
 
 def _more_builds(one: Listed, worst: Finding, times: Durations) -> Step | None:

@@ -21,7 +21,10 @@ def headline(one: Listed) -> str:
         return f"Later runs no longer show what alert {alert.pk} reported"
     if alert.one_build:
         return f"One build a side: {worst.series.mode} {_seems(worst)} {began(one.suspicion)}"
-    return f"{worst.series.mode} {moved(worst)} {began(one.suspicion)}{_others(one)}"
+    parts = [f"{worst.series.mode} {moved(worst)} {began(one.suspicion)}"]
+    if alert.is_slow:
+        parts.append("no single commit")
+    return f"{', '.join(parts)}{_others(one)}"
 
 
 def moved(row: Finding) -> str:
@@ -45,6 +48,8 @@ def began(one: Suspicion) -> str:
     """``at r303643``; while none may be named, ``after r357751, at the latest in r357934``."""
     if one.is_one_build:
         return f"at {one.last}, against {one.after}"
+    if one.is_slow:
+        return f"between {one.after} and {one.last}"
     if one.commit:
         return f"at {one.commit}"
     return f"after {one.after}, at the latest in {one.last}"
@@ -78,6 +83,8 @@ def sure(probability: float) -> str:
 
 def how_sure(one: Suspicion) -> str:
     """How sure it is where the change began, given that it is real."""
+    if one.is_slow:
+        return "a slow loss names nobody's commit"
     if one.commit:
         return f"{sure(one.chance)} sure"
     if one.commits is not None and one.commits > 1:

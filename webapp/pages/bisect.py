@@ -1,7 +1,5 @@
 """`/bisects/<n>/`: how a search stands, what it rests on, and what people can do to it."""
 
-import json
-
 from django.contrib import messages
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -12,9 +10,10 @@ from webapp.accounts.services import is_triager, signed_in_user, triager_require
 from webapp.bisects.models import Bisect, BisectAct, BisectSettings
 from webapp.bisects.queries import BisectView, command_for, detail_document, view_of
 from webapp.bisects.services import BisectError, act_on_bisect, paste_boots
-from webapp.charts.bisect import figure
+from webapp.charts.bisect import draw
 from webapp.pages.alert_acts import NUMBER_MAX, read_number
 from webapp.pages.bisect_report import as_markdown
+from webapp.pages.bisect_story import picture_of_missing_bits, story_of
 from webapp.results.models import Revision
 
 Kind = BisectAct.Kind
@@ -50,14 +49,6 @@ def _news(request: HttpRequest, view: BisectView, context: dict[str, object]) ->
     if view.bisect.has_ended:
         response["HX-Refresh"] = "true"
     return response
-
-
-@require_safe
-def chart(request: HttpRequest, number: int) -> HttpResponse:
-    """The figure as JSON."""
-    drawn = figure(view_of(_bisect(number)).chart())
-    body = json.dumps(drawn, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return HttpResponse(body, content_type="application/json; charset=utf-8")
 
 
 @require_safe
@@ -134,33 +125,11 @@ def _context(view: BisectView) -> dict[str, object]:
     return {
         "bisect": bisect,
         "view": view,
+        "image": draw(view.chart()),
         "wanted": wanted,
         "command": command_for(wanted, bisect.series, settings) if wanted else "",
         "measuring": [one.job for one in view.asked if not one.job.has_ended],
-        "log": _log(view),
+        "story": story_of(view),
+        "bits": picture_of_missing_bits(view),
         "ministat": view.ministat(),
     }
-
-
-def _log(view: BisectView) -> list[dict[str, object]]:
-    """Decisions and people's acts, the newest first."""
-    decisions = [
-        {"at": row.at, "who": "", "what": row.action, "why": row.text, "boots": row.boots}
-        for row in view.decisions
-    ]
-    acts = [
-        {
-            "at": row.at,
-            "who": row.actor.get_username() if row.actor else "",
-            "what": " ".join(filter(None, [row.get_kind_display(), str(row.revision or "")])),
-            "why": row.reason,
-            "boots": row.after_boots,
-        }
-        for row in view.acts
-    ]
-    return sorted([*acts, *decisions], key=_moment)[::-1]
-
-
-def _moment(row: dict[str, object]) -> str:
-    at = row["at"]
-    return at.isoformat() if hasattr(at, "isoformat") else ""

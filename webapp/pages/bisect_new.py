@@ -18,9 +18,13 @@ from webapp.bisects.models import BisectSettings
 from webapp.bisects.queries import Draft, forecast_of, workers_for
 from webapp.bisects.services import BisectError, draft_bisect, start_bisect
 from webapp.pages.alert_acts import read_number
+from webapp.pages.compare_pickers import suggestions
 from webapp.results.models import Revision, Series
 
 FIELDS = ("tree", "hardware", "mode", "metric", "good", "bad", "effect", "boots", "hours")
+PICKED = ("tree", "hardware", "mode", "metric", "revision")
+"""Parts whose names the form offers."""
+
 ASKED = (*FIELDS, "deadline", "manual", "alert")
 TEXT_MAX = 300
 
@@ -56,8 +60,12 @@ def _ask(request: HttpRequest) -> HttpResponse:
             context |= {"draft": draft, "hands": hands, "forecast": forecast_of(draft)}
         except BisectError as error:
             context["problem"] = str(error)
-    context |= {"defaults": BisectSettings}
-    return render(request, "pages/bisect_new.html", context)
+    return render(request, "pages/bisect_new.html", context | _form())
+
+
+def _form() -> dict[str, Any]:
+    names = {part: suggestions(part, "") for part in PICKED}
+    return {"defaults": BisectSettings, "suggestions": names}
 
 
 @triager_required
@@ -67,7 +75,8 @@ def _start(request: HttpRequest) -> HttpResponse:
         bisect = start_bisect(draft=_draft(wanted), created_by=signed_in_user(request))
     except BisectError as error:
         messages.error(request, str(error))
-        return render(request, "pages/bisect_new.html", {"wanted": wanted, "can_act": True})
+        context = {"wanted": wanted, "can_act": True, **_form()}
+        return render(request, "pages/bisect_new.html", context)
     return redirect(bisect)
 
 

@@ -15,6 +15,7 @@ def as_markdown(view: BisectView) -> str:
         inline(view.latest.text) if view.latest else "",
         "These figures come from a simulation." if view.is_simulated else "",
         _facts(view),
+        inline(view.lab_sentence),
         _suspects(view),
         _skipped(view),
         inline(view.prior_sentence),

@@ -115,8 +115,8 @@ def _table(
 
 def _machine(one: Hardware) -> str:
     simulated = ' <span class="sim">simulated</span>' if one.lab.simulated else ""
-    nic = f"<span>{escape(one.shown_nic)}{simulated}</span>"
-    first = escape(one.display_name or one.shown_cpu)
+    nic = f"<span>{escape(one.short_nic)}{simulated}</span>"
+    first = escape(one.display_name or one.short_cpu)
     return (
         f'<a class="hw" href="{escape(one.get_absolute_url())}" title="{escape(one.name)}">'
         f"<b>{first}</b>{nic}</a>"

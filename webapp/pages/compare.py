@@ -28,11 +28,12 @@ from webapp.analysis.queries import (
     differing_parts,
     moment_of,
 )
-from webapp.charts import forest
+from webapp.charts import forest, forest_picture
+from webapp.charts.stack import Part, stacked
 from webapp.pages import compare_answer, compare_pickers, compare_report
 from webapp.pages.compare_evidence import evidence_of
 from webapp.pages.compare_groups import panels_of
-from webapp.pages.compare_rows import ORDERS, Drawing, Line, lines_of, rows_html
+from webapp.pages.compare_rows import ORDERS, Drawing, Line, kind_of, lines_of, rows_html
 from webapp.pages.links import with_query
 from webapp.pages.variants import variants_beside
 from webapp.results.models import Revision
@@ -42,6 +43,10 @@ from webapp.stats.defaults import MARGIN_PCT
 ROWS_AT_ONCE = 60
 """Rows of either kind that a page begins with; the others come when they are asked for."""
 
+ROWS_DRAWN = 40
+"""Rows of a picture."""
+
+FEWEST_SIDES = 2
 BAD_REQUEST = 400
 
 
@@ -86,7 +91,7 @@ def row(request: HttpRequest) -> HttpResponse:
 def suggestions(request: HttpRequest) -> HttpResponse:
     """Names for one field of the form, as options of its list."""
     part = request.GET.get("part", "")
-    text = (request.GET.getlist(part) or [""])[0]
+    text = (request.GET.getlist(request.GET.get("field", part)) or [""])[0]
     tree = "" if part == "tree" else request.GET.get("of", "")
     found = compare_pickers.suggestions(part, text, tree)
     return render(request, "pages/_compare_suggestions.html", {"suggestions": found})
@@ -102,6 +107,36 @@ def text(request: HttpRequest) -> HttpResponse:
 def markdown(request: HttpRequest) -> HttpResponse:
     """The comparison as a report in Markdown."""
     return _report(request, compare_report.as_markdown, "text/markdown")
+
+
+def drawing(request: HttpRequest) -> str:
+    """The comparison as one picture: its answer, and the interval of each row, the proven ones
+    first. Raises SideError for sides that cannot be read or found.
+    """
+    sides = [Side.parse(text) for text in _texts(request)]
+    if len(sides) < FEWEST_SIDES:
+        raise SideError("Two sides are needed: a=… and b=…")
+    table, _ = _tables(sides, moment_of(request.GET.get("asof", "")))
+    titles = titles_of(table.sides)
+    with_metric = len({row.base.metric for row in table.rows}) > 1
+    cells = compare_answer.cells_of(table)
+    groups = compare_answer.groups_of(cells, titles, with_metric=with_metric)
+    lines = lines_of(cells)
+    rows = [
+        forest_picture.Row(
+            name=f"{line.row.mode} · {cell.row.base.hardware}",
+            percent=cell.judged.percent,
+            low=cell.judged.low,
+            high=cell.judged.high,
+            kind=kind_of(cell.judged),
+        )
+        for line in sorted(lines, key=lambda line: not line.is_proven)
+        for cell in line.cells
+    ]
+    answer = compare_answer.headline(cells, groups, subject_of(table.sides, titles))
+    image = forest_picture.draw(_reach(lines), rows[:ROWS_DRAWN], described=answer)
+    more = len(rows) - ROWS_DRAWN
+    return stacked(answer, [Part(f"and {more} more rows" if more > 0 else "", image)])
 
 
 def _refused(reason: str, content_type: str = "text/plain; charset=utf-8") -> HttpResponse:
@@ -151,19 +186,24 @@ def _start(request: HttpRequest, sides: Sequence[Side], error: str = "") -> Http
 def _compared(request: HttpRequest, sides: Sequence[Side]) -> HttpResponse:
     options = BlockOptions.read(request.GET.dict())
     asof = moment_of(request.GET.get("asof", ""))
-    table = None if asof or _is_one_row(sides) else compare_points(sides)
-    by_samples = None
-    if table is None:
-        by_samples = compare_sides(sides, asof)
-        table = as_points(by_samples)
-    elif len(table.rows) == 1:
-        by_samples = compare_sides(sides)
+    table, by_samples = _tables(sides, asof)
     evidence = ""
     if by_samples is not None and len(by_samples.rows) == 1:
         evidence = _evidence(request, by_samples, options, request.get_full_path())
     context = _context(request, table, asof, evidence)
     context["can_keep"] = bool(table.rows) and is_triager(request.user)
     return render(request, "pages/compare.html", context)
+
+
+def _tables(
+    sides: Sequence[Side], asof: datetime | None
+) -> tuple[PointTable, ComparedTable | None]:
+    """The table from points; that from samples where it is asked of a time or has but one row."""
+    table = None if asof or _is_one_row(sides) else compare_points(sides)
+    if table is None:
+        by_samples = compare_sides(sides, asof)
+        return as_points(by_samples), by_samples
+    return table, compare_sides(sides) if len(table.rows) == 1 else None
 
 
 def _is_one_row(sides: Sequence[Side]) -> bool:
@@ -231,6 +271,10 @@ def _context(
         "simulated": any(one.simulated for row in table.rows for one in row.points),
         "text_link": compare_link(*table.sides, page="compare_text", more=more),
         "markdown_link": compare_link(*table.sides, page="compare_markdown", more=more),
+        "picture_links": [
+            (title, compare_link(*table.sides, page=page, more=more))
+            for title, page in (("SVG", "compare_svg"), ("PNG", "compare_png"))
+        ],
         "data_link": compare_link(*table.sides, page="api:compare", more=more),
         "change_link": f"{compare_link(*table.sides)}&change=1",
         "choices": variants_beside(table.revisions),

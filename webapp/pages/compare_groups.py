@@ -71,4 +71,4 @@ def _panel(group: Group, reach: forest.Reach) -> Panel:
 
 
 def _short(hardware: Hardware) -> str:
-    return hardware.display_name or hardware.shown_cpu
+    return hardware.display_name or hardware.short_cpu

@@ -131,7 +131,7 @@ def chip(judged: PointVerdict, row: PointRow) -> str:
 
 def hardware_html(hardware: Hardware, *, simulated: bool) -> str:
     """What people call a machine, its exact name on hover."""
-    first, second = hardware.shown_cpu, hardware.shown_nic
+    first, second = hardware.short_cpu, hardware.short_nic
     if hardware.display_name:
         first, second = hardware.display_name, ""
     tag = ' <span class="sim">simulated</span>' if simulated else ""

@@ -4,6 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.urls import reverse
@@ -24,13 +25,17 @@ class FindingRow(NamedTuple):
     """The columns of a finding that a chart needs, revisions by name and position."""
 
     series_id: int
+    kind: str
     position: int
+    revision__name: str
     state: str
     verdict: str
     change_pct: float | None
     low_pct: float | None
     high_pct: float | None
     probability: float
+    level_before: float
+    level: float
     after__name: str
     after__position: int
     last__name: str
@@ -43,10 +48,13 @@ class FindingRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Conclusion:
-    """What is concluded about one series; an empty summary: nothing yet."""
+    """What is concluded about one series; an empty summary: nothing yet. ``others`` are findings
+    that are no change of level.
+    """
 
     summary: Mapping[str, Any]
     findings: Sequence[FindingRow]
+    others: Sequence[FindingRow] = ()
 
     def levels(self, positions: Sequence[int]) -> list[Level]:
         """The levels on an axis of revisions at ``positions``, as far as they show. A series too
@@ -60,6 +68,7 @@ class Conclusion:
                 positions,
                 (one["first"]["position"], one["last"]["position"]),
                 (one["level"], one["end_level"]),
+                (one.get("low"), one.get("high")),
             )
             for one in self.summary.get("segments", ())
             if one["level"] is not None and one["end_level"] is not None
@@ -150,21 +159,30 @@ class SeriesText:
 NOTHING = Conclusion({}, ())
 
 
-def conclusions_of(series: Iterable[Series], *, since: int, until: int) -> Mapping[int, Conclusion]:
+def conclusions_of(
+    series: Iterable[Series], *, since: int, until: int, asof: datetime | None = None
+) -> Mapping[int, Conclusion]:
     """What is concluded about each series (by id), in two queries.
 
     Findings whose likeliest revision lies outside the positions ``since`` to ``until`` are left
-    out. What is not analysed has `NOTHING`.
+    out. What is not analysed has `NOTHING`. With ``asof`` the findings are those of today that had
+    been detected at that time, and nothing else is told: summaries of the past are not kept.
     """
     ids = [one.pk for one in series]
     found: dict[int, list[FindingRow]] = defaultdict(list)
-    rows = Finding.objects.on_display().of_all(ids).filter(position__range=(since, until))
-    for row in rows.values_list(*FindingRow._fields):
-        found[row[0]].append(FindingRow(*row))
+    others: dict[int, list[FindingRow]] = defaultdict(list)
+    rows = Finding.all_kinds.on_display().of_all(ids).filter(position__range=(since, until))
+    if asof is not None:
+        rows = rows.filter(first_detected_at__lte=asof)
+    for row in (FindingRow(*values) for values in rows.values_list(*FindingRow._fields)):
+        its = found if row.kind == Finding.Kind.LEVEL else others
+        its[row.series_id].append(row)
+    if asof is not None:
+        return {pk: Conclusion({}, found[pk], others[pk]) for pk in ids}
     summaries = dict(
         SeriesAnalysis.objects.filter(series__in=ids).values_list("series_id", "summary")
     )
-    return {pk: Conclusion(summaries.get(pk) or {}, found[pk]) for pk in ids}
+    return {pk: Conclusion(summaries.get(pk) or {}, found[pk], others[pk]) for pk in ids}
 
 
 def _found(row: FindingRow, at: int, positions: Sequence[int]) -> Found:
@@ -174,6 +192,7 @@ def _found(row: FindingRow, at: int, positions: Sequence[int]) -> Found:
     )
     return Found(
         at=at,
+        index=bisect_left(positions, row.position),
         after=after,
         last=last,
         state=row.state,
@@ -183,6 +202,8 @@ def _found(row: FindingRow, at: int, positions: Sequence[int]) -> Found:
         high=row.high_pct,
         probability=row.probability,
         suspects=(row.after__name, row.last__name),
+        before=row.level_before,
+        since=row.level,
         why=with_minus(row.why),
         alert=None
         if row.membership__alert_id is None

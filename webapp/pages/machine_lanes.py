@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from django.urls import reverse
 
@@ -20,6 +21,9 @@ from webapp.pages.links import with_query
 
 LANES_SHOWN = 24
 """Lanes of one tree and metric; further series with a history are rows of numbers."""
+
+LANES_KEPT = 512
+"""Charts in each process, about 40 kB each with the values they were drawn from."""
 
 AXIS_LABELS = 8
 
@@ -208,22 +212,23 @@ def _lane(
 ) -> DrawnLane:
     shown = [row for row in findings if row.position >= one.positions[0]]
     proven = [row for row in shown if row.is_proven]
-    drawn = Lane(
-        indices=[bisect_left(along, position) for position in one.positions],
-        means=one.means,
-        lows=one.lows,
-        highs=one.highs,
-        levels=_levels(one, along),
-        changes=[_change(row, along) for row in shown],
-        marks=marks,
+    lane = Lane(
+        indices=tuple(bisect_left(along, position) for position in one.positions),
+        means=tuple(one.means),
+        lows=tuple(one.lows),
+        highs=tuple(one.highs),
+        levels=tuple(_levels(one, along)),
+        changes=tuple(_change(row, along) for row in shown),
+        marks=tuple(marks),
     )
     latest = one.means[-1]
     described = f"{one.mode}: {len(one.positions)} revisions, newest {number(latest)} {one.unit}"
+    axis, image = _drawn(lane, len(along), described)
     return DrawnLane(
         series=one,
         href=href,
-        axis=chart.axis(drawn),
-        image=chart.draw(drawn, length=len(along), described=described),
+        axis=axis,
+        image=image,
         latest=latest,
         last=proven[-1] if proven else None,
         changes=len(proven),
@@ -231,6 +236,12 @@ def _lane(
         text=SeriesText(one.summary),
         alerts=[row for row in shown if row.is_open],
     )
+
+
+@lru_cache(maxsize=LANES_KEPT)
+def _drawn(lane: Lane, length: int, described: str) -> tuple[str, str]:
+    """Its axis and its chart. Kept by all that they show: an upload changes one lane of many."""
+    return chart.axis(lane), chart.draw(lane, length=length, described=described)
 
 
 def _levels(one: SeriesOnMachine, along: Sequence[int]) -> list[Level]:

@@ -83,7 +83,9 @@ def _wall(
     show = asked if asked in FILTERS else FILTERS[0]
     metrics = {(one.metric, one.unit, one.better) for one in series}
     chosen = overview_wall.choose(series, show, now)
-    shown = WALLS.get(_key(chosen, found), lambda: _drawn(chosen, found, len(metrics)))
+    wanted = request.GET.get("tree", "")
+    tree = wanted if any(one.tree == wanted for one in series) else ""
+    shown = WALLS.get(_key(chosen, found, tree), lambda: _drawn(chosen, found, len(metrics), tree))
     return {
         "show": show,
         "filters": FILTERS,
@@ -95,7 +97,7 @@ def _wall(
     }
 
 
-def _key(chosen: Chosen, found: Mapping[int, Machine]) -> str:
+def _key(chosen: Chosen, found: Mapping[int, Machine], tree: str) -> str:
     """All that the wall shows or follows from, by the versions of points and conclusions."""
     rows = [one._replace(live_at=None, is_dirty=False) for one in chosen.series]
     live = {one.tree for one in chosen.series if one.live_at}
@@ -103,16 +105,19 @@ def _key(chosen: Chosen, found: Mapping[int, Machine]) -> str:
         (pk, one.name, one.display_name, one.cpu, one.nic, one.lab, one.is_simulated)
         for pk, one in found.items()
     ]
-    return sha256(repr((rows, sorted(live), names)).encode()).hexdigest()
+    return sha256(repr((rows, sorted(live), names, tree)).encode()).hexdigest()
 
 
-def _drawn(chosen: Chosen, found: Mapping[int, Machine], metrics: int) -> dict[str, object]:
+def _drawn(
+    chosen: Chosen, found: Mapping[int, Machine], metrics: int, tree: str
+) -> dict[str, object]:
     tiles = wall_tiles(sorted(chosen.drawn), last=REVISIONS_SHOWN)
     trees = overview_wall.lay_out(chosen, tiles, found)
     columns = overview_wall.columns_of(trees, metrics)
-    main = overview_timeline.tree_of(trees)
+    main = overview_timeline.tree_of(trees, tree)
     return {
         "columns": columns,
         "trees": [overview_wall.draw(one, tiles, columns, metrics=metrics) for one in trees],
         "timeline": overview_timeline.draw(main, tiles) if main else None,
+        "timeline_trees": overview_timeline.others(trees),
     }

@@ -1,5 +1,6 @@
 """The commits tested lately along one tree, for the front page: from the tiles of its wall."""
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,9 +11,9 @@ from django.utils.safestring import SafeString, mark_safe
 
 from webapp.analysis.queries import WallSeries, WallTile
 from webapp.charts import timeline
-from webapp.charts.timeline import Bar, Timeline
+from webapp.charts.timeline import Bar, Mark, Timeline
+from webapp.events.queries import Axis, axis_of
 from webapp.pages.overview_wall import TreeOnWall
-from webapp.results.queries import names_at
 
 COMMITS = 52
 COMMITS_NARROW = 22
@@ -30,16 +31,23 @@ class DrawnTimeline:
     narrow: SafeString
 
 
-def tree_of(trees: Sequence[TreeOnWall]) -> TreeOnWall | None:
-    """The tree whose commits are drawn: a real one before a simulated one, measured live before
-    imported, then that with the most tiles; None: no tile is drawn.
+def tree_of(trees: Sequence[TreeOnWall], asked: str = "") -> TreeOnWall | None:
+    """The tree whose commits are drawn: the one ``asked`` for by its name, else that with the
+    longest recent history, a real one before a simulated one; None: no tile is drawn.
     """
     drawn = [one for one in trees if one.axis]
+    named = [one for one in drawn if one.name == asked]
     return max(
-        drawn,
-        key=lambda one: (not one.is_simulated, one.live_at is not None, _tiles(one)),
+        named or drawn,
+        key=lambda one: (min(len(one.axis), COMMITS), not one.is_simulated, _tiles(one)),
         default=None,
     )
+
+
+def others(trees: Sequence[TreeOnWall]) -> list[str]:
+    """The names of the trees to choose from: none where there is no choice."""
+    names = [one.name for one in trees if len(one.axis) > 1]
+    return names if len(names) > 1 else []
 
 
 def _tiles(tree: TreeOnWall) -> int:
@@ -47,31 +55,32 @@ def _tiles(tree: TreeOnWall) -> int:
 
 
 def draw(tree: TreeOnWall, tiles: Mapping[int, WallTile]) -> DrawnTimeline:
-    """Both charts of ``tree``, with one statement for the names of the ends."""
+    """Both charts of ``tree``, with one statement for the ends and the releases between."""
     shown = [(one, tiles[one.id]) for row in tree.rows for one in row.tiles]
     wide, narrow = tree.axis[-COMMITS:], tree.axis[-COMMITS_NARROW:]
-    names = names_at(tree.name, {wide[0], narrow[0], wide[-1]})
+    known = axis_of(tree.name, sorted({wide[0], narrow[0], wide[-1]}))
     return DrawnTimeline(
         tree.name,
         len(wide),
-        _chart(tree.name, wide, shown, names, WIDTH),
-        _chart(tree.name, narrow, shown, names, WIDTH_NARROW),
+        _chart(tree.name, wide, shown, known, WIDTH),
+        _chart(tree.name, narrow, shown, known, WIDTH_NARROW),
     )
 
 
 def _chart(
-    tree: str,
-    axis: Sequence[int],
-    tiles: Sequence[Drawn],
-    names: Mapping[int, str],
-    width: float,
+    tree: str, axis: Sequence[int], tiles: Sequence[Drawn], known: Axis, width: float
 ) -> SafeString:
     column = {position: index for index, position in enumerate(axis)}
     dots = [_steps(series, one, axis) for series, one in tiles if len(one.means) > 1]
     bars = _bars(tree, tiles, column)
-    first, last = (names.get(position, "") for position in (axis[0], axis[-1]))
+    first, last = (known.names.get(position, "") for position in (axis[0], axis[-1]))
+    releases = [
+        Mark(bisect_left(axis, position), release, reverse("commit", args=[tree, name]))
+        for position, name, release in known.releases
+        if axis[0] <= position
+    ]
     drawn = timeline.draw(
-        Timeline(len(axis), dots, bars, first, last),
+        Timeline(len(axis), dots, bars, first, last, releases),
         width=width,
         described=f"The last {len(axis)} tested commits of {tree}, {len(bars)} proven changes",
     )

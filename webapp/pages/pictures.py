@@ -1,4 +1,6 @@
-"""`/trends.svg`, `/trends.png`, `/badge.svg`: charts as pictures, by the address of their page."""
+"""Charts as pictures by the address of their page: `/trends.svg`, `/compare.svg`, `/alerts/N.svg`,
+`/bisects/N.svg`, each as `.png` as well, and `/badge.svg`.
+"""
 
 import hashlib
 from base64 import b64encode
@@ -19,8 +21,9 @@ from webapp.charts.standalone import LIGHT, THEMES, Sheet, badge, standalone
 from webapp.charts.trend import draw
 from webapp.experiments.models import Experiment
 from webapp.experiments.queries import frozen_table
-from webapp.pages import trend_data
+from webapp.pages import compare, trend_data
 from webapp.pages.alert_acts import read_number
+from webapp.pages.drawings import alert_drawing, bisect_drawing
 from webapp.pages.trend_query import TrendQuery
 from webapp.pages.trend_unknown import NotOffered
 from webapp.pages.trends import is_drawable
@@ -77,6 +80,46 @@ def trends_png(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+def compare_svg(request: HttpRequest) -> HttpResponse:
+    """The answer of `/compare/` with the same query and the intervals of its rows."""
+    return picture_answer(request, lambda: as_svg(_comparison(request), request))
+
+
+@require_safe
+def compare_png(request: HttpRequest) -> HttpResponse:
+    """The same as PNG."""
+    return picture_answer(request, lambda: as_png(_comparison(request), request))
+
+
+@require_safe
+def alert_svg(request: HttpRequest, number: int) -> HttpResponse:
+    """The charts of an alert; `asof` as on its page."""
+    return picture_answer(
+        request, lambda: as_svg(alert_drawing(number, _name(request, "asof")), request)
+    )
+
+
+@require_safe
+def alert_png(request: HttpRequest, number: int) -> HttpResponse:
+    """The same as PNG."""
+    return picture_answer(
+        request, lambda: as_png(alert_drawing(number, _name(request, "asof")), request)
+    )
+
+
+@require_safe
+def bisect_svg(request: HttpRequest, number: int) -> HttpResponse:
+    """The chart of a bisect."""
+    return picture_answer(request, lambda: as_svg(bisect_drawing(number), request))
+
+
+@require_safe
+def bisect_png(request: HttpRequest, number: int) -> HttpResponse:
+    """The same as PNG."""
+    return picture_answer(request, lambda: as_png(bisect_drawing(number), request))
+
+
+@require_safe
 def badge_svg(request: HttpRequest) -> HttpResponse:
     """How many regressions are open: of all, or of a `tree`, a `hardware`, a `mode`; of an
     `experiment` (its number) how many cells are proven worse and better.
@@ -118,6 +161,13 @@ def _trend(request: HttpRequest) -> str:
     if trend is None or not is_drawable(trend):
         raise NoPicture("Nothing is drawn: no point fits the query.")
     return draw(trend)
+
+
+def _comparison(request: HttpRequest) -> str:
+    try:
+        return compare.drawing(request)
+    except SideError as error:
+        raise NoPicture(str(error), 400) from error
 
 
 def as_svg(image: str, request: HttpRequest) -> tuple[bytes, str]:

@@ -1,29 +1,41 @@
 """Loads what the trend chart shows, in a fixed number of queries; samples are never read."""
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from django.http import Http404
+from django.db.models import Exists, OuterRef
 
-from webapp.analysis.models import Comparison
-from webapp.analysis.queries import RUNS_DISAGREE
+from webapp.analysis.models import Finding
 from webapp.charts.text import common, one_revision
 from webapp.charts.theme import style_of
-from webapp.charts.trend import Apart, Revisions, Trend, TrendSeries, Whiskers, distinct
-from webapp.pages.conclusions import Conclusion, conclusions_of
+from webapp.charts.trend import Apart, Revisions, Trend, TrendSeries, Whiskers, costs, distinct
+from webapp.pages.conclusions import NOT_KNOWN, Conclusion, conclusions_of
 from webapp.pages.trend_markers import markers_along
+from webapp.pages.trend_points import PointRow, Points, read_points, whisker
 from webapp.pages.trend_query import TrendQuery
 from webapp.pages.trend_unknown import NotOffered, Part, Unknown, unknown
-from webapp.results.models import LeftOut, Metric, Point, Revision, Series, Tree
-from webapp.stats.compare import Summary
+from webapp.results.models import LeftOut, Metric, Revision, Series, Tree
 
 MOST_SERIES = 24
 SUBJECT_LENGTH = 80
+OPENED = 6
+"""Series that the page opens on, where its address names none."""
+
 MOST_UNKNOWN = 3
 """Names that are not offered are looked at so far: each costs a look at all that are."""
+
+
+class Measured(NamedTuple):
+    """A series that can be chosen."""
+
+    pk: int
+    hardware: str
+    mode: str
+    simulated: bool
 
 
 class Offer(NamedTuple):
@@ -48,6 +60,7 @@ class Selection:
     matching: int
     offer: Offer
     unknown: Sequence[Unknown]
+    trees: Sequence[Tree]
 
     @property
     def better(self) -> str:
@@ -60,41 +73,81 @@ def select(query: TrendQuery) -> Selection | None:
 
     Raises Http404 for a tree or a metric that does not exist.
     """
-    tree = _tree(query)
+    query, may_have_changed = _opened(query)
+    trees = _trees()
+    tree = _tree(query, trees)
     if tree is None:
         return None
     metrics = list(Metric.objects.filter(series__tree=tree, series__variant=None).distinct())
     metric = _metric(query, metrics)
     if metric is None:
         return None
-    measured = list(
-        Series.objects.plain()
+    measured = [
+        Measured(*row)
+        for row in Series.objects.plain()
         .filter(tree=tree, metric=metric)
         .order_by("hardware__name", "mode__name")
-        .values_list("pk", "hardware__name", "mode__name")
-    )
+        .values_list("pk", "hardware__name", "mode__name", "hardware__lab__simulated")
+    ]
     offer = Offer(
-        hardware=sorted({hardware for _, hardware, _ in measured}),
-        modes=sorted({mode for _, _, mode in measured}),
+        hardware=sorted({one.hardware for one in measured}),
+        modes=sorted({one.mode for one in measured}),
         metrics=metrics,
     )
     query = replace(query, tree=tree.name, metric=metric.name)
     missing = _unknown(query, offer)
-    query = _known(query, offer)
-    chosen = [pk for pk, hardware, mode in measured if query.takes(hardware, mode)]
-    series = _windows(chosen, query.last)
-    return Selection(query, tree, metric, series, len(chosen), offer, missing)
+    query, chosen = _chosen(_known(query, offer), measured, may_have_changed=may_have_changed)
+    series = _windows(chosen[:MOST_SERIES], query.last)
+    return Selection(query, tree, metric, series, len(chosen), offer, missing, trees)
+
+
+def _opened(query: TrendQuery) -> tuple[TrendQuery, bool]:
+    """``query`` on the tree and the metric of the last change, where it names nothing, and whether
+    any series may have changed.
+    """
+    if query.tree or query.metric or query.hardware or query.modes:
+        return query, True
+    changed = Finding.objects.last_changed()
+    if changed is None:
+        return query, False
+    return replace(query, tree=changed[0], metric=changed[1]), True
 
 
 def _known(query: TrendQuery, offer: Offer) -> TrendQuery:
-    """``query`` with the names that are offered; where none is given, the first hardware. Where all
-    that are given are unknown they stay, and so nothing is drawn: never another machine instead.
+    """``query`` with the names that are offered. Where all that are given are unknown they stay,
+    and so nothing is drawn: never another machine instead.
     """
     hardware = tuple(name for name in query.hardware if name in offer.hardware)
     modes = tuple(name for name in query.modes if name in offer.modes)
-    if not query.hardware and not query.modes:
-        hardware = tuple(offer.hardware[:1])
     return replace(query, hardware=hardware or query.hardware, modes=modes or query.modes)
+
+
+def _chosen(
+    query: TrendQuery, measured: Sequence[Measured], *, may_have_changed: bool
+) -> tuple[TrendQuery, list[int]]:
+    """The ids of the series that ``query`` takes: those that changed last first, where not all can
+    be drawn. Where it names none, the machine that changed last, in the modes that changed.
+    """
+    is_open = not query.hardware and not query.modes
+    taken = [one for one in measured if query.takes(one.hardware, one.mode)]
+    if not is_open and len(taken) <= MOST_SERIES:
+        return query, [one.pk for one in taken]
+    taken_ids = [one.pk for one in taken]
+    changes = Finding.objects.last_changes(taken_ids) if may_have_changed else {}
+    ranked = sorted(
+        taken, key=lambda one: (one.pk not in changes, one.simulated, *_rank(changes, one))
+    )
+    if not is_open or not ranked:
+        return query, [one.pk for one in ranked]
+    here = [one for one in ranked if one.hardware == ranked[0].hardware]
+    changed = [one.mode for one in here if one.pk in changes][:OPENED]
+    query = replace(query, hardware=(ranked[0].hardware,), modes=tuple(changed))
+    return query, [one.pk for one in here if not changed or one.mode in changed]
+
+
+def _rank(changes: Mapping[int, tuple[int, float]], one: Measured) -> tuple[float, float]:
+    last, size = changes.get(one.pk, (0, 0.0))
+    return -last, -size
 
 
 def _unknown(query: TrendQuery, offer: Offer) -> list[Unknown]:
@@ -112,22 +165,26 @@ def _unknown(query: TrendQuery, offer: Offer) -> list[Unknown]:
     return [unknown(query, *one) for one in missing[:MOST_UNKNOWN]]
 
 
-def _windows(ids: Sequence[int], last: int) -> list[Series]:
-    """The first `MOST_SERIES` of them, each with where its window starts."""
-    shown = ids[:MOST_SERIES]
+def _windows(shown: Sequence[int], last: int) -> list[Series]:
+    """Those series, each with where its window starts."""
     found = Series.objects.named().with_window(last).in_bulk(shown)
     return [found[pk] for pk in shown]
 
 
-def _tree(query: TrendQuery) -> Tree | None:
+def _trees() -> list[Tree]:
+    """All trees, each with ``is_measured``."""
+    series = Series.objects.plain().filter(tree=OuterRef("pk"))
+    return list(Tree.objects.annotate(is_measured=Exists(series)))
+
+
+def _tree(query: TrendQuery, trees: Sequence[Tree]) -> Tree | None:
     name = query.tree
     if not name:
-        return Tree.objects.filter(series__isnull=False, series__variant=None).first()
-    found = Tree.objects.filter(name=name).first()
-    if found is None:
-        names = list(Tree.objects.values_list("name", flat=True))
-        raise NotOffered(query, unknown(query, "tree", name, names))
-    return found
+        return next((one for one in trees if one.is_measured), None)  # type: ignore[attr-defined]
+    for one in trees:
+        if one.name == name:
+            return one
+    raise NotOffered(query, unknown(query, "tree", name, [one.name for one in trees]))
 
 
 def _metric(query: TrendQuery, offered: Sequence[Metric]) -> Metric | None:
@@ -138,35 +195,6 @@ def _metric(query: TrendQuery, offered: Sequence[Metric]) -> Metric | None:
         if metric.name == name:
             return metric
     raise NotOffered(query, unknown(query, "metric", name, [one.name for one in offered]))
-
-
-class PointRow(NamedTuple):
-    """The columns of a point that the chart needs, in the order they are read."""
-
-    series_id: int
-    revision_id: int
-    position: int
-    n: int
-    mean: float
-    median: float
-    minimum: float
-    maximum: float
-    levels: dict[str, Any]
-    disagrees: bool
-    uploads: dict[str, Any] | None
-    left_out: dict[str, Any] | None
-
-
-class Judged(NamedTuple):
-    """The columns of a comparison that the chart needs."""
-
-    percent: float | None
-    percent_error: float | None
-    verdict: str
-    flag: str
-
-
-UNJUDGED = Judged(None, None, "", "")
 
 
 class RevisionRow(NamedTuple):
@@ -188,79 +216,99 @@ class Loaded:
 
 
 def load(selection: Selection) -> Loaded:
-    """The chart of ``selection``: seven queries, events and releases are one each."""
-    points = _points(selection)
-    positions = [point.position for point in points]
-    conclusions = conclusions_of(
-        selection.series, since=min(positions, default=0), until=max(positions, default=0)
-    )
-    return Loaded(_trend(selection, points, conclusions), conclusions)
-
-
-def _trend(
-    selection: Selection, points: Sequence[PointRow], conclusions: Mapping[int, Conclusion]
-) -> Trend:
+    """The chart of ``selection``: eight queries, events and releases are one each."""
     query = selection.query
-    judged = _judged(selection.series, points)
-    rows = _revisions(point.revision_id for point in points)
-    index_of = {row.id: index for index, row in enumerate(rows)}
-    positions = [row.position for row in rows]
-    by_series: dict[int, list[PointRow]] = defaultdict(list)
-    for point in points:
-        by_series[point.series_id].append(point)
+    rows = read_points(selection.series, query, tree=selection.tree)
+    positions = [point.position for point in rows.points]
+    conclusions = conclusions_of(
+        selection.series,
+        since=min(positions, default=0),
+        until=max(positions, default=0),
+        asof=query.moment,
+    )
+    return Loaded(_trend(selection, rows, conclusions), conclusions)
+
+
+def _trend(selection: Selection, rows: Points, conclusions: Mapping[int, Conclusion]) -> Trend:
+    query = selection.query
+    revisions = _revisions(point.revision_id for point in rows.points)
+    index_of = {row.id: index for index, row in enumerate(revisions)}
+    positions = [row.position for row in revisions]
+    series = _drawn_series(selection, rows.points, conclusions, index_of, positions)
     return Trend(
         tree=selection.tree.name,
         metric=selection.metric.name,
         unit=selection.metric.unit,
         better=selection.better,
-        revisions=_columns(rows),
-        series=[
-            replace(
-                _series(series, its, judged, index_of, query.whiskers),
-                single=_single(its, conclusions[series.pk]),
-                levels=conclusions[series.pk].levels(positions),
-                found=conclusions[series.pk].found(positions, [point.position for point in its]),
-            )
-            for series in selection.series
-            if (its := by_series[series.pk])
-        ],
+        revisions=_columns(revisions, rows),
+        series=series,
         axis=query.axis,
         values=query.values,
         whiskers=query.whiskers,
+        split=query.split,
         alerts=distinct(mark for one in conclusions.values() for mark in one.alerts(positions)),
         markers=markers_along(
             selection.tree,
-            hardware={series.hardware_id for series in selection.series},
+            hardware={one.hardware_id for one in selection.series},
             revisions=index_of.keys(),
             positions=positions,
+            findings=[
+                (series, row)
+                for series in selection.series
+                for row in conclusions[series.pk].others
+            ],
         ),
+        costs=costs(series, bases_of(one.mode for one in series)),
+        window=query.window,
+        hidden=frozenset(map(int, query.hidden)),
     )
 
 
-def _points(selection: Selection) -> list[PointRow]:
-    query = selection.query
-    found = Point.objects.in_windows(selection.series)
-    if query.start or query.end:
-        since = _position(selection, query.start) if query.start else 0
-        found = Point.objects.of_all(selection.series, since=since)
-    if query.end:
-        found = found.filter(position__lte=_position(selection, query.end))
-    return [PointRow(*row) for row in found.values_list(*PointRow._fields)]
+def _drawn_series(
+    selection: Selection,
+    points: Sequence[PointRow],
+    conclusions: Mapping[int, Conclusion],
+    index_of: dict[int, int],
+    positions: Sequence[int],
+) -> list[TrendSeries]:
+    """Those of the selection that have a point, with what is concluded about them."""
+    by_series: dict[int, list[PointRow]] = defaultdict(list)
+    for point in points:
+        by_series[point.series_id].append(point)
+    machines = list(dict.fromkeys(one.hardware_id for one in selection.series))
+    return [
+        replace(
+            _series(
+                one,
+                its,
+                index_of,
+                whiskers=selection.query.whiskers,
+                machine=machines.index(one.hardware_id),
+            ),
+            single=_single(its, conclusion),
+            levels=conclusion.levels(positions),
+            found=conclusion.found(positions, [point.position for point in its]),
+            detects=_known_figure(conclusion.text.smallest),
+            noise=_known_figure(conclusion.text.run_noise),
+        )
+        for one in selection.series
+        for conclusion in (conclusions[one.pk],)
+        if (its := by_series[one.pk])
+    ]
 
 
-def _position(selection: Selection, name: str) -> int:
-    revision = Revision.objects.placed().named(tree=selection.tree, name=name)
-    if revision is None:
-        raise Http404(f"There is no revision {name} in {selection.tree}.")
-    return revision.position
+def _known_figure(text: str) -> str:
+    return "" if text == NOT_KNOWN else text
 
 
-def _judged(series: Sequence[Series], points: Sequence[PointRow]) -> dict[tuple[int, int], Judged]:
-    positions = [point.position for point in points]
-    rows = Comparison.objects.of_all(
-        series, since=min(positions, default=0), until=max(positions, default=0)
-    ).values_list("series_id", "revision_id", *Judged._fields)
-    return {(row[0], row[1]): Judged(*row[2:]) for row in rows}
+def bases_of(modes: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """For each mode with an option: the mode without its last one, and that option."""
+    found = {}
+    for mode in modes:
+        base, plus, option = mode.rpartition("+")
+        if plus and base:
+            found[mode] = (base, option)
+    return found
 
 
 def _revisions(ids: Iterable[int]) -> list[RevisionRow]:
@@ -268,11 +316,15 @@ def _revisions(ids: Iterable[int]) -> list[RevisionRow]:
     return [RevisionRow(*row) for row in rows.values_list(*RevisionRow._fields)]
 
 
-def _columns(rows: Sequence[RevisionRow]) -> Revisions:
+def _columns(rows: Sequence[RevisionRow], points: Points) -> Revisions:
+    along = points.along
+    slots = [bisect_left(along, row.position) for row in rows] if points.is_thinned else []
     return Revisions(
         names=[row.name for row in rows],
         subjects=[row.subject[:SUBJECT_LENGTH] for row in rows],
         times=[_milliseconds(row.committed_at) for row in rows],
+        slots=slots,
+        total=len(along) if points.is_thinned else 0,
     )
 
 
@@ -283,30 +335,24 @@ def _milliseconds(moment: datetime | None) -> int | None:
 def _series(
     series: Series,
     points: Sequence[PointRow],
-    judged: dict[tuple[int, int], Judged],
     index_of: dict[int, int],
+    *,
     whiskers: Whiskers,
+    machine: int,
 ) -> TrendSeries:
-    verdicts = [judged.get((series.pk, point.revision_id), UNJUDGED) for point in points]
-    bars = [_whisker(point, whiskers) for point in points]
+    bars = [whisker(point, whiskers) for point in points]
+    is_range = whiskers == Whiskers.RANGE
     return TrendSeries(
         id=series.pk,
         hardware=series.hardware.name,
         mode=series.mode.name,
         simulated=series.hardware.lab.simulated,
-        style=style_of(mode_id=series.mode_id, hardware_id=series.hardware_id),
+        style=style_of(mode_id=series.mode_id, machine=machine),
         indices=[index_of[point.revision_id] for point in points],
         counts=[point.n for point in points],
-        centres=[_centre(point, whiskers) for point in points],
+        centres=[point.median if is_range else point.mean for point in points],
         lows=[low for low, _ in bars],
         highs=[high for _, high in bars],
-        percents=[one.percent for one in verdicts],
-        errors=[one.percent_error for one in verdicts],
-        verdicts=[
-            RUNS_DISAGREE if point.disagrees else one.verdict
-            for point, one in zip(points, verdicts, strict=True)
-        ],
-        flags=[one.flag for one in verdicts],
         apart=[
             Apart(at, [run["mean"] for run in point.uploads["runs"]])
             for at, point in enumerate(points)
@@ -326,22 +372,3 @@ def _single(points: Sequence[PointRow], conclusion: Conclusion) -> str:
         return ""
     only = points[0]
     return one_revision(only.n, only.mean, only.minimum, only.maximum)
-
-
-def _centre(point: PointRow, whiskers: Whiskers) -> float:
-    return point.median if whiskers == Whiskers.RANGE else point.mean
-
-
-def _whisker(point: PointRow, whiskers: Whiskers) -> tuple[float | None, float | None]:
-    """The ends of a point's whisker: of the 95 % interval of the mean, or smallest and largest.
-
-    The interval is that of the point's own units: builds, else boots, else runs. One unit has none,
-    and runs that disagree have no mean.
-    """
-    if point.disagrees:
-        return None, None
-    if whiskers == Whiskers.RANGE:
-        return point.minimum, point.maximum
-    if whiskers == Whiskers.NONE:
-        return None, None
-    return Summary.from_data(point.levels).interval() or (None, None)

@@ -1,12 +1,18 @@
-"""What is drawn beside the points of a trend chart: events of labs, releases and branch points."""
+"""What is drawn beside the points of a trend chart: events of labs, releases and branch points, and
+findings that are no change of level."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from django.urls import reverse
+
+from webapp.analysis.models import Finding
+from webapp.charts.text import with_minus
 from webapp.charts.trend import Marker
 from webapp.events.models import LabEvent, Release
 from webapp.events.queries import LocatedEvent, events_along
-from webapp.results.models import Tree
+from webapp.pages.conclusions import FindingRow
+from webapp.results.models import Series, Tree
 
 TEXT_LENGTH = 200
 
@@ -17,9 +23,10 @@ def markers_along(
     hardware: Collection[int],
     revisions: Collection[int],
     positions: Sequence[int],
+    findings: Iterable[tuple[Series, FindingRow]] = (),
 ) -> list[Marker]:
     """The markers of a chart that shows ``revisions`` (ids) at ``positions`` of what was measured
-    on ``hardware`` (ids), along the tree, in two queries.
+    on ``hardware`` (ids), along the tree, in two queries; ``findings`` are read already.
     """
     if not positions:
         return []
@@ -27,7 +34,11 @@ def markers_along(
     releases = Release.objects.of_tree(tree).filter(
         revision__position__range=(positions[0], positions[-1])
     )
-    found = [*_of_events(events, positions), *_of_releases(releases, positions)]
+    found = [
+        *_of_events(events, positions),
+        *_of_releases(releases, positions),
+        *_of_findings(tree, findings, positions),
+    ]
     return sorted(found, key=lambda one: (one.at, one.short))
 
 
@@ -73,4 +84,24 @@ def _of_releases(releases: Iterable[Release], positions: Sequence[int]) -> Itera
             when=one.revision.name,
             subject=one.revision.tree.name,
             href=one.get_absolute_url(),
+        )
+
+
+def _of_findings(
+    tree: Tree, findings: Iterable[tuple[Series, FindingRow]], positions: Sequence[int]
+) -> Iterator[Marker]:
+    """At their revision; what goes on slowly where it begins, or at the edge."""
+    for series, row in findings:
+        is_slow = row.kind == Finding.Kind.SLOW
+        alert, begin = row.membership__alert_id, row.after__position if is_slow else row.position
+        commit = reverse("commit", args=[tree.name, row.revision__name])
+        yield Marker(
+            kind="finding",
+            at=min(bisect_left(positions, begin), len(positions) - 1),
+            text=f"{series.mode}: {with_minus(row.why)}"[:TEXT_LENGTH],
+            short=row.kind,
+            what=Finding.Kind(row.kind).label,
+            when=f"{row.after__name} to {row.revision__name}" if is_slow else row.revision__name,
+            subject=series.hardware.shown_name,
+            href=reverse("alert", args=[alert]) if is_slow and alert else commit,
         )

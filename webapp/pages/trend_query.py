@@ -2,18 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Self, TypeVar
 
 from django.http import QueryDict
 from django.urls import reverse
 
-from webapp.charts.trend import Axis, Values, Whiskers
+from webapp.analysis.queries import moment_of
+from webapp.charts.trend import Axis, Split, Values, Whiskers
 from webapp.pages.links import with_query
 
 DEFAULT_LAST = 200
-MOST_LAST = 5000
-"""Points of one series drawn at most: beyond it a browser stops being quick."""
+MOST_LAST = 200_000
+"""Points of one series read at most; what is sent of them fits the window's pixels."""
+
+MOST_HIDDEN = 100
+SCRIPTS = ("a", "b", "range", "sort", "pin")
+"""What only the page's script reads; `pin` is how older addresses name A and B."""
 
 MOST_NAMES = 50
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -24,7 +30,9 @@ class TrendQuery:
     """What to show and how. Empty names mean: what there is.
 
     ``start`` and ``end`` name revisions; without them the ``last`` points of each series show.
-    ``extra`` holds what only the page's script reads: pinned points and the marked range.
+    ``view`` is the part in sight, ``<revision>..<revision>``; ``hidden`` are ids of series that are
+    listed and not drawn; ``asof`` a time. ``extra`` holds what only the page's script reads:
+    the points A and B, the marked range, the order of the list.
     """
 
     tree: str = ""
@@ -37,6 +45,10 @@ class TrendQuery:
     last: int = DEFAULT_LAST
     start: str = ""
     end: str = ""
+    split: Split = Split.ONE
+    view: str = ""
+    hidden: tuple[str, ...] = ()
+    asof: str = ""
     extra: tuple[tuple[str, str], ...] = field(default=())
 
     @classmethod
@@ -54,8 +66,23 @@ class TrendQuery:
             last=_whole(query, "last"),
             start=query.get("from", ""),
             end=query.get("to", ""),
-            extra=tuple((key, value) for key in ("pin", "range") for value in query.getlist(key)),
+            split=_choice(query, "split", Split.ONE),
+            view=query.get("view", ""),
+            hidden=tuple(dict.fromkeys(filter(str.isdecimal, query.getlist("hide"))))[:MOST_HIDDEN],
+            asof=query.get("asof", "") if moment_of(query.get("asof", "")) else "",
+            extra=tuple((key, value) for key in SCRIPTS for value in query.getlist(key)),
         )
+
+    @property
+    def window(self) -> tuple[str, str] | None:
+        """The names of the revisions at the ends of ``view``."""
+        first, dots, last = self.view.partition("..")
+        return (first, last) if dots and first and last else None
+
+    @property
+    def moment(self) -> datetime | None:
+        """The time of ``asof``."""
+        return moment_of(self.asof)
 
     def takes(self, hardware: str, mode: str) -> bool:
         """Whether a series of that hardware and mode is meant."""
@@ -72,12 +99,16 @@ class TrendQuery:
             "last": (str(self.last), str(DEFAULT_LAST)),
             "from": (self.start, ""),
             "to": (self.end, ""),
+            "split": (self.split, Split.ONE),
+            "view": (self.view, ""),
+            "asof": (self.asof, ""),
         }
         return [
             *((key, name) for key, name in (("tree", self.tree), ("metric", self.metric)) if name),
             *(("hardware", name) for name in self.hardware),
             *(("mode", name) for name in self.modes),
             *((key, value) for key, (value, default) in optional.items() if value != default),
+            *(("hide", one) for one in self.hidden),
             *self.extra,
         ]
 
@@ -92,13 +123,13 @@ class TrendQuery:
     def picture_links(self) -> list[tuple[str, str]]:
         """What the chart can be taken away as, and the address of each."""
         pairs = replace(self, extra=()).pairs()
-        names = (("SVG", "trends_svg"), ("PNG", "trends_png"), ("JSON", "trends_figure"))
+        names = (("JSON", "trends_figure"), ("SVG", "trends_svg"), ("PNG", "trends_png"))
         return [(title, with_query(reverse(name), pairs)) for title, name in names]
 
     @property
     def whole_link(self) -> str:
         """The address of the page with as much of the history as is shown at once."""
-        return self.link(last=MOST_LAST, start="", end="")
+        return self.link(last=MOST_LAST, start="", end="", view="")
 
 
 def _without_nul(query: QueryDict) -> QueryDict:

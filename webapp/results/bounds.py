@@ -15,6 +15,8 @@ LATEST_COMMIT: Final = datetime(2200, 1, 1, tzinfo=UTC)
 """Commits dated decades ahead exist, made by machines whose clocks were wrong."""
 
 HARDWARE_MAX: Final = 200
+SHORT_FACT: Final = 28
+"""Characters of a fact that names a machine in passing; longer ones are sentences."""
 
 INVISIBLE: Final = (
     r"\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff"

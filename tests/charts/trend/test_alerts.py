@@ -5,7 +5,7 @@ from dataclasses import replace
 from tests.charts.trend.test_trend import a_series, a_trend
 from webapp.charts.trend import svg
 from webapp.charts.trend.alerts import AlertMark, distinct, labels
-from webapp.charts.trend.figure import payload
+from webapp.charts.trend.columns import columns
 
 
 def a_mark(number: int, index: int, *, is_open: bool = True) -> AlertMark:
@@ -30,9 +30,9 @@ def test_an_alert_of_several_series_is_drawn_once() -> None:
 
 def test_the_chart_links_its_alerts_and_says_their_state_in_words() -> None:
     trend = replace(a_trend(a_series()), alerts=[a_mark(7, 2), a_mark(8, 0, is_open=False)])
-    told = [(one["x"], one["href"], one["state"]) for one in payload(trend)["alerts"]]
-    assert told == [(0, "/alerts/8/", "resolved"), (2, "/alerts/7/", "new")]
+    told = [(one["at"], one["href"], one["state"]) for one in columns(trend)["alerts"]]
+    assert told == [(2, "/alerts/7/", "new"), (0, "/alerts/8/", "resolved")]
     image = svg.draw(trend)
-    assert '<a href="/alerts/7/">' in image
-    assert ">7 new<" in image
-    assert 'class="alert-line closed"' in image
+    assert 'href="/alerts/7/"' in image
+    assert "<title>Alert 7 new</title>" in image
+    assert 'class="alert-mark closed"' in image

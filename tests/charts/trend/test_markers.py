@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.charts.trend.test_trend import a_trend
-from webapp.charts.trend import Axis, Marker, draw, payload
+from webapp.charts.trend import Axis, Marker, columns, draw
 from webapp.charts.trend.markers import MOST_ROWS, marker_labels, moment_at
 
 E = Marker("event", 1.5, "new NIC", "e3", "hardware change", "2026-01-02", "Atom", "/events/3/")
@@ -33,13 +33,14 @@ def test_between_two_revisions_is_the_middle_of_their_times() -> None:
     assert moment_at(times, -0.5) == 100
 
 
-def test_each_kind_is_a_trace_of_its_own_with_a_label_for_the_script() -> None:
+def test_each_kind_has_a_line_and_a_label_of_its_own() -> None:
     kinds = [E, replace(E, kind="epoch", at=0.5), replace(E, kind="release", at=1, text="11.0")]
-    shown = payload(replace(a_trend(), markers=kinds))
-    bare = payload(a_trend())
-    assert len(shown["figure"]["data"]) == len(bare["figure"]["data"]) + 3
-    assert {one["kind"] for one in shown["markers"]} == {"event", "epoch", "release"}
-    assert bare["markers"] == []
+    shown = replace(a_trend(), markers=kinds)
+    assert {one["kind"] for one in columns(shown)["markers"]} == {"event", "epoch", "release"}
+    image = draw(shown)
+    assert all(f'class="marker-line {kind}"' in image for kind in ("event", "epoch", "release"))
+    assert image.count('class="diamond') == 2, "a release has a plain line"
+    assert columns(a_trend())["markers"] == []
 
 
 def test_the_image_has_a_line_and_a_link_for_each() -> None:

@@ -1,4 +1,4 @@
-"""The trend chart as a Plotly figure and as SVG."""
+"""The trend chart as columns and as SVG."""
 
 import json
 from dataclasses import replace
@@ -9,12 +9,14 @@ import pytest
 
 from webapp.charts.theme import style_of
 from webapp.charts.trend import svg
-from webapp.charts.trend.figure import payload
+from webapp.charts.trend.columns import columns
+from webapp.charts.trend.cost import costs
 from webapp.charts.trend.levels import Found, Level
 from webapp.charts.trend.trend import (
     Apart,
     Axis,
     Revisions,
+    Split,
     Trend,
     TrendSeries,
     Values,
@@ -25,6 +27,7 @@ from webapp.charts.trend.trend import (
 def a_finding(**changes: Any) -> Found:
     made = Found(
         at=2,
+        index=2,
         after=0,
         last=2,
         state="confirmed",
@@ -34,6 +37,8 @@ def a_finding(**changes: Any) -> Found:
         high=-19.5,
         probability=0.98765,
         suspects=("r1", "r3"),
+        before=100.5,
+        since=80.0,
         why="Confirmed: it fell.",
     )
     return replace(made, **changes)
@@ -44,17 +49,13 @@ def a_series(**changes: Any) -> TrendSeries:
         id=7,
         hardware="Atom/T540",
         mode="forwarding",
-        style=style_of(mode_id=1, hardware_id=1),
+        style=style_of(mode_id=1),
         indices=[0, 1, 2],
         counts=[5, 5, 1],
         centres=[100.0, 101.0, 80.0],
         lows=[99.0, 100.0, None],
         highs=[101.0, 102.0, None],
-        percents=[None, 1.0, -20.792],
-        errors=[None, 1.4, None],
-        verdicts=["", "cannot tell", "worse"],
-        flags=["", "", "regressed"],
-        levels=[Level(0, 1, 100.5, 100.5)],
+        levels=[Level(0, 1, 100.5, 100.5, 99.0, 102.0), Level(2, 2, 80.0, 80.0)],
         found=[a_finding()],
     )
     return replace(made, **changes)
@@ -72,130 +73,179 @@ def a_trend(*series: TrendSeries, **changes: Any) -> Trend:
     return replace(made, **changes)
 
 
-def lines(trend: Trend) -> list[dict[str, Any]]:
-    data: list[dict[str, Any]] = payload(trend)["figure"]["data"]
-    return data
+SPACE = "{http://www.w3.org/2000/svg}"
 
 
-def test_only_trace_types_that_a_strict_policy_allows_are_used() -> None:
-    assert {trace["type"] for trace in lines(a_trend())} == {"scatter"}
+def drawn(trend: Trend) -> ET.Element:
+    return ET.fromstring(svg.draw(trend))
 
 
-def test_a_figure_is_plain_json_without_nan() -> None:
-    trend = a_trend(a_series(centres=[1e300, 1e-300, 1.5]))
-    assert json.loads(json.dumps(payload(trend), allow_nan=False))
+def paths(trend: Trend, css_class: str) -> list[str]:
+    """The paths of a class, in their order."""
+    found = drawn(trend).iter(f"{SPACE}path")
+    return [str(one.get("d")) for one in found if one.get("class") == css_class]
 
 
-def test_flagged_commits_are_marked_by_a_shape_and_a_colour() -> None:
-    marks = {trace["name"]: trace for trace in lines(a_trend()) if trace["mode"] == "markers"}
-    assert marks["regressed"]["x"] == [2]
-    assert marks["regressed"]["marker"]["symbol"] == "triangle-down"
-    assert marks["improved"]["x"] == []
+def texts(trend: Trend) -> list[str]:
+    return [str(one.text) for one in drawn(trend).iter(f"{SPACE}text")]
 
 
-def test_what_is_not_confirmed_is_a_hollow_mark() -> None:
+def test_columns_are_plain_json_without_nan() -> None:
+    trend = a_trend(a_series(centres=[1e300, 1e-300, float("nan")]))
+    assert json.loads(json.dumps(columns(trend), allow_nan=False))
+
+
+def test_a_change_is_a_riser_with_triangle_size_and_the_old_level_in_dashes() -> None:
+    trend = a_trend()
+    (riser,) = paths(trend, "riser worse")
+    top, foot = (float(one) for one in riser.removeprefix("M").split()[1].split("V"))
+    assert top < foot, "a loss goes down"
+    (dashes,) = paths(trend, "was")
+    assert float(dashes.split()[1].partition("H")[0]) == top
+    assert len(paths(trend, "tri worse")) == 1
+    assert "\u221220.8\u202f%" in texts(trend)
+
+
+def test_what_is_not_confirmed_has_no_size_and_no_dashes() -> None:
     trend = a_trend(a_series(found=[a_finding(state="candidate")]))
-    marks = {trace["name"]: trace for trace in lines(trend) if trace["mode"] == "markers"}
-    assert marks["regressed"]["x"] == []
-    assert marks["regressed, not confirmed"]["x"] == [2]
-    assert marks["regressed, not confirmed"]["marker"]["color"] == "var(--paper)"
-    assert 'class="regressed candidate"' in svg.draw(trend)
+    assert len(paths(trend, "riser worse candidate")) == 1
+    assert paths(trend, "was") == []
+    assert not [text for text in texts(trend) if "%" in text]
 
 
-def test_levels_and_suspects_are_lines_that_the_pointer_does_not_see() -> None:
-    level, suspects = lines(a_trend())[1:3]
-    assert (level["x"], level["y"]) == ([0, 1, None], [100.5, 100.5, None])
-    assert (suspects["x"], suspects["y"]) == ([0, 2, None], [80, 80, None])
-    assert level["hoverinfo"] == suspects["hoverinfo"] == "skip"
+def test_where_a_change_began_is_a_bar_on_the_axis() -> None:
+    (bar,) = [one for one in drawn(a_trend()).iter(f"{SPACE}rect") if one.get("class") == "sus"]
+    assert float(bar.get("width", 0)) > 100  # over two of three revisions
+
+
+def test_levels_have_their_band_and_meet_where_the_riser_stands() -> None:
+    (level,) = paths(a_trend(), "lv")
+    first, second = level.split("M")[1:]
+    assert first.partition("L")[2].split()[0] == second.split()[0]
+    assert paths(a_trend(), "bd")[0].count("z") == 1, "of one level the band is not known"
+
+
+def test_a_series_without_levels_has_its_points_joined() -> None:
+    trend = a_trend(a_series(levels=[], found=[]))
+    assert len(list(drawn(trend).iter(f"{SPACE}polyline"))) == 1
+    assert len(list(drawn(a_trend()).iter(f"{SPACE}polyline"))) == 0
 
 
 def test_levels_are_indexed_with_their_series() -> None:
-    level = lines(a_trend(a_series(centres=[50.0, 55.0, 40.0]), values=Values.INDEXED))[1]
-    assert level["y"] == [201, 201, None]
+    trend = a_trend(a_series(centres=[50.0, 55.0, 40.0]), values=Values.INDEXED)
+    assert trend.drawn[0].levels[0].start == 201
+    assert trend.drawn[0].found[0].since == 160
+    assert columns(trend)["series"][0]["factor"] == 2
 
 
 def test_a_level_shows_as_far_as_the_axis_reaches() -> None:
-    sloping = Level.within([20, 30, 60], (10, 50), (100.0, 140.0))
-    assert sloping == Level(0, 1, 110.0, 120.0)
+    sloping = Level.within([20, 30, 60], (10, 50), (100.0, 140.0), (95.0, 105.0))
+    assert sloping == Level(0, 1, 110.0, 120.0, 105.0, 115.0)
     assert Level.within([20, 30], (40, 50), (1.0, 1.0)) is None
     assert Level.within([], (40, 50), (1.0, 1.0)) is None
 
 
-def test_the_hover_card_gets_the_reason_of_a_finding() -> None:
-    (found,) = payload(a_trend())["series"][0]["found"]
+def test_the_card_gets_the_reason_of_a_finding() -> None:
+    (found,) = columns(a_trend())["series"][0]["found"]
     assert found["why"] == "Confirmed: it fell."
     assert (found["percent"], found["probability"]) == (-20.79, 0.988)
+    assert (found["kind"], found["proven"]) == ("level", True)
 
 
 def test_the_y_axis_says_unit_and_direction() -> None:
-    note = payload(a_trend())["figure"]["layout"]["annotations"][0]["text"]
-    assert note == "pps, packets/s (more is better)"
+    assert "pps, packets/s (more is better)" in texts(a_trend())
 
 
 def test_an_unknown_whisker_is_left_out_not_drawn_as_zero() -> None:
-    assert lines(a_trend())[0]["error_y"]["array"] == [1, 1, None]
-
-
-def test_whiskers_that_differ_up_and_down_are_drawn_as_they_are() -> None:
-    trend = a_trend(a_series(lows=[90.0, 100.0, 80.0], highs=[101.0, 102.0, 80.0]))
-    bars = lines(trend)[0]["error_y"]
-    assert bars["symmetric"] is False
-    assert bars["arrayminus"] == [10, 1, 0]
+    assert columns(a_trend())["series"][0]["low"] == [99, 100, None]
+    assert paths(a_trend(), "wh")[0].count("M") == 2
 
 
 def test_no_whiskers_means_none() -> None:
-    assert "error_y" not in lines(a_trend(whiskers=Whiskers.NONE))[0]
+    bare = a_trend(whiskers=Whiskers.NONE)
+    assert "low" not in columns(bare)["series"][0]
+    assert paths(bare, "wh") == []
 
 
 def test_indexed_series_start_at_100_and_keep_their_changes() -> None:
     trend = a_trend(a_series(centres=[50.0, 55.0, 40.0]), values=Values.INDEXED)
-    assert lines(trend)[0]["y"] == [100, 110, 80]
+    assert trend.drawn[0].centres == pytest.approx([100, 110, 80])
 
 
 def test_a_series_that_starts_at_zero_cannot_be_indexed_and_is_left_out() -> None:
     trend = a_trend(a_series(centres=[0.0, 1.0, 2.0]), values=Values.INDEXED)
-    assert [trace["mode"] for trace in lines(trend)] == ["lines", *["markers"] * 4]
+    assert trend.drawn == []
+    assert columns(trend)["series"][0]["factor"] is None
 
 
 def test_on_the_time_axis_a_commit_without_a_time_is_a_gap() -> None:
-    assert lines(a_trend(axis=Axis.TIME))[0]["x"] == [1000, None, 3000]
+    assert paths(a_trend(axis=Axis.TIME), "pt")[0].count("M") == 2
+    assert paths(a_trend(), "pt")[0].count("M") == 3
 
 
-def test_points_name_their_revision_by_index_and_verdicts_by_a_letter() -> None:
-    series = payload(a_trend())["series"][0]
-    assert series["revision"] == [0, 1, 2]
-    assert series["verdict"] == "-cw"
-    assert series["flag"] == "--r"
-    assert series["percent"] == [None, 1.0, -20.79]
+def test_lanes_share_one_axis_of_revisions() -> None:
+    other = a_series(id=8, mode="pf", centres=[2.0, 2.0, 2.0])
+    trend = a_trend(a_series(), other, split=Split.MODE)
+    assert [lane.title for lane in trend.lanes] == ["forwarding", "pf"]
+    places = [[dot.split()[0] for dot in path.split("M")[1:]] for path in paths(trend, "pt")]
+    assert places[0] == places[1]
+    assert [lane.title for lane in a_trend(a_series(), other).lanes] == [trend.y_title]
 
 
-def test_the_same_mode_has_the_same_colour_whatever_the_hardware() -> None:
-    one, other = style_of(mode_id=3, hardware_id=1), style_of(mode_id=3, hardware_id=2)
-    assert one.colour == other.colour
-    assert one.symbol != other.symbol
+def test_a_window_shows_its_revisions_alone_on_a_scale_of_their_own() -> None:
+    trend = a_trend(window=("r1", "r2"))
+    assert trend.extent == (-0.5, 1.5)
+    assert paths(trend, "pt")[0].count("M") == 2
+    assert trend.y_range(trend.drawn)[0] > 90
+    assert a_trend(window=("r1", "nope")).extent == (-0.5, 2.5)
+
+
+def test_hidden_series_are_told_and_not_drawn() -> None:
+    trend = a_trend(a_series(), a_series(id=8, mode="pf"), hidden=frozenset([7]))
+    assert [one.mode for one in trend.drawn] == ["pf"]
+    assert len(columns(trend)["series"]) == 2
+
+
+def test_the_cost_of_an_option_is_with_over_without_where_both_are() -> None:
+    with_it = a_series(id=8, mode="forwarding+pf", indices=[1, 2], centres=[50.5, 40.0])
+    with_it = replace(with_it, lows=[49.5, None], highs=[51.5, None], counts=[5, 5])
+    (ratio,) = costs([a_series(), with_it], {"forwarding+pf": ("forwarding", "pf")})
+    assert ratio.centres == pytest.approx([50.0, 50.0])
+    assert ratio.indices == [1, 2]
+    # 1 / 50.5 and 1 / 101 are the relative half widths; the root of the sum of their squares
+    assert ratio.highs[0] == pytest.approx(50 * (1 + ((1 / 50.5) ** 2 + (1 / 101) ** 2) ** 0.5))
+    assert ratio.highs[1] is None
+    assert ratio.is_cost
+    trend = a_trend(a_series(), costs=[ratio])
+    assert [lane.title for lane in trend.lanes][1].startswith("forwarding: with +pf / without, %")
+
+
+def test_one_common_revision_is_no_lane() -> None:
+    with_it = a_series(id=8, mode="forwarding+pf", indices=[1], centres=[50.0], counts=[5])
+    assert costs([a_series(), with_it], {"forwarding+pf": ("forwarding", "pf")}) == []
+
+
+def test_the_same_mode_has_the_same_colour_on_each_machine_and_another_dash() -> None:
+    one, other = style_of(mode_id=3), style_of(mode_id=3, machine=1)
+    assert one.slot == other.slot
+    assert one.dash != other.dash
 
 
 def test_modes_that_share_a_colour_differ_in_their_dash() -> None:
     styles = [style_of(mode_id=pk) for pk in range(24)]
-    assert len({(style.colour, style.dash) for style in styles}) == 24
+    assert len({(style.slot, style.dash) for style in styles}) == 24
 
 
-def test_lines_that_start_apart_are_labelled_with_what_tells_them_apart() -> None:
-    other = a_series(id=8, mode="pf", centres=[200.0, 201.0, 202.0])
-    assert [text for _, text in a_trend(a_series(), other).labels] == ["forwarding", "pf"]
+def test_what_tells_series_apart_stands_at_their_ends() -> None:
+    named = texts(a_trend(a_series(), a_series(id=8, mode="pf")))
+    assert "forwarding 80" in [text.rsplit(".", 1)[0] for text in named]
+    assert any(text.startswith("pf ") for text in named)
 
 
-def test_lines_that_start_together_are_not_labelled_over_each_other() -> None:
-    assert a_trend(a_series(), a_series(id=8, mode="pf")).labels == []
-
-
-def test_the_svg_holds_every_series_flag_and_escapes_its_texts() -> None:
-    trend = a_trend(a_series(mode="<script>"))
-    image = ET.fromstring(svg.draw(trend))
-    space = "{http://www.w3.org/2000/svg}"
-    assert len(image.findall(f".//{space}polyline")) == 1
-    assert [mark.get("class") for mark in image.findall(f".//{space}polygon")] == ["regressed"]
-    assert image.find(f"{space}script") is None
+def test_the_svg_escapes_its_texts() -> None:
+    image = drawn(a_trend(a_series(mode="<script>", found=[a_finding(why="<b>x</b>")])))
+    assert not list(image.iter(f"{SPACE}script"))
+    assert not list(image.iter(f"{SPACE}b"))
 
 
 @pytest.mark.parametrize("axis", list(Axis))
@@ -203,23 +253,13 @@ def test_the_svg_holds_every_series_flag_and_escapes_its_texts() -> None:
 def test_an_empty_chart_can_be_drawn(axis: Axis, values: Values) -> None:
     trend = a_trend(series=(), revisions=Revisions(), axis=axis, values=values)
     assert svg.draw(trend).startswith("<svg")
-    assert payload(trend)["series"] == []
+    assert columns(trend)["series"] == []
 
 
 def test_a_point_whose_runs_disagree_is_hollow_with_its_word_and_a_dash_for_each_run() -> None:
     trend = a_trend(a_series(apart=[Apart(1, [90.0, 140.0])]))
-    named = {one.get("name"): one for one in lines(trend)}
-    assert (named["lab?"]["x"], named["lab?"]["y"], named["lab?"]["text"]) == (
-        [1],
-        [101.0],
-        ["lab?"],
-    )
-    assert named["lab?"]["marker"]["color"] == "var(--paper)"
-    assert (named["runs that disagree"]["x"], named["runs that disagree"]["y"]) == (
-        [1, 1],
-        [90.0, 140.0],
-    )
-    assert trend.y_range[1] > 140
+    assert columns(trend)["series"][0]["apart"] == {1: [90.0, 140.0]}
+    assert trend.y_range(trend.drawn)[1] > 140
     assert "lab?" in trend.caption
     drawing = svg.draw(trend)
     assert drawing.count('class="apart"') == 2
@@ -229,12 +269,14 @@ def test_a_point_whose_runs_disagree_is_hollow_with_its_word_and_a_dash_for_each
 
 def test_its_runs_follow_the_values_drawn_and_the_time_axis() -> None:
     apart = a_series(apart=[Apart(1, [90.0, 140.0])])
-    indexed = next(one for one in lines(a_trend(apart, values=Values.INDEXED)) if _is_runs(one))
-    assert indexed["y"] == [90.0, 140.0]  # of 100, the first point
-    timed = next(one for one in lines(a_trend(apart, axis=Axis.TIME)) if _is_runs(one))
-    assert timed["x"] == [None, None]  # the time of that revision is not known
+    assert a_trend(apart, values=Values.INDEXED).drawn[0].apart == [Apart(1, [90.0, 140.0])]
     assert 'class="apart"' not in svg.draw(a_trend(apart, axis=Axis.TIME))
 
 
-def _is_runs(trace: dict[str, Any]) -> bool:
-    return trace.get("name") == "runs that disagree"
+def test_on_a_thinned_axis_points_stand_where_they_do_among_all() -> None:
+    few = Revisions(["r1", "r50", "r100"], ["", "", ""], [None] * 3, slots=[0, 49, 99], total=100)
+    trend = a_trend(revisions=few)
+    assert trend.extent == (-0.5, 99.5)
+    first, middle, last = (float(dot.split()[0]) for dot in paths(trend, "pt")[0].split("M")[1:])
+    assert (middle - first) / (last - first) == pytest.approx(49 / 99, abs=1e-3)
+    assert few.slot_at(0.5) == 24.5

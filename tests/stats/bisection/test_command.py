@@ -45,9 +45,14 @@ def test_it_prints_outcomes_wrong_answers_and_boots():
         "two steps",
         "not reproduced",
         "inconclusive",
+        "machine or noise suspected",
         "lab failed",
+        "more than one",
     }
+    several = answer["outcomes"].pop("more than one")
     assert sum(answer["outcomes"].values()) == pytest.approx(1)
+    assert several >= answer["outcomes"]["two steps"]
+    assert 0 <= answer["stated_90"]["right"] <= answer["stated_90"]["named"] <= 8
     assert answer["wrong_single"] + answer["right_single"] == answer["outcomes"]["single"]
     assert 0 < answer["boots"]["median"] <= answer["boots"]["p95"]
     assert (answer["trials"], answer["seed"], answer["history"]) == (8, 5, 30)

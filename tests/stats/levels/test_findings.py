@@ -213,3 +213,17 @@ def test_a_sample_that_is_no_number_is_refused_by_name():
 
     with pytest.raises(BadSeriesError, match="revision 4 has a sample"):
         find(points)
+
+
+def test_a_level_that_lies_where_a_former_mode_lay_is_a_level_of_its_own():
+    # Two modes 30 % apart until 25; then a level near the lower one, then a lasting gain that shows
+    # both modes once more: what lies between must not be moved to the upper one.
+    rng = np.random.default_rng(11)
+    values = draw(rng, placed(60, (25, 35, -28.0), (35, 50, -21.0), (50, 60, 35.0)))
+    values[:25][rng.random((25, 5)) < 0.4] *= 0.7
+    values[51, :2] *= 0.7
+
+    findings = find(series_of(values))
+
+    assert starts(findings) == [25, 35, 50]
+    assert findings.changes[2].low_pct < 100 * (1.35 / 0.79 - 1) < findings.changes[2].high_pct

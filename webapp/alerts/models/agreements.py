@@ -14,7 +14,7 @@ class AgreementQuerySet(models.QuerySet["Agreement"]):
 
     def shown(self) -> Self:
         """Those of which no alert suspects a commit: it says more, and takes their place."""
-        alerts = Alert.objects.filter(
+        alerts = Alert.objects.of_levels().filter(
             tree=OuterRef("tree"),
             is_active=True,
             after__position__lt=OuterRef("last__position"),

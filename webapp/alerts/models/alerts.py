@@ -10,11 +10,15 @@ from django.urls import reverse
 
 from webapp.accounts.models import User
 from webapp.analysis.models import Finding, FindingQuerySet
-from webapp.results.models import Point, Revision, RevisionAlias, Tree
+from webapp.results.models import Hardware, Point, Revision, RevisionAlias, Tree
 
 
 class AlertQuerySet(models.QuerySet["Alert"]):
     """Alerts by what they are about, and with what pages show of them."""
+
+    def of_levels(self) -> Self:
+        """Those that suspect commits: a slow loss suspects none."""
+        return self.filter(kind=Alert.Kind.LEVEL)
 
     def open(self) -> Self:
         """Those that wait for somebody: neither resolved nor snoozed."""
@@ -42,7 +46,7 @@ class AlertQuerySet(models.QuerySet["Alert"]):
         wanted = {field: name for field, name in parts.items() if name}
         if not wanted:
             return found
-        findings = Finding.objects.filter(membership__alert=OuterRef("pk"), **wanted)
+        findings = Finding.all_kinds.filter(membership__alert=OuterRef("pk"), **wanted)
         return found.filter(Exists(findings))
 
     def by_severity(self, *, hardware: str = "") -> Self:
@@ -93,7 +97,7 @@ class AlertQuerySet(models.QuerySet["Alert"]):
 
     def of_revision(self, revision: Revision) -> Self:
         """Active alerts that suspect it."""
-        return self.filter(
+        return self.of_levels().filter(
             tree=revision.tree_id,
             is_active=True,
             after__position__lt=revision.position,
@@ -108,7 +112,14 @@ class Alert(models.Model):
     commits later than ``after`` up to it, ``likeliest`` the one that most findings name. An alert
     is ``is_active`` while findings back it. Its number is its primary key. ``version`` grows with
     each change; who acts says which version was seen.
+
+    Of a *slow* loss no commit is the suspect: it goes on from ``after`` to ``revision``, and its
+    identity is, with the tree, the ``hardware``.
     """
+
+    class Kind(models.TextChoices):
+        LEVEL = "level", "change of level"
+        SLOW = "slow", "slow loss"
 
     class State(models.TextChoices):
         NEW = "new", "new"
@@ -143,7 +154,18 @@ class Alert(models.Model):
         IMPROVEMENT = "improvement", "improvement"
         MIXED = "mixed", "mixed"
 
+    kind = models.CharField(
+        max_length=5, choices=Kind, default=Kind.LEVEL, db_default=models.Value(Kind.LEVEL.value)
+    )
     tree = models.ForeignKey(Tree, on_delete=models.PROTECT, related_name="alerts", db_index=False)
+    hardware = models.ForeignKey(
+        Hardware,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="slow_losses",
+        help_text="Of a slow loss alone.",
+    )
     revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="alerts")
     after = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
     likeliest = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
@@ -193,7 +215,21 @@ class Alert(models.Model):
     class Meta:
         ordering = ["-pk"]
         constraints = [
-            models.UniqueConstraint(fields=["tree", "revision"], name="alert_once_for_a_commit"),
+            models.UniqueConstraint(
+                fields=["tree", "revision"],
+                name="alert_once_for_a_commit",
+                condition=Q(kind="level"),
+            ),
+            models.UniqueConstraint(
+                fields=["tree", "hardware"],
+                name="alert_one_open_slow_loss",
+                condition=Q(kind="slow") & ~Q(state="resolved"),
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="level", hardware__isnull=True)
+                | Q(kind="slow", hardware__isnull=False),
+                name="alert_slow_loss_of_a_machine",
+            ),
             models.CheckConstraint(
                 condition=Q(state="resolved") & ~Q(resolution="")
                 | ~Q(state="resolved") & Q(resolution=""),
@@ -239,6 +275,11 @@ class Alert(models.Model):
         return reverse("alert", args=[self.pk])
 
     @property
+    def is_slow(self) -> bool:
+        """Whether it is a slow loss: no commit is to blame."""
+        return self.kind == Alert.Kind.SLOW
+
+    @property
     def is_open(self) -> bool:
         """Whether it waits for somebody."""
         return self.state in Alert.OPEN
@@ -251,7 +292,7 @@ class Alert(models.Model):
     @property
     def findings(self) -> FindingQuerySet:
         """What it holds, in any state, in no order."""
-        return Finding.objects.filter(membership__alert=self.pk).order_by()
+        return Finding.all_kinds.filter(membership__alert=self.pk).order_by()
 
 
 class FormerAlert(models.Model):

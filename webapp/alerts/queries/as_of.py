@@ -22,7 +22,7 @@ def members_at(alert: Alert, moment: datetime) -> Sequence[Past]:
     A size is noted again only when it left the interval noted before, so figures within that
     interval may differ from those that were shown then.
     """
-    findings = Finding.objects.filter(pk__in=_members(alert, moment)).with_subjects()
+    findings = Finding.all_kinds.filter(pk__in=_members(alert, moment)).with_subjects()
     events = FindingEvent.objects.filter(at__lte=moment).newest_of([row.pk for row in findings])
     then = {row.finding_id: row for row in events.select_related("revision", "after", "last")}
     return [Past(row, then[row.pk]) for row in findings.order_by("pk") if row.pk in then]

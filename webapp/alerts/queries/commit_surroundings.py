@@ -13,7 +13,7 @@ SELECT ARRAY(SELECT alias.name FROM results_revisionalias AS alias
        EXISTS (SELECT FROM alerts_alert AS alert
                  JOIN results_revision AS after ON after.id = alert.after_id
                  JOIN results_revision AS last ON last.id = alert.revision_id
-                WHERE alert.tree_id = %(tree)s AND alert.is_active
+                WHERE alert.tree_id = %(tree)s AND alert.is_active AND alert.kind = 'level'
                   AND after.position < %(at)s AND last.position >= %(at)s),
        EXISTS (SELECT FROM events_labevent AS event
                  JOIN results_revision AS first ON first.id = event.first_id

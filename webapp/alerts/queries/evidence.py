@@ -27,10 +27,18 @@ class Read:
 
 
 def findings_in(tree: int) -> list[Finding]:
-    """The findings of a tree that may alert, and those that an alert holds, in order of ids."""
+    """The changes of level of a tree that may alert, and those that an alert holds, by ids."""
+    return [row for row in alertable_in(tree) if row.kind == Finding.Kind.LEVEL]
+
+
+def alertable_in(tree: int) -> list[Finding]:
+    """The changes of level and slow changes of a tree that may alert, and those that an alert
+    holds, in order of ids.
+    """
     wanted = Q(state__in=Finding.ALERTED) | Q(membership__isnull=False)
     parts = ("series__hardware", "series__mode", "series__metric", "after", "last", "membership")
-    found = Finding.objects.filter(wanted, series__tree=tree)
+    kinds = (Finding.Kind.LEVEL, Finding.Kind.SLOW)
+    found = Finding.all_kinds.filter(wanted, series__tree=tree, kind__in=kinds)
     return list(found.select_related(*parts).defer("why").order_by("pk"))
 
 
@@ -64,11 +72,11 @@ def read_evidence(
         return Read([_known(row, is_large=False) for row in findings])
     if min_effects is None:
         min_effects = MinEffects.of({row.series_id for row in proven}, tree=tree)
-    known = [_known(row, is_large=_is_large(row, min_effects)) for row in findings]
+    known = [_known(row, is_large=is_large(row, min_effects)) for row in findings]
     return Read(_with_history(known, findings, holds), _received(proven), _assigned(tree))
 
 
-def _is_large(row: Finding, min_effects: MinEffects) -> bool:
+def is_large(row: Finding, min_effects: MinEffects) -> bool:
     """One build a side must surely reach the threshold: its size is that of its builds."""
     least = min_effects.for_series(row.series).percent
     if row.state == Finding.State.ONE_BUILD and row.one_build is not None:
@@ -145,14 +153,19 @@ def _with_history(
         for one, row in zip(known, findings, strict=True)
         if one.is_proven and conclusions.is_large(one, holds)
     ]
+    old = uploaded_as_history(opening)
+    return [replace(one, is_history=True) if one.number in old else one for one in known]
+
+
+def uploaded_as_history(findings: Sequence[Finding]) -> set[int]:
+    """The ids of those at whose revision every run was uploaded as history; one query."""
     rows = (
         Run.objects.counted()
         .plain()
-        .filter(revision__in={row.revision_id for row in opening})
+        .filter(revision__in={row.revision_id for row in findings})
         .order_by()
         .values_list("revision_id", "hardware_id", "mode_id")
         .annotate(only=BoolAnd("history"))
     )
     historic = {(revision, hardware, mode) for revision, hardware, mode, only in rows if only}
-    old = {row.pk for row in opening if _measured(row) in historic}
-    return [replace(one, is_history=True) if one.number in old else one for one in known]
+    return {row.pk for row in findings if _measured(row) in historic}

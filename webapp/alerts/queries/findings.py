@@ -14,7 +14,9 @@ def findings_of(alerts: Iterable[Alert | int]) -> FindingQuerySet:
     """What alerts hold: regressions before improvements, each from the largest on."""
     worst_first = Case(When(verdict=Verdict.WORSE, then=0), default=1)
     size = Abs("change_pct").desc(nulls_first=True)
-    members = Finding.objects.filter(membership__alert__in=list(alerts), state__in=Finding.ALERTED)
+    members = Finding.all_kinds.filter(
+        membership__alert__in=list(alerts), state__in=Finding.ALERTED
+    )
     ordered = members.order_by("membership__alert_id", worst_first, size, "pk")
     return ordered.select_related("membership")
 

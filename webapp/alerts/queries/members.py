@@ -57,7 +57,7 @@ BUILD = """
       ORDER BY run.build_id LIMIT 1)
 """
 REVISIONS = ("revision", "previous", "after", "first", "last", "confirmed_by", "recovered_by")
-JSON_COLUMNS = ("locations", "one_build")
+JSON_COLUMNS = ("locations", "details", "one_build")
 
 MEMBERS = f"""
 SELECT wanted.alert, members.worse, members.better, {BUILD} AS build, {SELECTED}

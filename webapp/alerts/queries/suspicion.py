@@ -26,7 +26,8 @@ INTERVAL = 0.95
 class Suspicion:
     """A change began after ``after``, at the latest in ``last``, with ``chance`` given that it is
     real. ``commits`` is how many are known; None where that is one and others may lie between.
-    ``is_one_build``: it rests on one build a side, and names nobody's commit.
+    ``is_one_build``: it rests on one build a side, and names nobody's commit. ``is_slow``: it went
+    on from ``after`` to ``last``, and no commit is to blame.
     """
 
     after: Revision
@@ -34,12 +35,14 @@ class Suspicion:
     chance: float
     commits: int | None = None
     is_one_build: bool = False
+    is_slow: bool = False
 
     @property
     def commit(self) -> Revision | None:
         """The one that may be named; None while several share the suspicion."""
-        is_sure = self.commits == 1 and self.chance >= SURE and not self.is_one_build
-        return self.last if is_sure else None
+        is_sure = self.commits == 1 and self.chance >= SURE
+        names_none = self.is_one_build or self.is_slow
+        return self.last if is_sure and not names_none else None
 
 
 def suspicion_of(alert: Alert) -> Suspicion:
@@ -96,6 +99,8 @@ def _is_bisected(alert: Alert) -> bool:
 
 
 def _of_alert(alert: Alert, narrowest: tuple[float, Revision] | None) -> Suspicion:
+    if alert.is_slow:
+        return Suspicion(alert.after, alert.revision, 1.0, is_slow=True)
     if _is_bisected(alert):
         return Suspicion(alert.after, alert.likeliest, alert.named_probability or 0.0)
     if narrowest is None:

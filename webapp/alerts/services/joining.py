@@ -10,6 +10,22 @@ from webapp.alerts.models import Alert, AlertEvent, FormerAlert
 from webapp.alerts.services.events import RESTORED, Change, write
 from webapp.alerts.services.holds import follow_alerts
 from webapp.outbox.services import move_mails
+from webapp.results.models import Hardware
+from webapp.results.services import lock_trees
+
+
+def join_slow_losses(source: Hardware, into: Hardware) -> None:
+    """Of two open ones of what is one machine, the older goes on."""
+    found = Alert.objects.filter(kind=Alert.Kind.SLOW, hardware__in=[source, into])
+    lock_trees(found.values_list("tree_id", flat=True))
+    kept: dict[int, Alert] = {}
+    for alert in found.exclude(state=Alert.State.RESOLVED).order_by("pk"):
+        if alert.tree_id in kept:
+            join(
+                kept=kept[alert.tree_id], gone=alert, reason=f"{source} and {into} are one machine"
+            )
+        else:
+            kept[alert.tree_id] = alert
 
 
 def join(*, kept: Alert, gone: Alert, reason: str) -> None:

@@ -18,7 +18,7 @@ from webapp.results.services import lock_trees
 def alerts_that_join(source: Revision, into: Revision) -> tuple[Alert, Alert] | None:
     """The alert that will go and the one that takes it over, where both commits have one."""
     lock_trees([source.tree_id])
-    gone, kept = (Alert.objects.filter(revision=row).first() for row in (source, into))
+    gone, kept = (Alert.objects.of_levels().filter(revision=row).first() for row in (source, into))
     return (gone, kept) if gone and kept else None
 
 
@@ -35,23 +35,25 @@ def _move_findings(source: Revision, into: Revision) -> None:
     now, the one at ``into`` stands and supersedes the other.
     """
     between = Q(revision=source, previous=into) | Q(revision=into, previous=source)
-    Finding.objects.filter(between).delete()
-    live = dict(Finding.objects.live().filter(revision=into).values_list("series_id", "pk"))
-    twins = Finding.objects.live().filter(revision=source, series__in=live)
-    for twin in twins:
-        twin.state, twin.recovered_by = Finding.State.SUPERSEDED, None
-        twin.superseded_by_id = live[twin.series_id]
-        twin.save(update_fields=["state", "recovered_by", "superseded_by"])
-    Finding.objects.filter(previous=source).update(previous=into)
-    Finding.objects.filter(revision=source).update(revision=into, position=into.position)
+    Finding.all_kinds.filter(between).delete()
+    stays = Finding.all_kinds.live().filter(revision=into)
+    live = {(series, kind): pk for series, kind, pk in stays.values_list("series_id", "kind", "pk")}
+    for twin in Finding.all_kinds.live().filter(revision=source):
+        if (twin.series_id, twin.kind) in live:
+            twin.state, twin.recovered_by = Finding.State.SUPERSEDED, None
+            twin.superseded_by_id = live[twin.series_id, twin.kind]
+            twin.save(update_fields=["state", "recovered_by", "superseded_by"])
+    Finding.all_kinds.filter(previous=source).update(previous=into)
+    Finding.all_kinds.filter(revision=source).update(revision=into, position=into.position)
 
 
 def _move_alert(source: Revision, into: Revision) -> None:
     """One alert stands for one commit: that of ``into``, if any, takes over the other's log."""
-    moving = Alert.objects.filter(revision=source).first()
+    Alert.objects.filter(kind=Alert.Kind.SLOW, revision=source).update(revision=into)
+    moving = Alert.objects.of_levels().filter(revision=source).first()
     if moving is None:
         return
-    kept = Alert.objects.filter(tree=into.tree_id, revision=into).first()
+    kept = Alert.objects.of_levels().filter(tree=into.tree_id, revision=into).first()
     if kept is None:
         change = Change(moving, timezone.now())
         change.note(AlertEvent.Kind.MOVED, f"{source} and {into} are one commit")

@@ -1,6 +1,7 @@
 """Store a new alert."""
 
 from datetime import datetime
+from typing import Any
 
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.alerts.services.events import Change
@@ -8,7 +9,7 @@ from webapp.alerts.services.events import Change
 
 def open_alert(
     tree: int,
-    fields: dict[str, int],
+    fields: dict[str, Any],
     verdict: str,
     *,
     is_history: bool,

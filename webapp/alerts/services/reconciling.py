@@ -10,8 +10,9 @@ from django.utils import timezone
 from webapp.alerts.models import Alert
 from webapp.alerts.plan import plan_changes
 from webapp.alerts.plan.known import CommitRange, Known, KnownAlert, State
-from webapp.alerts.queries.evidence import Read, findings_in, read_evidence
+from webapp.alerts.queries.evidence import Read, alertable_in, read_evidence
 from webapp.alerts.queries.holds import holds_in
+from webapp.alerts.services.slow_losses import reconcile_slow_losses
 from webapp.alerts.services.writing import write_changes
 from webapp.analysis.models import Finding
 from webapp.results.services import begin_writing, lock_trees
@@ -33,7 +34,13 @@ def reconcile_alerts(tree: int, *, back: Mapping[int, int] = NOTHING_BACK) -> No
     When nothing changed, nothing is written. ``back`` says to which alert (id) findings (ids) were
     taken back, which may have moved since.
     """
-    findings = findings_in(tree)
+    alertable = alertable_in(tree)
+    findings = [row for row in alertable if row.kind == Finding.Kind.LEVEL]
+    _reconcile_levels(tree, findings, back)
+    reconcile_slow_losses(tree, [row for row in alertable if row.kind == Finding.Kind.SLOW])
+
+
+def _reconcile_levels(tree: int, findings: Sequence[Finding], back: Mapping[int, int]) -> None:
     holds = holds_in([tree])
     read = read_evidence(tree, findings, holds=holds)
     alerts = _alerts(tree, findings, read, back)
@@ -59,7 +66,7 @@ def _alerts(
     named = {one.alert for one in read.assigned} | set(back.values())
     named |= {row.alert for row in read.findings if row.alert is not None}
     wanted = Q(is_active=True) | Q(revision__in=suspects) | Q(pk__in=named)
-    stored = Alert.objects.filter(wanted, tree=tree).order_by("pk")
+    stored = Alert.objects.of_levels().filter(wanted, tree=tree).order_by("pk")
     return list(stored.select_related("revision", "after", "likeliest", "named"))
 
 

@@ -88,11 +88,17 @@ def split(
 
 def _lock_as_seen(alert: int, version: int) -> Alert:
     begin_writing()
-    return triage.lock_as_seen(alert, version)
+    row = triage.lock_as_seen(alert, version)
+    if row.is_slow:
+        raise TriageError(
+            f"Alert {alert} is a slow loss: what belongs to it is told by its window."
+        )
+    return row
 
 
 def _other(row: Alert, number: int) -> Alert:
-    other = Alert.objects.numbered(number).filter(tree=row.tree_id).exclude(pk=row.pk).first()
+    others = Alert.objects.of_levels().numbered(number).filter(tree=row.tree_id)
+    other = others.exclude(pk=row.pk).first()
     if other is None:
         raise TriageError(f"There is no other alert {number} in {row.tree}.")
     if not other.is_active:
@@ -144,7 +150,7 @@ def _refuse_strangers(at: Revision, chosen: Sequence[Finding]) -> None:
 
 def _alert_at(at: Revision, row: Alert, chosen: Sequence[Finding]) -> Alert:
     """An alert for the commit: one whose findings went, or a new one."""
-    there = Alert.objects.filter(tree=row.tree_id, revision=at).first()
+    there = Alert.objects.of_levels().filter(tree=row.tree_id, revision=at).first()
     if there is not None and there.is_active:
         raise TriageError(
             f"Alert {there.pk} stands for {at} already, and an alert is one commit: name another "

@@ -245,6 +245,7 @@ def _write(
     was_resolved = row.is_resolved_by_people
     for name, value in changes.items():
         setattr(row, name, value)
+    _refuse_second_slow_loss(row)
     row.version += 1
     row.updated_at = timezone.now()
     row.save()
@@ -259,6 +260,16 @@ def _write(
         before={name: _plain(value) for name, value in before.items()} if undoable else {},
     )
     return row
+
+
+def _refuse_second_slow_loss(row: Alert) -> None:
+    """At most one is open for a machine, and a later one may have been opened."""
+    if not row.is_slow or row.state == State.RESOLVED:
+        return
+    same = Alert.objects.filter(tree=row.tree_id, hardware=row.hardware_id, kind=row.kind)
+    other = same.exclude(state=State.RESOLVED).exclude(pk=row.pk).first()
+    if other is not None:
+        raise TriageError(f"Alert {other.pk} is open for the slow loss of this machine already.")
 
 
 def restored(row: Alert) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def write_changes(
     writer = _Writer(tree, changes, alerts, findings, now)
     for change in changes:
         writer.do(change)
-    _store_members(writer.members)
+    store_members(writer.members)
     write(list(writer.alerts.values()))
 
 
@@ -102,14 +102,14 @@ class _Writer:
 
     def leave(self, change: plan.Leave) -> None:
         rows = [self.findings[number] for number in change.findings]
-        self.alerts[change.alert].note(Kind.LEFT, _names(rows), rows)
+        self.alerts[change.alert].note(Kind.LEFT, names_of(rows), rows)
         for row in rows:
             self.members.setdefault(row.pk, None)
 
     def join(self, change: plan.Join) -> None:
         rows = [self.findings[number] for number in change.findings]
         row = self.alerts[change.alert]
-        row.note(Kind.JOINED, _names(rows), rows)
+        row.note(Kind.JOINED, names_of(rows), rows)
         self.members |= dict.fromkeys(change.findings, row.alert.pk)
 
     def take_up(self, change: plan.TakeUp) -> None:
@@ -190,7 +190,7 @@ def _revisions(tree: int, changes: Iterable[plan.PlannedChange]) -> dict[int, Re
     return {row.position: row for row in rows}
 
 
-def _store_members(members: Mapping[int, int | None]) -> None:
+def store_members(members: Mapping[int, int | None]) -> None:
     """Let each finding (id) be held by its alert (id), or by none."""
     if not members:
         return
@@ -202,7 +202,8 @@ def _store_members(members: Mapping[int, int | None]) -> None:
     )
 
 
-def _names(rows: Sequence[Finding]) -> str:
+def names_of(rows: Sequence[Finding]) -> str:
+    """The series of findings in a few words, for an event."""
     named = [f"{row.series.mode} on {row.series.hardware}" for row in rows[:NAMED_IN_AN_EVENT]]
     more = len(rows) - len(named)
     return ", ".join(named) + (f" and {more} more" if more > 0 else "")

@@ -1,10 +1,11 @@
 """Changes that the detector found."""
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import Case, F, OuterRef, Q, Subquery, Value, When
+from django.db.models import Case, F, Max, OuterRef, Q, Subquery, Value, When
 from django.db.models.functions import Abs
 
 from webapp.analysis.models.comparisons import Flag, Verdict
@@ -24,6 +25,37 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         """
         may_be_none = Q(low_pct__lt=0, high_pct__gt=0)
         return self.live().exclude(Q(state=Finding.State.RECOVERED) & may_be_none)
+
+    def proven(self) -> Self:
+        """Those that no later points took back."""
+        return self.filter(state__in=Finding.PROVEN)
+
+    def last_changes(self, series: Iterable[Series | int]) -> dict[int, tuple[int, float]]:
+        """For each of some series that changed: the position of its last proven change, and the
+        size of the largest in percent (infinite beyond the double range); in one query.
+        """
+        rows = (
+            self.on_display()
+            .proven()
+            .filter(series__in=list(series))
+            .order_by()
+            .values("series_id")
+            .annotate(last=Max("position"), size=Max(Abs("change_pct")))
+        )
+        return {row["series_id"]: (row["last"], row["size"] or inf) for row in rows}
+
+    def last_changed(self) -> tuple[str, str] | None:
+        """The names of tree and metric of the proven change detected last, on a real machine where
+        there is one; None where nothing changed. In one query.
+        """
+        return (
+            self.on_display()
+            .proven()
+            .filter(series__variant=None)
+            .order_by("series__hardware__lab__simulated", "-first_detected_at", "-pk")
+            .values_list("series__tree__name", "series__metric__name")
+            .first()
+        )
 
     def with_builds(self) -> Self:
         """Each with ``build``, the build that its likeliest revision was measured with."""
@@ -88,12 +120,28 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         )
 
 
-class Finding(models.Model):
-    """One change of level in one series.
+AllKinds = models.Manager.from_queryset(FindingQuerySet)
 
-    The suspects are the commits later than ``after`` up to and including ``last`` (95 %);
-    ``revision`` is the likeliest first one at the new level, ``here`` its probability given that
-    the change is real, ``probability`` that of being real. Percentages are new level against old.
+
+class LevelManager(AllKinds["Finding"]):
+    """Changes of level alone: what may have one commit to blame."""
+
+    def get_queryset(self) -> FindingQuerySet:
+        """Only these; the others are asked for by name (``all_kinds``)."""
+        return FindingQuerySet(self.model, using=self._db).filter(kind=Finding.Kind.LEVEL)
+
+
+class Finding(models.Model):
+    """What was found in one series, mostly a change of level: ``objects`` are these alone.
+
+    Of other kinds (``all_kinds``) no commit is blamed. An *excursion* is ``revision`` alone, and
+    recovered; from ``revision`` on another *noise* or other shares of the *modes* of runs are seen,
+    whose figures are in ``details``; a *slow* change goes on from ``previous`` to ``revision``.
+
+    Of a change of level the suspects are the commits later than ``after`` up to and including
+    ``last`` (95 %); ``revision`` is the likeliest first one at the new level, ``here`` its
+    probability given that the change is real, ``probability`` that of being real. Percentages are
+    new level against old.
     ``first_detected_at`` is never rewritten; the rest is where the finding stands now, and its
     events tell how it came there. It is recovered when a later confirmed finding of the opposite
     direction took at least 75 % of it back: ``recovered_by`` is the likeliest revision of that.
@@ -110,11 +158,21 @@ class Finding(models.Model):
         SUPERSEDED = "superseded", "superseded"
         RETRACTED = "retracted", "retracted"
 
+    class Kind(models.TextChoices):
+        LEVEL = "level", "change of level"
+        EXCURSION = "excursion", "excursion"
+        NOISE = "noise", "change of noise"
+        MODES = "modes", "change of modes of runs"
+        SLOW = "slow", "slow change"
+
     PROVEN = (State.CONFIRMED, State.RECOVERED)
     ALERTED = (State.ONE_BUILD, *PROVEN)
     LIVE = (State.CANDIDATE, *ALERTED)
 
     series = models.ForeignKey(Series, on_delete=models.CASCADE, related_name="findings")
+    kind = models.CharField(
+        max_length=9, choices=Kind, default=Kind.LEVEL, db_default=Value(Kind.LEVEL.value)
+    )
     state = models.CharField(max_length=10, choices=State)
     verdict = models.CharField(max_length=12, choices=Verdict)
     revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="findings")
@@ -133,7 +191,9 @@ class Finding(models.Model):
     )
     position = models.BigIntegerField(help_text="Of the likeliest first revision.")
     here = models.FloatField()
-    change_pct = models.FloatField(null=True, help_text="Null: beyond the double range.")
+    change_pct = models.FloatField(
+        null=True, help_text="Null: beyond the double range, or of a change of noise."
+    )
     low_pct = models.FloatField(null=True)
     high_pct = models.FloatField(null=True)
     level_before = models.FloatField(help_text="In the metric's unit.")
@@ -150,18 +210,24 @@ class Finding(models.Model):
         db_default=Value([], models.JSONField()),
         help_text="Where it may have begun: position, name and probability of each revision.",
     )
+    details: Any = models.JSONField(
+        default=dict,
+        db_default=Value({}, models.JSONField()),
+        help_text="Ratio of a change of noise; shares and gap of modes.",
+    )
     one_build: Any = models.JSONField(null=True, help_text="Null: found by the detector.")
     detector = models.IntegerField(help_text="The version of the method.")
     first_detected_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
-    objects = FindingQuerySet.as_manager()
+    all_kinds = AllKinds()
+    objects = LevelManager()
 
     class Meta:
         ordering = ["series", "position"]
         constraints = [
             models.UniqueConstraint(
-                fields=["series", "revision"],
+                fields=["series", "revision", "kind"],
                 name="finding_once_at_a_revision",
                 condition=Q(state__in=["candidate", "one build", "confirmed", "recovered"]),
             ),
@@ -185,10 +251,14 @@ class Finding(models.Model):
             models.CheckConstraint(
                 condition=~Q(revision=F("previous")), name="finding_between_two_revisions"
             ),
+            models.CheckConstraint(
+                condition=Q(kind__in=["level", "excursion", "noise", "modes", "slow"]),
+                name="finding_of_a_kind",
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.series_id}@{self.position}: {self.verdict} ({self.state})"
+        return f"{self.series_id}@{self.position}: {self.kind}, {self.verdict} ({self.state})"
 
     @property
     def flag(self) -> Flag:

@@ -29,13 +29,13 @@ def facts_of(series: Iterable[Series]) -> dict[int, SeriesFacts]:
     rows = {one.pk: one for one in series}
     asked = {pk: one for pk, one in rows.items() if one.is_plain} | _plain_twins(rows.values())
     known = {one.pk for one in asked.values()}
-    summaries = dict(
-        SeriesAnalysis.objects.filter(series__in=known).values_list("series_id", "summary")
+    noises = dict(
+        SeriesAnalysis.objects.filter(series__in=known).values_list("series_id", "summary__noise")
     )
     settings = SeriesSettings.objects.in_bulk(list(known))
     found = {pk: asked.get(pk, one) for pk, one in rows.items()}
     return {
-        pk: _facts(one, settings.get(one.pk), summaries.get(one.pk) or {})
+        pk: _facts(one, settings.get(one.pk), {"noise": noises.get(one.pk)})
         for pk, one in found.items()
     }
 

@@ -101,6 +101,7 @@ class Measured(Protocol):
 
 
 Pair = tuple[Measured, Measured, SeriesFacts]
+Sides = tuple[Summary, Summary]
 Name = TypeVar("Name", bound=Hashable)
 
 
@@ -131,15 +132,18 @@ def judge_pairs(pairs: Mapping[Name, Pair]) -> dict[Name, PointVerdict]:
     found: dict[Name, PointVerdict] = {}
     for margin in {facts.margin_pct for _, _, facts in pairs.values()}:
         its = {pk: pair for pk, pair in pairs.items() if pair[2].margin_pct == margin}
-        rows = _compared(list(its.values()), margin)
-        found |= {pk: _verdict(rows, row, pair) for row, (pk, pair) in enumerate(its.items())}
+        sides = [(before.summary, after.summary) for before, after, _ in its.values()]
+        rows = _compared(list(its.values()), sides, margin)
+        found |= {
+            pk: _verdict(rows, row, pair, sides[row]) for row, (pk, pair) in enumerate(its.items())
+        }
     return found
 
 
-def _compared(pairs: Sequence[Pair], margin: float) -> Comparisons:
+def _compared(pairs: Sequence[Pair], sides: Sequence[Sides], margin: float) -> Comparisons:
     return compare_many(
-        Summaries([before.summary for before, _, _ in pairs]),
-        Summaries([after.summary for _, after, _ in pairs]),
+        Summaries([before for before, _ in sides]),
+        Summaries([after for _, after in sides]),
         better=[facts.better for _, _, facts in pairs],
         margin=margin,
         build_noise=[facts.build_noise for _, _, facts in pairs],
@@ -147,7 +151,7 @@ def _compared(pairs: Sequence[Pair], margin: float) -> Comparisons:
     )
 
 
-def _verdict(rows: Comparisons, row: int, pair: Pair) -> PointVerdict:
+def _verdict(rows: Comparisons, row: int, pair: Pair, sides: Sides) -> PointVerdict:
     unit = LEVELS[rows.unit[row]]
     disagree = pair[0].disagrees or pair[1].disagrees
     proven = rows.proven[row] and not rows.inside[row]
@@ -161,7 +165,7 @@ def _verdict(rows: Comparisons, row: int, pair: Pair) -> PointVerdict:
         p=float(rows.p[row]),
         df=_known(rows.df[row]),
         unit=unit,
-        units=_units(pair, unit),
+        units=(sides[0].linear[unit].units, sides[1].linear[unit].units),
         build_noise=_noise(pair, unit),
         one_build=bool(rows.one_build[row]),
         builds_differ=bool(rows.one_build[row] and proven) and not disagree,
@@ -194,11 +198,6 @@ def _noise(pair: Pair, unit: Level) -> BuildNoise | None:
     before, after, facts = pair
     unused = unit is Level.BUILD or before.is_of_the_builds_of(after)
     return None if unused else facts.build_noise
-
-
-def _units(pair: Pair, unit: Level) -> tuple[int, int]:
-    before, after, _ = pair
-    return before.summary.linear[unit].units, after.summary.linear[unit].units
 
 
 def _known(value: float) -> float | None:

@@ -1,6 +1,6 @@
 """Run the change detector over series, each from the newest checkpoint before what changed.
 
-The detector is a fold over the revisions of a series (``webapp.stats.changes``). Its state is kept
+The detector reads the revisions of a series in order (``webapp.stats.detector``). Its state is kept
 every ``CHECKPOINT_EVERY`` revisions, so one new point costs the reading of fewer revisions than
 that, at 60 as at 5,000; a point that arrives late, or goes, is folded in from the checkpoint
 before it. What is found is a function of the points alone.
@@ -18,10 +18,12 @@ from webapp.analysis.services.epoch_states import EpochStates, joined, present_a
 from webapp.events.queries import Epochs
 from webapp.results.models import Series, counted
 from webapp.results.services import insert_rows
-from webapp.stats import agreeing, changes, decisive
+from webapp.stats import agreeing, changes, decisive, detector
+from webapp.stats.levels import Findings
 
 CHECKPOINT_EVERY = 64
 NO_EPOCHS: Mapping[int, Epochs] = {}
+NOTHING = Findings()
 
 # Of a variant's series nothing is found: to the analysis it has no points.
 SAMPLES_FROM = """
@@ -62,14 +64,16 @@ class FirstPairs:
 class Detected:
     """A series with everything the detector says about it now; ``recent`` is what its newest
     revisions say, to be read together with other series. Its ``first`` pairs are None where no
-    first revisions were read: they are as stored. ``by_epoch`` has what is said of each epoch
-    alone; ``starts`` are the first positions of all but the first.
+    first revisions were read: they are as stored. ``others`` are its findings that are no change
+    of level. ``by_epoch`` has what is said of each epoch alone; ``starts`` are the first positions
+    of all but the first.
     """
 
     series: Series
     analysis: changes.Analysis
     recent: agreeing.Recent | None = None
     first: FirstPairs | None = None
+    others: Findings = NOTHING
     by_epoch: Sequence[changes.Analysis] = ()
     starts: Sequence[int] = ()
 
@@ -91,7 +95,7 @@ def detect_changes(
         known, read = resumed[series.pk], points.get(series.pk, [])
         states = list(known.states)
         for number, its in known.by_epoch(read):
-            states += [changes.start() for _ in range(len(states), number + 1)]
+            states += [detector.start() for _ in range(len(states), number + 1)]
             is_over = known.is_over(number)
             for position, state in _fold(states[number], its, is_over=is_over):
                 states[number] = state
@@ -99,11 +103,22 @@ def detect_changes(
                     kept.append(_row(series, position, state))
         by_epoch = present_all(states, series.better)
         first = _first_pairs(series, known, read, stored_pairs.get(series.pk))
-        recent = agreeing.recent_of(states[-1], series.better)
-        starts = known.epochs.starts
-        found.append(Detected(series, joined(by_epoch), recent, first, by_epoch, starts))
+        found.append(_detected(series, by_epoch, states[-1], first, known.epochs.starts))
     insert_rows(Checkpoint, kept)
     return found
+
+
+def _detected(
+    series: Series,
+    by_epoch: Sequence[detector.Report],
+    newest: detector.State,
+    first: FirstPairs | None,
+    starts: Sequence[int],
+) -> Detected:
+    told = joined(by_epoch)
+    recent = agreeing.recent_of(newest.fold, series.better)
+    analyses = [one.analysis for one in by_epoch]
+    return Detected(series, told.analysis, recent, first, told.others, analyses, starts)
 
 
 def _first_pairs(
@@ -163,8 +178,8 @@ def _builds(point: changes.Point) -> tuple[decisive.Build, ...]:
 
 
 def _fold(
-    state: changes.State, points: Sequence[changes.Point], *, is_over: bool
-) -> Iterator[tuple[int | None, changes.State]]:
+    state: detector.State, points: Sequence[changes.Point], *, is_over: bool
+) -> Iterator[tuple[int | None, detector.State]]:
     """The states to keep, with the position of each, and at last the state after all points, which
     is kept too where their epoch ``is_over``.
 
@@ -173,19 +188,15 @@ def _fold(
     """
     at = 0
     while at < len(points):
-        ahead = CHECKPOINT_EVERY - _length(state) % CHECKPOINT_EVERY
+        ahead = CHECKPOINT_EVERY - state.length % CHECKPOINT_EVERY
         part = points[at : at + ahead]
-        state = changes.advance(state, part)
+        state = detector.advance(state, part)
         at += len(part)
         is_last = is_over and at == len(points)
         yield (part[-1].position if len(part) == ahead or is_last else None), state
 
 
-def _length(state: changes.State) -> int:
-    return state.count + len(state.left_out)
-
-
-def _row(series: Series, position: int, state: changes.State) -> dict[str, Any]:
+def _row(series: Series, position: int, state: detector.State) -> dict[str, Any]:
     return {
         "series_id": series.pk,
         "position": position,

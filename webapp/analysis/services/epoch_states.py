@@ -13,7 +13,7 @@ from django.db import connection
 
 from webapp.events.queries import ONE_EPOCH, Epochs
 from webapp.results.models import Series
-from webapp.stats import changes
+from webapp.stats import changes, detector
 from webapp.stats.better import Better
 
 BEFORE_ALL, BEYOND_ALL = -1, 2**63 - 1
@@ -37,7 +37,7 @@ class EpochStates:
     """
 
     epochs: Epochs
-    states: Sequence[changes.State]
+    states: Sequence[detector.State]
     position: int | None
 
     @property
@@ -67,13 +67,13 @@ def resume(claimed: Sequence[Series], epochs: Mapping[int, Epochs]) -> dict[int,
         for series in claimed
         for interval in _intervals(epochs.get(series.pk, ONE_EPOCH))
     ]
-    found: dict[int, dict[int, changes.State]] = defaultdict(dict)
+    found: dict[int, dict[int, detector.State]] = defaultdict(dict)
     last: dict[int, int] = {}
     with connection.cursor() as cursor:
         columns = [list(column) for column in zip(*wanted, strict=True)]
         cursor.execute(NEWEST_OF_EPOCHS, columns or [[]] * 4)
         for pk, number, position, state in cursor.fetchall():
-            found[pk][number] = changes.State.from_data(json.loads(state))
+            found[pk][number] = detector.State.from_data(json.loads(state))
             last[pk] = max(position, last.get(pk, BEFORE_ALL))
     return {
         series.pk: EpochStates(
@@ -89,29 +89,41 @@ def _intervals(epochs: Epochs) -> Iterator[tuple[int, int, int]]:
     yield from zip(range(len(starts)), starts, [*epochs.starts, BEYOND_ALL], strict=True)
 
 
-def _filled(found: Mapping[int, changes.State]) -> list[changes.State]:
+def _filled(found: Mapping[int, detector.State]) -> list[detector.State]:
     """One after the other; an epoch without points has the state of nothing."""
-    return [found.get(number) or changes.start() for number in range(max(found, default=0) + 1)]
+    return [found.get(number) or detector.start() for number in range(max(found, default=0) + 1)]
 
 
-def present_all(states: Sequence[changes.State], better: Better) -> list[changes.Analysis]:
+def present_all(states: Sequence[detector.State], better: Better) -> list[detector.Report]:
     """What is said of each epoch. Of those that are over no candidate is left: no later revision
     will confirm it.
     """
-    found = [changes.present(state, better) for state in states]
-    over = [
-        replace(one, changes=tuple(each for each in one.changes if each.state != "candidate"))
-        for one in found[:-1]
-    ]
-    return [*over, found[-1]]
+    found = [detector.present(state, better) for state in states]
+    return [*(_over(one) for one in found[:-1]), found[-1]]
 
 
-def joined(by_epoch: Sequence[changes.Analysis]) -> changes.Analysis:
+def _over(report: detector.Report) -> detector.Report:
+    proven = tuple(each for each in report.analysis.changes if each.state != "candidate")
+    return replace(report, analysis=replace(report.analysis, changes=proven))
+
+
+def joined(by_epoch: Sequence[detector.Report]) -> detector.Report:
     """What is said of the whole series: noise and what can be proven are the last epoch's."""
-    return replace(
-        by_epoch[-1],
-        changes=tuple(each for one in by_epoch for each in one.changes),
-        segments=tuple(each for one in by_epoch for each in one.segments),
-        retracted=tuple(each for one in by_epoch for each in one.retracted),
-        left_out=tuple(each for one in by_epoch for each in one.left_out),
+    analyses = [one.analysis for one in by_epoch]
+    others = [one.others for one in by_epoch]
+    return detector.Report(
+        replace(
+            analyses[-1],
+            changes=tuple(each for one in analyses for each in one.changes),
+            segments=tuple(each for one in analyses for each in one.segments),
+            retracted=tuple(each for one in analyses for each in one.retracted),
+            left_out=tuple(each for one in analyses for each in one.left_out),
+        ),
+        replace(
+            others[-1],
+            excursions=tuple(each for one in others for each in one.excursions),
+            noise_changes=tuple(each for one in others for each in one.noise_changes),
+            modes=tuple(each for one in others for each in one.modes),
+            slow=tuple(each for one in others for each in one.slow),
+        ),
     )

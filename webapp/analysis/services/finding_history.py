@@ -55,7 +55,8 @@ def note_changes(
     logged = {row.finding_id: snapshot_of(row) for row in FindingEvent.objects.newest_of(known)}
     rows = []
     for finding in findings:
-        kind = _kind(logged.get(finding.pk) or before.get(finding.pk), snapshot_of(finding))
+        old = logged.get(finding.pk) or before.get(finding.pk)
+        kind = _kind(old, snapshot_of(finding), moves=finding.kind != Finding.Kind.SLOW)
         if kind is not None:
             rows.append(
                 {
@@ -68,15 +69,17 @@ def note_changes(
     insert_rows(FindingEvent, rows)
 
 
-def _kind(old: FindingSnapshot | None, new: FindingSnapshot) -> Kind | None:
-    """The one word for what changed, the weightiest first; None when nothing worth a row did."""
+def _kind(old: FindingSnapshot | None, new: FindingSnapshot, *, moves: bool) -> Kind | None:
+    """The one word for what changed, the weightiest first; None when nothing worth a row did. What
+    reaches to the newest revision goes on with each, and never ``moves``.
+    """
     if old is None:
         return Kind.DETECTED
     if old.state != new.state:
         return _entered(State(old.state), State(new.state))
-    if old.revision_id != new.revision_id:
+    if moves and old.revision_id != new.revision_id:
         return Kind.MOVED
-    if (old.after_id, old.last_id) != (new.after_id, new.last_id):
+    if moves and (old.after_id, old.last_id) != (new.after_id, new.last_id):
         return Kind.REFINED
     return Kind.RESIZED if _is_resized(old, new) else None
 

@@ -1,7 +1,7 @@
 """Bring the stored findings in line with what the detector says now."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import isfinite
 from typing import Any
@@ -11,8 +11,9 @@ from django.utils import timezone
 
 from webapp.analysis.models import Comparison, Finding, Flag, Verdict
 from webapp.analysis.services.detecting import Detected
-from webapp.analysis.services.finding_history import note_changes, snapshot_of
+from webapp.analysis.services.finding_history import FindingSnapshot, note_changes, snapshot_of
 from webapp.analysis.services.first_pairs import JudgedPair
+from webapp.analysis.services.other_findings import Other, match_others, others_of
 from webapp.analysis.services.shown import REASONS, Shown, say_why_withdrawn, shown_by
 from webapp.analysis.services.superseding import Present, successor_of, supersede
 from webapp.results.models import Revision
@@ -21,8 +22,11 @@ from webapp.stats import changes
 FEWEST_REVISIONS = 5
 """A confirmed change rests on two revisions a side, and the noise on one more."""
 
-Ids = Mapping[tuple[int, int], int]  # (tree id, position) → revision id
+Ids = Mapping[int, Mapping[int, int]]
+"""By tree (id) and position, the id of a revision."""
+
 COMPARED = (
+    "kind",
     "state",
     "verdict",
     "revision_id",
@@ -47,6 +51,7 @@ COMPARED = (
     "probability",
     "why",
     "locations",
+    "details",
     "one_build",
     "detector",
 )
@@ -60,6 +65,7 @@ NOTHING_JUDGED: Mapping[int, Sequence[JudgedPair]] = {}
 class Pairing:
     """A change and the stored finding that it is now, or None when it is new."""
 
+    change: changes.Change
     fields: dict[str, Any]
     finding: Finding | None
 
@@ -67,8 +73,8 @@ class Pairing:
 def reconcile_findings(
     detected: Sequence[Detected], judged: Mapping[int, Sequence[JudgedPair]] = NOTHING_JUDGED
 ) -> None:
-    """Make, move and retract findings so that the live ones are exactly the present changes: the
-    detector's, and by series (id) the losses that first pairs show.
+    """Make, move and retract findings so that the live ones are exactly the present ones: the
+    detector's, of all kinds, and by series (id) the losses that first pairs show.
 
     A finding that was confirmed or rested on one build a side and is gone is kept, as superseded
     by the one that took its place or else as retracted; a candidate that is gone was never more
@@ -77,42 +83,83 @@ def reconcile_findings(
     """
     now = timezone.now()
     shown = {one.series.pk: shown_by(one, judged.get(one.series.pk, ())) for one in detected}
-    ids = _revision_ids(detected, shown)
+    others = {one.series.pk: others_of(one) for one in detected}
+    ids = _revision_ids(detected, shown, others)
     stored: dict[int, list[Finding]] = {}
-    live = Finding.objects.live().of_all([one.series for one in detected])
+    live = Finding.all_kinds.live().of_all([one.series for one in detected])
     for row in live.select_related("after", "last"):
         stored.setdefault(row.series_id, []).append(row)
-    new: list[Finding] = []
-    moved: list[Finding] = []
-    gone: list[Finding] = []
-    replaced: list[tuple[Finding, Finding]] = []
     before = {row.pk: snapshot_of(row) for rows in stored.values() for row in rows}
+    draft = _Draft(now)
     for one in detected:
-        left = stored.get(one.series.pk, [])
-        present = []
-        changes_shown = shown[one.series.pk]
-        for change, pairing in zip(
-            changes_shown, _pair(one, changes_shown, ids, left), strict=True
-        ):
-            finding = pairing.finding or _new(one, pairing.fields, now)
-            present.append(Present(change.change, finding, is_new=pairing.finding is None))
-            if pairing.finding is None:
-                new.append(finding)
-            elif _update(finding, pairing.fields, now):
-                moved.append(finding)
-        for row in left:
-            by = successor_of(row, present) if row.state in Finding.ALERTED else None
-            if by is None:
-                say_why_withdrawn(row, judged.get(row.series_id, ()))
-                gone.append(row)
-            else:
-                replaced.append((row, by))
-    retracted = _take_away(gone, now)
-    Finding.objects.bulk_update(moved, [_attribute(name) for name in (*COMPARED, "updated_at")])
-    Finding.objects.bulk_create(new)
-    supersede(replaced, now)
-    superseded = [row for row, _ in replaced]
-    note_changes([*new, *moved, *retracted, *superseded], before=before, now=now)
+        rows = stored.get(one.series.pk, [])
+        left = [row for row in rows if row.kind == Finding.Kind.LEVEL]
+        pairings = _pair(one, shown[one.series.pk], ids, left)
+        _reconcile_levels(draft, one, pairings, left, judged.get(one.series.pk, ()))
+        _reconcile_others(draft, one, others[one.series.pk], ids, rows)
+    draft.write(before)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """What is to become of findings, before it is written."""
+
+    now: datetime
+    new: list[Finding] = field(default_factory=list)
+    moved: list[Finding] = field(default_factory=list)
+    gone: list[Finding] = field(default_factory=list)
+    replaced: list[tuple[Finding, Finding]] = field(default_factory=list)
+
+    def put(self, one: Detected, fields: dict[str, Any], stored: Finding | None) -> Finding:
+        """Let a finding of a series say what ``fields`` do: the stored one, or a new one."""
+        if stored is None:
+            stored = _new(one, fields, self.now)
+            self.new.append(stored)
+        elif _update(stored, fields, self.now):
+            self.moved.append(stored)
+        return stored
+
+    def write(self, before: Mapping[int, FindingSnapshot]) -> None:
+        """Store all of it, with its events; ``before`` is where findings (ids) stood."""
+        retracted = _take_away(self.gone, self.now)
+        columns = [_attribute(name) for name in (*COMPARED, "updated_at")]
+        Finding.all_kinds.bulk_update(self.moved, columns)
+        Finding.all_kinds.bulk_create(self.new)
+        supersede(self.replaced, self.now)
+        superseded = [row for row, _ in self.replaced]
+        changed = [*self.new, *self.moved, *retracted, *superseded]
+        note_changes(changed, before=before, now=self.now)
+
+
+def _reconcile_levels(
+    draft: _Draft,
+    one: Detected,
+    pairings: Sequence[Pairing],
+    left: Sequence[Finding],
+    judged: Sequence[JudgedPair],
+) -> None:
+    """Changes of level; what is ``left`` of the stored ones is gone."""
+    present = []
+    for pairing in pairings:
+        finding = draft.put(one, pairing.fields, pairing.finding)
+        present.append(Present(pairing.change, finding, is_new=pairing.finding is None))
+    for row in left:
+        by = successor_of(row, present) if row.state in Finding.ALERTED else None
+        if by is None:
+            say_why_withdrawn(row, judged)
+            draft.gone.append(row)
+        else:
+            draft.replaced.append((row, by))
+
+
+def _reconcile_others(
+    draft: _Draft, one: Detected, others: Sequence[Other], ids: Ids, rows: Sequence[Finding]
+) -> None:
+    """Findings of the other kinds."""
+    left = [row for row in rows if row.kind != Finding.Kind.LEVEL]
+    for each, stored in zip(others, match_others(others, left), strict=True):
+        draft.put(one, each.fields(ids[one.series.tree_id]), stored)
+    draft.gone += left
 
 
 def set_flags(detected: Sequence[Detected]) -> None:
@@ -133,17 +180,25 @@ def set_flags(detected: Sequence[Detected]) -> None:
     compared.filter(~Q(flag="") | Exists(at_it)).update(flag=flag)
 
 
-def _revision_ids(detected: Sequence[Detected], shown: Mapping[int, Sequence[Shown]]) -> Ids:
-    """The ids of every revision that a change names, in one query."""
+def _revision_ids(
+    detected: Sequence[Detected],
+    shown: Mapping[int, Sequence[Shown]],
+    others: Mapping[int, Sequence[Other]],
+) -> Ids:
+    """The ids of every revision that a finding names, in one query."""
     wanted: dict[int, set[int]] = {}
     for one in detected:
+        positions = wanted.setdefault(one.series.tree_id, set())
         for each in shown[one.series.pk]:
-            wanted.setdefault(one.series.tree_id, set()).update(_positions(each))
+            positions.update(_positions(each))
+        for other in others[one.series.pk]:
+            positions.update(other.positions())
     positions = set().union(*wanted.values())
     rows = Revision.objects.filter(tree__in=wanted, position__in=positions)
-    return {
-        (tree, position): pk for tree, position, pk in rows.values_list("tree_id", "position", "pk")
-    }
+    ids: dict[int, dict[int, int]] = {tree: {} for tree in wanted}
+    for tree, position, pk in rows.values_list("tree_id", "position", "pk"):
+        ids[tree][position] = pk
+    return ids
 
 
 def _positions(shown: Shown) -> Iterable[int]:
@@ -159,14 +214,16 @@ def _pair(one: Detected, shown: Sequence[Shown], ids: Ids, left: list[Finding]) 
     The same likeliest revision first; then, for a place that was refined, the nearest finding of
     the same direction that shares a suspect with it.
     """
-    pairings = {i: Pairing(_fields(each, one, ids), None) for i, each in enumerate(shown)}
+    pairings = {
+        i: Pairing(each.change, _fields(each, one, ids), None) for i, each in enumerate(shown)
+    }
     for exact in (True, False):
         for i, each in enumerate(shown):
             if pairings[i].finding is None:
                 finding = _match(each.change, left, exact=exact)
                 if finding is not None:
                     left.remove(finding)
-                    pairings[i] = Pairing(pairings[i].fields, finding)
+                    pairings[i] = replace(pairings[i], finding=finding)
     return list(pairings.values())
 
 
@@ -186,18 +243,19 @@ def _match(change: changes.Change, left: Sequence[Finding], *, exact: bool) -> F
 
 
 def _fields(shown: Shown, one: Detected, ids: Ids) -> dict[str, Any]:
-    tree, change, recovered_by = one.series.tree_id, shown.change, shown.recovered_by
+    its, change, recovered_by = ids[one.series.tree_id], shown.change, shown.recovered_by
     confirmed_by = change.confirmed_by
     return {
+        "kind": Finding.Kind.LEVEL,
         "state": Finding.State.RECOVERED if recovered_by else change.state,
         "verdict": change.verdict,
-        "revision_id": ids[tree, change.revision.position],
-        "previous_id": ids[tree, change.previous.position],
-        "after_id": ids[tree, change.after.position],
-        "first_id": ids[tree, change.first.position],
-        "last_id": ids[tree, change.last.position],
-        "confirmed_by_id": ids[tree, confirmed_by.position] if confirmed_by else None,
-        "recovered_by_id": ids[tree, recovered_by.position] if recovered_by else None,
+        "revision_id": its[change.revision.position],
+        "previous_id": its[change.previous.position],
+        "after_id": its[change.after.position],
+        "first_id": its[change.first.position],
+        "last_id": its[change.last.position],
+        "confirmed_by_id": its[confirmed_by.position] if confirmed_by else None,
+        "recovered_by_id": its[recovered_by.position] if recovered_by else None,
         "position": change.revision.position,
         "here": change.here,
         "change_pct": _finite(change.change_pct),
@@ -213,6 +271,7 @@ def _fields(shown: Shown, one: Detected, ids: Ids) -> dict[str, Any]:
         "probability": change.probability,
         "why": shown.why,
         "locations": [list(one) for one in change.locations],
+        "details": {},
         "one_build": shown.one_build,
         "detector": changes.VERSION,
     }
@@ -250,7 +309,7 @@ def _take_away(gone: Sequence[Finding], now: datetime) -> list[Finding]:
         Finding.objects.filter(pk__in=candidates).delete()
     for row in proven:
         row.state, row.recovered_by_id, row.updated_at = Finding.State.RETRACTED, None, now
-    Finding.objects.bulk_update(proven, ["state", "recovered_by", "updated_at", *REASONS])
+    Finding.all_kinds.bulk_update(proven, ["state", "recovered_by", "updated_at", *REASONS])
     return proven
 
 

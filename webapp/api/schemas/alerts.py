@@ -15,9 +15,11 @@ class AlertOut(BaseModel):
     ``revision``; ``likeliest`` is the one that most findings name, the first measured at the new
     level. ``commit`` is the cause: null while no commit holds 80 % of the chance alone. Until then
     ``commits`` share ``chance``; null where only one of them is known, and others may be. With
-    ``one_build`` it all rests on one build a side, and no commit is named."""
+    ``one_build`` it all rests on one build a side, and no commit is named. Of the kind ``slow`` the
+    loss went on from ``after`` to ``revision``, and none is to blame."""
 
     number: int
+    kind: str
     url: str
     tree: str
     revision: str

@@ -81,11 +81,13 @@ class OneBuildOut(BaseModel):
 
 
 class FindingOut(BaseModel):
-    """A change of level. The suspects are the commits after ``after`` up to ``last``. In the state
+    """Mostly a change of level. The suspects are the commits after ``after`` up to ``last``; of
+    other kinds no commit is blamed, and ``details`` has their shares, gap or ratio. In the state
     ``one build`` it is no fact about a commit yet; ``one_build`` is null where the detector found
     it.
     """
 
+    kind: str
     state: str
     verdict: str
     revision: str
@@ -103,6 +105,7 @@ class FindingOut(BaseModel):
     level: float
     probability: float
     why: str
+    details: dict[str, float]
     one_build: OneBuildOut | None
     first_detected_at: datetime
 
@@ -154,4 +157,5 @@ class PointsOut(Schema):
     samples_left_out: list[int]
     left_out: list[LeftOutOut | None]
     findings: list[FindingOut]
+    other_findings: list[FindingOut]
     analysis: AnalysisOut | None

@@ -83,6 +83,7 @@ class Bisect(models.Model):
         TWO_STEPS = "two steps", "two steps"
         NOT_REPRODUCED = "not reproduced", "not reproduced"
         INCONCLUSIVE = "inconclusive", "inconclusive"
+        SUSPECTED = "machine or noise suspected", "the machine or the noise is suspected"
         LAB_FAILED = "lab failed", "the lab failed"
 
     REPRODUCED = (Outcome.SINGLE, Outcome.RANGE, Outcome.TWO_STEPS)
@@ -101,7 +102,7 @@ class Bisect(models.Model):
     noise: Any = models.JSONField(help_text="As at the start; fields of webapp.stats.bisection.")
     manual = models.BooleanField(default=False, help_text="People measure; no job is requested.")
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
-    outcome = models.CharField(max_length=14, choices=Outcome, blank=True)
+    outcome = models.CharField(max_length=26, choices=Outcome, blank=True)
     culprit = models.ForeignKey(
         Revision, on_delete=models.PROTECT, null=True, blank=True, related_name="named_by_bisects"
     )

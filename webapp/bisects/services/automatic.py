@@ -36,8 +36,12 @@ def _waiting() -> list[tuple[int, int]]:
     (the noise is not known) wait on, and must not hold up the others.
     """
     trees = BisectSettings.objects.filter(automatic=True).values("tree")
-    waiting = Alert.objects.open().filter(
-        tree__in=trees, is_active=True, history=False, one_build=False, bisects__isnull=True
+    waiting = (
+        Alert.objects.open()
+        .of_levels()
+        .filter(
+            tree__in=trees, is_active=True, history=False, one_build=False, bisects__isnull=True
+        )
     )
     several = Revision.objects.filter(
         tree=OuterRef("tree"),
@@ -57,6 +61,7 @@ def _start(alert: int, tree: int, now: datetime) -> int | None:
     if (
         row is None
         or row.one_build
+        or row.is_slow
         or worst is None
         or not worst.change_pct
         or not _has_several(row)

@@ -109,6 +109,11 @@ def _check_alert(alert: Alert | None, good: Revision, bad: Revision) -> None:
     """
     if alert is None:
         return
+    if alert.is_slow:
+        raise BisectError(
+            f"Alert {alert.pk} is a slow loss: no single commit made it, so none can be found. "
+            "Compare its ends, or spread boots between them."
+        )
     if alert.one_build:
         raise BisectError(
             f"Alert {alert.pk} rests on one build a side: that may be the builds' own scatter, "

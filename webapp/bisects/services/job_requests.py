@@ -68,6 +68,8 @@ def is_of_use(asked: BisectJob, found: bisection.Decision) -> bool:
     """Whether a boot under way may still tell something."""
     if found.outcome is not None:
         return False
+    if asked.purpose == bisection.Purpose.ANCHOR:
+        return True
     if asked.purpose != bisection.Purpose.SEARCHING:
         return asked.purpose == found.state.value or asked.job.state == Job.State.LEASED
     chances = found.posterior.candidates

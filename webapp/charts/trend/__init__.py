@@ -1,11 +1,21 @@
-"""The trend chart of several series along one tree: as a Plotly figure and as an image."""
+"""The trend chart of several series along one tree: as a drawing and as columns for a script."""
 
 from webapp.charts.trend.alerts import AlertMark, distinct
-from webapp.charts.trend.figure import payload
+from webapp.charts.trend.columns import columns
+from webapp.charts.trend.cost import costs
 from webapp.charts.trend.levels import Found, Level
 from webapp.charts.trend.markers import Marker
 from webapp.charts.trend.svg import draw
-from webapp.charts.trend.trend import Apart, Axis, Revisions, Trend, TrendSeries, Values, Whiskers
+from webapp.charts.trend.trend import (
+    Apart,
+    Axis,
+    Revisions,
+    Split,
+    Trend,
+    TrendSeries,
+    Values,
+    Whiskers,
+)
 
 __all__ = [
     "AlertMark",
@@ -15,11 +25,13 @@ __all__ = [
     "Level",
     "Marker",
     "Revisions",
+    "Split",
     "Trend",
     "TrendSeries",
     "Values",
     "Whiskers",
+    "columns",
+    "costs",
     "distinct",
     "draw",
-    "payload",
 ]

@@ -28,11 +28,6 @@ class AlertMark:
         return f"{self.number} {self.state}"
 
 
-def line_class(mark: AlertMark) -> str:
-    """The CSS class of an alert's line."""
-    return "alert-line" if mark.is_open else "alert-line closed"
-
-
 class Label(NamedTuple):
     """A mark with the row its label stands in, counted from the foot of the chart."""
 

@@ -5,48 +5,70 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from webapp.charts.text import rounded
+
 Json = dict[str, Any]
 PROVEN = ("confirmed", "recovered")
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A line from index ``first`` (at the height ``start``) to index ``last`` (at ``end``)."""
+    """A line from index ``first`` (at the height ``start``) to index ``last`` (at ``end``), with
+    the ends of its 95 % interval at the start, where they are known.
+    """
 
     first: int
     last: int
     start: float
     end: float
+    low: float | None = None
+    high: float | None = None
 
     @classmethod
     def within(
-        cls, positions: Sequence[int], ends: tuple[int, int], heights: tuple[float, float]
+        cls,
+        positions: Sequence[int],
+        ends: tuple[int, int],
+        heights: tuple[float, float],
+        band: tuple[float | None, float | None] = (None, None),
     ) -> Self | None:
         """The part of a level that shows; None when none of it does.
 
         ``positions`` are those of the revisions shown, in order; ``ends`` the positions of the
-        level's first and last revision, ``heights`` the level at either.
+        level's first and last revision, ``heights`` the level at either; ``band`` is its 95 %
+        interval at the first.
         """
         first, last = bisect_left(positions, ends[0]), bisect_right(positions, ends[1]) - 1
         if first > last:
             return None
         slope = (heights[1] - heights[0]) / max(ends[1] - ends[0], 1)
         start, end = (heights[0] + slope * (positions[index] - ends[0]) for index in (first, last))
-        return cls(first, last, start, end)
+        moved = start - heights[0]
+        low, high = (None if edge is None else edge + moved for edge in band)
+        return cls(first, last, start, end, low, high)
 
     def scaled(self, factor: float) -> Self:
         """The same line with its heights times ``factor``."""
-        return replace(self, start=self.start * factor, end=self.end * factor)
+        return replace(
+            self,
+            start=self.start * factor,
+            end=self.end * factor,
+            low=None if self.low is None else self.low * factor,
+            high=None if self.high is None else self.high * factor,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A change of level. ``at`` counts the points of its series; the suspects are the commits
-    between the indices ``after`` and ``last``. ``percent`` with its 95 % interval is None where it
-    has no figure. ``alert`` is the number and the state of the alert that holds it.
+    """A change. ``at`` counts the points of its series, ``index`` the revisions shown; the suspects
+    are the commits between the indices ``after`` and ``last``. ``before`` and ``since`` are the
+    levels on either side. ``percent`` with its 95 % interval is None where it has no figure.
+    ``alert`` is the number and the state of the alert that holds it. ``kind`` chooses how it is
+    drawn (`webapp.charts.trend.marks`).
     """
 
     at: int
+    index: int
     after: int
     last: int
     state: str
@@ -56,25 +78,38 @@ class Found:
     high: float | None
     probability: float
     suspects: tuple[str, str]
+    before: float
+    since: float
     why: str
     alert: tuple[int, str] | None = None
+    kind: str = "level"
 
     @property
     def is_confirmed(self) -> bool:
         """Whether the change is proven, rather than a candidate."""
         return self.state in PROVEN
 
+    def scaled(self, factor: float) -> Self:
+        """The same change with its levels times ``factor``."""
+        return replace(self, before=self.before * factor, since=self.since * factor)
+
     def columns(self) -> Json:
-        """What the hover card reads."""
+        """What the page's script draws and tells."""
         return {
             "at": self.at,
+            "kind": self.kind,
             "state": self.state,
+            "proven": self.is_confirmed,
             "verdict": self.verdict,
             "percent": _tenths(self.percent),
             "low": _tenths(self.low),
             "high": _tenths(self.high),
             "probability": round(self.probability, 3),
+            "after": self.after,
+            "last": self.last,
             "suspects": self.suspects,
+            "before": rounded(self.before),
+            "since": rounded(self.since),
             "why": self.why,
             "alert": self.alert,
         }

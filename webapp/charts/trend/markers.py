@@ -10,7 +10,7 @@ LONGEST = 30
 CHARACTER_SHARE, NARROW_CHARACTER_SHARE, GAP_SHARE = 0.0075, 0.024, 0.01
 """The share of the axis that a character of a label takes on a wide and on a narrow chart (which
 has the short one), and the room beside a label."""
-Kind = Literal["event", "epoch", "release"]
+Kind = Literal["event", "epoch", "release", "finding"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,245 +1,122 @@
-"""The trend chart as an image made on the server: the first paint, and all there is without
-scripts. Pure. It has the margins of the Plotly figure, which takes its place without a jump.
+"""The trend chart drawn on the server: the first paint of its page, all there is without scripts,
+and the picture of mails, reports and wikis. Pure. The page's script draws the same in its place
+(`static/js/explorer/draw.js`) with the same measures and classes.
 """
+
+from collections.abc import Sequence
 
 from webapp.charts import svg
 from webapp.charts.scale import Scale, spread_labels, ticks
-from webapp.charts.text import number
-from webapp.charts.theme import MARGINS
-from webapp.charts.trend.alerts import AlertMark, labels, line_class
-from webapp.charts.trend.markers import Marker, marker_labels
-from webapp.charts.trend.trend import Axis, Trend, TrendSeries, Whiskers, x_values
+from webapp.charts.text import number, short_number
+from webapp.charts.trend.around_svg import alert_marks, marker_lines, marker_texts
+from webapp.charts.trend.series_svg import Frame, draw_series
+from webapp.charts.trend.trend import Lane, Trend, TrendSeries, x_values
 
-WIDTH = 1080.0
-HEIGHT = 420.0
+WIDTH = 1060.0
+LEFT, RIGHT, TOP, FOOT = 76.0, 132.0, 40.0, 26.0
+ONE, EACH, GAP = 400.0, 130.0, 22.0
+"""The height of one chart, and of each of several lanes; what lies between two."""
+
 LABELS = 8
-FLAG_SIZE = 5.0
-DASH = 4.5
-"""Half of the dash of a run that disagrees, and the radius of its point."""
-ROW = 14.0
-"""The height of a row of labels of alerts."""
-ROOM = 180.0
-"""What the label of an event or a release may need beside its line."""
+LABEL_ROOM = 13.0
+"""The height of a line of text beside the newest points."""
+
+NAME_LONGEST = 14
 
 
 def draw(trend: Trend) -> str:
-    """The SVG of ``trend``: axes, then whiskers, lines and flags of each series."""
-    x, y = _scales(trend)
+    """The SVG of ``trend``: a lane of axes, bands, whiskers, points, levels and changes each."""
+    lanes = trend.lanes or [Lane(trend.y_title, [])]
+    x = Scale(*trend.extent, LEFT, WIDTH - RIGHT)
+    heights = [ONE if len(lanes) - len(trend.costs) <= 1 else EACH, *[EACH] * (len(lanes) - 1)]
+    bases = [TOP - GAP + sum(heights[: at + 1]) + GAP * (at + 1) for at in range(len(lanes))]
+    base = bases[-1]
+    children = (
+        *marker_lines(trend, x, TOP, base),
+        *(
+            _lane(trend, lane, x, foot - high, high)
+            for lane, foot, high in zip(lanes, bases, heights, strict=True)
+        ),
+        *_names(trend, x, base),
+        *marker_texts(trend, x, TOP),
+        *alert_marks(trend, x, base),
+    )
     return svg.document(
-        *_frame(trend, x, y),
-        *_marker_lines(trend, x, y),
-        *_alert_lines(trend, x, y),
-        *(_series(trend, series, x, y) for series in trend.drawn),
-        *_labels(trend, x, y),
-        *_alert_labels(trend, x, y),
-        *_marker_labels(trend, x, y),
+        *children,
         width=WIDTH,
-        height=HEIGHT,
+        height=base + FOOT,
         described=f"{trend.y_title} by revision of {trend.tree}",
         class_="trend",
     )
 
 
-def _scales(trend: Trend) -> tuple[Scale, Scale]:
-    low, high = trend.y_range
-    first, last = _extent(trend)
-    return (
-        Scale(first, last, MARGINS.left, WIDTH - MARGINS.right),
-        Scale(low, high, HEIGHT - MARGINS.bottom, MARGINS.top),
-    )
-
-
-def _extent(trend: Trend) -> tuple[float, float]:
-    if trend.axis == Axis.COMMIT:
-        return -0.5, max(len(trend.revisions.names), 1) - 0.5
-    times = [float(time) for time in trend.revisions.times if time is not None]
-    return (min(times), max(times) + 1) if times else (0.0, 1.0)
-
-
-def _frame(trend: Trend, x: Scale, y: Scale) -> list[str]:
-    right = WIDTH - MARGINS.right
-    parts = [svg.label(trend.y_title, x=4.0, y=MARGINS.top - 10.0, class_="axis-title")]
-    for value in ticks(y.low, y.high):
-        at = y(value)
-        parts.append(svg.element("line", x1=x.start, x2=right, y1=at, y2=at, class_="grid"))
-        parts.append(svg.label(number(value), x=x.start - 6, y=at + 4, class_="tick end"))
-    base = y.start
-    parts.append(svg.element("line", x1=x.start, x2=right, y1=base, y2=base, class_="axis"))
-    names = trend.revisions.names
-    for index in spread_labels(len(names), LABELS):
-        spot = x_values(trend, [index])[0]
-        if spot is not None:
-            parts.append(svg.label(names[index], x=x(spot), y=base + 18, class_="tick middle"))
-    return parts
-
-
-def _alert_lines(trend: Trend, x: Scale, y: Scale) -> list[str]:
-    return [
-        svg.element("line", x1=at, x2=at, y1=y.start, y2=y.end, class_=line_class(mark))
-        for mark in trend.alerts
-        if (at := _across(trend, mark, x)) is not None
-    ]
-
-
-def _alert_labels(trend: Trend, x: Scale, y: Scale) -> list[str]:
-    placed = [
-        (one, at)
-        for one in labels(trend.alerts, len(trend.revisions.names))
-        if (at := _across(trend, one.mark, x)) is not None
-    ]
-    return [
-        svg.element(
-            "a",
-            svg.label(one.mark.text, x=at + 3, y=y.start - 4 - ROW * one.row, class_="alert"),
-            href=one.mark.href,
-        )
-        for one, at in placed
-    ]
-
-
-def _marker_lines(trend: Trend, x: Scale, y: Scale) -> list[str]:
-    return [
-        svg.element(
-            "line", x1=x(at), x2=x(at), y1=y.start, y2=y.end, class_=f"marker-line {one.kind}"
-        )
-        for one in trend.markers
-        if (at := trend.marker_x(one)) is not None
-    ]
-
-
-def _marker_labels(trend: Trend, x: Scale, y: Scale) -> list[str]:
-    return [
-        svg.element(
-            "a",
-            svg.element("title", svg.plain_text(one.title)),
-            _marker_label(one, x(at), y.end + ROW * (row + 1) - 3),
-            href=one.href,
-        )
-        for one, row in marker_labels(trend.markers, len(trend.revisions.names))
-        if (at := trend.marker_x(one)) is not None
-    ]
-
-
-def _marker_label(marker: Marker, across: float, height: float) -> str:
-    """At the right of its line; at its left where the frame is near."""
-    at_left = across > WIDTH - MARGINS.right - ROOM
-    return svg.label(
-        marker.label,
-        x=across - 3 if at_left else across + 3,
-        y=height,
-        class_=f"marker {marker.kind}{' end' if at_left else ''}",
-    )
-
-
-def _across(trend: Trend, mark: AlertMark, x: Scale) -> float | None:
-    at = x_values(trend, [mark.index])[0]
-    return None if at is None else x(at)
-
-
-def _labels(trend: Trend, x: Scale, y: Scale) -> list[str]:
-    starts = [
-        (series, text, x_values(trend, series.indices[:1])[0]) for series, text in trend.labels
-    ]
-    return [
-        svg.label(
-            text,
-            x=x(at),
-            y=y.clamped(series.centres[0]) - 8,
-            class_=f"label {series.style.css_class}",
-        )
-        for series, text, at in starts
-        if at is not None
-    ]
-
-
-def _series(trend: Trend, series: TrendSeries, x: Scale, y: Scale) -> str:
-    indices = x_values(trend, series.indices)
-    dots = [
-        (x(at), y.clamped(centre)) if at is not None else None
-        for at, centre in zip(indices, series.centres, strict=True)
-    ]
+def _lane(trend: Trend, lane: Lane, x: Scale, top: float, high: float) -> str:
+    y = Scale(*trend.y_range(lane.series), top + high, top)
+    frame = Frame(trend, x, y, is_crowded=len(lane.series) > LABELS)
     return svg.element(
         "g",
-        *([_whiskers(series, dots, y)] if trend.whiskers != Whiskers.NONE else []),
-        svg.element(
-            "polyline",
-            points=svg.points(dot for dot in dots if dot is not None),
-            stroke_dasharray=series.style.svg_dash,
-        ),
-        *_levels(trend, series, x, y),
-        *_suspects(trend, series, x, y),
-        *_flags(series, dots),
-        *_apart(series, dots, y),
-        class_=series.style.css_class,
+        svg.label(lane.title, x=4.0, y=top - 6, class_="axis-title"),
+        *_grid(x, y),
+        *(draw_series(frame, one) for one in lane.series),
+        *_newest(trend, lane.series, y),
+        class_="lane",
     )
 
 
-Dots = list[tuple[float, float] | None]
+def _grid(x: Scale, y: Scale) -> list[str]:
+    values = ticks(y.low, y.high, about=5 if y.start - y.end > EACH else 3)
+    lines = "".join(f"M{x.start:.0f} {y(value):.1f}H{x.end:.0f}" for value in values)
+    texts = (
+        svg.label(number(value), x=x.start - 8, y=y(value) + 4, class_="tick end")
+        for value in values
+    )
+    axis = svg.element("path", d=f"M{x.start:.0f} {y.start:.1f}H{x.end:.0f}", class_="axis")
+    return [svg.element("path", d=lines or "M0 0", class_="grid"), *texts, axis]
 
 
-def _whiskers(series: TrendSeries, dots: Dots, y: Scale) -> str:
-    """All whiskers of a series as one path: twenty series would else be thousands of elements."""
-    strokes = [
-        f"M{dot[0]:.1f} {y.clamped(low):.1f}V{y.clamped(high):.1f}"
-        for dot, low, high in zip(dots, series.lows, series.highs, strict=True)
-        if dot is not None and low is not None and high is not None
+def _names(trend: Trend, x: Scale, base: float) -> list[str]:
+    """The names of some revisions in view, under the axis."""
+    names = trend.revisions.names
+    places = x_values(trend, range(len(names)))
+    shown = [
+        (x(place), name)
+        for place, name in zip(places, names, strict=True)
+        if place is not None and x.low <= place <= x.high
     ]
-    return svg.element("path", d="".join(strokes) or "M0 0", class_="whiskers")
-
-
-def _levels(trend: Trend, series: TrendSeries, x: Scale, y: Scale) -> list[str]:
-    """All levels of a series as one path."""
-    strokes = [
-        _stroke(trend, (level.first, level.last), x, (y.clamped(level.start), y.clamped(level.end)))
-        for level in series.levels
-    ]
-    return [svg.element("path", d="".join(strokes), class_="level")] if any(strokes) else []
-
-
-def _suspects(trend: Trend, series: TrendSeries, x: Scale, y: Scale) -> list[str]:
-    heights = [y.clamped(series.centres[one.at]) for one in series.found]
-    strokes = [
-        _stroke(trend, (one.after, one.last), x, (height, height))
-        for one, height in zip(series.found, heights, strict=True)
-    ]
-    return [svg.element("path", d="".join(strokes), class_="suspects")] if any(strokes) else []
-
-
-def _stroke(trend: Trend, indices: tuple[int, int], x: Scale, heights: tuple[float, float]) -> str:
-    """A line between two indices; empty where the time of either is not known."""
-    start, end = x_values(trend, indices)
-    if start is None or end is None:
-        return ""
-    return f"M{x(start):.1f} {heights[0]:.1f}L{x(end):.1f} {heights[1]:.1f}"
-
-
-def _flags(series: TrendSeries, dots: Dots) -> list[str]:
-    placed = [(mark, dots[mark.at]) for mark in series.marks]
     return [
-        svg.element(
-            "polygon",
-            points=svg.triangle(*dot, size=FLAG_SIZE, up=mark.flag == "improved"),
-            class_=mark.flag if mark.is_confirmed else f"{mark.flag} candidate",
-        )
-        for mark, dot in placed
-        if dot is not None
+        svg.label(shown[at][1], x=shown[at][0], y=base + 18, class_="mono middle")
+        for at in spread_labels(len(shown), LABELS)
     ]
 
 
-def _apart(series: TrendSeries, dots: Dots, y: Scale) -> list[str]:
-    """Points whose runs disagree: hollow, with the word, and a dash at the mean of each run."""
-    parts: list[str] = []
-    for one in series.apart:
-        dot = dots[one.at]
-        if dot is None:
-            continue
-        across, height = dot
-        dashes = "".join(
-            f"M{across - DASH:.1f} {y.clamped(mean):.1f}h{2 * DASH:.1f}" for mean in one.means
+def _newest(trend: Trend, series: Sequence[TrendSeries], y: Scale) -> list[str]:
+    """Name and newest level of each series, right of the axis, as far as there is room."""
+    wanted = sorted(
+        (y.clamped(one.centres[-1] if one.level is None else one.level), at)
+        for at, one in enumerate(series)
+        if one.centres
+    )
+    room = int((y.start - y.end) // LABEL_ROOM)
+    texts = []
+    free_from = y.end
+    for left, (wish, at) in enumerate(wanted[:room]):
+        one = series[at]
+        last = y.start - LABEL_ROOM * (min(len(wanted), room) - left - 1)
+        place = min(max(wish, free_from), last)
+        free_from = place + LABEL_ROOM
+        value = short_number(one.centres[-1] if one.level is None else one.level)
+        text = f"{_cut(trend.short_name(one) if not one.is_cost else one.mode)} {value}"
+        texts.append(
+            svg.label(
+                text,
+                x=WIDTH - RIGHT + 8,
+                y=place + 4,
+                class_=f"label name-{one.style.slot}",
+                data_series=one.id,
+            )
         )
-        parts += [
-            svg.element("path", d=dashes, class_="apart"),
-            svg.element("circle", cx=across, cy=height, r=DASH, class_="apart"),
-            svg.label("lab?", x=across, y=height - 2 * DASH, class_="apart middle"),
-        ]
-    return parts
+    return texts
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= NAME_LONGEST else f"{text[: NAME_LONGEST - 1]}…"

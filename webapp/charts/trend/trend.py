@@ -1,13 +1,14 @@
 """The trend chart: what it shows of several series along one tree. Pure.
 
-`webapp.charts.trend.figure` makes a Plotly figure of it, `webapp.charts.trend.svg` an image.
+`webapp.charts.trend.svg` draws it; `webapp.charts.trend.columns` are what the page's script draws
+the same from.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from math import isfinite
+from math import ceil, floor, isfinite
 from typing import NamedTuple
 
 from webapp.charts.scale import y_range
@@ -18,9 +19,6 @@ from webapp.charts.trend.levels import Found, Level
 from webapp.charts.trend.markers import Marker, moment_at
 
 INDEX_BASE = 100.0
-MOST_LABELS = 8
-LABEL_GAP = 0.06
-"""Labels whose lines start closer than this share of the y axis would cover each other."""
 
 
 class Axis(StrEnum):
@@ -45,24 +43,45 @@ class Whiskers(StrEnum):
     NONE = "none"
 
 
+class Split(StrEnum):
+    """What has a lane of its own."""
+
+    ONE = "one"
+    MODE = "mode"
+    HARDWARE = "hardware"
+
+
 @dataclass(frozen=True, slots=True)
 class Revisions:
     """The revisions of the chart in the order of the tree; columns of one length.
 
-    ``times`` are milliseconds since 1970 (UTC), None where the commit's time is unknown.
+    ``times`` are milliseconds since 1970 (UTC), None where the commit's time is unknown. Of a long
+    history only some are here: ``slots`` says where each stands among all ``total``.
     """
 
     names: Sequence[str] = ()
     subjects: Sequence[str] = ()
     times: Sequence[int | None] = ()
+    slots: Sequence[int] = ()
+    total: int = 0
 
+    @property
+    def is_thinned(self) -> bool:
+        """Whether the axis has more revisions than are here."""
+        return len(self.slots) > 0
 
-class Mark(NamedTuple):
-    """A flagged point: which of its series it is, "regressed" or "improved"."""
+    @property
+    def length(self) -> int:
+        """How many revisions the axis has."""
+        return self.total or len(self.names)
 
-    at: int
-    flag: str
-    is_confirmed: bool
+    def slot_at(self, at: float) -> float:
+        """Where the index ``at`` stands along the axis; 3.5 is between the fourth and fifth."""
+        if not self.is_thinned:
+            return at
+        last = len(self.slots) - 1
+        low, high = (self.slots[min(max(end, 0), last)] for end in (floor(at), ceil(at)))
+        return (low + high) / 2
 
 
 class Apart(NamedTuple):
@@ -77,12 +96,11 @@ class TrendSeries:
     """One series of the chart; columns of one length, ordered along the tree.
 
     ``indices`` index `Revisions`. ``centres`` are what is drawn, ``lows`` and ``highs`` the ends of
-    the whisker (None where unknown), in the metric's unit. ``percents`` and ``errors`` are the
-    change to the point before it in percent and half its 95 % interval, ``verdicts`` and ``flags``
-    the words that go with it ("" where nothing was compared or flagged). ``levels`` and ``found``
-    are what the change detector concludes, ``found`` in order along the tree. Points whose runs
-    disagree are ``apart``. ``left_out`` says by the index of a point how many samples of its runs
-    do not count, and why. ``single`` is what a series of one revision tells.
+    the whisker (None where unknown), in the metric's unit. ``levels`` and ``found`` are what the
+    change detector concludes, ``found`` in order along the tree. Points whose runs disagree are
+    ``apart``. ``left_out`` says by the index of a point how many samples of its runs do not count,
+    and why. ``single`` is what a series of one revision tells; ``detects`` and ``noise`` are texts.
+    ``is_cost`` is no series but the ratio of two, in percent.
     """
 
     id: int
@@ -94,49 +112,71 @@ class TrendSeries:
     centres: Sequence[float]
     lows: Sequence[float | None]
     highs: Sequence[float | None]
-    percents: Sequence[float | None]
-    errors: Sequence[float | None]
-    verdicts: Sequence[str]
-    flags: Sequence[str]
     simulated: bool = False
     levels: Sequence[Level] = ()
     found: Sequence[Found] = ()
     apart: Sequence[Apart] = ()
     left_out: Mapping[int, str] = field(default_factory=dict)
     single: str = ""
+    detects: str = ""
+    noise: str = ""
+    is_cost: bool = False
 
-    @cached_property
-    def marks(self) -> list[Mark]:
-        """The flagged points, and whether each is a confirmed change."""
-        confirmed = {one.at for one in self.found if one.is_confirmed}
-        return [
-            Mark(index, flag, index in confirmed) for index, flag in enumerate(self.flags) if flag
-        ]
+    @property
+    def level(self) -> float | None:
+        """The newest level, None where the detector knows none."""
+        return self.levels[-1].end if self.levels else None
+
+    @property
+    def newest(self) -> float | None:
+        """The newest centre."""
+        return self.centres[-1] if self.centres else None
+
+    @property
+    def last_change(self) -> Found | None:
+        """The newest proven change."""
+        return next((one for one in reversed(self.found) if one.is_confirmed), None)
 
     @property
     def label(self) -> str:
         """Mode and machine: what tells series of one chart apart."""
         return f"{self.mode} · {self.hardware}"
 
+    @property
+    def factor(self) -> float | None:
+        """What makes its first centre 100; None when that is not above zero."""
+        base = self.centres[0] if self.centres else 0.0
+        return INDEX_BASE / base if isfinite(base) and base > 0 else None
+
     def indexed(self) -> "TrendSeries | None":
         """The same series with its first centre as 100; None when that is not above zero."""
-        base = self.centres[0] if self.centres else 0.0
-        if not isfinite(base) or base <= 0:
-            return None
-        factor = INDEX_BASE / base
+        factor = self.factor
+        if self.is_cost or factor is None:
+            return self if self.is_cost else None
         return replace(
             self,
             centres=[value * factor for value in self.centres],
             lows=[_scaled(value, factor) for value in self.lows],
             highs=[_scaled(value, factor) for value in self.highs],
             levels=[level.scaled(factor) for level in self.levels],
+            found=[one.scaled(factor) for one in self.found],
             apart=[one._replace(means=[mean * factor for mean in one.means]) for one in self.apart],
         )
 
 
 @dataclass(frozen=True)
+class Lane:
+    """Series on one vertical axis, with the title of that."""
+
+    title: str
+    series: Sequence[TrendSeries]
+
+
+@dataclass(frozen=True)
 class Trend:
-    """Everything the chart shows and how. What takes a pass over all points is kept."""
+    """Everything the chart shows and how. ``window`` names the first and the last revision in view,
+    where that is not all; ``hidden`` are ids of series that are listed and not drawn.
+    """
 
     tree: str
     metric: str
@@ -147,15 +187,20 @@ class Trend:
     axis: Axis = Axis.COMMIT
     values: Values = Values.RAW
     whiskers: Whiskers = Whiskers.CONFIDENCE
+    split: Split = Split.ONE
     alerts: Sequence[AlertMark] = ()
     markers: Sequence[Marker] = ()
+    costs: Sequence[TrendSeries] = ()
+    window: tuple[str, str] | None = None
+    hidden: frozenset[int] = frozenset()
 
     @cached_property
     def drawn(self) -> list[TrendSeries]:
         """The series in the values to draw; those that cannot be indexed are left out."""
+        shown = [each for each in self.series if each.id not in self.hidden]
         if self.values == Values.RAW:
-            return list(self.series)
-        return [series for each in self.series if (series := each.indexed()) is not None]
+            return shown
+        return [series for each in shown if (series := each.indexed()) is not None]
 
     @property
     def y_title(self) -> str:
@@ -165,34 +210,61 @@ class Trend:
         return f"{self.metric}, {self.unit} ({better_text(self.better)})"
 
     @cached_property
-    def y_range(self) -> tuple[float, float]:
-        """The ends of the y axis, in the values drawn; whiskers fit where they are shown."""
-        drawn = self.drawn
-        apart = [mean for series in drawn for one in series.apart for mean in one.means]
-        whiskered = drawn if self.whiskers != Whiskers.NONE else []
-        return y_range(
-            [*(value for series in drawn for value in series.centres), *apart],
-            [value for series in whiskered for value in series.lows],
-            [value for series in whiskered for value in series.highs],
-        )
+    def lanes(self) -> list[Lane]:
+        """The series as they share an axis, and below them one lane for each cost."""
+        key = {Split.MODE: "mode", Split.HARDWARE: "hardware"}.get(self.split)
+        groups: dict[str, list[TrendSeries]] = {}
+        for one in self.drawn:
+            groups.setdefault(getattr(one, key) if key else self.y_title, []).append(one)
+        costs = [Lane(f"{one.mode}, % ({one.hardware})", [one]) for one in self.costs]
+        return [*(Lane(title, its) for title, its in groups.items()), *costs]
+
+    @cached_property
+    def extent(self) -> tuple[float, float]:
+        """The ends of the horizontal axis: half a revision beyond the first and last in view."""
+        shown = self._in_window
+        if self.axis == Axis.TIME:
+            times = [
+                float(time)
+                for time in (self.revisions.times[at] for at in shown)
+                if time is not None
+            ]
+            return (min(times), max(times) + 1) if times else (0.0, 1.0)
+        if not shown or self.window is None:
+            return -0.5, max(self.revisions.length, 1) - 0.5
+        return self.revisions.slot_at(shown[0]) - 0.5, self.revisions.slot_at(shown[-1]) + 0.5
 
     @property
-    def labels(self) -> list[tuple[TrendSeries, str]]:
-        """Names to write where lines start: what tells the series apart, where there is room."""
-        drawn = self.drawn
-        if len(drawn) > MOST_LABELS:
-            return []
-        low, high = self.y_range
-        gap = (high - low) * LABEL_GAP
-        starts = [series.centres[0] for series in drawn]
-        alone = [sum(abs(start - other) < gap for other in starts) == 1 for start in starts]
-        return [
-            (series, self._short_name(series))
-            for series, has_room in zip(drawn, alone, strict=True)
-            if has_room
-        ]
+    def _in_window(self) -> range:
+        names = list(self.revisions.names)
+        if self.window is None or any(end not in names for end in self.window):
+            return range(len(names))
+        first, last = sorted(names.index(end) for end in self.window)
+        return range(first, last + 1)
 
-    def _short_name(self, series: TrendSeries) -> str:
+    def y_range(self, series: Sequence[TrendSeries]) -> tuple[float, float]:
+        """The ends of the y axis of ``series`` (as drawn) in view; whiskers fit where shown."""
+        shown = self._in_window
+        rows = [
+            (one, at) for one in series for at, index in enumerate(one.indices) if index in shown
+        ]
+        apart = [mean for one in series for point in one.apart for mean in point.means]
+        levels = [
+            end
+            for one in series
+            for level in one.levels
+            if level.last >= shown.start and level.first < shown.stop
+            for end in (level.start, level.end)
+        ]
+        whiskered = rows if self.whiskers != Whiskers.NONE else []
+        return y_range(
+            [*(one.centres[at] for one, at in rows), *levels, *apart],
+            [one.lows[at] for one, at in whiskered],
+            [one.highs[at] for one, at in whiskered],
+        )
+
+    def short_name(self, series: TrendSeries) -> str:
+        """What tells a series apart from the others."""
         if len({each.hardware for each in self.series}) == 1:
             return series.mode
         return series.hardware if len({each.mode for each in self.series}) == 1 else series.label
@@ -208,29 +280,29 @@ class Trend:
     def marker_x(self, marker: Marker) -> float | None:
         """Where a marker stands on the x axis; None where the time there is not known."""
         if self.axis == Axis.COMMIT:
-            return marker.at
+            return self.revisions.slot_at(marker.at)
         return moment_at(self.revisions.times, marker.at)
 
 
 _CAPTIONS = {
-    Whiskers.CONFIDENCE: "Mean of the samples at a revision; whiskers: its 95 % interval "
-    "(Student's t)",
-    Whiskers.RANGE: "Median of the samples at a revision; whiskers: smallest to largest",
-    Whiskers.NONE: "Mean of the samples at a revision",
+    Whiskers.CONFIDENCE: "Dot: mean of a revision; whisker: its 95 % interval (Student's t)",
+    Whiskers.RANGE: "Dot: median of a revision; whisker: smallest to largest sample",
+    Whiskers.NONE: "Dot: mean of a revision",
 }
 
 
 _MARKED = (
-    "Thick lines: levels. Filled triangles: confirmed changes; hollow ones: candidates. Bar at a "
-    "triangle: the revisions among which the change began (95 %)."
+    "Heavy lines: levels with their 95 % band. Where a level moves stands a riser with a triangle "
+    "(dashed: not confirmed) and dashes carry the old level on. Dark bar on the axis: where the "
+    "change began (95 %)."
 )
 
-_ALERTED = "Dotted lines: alerts at their likeliest commit, with number and state at the foot."
+_ALERTED = "Squares with a number, at the foot: alerts at their likeliest commit."
 
 
 _AROUND = (
-    "Dashed lines, named at the top: events of the lab (heavy: what was measured before is not "
-    "compared with what comes after); thin lines: releases and branch points."
+    "At the top: diamonds are events of the lab (filled: what was measured before is not compared "
+    "with what comes after), plain lines releases and branch points."
 )
 
 
@@ -244,8 +316,9 @@ def _scaled(value: float | None, factor: float) -> float | None:
     return None if value is None else value * factor
 
 
-def x_values(trend: Trend, indices: Iterable[int]) -> list[int | None]:
+def x_values(trend: Trend, indices: Iterable[int]) -> list[float | None]:
     """Where revisions stand on the x axis: their order, or their time in ms since 1970."""
     if trend.axis == Axis.COMMIT:
-        return list(indices)
+        slots = trend.revisions.slots
+        return [slots[index] for index in indices] if slots else list(indices)
     return [trend.revisions.times[index] for index in indices]

@@ -1,5 +1,6 @@
 """What is known around measurements."""
 
+from webapp.events.queries.axis import Axis, axis_of
 from webapp.events.queries.canaries import Boot, WatchedCanary, watch
 from webapp.events.queries.epochs import ONE_EPOCH, Epochs, epochs_of
 from webapp.events.queries.nearby import Disturbance, Window, disturbances
@@ -7,12 +8,14 @@ from webapp.events.queries.positions import LocatedEvent, events_along
 
 __all__ = [
     "ONE_EPOCH",
+    "Axis",
     "Boot",
     "Disturbance",
     "Epochs",
     "LocatedEvent",
     "WatchedCanary",
     "Window",
+    "axis_of",
     "disturbances",
     "epochs_of",
     "events_along",

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from webapp.jobs.models import SILENT_AFTER as WORKER_SILENT_AFTER
+from webapp.results.models import SHORT_FACT
 
 SILENT_AFTER = timedelta(days=14)
 """A lab that tests each week may miss one."""
@@ -19,9 +20,11 @@ MOST_IMPORTED = 10_000
 # A day is 24 hours back from now, 0 the last: a calendar day would begin elsewhere for each reader.
 MACHINES = """
 SELECT hardware.id, hardware.name, hardware.display_name,
-       COALESCE(NULLIF(hardware.cpu, ''), cpu.value,
+       COALESCE(NULLIF(hardware.cpu, ''),
+                CASE WHEN length(cpu.value) <= %(short)s THEN cpu.value END,
                 replace(split_part(hardware.name, '/', 1), '_', ' ')),
-       COALESCE(NULLIF(hardware.nic, ''), nic.value,
+       COALESCE(NULLIF(hardware.nic, ''),
+                CASE WHEN length(nic.value) <= %(short)s THEN nic.value END,
                 replace(substr(hardware.name, strpos(hardware.name || '/', '/') + 1), '_', ' ')),
        lab.name, lab.simulated, live.at,
        CASE WHEN live.at IS NOT NULL THEN true
@@ -125,6 +128,7 @@ def machines(*, now: datetime, days: int) -> list[Machine]:
         "fresh": now - SILENT_AFTER,
         "heard": now - WORKER_SILENT_AFTER,
         "imported": MOST_IMPORTED,
+        "short": SHORT_FACT,
     }
     with connection.cursor() as cursor:
         cursor.execute(MACHINES, given)

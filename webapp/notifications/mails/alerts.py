@@ -183,7 +183,7 @@ def _written(mail: Mail, facts: AlertFacts, remark: str, subscription: Subscript
 
 def _context(facts: AlertFacts) -> Mapping[str, Any]:
     alert, worst = facts.alert, facts.worst
-    shown = _suspects_shown(facts)
+    shown = [] if alert.is_slow else _suspects_shown(facts)
     return {
         "facts": facts,
         "alert": alert,
@@ -198,7 +198,7 @@ def _context(facts: AlertFacts) -> Mapping[str, Any]:
         "worst_series": series_phrase(worst) if worst else "",
         "commit": facts.suspicion.commit,
         "suspects": [_suspect(one) for one in shown],
-        "suspects_more": facts.earlier + len(facts.suspects) - len(shown),
+        "suspects_more": 0 if alert.is_slow else facts.earlier + len(facts.suspects) - len(shown),
         "reproduce": _reproduce(worst) if worst else {},
         "links": _links(facts),
     }

@@ -84,7 +84,7 @@ def _findings(alert: Alert) -> list[Finding]:
 def _that_left(alert: Alert) -> list[Finding]:
     """The findings that a retracted alert lost last."""
     left = alert.events.filter(kind=AlertEvent.Kind.LEFT).order_by("-pk").first()
-    gone = Finding.objects.filter(pk__in=left.findings if left else [])
+    gone = Finding.all_kinds.filter(pk__in=left.findings if left else [])
     return list(gone.with_subjects().with_revisions().order_by("pk"))
 
 

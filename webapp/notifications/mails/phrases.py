@@ -49,7 +49,14 @@ def subject_line(facts: AlertFacts) -> str:
         what = f"{_signed(facts.worst)} {mode} on {hardware}"
     if facts.alert.one_build:
         return one_line(f"{what}, one build a side: {_pair(facts.suspicion)}", SUBJECT_MAX)
+    if facts.alert.is_slow:
+        return one_line(f"{what} {_slowly(facts.suspicion)}", SUBJECT_MAX)
     return one_line(f"{what} by {_suspect(facts)}", SUBJECT_MAX)
+
+
+def _slowly(one: Suspicion) -> str:
+    """Over what a slow loss went on, where no commit is accused."""
+    return f"between {one.after} and {one.last}, no single commit"
 
 
 def _pair(one: Suspicion) -> str:
@@ -90,10 +97,12 @@ def verdict_sentence(facts: AlertFacts) -> str:
         return f"One build a side: {series_phrase(worst)} {verb} {size(worst)}, {pair}."
     if worst is None:
         return f"{alert.verdict.capitalize()} since {since(facts.suspicion)}."
-    began = since(facts.suspicion)
     sentence = (
-        f"{alert.verdict.capitalize()}: {series_phrase(worst)} is {size(worst)} since {began}"
+        f"{alert.verdict.capitalize()}: {series_phrase(worst)} is {size(worst)} "
+        f"since {since(facts.suspicion)}"
     )
+    if alert.is_slow:
+        sentence = f"Slow loss: {series_phrase(worst)} is {size(worst)}, {_slowly(facts.suspicion)}"
     more = len(facts.findings) - 1
     if not more:
         return f"{sentence}."
@@ -121,7 +130,7 @@ def surety_sentence(facts: AlertFacts) -> str:
     worst = facts.worst
     if worst is None:
         return ""
-    if worst.one_build is not None:
+    if worst.one_build is not None or facts.alert.is_slow:
         return worst.why
     step = f"it began after {worst.previous} and not later than {worst.revision}"
     real, here = chance(worst.probability), chance(worst.here)
@@ -143,4 +152,6 @@ def alert_line(alert: Alert, worst: Finding | None, suspicion: Suspicion) -> str
     what = f"{series_phrase(worst)} {size(worst)}, " if worst else ""
     if alert.one_build:
         return f"Alert {alert.pk} ({state}): {what}one build a side, {_pair(suspicion)}"
+    if alert.is_slow:
+        return f"Alert {alert.pk} ({state}): {what}{_slowly(suspicion)}"
     return f"Alert {alert.pk} ({state}): {what}{alert.verdict} since {since(suspicion)}"

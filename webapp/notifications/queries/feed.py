@@ -24,7 +24,9 @@ def events_of_tree(tree: Tree) -> list[AlertEvent]:
 
 def events_of_hardware(hardware: Hardware) -> list[AlertEvent]:
     """The newest events that are news, of alerts that ever had a finding on the hardware."""
-    findings = list(Finding.objects.filter(series__hardware=hardware).values_list("pk", flat=True))
+    findings = list(
+        Finding.all_kinds.filter(series__hardware=hardware).values_list("pk", flat=True)
+    )
     joined = AlertEvent.objects.filter(kind=AlertEvent.Kind.JOINED, findings__overlap=findings)
     return _newest(Q(alert__in=set(joined.values_list("alert", flat=True))))
 

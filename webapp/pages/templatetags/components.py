@@ -159,7 +159,7 @@ def commit_chip(revision: Revision) -> SafeString:
 def hw_name(hardware: Hardware, *, line: bool = False) -> SafeString:
     """What people call a machine: CPU first, NIC under it (beside it with ``line``), the exact name
     on hover. Needs ``hardware.lab`` loaded."""
-    first, second = hardware.shown_cpu, hardware.shown_nic
+    first, second = hardware.short_cpu, hardware.short_nic
     if hardware.display_name:
         first, second = hardware.display_name, ""
     simulated = SIMULATED if hardware.lab.simulated else ""

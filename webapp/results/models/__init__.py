@@ -4,6 +4,7 @@ from webapp.results.bounds import (
     EARLIEST,
     HARDWARE_MAX,
     INVISIBLE,
+    SHORT_FACT,
     searchable,
     storable,
     wrong_with_line,
@@ -24,7 +25,7 @@ from webapp.results.models.pooling_decisions import PoolingDecision
 from webapp.results.models.refusals import RefusedReplacement
 from webapp.results.models.runs import Measurement, Run
 from webapp.results.models.sample_decisions import SampleDecision
-from webapp.results.models.series import Point, Series
+from webapp.results.models.series import Point, PointQuerySet, Series
 from webapp.results.models.subjects import (
     Hardware,
     HardwareAlias,
@@ -49,6 +50,7 @@ __all__ = [
     "NAME_MAX",
     "PART_MAX",
     "PART_PATTERN",
+    "SHORT_FACT",
     "WAITING_FROM",
     "AliasedRun",
     "Choice",
@@ -69,6 +71,7 @@ __all__ = [
     "NameAlias",
     "PlaceProposal",
     "Point",
+    "PointQuerySet",
     "PoolingDecision",
     "RefusedReplacement",
     "Revision",

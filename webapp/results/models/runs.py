@@ -28,6 +28,11 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Those of the kernel as its tree has it."""
         return self.filter(variant__isnull=True)
 
+    def counted_at(self, moment: datetime) -> Self:
+        """Those that had been received at that time, and were not withdrawn then."""
+        then = Q(withdrawn_at__isnull=True) | Q(withdrawn_at__gt=moment)
+        return self.filter(then, received_at__lte=moment)
+
     def current(self) -> Self:
         """Those that no later upload of the same UUID took the place of: what a UUID means."""
         return self.filter(superseded_by__isnull=True)

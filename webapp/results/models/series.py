@@ -1,13 +1,13 @@
 """Series and their points."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Case, F, Q, When
 from django.utils import timezone
 
 from webapp.results.models.history import Revision, Tree
@@ -158,6 +158,22 @@ class PointQuerySet(models.QuerySet["Point"]):
         bounded = [Q(series=pk, position__gte=start) for pk, start in windows if start is not None]
         whole = Q(series__in=[pk for pk, start in windows if start is None])
         return self.filter(reduce(or_, bounded, whole)).along_the_tree()
+
+    def at_places(self, places: Mapping[int, Iterable[int]]) -> Self:
+        """Those of series (by id) at some positions of each."""
+        wanted = (Q(series=pk, position__in=list(its)) for pk, its in places.items())
+        return self.filter(reduce(or_, wanted, Q(pk__in=()))).along_the_tree()
+
+    def with_own_units(self) -> Self:
+        """With ``unit``, mean and scatter of the units that its interval rests on, and
+        ``exponent`` (see `interval_of`): a chart of thousands of points reads no more of each.
+        """
+        unit = Case(
+            When(levels__builds__gte=2, then=F("levels__linear__build")),
+            When(levels__boots__gte=2, then=F("levels__linear__boot")),
+            default=F("levels__linear__run"),
+        )
+        return self.annotate(unit=unit, exponent=F("levels__exponent"))
 
     def of_revision(self, revision: Revision) -> Self:
         """Those of one revision."""

@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.urls import reverse
 
 from webapp.labs.models import Lab
+from webapp.results.bounds import SHORT_FACT
 from webapp.results.modes import NAME_MAX, PART_MAX, ModeName
 
 
@@ -96,9 +97,26 @@ class Hardware(models.Model):
         return self.nic or getattr(self, "fact_nic", None) or _as_text(self.name.partition("/")[2])
 
     @property
+    def short_cpu(self) -> str:
+        """The same where names are read in passing: a fact that is a sentence gives way to what
+        the machine's own name says."""
+        fact = _if_short(getattr(self, "fact_cpu", None))
+        return self.cpu or fact or _as_text(self.name.partition("/")[0])
+
+    @property
+    def short_nic(self) -> str:
+        """Its NIC, likewise."""
+        fact = _if_short(getattr(self, "fact_nic", None))
+        return self.nic or fact or _as_text(self.name.partition("/")[2])
+
+    @property
     def shown_name(self) -> str:
         """What people call it: as typed in the admin, else CPU and NIC."""
-        return self.display_name or ", ".join(filter(None, (self.shown_cpu, self.shown_nic)))
+        return self.display_name or ", ".join(filter(None, (self.short_cpu, self.short_nic)))
+
+
+def _if_short(fact: str | None) -> str:
+    return fact if fact and len(fact) <= SHORT_FACT else ""
 
 
 def _as_text(part: str) -> str:

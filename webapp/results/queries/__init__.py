@@ -1,7 +1,7 @@
 """Reads about what was measured that are more than a QuerySet's."""
 
 from webapp.results.queries.neighbours import Neighbour, Neighbours, neighbours_of
-from webapp.results.queries.revisions import names_at
+from webapp.results.queries.received import received_by
 from webapp.results.queries.sessions import Session, newest_sessions
 from webapp.results.queries.subjects import series_by_id
 
@@ -9,8 +9,8 @@ __all__ = [
     "Neighbour",
     "Neighbours",
     "Session",
-    "names_at",
     "neighbours_of",
     "newest_sessions",
+    "received_by",
     "series_by_id",
 ]

@@ -14,6 +14,7 @@ from webapp.stats.bisection.case import Decision, Measure, State
 from webapp.stats.bisection.decision import decide
 from webapp.stats.bisection.ending import Kind, Outcome, credible_set
 from webapp.stats.bisection.forecast import Forecast, forecast
+from webapp.stats.bisection.lab_found import Lab
 from webapp.stats.bisection.leaders import leaders
 from webapp.stats.bisection.noise import Noise, estimate_noise
 from webapp.stats.bisection.plan import (
@@ -37,6 +38,7 @@ __all__ = [
     "Evidence",
     "Forecast",
     "Kind",
+    "Lab",
     "Measure",
     "Noise",
     "Outcome",

@@ -3,13 +3,18 @@
 import argparse
 import json
 import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from types import ModuleType
 from typing import Any
 
 from webapp.stats.bisection.plan import DEFAULT_BOOTS
 from webapp.stats.errors import StatisticsError
 from webapp.stats.shell import end_silently
 from webapp.stats.simulate import bisect_tables as tables
+from webapp.stats.simulate import bisect_world_table
 from webapp.stats.simulate.bisect_cells import NEIGHBOURS, POLICIES, Cell, Result, simulate
+from webapp.stats.simulate.bisect_worlds import AS_MODELLED, World
 
 BAD_INPUT = 2
 """Exit code for arguments that make no sense."""
@@ -19,8 +24,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Print JSON, or the tables as Markdown; return the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        if options.table:
-            for line in tables.lines(trials=options.trials, seed=options.seed):
+        printed = _printed(options)
+        if printed is not None:
+            for line in printed.lines(trials=options.trials, seed=options.seed):
                 sys.stdout.write(line + "\n")
                 sys.stdout.flush()
             return 0
@@ -34,6 +40,12 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
+def _printed(options: argparse.Namespace) -> ModuleType | None:
+    if options.table:
+        return tables
+    return bisect_world_table if options.worlds else None
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m webapp.stats.bisection",
@@ -41,6 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--simulate", action="store_true", help="one cell, as JSON")
+    what.add_argument("--worlds", action="store_true", help="every world that breaks the model")
     what.add_argument("--table", action="store_true", help="every cell of docs/figures.md")
     parser.add_argument("--commits", type=int, default=64, help="candidates between good and bad")
     number = parser.add_argument
@@ -66,9 +79,28 @@ def _parser() -> argparse.ArgumentParser:
     number("--rebuilds", action="store_true", help="the lab can build a revision anew")
     number("--budget", type=int, default=DEFAULT_BOOTS, metavar="BOOTS", help="the most boots")
     number("--policy", choices=POLICIES, default=POLICIES[0], help="who bisects")
+    _add_world(number)
     number("--trials", type=int, default=200, help="how many bisects")
     number("--seed", type=int, default=1, help="the same seed gives the same answer")
     return parser
+
+
+def _add_world(number: Callable[..., Any]) -> None:
+    """What breaks the model; a comma separates the steps of several culprits."""
+    usual = AS_MODELLED
+    number("--true-noise", type=float, default=1.0, metavar="FACTOR", help="over the believed")
+    number("--hidden-build-noise", type=float, default=0.0, metavar="PCT", help="history says 0")
+    number("--drift", type=float, default=0.0, metavar="PCT", help="of the machine, a boot")
+    number("--lab-step", type=float, default=0.0, metavar="PCT", help="of the machine, once")
+    number("--lab-step-at", type=int, default=usual.lab_step_at, metavar="BOOT", help="after it")
+    number("--flaky", type=float, default=0.0, metavar="SHARE", help="of boots that go wrong")
+    number("--flaky-pct", type=float, default=usual.flaky_pct, metavar="PCT", help="by so much")
+    number("--culprits", type=_steps, default=(), metavar="PCT,PCT[,…]", help="several steps")
+    number("--misleading-prior", type=float, default=1.0, metavar="WEIGHT", help="of the culprit")
+
+
+def _steps(text: str) -> tuple[float, ...]:
+    return tuple(float(part) for part in text.split(","))
 
 
 def _cell(options: argparse.Namespace) -> Cell:
@@ -84,6 +116,17 @@ def _cell(options: argparse.Namespace) -> Cell:
         rebuilds=options.rebuilds,
         budget=options.budget,
         alerted=options.alerted,
+        world=World(
+            true_noise=options.true_noise,
+            hidden_build=options.hidden_build_noise,
+            drift=options.drift,
+            lab_step=options.lab_step,
+            lab_step_at=options.lab_step_at,
+            flaky=options.flaky,
+            flaky_pct=options.flaky_pct,
+            culprits=options.culprits,
+            misleading_prior=options.misleading_prior,
+        ),
     )
 
 
@@ -100,7 +143,8 @@ def as_document(cell: Cell, result: Result, options: argparse.Namespace) -> dict
         "false_alert": cell.false_alert,
         "trials": result.trials,
         "seed": options.seed,
-        "outcomes": {kind.value: _rounded(share) for kind, share in result.outcomes.items()},
+        "outcomes": {kind.value: _rounded(share) for kind, share in result.outcomes.items()}
+        | {"more than one": _rounded(result.several)},
         "right_single": _rounded(result.right_single),
         "wrong_single": _rounded(result.wrong_single),
         "ranges": {
@@ -108,6 +152,8 @@ def as_document(cell: Cell, result: Result, options: argparse.Namespace) -> dict
             "candidates_median": result.range_median,
         },
         "boots": {"median": result.boots_median, "p95": result.boots_p95},
+        "stated_90": {"named": result.stated_90[0], "right": result.stated_90[1]},
+        "world": asdict(cell.world),
     }
 
 

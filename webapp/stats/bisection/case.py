@@ -5,7 +5,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from webapp.stats.bisection import explain
+from webapp.stats.bisection import explain, lab_text
 from webapp.stats.bisection.ending import Outcome
 from webapp.stats.bisection.plan import Boot, Evidence, Plan, Purpose
 from webapp.stats.bisection.posterior import Posterior
@@ -93,13 +93,20 @@ class Case:
         return Decision(
             state=state,
             actions=actions,
-            text=text + explain.odd(self.evidence, self.data.odd, self.plan, self.now),
+            text=" ".join(filter(None, (text, self._lab_text(text), self._odd_text()))),
             posterior=self.now,
             effort=self.evidence.effort,
             outcome=outcome,
             validation=validation,
             odd=self.data.odd,
         )
+
+    def _lab_text(self, text: str) -> str:
+        told = lab_text.lab(self.now.lab)
+        return "" if told in text else told
+
+    def _odd_text(self) -> str:
+        return explain.odd(self.evidence, self.data.odd, self.plan, self.now)
 
     def pins(self, purpose: Purpose) -> list[Measure]:
         """What people want measured next and is not under way."""
@@ -129,6 +136,11 @@ class Case:
     def builds(self, slot: int) -> int:
         """How many builds of a slot were measured."""
         return int((self.data.slot == slot).sum())
+
+    @property
+    def fresh(self) -> list[Boot]:
+        """The boots that this bisect measured and that count, in their order."""
+        return [boot for boot in self.data.counted if boot.purpose is not Purpose.HISTORY]
 
     def boots_for(self, purpose: Purpose) -> list[Boot]:
         """The boots that were measured for a purpose and count."""

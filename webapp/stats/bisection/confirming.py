@@ -42,6 +42,8 @@ def confirming(case: Case, pair: Pair) -> Decision:
         return _too_noisy(case)
     if not short and len(made) >= CONFIRMING_BOOTS and len(set(made)) == 2:
         text = explain.single(case.plan, case.now, len(made))
+        if ending.is_first_of_several(case.now):
+            text += explain.first_of_several(case.now)
         return case.done(ending.single(case.now, text))
     actions = _boots(case, pair, made, short)
     if not actions and not case.pending:

@@ -18,14 +18,19 @@ STEP_MASS = 0.95
 """Probability of a step from which a range is an answer, rather than an inconclusive search."""
 
 
+SEVERAL = 0.1
+"""Chance of two steps from which a name is called the first of several."""
+
+
 class Kind(StrEnum):
-    """The six ways in which a bisect ends."""
+    """The ways in which a bisect ends."""
 
     SINGLE = "single"
     RANGE = "range"
     TWO_STEPS = "two steps"
     NOT_REPRODUCED = "not reproduced"
     INCONCLUSIVE = "inconclusive"
+    SUSPECTED = "machine or noise suspected"
     LAB_FAILED = "lab failed"
 
 
@@ -35,7 +40,8 @@ class Outcome:
 
     ``probability`` that this is the truth: of the candidate, of the set, of two steps or of none.
     ``second``: for two steps the candidates of the second one. ``more_boots``: about how many
-    would be needed, None where boots alone would not tell. ``text``: why, as a sentence.
+    would be needed, None where boots alone would not tell. ``several``: a single commit is the
+    first of several. ``text``: why, as a sentence.
     """
 
     kind: Kind
@@ -44,6 +50,7 @@ class Outcome:
     text: str
     second: tuple[int, ...] = ()
     more_boots: int | None = None
+    several: bool = False
 
 
 def credible_set(now: Posterior, mass: float = SET_MASS) -> tuple[int, ...]:
@@ -69,7 +76,19 @@ def set_probability(now: Posterior, candidates: tuple[int, ...]) -> float:
 
 def single(now: Posterior, text: str) -> Outcome:
     """One commit is named."""
-    return Outcome(Kind.SINGLE, (now.top,), float(now.candidates[now.top - 1]), text)
+    chance = float(now.candidates[now.top - 1])
+    return Outcome(Kind.SINGLE, (now.top,), chance, text, several=is_first_of_several(now))
+
+
+def is_first_of_several(now: Posterior) -> bool:
+    """Whether one commit alone hardly explains all that was measured."""
+    return now.two >= SEVERAL
+
+
+def suspected(now: Posterior, text: str) -> Outcome:
+    """The machine or the noise, rather than a commit, is what was found."""
+    left = credible_set(now)
+    return Outcome(Kind.SUSPECTED, left, set_probability(now, left), text)
 
 
 def two_steps(now: Posterior, text: str) -> Outcome:

@@ -64,12 +64,11 @@ def searching(plan: Plan, now: Posterior, bits: float, test: Validation | None) 
     )
 
 
-def doubted(plan: Plan, now: Posterior, noisier: Posterior) -> str:
-    """The probability is there as long as builds scatter no more than believed."""
+def doubted(plan: Plan, now: Posterior) -> str:
+    """The probability is there as long as the weights of the candidates are right."""
     return (
         f"{plan.name(now.top)} has {percent(now.candidates[now.top - 1])}, but "
-        f"{percent(noisier.candidates[now.top - 1])} if builds scatter by "
-        f"{noisier.build_sd:.2f} %, as they may by what the history shows of them. "
+        f"{percent(now.equal[now.top - 1])} if all commits had begun with the same weight. "
     )
 
 
@@ -87,6 +86,14 @@ def single(plan: Plan, now: Posterior, boots: int) -> str:
     return (
         f"{plan.name(now.top)} made the step of {effect(now)}: "
         f"{percent(now.candidates[now.top - 1])} after {boots} confirming boots."
+    )
+
+
+def first_of_several(now: Posterior) -> str:
+    """One commit alone does not explain everything. Begins with a space."""
+    return (
+        f" It is the first of several ({percent(now.two)} that another commit contributes): "
+        "bisect the rest on its own."
     )
 
 
@@ -142,7 +149,7 @@ def stopped(plan: Plan, now: Posterior, evidence: Evidence, stop: str) -> str:
 def odd(evidence: Evidence, indices: tuple[int, ...], plan: Plan, now: Posterior) -> str:
     """Which boots were set aside, and how far from the level before the step they lie.
 
-    Nothing when there are none. Begins with a space.
+    Nothing when there are none.
     """
     if not indices:
         return ""
@@ -151,7 +158,7 @@ def odd(evidence: Evidence, indices: tuple[int, ...], plan: Plan, now: Posterior
         f"{plan.name(boot.index)} ({change(boot.value - now.good_level)} from the level before)"
         for boot in far
     )
-    return f" Set aside as gone wrong, far from both levels and alone: {boots}."
+    return f"Set aside as gone wrong, far from both levels: {boots}."
 
 
 def effect(now: Posterior) -> str:

@@ -15,7 +15,6 @@ from math import inf, isfinite, pi, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from webapp.stats.errors import OutOfRangeError, TooFewSamplesError
 
@@ -25,15 +24,19 @@ NO_NOISE = 1e-3
 """Percent. Nothing is believed to scatter less than this between boots: without a floor one
 rounding of a noiseless series would be infinitely strong evidence."""
 
-WITHIN_NODES = 3
-"""Gauss-Hermite nodes, over the normal score of the quantile, of the variance inside builds."""
+MOST_DF = 8.0
+"""Degrees of freedom that the noise of a history counts at most. It was measured at other times,
+by other builds, often before other work in the lab; what the bisect sees corrects it."""
 
-BUILD_SHARES = (0.05, 0.2, 0.5, 0.2, 0.05)
+WITHIN_FACTORS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+"""Nodes: factors on the variance inside builds, evenly apart in their logarithm."""
+
+BUILD_SHARES = (0.25, 0.5, 0.25)
 """Shares of the belief in σbuild that one node each stands for, from low to high."""
 
-HIGH = 0.7
-"""Quantile of the belief in σbuild that a name must survive: where the history happened to show
-little scatter of builds, the belief itself names the wrong neighbour too often."""
+LARGER_BUILDS = ((0.125, 0.1), (0.25, 0.1), (0.5, 0.05))
+"""Scatter of builds, as shares of the alerted step, that is possible beside what a history says,
+and its chance: a history may be of other builders, compilers or link orders."""
 
 BUILD_STEPS, BUILD_REACH = 600, 10.0
 """The belief in σbuild is taken on so many steps from 0 to so many times the scatter shown."""
@@ -95,40 +98,45 @@ def median_share(runs: int) -> float:
 
 
 @cache
-def noise_nodes(noise: Noise) -> NoiseNodes:
-    """The nodes over which evidence is to be integrated; one when everything is known."""
-    factors, shares = _within_nodes(noise.within_df)
+def noise_nodes(noise: Noise, effect: float) -> NoiseNodes:
+    """The nodes over which evidence is to be integrated, for an alerted step of ``effect``."""
+    factors, shares = _within_nodes(min(noise.within_df, MOST_DF))
     per_boot = noise.boot**2 + noise.run**2
-    parts = [_build_nodes(noise, factor * per_boot / noise.history_boots) for factor in factors]
-    counts = [len(build) for build, _, _ in parts]
-    known = shares * np.array([total for _, _, total in parts])
+    build, weight = _with_larger(*_build_nodes(noise, per_boot / noise.history_boots), effect)
     return NoiseNodes(
-        within=np.repeat(factors, counts),
-        build=np.concatenate([build for build, _, _ in parts]),
-        weight=np.repeat(known / known.sum(), counts)
-        * np.concatenate([weight for _, weight, _ in parts]),
+        within=np.repeat(factors, len(build)),
+        build=np.outer(factors, build).ravel(),
+        weight=np.outer(shares, weight).ravel(),
     )
 
 
-def _build_nodes(noise: Noise, inside: float) -> tuple[Floats, Floats, float]:
-    """Variances between builds, their weights (sum 1), and the likelihood of ``inside``.
+def build_ratios(nodes: NoiseNodes) -> Floats:
+    """Variances between builds at the noise's estimate: every factor has the same ones."""
+    count = len(nodes.build) // len(WITHIN_FACTORS)
+    return np.asarray(nodes.build[:count] / nodes.within[0])
+
+
+def _build_nodes(noise: Noise, inside: float) -> tuple[Floats, Floats]:
+    """Variances between builds, and their weights (sum 1), as a history believes them.
 
     ``inside``: what the scatter inside builds adds to that of a history's revisions.
     """
     if noise.build_df == inf or _shown(noise) == 0:
-        return np.array([noise.build**2]), np.ones(1), 1.0
+        return np.array([noise.build**2]), np.ones(1)
     sd, belief = _build_belief(noise, inside)
     middles = np.cumsum(BUILD_SHARES) - np.array(BUILD_SHARES) / 2
-    total = float(belief.sum())
-    return _quantiles(sd, belief, middles) ** 2, np.array(BUILD_SHARES), total
+    return _quantiles(sd, belief, middles) ** 2, np.array(BUILD_SHARES)
 
 
-def high_build_noise(noise: Noise) -> float:
-    """What σbuild, log percent, is believed to stay below with a chance of `HIGH`."""
-    if noise.build_df == inf or _shown(noise) == 0:
-        return noise.build
-    sd, belief = _build_belief(noise, (noise.boot**2 + noise.run**2) / noise.history_boots)
-    return float(_quantiles(sd, belief, np.array([HIGH]))[0])
+def _with_larger(build: Floats, weight: Floats, effect: float) -> tuple[Floats, Floats]:
+    """The same, and that builds scatter by more than any history says (`LARGER_BUILDS`)."""
+    larger = np.array([(share * effect) ** 2 for share, _ in LARGER_BUILDS])
+    chances = np.array([chance for _, chance in LARGER_BUILDS])
+    usual = float(build @ weight)
+    return (
+        np.concatenate([build, usual + larger]),
+        np.concatenate([weight * (1 - chances.sum()), chances]),
+    )
 
 
 def _shown(noise: Noise) -> float:
@@ -178,9 +186,7 @@ def estimate_noise(revisions: Sequence[Sequence[float] | Floats]) -> Noise:
 
 
 def _within_nodes(df: float) -> tuple[Floats, Floats]:
-    """Factors on an estimated variance and their weights: quantiles of f/χ²(f)."""
-    if df == inf:
-        return np.ones(1), np.ones(1)
-    scores, weights = np.polynomial.hermite_e.hermegauss(WITHIN_NODES)
-    quantiles = special.chdtri(df, special.ndtr(scores))
-    return np.asarray(df / quantiles, np.float64)[::-1], np.asarray(weights / weights.sum())[::-1]
+    """Factors on an estimated variance and their weights: the density of f/χ²(f) over its log."""
+    factors = np.array(WITHIN_FACTORS)
+    density = np.exp(-0.5 * df * (np.log(factors) + 1 / factors - 1))
+    return factors, density / density.sum()

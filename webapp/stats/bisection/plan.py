@@ -25,13 +25,21 @@ PERSON = 1e-3
 person can be wrong, and a weight of 0 would turn contradicting boots into a misfit nobody sees."""
 
 
+LEAST_WEIGHT = 1 / 20
+"""Of the largest: no list of paths knows more than that. A culprit that begins with less is found
+only after a neighbour was named in its place."""
+
+
 class Purpose(StrEnum):
-    """What a boot was measured for. ``HISTORY`` was there before: it is evidence, not effort."""
+    """What a boot was measured for. ``HISTORY`` was there before: it is evidence, not effort.
+    ``ANCHOR``: an end, booted again to see whether the lab changed.
+    """
 
     HISTORY = "history"
     VALIDATING = "validating"
     SEARCHING = "searching"
     CONFIRMING = "confirming"
+    ANCHOR = "anchor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +71,8 @@ class Budget:
 class Plan:
     """The question. ``weights[j − 1]`` is the prior weight of candidate c_j, of any sum.
 
-    Weight 0: the commit cannot matter (its build is identical to its parent's). ``effect`` is the
+    Weight 0: the commit cannot matter (its build is identical to its parent's); any other counts
+    as at least `LEAST_WEIGHT` of the largest. ``effect`` is the
     alerted step, signed. ``runs`` are in each boot to come. ``doubt`` is the chance that there is
     no step at all, before any boot. ``cached`` are the revisions whose builds exist.
     ``can_rebuild``: the lab can build a revision again with another layout. ``names``: what the
@@ -172,13 +181,24 @@ def candidate_weights(plan: Plan, evidence: Evidence) -> Sequence[float]:
     """Prior weights of c_1 … c_N after what people said, which evidence can overrule, and after
     what builds told, which nothing does.
     """
-    if not (evidence.excluded or evidence.forced or evidence.allowed or evidence.identical):
-        return plan.weights
     usual = max(plan.weights)
     return [
-        (usual if candidate in evidence.allowed else weight) * _given_weight(evidence, candidate)
+        (usual if candidate in evidence.allowed else _raised(weight, usual))
+        * _given_weight(evidence, candidate)
         for candidate, weight in enumerate(plan.weights, start=1)
     ]
+
+
+def equal_weights(plan: Plan, evidence: Evidence) -> Sequence[float]:
+    """The same as if no candidate had been less likely by the plan; 0 stays 0."""
+    return [
+        float(weight > 0 or candidate in evidence.allowed) * _given_weight(evidence, candidate)
+        for candidate, weight in enumerate(plan.weights, start=1)
+    ]
+
+
+def _raised(weight: float, usual: float) -> float:
+    return max(weight, LEAST_WEIGHT * usual) if weight else 0.0
 
 
 def _given_weight(evidence: Evidence, candidate: int) -> float:

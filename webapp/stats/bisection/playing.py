@@ -18,29 +18,56 @@ from webapp.stats.bisection.plan import Boot, Evidence, Plan
 Floats = NDArray[np.float64]
 
 
+@dataclass(frozen=True, slots=True)
+class LabChanges:
+    """What a lab does to its boots beside their noise, log percent.
+
+    ``drift`` is added by each boot to all later ones, ``step`` to every boot after the first
+    ``step_at``. A share ``flaky`` of the boots is off by ``flaky_effect``, in the past as well.
+    """
+
+    drift: float = 0.0
+    step: float = 0.0
+    step_at: int = 0
+    flaky: float = 0.0
+    flaky_effect: float = 0.0
+
+    def offset(self, boots: int) -> float:
+        """The shift of the next boot after ``boots`` of them."""
+        return self.drift * boots + (self.step if boots >= self.step_at else 0.0)
+
+
+STEADY = LabChanges()
+
+
 @dataclass(slots=True)
 class SimulatedLab:
     """``levels`` (N + 1,): the true level of each revision. ``noise``: the true noise.
 
     ``builds``: effects of the builds made so far, by revision and build key; those measured before
-    the simulation began may be given.
+    the simulation began may be given. ``booted``: boots made so far.
     """
 
     rng: np.random.Generator
     levels: Floats
     noise: Noise
     builds: dict[tuple[int, str], float] = field(default_factory=dict)
+    changes: LabChanges = STEADY
+    booted: int = 0
 
     def boot(self, measure: Measure, build: str, runs: int) -> Boot:
         """The boot that a measurement would give: its value is the median of ``runs`` runs."""
         values = self.runs(measure.index, runs, build)
-        value = float(np.median(values)) if runs > 1 else float(values[0])
+        value = float(np.median(values)) + self.changes.offset(self.booted)
+        self.booted += 1
         return Boot(measure.index, value, build, runs, measure.purpose)
 
     def runs(self, index: int, count: int, build: str = "") -> Floats:
         """The values of ``count`` runs of one more boot, log percent, shape (count,)."""
         level = self.levels[index] + self._build(index, build)
         boot = level + self.noise.boot * self.rng.standard_normal()
+        if self.changes.flaky and self.rng.random() < self.changes.flaky:
+            boot += self.changes.flaky_effect
         return np.asarray(boot + self.noise.run * self.rng.standard_normal(count))
 
     def _build(self, index: int, build: str) -> float:

@@ -1,18 +1,17 @@
 """The middle state: the most telling revision next, until a candidate is nearly sure."""
 
 from dataclasses import replace
-from math import inf, sqrt
 
 import numpy as np
 
-from webapp.stats.bisection import ending, explain
+from webapp.stats.bisection import ending, explain, suspicion
+from webapp.stats.bisection.anchors import anchors
 from webapp.stats.bisection.case import SURE, Case, Decision, Measure, State
 from webapp.stats.bisection.confirming import CONFIRMING_BOOTS, confirming, find_pair
 from webapp.stats.bisection.ending import Kind, Outcome
 from webapp.stats.bisection.information import Outlook, best_option, expect, look_ahead
-from webapp.stats.bisection.noise import Noise, high_build_noise
 from webapp.stats.bisection.plan import Purpose
-from webapp.stats.bisection.posterior import Posterior, posterior
+from webapp.stats.bisection.posterior import Posterior
 from webapp.stats.bisection.validation import BOUND, Validation
 
 LEAST_BITS = 0.005
@@ -33,6 +32,8 @@ def searching(case: Case, validation: Validation | None = None) -> Decision:
 
 def _reached(case: Case) -> Decision | None:
     now = case.now
+    if suspicion.is_unexplained(case):
+        return case.done(ending.suspected(now, suspicion.unexplained(now)))
     if _log_factor_of_none(case) >= BOUND:
         return case.done(Outcome(Kind.NOT_REPRODUCED, (), now.none, explain.step_gone(now)))
     if now.two >= SURE and sum(_boots_between(case).values()) >= CONFIRMING_BOOTS:
@@ -43,23 +44,12 @@ def _reached(case: Case) -> Decision | None:
 
 
 def _named(case: Case) -> Decision | None:
-    """Confirm the candidate, unless builds that scatter more than believed could explain it."""
-    doubtful = _with_noisy_builds(case)
-    if doubtful.candidates[case.now.top - 1] < SURE:
-        return _measure(case, doubtful, None)
+    """Confirm the candidate, unless its lead rests on the weights that the plan gave."""
+    now = case.now
+    if now.equal[now.top - 1] < SURE:
+        return _measure(case, replace(now, candidates=now.equal), None)
     pair = find_pair(case)
     return confirming(case, pair) if pair else None
-
-
-def _with_noisy_builds(case: Case) -> Posterior:
-    """The posterior if builds scattered as much as they may (`noise.HIGH`)."""
-    plan, now = case.plan, case.now
-    if plan.noise.build_df == inf:
-        return now
-    build = max(high_build_noise(plan.noise), now.build_sd)
-    scale = now.boot_sd / sqrt(plan.noise.boot_variance(plan.runs))
-    noise = Noise(plan.noise.run * scale, plan.noise.boot * scale, build)
-    return posterior(replace(plan, noise=noise), case.evidence)
 
 
 def _log_factor_of_none(case: Case) -> float:
@@ -76,18 +66,20 @@ def _measure(case: Case, now: Posterior, validation: Validation | None) -> Decis
     for measure in case.pending:
         expect(outlook, measure.index, rebuild=measure.rebuild)
     actions, bits = _search_boots(case, outlook)
-    doubt = "" if now is case.now else explain.doubted(case.plan, case.now, now)
+    doubt = "" if now is case.now else explain.doubted(case.plan, case.now)
     if actions or case.pending:
         text = doubt + explain.searching(case.plan, now, bits, validation)
         return case.go_on(State.SEARCHING, actions, text, validation)
     text = doubt + explain.stopped(case.plan, now, case.evidence, case.stop)
+    if suspicion.is_suspected(case.now):
+        return case.done(ending.suspected(now, suspicion.suspected(case.plan, now) + text))
     outcome = ending.stopped(now, text, bits=bits, saturated=not case.stop)
     return case.done(outcome, validation)
 
 
 def _search_boots(case: Case, outlook: Outlook) -> tuple[list[Measure], float]:
     """The boots to ask for, and the bits that the best of all options would tell."""
-    actions = case.pins(Purpose.SEARCHING) or _between(case)
+    actions = case.pins(Purpose.SEARCHING) or anchors(case) or _between(case)
     for measure in actions:
         expect(outlook, measure.index, rebuild=measure.rebuild)
     best = first = best_option(case.plan, outlook, case.evidence.skipped)

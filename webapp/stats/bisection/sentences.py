@@ -20,6 +20,7 @@ def headline(plan: Plan, decision: Decision, coming: Forecast | None = None) -> 
     match outcome.kind:
         case Kind.SINGLE:
             text = f"{plan.name(outcome.candidates[0])}, {chance}"
+            text += ", the first of several" if outcome.several else ""
         case Kind.RANGE:
             text = f"One of {_listed(plan, outcome.candidates)}, {chance}"
         case Kind.TWO_STEPS:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from webapp.stats.bisection.noise import NoiseNodes, noise_nodes
 from webapp.stats.bisection.odd import odd_boots
-from webapp.stats.bisection.plan import Boot, Evidence, Plan, candidate_weights
+from webapp.stats.bisection.plan import Boot, Evidence, Plan, candidate_weights, equal_weights
 from webapp.stats.errors import OutOfRangeError
 
 Floats = NDArray[np.float64]
@@ -18,15 +18,18 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Sufficient statistics of B builds, sorted by slot, for S nodes of noise.
+    """Sufficient statistics of B builds, sorted by slot, for S nodes of the noise.
+
+    ``by_history`` are the nodes as its history gives them, ``nodes`` the same and builds that
+    scatter by more.
 
     ``slot[b]``: the last candidate that can matter up to the build's revision (0: none, the
     level is the good one). ``boots[b]``, ``precision[b]`` (Σ 1/variance of its boots at the
     noise's estimate) and ``mean[b]``, counted from ``origin``. ``base[s]`` is the log evidence of
     the scatter inside builds, ``weights[s, b]`` the precision of a build's mean around its level:
-    1/(σ²build + 1/precision). ``prior[j − 1]`` adds up to 1. ``slots``: the slot of each
-    revision 0 … N. ``counted`` are the boots behind it all, ``odd`` the numbers of those in the
-    evidence that were set aside.
+    1/(σ²build + 1/precision). ``prior[j − 1]`` adds up to 1, as does ``equal``, without the plan's
+    weights. ``slots``: the slot of each revision 0 … N. ``counted`` are the boots behind it all,
+    ``odd`` the numbers of those in the evidence that were set aside.
     """
 
     slot: Indices
@@ -36,8 +39,10 @@ class Tally:
     origin: float
     base: Floats
     weights: Floats
+    by_history: NoiseNodes
     nodes: NoiseNodes
     prior: Floats
+    equal: Floats
     slots: Indices
     first_bad: int
     counted: tuple[Boot, ...]
@@ -47,13 +52,14 @@ class Tally:
 def tally(plan: Plan, evidence: Evidence) -> Tally:
     """Reduce ``evidence``; raises `OutOfRangeError` for a build whose revisions could differ."""
     prior = np.asarray(candidate_weights(plan, evidence), np.float64)
+    equal = np.asarray(equal_weights(plan, evidence), np.float64)
     slots = _slots(prior)
     odd = odd_boots(plan, evidence.boots, int(np.searchsorted(slots, slots[-1])))
     counted = tuple(boot for i, boot in enumerate(evidence.boots) if i not in odd)
     rows = _rows(plan, counted, slots)
     slot, boots, precision, mean, rss, log_variance = rows.T if len(rows) else np.zeros((6, 0))
-    nodes = noise_nodes(plan.noise)
-    scale = nodes.within[:, None]
+    by_history = noise_nodes(plan.noise, 0.0)
+    scale = by_history.within[:, None]
     origin = float(precision @ mean / precision.sum()) if len(mean) else 0.0
     inside = scale / precision[None, :]
     base = -0.5 * (
@@ -66,9 +72,11 @@ def tally(plan: Plan, evidence: Evidence) -> Tally:
         mean=mean - origin,
         origin=origin,
         base=base,
-        weights=1 / (nodes.build[:, None] + inside),
-        nodes=nodes,
+        weights=1 / (by_history.build[:, None] + inside),
+        by_history=by_history,
+        nodes=noise_nodes(plan.noise, plan.effect),
         prior=prior / prior.sum(),
+        equal=equal / equal.sum(),
         slots=slots,
         first_bad=int(slots[-1]),
         counted=counted,

@@ -12,7 +12,7 @@ from webapp.stats.bisection.validation import (
     validate,
 )
 
-PASSED = (Purpose.SEARCHING, Purpose.CONFIRMING)
+PASSED = (Purpose.SEARCHING, Purpose.ANCHOR, Purpose.CONFIRMING)
 
 
 def is_passed(case: Case) -> bool:

@@ -11,11 +11,11 @@ from webapp.stats.changes import (
     BadSeriesError,
     Change,
     Segment,
-    detect,
     explain,
     others,
     series_csv,
 )
+from webapp.stats.detector import detect
 from webapp.stats.shell import end_silently
 
 BAD_INPUT = 2
@@ -27,15 +27,15 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         points = series_csv.read_points(sys.stdin)
-        analysis = detect(points, better=options.better)
+        told = detect(points, better=options.better)
     except BadSeriesError as error:
         sys.stderr.write(f"changes: {error}\n")
         return BAD_INPUT
     except UnicodeDecodeError as error:
         sys.stderr.write(f"changes: the input is not UTF-8 text: {error.reason}\n")
         return BAD_INPUT
-    document = as_document(analysis, least_pct=options.min_effect, online=options.online)
-    document |= others.as_lists(points, least_pct=options.min_effect, online=options.online)
+    shown = {"least_pct": options.min_effect, "online": options.online}
+    document = as_document(told.analysis, **shown) | others.as_lists(told.others, points, **shown)
     json.dump(document, sys.stdout, indent=1)
     sys.stdout.write("\n")
     return 0

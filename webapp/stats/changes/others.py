@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from webapp.stats.changes.points import Point
-from webapp.stats.levels import Finding, ModeChange, NoiseChange, find
+from webapp.stats.detector import detect
+from webapp.stats.levels import Finding, Findings, ModeChange, NoiseChange
 
 NEAR = 10
 """Positions by which the beginning of a change of noise or modes may lie elsewhere when it is
@@ -14,14 +15,13 @@ One = Finding | NoiseChange | ModeChange
 
 
 def as_lists(
-    points: Sequence[Point], *, least_pct: float, online: bool
+    findings: Findings, points: Sequence[Point], *, least_pct: float, online: bool
 ) -> dict[str, list[dict[str, Any]]]:
     """Return excursions, slow losses and gains, changes of noise and of modes.
 
     Those smaller than `least_pct` are left out; a change of noise has no size in percent. With
     `online` each says the revision at which it was first told when the series is read in order.
     """
-    findings = find(points)
     lists = {
         kind: [(one, describe(one)) for one in getattr(findings, kind) if size(one) >= least_pct]
         for kind, (describe, size) in KINDS.items()
@@ -38,7 +38,7 @@ def as_lists(
 def _first_notified(points: Sequence[Point], kind: str, one: One) -> str:
     """The revision at which a finding was told first."""
     for stop in range(_index(points, one) + 1, len(points)):
-        if any(_is_same(one, other) for other in getattr(find(points[:stop]), kind)):
+        if any(_is_same(one, other) for other in getattr(detect(points[:stop]).others, kind)):
             return points[stop - 1].label
     return points[-1].label
 

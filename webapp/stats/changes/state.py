@@ -15,7 +15,7 @@ RING = 96
 KEPT_SAMPLES = 24
 """Newest revisions whose samples are kept to recognise two modes."""
 
-VERSION = 5
+VERSION = 6
 """Of the stored form and of the method: another version means that a series is done anew."""
 
 Kind = Literal["change", "drift"]

@@ -11,7 +11,15 @@ from webapp.stats.compare.across import (
 from webapp.stats.compare.comparing import MORE_BUILDS, Comparison, Level, Verdict, compare
 from webapp.stats.compare.explain import explain
 from webapp.stats.compare.headline import Headline, Look, headline_of, look_at
-from webapp.stats.compare.levels import BuildNoise, Samples, Summary, pool, summarize
+from webapp.stats.compare.levels import (
+    BuildNoise,
+    Samples,
+    Side,
+    Summary,
+    interval_of,
+    pool,
+    summarize,
+)
 from webapp.stats.compare.many import VERDICTS, Comparisons, compare_many
 from webapp.stats.compare.summaries import LEVELS, Summaries
 
@@ -29,6 +37,7 @@ __all__ = [
     "Level",
     "Look",
     "Samples",
+    "Side",
     "Summaries",
     "Summary",
     "Verdict",
@@ -39,6 +48,7 @@ __all__ = [
     "explain",
     "headline_of",
     "heterogeneity",
+    "interval_of",
     "look_at",
     "pool",
     "summarize",

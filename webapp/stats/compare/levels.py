@@ -190,13 +190,7 @@ class Summary:
 
         None where it is unknown, and where squares of its ends leave the range of a double.
         """
-        side = self.linear[self.unit]
-        if not side.df:
-            return None
-        half = critical_value(side.df, confidence) * side.error
-        low = _unscaled(side.mean - half, self.exponent)
-        high = _unscaled(side.mean + half, self.exponent)
-        return (low, high) if isfinite(low * low) and isfinite(high * high) else None
+        return interval_of(self.linear[self.unit], self.exponent, confidence)
 
     def floor(self, scale: Scale) -> float:
         """What equal values leave open: half their last printed digit, `FINEST` of them at least.
@@ -233,6 +227,17 @@ class Summary:
             linear=_sides_from_data(data["linear"]),
             log=data["log"] and _sides_from_data(data["log"]),
         )
+
+
+def interval_of(side: Side, exponent: int, confidence: float = 95.0) -> tuple[float, float] | None:
+    """The interval of `Summary.interval` by the units of ``side`` alone: charts of thousands of
+    points read no more of each.
+    """
+    if not side.df:
+        return None
+    half = critical_value(side.df, confidence) * side.error
+    low, high = _unscaled(side.mean - half, exponent), _unscaled(side.mean + half, exponent)
+    return (low, high) if isfinite(low * low) and isfinite(high * high) else None
 
 
 _FROM_ABOVE = (Level.BUILD, Level.BOOT)

@@ -6,6 +6,24 @@ A pure function of the points of a series, in order along the tree. The method, 
 docs/statistics.md.
 """
 
-from webapp.stats.levels.findings import Finding, Findings, ModeChange, NoiseChange, find
+from webapp.stats.levels.findings import (
+    Finding,
+    Findings,
+    ModeChange,
+    NoiseChange,
+    Step,
+    Stretch,
+    find,
+    find_in,
+)
 
-__all__ = ["Finding", "Findings", "ModeChange", "NoiseChange", "find"]
+__all__ = [
+    "Finding",
+    "Findings",
+    "ModeChange",
+    "NoiseChange",
+    "Step",
+    "Stretch",
+    "find",
+    "find_in",
+]

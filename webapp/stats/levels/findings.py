@@ -1,7 +1,8 @@
 """Everything that is found in a series, in percent."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from math import sqrt
 
 import numpy as np
@@ -10,10 +11,11 @@ from webapp.stats.changes import scale
 from webapp.stats.changes.findings import At
 from webapp.stats.changes.points import Point, Value, reduce_points
 from webapp.stats.changes.present import percent
+from webapp.stats.levels.beginnings import Beginning, beginning_of
 from webapp.stats.levels.excursions import excursions
 from webapp.stats.levels.modes import Modes, take_out
 from webapp.stats.levels.partition import Floats
-from webapp.stats.levels.segments import Levels, levels_of
+from webapp.stats.levels.segments import Level, Levels, levels_of
 from webapp.stats.levels.slow import slow_move
 from webapp.stats.normal import TWO_SIDED_95
 
@@ -23,7 +25,9 @@ class Finding:
     """What begins at revision `first`: its size in percent with its 95 % interval.
 
     `last` is the end of a slow loss or gain, the revision by which an excursion is over, and the
-    last one at the new level of a change of level.
+    last one at the new level of a change of level. `before` and `level` are in the metric's unit,
+    `score` is the evidence in standard deviations, `previous` the measured revision before `first`
+    (of the first one of a series itself).
     """
 
     first: At
@@ -31,6 +35,25 @@ class Finding:
     pct: float
     low_pct: float
     high_pct: float
+    before: float = 0.0
+    level: float = 0.0
+    score: float = 0.0
+    previous: At = field(default=At(0, ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A change of level, and where it may have begun.
+
+    `locations` are the measured revisions that may be the first at the new level, with their
+    probability; the first is the one before them, with none. `shown_by` is the revision with which
+    the evidence for it was complete, by what is known now.
+    """
+
+    finding: Finding
+    locations: tuple[tuple[At, float], ...]
+    shown_by: At
+    revisions: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +62,7 @@ class NoiseChange:
 
     first: At
     ratio: float
+    previous: At = field(default=At(0, ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +76,32 @@ class ModeChange:
     share_before: float
     share_after: float
     gap_pct: float
+    previous: At = field(default=At(0, ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """`count` measured revisions at one level (in the metric's unit, with its 95 % interval).
+
+    `level` is where it begins, `end_level` where it ends: a curve may bend it.
+    """
+
+    first: At
+    last: At
+    count: int
+    level: float
+    low: float
+    high: float
+    end_level: float
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
     """All findings of a series, kind by kind, each in order along the tree.
 
-    `noise_pct` is the scatter of one revision now; None while too little is known.
+    `noise_pct` is the scatter of one revision now; None while too little is known. `steps` tell
+    more of `changes`; `stretches` are the levels between them. `has_modes`: runs have two modes,
+    and sizes are those of runs in the usual one.
     """
 
     changes: tuple[Finding, ...] = ()
@@ -67,6 +110,9 @@ class Findings:
     modes: tuple[ModeChange, ...] = ()
     slow: tuple[Finding, ...] = ()
     noise_pct: float | None = None
+    steps: tuple[Step, ...] = ()
+    stretches: tuple[Stretch, ...] = ()
+    has_modes: bool = False
 
 
 def find(points: Iterable[Point]) -> Findings:
@@ -76,25 +122,31 @@ def find(points: Iterable[Point]) -> Findings:
     does.
     """
     ordered = sorted(points, key=lambda point: point.position)
-    measured = [value for value in reduce_points(ordered) if value is not None]
+    return find_in([value for value in reduce_points(ordered) if value is not None])
+
+
+def find_in(measured: Sequence[Value]) -> Findings:
+    """Return what is found in revisions that are reduced already, in order along the tree."""
     values, two = take_out(measured)
-    found = levels_of(np.array([value.location for value in values]), *_of_runs(values))
+    locations = np.array([value.location for value in values])
+    found = levels_of(locations, *_of_runs(values))
     if found is None:
         return Findings()
     at = [At(value.position, value.label) for value in values]
+    steps = tuple(_steps(found, locations, at))
     return Findings(
-        changes=tuple(_changes(found, at)),
-        excursions=tuple(
-            _sized(at[one.index], at[one.recovered_by], one.log, one.low, one.high)
-            for one in excursions(values, found)
-        ),
+        changes=tuple(step.finding for step in steps),
+        excursions=tuple(_excursions(values, found, at)),
         noise_changes=tuple(
-            NoiseChange(at[i], float(found.scatter[i] / found.scatter[i - 1]))
+            NoiseChange(at[i], float(found.scatter[i] / found.scatter[i - 1]), at[i - 1])
             for i in found.calm[1:]
         ),
         modes=tuple(_modes(two, at)) if two else (),
         slow=tuple(_slow(values, found, at)),
         noise_pct=100 * float(found.scatter[-1]),
+        steps=steps,
+        stretches=tuple(_stretches(found, steps, at)),
+        has_modes=two is not None,
     )
 
 
@@ -104,24 +156,108 @@ def _of_runs(values: list[Value]) -> tuple[Floats, float]:
     return within, float(np.mean([value.share for value in values])) if values else 1.0
 
 
-def _changes(found: Levels, at: Sequence[At]) -> Iterator[Finding]:
-    square = scale.as_student(TWO_SIDED_95, found.freedom)
-    for before, after in zip(found.levels, found.levels[1:], strict=False):
-        gap = after.level - before.level
-        margin = sqrt(square * (before.variance + after.variance))
-        yield _sized(at[after.first], at[after.stop - 1], gap, gap - margin, gap + margin)
+def _steps(found: Levels, locations: Floats, at: Sequence[At]) -> Iterator[Step]:
+    """The changes of level.
+
+    Where a place is told by fewer revisions than lie between two changes, none is told twice.
+    """
+    begun = [beginning_of(found, locations, i) for i in range(1, len(found.levels))]
+    for i, ((before, after), beginning) in enumerate(
+        zip(pairwise(found.levels), begun, strict=True)
+    ):
+        stop = begun[i + 1].index if i + 1 < len(begun) else after.stop
+        yield _step(found, (before, after), beginning, (beginning.index, stop - 1), at)
+
+
+def _step(
+    found: Levels,
+    levels: tuple[Level, Level],
+    beginning: Beginning,
+    ends: tuple[int, int],
+    at: Sequence[At],
+) -> Step:
+    before, after = levels
+    gap = after.level - before.level
+    variance = before.variance + after.variance
+    margin = sqrt(scale.as_student(TWO_SIDED_95, found.freedom) * variance)
+    score = scale.as_score(gap * gap / variance, found.freedom)
+    first, last = ends
+    base = before.level + float(found.curve[first])
+    return Step(
+        _sized(
+            at, (first, last), (gap, gap - margin, gap + margin), base=base, size=gap, score=score
+        ),
+        tuple((at[i], chance) for i, chance in beginning.chances),
+        at[beginning.shown_by],
+        (before.count, after.count),
+    )
+
+
+def _excursions(values: Sequence[Value], found: Levels, at: Sequence[At]) -> Iterator[Finding]:
+    for one in excursions(values, found):
+        base = values[one.index].location - one.log
+        yield _sized(
+            at,
+            (one.index, one.recovered_by),
+            (one.log, one.low, one.high),
+            base=base,
+            size=one.log,
+            score=abs(float(found.residuals[one.index])),
+        )
 
 
 def _modes(two: Modes, at: Sequence[At]) -> Iterator[ModeChange]:
     for one in two.changes:
-        yield ModeChange(at[one.index], one.before, one.after, percent(-two.gap))
+        before = at[max(one.index - 1, 0)]
+        yield ModeChange(at[one.index], one.before, one.after, percent(-two.gap), before)
 
 
 def _slow(values: Sequence[Value], found: Levels, at: Sequence[At]) -> Iterator[Finding]:
     move = slow_move(np.array([value.location for value in values]), found)
     if move is not None:
-        yield _sized(at[move.first], at[move.last], move.log, move.low, move.high)
+        yield _sized(
+            at,
+            (move.first, move.last),
+            (move.log, move.low, move.high),
+            base=move.base,
+            size=move.log,
+            score=move.score,
+        )
 
 
-def _sized(first: At, last: At, log: float, low: float, high: float) -> Finding:
-    return Finding(first, last, *(percent(one) for one in (log, low, high)))
+def _stretches(found: Levels, steps: Sequence[Step], at: Sequence[At]) -> Iterator[Stretch]:
+    """The levels, each from where a change most likely began to the next."""
+    square = scale.as_student(TWO_SIDED_95, found.freedom)
+    index = {one: i for i, one in enumerate(at)}
+    begun = [0, *(index[step.finding.first] for step in steps), len(at)]
+    for one, (first, stop) in zip(found.levels, pairwise(begun), strict=True):
+        start = one.level + float(found.curve[first])
+        end = one.level + float(found.curve[stop - 1])
+        margin = sqrt(square * one.variance)
+        levels = (scale.exponential(log) for log in (start, start - margin, start + margin, end))
+        yield Stretch(at[first], at[stop - 1], stop - first, *levels)
+
+
+def _sized(
+    at: Sequence[At],
+    ends: tuple[int, int],
+    logs: tuple[float, float, float],
+    *,
+    base: float,
+    size: float,
+    score: float,
+) -> Finding:
+    """A finding from one revision to another; `logs` are its size with its interval."""
+    first, last = ends
+    pct, low, high = (percent(one) for one in logs)
+    return Finding(
+        at[first],
+        at[last],
+        pct,
+        low,
+        high,
+        before=scale.exponential(base),
+        level=scale.exponential(base + size),
+        score=score,
+        previous=at[max(first - 1, 0)],
+    )

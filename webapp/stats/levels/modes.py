@@ -35,6 +35,9 @@ GAP_WIDTH = 4.0
 NEIGHBOURS = 8
 """Revisions with both modes, before and after, that say where the modes lie for one without."""
 
+AT_MODE = 0.25
+"""Share of the gap within which a revision without both modes lies at one of them."""
+
 SHARES = np.array([0.005, 0.02, 0.05, 0.1, 0.15, *np.linspace(0.2, 0.8, 13), 0.85, 0.9, 0.95,
                    0.98, 0.995])  # fmt: skip
 """Shares of slow runs that are tried."""
@@ -51,6 +54,11 @@ STRAY = 0.05
 
 LEAST_CHANGE = 0.1
 """Change of the share below which nothing is told."""
+
+LEAST_WHOLE = 3
+"""Revisions in a row, all of whose runs are in the mode that is not the usual one, that are a level
+and stay as measured. Where at most half of five runs are in it, three such revisions follow each
+other by chance once in 30,000 places; two do once in 1,000 (`noises`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +92,17 @@ def take_out(values: Sequence[Value]) -> tuple[list[Value], Modes | None]:
     between = int((cuts.spacing > gap / 2).sum())
     if len(split) < max(LEAST_SPLIT, LEAST_AGREEING * between):
         return list(values), None
-    slow = _slow(values, cuts, split, gap)
     sizes = np.array([len(value.logs) for value in values])
-    lower_is_usual = bool(2 * slow[split].sum() > sizes[split].sum())
+    lower_is_usual = bool(2 * cuts.count[split].sum() > sizes[split].sum())
+    slow = _slow(values, cuts, split, gap, lower_is_usual=lower_is_usual)
     stretches = _stretches(slow.astype(float), sizes, split)
+    stays = _whole(slow == (0 if lower_is_usual else sizes))
     taken = list(values)
     for one in stretches:
         if one.is_mixed or lower_is_usual == (one.share > 1 / 2):
-            for i in range(one.first, one.stop):
-                taken[i] = _moved(values[i], int(slow[i]), gap, lower_is_usual=lower_is_usual)
+            for i in np.flatnonzero(~stays[one.first : one.stop]).tolist():
+                at = one.first + i
+                taken[at] = _moved(values[at], int(slow[at]), gap, lower_is_usual=lower_is_usual)
     changes = [
         ModeChange(after.first, before.share, after.share)
         for before, after in pairwise(stretches)
@@ -100,6 +110,15 @@ def take_out(values: Sequence[Value]) -> tuple[list[Value], Modes | None]:
         and all(one.is_mixed or lower_is_usual == (one.share > 1 / 2) for one in (before, after))
     ]
     return taken, Modes(gap, tuple(changes))
+
+
+def _whole(unusual: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which revisions lie among `LEAST_WHOLE` or more neighbours that are all `unusual`."""
+    edges = np.flatnonzero(np.diff(unusual.astype(np.intp), prepend=0, append=0))
+    whole = np.zeros(len(unusual), dtype=bool)
+    for first, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        whole[first:stop] = stop - first >= LEAST_WHOLE
+    return whole
 
 
 def _moved(value: Value, slow: int, gap: float, *, lower_is_usual: bool) -> Value:
@@ -149,12 +168,17 @@ def _cut(values: Sequence[Value]) -> _Cuts:
 
 
 def _slow(
-    values: Sequence[Value], cuts: _Cuts, split: NDArray[np.intp], gap: float
+    values: Sequence[Value],
+    cuts: _Cuts,
+    split: NDArray[np.intp],
+    gap: float,
+    *,
+    lower_is_usual: bool,
 ) -> NDArray[np.intp]:
     """How many samples of each revision are slow.
 
-    One whose samples are all of one mode is of the mode that lies nearer, by its neighbours that
-    show both.
+    One whose samples are all of one mode is of the mode at which it lies, by its neighbours that
+    show both; of the usual one where it lies at neither: another level is no mode.
     """
     slow = np.zeros(len(values), dtype=np.intp)
     slow[split] = cuts.count[split]
@@ -164,7 +188,8 @@ def _slow(
         high = float(np.median(highs[max(at - NEIGHBOURS, 0) : at + NEIGHBOURS]))
         logs = values[i].logs
         off = logs[len(logs) // 2] - high
-        slow[i] = len(logs) if abs(off + gap) < abs(off) else 0
+        is_low, is_high = (abs(one) < AT_MODE * gap for one in (off + gap, off))
+        slow[i] = len(logs) if is_low or (lower_is_usual and not is_high) else 0
     return slow
 
 

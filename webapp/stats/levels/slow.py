@@ -25,7 +25,10 @@ WINDOWS = (1.0, 0.5)
 
 @dataclass(frozen=True, slots=True)
 class Slow:
-    """From revision `first` to `last` the level moved by `log` in all (`low` to `high`, 95 %)."""
+    """From revision `first` to `last` the level moved by `log` in all (`low` to `high`, 95 %).
+
+    `base` is the log level at the beginning.
+    """
 
     first: int
     last: int
@@ -33,6 +36,7 @@ class Slow:
     low: float
     high: float
     score: float
+    base: float
 
 
 def slow_move(locations: Floats, found: Levels) -> Slow | None:
@@ -75,4 +79,5 @@ def _trend(locations: Floats, found: Levels, first: int) -> Slow | None:
     if score < LIMIT:
         return None
     margin = sqrt(scale.as_student(TWO_SIDED_95, own) * variance)
-    return Slow(int(kept[0]), int(kept[-1]), size, size - margin, size + margin, score)
+    base = float(fitted[0] + size * columns[1][0])
+    return Slow(int(kept[0]), int(kept[-1]), size, size - margin, size + margin, score, base)

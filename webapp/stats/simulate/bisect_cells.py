@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from webapp.stats.bisection.ending import Kind, Outcome
 from webapp.stats.bisection.noise import Noise, estimate_noise
 from webapp.stats.bisection.plan import DEFAULT_BOOTS, Boot, Budget, Evidence, Plan
-from webapp.stats.bisection.playing import SimulatedLab, play, step_levels
+from webapp.stats.bisection.playing import SimulatedLab, play
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.simulate.bisect_peers import Answer, git_bisect, pinpoint_like
+from webapp.stats.simulate.bisect_worlds import AS_MODELLED, World, draw_culprits, levels_of
 
 Floats = NDArray[np.float64]
 
@@ -28,6 +29,9 @@ HISTORY_BOOTS = 5
 NEIGHBOURS = 10
 """Revisions of history, the good one included, that count at the good end."""
 
+SHORT_RANGE, STATED = 8, 0.9
+"""Commits that a person can look at, and the stated probability that is held to its word."""
+
 POLICIES = ("driftline", "git-bisect", "pinpoint-like")
 
 
@@ -36,7 +40,7 @@ class Cell:
     """The truth. Percentages; ``step`` is signed, and what was alerted unless ``alerted`` says so.
 
     ``history``: revisions from which the noise is estimated; 0: it is known. With
-    ``false_alert`` there is no step. Raises `OutOfRangeError`.
+    ``false_alert`` there is no step. ``world``: what breaks the model. Raises `OutOfRangeError`.
     """
 
     commits: int
@@ -50,6 +54,7 @@ class Cell:
     rebuilds: bool = False
     budget: int = DEFAULT_BOOTS
     alerted: float | None = None
+    world: World = AS_MODELLED
 
     def __post_init__(self) -> None:
         if self.commits < 1:
@@ -63,34 +68,54 @@ class Cell:
             raise OutOfRangeError("neighbours: 0 or more")
 
     @property
-    def effect(self) -> float:
-        """The true step in log percent."""
-        return 100 * log1p(self.step / 100)
+    def effects(self) -> tuple[float, ...]:
+        """The true steps in log percent; none for a false alert."""
+        steps = () if self.false_alert else self.world.culprits or (self.step,)
+        return tuple(100 * log1p(step / 100) for step in steps)
 
     @property
     def alerted_effect(self) -> float:
-        """The alerted step in log percent."""
+        """The alerted step in log percent: unless told otherwise, all true steps together."""
+        if self.alerted is None and self.effects:
+            return sum(self.effects)
         return 100 * log1p((self.step if self.alerted is None else self.alerted) / 100)
 
     @property
     def noise(self) -> Noise:
-        """The true noise."""
+        """The noise as it is believed."""
         return Noise(self.run, self.boot, self.build)
+
+    @property
+    def true_noise(self) -> Noise:
+        """The noise as it is."""
+        factor = self.world.true_noise
+        build = max(self.build, self.world.hidden_build)
+        return Noise(factor * self.run, factor * self.boot, build)
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """How one trial ended: its kind, whether what it names is the truth, and its boots."""
+    """How one trial ended: its kind, whether what it names is the truth, and its boots.
+
+    ``several``: it tells of more than one commit. ``stated``: the probability of what it says.
+    """
 
     kind: Kind
     right: bool
     boots: int
     candidates: int
+    several: bool = False
+    stated: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """All trials of a cell: shares of 1."""
+    """All trials of a cell: shares of 1.
+
+    Of several culprits a single name is right only as the first of several. ``several``: told of
+    more than one commit. ``short_range``: ended in a range of at most `SHORT_RANGE` that holds a
+    culprit. ``stated_90``: names at a stated 90 % or more, and how many of them are right.
+    """
 
     trials: int
     outcomes: dict[Kind, float]
@@ -100,6 +125,9 @@ class Result:
     range_median: float | None
     boots_median: float
     boots_p95: float
+    several: float
+    short_range: float
+    stated_90: tuple[int, int]
 
 
 def simulate(cell: Cell, *, trials: int, seed: int, policy: str = "driftline") -> Result:
@@ -116,15 +144,17 @@ def simulate(cell: Cell, *, trials: int, seed: int, policy: str = "driftline") -
 
 
 def _try(cell: Cell, rng: np.random.Generator, policy: str) -> Tried:
-    culprit = None if cell.false_alert else int(rng.integers(1, cell.commits + 1))
-    lab = SimulatedLab(rng, step_levels(cell.commits, culprit, cell.effect), cell.noise)
+    effects = cell.effects
+    culprits = draw_culprits(rng, cell.commits, len(effects)) if effects else ()
+    levels = levels_of(cell.commits, culprits, effects)
+    lab = SimulatedLab(rng, levels, cell.true_noise, changes=cell.world.changes)
     if policy == "git-bisect":
-        return _of_peer(git_bisect(lab, cell.commits), culprit)
+        return _of_peer(git_bisect(lab, cell.commits), culprits)
     if policy == "pinpoint-like":
-        return _of_peer(pinpoint_like(lab, cell.commits), culprit)
+        return _of_peer(pinpoint_like(lab, cell.commits), culprits)
     past = _history(cell, lab)
     plan = Plan(
-        weights=(1.0,) * cell.commits,
+        weights=_weights(cell, culprits),
         effect=cell.alerted_effect,
         noise=estimate_noise(past[: cell.history]) if cell.history else cell.noise,
         budget=Budget(boots=cell.budget),
@@ -136,7 +166,12 @@ def _try(cell: Cell, rng: np.random.Generator, policy: str) -> Tried:
         for value in values
     )
     evidence, outcome = play(plan, Evidence(boots=known), lab)
-    return _of_outcome(outcome, culprit, evidence.effort)
+    return _of_outcome(outcome, culprits, evidence.effort)
+
+
+def _weights(cell: Cell, culprits: tuple[int, ...]) -> tuple[float, ...]:
+    guilty = cell.world.misleading_prior
+    return tuple(guilty if j in culprits else 1.0 for j in range(1, cell.commits + 1))
 
 
 def _history(cell: Cell, lab: SimulatedLab) -> list[Floats]:
@@ -152,17 +187,20 @@ def _past_build(back: int) -> str:
     return f"{back} before" if back else ""
 
 
-def _of_outcome(outcome: Outcome, culprit: int | None, boots: int) -> Tried:
-    right = culprit in outcome.candidates
+def _of_outcome(outcome: Outcome, culprits: tuple[int, ...], boots: int) -> Tried:
+    several = outcome.several or outcome.kind is Kind.TWO_STEPS
+    right = not set(culprits).isdisjoint(outcome.candidates)
     if outcome.kind is Kind.NOT_REPRODUCED:
-        right = culprit is None
-    return Tried(outcome.kind, right, boots, len(outcome.candidates))
+        right = not culprits
+    if outcome.kind is Kind.SINGLE and len(culprits) > 1:
+        right = right and several
+    return Tried(outcome.kind, right, boots, len(outcome.candidates), several, outcome.probability)
 
 
-def _of_peer(answer: Answer, culprit: int | None) -> Tried:
+def _of_peer(answer: Answer, culprits: tuple[int, ...]) -> Tried:
     kinds = {0: Kind.NOT_REPRODUCED, 1: Kind.SINGLE, 2: Kind.TWO_STEPS}
     kind = kinds.get(len(answer.blamed), Kind.RANGE)
-    right = culprit in answer.blamed if answer.blamed else culprit is None
+    right = not set(culprits).isdisjoint(answer.blamed) if answer.blamed else not culprits
     return Tried(kind, right, answer.boots, len(answer.blamed))
 
 
@@ -170,6 +208,7 @@ def _counted(tried: list[Tried]) -> Result:
     counts = Counter(trial.kind for trial in tried)
     single = [trial for trial in tried if trial.kind is Kind.SINGLE]
     ranges = [trial for trial in tried if trial.kind is Kind.RANGE]
+    stated = [trial for trial in single if trial.stated >= STATED]
     boots = np.array([trial.boots for trial in tried])
     n = len(tried)
     return Result(
@@ -181,4 +220,7 @@ def _counted(tried: list[Tried]) -> Result:
         range_median=float(np.median([trial.candidates for trial in ranges])) if ranges else None,
         boots_median=float(np.median(boots)),
         boots_p95=float(np.percentile(boots, 95)),
+        several=sum(trial.several for trial in tried) / n,
+        short_range=sum(t.right and t.candidates <= SHORT_RANGE for t in ranges) / n,
+        stated_90=(len(stated), sum(trial.right for trial in stated)),
     )

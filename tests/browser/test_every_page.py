@@ -1,0 +1,167 @@
+"""Every page in every width and theme: what axe finds, what reaches out of the window, what fails.
+
+The fast suite opens each page once, in a window that differs from page to page; the long one opens
+each in all of them. A new page fails here until links lead to it or it has its line below.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import cycle, product
+from typing import Literal, NamedTuple
+from urllib.parse import urlsplit
+
+import pytest
+from axe_playwright_python.base import AXE_SCRIPT
+from django.test import Client
+from playwright.sync_api import Page, Response
+from pytest_django.live_server_helper import LiveServer
+
+from tests import whole_site
+from tests.addresses import every_address
+from tests.browser.steps import beyond, sign_in
+from webapp.accounts.models import User
+from webapp.notifications.models import Subscription
+from webapp.notifications.queries.unsubscribing import Target
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("trouble"),
+]
+
+Theme = Literal["light", "dark"]
+
+
+class Window(NamedTuple):
+    """A width in pixels and the theme that the system asks for."""
+
+    width: int
+    theme: Theme
+
+
+THEMES: tuple[Theme, ...] = ("light", "dark")
+WINDOWS = [Window(*one) for one in product((390, 768, 1440), THEMES)]
+OFF_LINKS = ["/search/?q=r10", "/search/?q=nothing-of-that-name", "/sign-in/"]
+"""Pages that no link leads to."""
+NO_PAGES = {
+    *("healthz", "readyz", "metrics", "sign_out"),
+    *("trends_figure", "trends_svg", "trends_png", "badge", "bisect_figure", "bisect_json"),
+    *("bisect_markdown", "compare_text", "compare_markdown"),
+    *("hardware_feed", "tree_feed", "subscription_feed"),
+}
+"""Answers that no browser shows as a page of the site."""
+FRAGMENTS = {
+    *("first_steps", "overview_progress", "search_suggestions", "compare_suggestions"),
+    *("compare_row", "alert_evidence", "alert_ministat"),
+}
+"""Parts that pages fetch into themselves."""
+ACTS = {
+    *("hardware_subscribe", "commit_runs", "commit_samples", "waiting_runs_act", "alerts_act"),
+    *("alert_act", "event_withdraw", "alias_undo", "canary_act", "thresholds_set"),
+    *("thresholds_undo", "job_request", "job_act", "bisect_act", "bisect_paste"),
+    *("subscription_act", "outbox_act", "outbox_test", "webhook_act"),
+}
+"""Addresses that take forms and lead back to a page."""
+ELSEWHERE = {
+    "mailbox": "exists in a demonstration only",
+    "mailbox_mail": "exists in a demonstration only",
+    "mailbox_html": "a mail in a frame, which mail programs show as they like",
+    "subscription_preview_html": "a mail in a frame",
+    "account_address": "the page of a link that is good once",
+}
+
+LEFT_OUT: dict[str, Sequence[str]] = {
+    # Swagger UI's own markup: a button around links, and tags that are headings of level 3.
+    "api-docs": ("nested-interactive", "heading-order"),
+}
+"""Rules of axe that do not hold of a page, by its name."""
+
+
+@pytest.fixture
+def operator() -> User:
+    """Who may everything, on an instance with something on every page."""
+    return whole_site.fill()
+
+
+def addresses(reader: Client) -> list[str]:
+    """Each kind of page once, as ``reader`` finds it by links from the front page; the others."""
+    found = whole_site.pages_from(reader, "/", of_each=1)
+    whole = [address for address, html in found.items() if "<html" in html]
+    stop = Target(subscription=Subscription.objects.get().pk).url
+    return [*whole, *OFF_LINKS, stop[stop.index("/unsubscribe/") :]]
+
+
+def findings(page: Page, address: str, window: Window) -> list[str]:
+    """What is wrong with the page at ``address`` in ``window``."""
+    page.set_viewport_size({"width": window.width, "height": 900})
+    page.emulate_media(color_scheme=window.theme)
+    answer = page.goto(address)
+    if whole_site.kind_of(_path(address)) == "api-docs":
+        page.locator(".opblock").first.wait_for()
+    found = [*_inline_allowed(answer), *(f"reaches out: {one}" for one in beyond(page))]
+    page.evaluate(AXE_SCRIPT)  # no script element, which the policy would refuse
+    off = LEFT_OUT.get(whole_site.kind_of(_path(address)), ())
+    rules = {"target-size": {"enabled": True}, **{rule: {"enabled": False} for rule in off}}
+    options = {"resultTypes": ["violations"], "rules": rules}
+    for one in page.evaluate("options => axe.run(document, options)", options)["violations"]:
+        nodes = [f"{node['target']} {node['html'][:120]}" for node in one["nodes"][:3]]
+        found.append(f"{one['id']}: {'; '.join(nodes)}")
+    return [f"{_path(address)} {window.width} {window.theme}: {one}" for one in found]
+
+
+def nothing(found: Iterable[str]) -> None:
+    """All that was found, a line each, is nothing."""
+    lines = list(found)
+    assert not lines, "\n".join(lines)
+
+
+def _path(address: str) -> str:
+    return urlsplit(address).path
+
+
+def _inline_allowed(answer: Response | None) -> list[str]:
+    policy = answer.header_value("content-security-policy") if answer else None
+    return [] if policy and "unsafe-inline" not in policy else [f"policy: {policy}"]
+
+
+@pytest.fixture
+def pages(live_server: LiveServer, page: Page, operator: User) -> list[str]:
+    """The addresses of all pages of an operator who is signed in in the browser."""
+    reader = Client()
+    reader.force_login(operator)
+    sign_in(page, live_server, operator)
+    return [live_server.url + address for address in addresses(reader)]
+
+
+def test_every_page_is_sound_in_a_window(page: Page, pages: list[str]) -> None:
+    visited = {whole_site.kind_of(_path(address)) for address in pages}
+    named = {one.name for one in every_address() if not one.is_api and not one.is_admin}
+    missing = named - visited - NO_PAGES - FRAGMENTS - ACTS - ELSEWHERE.keys()
+    assert not missing, f"no link leads to {sorted(missing)}"
+    each = zip(pages, cycle(WINDOWS), strict=False)
+    nothing(one for address, window in each for one in findings(page, address, window))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("window", WINDOWS, ids=lambda one: f"{one.width}-{one.theme}")
+def test_every_page_is_sound_for_an_operator(page: Page, pages: list[str], window: Window) -> None:
+    nothing(one for address in pages for one in findings(page, address, window))
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("operator")
+@pytest.mark.parametrize("window", WINDOWS, ids=lambda one: f"{one.width}-{one.theme}")
+def test_every_page_is_sound_for_a_stranger(
+    page: Page, live_server: LiveServer, window: Window
+) -> None:
+    pages = [live_server.url + address for address in addresses(Client())]
+    nothing(one for address in pages for one in findings(page, address, window))
+
+
+@pytest.mark.parametrize(
+    "window", [WINDOWS[0], WINDOWS[-1]], ids=["small and light", "wide and dark"]
+)
+def test_what_stands_on_an_empty_instance_is_sound(
+    page: Page, live_server: LiveServer, window: Window
+) -> None:
+    empty = ["/", "/alerts/", "/hardware/", "/commits/", "/compare/", "/bisects/", "/trends/"]
+    nothing(one for path in empty for one in findings(page, live_server.url + path, window))

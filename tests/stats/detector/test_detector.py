@@ -1,0 +1,148 @@
+"""What the fold told first and what levels say stands, as one."""
+
+import json
+
+import numpy as np
+import pytest
+
+from benchmarks.cells import series_of
+from benchmarks.worlds.reading import USUAL, draw
+from webapp.stats import changes
+from webapp.stats.detector import State, advance, detect, present, start
+from webapp.stats.simulate import Scatter
+
+NOISY = Scatter(run=3 * USUAL.run, build=3 * USUAL.build)
+
+
+def series(shift, seed=1):
+    return series_of(draw(np.random.default_rng(seed), np.asarray(shift, dtype=float)))
+
+
+def stepped(count, *steps):
+    shift = np.zeros(count)
+    for first, log in steps:
+        shift[first:] += log
+    return shift
+
+
+def at(told):
+    return [change.revision.position for change in told.analysis.changes]
+
+
+LONG = stepped(560, (150, -0.05), (300, 0.04), (500, -0.06))
+LONG[60] -= 0.5
+
+
+def test_what_is_said_does_not_depend_on_the_pieces_in_which_points_came():
+    points = series(LONG)
+    state = start()
+    for first in range(0, len(points), 37):
+        state = advance(state, points[first : first + 37])
+        state = State.from_data(json.loads(json.dumps(state.to_data())))
+
+    told = present(state, "more")
+
+    assert told == detect(points)
+    assert at(told) == [150, 300, 500]
+    assert [one.first.position for one in told.others.excursions] == [60]
+
+
+def test_levels_reach_across_what_is_settled():
+    told = detect(series(LONG))
+
+    ends = [(one.first.position, one.last.position) for one in told.analysis.segments]
+    assert ends == [(0, 149), (150, 299), (300, 499), (500, 559)]
+    assert [one.count for one in told.analysis.segments] == [150, 150, 200, 60]
+
+
+@pytest.mark.parametrize("at_index", [127, 129, 190, 191, 192, 193, 194, 200, 256])
+def test_a_change_where_a_window_begins_is_told_once(at_index):
+    told = detect(series(stepped(400, (at_index, -0.05)), seed=at_index))
+
+    assert [abs(one - at_index) <= 1 for one in at(told)] == [True]
+    assert sum(one.count for one in told.analysis.segments) == 400
+    ends = [(one.first.position, one.last.position) for one in told.analysis.segments]
+    assert [last + 1 for _, last in ends] == [*(first for first, _ in ends[1:]), 400]
+
+
+def test_a_settled_part_never_changes():
+    points = series(LONG)
+    early = detect(points[:515]).others
+
+    later = detect(points).others
+
+    assert early.steps[:1] == later.steps[:1]
+    assert early.excursions == later.excursions
+
+
+def test_the_stored_state_is_bounded():
+    calm = series(np.zeros(760))
+    state = advance(start(), calm[:380])
+    sizes = [len(json.dumps(state.to_data()))]
+    sizes.append(len(json.dumps(advance(state, calm[380:]).to_data())))
+
+    assert sizes[1] < 1.2 * sizes[0]
+
+
+def test_the_fold_says_when_and_levels_say_how_large():
+    points = series(stepped(60, (30, -0.08)))
+    [folded] = changes.detect(points).changes
+
+    told = detect(points)
+
+    [change] = told.analysis.changes
+    [step] = told.others.steps
+    assert change.confirmed_by == folded.confirmed_by
+    assert (change.change_pct, change.low_pct) == (step.finding.pct, step.finding.low_pct)
+    assert change.low_pct < 100 * np.expm1(-0.08) < change.high_pct
+
+
+def test_levels_that_return_stand_although_the_fold_tells_none():
+    shift = np.zeros(75)
+    for first, stop in ((15, 26), (37, 48), (59, 68)):
+        shift[first:stop] = np.log(0.95)
+    for seed in range(40):
+        points = series(shift, seed)
+        if not changes.detect(points).changes:
+            break
+    else:
+        pytest.fail("the fold told some in each series")
+
+    told = detect(points)
+
+    found = at(told)
+    assert len(found) >= 5
+    assert all(change.confirmed_by is not None for change in told.analysis.changes)
+
+
+def test_what_the_fold_takes_for_steps_in_growing_noise_does_not_stand():
+    told, folded = 0, 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        values = np.concatenate((draw(rng, np.zeros(100)), draw(rng, np.zeros(80), NOISY)))
+        points = series_of(values)
+        folded += len(changes.detect(points).changes)
+        told += len([one for one in detect(points).analysis.changes if one.state == "confirmed"])
+
+    assert folded >= 6
+    assert told <= 2
+
+
+def test_a_young_series_has_the_word_of_the_fold():
+    points = series(stepped(8, (5, -0.3)))[:5]
+
+    assert detect(points).analysis == changes.detect(points)
+
+
+def test_a_change_that_only_the_fold_tells_is_retracted_once_levels_could_bear_it_out():
+    for seed in range(60):
+        points = series(stepped(70, (35, -0.016)), seed)
+        fold = changes.detect(points)
+        told = detect(points)
+        if fold.changes and not told.others.steps:
+            break
+    else:
+        pytest.fail("both agree in each series")
+
+    assert told.analysis.changes == ()
+    assert fold.changes[0].revision in [one.revision for one in told.analysis.retracted]

@@ -1,0 +1,118 @@
+"""Worlds that break the model: their options, their truth, and a short table of what comes out."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from webapp.stats.bisection import Kind, Measure, Noise, Purpose
+from webapp.stats.bisection.playing import SimulatedLab
+from webapp.stats.errors import OutOfRangeError
+from webapp.stats.simulate import bisect_world_table
+from webapp.stats.simulate.bisect_cells import Cell, simulate
+from webapp.stats.simulate.bisect_worlds import World, draw_culprits, levels_of
+
+EASY = Cell(16, -2.0, 0.3, 0.3)
+
+
+def values(world, boots, **noise):
+    lab = SimulatedLab(np.random.default_rng(1), np.zeros(3), Noise(**noise), changes=world.changes)
+    return np.array([lab.boot(Measure(1, Purpose.SEARCHING), "", 1).value for _ in range(boots)])
+
+
+def test_a_lab_drifts_and_steps_after_the_boots_it_was_told():
+    drift = values(World(drift=-0.1), 11, run=0.0)
+    step = values(World(lab_step=-2.0, lab_step_at=4), 6, run=0.0)
+
+    assert drift[[0, 10]] == pytest.approx([0, -1.0005], abs=1e-3)
+    assert step == pytest.approx([0, 0, 0, 0, -2.0203, -2.0203], abs=1e-4)
+
+
+def test_a_share_of_boots_is_flaky():
+    found = values(World(flaky=0.1), 4000, run=0.0)
+
+    assert set(found.round(2)) == {0.0, -8.34}
+    assert (found < -1).mean() == pytest.approx(0.1, abs=0.02)
+
+
+def test_several_culprits_lie_apart_and_step_one_after_the_other():
+    drawn = draw_culprits(np.random.default_rng(1), 64, 3)
+
+    assert drawn == tuple(sorted(drawn))
+    assert min(np.diff(drawn)) >= 8
+    assert levels_of(4, (1, 3), (-1.0, -2.0)).tolist() == [0, -1, -1, -3, -3]
+
+
+def test_the_truth_of_a_world_is_not_what_is_believed():
+    cell = replace(EASY, world=World(true_noise=2.0, hidden_build=0.5, culprits=(-1.5, -1.5)))
+
+    assert cell.noise == Noise(0.3, 0.3)
+    assert cell.true_noise == Noise(0.6, 0.6, 0.5)
+    assert cell.alerted_effect == pytest.approx(sum(cell.effects))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"true_noise": 0.0},
+        {"hidden_build": -1.0},
+        {"flaky": 1.0},
+        {"lab_step_at": -1},
+        {"drift": -100.0},
+        {"misleading_prior": 0.0},
+        {"culprits": (-1.0, -200.0)},
+    ],
+)
+def test_a_world_that_makes_no_sense_names_the_field(wrong):
+    [name] = wrong
+
+    with pytest.raises(OutOfRangeError, match=name.split("_")[0]):
+        World(**wrong)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("world", "right", "wrong"),
+    [
+        (World(drift=-0.1), 0.8, 0.1),
+        (World(lab_step=-2.0), 0.8, 0.1),
+        (World(true_noise=2.0), 0.5, 0.1),
+        (World(hidden_build=1.0), 0.0, 0.1),
+        (World(flaky=0.1), 0.7, 0.1),
+        (World(misleading_prior=1e-3), 0.8, 0.1),
+    ],
+)
+def test_nobody_is_wrongly_accused_in_a_world_that_breaks_the_model(world, right, wrong):
+    result = simulate(replace(EASY, commits=32, run=0.5, boot=0.5, world=world), trials=20, seed=7)
+
+    assert result.right_single >= right
+    assert result.wrong_single <= wrong
+
+
+@pytest.mark.long
+def test_two_culprits_are_told_as_more_than_one():
+    cell = Cell(64, -3.0, 0.5, 0.5, world=World(culprits=(-1.5, -1.5)))
+
+    result = simulate(cell, trials=20, seed=7)
+
+    assert result.several >= 0.5
+    assert result.outcomes[Kind.TWO_STEPS] <= result.several
+
+
+def test_the_table_has_a_line_for_each_world_and_what_was_before(monkeypatch):
+    rows = [replace(row, cell=replace(row.cell, commits=4, run=0.1, boot=0.1)) for row in ROWS[:3]]
+    monkeypatch.setattr(bisect_world_table, "ROWS", rows)
+
+    lines = list(bisect_world_table.lines(trials=1, seed=1))
+
+    assert len(lines) == 1 + 3
+    assert lines[3].startswith("| noise twice the believed | ")
+    assert lines[3].endswith("| 49 / 39 | wrong ≤ 3 |")
+
+
+ROWS = bisect_world_table.ROWS
+
+
+def test_every_world_of_the_table_differs_from_the_model():
+    assert all(row.cell != bisect_world_table.USUAL for row in ROWS[1:])
+    assert len({row.name for row in ROWS}) == len(ROWS)

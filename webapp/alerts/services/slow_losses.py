@@ -1,0 +1,157 @@
+"""Slow losses: at most one open alert for each tree and machine, which its series join.
+
+No commit is to blame for one, so nothing groups it by commits. Whoever is on the same machine while
+it goes on loses to the same cause or to several, and one alert is what somebody can look into.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from django.utils import timezone
+
+from webapp.alerts.models import Alert, AlertEvent, AlertFinding
+from webapp.alerts.queries.evidence import is_large, uploaded_as_history
+from webapp.alerts.queries.min_effects import MinEffects
+from webapp.alerts.services.events import Change, write
+from webapp.alerts.services.opening import open_alert
+from webapp.alerts.services.writing import names_of, store_members
+from webapp.analysis.models import Finding, Verdict
+
+Kind = AlertEvent.Kind
+State = Alert.State
+
+
+def reconcile_slow_losses(tree: int, findings: Sequence[Finding]) -> None:
+    """Open, extend and retract the slow losses of a tree; ``findings`` are those of
+    ``alertable_in``. The caller holds ``lock_trees``. No query where there are none.
+    """
+    if not findings:
+        return
+    lost = _lost(tree, findings)
+    alerts = _alerts(tree)
+    now = timezone.now()
+    changes: list[Change] = []
+    members: dict[int, int | None] = {}
+    for hardware, rows in lost.items():
+        alert = next((one for one in alerts if one.hardware_id == hardware), None)
+        change = _opened(tree, hardware, rows, now) if alert is None else Change(alert, now)
+        _settle(change, rows, is_new=alert is None)
+        _add_members(change, rows, members)
+        changes.append(change)
+    ended = [one for one in alerts if one.is_active and one.hardware_id not in lost]
+    changes += [_retracted(alert, now) for alert in ended]
+    _let_go(findings, lost, changes, members)
+    store_members(members)
+    write(changes)
+
+
+def _lost(tree: int, findings: Sequence[Finding]) -> dict[int, list[Finding]]:
+    """By machine (id) the losses worth an alert whose windows overlap with that of the one that
+    goes on longest, the largest first.
+    """
+    worse = [
+        row
+        for row in findings
+        if row.verdict == Verdict.WORSE and row.state == Finding.State.CONFIRMED
+    ]
+    if not worse:
+        return {}
+    least = MinEffects.of({row.series_id for row in worse}, tree=tree)
+    by_machine: dict[int, list[Finding]] = defaultdict(list)
+    for row in worse:
+        if is_large(row, least):
+            by_machine[row.series.hardware_id].append(row)
+    return {hardware: _overlapping(rows) for hardware, rows in by_machine.items()}
+
+
+def _overlapping(rows: Sequence[Finding]) -> list[Finding]:
+    newest = max(rows, key=lambda row: row.position)
+    joined = [row for row in rows if newest.after.position < row.position]
+    return sorted(joined, key=lambda row: (row.change_pct or 0.0, row.pk))
+
+
+def _alerts(tree: int) -> list[Alert]:
+    """The slow losses that may go on, those that wait for somebody first, then the newest."""
+    stored = Alert.objects.filter(tree=tree, kind=Alert.Kind.SLOW)
+    may = stored.filter(is_active=True) | stored.exclude(state=State.RESOLVED)
+    may |= stored.filter(resolution=Alert.Resolution.RETRACTED)
+    parts = ("revision", "after", "likeliest", "named")
+    return sorted(may.select_related(*parts), key=lambda one: (not one.is_open, -one.pk))
+
+
+def _opened(tree: int, hardware: int, rows: Sequence[Finding], now: datetime) -> Change:
+    fields = {"kind": Alert.Kind.SLOW, "hardware_id": hardware, **_window(rows)}
+    is_history = len(uploaded_as_history(rows)) == len(rows)
+    return open_alert(
+        tree, fields, Alert.Verdict.REGRESSION, is_history=is_history, now=now, reason="slow loss"
+    )
+
+
+def _window(rows: Sequence[Finding]) -> dict[str, int]:
+    """From the first revision of the windows to the last: ``after`` up to ``revision``."""
+    begin = min(rows, key=lambda row: row.after.position)
+    end = max(rows, key=lambda row: row.position)
+    return {"after_id": begin.after_id, "revision_id": end.last_id, "likeliest_id": end.last_id}
+
+
+def _settle(change: Change, rows: Sequence[Finding], *, is_new: bool) -> None:
+    """The window goes on with each revision, which is no news; that it is back is."""
+    alert = change.alert
+    window = _window(rows)
+    if not is_new and any(getattr(alert, name) != value for name, value in window.items()):
+        for name, value in window.items():
+            setattr(alert, name, value)
+        Alert.objects.filter(pk=alert.pk).update(**window)
+    if not alert.is_active:
+        change.note(Kind.REACTIVATED)
+        alert.is_active = True
+        if alert.resolution == Alert.Resolution.RETRACTED:
+            change.enter(State.REOPENED if alert.triaged else State.NEW)
+    if alert.history and not is_new and len(uploaded_as_history(rows)) < len(rows):
+        change.note(Kind.WOKE)
+        alert.history = False
+        if alert.state == State.SNOOZED and not alert.triaged:
+            change.enter(State.NEW)
+
+
+def _add_members(change: Change, rows: Sequence[Finding], members: dict[int, int | None]) -> None:
+    joining = [row for row in rows if _alert_of(row) != change.alert.pk]
+    if joining:
+        change.note(Kind.JOINED, names_of(joining), joining)
+        members |= dict.fromkeys((row.pk for row in joining), change.alert.pk)
+
+
+def _retracted(alert: Alert, now: datetime) -> Change:
+    """Later runs no longer show it. A person's resolution stays."""
+    change = Change(alert, now)
+    change.note(Kind.RETRACTED)
+    alert.is_active = False
+    if alert.state != State.RESOLVED:
+        change.enter(State.RESOLVED, resolution=Alert.Resolution.RETRACTED)
+    return change
+
+
+def _let_go(
+    findings: Sequence[Finding],
+    lost: Mapping[int, Sequence[Finding]],
+    changes: Sequence[Change],
+    members: dict[int, int | None],
+) -> None:
+    """Take out of the alerts what is no loss worth one any more."""
+    kept = {row.pk for rows in lost.values() for row in rows}
+    by_alert = {change.alert.pk: change for change in changes}
+    leaving: dict[int, list[Finding]] = defaultdict(list)
+    for row in findings:
+        alert = _alert_of(row)
+        if alert is not None and row.pk not in kept:
+            members[row.pk] = None
+            leaving[alert].append(row)
+    for number, rows in leaving.items():
+        if number in by_alert:
+            by_alert[number].note(Kind.LEFT, names_of(rows), rows)
+
+
+def _alert_of(row: Finding) -> int | None:
+    membership: AlertFinding | None = getattr(row, "membership", None)
+    return membership.alert_id if membership else None

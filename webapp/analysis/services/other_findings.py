@@ -1,0 +1,191 @@
+"""Findings that are no change of level, as they are stored.
+
+No commit is to blame for them, and they never suspect any: what they are is told, and where.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import erfc, sqrt
+from typing import Any
+
+from webapp.analysis.models import Finding, Verdict
+from webapp.analysis.services.detecting import Detected
+from webapp.stats import changes, detector
+from webapp.stats.better import Better, is_gain
+from webapp.stats.changes import At
+from webapp.stats.levels import Finding as Found
+from webapp.stats.levels import ModeChange, NoiseChange, Stretch
+
+Kind = Finding.Kind
+
+TOLD_RIGHTLY = 0.99
+"""Share of series without it in which none is told: at most one in a hundred shows one (`calm`)."""
+
+LIMITS = {Kind.EXCURSION: 8.0, Kind.SLOW: 5.0, Kind.NOISE: sqrt(20.0), Kind.MODES: sqrt(14.0)}
+"""Evidence that each had to pass, in standard deviations (of likelihoods, the root of twice the
+logarithm): the limits of ``webapp.stats.levels``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A finding to be stored: between two measured revisions, and by which one it is over."""
+
+    kind: Kind
+    previous: At
+    revision: At
+    verdict: Verdict
+    why: str
+    score: float
+    sizes: tuple[float, float, float] | None = None
+    levels: tuple[float, float] = (0.0, 0.0)
+    recovered_by: At | None = None
+    details: Mapping[str, float] = field(default_factory=dict)
+
+    def positions(self) -> Iterator[int]:
+        """Of every revision that it names."""
+        named = (self.previous, self.revision, self.recovered_by)
+        yield from (at.position for at in named if at is not None)
+
+    def fields(self, ids: Mapping[int, int]) -> dict[str, Any]:
+        """The columns; ``ids`` are those of revisions by their positions."""
+        at, previous = ids[self.revision.position], ids[self.previous.position]
+        change_pct, low_pct, high_pct = self.sizes or (None, None, None)
+        before, level = self.levels
+        return {
+            "kind": self.kind,
+            "state": Finding.State.RECOVERED if self.recovered_by else Finding.State.CONFIRMED,
+            "verdict": self.verdict,
+            "revision_id": at,
+            "previous_id": previous,
+            "after_id": previous,
+            "first_id": at,
+            "last_id": at,
+            "confirmed_by_id": None,
+            "recovered_by_id": self.recovered_by and ids[self.recovered_by.position],
+            "position": self.revision.position,
+            "here": 1.0,
+            "change_pct": change_pct,
+            "low_pct": low_pct,
+            "high_pct": high_pct,
+            "level_before": before,
+            "level": level,
+            "revisions_before": 0,
+            "revisions_after": 0,
+            "score": self.score,
+            "needed": LIMITS[self.kind],
+            "p_value": erfc(self.score / sqrt(2.0)),
+            "probability": TOLD_RIGHTLY,
+            "why": self.why,
+            "locations": [],
+            "details": dict(self.details),
+            "one_build": None,
+            "detector": changes.VERSION,
+        }
+
+    def is_same(self, row: Finding) -> bool:
+        """Whether a stored finding may be this one, seen with fewer or more revisions."""
+        if row.kind != self.kind or row.verdict != self.verdict:
+            return False
+        if self.kind == Kind.EXCURSION:
+            return row.position == self.revision.position
+        is_slow = self.kind == Kind.SLOW
+        return not is_slow or (
+            row.after.position < self.revision.position and self.previous.position < row.position
+        )
+
+
+def others_of(one: Detected) -> list[Other]:
+    """What was found in a series beside changes of level. What begins at its first revision has
+    none before it to be told from.
+    """
+    found, better = one.others, one.series.better
+    rows = [
+        *(_excursion(each, better) for each in found.excursions),
+        *(_noise(each, found.stretches) for each in found.noise_changes),
+        *(_modes(each, found.stretches, better) for each in found.modes),
+        *(_slow(each, better) for each in found.slow),
+    ]
+    return [row for row in rows if row.previous != row.revision]
+
+
+def match_others(rows: Sequence[Other], left: list[Finding]) -> list[Finding | None]:
+    """The stored finding of each, the nearest first; what stays in ``left`` is no level's."""
+    matched: list[Finding | None] = []
+    for row in rows:
+        same = [one for one in left if row.is_same(one)]
+        found = min(same, key=lambda one: abs(one.position - row.revision.position), default=None)
+        if found is not None:
+            left.remove(found)
+        matched.append(found)
+    return matched
+
+
+def _verdict(pct: float, better: Better) -> Verdict:
+    return Verdict.BETTER if is_gain(pct, better) else Verdict.WORSE
+
+
+def _excursion(one: Found, better: Better) -> Other:
+    return Other(
+        Kind.EXCURSION,
+        one.previous,
+        one.first,
+        _verdict(one.pct, better),
+        detector.why_excursion(one),
+        one.score,
+        (one.pct, one.low_pct, one.high_pct),
+        (one.before, one.level),
+        recovered_by=one.last,
+    )
+
+
+def _slow(one: Found, better: Better) -> Other:
+    return Other(
+        Kind.SLOW,
+        one.first,
+        one.last,
+        _verdict(one.pct, better),
+        detector.why_slow(one),
+        one.score,
+        (one.pct, one.low_pct, one.high_pct),
+        (one.before, one.level),
+    )
+
+
+def _noise(one: NoiseChange, stretches: Sequence[Stretch]) -> Other:
+    level = _level_at(one.first, stretches)
+    verdict = Verdict.WORSE if one.ratio > 1 else Verdict.BETTER
+    return Other(
+        Kind.NOISE,
+        one.previous,
+        one.first,
+        verdict,
+        detector.why_noise(one),
+        LIMITS[Kind.NOISE],
+        levels=(level, level),
+        details={"ratio": one.ratio},
+    )
+
+
+def _modes(one: ModeChange, stretches: Sequence[Stretch], better: Better) -> Other:
+    level = _level_at(one.first, stretches)
+    verdict = _verdict(detector.mean_change_pct(one), better)
+    shares = {
+        "share_before": one.share_before,
+        "share_after": one.share_after,
+        "gap_pct": one.gap_pct,
+    }
+    return Other(
+        Kind.MODES,
+        one.previous,
+        one.first,
+        verdict,
+        detector.why_modes(one),
+        LIMITS[Kind.MODES],
+        levels=(level, level),
+        details=shares,
+    )
+
+
+def _level_at(at: At, stretches: Sequence[Stretch]) -> float:
+    begun = [one.level for one in stretches if one.first.position <= at.position]
+    return begun[-1] if begun else 0.0

@@ -1,0 +1,23 @@
+"""What the lab seems to have done, in a sentence."""
+
+from webapp.stats.bisection.explain import change, percent
+from webapp.stats.bisection.lab_found import Lab
+
+LIKELY = 0.5
+"""Chance from which what the lab did is told, and is suspected where no commit is named."""
+
+
+def lab(found: Lab) -> str:
+    """What the lab did, as a sentence; empty while it is likelier that it did nothing."""
+    if found.unsteady < LIKELY:
+        return ""
+    if found.steps >= found.moves:
+        when = f"after boot {found.step_after}" if found.step_after else "before the first boot"
+        return (
+            f"The machine itself stepped by {change(found.step)} {when} "
+            f"({percent(found.unsteady)} that it did not stay as it was)."
+        )
+    return (
+        f"The machine drifted by {change(found.moved)} from the first to the last boot "
+        f"({percent(found.unsteady)} that it did not stay as it was)."
+    )

@@ -1,0 +1,234 @@
+"""What the fold told first and what levels say stands, as one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import log, sqrt
+
+from webapp.stats import changes
+from webapp.stats.better import Better, is_gain
+from webapp.stats.changes import Analysis, At, Change, Retracted, Segment, scale
+from webapp.stats.changes.findings import Verdict
+from webapp.stats.detector.state import State
+from webapp.stats.levels import Findings, Step, Stretch
+from webapp.stats.normal import TWO_SIDED_95
+
+FRESH = 10
+"""Revisions of a new level by which levels must bear it out: with so many, whatever the fold can
+confirm pays for a level as well, and a change of noise is told as what it is (`noises`)."""
+
+ALONE = 5
+"""Revisions since a change from which on levels tell it where the fold does not: two would be one
+odd revision beside a neighbour that happens to lie on its side."""
+
+NEAR = 2
+"""Measured revisions by which both may place the same change apart."""
+
+LEAST_LEVELS = 2
+"""Levels that have a change between them."""
+
+LEAST_PLACES = 2
+"""Revisions of an interval, with the one before it, that leave one place only."""
+
+PLACE = ("revision", "previous", "after", "first", "last", "here", "locations")
+"""What a change says of where it lies."""
+
+DRIFT_SCORE = 3.0
+"""A bend below so many standard errors of the level is not called a drift (`changes.present`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is said of a series: its changes of level, and everything else that was found."""
+
+    analysis: Analysis
+    others: Findings
+
+
+def present(state: State, better: Better) -> Report:
+    """Return what is said about the series that `state` has read.
+
+    A change of level stands where levels show it (after `ALONE` revisions, where the fold does not
+    tell it), and for its first `FRESH` revisions where only the fold does; where the fold told it,
+    it says when. Too young a series has the fold's word.
+    """
+    analysis = changes.present(state.fold, better)
+    found = state.window.found()
+    if not found.stretches:
+        return Report(analysis, found)
+    positions = [value.position for value in state.window.values]
+    rows, dropped = _join(analysis.changes, found, positions, better)
+    fresh = [one for one in rows if one in analysis.changes]
+    segments = _segments(_shown_levels(found.stretches, rows), analysis.segments, fresh)
+    retracted = [
+        Retracted(one.revision, one.confirmed_by) for one in dropped if one.confirmed_by is not None
+    ]
+    told = replace(
+        analysis,
+        changes=_in_order(rows),
+        segments=segments,
+        is_drifting=segments[-1].drift_pct != 0 or bool(found.slow),
+        retracted=(*analysis.retracted, *retracted),
+    )
+    return Report(told, found)
+
+
+def _join(
+    folded: Sequence[Change], found: Findings, positions: Sequence[int], better: Better
+) -> tuple[list[Change], list[Change]]:
+    """The changes that stand, and those of the fold that levels do not bear out."""
+    left = list(folded)
+    rows = []
+    for step in found.steps:
+        same = min(
+            (one for one in left if _is_same(one, step, positions, better)),
+            key=lambda one: abs(one.revision.position - step.finding.first.position),
+            default=None,
+        )
+        if same is not None:
+            left.remove(same)
+        is_young = _count_from(step.finding.first, positions) < ALONE
+        if is_young and (same is None or same.confirmed_by is None):
+            rows += [same] if same is not None else []
+            continue
+        rows.append(_as_change(step, same, better, has_modes=found.has_modes))
+    stands = [one for one in left if _is_fresh(one, positions) and _is_beyond(one, found)]
+    return [*rows, *stands], [one for one in left if one not in stands]
+
+
+def _in_order(rows: Sequence[Change]) -> tuple[Change, ...]:
+    """Along the tree, the candidate last; one at a revision."""
+    by_place = {one.revision.position: one for one in reversed(rows)}
+    return tuple(by_place[at] for at in sorted(by_place))
+
+
+def _is_same(one: Change, step: Step, positions: Sequence[int], better: Better) -> bool:
+    """Whether the fold tells the same change: the same way, and the places meet."""
+    if one.verdict != _verdict(step, better):
+        return False
+    at = step.finding.first.position
+    if one.after.position < at <= one.last.position:
+        return True
+    first, last = sorted((at, one.revision.position))
+    return sum(first < position <= last for position in positions) <= NEAR and any(
+        position in {first, last} for position in positions
+    )
+
+
+def _is_fresh(one: Change, positions: Sequence[int]) -> bool:
+    return 0 < _count_from(one.revision, positions) <= FRESH
+
+
+def _count_from(at: At, positions: Sequence[int]) -> int:
+    return sum(position >= at.position for position in positions)
+
+
+def _is_beyond(one: Change, found: Findings) -> bool:
+    """Whether it is more than the noise that levels know of: that may have grown lately."""
+    if found.noise_pct is None or not one.before or not one.level:
+        return True
+    share = 1 / max(one.revisions_before, 1) + 1 / max(one.revisions_after, 1)
+    return abs(log(one.level / one.before)) >= scale.KEEP * found.noise_pct / 100 * sqrt(share)
+
+
+def _verdict(step: Step, better: Better) -> Verdict:
+    return "better" if is_gain(step.finding.pct, better) else "worse"
+
+
+def _as_change(step: Step, same: Change | None, better: Better, *, has_modes: bool) -> Change:
+    """A change that levels show; ``same`` is what the fold says of it.
+
+    Where both agree on the place, the fold's interval of it stays. Where runs have two modes, the
+    size that levels show is that of runs in the usual one; the fold's is as measured.
+    """
+    if same is None or same.confirmed_by is None:
+        return _of_step(step, better)
+    finding = step.finding
+    if not has_modes:
+        same = replace(
+            same,
+            change_pct=finding.pct,
+            low_pct=finding.low_pct,
+            high_pct=finding.high_pct,
+            before=finding.before,
+            level=finding.level,
+            revisions_before=step.revisions[0],
+            revisions_after=step.revisions[1],
+        )
+    if same.first.position <= finding.first.position <= same.last.position:
+        return same
+    place = _of_step(step, better)
+    return replace(
+        same,
+        **{name: getattr(place, name) for name in PLACE},
+    )
+
+
+def _of_step(step: Step, better: Better) -> Change:
+    finding, chances = step.finding, dict(step.locations)
+    at = [one for one, _ in step.locations]
+    return Change(
+        revision=finding.first,
+        previous=finding.previous,
+        after=at[0],
+        first=at[1],
+        last=at[-1],
+        here=chances[finding.first],
+        change_pct=finding.pct,
+        low_pct=finding.low_pct,
+        high_pct=finding.high_pct,
+        before=finding.before,
+        level=finding.level,
+        revisions_before=step.revisions[0],
+        revisions_after=step.revisions[1],
+        verdict=_verdict(step, better),
+        state="confirmed",
+        score=finding.score,
+        needed=scale.CONFIRM,
+        p_value=scale.p_of_scan(finding.score),
+        probability=scale.probability(finding.score, step.revisions[1]),
+        confirmed_by=step.shown_by,
+        locations=tuple((one.position, one.label, chance) for one, chance in step.locations)
+        if len(at) > LEAST_PLACES
+        else (),
+    )
+
+
+def _shown_levels(stretches: Sequence[Stretch], rows: Sequence[Change]) -> Sequence[Stretch]:
+    """Without the newest level while no change to it is told."""
+    if len(stretches) < LEAST_LEVELS:
+        return stretches
+    *others, former, last = stretches
+    if any(former.last.position < one.last.position for one in rows if one.confirmed_by):
+        return stretches
+    return [*others, replace(former, last=last.last, count=former.count + last.count)]
+
+
+def _segments(
+    stretches: Sequence[Stretch], folded: Sequence[Segment], fresh: Sequence[Change]
+) -> tuple[Segment, ...]:
+    """The levels; the last one ends where a change begins that only the fold tells yet."""
+    segments = [_segment(one) for one in stretches]
+    last = segments[-1]
+    own = folded[-1] if folded else None
+    begins = any(own is not None and one.revision == own.first for one in fresh)
+    if own is None or not begins or own.first.position <= last.first.position:
+        return tuple(segments)
+    before = next(one for one in fresh if one.revision == own.first).previous
+    cut = replace(last, last=before, count=max(last.count - own.count, 1))
+    return (*segments[:-1], cut, own)
+
+
+def _segment(one: Stretch) -> Segment:
+    gain = 100 * (one.end_level / one.level - 1) if one.level else 0.0
+    half = 100 * (one.high - one.low) / (one.high + one.low)
+    is_drift = abs(gain) > DRIFT_SCORE * half / TWO_SIDED_95
+    return Segment(
+        first=one.first,
+        last=one.last,
+        count=one.count,
+        level=one.level,
+        low=one.low,
+        high=one.high,
+        end_level=one.end_level,
+        drift_pct=gain if is_drift else 0.0,
+    )

@@ -1,0 +1,118 @@
+"""The newest revisions of a series, which levels are looked for in, and what is settled before."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from webapp.stats.changes import At
+from webapp.stats.changes.points import Value
+from webapp.stats.levels import Findings, Stretch, find_in
+
+KEPT = 256
+"""Revisions that are read at once at least: a loss of 5 % over 200 of them is told as slow."""
+
+BLOCK = 128
+"""Revisions that are settled at once. The window is read anew with each revision, so that it must
+not be much longer than what it needs to hold."""
+
+GUARD = 64
+"""Revisions at the beginning of a window in which it finds nothing: what lies there, or before, was
+found by the window before it, which saw more of the level before."""
+
+NOTHING = Findings()
+
+DIGITS = 9
+"""Of logarithms that are kept: a thousandth of the finest scatter that is believed, at a third of
+what storing them costs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What was found before the window, and never changes.
+
+    `open_from` is the first revision of the level that reaches into the window, `open_count` how
+    many of its revisions have left it.
+    """
+
+    findings: Findings = NOTHING
+    open_from: At | None = None
+    open_count: int = 0
+
+
+@dataclass(slots=True)
+class Window:
+    """The newest revisions, reduced; what begins before `since` (a position) is settled."""
+
+    values: list[Value] = field(default_factory=list)
+    since: int | None = None
+    settled: Settled = Settled()
+
+    def add(self, value: Value) -> None:
+        """Take in the next revision."""
+        logs = tuple(round(log, DIGITS) for log in value.logs)
+        self.values.append(value._replace(location=round(value.location, DIGITS), logs=logs))
+        if len(self.values) == KEPT + BLOCK:
+            self._settle()
+
+    def found(self) -> Findings:
+        """Return what is found in the window and settled before it."""
+        found = find_in(self.values)
+        if self.since is None:
+            return found
+        settled, fresh = self.settled.findings, _part(found, self.since, None)
+        return replace(
+            found,
+            changes=(*settled.changes, *fresh.changes),
+            excursions=(*settled.excursions, *fresh.excursions),
+            noise_changes=(*settled.noise_changes, *fresh.noise_changes),
+            modes=(*settled.modes, *fresh.modes),
+            steps=(*settled.steps, *fresh.steps),
+            stretches=(*settled.stretches, *self._reaching(found, self.since)),
+        )
+
+    def copy(self) -> "Window":
+        """A window of its own."""
+        return Window(self.values.copy(), self.since, self.settled)
+
+    def _reaching(self, found: Findings, since: int) -> Sequence[Stretch]:
+        """The levels of the window, the first of which began before it."""
+        its = found.stretches[sum(one.finding.first.position < since for one in found.steps) :]
+        if not its or self.settled.open_from is None:
+            return its
+        begun = self.settled.open_from
+        count = self.settled.open_count + self._count(begun.position, its[0].last.position)
+        return [replace(its[0], first=begun, count=count), *its[1:]]
+
+    def _count(self, first: int, last: int) -> int:
+        return sum(first <= value.position <= last for value in self.values)
+
+    def _settle(self) -> None:
+        """Settle what was found in the oldest block, and drop it."""
+        whole = self.found()
+        cut = self.values[BLOCK + GUARD].position
+        kept = _part(whole, None, cut)
+        open_from = whole.stretches[len(kept.steps)].first if whole.stretches else None
+        count = 0
+        if open_from is not None:
+            count = self._count(open_from.position, self.values[BLOCK - 1].position)
+            if open_from == self.settled.open_from:
+                count += self.settled.open_count
+        self.settled, self.since = Settled(kept, open_from, count), cut
+        del self.values[:BLOCK]
+
+
+def _part(found: Findings, since: int | None, until: int | None) -> Findings:
+    """What begins at position `since` or later, and before `until`; levels that end there."""
+
+    def inside(at: At) -> bool:
+        return (since is None or at.position >= since) and (until is None or at.position < until)
+
+    steps = tuple(one for one in found.steps if inside(one.finding.first))
+    return Findings(
+        changes=tuple(one.finding for one in steps),
+        excursions=tuple(one for one in found.excursions if inside(one.first)),
+        noise_changes=tuple(one for one in found.noise_changes if inside(one.first)),
+        modes=tuple(one for one in found.modes if inside(one.first)),
+        steps=steps,
+        stretches=tuple(found.stretches[: len(steps)]),
+        has_modes=found.has_modes,
+    )
