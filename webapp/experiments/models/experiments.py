@@ -46,7 +46,8 @@ class ExperimentQuerySet(models.QuerySet["Experiment"]):
 class Experiment(models.Model):
     """Two to seven sides over the same cells, as they were at ``asof``.
 
-    ``bullets`` and ``closing``, what follows the last block, are a README's, as typed. ``source`` is the archive's directory, or the name that an uploader gave.
+    ``bullets`` and ``closing``, what follows the last block, are a README's, as typed. ``source``
+    is the archive's directory, or the name that an uploader gave.
     """
 
     class State(models.TextChoices):
