@@ -45,7 +45,8 @@ OFF_LINKS = ["/search/?q=r10", "/search/?q=nothing-of-that-name", "/sign-in/"]
 NO_PAGES = {
     *("healthz", "readyz", "metrics", "sign_out"),
     *("trends_figure", "trends_svg", "trends_png", "badge", "bisect_figure", "bisect_json"),
-    *("bisect_markdown", "compare_text", "compare_markdown"),
+    *("bisect_markdown", "compare_text", "compare_markdown", "compare_svg", "compare_png"),
+    *("alert_svg", "alert_png", "bisect_svg", "bisect_png"),
     *("hardware_feed", "tree_feed", "subscription_feed"),
 }
 """Answers that no browser shows as a page of the site."""
