@@ -47,12 +47,10 @@ def _pages(before: Revision, after: Revision) -> dict[str, list[str]]:
         "one commit": [after.get_absolute_url()],
         "compare, one machine": [f"/compare/?{one}"],
         "compare, all": [f"/compare/?{sides}"],
-        "trend, 1 series": [
-            f"/trends/{page}?hardware={machine}&mode=mode-00" for page in ("", "figure.json")
-        ],
-        "trend, 20 series": [
-            f"/trends/{page}?hardware={machine}&{modes}" for page in ("", "figure.json")
-        ],
+        # The page holds the columns that its script draws from: nothing else is asked for.
+        "trend, 1 series": [f"/trends/?hardware={machine}&mode=mode-00"],
+        "trend, 20 series": [f"/trends/?hardware={machine}&{modes}"],
+        "trend, 20 series, JSON": [f"/trends/figure.json?hardware={machine}&{modes}"],
     }
 
 

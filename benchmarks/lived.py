@@ -57,7 +57,7 @@ FINDINGS = """
       JOIN results_hardware AS hardware ON hardware.id = series.hardware_id
       JOIN results_mode AS mode ON mode.id = series.mode_id
       JOIN results_revision AS revision ON revision.id = finding.revision_id
-     WHERE finding.state IN ('candidate', 'confirmed', 'recovered')
+     WHERE finding.kind = 'level' AND finding.state IN ('candidate', 'confirmed', 'recovered')
      ORDER BY 1, 2, revision.position"""
 EVENTS = """
     SELECT event.alert_id, suspect.name, likeliest.name, alert.verdict, alert.state

@@ -17,6 +17,7 @@ from django.db import transaction
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.http import urlencode
 
 from tests import make
@@ -27,8 +28,11 @@ from tests.bisects.lab import Truth
 from tests.events.steps import canary, event
 from tests.fuzzing import is_whole, portions
 from webapp.alerts.models import Alert
+from webapp.analysis.queries import Side
 from webapp.bisects.models import Bisect
 from webapp.events.models import Canary, LabEvent
+from webapp.experiments.models import Experiment
+from webapp.experiments.services import keep_comparison
 from webapp.jobs.models import Job
 from webapp.merging.services import make_name_alias
 from webapp.notifications.models import Subscription
@@ -107,6 +111,17 @@ QUERIES: Mapping[str, Form] = {
     "compare_row": SIDES | ASKED,
     "compare_suggestions": {"part": "revision", "revision": "r10", "of": "freebsd-head"},
     "compare_text": SIDES | ASKED,
+    "experiments": {
+        "state": "draft",
+        "tree": "freebsd-head",
+        "hardware": "Atom/T540",
+        "before": "9",
+    },
+    "experiment": ASKED,
+    "experiment_markdown": ASKED,
+    "experiment_text": ASKED,
+    "experiment_zip": ASKED,
+    "experiment_svg": {"theme": "dark", "width": "540"},
     "compare_markdown": SIDES | ASKED,
     "subscription_preview": {"form": "html"},
     "search": {"q": "r1000"},
@@ -166,6 +181,10 @@ FORMS: Mapping[str, list[Form]] = {
         for act in ("skip", "exclude", "pin", "pause", "resume", "allow")
     ],
     "bisect_paste": [{"revision": "r1003", "values": "1000000 1000100\n# a note\n999000"}],
+    "experiment_keep": [
+        {"side": SIDES["a"], "asof": ASKED["asof"], "question": "why"},
+    ],
+    "experiment_act": [{"act": act, "text": "so"} for act in ("note", "conclude", "give up")],
     "account": [ACCOUNT],
     "account_password": [
         {"old_password": "x", "new_password1": "a long one 17", "new_password2": "a long one 17"}
@@ -205,6 +224,8 @@ def client() -> Client:
     names = AliasNames(lab="netlab", kind="workload", name="ipfw", means="ipfw2")
     make_name_alias(names=names, by=ada)
     Mail.objects.create(recipient=ada, kind="test", about="nothing", due=make.DAY_ONE)
+    kept = [Side.parse(side) for side in SIDES.values()]
+    keep_comparison(sides=kept, asof=timezone.now(), owner=ada)
     client = Client(raise_request_exception=False)
     client.force_login(ada)
     return client
@@ -220,6 +241,9 @@ def places(client: Client) -> Places:
     of |= dict.fromkeys(("webhook", "webhook_act"), hook)
     of |= dict.fromkeys(("bisect", "bisect_act", "bisect_paste"), bisect)
     of |= dict.fromkeys(("event", "event_withdraw"), LabEvent.objects.get())
+    experiments = ("experiment_markdown", "experiment_text", "experiment_zip", "experiment_svg")
+    kept = Experiment.objects.get()
+    of |= dict.fromkeys(("experiment", "experiment_act", *experiments), kept)
     of |= {"alias_undo": NameAlias.objects.get()}
     of |= {"canary": Canary.objects.get(), "canary_act": Canary.objects.get()}
     of |= dict.fromkeys(("subscription", "subscription_act"), subscription)

@@ -336,8 +336,9 @@ def test_samples_are_never_read(client: Client) -> None:
 
 
 def test_the_number_of_queries_does_not_grow_with_series_or_points(queries: Counted) -> None:
+    short = make.revisions(3)
     for mode in ("pf", "ipfw"):  # of one alone the newest points are told, by one query more
-        make.history(make.series(in_mode=mode), make.revisions(3), [100.0] * 3)
+        make.history(make.series(in_mode=mode), short, [100.0] * 3)
     few, few_figure = queries("/trends/"), queries("/trends/figure.json")
     longer = make.revisions(20, first=400_000)
     for number in range(5):
@@ -409,14 +410,14 @@ def test_of_a_long_history_each_extreme_is_drawn_at_its_place(
     levels[37], levels[151] = 40.0, 190.0
     make.history(make.series(), along, levels)
     content = figure(client)
-    drawn = dict(zip(content["revisions"]["place"], content["series"][0]["value"], strict=True))
+    drawn = dict(zip(content["revisions"]["slot"], content["series"][0]["value"], strict=True))
     assert len(drawn) <= 2 * 10 + 2
     assert content["total"] == 200
     assert min(drawn, key=lambda place: drawn[place]) == 37
     assert max(drawn, key=lambda place: drawn[place]) == 151
     part = figure(client, f"view={along[100].name}..{along[109].name}")
-    assert set(range(100, 110)) <= set(part["revisions"]["place"])
-    assert {37, 151} <= set(part["revisions"]["place"]), "beside the part in sight as well"
+    assert set(range(100, 110)) <= set(part["revisions"]["slot"])
+    assert {37, 151} <= set(part["revisions"]["slot"]), "beside the part in sight as well"
 
 
 def test_the_interval_of_many_points_is_that_of_each_summary(client: Client) -> None:

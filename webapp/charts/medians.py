@@ -15,7 +15,9 @@ from webapp.charts.theme import PALETTE_SIZE
 WIDTH, HEIGHT = 720.0, 380.0
 LEFT, RIGHT, FOOT = 64.0, 8.0, 26.0
 LEGEND_ROW = 17.0
-TITLE = 22.0
+TITLE, UNIT = 22.0, 20.0
+"""Heights of the lines above and below the legend."""
+
 GAP = 0.25
 """Of the width of a group, between it and the next."""
 CAP = 4.0
@@ -45,7 +47,7 @@ class Group:
 
 def draw(groups: Sequence[Group], *, sides: Sequence[str], unit: str, title: str) -> str:
     """The SVG: a group of bars for each cell, one colour for each of ``sides``."""
-    top = TITLE + LEGEND_ROW * len(sides)
+    top = TITLE + LEGEND_ROW * len(sides) + UNIT
     values = [end for group in groups for bar in group.bars for end in (bar.low, bar.high)]
     finite = [value for value in values if isfinite(value)]
     low, high = min([0.0, *finite]), max([0.0, *finite]) or 1.0
@@ -85,7 +87,7 @@ def _axis(y: Scale, unit: str, top: float) -> list[str]:
         at = y(value)
         parts += [
             svg.element("line", x1=LEFT, x2=WIDTH - RIGHT, y1=at, y2=at, class_="grid"),
-            svg.label(short_number(value), x=LEFT - 6, y=at + 4, class_="end"),
+            svg.label(short_number(value) if value else "0", x=LEFT - 6, y=at + 4, class_="end"),
         ]
     return parts
 

@@ -106,10 +106,10 @@ def shared_label(labels: Sequence[str]) -> str:
 
 def same_text(one: str, other: str) -> bool:
     """Whether two blocks are the same but for white space and blank lines."""
-    return _words(one) == _words(other)
+    return _tokens(one) == _tokens(other)
 
 
-def _words(text: str) -> list[list[str]]:
+def _tokens(text: str) -> list[list[str]]:
     return [line.split() for line in text.splitlines() if line.strip()]
 
 

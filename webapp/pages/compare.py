@@ -117,7 +117,7 @@ def drawing(request: HttpRequest) -> str:
     if len(sides) < FEWEST_SIDES:
         raise SideError("Two sides are needed: a=… and b=…")
     table, _ = _tables(sides, moment_of(request.GET.get("asof", "")))
-    titles = _titles(table.sides)
+    titles = titles_of(table.sides)
     with_metric = len({row.base.metric for row in table.rows}) > 1
     cells = compare_answer.cells_of(table)
     groups = compare_answer.groups_of(cells, titles, with_metric=with_metric)
@@ -133,7 +133,7 @@ def drawing(request: HttpRequest) -> str:
         for line in sorted(lines, key=lambda line: not line.is_proven)
         for cell in line.cells
     ]
-    answer = compare_answer.headline(cells, groups, _subject(table.sides, titles))
+    answer = compare_answer.headline(cells, groups, subject_of(table.sides, titles))
     image = forest_picture.draw(_reach(lines), rows[:ROWS_DRAWN], described=answer)
     more = len(rows) - ROWS_DRAWN
     return stacked(answer, [Part(f"and {more} more rows" if more > 0 else "", image)])

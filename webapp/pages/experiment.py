@@ -40,9 +40,9 @@ Form = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """One side above the report: its letter, what the lab calls it, and where its runs are."""
+    """One side above the report: its name, what the lab calls it, and where its runs are."""
 
-    letter: str
+    name: str
     title: str
     side: Side
     runs: str
@@ -107,24 +107,24 @@ def act(request: HttpRequest, number: int) -> HttpResponse:
     """Add a note, conclude or give up, with a text."""
     experiment = _experiment(number)
     do = ACTS.get(request.POST.get("act", ""))
-    said = request.POST.get("text", "").replace("\0", "").strip()[:TEXT_MAX]
-    if do is None or not said:
+    note = request.POST.get("text", "").replace("\0", "").strip()[:TEXT_MAX]
+    if do is None or not note:
         messages.error(request, "Choose what to do, and write a text.")
     else:
-        do(experiment, signed_in_user(request), said)
+        do(experiment, signed_in_user(request), note)
     return redirect(experiment)
 
 
-def _note(experiment: Experiment, actor: User, said: str) -> None:
-    services.add_note(experiment=experiment, actor=actor, text=said)
+def _note(experiment: Experiment, actor: User, note: str) -> None:
+    services.add_note(experiment=experiment, actor=actor, text=note)
 
 
-def _conclude(experiment: Experiment, actor: User, said: str) -> None:
-    services.conclude(experiment=experiment, actor=actor, text=said)
+def _conclude(experiment: Experiment, actor: User, note: str) -> None:
+    services.conclude(experiment=experiment, actor=actor, text=note)
 
 
-def _give_up(experiment: Experiment, actor: User, said: str) -> None:
-    services.give_up(experiment=experiment, actor=actor, text=said)
+def _give_up(experiment: Experiment, actor: User, note: str) -> None:
+    services.give_up(experiment=experiment, actor=actor, text=note)
 
 
 ACTS: Mapping[str, Callable[[Experiment, User, str], None]] = {
@@ -211,8 +211,8 @@ def _drawing(report: Report) -> Drawing:
 def _boxes(report: Report) -> list[Box]:
     sides = report.experiment.sides.all()
     return [
-        Box(letter, title, side, side.revision.get_absolute_url())
-        for letter, title, side in zip("ABCDEFG", report.titles, sides, strict=False)
+        Box(name, title, side, side.revision.get_absolute_url())
+        for name, title, side in zip("ABCDEFG", report.titles, sides, strict=False)
     ]
 
 

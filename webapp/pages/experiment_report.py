@@ -94,11 +94,13 @@ class Report:
 
     @cached_property
     def figures(self) -> str:
-        """The largest proven changes, in percent and in the metric's unit; empty: none is."""
+        """The largest proven changes, in percent and in the metric's unit; where none is proven, by
+        how much single builds differ; empty: they do not."""
         proven = [one for one in self.cells if one.gated in {Verdict.WORSE, Verdict.BETTER}]
-        proven.sort(key=lambda one: -abs(one.judged.percent or 0.0))
-        shown = [self._figure(one) for one in islice(proven, FIGURES_NAMED)]
-        more = len(proven) - len(shown)
+        told = proven or [one for one in self.cells if one.judged.builds_differ]
+        told.sort(key=lambda one: -abs(one.judged.percent or 0.0))
+        shown = [self._figure(one) for one in islice(told, FIGURES_NAMED)]
+        more = len(told) - len(shown)
         return "; ".join([*shown, *([f"and {more} more"] if more > 0 else [])])
 
     def _figure(self, cell: compare_answer.Cell) -> str:
@@ -204,8 +206,8 @@ def as_text(report: Report) -> str:
 
 
 def _conclusion(report: Report) -> list[str]:
-    said = report.experiment.conclusion
-    return [f"Concluded: {inline(said)}"] if said else []
+    text = report.experiment.conclusion
+    return [f"Concluded: {inline(text)}"] if text else []
 
 
 def _prose(text: str) -> str:

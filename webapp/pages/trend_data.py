@@ -73,8 +73,7 @@ def select(query: TrendQuery) -> Selection | None:
 
     Raises Http404 for a tree or a metric that does not exist.
     """
-    if not query.tree and not query.metric:
-        query = _opened(query)
+    query, may_have_changed = _opened(query)
     trees = _trees()
     tree = _tree(query, trees)
     if tree is None:
@@ -97,17 +96,21 @@ def select(query: TrendQuery) -> Selection | None:
     )
     query = replace(query, tree=tree.name, metric=metric.name)
     missing = _unknown(query, offer)
-    query, chosen = _chosen(_known(query, offer), measured)
+    query, chosen = _chosen(_known(query, offer), measured, may_have_changed=may_have_changed)
     series = _windows(chosen[:MOST_SERIES], query.last)
     return Selection(query, tree, metric, series, len(chosen), offer, missing, trees)
 
 
-def _opened(query: TrendQuery) -> TrendQuery:
-    """The tree and the metric of the last change, where the address names neither and no series."""
-    changed = None if query.hardware or query.modes else Finding.objects.last_changed()
+def _opened(query: TrendQuery) -> tuple[TrendQuery, bool]:
+    """``query`` on the tree and the metric of the last change, where it names nothing, and whether
+    any series may have changed.
+    """
+    if query.tree or query.metric or query.hardware or query.modes:
+        return query, True
+    changed = Finding.objects.last_changed()
     if changed is None:
-        return query
-    return replace(query, tree=changed[0], metric=changed[1])
+        return query, False
+    return replace(query, tree=changed[0], metric=changed[1]), True
 
 
 def _known(query: TrendQuery, offer: Offer) -> TrendQuery:
@@ -119,7 +122,9 @@ def _known(query: TrendQuery, offer: Offer) -> TrendQuery:
     return replace(query, hardware=hardware or query.hardware, modes=modes or query.modes)
 
 
-def _chosen(query: TrendQuery, measured: Sequence[Measured]) -> tuple[TrendQuery, list[int]]:
+def _chosen(
+    query: TrendQuery, measured: Sequence[Measured], *, may_have_changed: bool
+) -> tuple[TrendQuery, list[int]]:
     """The ids of the series that ``query`` takes: those that changed last first, where not all can
     be drawn. Where it names none, the machine that changed last, in the modes that changed.
     """
@@ -127,7 +132,8 @@ def _chosen(query: TrendQuery, measured: Sequence[Measured]) -> tuple[TrendQuery
     taken = [one for one in measured if query.takes(one.hardware, one.mode)]
     if not is_open and len(taken) <= MOST_SERIES:
         return query, [one.pk for one in taken]
-    changes = Finding.objects.last_changes([one.pk for one in taken])
+    taken_ids = [one.pk for one in taken]
+    changes = Finding.objects.last_changes(taken_ids) if may_have_changed else {}
     ranked = sorted(
         taken, key=lambda one: (one.pk not in changes, one.simulated, *_rank(changes, one))
     )
@@ -312,12 +318,12 @@ def _revisions(ids: Iterable[int]) -> list[RevisionRow]:
 
 def _columns(rows: Sequence[RevisionRow], points: Points) -> Revisions:
     along = points.along
-    places = [bisect_left(along, row.position) for row in rows] if points.is_thinned else []
+    slots = [bisect_left(along, row.position) for row in rows] if points.is_thinned else []
     return Revisions(
         names=[row.name for row in rows],
         subjects=[row.subject[:SUBJECT_LENGTH] for row in rows],
         times=[_milliseconds(row.committed_at) for row in rows],
-        places=places,
+        slots=slots,
         total=len(along) if points.is_thinned else 0,
     )
 

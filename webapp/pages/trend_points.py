@@ -88,12 +88,12 @@ def picked(
     """The positions of the points of one series that are drawn: smallest and largest of each column
     of pixels, narrow ones for the part ``sight`` of the axis ``along``, wider ones beside it.
     """
-    places = np.searchsorted(along, positions)
+    slots = np.searchsorted(along, positions)
     first, last = sight
-    inside = (places >= first) & (places <= last)
+    inside = (slots >= first) & (slots <= last)
     kept = [
-        extremes(places[inside], values[inside], bounds=(first, last + 1), columns=PIXELS),
-        extremes(places[~inside], values[~inside], bounds=(0, len(along)), columns=PIXELS_BESIDE),
+        extremes(slots[inside], values[inside], bounds=(first, last + 1), columns=PIXELS),
+        extremes(slots[~inside], values[~inside], bounds=(0, len(along)), columns=PIXELS_BESIDE),
     ]
     chosen = [positions[inside][kept[0]], positions[~inside][kept[1]]]
     return [int(one) for one in np.unique(np.concatenate(chosen))]
@@ -115,7 +115,7 @@ def _then(found: PointQuerySet, query: TrendQuery) -> PointQuerySet:
 
 
 def _in_sight(along: Places, query: TrendQuery, tree: Tree) -> tuple[int, int]:
-    """The places on the axis between the ends of the query's view; all without one."""
+    """The slots of the axis between the ends of the query's view; all without one."""
     if query.window is None:
         return 0, len(along) - 1
     rows = Revision.objects.filter(tree=tree, name__in=query.window).values_list(

@@ -25,10 +25,10 @@ from webapp.charts.trend import (
 )
 from webapp.pages import trend_data
 from webapp.pages.trend_data import Loaded, Selection
+from webapp.pages.trend_headline import headline, subject
 from webapp.pages.trend_newest import newest_points
 from webapp.pages.trend_query import TrendQuery
 from webapp.pages.trend_unknown import NotOffered
-from webapp.pages.trend_words import headline, subject
 
 CHANGES_SHOWN = 25
 CHOICES = (

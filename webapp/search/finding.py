@@ -128,7 +128,8 @@ def _alerts(asked: Asked, exact: Sequence[Revision], limit: int) -> Sequence[Ale
     if asked.number and asked.number[0] != "bisect":
         wanted |= Q(pk=asked.number[1]) | Q(former__number=asked.number[1])
     if exact:
-        wanted |= Q(revision__in=exact) | Q(likeliest__in=exact)
+        suspected = Q(revision__in=exact) | Q(likeliest__in=exact)
+        wanted |= suspected & Q(kind=Alert.Kind.LEVEL)
     if len(asked.terms) > 1 and not asked.number:
         inside = Finding.all_kinds.filter(membership__alert=OuterRef("pk"))
         wanted |= Q(

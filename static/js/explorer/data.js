@@ -4,10 +4,10 @@
 // with an `is_cost` are ratios in percent and have a lane of their own.
 export function prepared(columns) {
   const { revisions, axis } = columns;
-  const places = axis === "time" ? revisions.time : (revisions.place ?? revisions.name.map((_, at) => at));
+  const places = axis === "time" ? revisions.time : (revisions.slot ?? revisions.name.map((_, at) => at));
   const order = [...places.keys()].filter((at) => places[at] !== null);
   order.sort((one, other) => places[one] - places[other]);
-  const chart = { ...columns, places, order, isThinned: Boolean(revisions.place) };
+  const chart = { ...columns, places, order, isThinned: Boolean(revisions.slot) };
   chart.series = columns.series.map((one) => scaled(one, places));
   chart.costs = columns.costs.map((one) => ({ ...scaled(one, places), isCost: true }));
   chart.whole = extent(chart);

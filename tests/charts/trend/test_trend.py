@@ -274,9 +274,9 @@ def test_its_runs_follow_the_values_drawn_and_the_time_axis() -> None:
 
 
 def test_on_a_thinned_axis_points_stand_where_they_do_among_all() -> None:
-    few = Revisions(["r1", "r50", "r100"], ["", "", ""], [None] * 3, places=[0, 49, 99], total=100)
+    few = Revisions(["r1", "r50", "r100"], ["", "", ""], [None] * 3, slots=[0, 49, 99], total=100)
     trend = a_trend(revisions=few)
     assert trend.extent == (-0.5, 99.5)
     first, middle, last = (float(dot.split()[0]) for dot in paths(trend, "pt")[0].split("M")[1:])
     assert (middle - first) / (last - first) == pytest.approx(49 / 99, abs=1e-3)
-    assert few.place(0.5) == 24.5
+    assert few.slot_at(0.5) == 24.5

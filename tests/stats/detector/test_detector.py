@@ -55,6 +55,16 @@ def test_levels_reach_across_what_is_settled():
     assert [one.count for one in told.analysis.segments] == [150, 150, 200, 60]
 
 
+@pytest.mark.parametrize("at_index", [127, 129, 190, 191, 192, 193, 194, 200, 256])
+def test_a_change_where_a_window_begins_is_told_once(at_index):
+    told = detect(series(stepped(400, (at_index, -0.05)), seed=at_index))
+
+    assert [abs(one - at_index) <= 1 for one in at(told)] == [True]
+    assert sum(one.count for one in told.analysis.segments) == 400
+    ends = [(one.first.position, one.last.position) for one in told.analysis.segments]
+    assert [last + 1 for _, last in ends] == [*(first for first, _ in ends[1:]), 400]
+
+
 def test_a_settled_part_never_changes():
     points = series(LONG)
     early = detect(points[:515]).others

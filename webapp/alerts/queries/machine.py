@@ -63,7 +63,7 @@ SELECT finding.series_id, finding.state, finding.verdict, finding.position, revi
   LEFT JOIN alerts_alertfinding AS member ON member.finding_id = finding.id
   LEFT JOIN alerts_alert AS alert ON alert.id = member.alert_id
  WHERE series.hardware_id = %(hardware)s AND series.variant_id IS NULL
-   AND finding.state = ANY(%(live)s)
+   AND finding.kind = 'level' AND finding.state = ANY(%(live)s)
    AND NOT (finding.state = %(recovered)s
             AND COALESCE(finding.low_pct < 0 AND finding.high_pct > 0, false))
  ORDER BY finding.series_id, finding.position

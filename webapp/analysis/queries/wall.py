@@ -39,7 +39,7 @@ SELECT series.id, series.tree_id, tree.name, series.hardware_id, mode.name, metr
                         AND NOT run.history AND run.withdrawn_at IS NULL) AS live ON true
   LEFT JOIN LATERAL (SELECT finding.verdict, finding.change_pct, finding.revisions_after
                        FROM analysis_finding AS finding
-                      WHERE finding.series_id = series.id
+                      WHERE finding.series_id = series.id AND finding.kind = 'level'
                         AND finding.state IN ('confirmed', 'recovered')
                       ORDER BY finding.position DESC LIMIT 1) AS found ON true
   LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
@@ -59,7 +59,8 @@ SELECT wanted.id, points.positions, points.means, points.first, points.last,
                          ORDER BY finding.position)
           FROM analysis_finding AS finding
           JOIN results_revision AS revision ON revision.id = finding.revision_id
-         WHERE finding.series_id = wanted.id AND finding.state IN ('confirmed', 'recovered')
+         WHERE finding.series_id = wanted.id AND finding.kind = 'level'
+           AND finding.state IN ('confirmed', 'recovered')
            AND finding.position >= points.positions[1])
   FROM unnest(%(series)s::bigint[]) AS wanted (id)
   CROSS JOIN LATERAL (

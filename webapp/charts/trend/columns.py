@@ -43,8 +43,8 @@ def columns(trend: Trend) -> Json:
 
 
 def _revisions(of: Revisions) -> Json:
-    places = {"place": list(of.places)} if of.is_thinned else {}
-    return {"name": of.names, "subject": of.subjects, "time": of.times, **places}
+    slots = {"slot": list(of.slots)} if of.is_thinned else {}
+    return {"name": of.names, "subject": of.subjects, "time": of.times, **slots}
 
 
 def _series(series: TrendSeries, *, name: str, has_whiskers: bool) -> Json:

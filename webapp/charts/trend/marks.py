@@ -19,7 +19,7 @@ TRIANGLE = 5.5
 TEXT_ROOM = 70.0
 
 
-class Place(Protocol):
+class Room(Protocol):
     """What a mark needs of the lane that it stands in."""
 
     @property
@@ -35,11 +35,11 @@ class Place(Protocol):
         """Whether there is no room for words and dashes."""
 
 
-def riser(place: Place, found: Found, at: float, until: float) -> list[str]:
+def riser(room: Room, found: Found, at: float, until: float) -> list[str]:
     """A change of level: a riser at ``at`` with triangle and percent, dashes where the old level
     would be until ``until``.
     """
-    start, end = place.y.clamped(found.before), place.y.clamped(found.since)
+    start, end = room.y.clamped(found.before), room.y.clamped(found.since)
     proven = "" if found.is_confirmed else " candidate"
     tip = -1.5 * TRIANGLE if end > start else 1.5 * TRIANGLE
     triangle = f"M{at - TRIANGLE:.1f} {end + tip:.1f}h{2 * TRIANGLE:.0f}L{at:.1f} {end:.1f}z"
@@ -55,21 +55,21 @@ def riser(place: Place, found: Found, at: float, until: float) -> list[str]:
             class_=f"tri {found.verdict}{proven}",
         ),
     ]
-    if place.is_crowded or not found.is_confirmed:
+    if room.is_crowded or not found.is_confirmed:
         return parts
     dashes = svg.element("path", d=f"M{at:.1f} {start:.1f}H{until:.1f}", class_="was")
-    return [dashes, *parts, *_size(place, found, at, (start + end) / 2)]
+    return [dashes, *parts, *_size(room, found, at, (start + end) / 2)]
 
 
-def _size(place: Place, found: Found, at: float, middle: float) -> list[str]:
+def _size(room: Room, found: Found, at: float, middle: float) -> list[str]:
     if found.percent is None:
         return []
-    is_left = at > place.x.end - TEXT_ROOM
+    is_left = at > room.x.end - TEXT_ROOM
     side = " end" if is_left else ""
     text = f"{percent(found.percent)}\N{NARROW NO-BREAK SPACE}%"
     across = at - 8 if is_left else at + 8
     return [svg.label(text, x=across, y=middle + 4, class_=f"strong halo {found.verdict}{side}")]
 
 
-MARKS: Mapping[str, Callable[[Place, Found, float, float], list[str]]] = {"level": riser}
+MARKS: Mapping[str, Callable[[Room, Found, float, float], list[str]]] = {"level": riser}
 """By `Found.kind`."""

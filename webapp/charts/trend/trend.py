@@ -56,31 +56,31 @@ class Revisions:
     """The revisions of the chart in the order of the tree; columns of one length.
 
     ``times`` are milliseconds since 1970 (UTC), None where the commit's time is unknown. Of a long
-    history only some are here: ``places`` says where each stands among all ``total``.
+    history only some are here: ``slots`` says where each stands among all ``total``.
     """
 
     names: Sequence[str] = ()
     subjects: Sequence[str] = ()
     times: Sequence[int | None] = ()
-    places: Sequence[int] = ()
+    slots: Sequence[int] = ()
     total: int = 0
 
     @property
     def is_thinned(self) -> bool:
         """Whether the axis has more revisions than are here."""
-        return len(self.places) > 0
+        return len(self.slots) > 0
 
     @property
     def length(self) -> int:
         """How many revisions the axis has."""
         return self.total or len(self.names)
 
-    def place(self, at: float) -> float:
+    def slot_at(self, at: float) -> float:
         """Where the index ``at`` stands along the axis; 3.5 is between the fourth and fifth."""
         if not self.is_thinned:
             return at
-        last = len(self.places) - 1
-        low, high = (self.places[min(max(end, 0), last)] for end in (floor(at), ceil(at)))
+        last = len(self.slots) - 1
+        low, high = (self.slots[min(max(end, 0), last)] for end in (floor(at), ceil(at)))
         return (low + high) / 2
 
 
@@ -232,7 +232,7 @@ class Trend:
             return (min(times), max(times) + 1) if times else (0.0, 1.0)
         if not shown or self.window is None:
             return -0.5, max(self.revisions.length, 1) - 0.5
-        return self.revisions.place(shown[0]) - 0.5, self.revisions.place(shown[-1]) + 0.5
+        return self.revisions.slot_at(shown[0]) - 0.5, self.revisions.slot_at(shown[-1]) + 0.5
 
     @property
     def _in_window(self) -> range:
@@ -280,7 +280,7 @@ class Trend:
     def marker_x(self, marker: Marker) -> float | None:
         """Where a marker stands on the x axis; None where the time there is not known."""
         if self.axis == Axis.COMMIT:
-            return self.revisions.place(marker.at)
+            return self.revisions.slot_at(marker.at)
         return moment_at(self.revisions.times, marker.at)
 
 
@@ -319,6 +319,6 @@ def _scaled(value: float | None, factor: float) -> float | None:
 def x_values(trend: Trend, indices: Iterable[int]) -> list[float | None]:
     """Where revisions stand on the x axis: their order, or their time in ms since 1970."""
     if trend.axis == Axis.COMMIT:
-        places = trend.revisions.places
-        return [places[index] for index in indices] if places else list(indices)
+        slots = trend.revisions.slots
+        return [slots[index] for index in indices] if slots else list(indices)
     return [trend.revisions.times[index] for index in indices]

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from webapp.analysis.queries import BlockOptions, ComparedTable, Side, compare_sides
+from webapp.analysis.queries import BlockOptions, ComparedRow, ComparedTable, Side, compare_sides
 from webapp.experiments.arranging import Measured, arrange
 from webapp.experiments.models import QUESTION_MAX, Experiment, ExperimentEvent
 from webapp.experiments.services.freezing import TypedCell, add_parts
@@ -69,11 +69,12 @@ def import_directory(*, lab: Lab, directory: Directory, now: datetime) -> tuple[
 
 
 def _imported(lab: Lab, directory: Directory, now: datetime) -> Experiment:
-    sides = arrange(_measured(lab, directory.runs))
+    measured = _measured(lab, directory.runs)
+    sides = arrange(measured)
     if not sides:
         raise Unprocessable([Problem("runs", NO_SIDES)])
     typed = read_typed(directory.readme)
-    table = _as_typed(compare_sides(sides, now), typed, now)
+    table = _of_runs(_as_typed(compare_sides(sides, now), typed, now), measured)
     if not table.rows:
         raise Unprocessable([Problem("runs", NO_SIDES)])
     cells, unmatched = _cells(table, typed)
@@ -122,6 +123,18 @@ def _measured(lab: Lab, runs: Sequence[UUID]) -> list[Measured]:
         )
         for run in found
     ]
+
+
+def _of_runs(table: ComparedTable, measured: Sequence[Measured]) -> ComparedTable:
+    """The rows that these runs measured: directories of other machines may bear the same name."""
+    measured_names = {(one.hardware, str(one.mode)) for one in measured}
+    rows = (row for row in table.rows if _names_of(row) in measured_names)
+    return replace(table, rows=tuple(rows))
+
+
+def _names_of(row: ComparedRow) -> tuple[str, str]:
+    base = row.sets[0]
+    return base.hardware.name, base.mode.name
 
 
 def _as_typed(table: ComparedTable, typed: Typed, now: datetime) -> ComparedTable:

@@ -51,8 +51,8 @@ class Joint:
     """Log evidence with the priors of noise and lab: ``log`` (S, M + 2, X).
 
     S nodes of the noise; the gaps 0 … M between the M measured slots, and no step; X states of the
-    lab: those of `STATES`, then its step at each of U places. ``effect`` is the size of the step,
-    of the same shape. ``steady``: products of the steady lab, with the columns of ``after``.
+    lab: those of `STATES`, then its step at each of U positions. ``effect``, of the same shape, is
+    the size of the step. ``steady``: products of the steady lab, with the columns of ``after``.
     """
 
     log: Floats
@@ -79,9 +79,9 @@ def weigh(plan: Plan, data: Tally, line: Timeline) -> Joint:
     return Joint(log, Fit(log, mean, variance), steady)
 
 
-def _lab_prior(places: int) -> Floats:
+def _lab_prior(positions: int) -> Floats:
     known = [state.weight for state in STATES]
-    return np.asarray(np.log(np.array(known + [STEP_WEIGHT / max(places, 1)] * places)))
+    return np.asarray(np.log(np.array(known + [STEP_WEIGHT / max(positions, 1)] * positions)))
 
 
 def _in_states(plan: Plan, made: Products, count: int, states: int) -> tuple[Floats, ...]:
@@ -99,17 +99,17 @@ def _in_states(plan: Plan, made: Products, count: int, states: int) -> tuple[Flo
     )
 
 
-def _with_lab_steps(plan: Plan, made: Products, count: int, places: int) -> tuple[Floats, ...]:
+def _with_lab_steps(plan: Plan, made: Products, count: int, positions: int) -> tuple[Floats, ...]:
     """Each gap with each place of the lab's step: (S, M + 2, U) each."""
     size = lab_step_spread(plan)
     lab = one_column(made.of(slice(count, None)), 0.0, size)
-    first, second = (each.ravel() for each in np.indices((count, places)))
+    first, second = (each.ravel() for each in np.indices((count, positions)))
     found = []
     for share, chance in SPREADS:
         prior = PairPrior((plan.effect, 0.0), (share * plan.effect) ** 2, 0.0, size**2)
         found.append((chance, two_columns(made, first, count + second, prior)))
     fit = mixed(found)
-    shape = (len(lab.log_z), count, places)
+    shape = (len(lab.log_z), count, positions)
     inner = Fit(*(each.reshape(shape) for each in (fit.log_z, fit.mean, fit.variance)))
     return _framed(plan, lab.log_z, inner)
 

@@ -60,15 +60,15 @@ def likeliest(
 
     ``chance`` (S, M + 2, X) is that of each hypothesis with at most one step.
     """
-    states, places = np.split(chance.sum(axis=(0, 1)), [len(STATES)])
+    states, positions = np.split(chance.sum(axis=(0, 1)), [len(STATES)])
     steps = line.lab_steps()
-    place = int(places.argmax()) if len(places) else 0
-    begins = int(line.fresh.sum() - steps[:, place].sum()) if len(places) else 0
+    at = int(positions.argmax()) if len(positions) else 0
+    begins = int(line.fresh.sum() - steps[:, at].sum()) if len(positions) else 0
     level, shift = _shift(plan, data, line, joint, chance)
     node = chance.sum(axis=(1, 2))
     lab = Lab(
         moves=float(states[1:].sum()),
-        steps=float(places.sum()),
+        steps=float(positions.sum()),
         step_after=begins,
         shift=tuple(shift[line.fresh].tolist()),
         scatter=sqrt(float(node @ data.nodes.within)),

@@ -45,8 +45,8 @@ STATES = (
 """Prior over states; with `STEP_WEIGHT` they add up to 1. The rates span what can do harm: at a
 twelfth of a boot's scatter twenty boots move by a third of it, at a half no boot knows the next."""
 
-MOST_PLACES = 30
-"""Places of the lab's step that are looked at; in a longer bisect every second, third … boot."""
+MOST_POSITIONS = 30
+"""Positions of the lab's step that are looked at; in a longer bisect every second, third … boot."""
 
 GAP_BOOTS = 9.0
 """The time between history and the first boot of a bisect, in boots of a walk."""
@@ -67,6 +67,6 @@ def step_columns(fresh: NDArray[np.bool_], time: Floats) -> Floats:
 
     The first one is between history and the first boot, where there is a history.
     """
-    places = time[fresh] if (~fresh).any() else time[fresh][1:]
-    places = places[:: 1 + len(places) // MOST_PLACES]
-    return (fresh[:, None] & (time[:, None] >= places[None, :])).astype(np.float64)
+    positions = time[fresh] if (~fresh).any() else time[fresh][1:]
+    positions = positions[:: 1 + len(positions) // MOST_POSITIONS]
+    return (fresh[:, None] & (time[:, None] >= positions[None, :])).astype(np.float64)

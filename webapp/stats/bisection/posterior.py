@@ -146,7 +146,7 @@ def log_ratio(plan: Plan, data: Tally, step: float) -> float:
     cut = int((data.slot == 0).sum())
     log_z = [log_cuts(segments, effect, 0.0)[:, cut] for effect in (step, 0.0)]
     top = max(float(z.max()) for z in log_z)
-    with_step, without = (float(data.as_told.weight @ np.exp(z - top)) for z in log_z)
+    with_step, without = (float(data.by_history.weight @ np.exp(z - top)) for z in log_z)
     return log(max(with_step, TINY)) - log(max(without, TINY))
 
 

@@ -18,8 +18,10 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Sufficient statistics of B builds, sorted by slot, for S nodes of noise ``as_told`` by the
-    history; ``nodes`` are those with builds that scatter by more.
+    """Sufficient statistics of B builds, sorted by slot, for S nodes of the noise.
+
+    ``by_history`` are the nodes as its history gives them, ``nodes`` the same and builds that
+    scatter by more.
 
     ``slot[b]``: the last candidate that can matter up to the build's revision (0: none, the
     level is the good one). ``boots[b]``, ``precision[b]`` (Σ 1/variance of its boots at the
@@ -37,7 +39,7 @@ class Tally:
     origin: float
     base: Floats
     weights: Floats
-    as_told: NoiseNodes
+    by_history: NoiseNodes
     nodes: NoiseNodes
     prior: Floats
     equal: Floats
@@ -56,8 +58,8 @@ def tally(plan: Plan, evidence: Evidence) -> Tally:
     counted = tuple(boot for i, boot in enumerate(evidence.boots) if i not in odd)
     rows = _rows(plan, counted, slots)
     slot, boots, precision, mean, rss, log_variance = rows.T if len(rows) else np.zeros((6, 0))
-    as_told = noise_nodes(plan.noise, 0.0)
-    scale = as_told.within[:, None]
+    by_history = noise_nodes(plan.noise, 0.0)
+    scale = by_history.within[:, None]
     origin = float(precision @ mean / precision.sum()) if len(mean) else 0.0
     inside = scale / precision[None, :]
     base = -0.5 * (
@@ -70,8 +72,8 @@ def tally(plan: Plan, evidence: Evidence) -> Tally:
         mean=mean - origin,
         origin=origin,
         base=base,
-        weights=1 / (as_told.build[:, None] + inside),
-        as_told=as_told,
+        weights=1 / (by_history.build[:, None] + inside),
+        by_history=by_history,
         nodes=noise_nodes(plan.noise, plan.effect),
         prior=prior / prior.sum(),
         equal=equal / equal.sum(),

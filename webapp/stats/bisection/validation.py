@@ -65,7 +65,7 @@ class Validation:
 def validate(plan: Plan, evidence: Evidence, data: Tally) -> Validation:
     """Where the sequential test stands; ``data`` is the ``evidence`` reduced."""
     sides = data.slot == 0, data.slot == data.first_bad
-    weight = data.as_told.weight @ data.weights
+    weight = data.by_history.weight @ data.weights
     fresh = fresh_boots(evidence, data)
     ratio = log_ratio(plan, data, SHARE * plan.effect)
     known = float(weight[sides[0]].sum()), float(weight[sides[1]].sum())
@@ -105,7 +105,7 @@ def _is_strange(plan: Plan, data: Tally) -> bool:
 
 
 def _mean(data: Tally, side: NDArray[np.bool_]) -> float:
-    weight = data.as_told.weight @ data.weights
+    weight = data.by_history.weight @ data.weights
     return float(weight[side] @ data.mean[side] / weight[side].sum())
 
 
@@ -122,7 +122,7 @@ def _verdict(ratio: float, limit: float, fresh: tuple[int, int], owed: bool) -> 
 def _limit(plan: Plan, data: Tally) -> float:
     """|log ratio| that endless boots of the builds measured so far would reach, as it looks now."""
     counts = [int((data.slot == slot).sum()) for slot in (0, data.first_bad)]
-    build = float(data.as_told.weight @ data.as_told.build)
+    build = float(data.by_history.weight @ data.by_history.build)
     if build == 0 or not all(counts):
         return np.inf
     return abs(_score(plan, data)) / (build * sum(1 / count for count in counts))
@@ -133,7 +133,7 @@ def _more_boots(plan: Plan, data: Tally, spent: int) -> int | None:
     score = abs(_score(plan, data))
     if _limit(plan, data) <= BOUND or score == 0:
         return None
-    build = float(data.as_told.weight @ data.as_told.build)
+    build = float(data.by_history.weight @ data.by_history.build)
     counts = [int((data.slot == slot).sum()) for slot in (0, data.first_bad)]
     spare = score / BOUND - build * sum(1 / max(count, 1) for count in counts)
     needed = 4 * plan.noise.boot_variance(plan.runs) / spare

@@ -66,16 +66,16 @@ class Window:
             noise_changes=(*settled.noise_changes, *fresh.noise_changes),
             modes=(*settled.modes, *fresh.modes),
             steps=(*settled.steps, *fresh.steps),
-            stretches=(*settled.stretches, *self._reaching(found.stretches, self.since)),
+            stretches=(*settled.stretches, *self._reaching(found, self.since)),
         )
 
     def copy(self) -> "Window":
         """A window of its own."""
         return Window(self.values.copy(), self.since, self.settled)
 
-    def _reaching(self, stretches: Sequence[Stretch], since: int) -> list[Stretch]:
+    def _reaching(self, found: Findings, since: int) -> Sequence[Stretch]:
         """The levels of the window, the first of which began before it."""
-        its = [one for one in stretches if one.last.position >= since]
+        its = found.stretches[sum(one.finding.first.position < since for one in found.steps) :]
         if not its or self.settled.open_from is None:
             return its
         begun = self.settled.open_from
@@ -90,9 +90,7 @@ class Window:
         whole = self.found()
         cut = self.values[BLOCK + GUARD].position
         kept = _part(whole, None, cut)
-        reaching = whole.stretches[len(kept.stretches)] if whole.stretches[1:] else None
-        reaching = reaching or next(iter(whole.stretches), None)
-        open_from = reaching.first if reaching else None
+        open_from = whole.stretches[len(kept.steps)].first if whole.stretches else None
         count = 0
         if open_from is not None:
             count = self._count(open_from.position, self.values[BLOCK - 1].position)
@@ -109,13 +107,12 @@ def _part(found: Findings, since: int | None, until: int | None) -> Findings:
         return (since is None or at.position >= since) and (until is None or at.position < until)
 
     steps = tuple(one for one in found.steps if inside(one.finding.first))
-    ended = {one.finding.previous for one in steps}
     return Findings(
         changes=tuple(one.finding for one in steps),
         excursions=tuple(one for one in found.excursions if inside(one.first)),
         noise_changes=tuple(one for one in found.noise_changes if inside(one.first)),
         modes=tuple(one for one in found.modes if inside(one.first)),
         steps=steps,
-        stretches=tuple(found.stretches[: len(ended)]),
+        stretches=tuple(found.stretches[: len(steps)]),
         has_modes=found.has_modes,
     )

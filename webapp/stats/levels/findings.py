@@ -145,7 +145,7 @@ def find_in(measured: Sequence[Value]) -> Findings:
         slow=tuple(_slow(values, found, at)),
         noise_pct=100 * float(found.scatter[-1]),
         steps=steps,
-        stretches=tuple(_stretches(found, at)),
+        stretches=tuple(_stretches(found, steps, at)),
         has_modes=two is not None,
     )
 
@@ -225,14 +225,17 @@ def _slow(values: Sequence[Value], found: Levels, at: Sequence[At]) -> Iterator[
         )
 
 
-def _stretches(found: Levels, at: Sequence[At]) -> Iterator[Stretch]:
+def _stretches(found: Levels, steps: Sequence[Step], at: Sequence[At]) -> Iterator[Stretch]:
+    """The levels, each from where a change most likely began to the next."""
     square = scale.as_student(TWO_SIDED_95, found.freedom)
-    for one in found.levels:
-        start = one.level + float(found.curve[one.first])
-        end = one.level + float(found.curve[one.stop - 1])
+    index = {one: i for i, one in enumerate(at)}
+    begun = [0, *(index[step.finding.first] for step in steps), len(at)]
+    for one, (first, stop) in zip(found.levels, pairwise(begun), strict=True):
+        start = one.level + float(found.curve[first])
+        end = one.level + float(found.curve[stop - 1])
         margin = sqrt(square * one.variance)
         levels = (scale.exponential(log) for log in (start, start - margin, start + margin, end))
-        yield Stretch(at[one.first], at[one.stop - 1], one.stop - one.first, *levels)
+        yield Stretch(at[first], at[stop - 1], stop - first, *levels)
 
 
 def _sized(

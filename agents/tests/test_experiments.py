@@ -1,0 +1,66 @@
+"""What a server is told of the directories of an upload."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents.tests.make import bench, label_dir
+
+
+@pytest.fixture
+def label(tmp_path):
+    """A directory with two kernels in one mode, and a README."""
+    found = label_dir(tmp_path / "archive", "fbsd12-head.r303643")
+    for number in (303642, 303643):
+        uname = f"FreeBSD b 12.0-CURRENT FreeBSD 12.0-CURRENT #1 r{number}: Mon Aug  1 amd64"
+        bench(found, f"{number}.pf", image=str(number), cfg="pf", uname=uname)
+    (found / "README.md").write_text("Impact of r303643\n - a bullet\n")
+    return found
+
+
+def test_a_directory_is_told_with_its_readme_and_its_runs(labagent, server, label, capsys):
+    assert labagent("upload", label) == 0
+    ((source, body),) = server.experiments.items()
+    assert source.endswith("firewalls/fbsd12-head.r303643")
+    assert body["readme"].startswith("Impact of r303643")
+    assert set(body["runs"]) == set(server.runs)
+    assert "/experiments/1/" in capsys.readouterr().err
+
+
+def test_sent_twice_it_is_one(labagent, server, label):
+    assert labagent("upload", label) == 0
+    assert labagent("upload", label) == 0
+    assert len(server.experiments) == 1
+
+
+def test_all_that_is_sent_is_one_with_a_name(labagent, server, label):
+    assert labagent("upload", label, "--experiment", "backoff") == 0
+    assert [(one["source"], one["question"]) for one in server.experiments.values()] == [
+        ("backoff", "backoff")
+    ]
+
+
+def test_without_a_readme_there_is_none(labagent, server, label):
+    (label / "README.md").unlink()
+    assert labagent("upload", label) == 0
+    assert [one["readme"] for one in server.experiments.values()] == [""]
+
+
+def test_one_run_is_no_experiment(labagent, server, tmp_path):
+    found = label_dir(tmp_path / "archive", "fbsd12-head.r317849")
+    bench(found, "pf", cfg="pf")
+    assert labagent("upload", found) == 0
+    assert server.experiments == {}
+
+
+def test_a_server_without_experiments_takes_the_runs(labagent, server, label, capsys):
+    server.has_experiments = False
+    assert labagent("upload", label) == 0
+    assert len(server.runs) == 2
+    assert labagent("upload", label, "--experiment", "backoff") != 0
+    assert "Not Found" in capsys.readouterr().err
+
+
+def test_a_rehearsal_makes_none(labagent, server, label):
+    assert labagent("upload", label, "--dry-run") == 0
+    assert server.experiments == {}

@@ -1,0 +1,207 @@
+"""`/experiments/`: lists, reports, pictures, files; kept and acted on by triagers."""
+
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from tests import make
+from tests.experiments.steps import FAST, LABELS, SLOW, imported, readme, store
+from tests.pages.test_reports import harm
+from webapp.analysis.queries import Side
+from webapp.experiments.models import Experiment
+from webapp.experiments.services import keep_comparison
+from webapp.results.models import Run
+from webapp.stats import ministat
+
+pytestmark = pytest.mark.django_db
+SIDES = ["freebsd-head:r300000", "freebsd-head:r300001"]
+
+
+@pytest.fixture
+def experiment() -> Experiment:
+    return imported(readme())
+
+
+@pytest.fixture
+def triager(client: Client) -> Client:
+    client.force_login(make.user("ada", role="triager"))
+    return client
+
+
+def block(flavour: str = "current") -> str:
+    sets = list(zip(LABELS, (SLOW, FAST), strict=True))
+    return ministat.render(sets, flavour=flavour)  # type: ignore[arg-type]
+
+
+def test_a_report_shows_what_was_typed_and_what_the_data_say(
+    client: Client, experiment: Experiment
+) -> None:
+    response = client.get(experiment.get_absolute_url())
+    page = response.content.decode()
+    assert "r300001 against r300000: builds differ by +25.0 %" in page
+    assert "Atom C2758 with 8 cores" in page
+    assert "As typed by the lab" in page
+    assert response.context["parts"][0].block == block()
+    assert "Thanks to &lt;b&gt;all&lt;/b&gt;" in page
+    assert "<svg" in page
+
+
+def test_two_clicks_from_the_front_page(client: Client, experiment: Experiment) -> None:
+    assert 'href="/experiments/"' in client.get("/hardware/").content.decode()
+    listed = client.get("/experiments/").content.decode()
+    assert f'href="{experiment.get_absolute_url()}"' in listed
+    assert "new against old" in listed or "r300001 against r300000" in listed
+
+
+def test_markdown_and_text_have_the_block_in_any_flavour(
+    client: Client, experiment: Experiment
+) -> None:
+    for kind in ("md", "txt"):
+        path = f"/experiments/{experiment.pk}.{kind}"
+        assert block().rstrip() in client.get(path).content.decode()
+        old = client.get(path, {"flavour": "2015", "bars": "shared"}).content.decode()
+        assert block("2015").rstrip() in old
+
+
+def test_markdown_shows_what_was_typed_as_it_is(client: Client, experiment: Experiment) -> None:
+    Experiment.objects.update(question="# H <img src=x> **b**", bullets=["`[x](javascript:a)"])
+    text = client.get(f"/experiments/{experiment.pk}.md").content.decode()
+    pictures = [line for line in text.splitlines() if line.startswith("![")]
+    assert len(pictures) == 1
+    assert harm(text.replace(pictures[0], "")) == []
+
+
+def test_a_zip_holds_readme_text_and_pictures_and_is_the_same_each_time(
+    client: Client, experiment: Experiment
+) -> None:
+    path = f"/experiments/{experiment.pk}.zip"
+    first, second = client.get(path), client.get(path)
+    assert first.content == second.content
+    folder = f"experiment-{experiment.pk}/"
+    with zipfile.ZipFile(BytesIO(first.content)) as archive:
+        names = {name.removeprefix(folder) for name in archive.namelist()}
+        assert {"README.md", "report.txt", "graph.svg", "graph.png"} == names
+        assert "](graph.png)" in archive.read(f"{folder}README.md").decode()
+
+
+def test_pictures_by_address_in_both_themes(client: Client, experiment: Experiment) -> None:
+    for kind, begins in (("svg", b"<svg"), ("png", b"\x89PNG")):
+        for theme in ("light", "dark"):
+            answer = client.get(f"/experiments/{experiment.pk}.{kind}", {"theme": theme})
+            assert answer.content.startswith(begins)
+    assert client.get(f"/experiments/{experiment.pk}.svg", {"theme": "x"}).status_code == 400
+
+
+def test_a_badge_says_how_many_cells_are_proven(client: Client, experiment: Experiment) -> None:
+    badge = client.get("/badge.svg", {"experiment": experiment.pk}).content.decode()
+    assert "no difference proven" in badge
+    assert client.get("/badge.svg", {"experiment": 999}).status_code == 404
+
+
+def test_what_is_gone_is_said(client: Client, experiment: Experiment) -> None:
+    Run.objects.all().delete()
+    assert "is gone" in client.get(experiment.get_absolute_url()).content.decode()
+    for kind in ("md", "txt", "zip", "svg", "png"):
+        assert client.get(f"/experiments/{experiment.pk}.{kind}").status_code == 409
+
+
+def test_there_is_no_experiment_of_another_number(client: Client) -> None:
+    for path in ("/experiments/7/", "/experiments/99999999999999999999/", "/experiments/7.md"):
+        assert client.get(path).status_code == 404
+
+
+def test_a_triager_keeps_a_comparison(triager: Client) -> None:
+    store()
+    page = triager.get("/compare/", {"a": SIDES[0], "b": SIDES[1]}).content.decode()
+    assert "Keep as experiment" in page
+    answer = triager.post("/experiments/keep/", {"side": SIDES})
+    kept = Experiment.objects.get()
+    assert answer["Location"] == kept.get_absolute_url()
+    assert kept.owner is not None
+    assert kept.owner.username == "ada"
+
+
+def test_a_side_that_is_not_there_is_said_where_it_was_asked(triager: Client) -> None:
+    answer = triager.post("/experiments/keep/", {"side": ["freebsd-head:r1", "x"]}, follow=True)
+    assert "is not a side" in answer.content.decode()
+    assert not Experiment.objects.exists()
+
+
+def test_a_stranger_and_a_viewer_keep_nothing(client: Client) -> None:
+    store()
+    asked = {"a": SIDES[0], "b": SIDES[1]}
+    assert "Keep as experiment" not in client.get("/compare/", asked).content.decode()
+    client.post("/experiments/keep/", {"side": SIDES})
+    client.force_login(make.user("eve"))
+    assert client.post("/experiments/keep/", {"side": SIDES}).status_code == 403
+    assert not Experiment.objects.exists()
+
+
+def test_a_triager_concludes_with_a_text(triager: Client, experiment: Experiment) -> None:
+    act = f"{experiment.get_absolute_url()}act/"
+    triager.post(act, {"act": "conclude", "text": " "})
+    experiment.refresh_from_db()
+    assert experiment.state == "imported"
+    triager.post(act, {"act": "conclude", "text": "it helps"})
+    page = triager.get(experiment.get_absolute_url()).content.decode()
+    assert "it helps" in page
+    assert "decided" in page
+    text = triager.get(f"/experiments/{experiment.pk}.md").content.decode()
+    assert "Concluded: it helps" in text
+
+
+def test_a_page_asks_as_many_statements_for_many_cells_as_for_one(
+    client: Client, experiment: Experiment
+) -> None:
+    with CaptureQueriesContext(connection) as of_one:
+        client.get(experiment.get_absolute_url())
+    runs = [run for n in range(8) for run in store(f"mode-{n}", hardware=f"h{n % 4}/nic")]
+    many = imported(runs=runs, source="many")
+    assert len(many.cells.all()) == 8
+    with CaptureQueriesContext(connection) as of_many:
+        client.get(many.get_absolute_url())
+    assert len(of_many) <= len(of_one)
+    assert len(of_many) <= 25
+
+
+def test_four_hundred_cells_cost_as_many_statements(client: Client) -> None:
+    revisions = [make.revision(name) for name in ("r300000", "r300001")]
+    for number in range(400):
+        for revision, samples in zip(revisions, (SLOW, FAST), strict=True):
+            machine = make.hardware(f"h{number % 20}/nic")
+            mode = make.mode(f"mode-{number // 20}")
+            make.run(revision, on=machine, in_mode=mode, samples=samples)
+    sides = [Side.parse(text) for text in SIDES]
+    kept = keep_comparison(sides=sides, asof=timezone.now(), owner=None)
+    assert kept.cells.count() == 400
+    with CaptureQueriesContext(connection) as asked:
+        page = client.get(kept.get_absolute_url())
+    assert len(asked) <= 25
+    assert page.context["rows_more"] == 340
+    assert page.context["blocks_more"] == 388
+    text = client.get(f"/experiments/{kept.pk}.txt").content.decode()
+    assert text.count("Stddev") == 400
+
+
+def test_reports_are_exported_as_a_tree_and_only_what_changed_is_written(
+    experiment: Experiment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("export_reports", str(tmp_path))
+    assert "written 5, unchanged 0" in capsys.readouterr().out
+    front = (tmp_path / "README.md").read_text()
+    folder = f"experiments/{experiment.pk:04d}"
+    assert f"]({folder}/README.md): r300001 against r300000" in front
+    assert "# Hardware\n\n- bench/nic\n" in front
+    assert block().rstrip() in (tmp_path / folder / "README.md").read_text()
+    call_command("export_reports", str(tmp_path))
+    assert "written 0, unchanged 4" in capsys.readouterr().out
+    (tmp_path / folder / "graph.png").unlink()
+    call_command("export_reports", str(tmp_path))
+    assert "written 1, unchanged 4" in capsys.readouterr().out
