@@ -12,6 +12,7 @@ from tests import make
 from tests.alerts.steps import arrive, runs_of
 from tests.bisects import lab
 from tests.events.steps import CALM, boots, canary, event, release
+from tests.experiments.steps import imported, readme
 from tests.results.steps import analyse
 from webapp.accounts.models import User
 from webapp.bisects.services import start_bisect
@@ -23,7 +24,7 @@ LINK = re.compile(r'(?:href|hx-get)="([^"#][^"]*)"')
 
 
 def fill() -> User:
-    """Changes of all kinds, a sweep, events and a bisect that ended; the operator who reads it."""
+    """Changes of all kinds, a sweep, events, an experiment, a bisect that ended; the operator who reads it."""
     forget_names()
     truth = lab.Truth(step_pct=-5.0)
     lab.measured_before(truth)
@@ -42,6 +43,7 @@ def fill() -> User:
     operator = make.user("ada", email="ada@example.org", role=User.Role.OPERATOR)
     make.subscription(operator, "losses <here>")
     make.revisions(2, of=make.tree("stable"))
+    imported(readme())
     Endpoint.objects.create(name="ci <here>", url="https://ci.example.org/", created_by=operator)
     return operator
 
