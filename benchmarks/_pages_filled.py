@@ -7,12 +7,12 @@ from random import Random
 from django.db import connection
 from django.db.models import Field, Model, UUIDField
 
+from benchmarks.pages import MODES
 from tests import make
 from webapp.alerts.models import AlertFinding
 from webapp.analysis.models import Comparison, Finding, SeriesAnalysis
 from webapp.results.models import Hardware, Measurement, Point, Revision, Run, Series
 
-MODES = 20
 SEED = 2
 APART = 1_000_000
 """A copy's ids are so much larger than those of what it copies."""
@@ -29,14 +29,19 @@ WHY = (
 """A sentence as long as the detector's."""
 
 
-def fill(*, series: int, revisions: int) -> tuple[Revision, Revision]:
-    """``series`` series of ``revisions`` revisions, `MODES` a machine; the two commits around the
-    loss of the first machine."""
+def fill(
+    *, series: int, revisions: int, modes: int = MODES, singles: int = 0
+) -> tuple[Revision, Revision]:
+    """``series`` series of ``revisions`` revisions, ``modes`` a machine, and on each machine
+    ``singles`` modes of one revision, as archives have; the two commits around the loss of the
+    first machine."""
     along = make.revisions(revisions)
-    modes = min(MODES, series)
+    modes = min(modes, series)
     noise = Random(SEED)
     for number in range(modes):
         _series(f"mode-{number:02}", along, 1e6 * (1 + number / 10), noise)
+    for number in range(singles):
+        make.history(make.series(in_mode=f"once-{number:02}+option"), along[-1:], [1e6])
     for machine in range(1, max(series // modes, 1)):
         _copy_machine(machine)
     step = _step(along)

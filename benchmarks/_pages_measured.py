@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from benchmarks._instance import Instance
 from benchmarks._pages_filled import fill
 from webapp.alerts.models import Alert
-from webapp.results.models import Hardware, Revision
+from webapp.results.models import Hardware, Revision, Series
 
 Row = dict[str, object]
 WARM = 5
@@ -22,9 +22,11 @@ WARM = 5
 FIXED_WORK = "signing in (fixed work)"
 
 
-def run(instance: Instance, *, series: int, revisions: int, times: int) -> Iterator[Row]:
+def run(
+    instance: Instance, *, series: int, revisions: int, modes: int, singles: int, times: int
+) -> Iterator[Row]:
     """Fill the instance, then a row for each page. Raises RuntimeError where a page is not 200."""
-    before, after = fill(series=series, revisions=revisions)
+    before, after = fill(series=series, revisions=revisions, modes=modes, singles=singles)
     settings.ALLOWED_HOSTS = ["*"]
     for name, addresses in _pages(before, after).items():
         yield _row(instance, name, addresses, times)
@@ -33,7 +35,7 @@ def run(instance: Instance, *, series: int, revisions: int, times: int) -> Itera
 def _pages(before: Revision, after: Revision) -> dict[str, list[str]]:
     """Names of measurements, and the addresses that together are one."""
     machine = Hardware.objects.order_by("pk")[0].name
-    modes = "&".join(f"mode=mode-{number:02}" for number in range(20))
+    modes = "&".join(f"mode={name}" for name in _modes(machine))
     sides = f"a=freebsd-head:{before.name}&b=freebsd-head:{after.name}"
     one = f"a=freebsd-head:{before.name}:{machine}&b=freebsd-head:{after.name}:{machine}"
     return {
@@ -52,6 +54,12 @@ def _pages(before: Revision, after: Revision) -> dict[str, list[str]]:
         "trend, 20 series": [f"/trends/?hardware={machine}&{modes}"],
         "trend, 20 series, JSON": [f"/trends/figure.json?hardware={machine}&{modes}"],
     }
+
+
+def _modes(machine: str) -> list[str]:
+    """The modes of a machine that have a history."""
+    rows = Series.objects.filter(hardware__name=machine, mode__name__startswith="mode-")
+    return sorted(rows.values_list("mode__name", flat=True))
 
 
 def _row(instance: Instance, name: str, addresses: list[str], times: int) -> Row:

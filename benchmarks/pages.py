@@ -19,6 +19,7 @@ from benchmarks._instance import PROJECT, running
 
 SIZES = (20, 200, 1000)
 REVISIONS = 200
+MODES = 20
 TIMES = 30
 HEADS = ("page", "statements", "web ms", "PostgreSQL ms", "p50 ms", "kB")
 
@@ -27,10 +28,11 @@ def main() -> None:
     """Each size in a process and an instance of its own, then the table."""
     asked = _arguments()
     if asked.one:
-        _measure(asked.one, asked.revisions, asked.times)
+        _measure(asked)
         return
     for size in asked.series:
-        more = ["--revisions", str(asked.revisions), "--times", str(asked.times)]
+        names = ("revisions", "times", "modes", "singles")
+        more = [word for name in names for word in (f"--{name}", str(getattr(asked, name)))]
         command = [sys.executable, "-m", "benchmarks.pages", "--one", str(size), *more]
         done = subprocess.run(command, cwd=PROJECT, stdout=subprocess.PIPE, text=True, check=True)
         rows = [json.loads(line) for line in done.stdout.splitlines()]
@@ -44,11 +46,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--series", type=int, nargs="+", default=list(SIZES))
     parser.add_argument("--revisions", type=int, default=REVISIONS)
     parser.add_argument("--times", type=int, default=TIMES, help="requests a page")
+    parser.add_argument("--modes", type=int, default=MODES, help="with a history, a machine")
+    parser.add_argument("--singles", type=int, default=0, help="modes of one revision, a machine")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
-def _measure(series: int, revisions: int, times: int) -> None:
+def _measure(asked: argparse.Namespace) -> None:
     """Start the servers, become a process of that instance, fill it, ask."""
     with running() as instance:
         instance.control("stop", "worker", "beat")
@@ -57,7 +61,14 @@ def _measure(series: int, revisions: int, times: int) -> None:
         django.setup()
         # Models can be imported only now.
         measured = importlib.import_module("benchmarks._pages_measured")
-        for row in measured.run(instance, series=series, revisions=revisions, times=times):
+        for row in measured.run(
+            instance,
+            series=asked.one,
+            revisions=asked.revisions,
+            modes=asked.modes,
+            singles=asked.singles,
+            times=asked.times,
+        ):
             print(json.dumps(row), flush=True)
 
 

@@ -7,6 +7,7 @@ from urllib.parse import urldefrag, urljoin
 
 from django.test import Client
 from django.urls import resolve
+from django.utils import timezone
 
 from tests import make
 from tests.alerts.steps import arrive, runs_of
@@ -14,7 +15,9 @@ from tests.bisects import lab
 from tests.events.steps import CALM, boots, canary, event, release
 from tests.results.steps import analyse
 from webapp.accounts.models import User
+from webapp.analysis.queries import Side
 from webapp.bisects.services import start_bisect
+from webapp.experiments.services import keep_comparison
 from webapp.outbox.models import Endpoint
 from webapp.results.models import Revision
 from webapp.results.services import forget_names
@@ -23,7 +26,7 @@ LINK = re.compile(r'(?:href|hx-get)="([^"#][^"]*)"')
 
 
 def fill() -> User:
-    """Changes of all kinds, a sweep, events and a bisect that ended; the operator who reads it."""
+    """Something of every kind, a bisect that ended among it; the operator who reads it."""
     forget_names()
     truth = lab.Truth(step_pct=-5.0)
     lab.measured_before(truth)
@@ -42,6 +45,8 @@ def fill() -> User:
     operator = make.user("ada", email="ada@example.org", role=User.Role.OPERATOR)
     make.subscription(operator, "losses <here>")
     make.revisions(2, of=make.tree("stable"))
+    sides = [Side("freebsd-head", lab.name(index)) for index in (0, truth.count)]
+    keep_comparison(sides=sides, asof=timezone.now(), owner=operator)
     Endpoint.objects.create(name="ci <here>", url="https://ci.example.org/", created_by=operator)
     return operator
 

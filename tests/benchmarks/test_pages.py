@@ -21,3 +21,9 @@ def test_every_machine_has_what_the_first_has(client: Client) -> None:
     for machine in Hardware.objects.all():
         assert client.get(machine.get_absolute_url()).status_code == 200
     assert "mode-19" in client.get(after.get_absolute_url()).content.decode()
+
+
+def test_modes_of_one_revision_stand_beside_those_with_a_history() -> None:
+    _pages_filled.fill(series=6, revisions=5, modes=3, singles=4)
+    assert (Hardware.objects.count(), Series.objects.count()) == (2, 14)
+    assert Point.objects.count() == 6 * 5 + 2 * 4

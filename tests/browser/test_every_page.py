@@ -45,7 +45,10 @@ OFF_LINKS = ["/search/?q=r10", "/search/?q=nothing-of-that-name", "/sign-in/"]
 NO_PAGES = {
     *("healthz", "readyz", "metrics", "sign_out"),
     *("trends_figure", "trends_svg", "trends_png", "badge", "bisect_figure", "bisect_json"),
-    *("bisect_markdown", "compare_text", "compare_markdown"),
+    *("bisect_markdown", "compare_text", "compare_markdown", "compare_svg", "compare_png"),
+    *("experiment_markdown", "experiment_text", "experiment_zip"),
+    *("experiment_svg", "experiment_png"),
+    *("alert_svg", "alert_png", "bisect_svg", "bisect_png"),
     *("hardware_feed", "tree_feed", "subscription_feed"),
 }
 """Answers that no browser shows as a page of the site."""
@@ -58,6 +61,7 @@ ACTS = {
     *("hardware_subscribe", "commit_runs", "commit_samples", "waiting_runs_act", "alerts_act"),
     *("alert_act", "event_withdraw", "alias_undo", "canary_act", "thresholds_set"),
     *("thresholds_undo", "job_request", "job_act", "bisect_act", "bisect_paste"),
+    *("experiment_keep", "experiment_act"),
     *("subscription_act", "outbox_act", "outbox_test", "webhook_act"),
 }
 """Addresses that take forms and lead back to a page."""

@@ -390,3 +390,15 @@ def test_the_parts_of_a_large_commit_are_read_when_they_are_opened(
         assert expected in " ".join(alone.split()) or expected in words(alone)
         assert "<html" not in alone
     assert "<html" in client.get(address, {"part": "x"}, headers=fragment).content.decode()
+
+
+def test_the_runs_of_one_machine_and_mode_are_listed_with_their_facts(client: Client) -> None:
+    at = make.revision("r9")
+    for mode in ("pf", "ipfw"):
+        make.run(at, in_mode=mode, facts={"kernel": f"built for {mode}"})
+    address = at.get_absolute_url()
+    alone = client.get(f"{address}?part=runs&mode=pf&hardware=Atom_C2758/T540-CR")
+    assert [run.mode.name for run in alone.context["runs"]] == ["pf"]
+    assert "<details open>" in alone.content.decode()
+    assert len(client.get(f"{address}?part=runs").context["runs"]) == 2
+    assert client.get(f"{address}?part=runs&hardware=none").context["runs"] == []

@@ -52,7 +52,8 @@ PARTS = {
 def page(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
     """What a commit did to each series that was measured there. Http404 for an unknown one.
 
-    `?part=…` opens one of `PARTS`; htmx gets that part alone.
+    `?part=…` opens one of `PARTS`; htmx gets that part alone. With ``hardware`` or ``mode``, only
+    their runs are listed.
     """
     found = get_object_or_404(Tree, name=tree)
     revisions = with_agreeing(Revision.objects.all(), around=True)
@@ -67,6 +68,7 @@ def page(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
         return render(request, "pages/commit_waiting.html", waiting)
     part = request.GET.get("part", "")
     context = _context(commit, part, ask_from=request.path if is_triager(request.user) else "")
+    _show_runs_of(request, context)
     is_fragment = part in PARTS and request.headers.get("HX-Request") == "true"
     return render(request, PARTS[part] if is_fragment else "pages/commit.html", context)
 
@@ -181,6 +183,19 @@ def _runs(
         "disagreements": disagreements(everything, runs),
         "marked": marked_runs(runs) if beside.marked else [],
     }
+
+
+def _show_runs_of(request: HttpRequest, context: dict[str, object]) -> None:
+    """Leave the runs of the machine and the mode that are asked for, with their facts in sight."""
+    hardware, mode = request.GET.get("hardware", ""), request.GET.get("mode", "")
+    runs = context["runs"]
+    if (hardware or mode) and isinstance(runs, list):
+        context["runs"] = [
+            run
+            for run in runs
+            if hardware in ("", run.hardware.name) and mode in ("", run.mode.name)
+        ]
+        context["are_facts_open"] = True
 
 
 def _most_common_base(comparisons: Iterable[Comparison]) -> Revision | None:

@@ -85,6 +85,10 @@ function actions(chart, series, side) {
     const words = `Compare with ${chart.revisions.name[before]}`;
     buttons.push(button(address("/compare/", [["a", sides[0]], ["b", sides[1]]]), words));
   }
+  if (index !== undefined) {
+    const pairs = [["part", "runs"], ["hardware", series.hardware], ["mode", series.mode]];
+    buttons.push(button(`${address(commitPage(chart, side.at), pairs)}#runs`, "Its runs"));
+  }
   return element("p", { class: "actions" }, ...buttons, element("kbd", {}, "Esc"));
 }
 

@@ -59,7 +59,7 @@ def reopen(*, alert: int, actor: User, version: int, reason: str = "") -> Alert:
 def snooze(*, alert: int, actor: User, version: int, until: datetime, reason: str = "") -> Alert:
     """Put it away until a moment to come. Raises TriageError."""
     if until <= timezone.now():
-        raise TriageError("Snooze until a moment to come.")
+        raise TriageError("The snooze date must be in the future.")
     note = f"until {until:%Y-%m-%d %H:%M %Z}" + (f": {reason}" if reason else "")
     return _act(alert, actor, version, Kind.SNOOZED, note, state=State.SNOOZED, snoozed_until=until)
 
