@@ -253,7 +253,11 @@ def _trend(selection: Selection, rows: Points, conclusions: Mapping[int, Conclus
             revisions=index_of.keys(),
             positions=positions,
         ),
-        costs=costs(series, bases_of(one.mode for one in series)),
+        costs=costs(
+            series,
+            bases_of(one.mode for one in series),
+            has_intervals=query.whiskers == Whiskers.CONFIDENCE,
+        ),
         window=query.window,
         hidden=frozenset(map(int, query.hidden)),
     )
