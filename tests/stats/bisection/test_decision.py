@@ -285,20 +285,6 @@ def test_builds_that_scatter_as_much_as_the_step_end_in_a_range_or_are_built_aga
     assert again.actions[0].index in {6, 7}
 
 
-def test_a_lab_that_can_build_again_does_so_where_builds_may_scatter():
-    wandering = plan(noise=Noise(0.2, 0.2, build=0.4))
-    search = boots(S, (8, -2.0), (6, 0.1), (7, -1.9), (6, 0.0), (7, -2.0), (0, 0.0), (16, -2.0))
-    confirmed = Evidence(PAST + ENDS + search + boots(C, (7, -2.1), (6, -0.1), (7, -2.0)))
-
-    once = decide(wandering, confirmed)
-    again = decide(replace(wandering, can_rebuild=True), confirmed)
-
-    assert once.outcome.candidates == (7,)
-    assert again.outcome is None
-    assert again.actions[0].rebuild
-    assert again.actions[0].index in {6, 7}
-
-
 def test_two_steps_are_an_answer_of_their_own():
     level = {0: 0.0, 3: 0.0, 4: -1.0, 5: -1.0, 7: -1.0, 8: -2.0, 16: -2.0}
     noise = Noise(0.15)
