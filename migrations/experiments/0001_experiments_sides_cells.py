@@ -65,7 +65,6 @@ class Migration(migrations.Migration):
                         base_field=models.TextField(), blank=True, default=list, size=None
                     ),
                 ),
-                ("preface", models.TextField(blank=True)),
                 ("closing", models.TextField(blank=True)),
                 ("conclusion", models.TextField(blank=True, help_text="What people concluded.")),
                 ("source", models.CharField(blank=True, max_length=300)),

@@ -64,6 +64,9 @@ def test_a_slow_loss_opens_an_alert_that_names_no_commit(agent: Agent, client: C
     assert "Compare the ends" in page
     assert "Spread boots over the window" in page
     assert "Find the commit" not in page
+    assert 'id="suspects"' not in page
+    assert client.get("/alerts/").status_code == 200
+    assert client.get("/").status_code == 200
 
 
 def test_no_bisect_starts_from_a_slow_loss(agent: Agent) -> None:

@@ -6,13 +6,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from labagent import limits
+from labagent import experiments, limits
+from labagent.readers.benchlab.readme import MAX_README_BYTES
 from pydantic import ValidationError
 
 from tests.documents import run_document
 from tests.fuzzing import cases, nasty_text
+from webapp.api.schemas.experiments import MOST_RUNS, README_MAX
 from webapp.api.schemas.runs import BatchIn
 from webapp.api.urls import api
+from webapp.experiments.models import SOURCE_MAX
 from webapp.results.models import Kind
 
 NO_LIMIT = {"pattern": "", "minLength": 0}
@@ -154,3 +157,9 @@ def test_a_line_end_at_the_end_of_a_name_is_refused_by_both(field: str) -> None:
     with pytest.raises(ValidationError):
         BatchIn.model_validate({"runs": [run]})
     assert limits.faults(run)
+
+
+def test_what_is_told_of_a_directory_fits() -> None:
+    assert experiments.LONGEST_SOURCE == SOURCE_MAX
+    assert experiments.MOST_RUNS == MOST_RUNS
+    assert MAX_README_BYTES <= README_MAX

@@ -11,6 +11,7 @@ from webapp.accounts.models import User
 from webapp.bisects.deciding import replay
 from webapp.bisects.errors import BisectError
 from webapp.bisects.models import Bisect
+from webapp.bisects.question import Circumstances, evidence_of
 from webapp.bisects.services import act_on_bisect, advance_bisect
 from webapp.bisects.view import view_of
 from webapp.results.models import Run
@@ -59,6 +60,18 @@ def test_a_commit_built_as_its_parent_is_ruled_out_whatever_the_boots_say(
     assert 9 in dict(before.figures["chances"])
     assert 9 not in dict(after.figures["chances"])
     assert not advance_bisect(bisect=bisect.pk)
+
+
+def test_boots_of_one_kernel_count_as_those_of_one_build(truth: Truth, bisect: Bisect) -> None:
+    bisect = built(truth, bisect, r1007=OTHER, r1008=ONE, r1009=ONE)
+    rows, acts = list(bisect.boots.all()), list(bisect.acts.all())
+
+    known = evidence_of(rows, acts, Circumstances(bisect.created_at)).boots
+    before = evidence_of(rows, (), Circumstances(bisect.created_at)).boots
+
+    assert {boot.build for boot in known if boot.index in (8, 9)} == {"8:build of r1008"}
+    assert len({boot.build for boot in before if boot.index in (8, 9)}) == 2
+    assert {boot.build for boot in known if boot.index == 7} == {"7:build of r1007"}
 
 
 def test_a_fact_that_is_no_digest_rules_nothing_out(truth: Truth, bisect: Bisect) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.rounds import table
+from tests.faults.rounds import lab, table
 from tests.faults.rounds.breaking import STARVED, kill
 from tests.faults.rounds.fault import Broken, Fault
 from tests.faults.rounds.playing import IDENTICAL, Outcome, plan, play
@@ -33,6 +33,8 @@ def rounds() -> list[Outcome]:
         ("fails", fail),
         ("kill -9 web", kill("web")),
         ("kill -9 postgres", kill("postgres")),
+        ("kill -9 agent", kill("agent")),
+        ("kill -9 worker", kill("worker")),
     ]
     with rig() as running:
         return list(play(running, faults))
@@ -43,7 +45,7 @@ def rounds() -> list[Outcome]:
 def test_a_killed_web_server_and_a_killed_postgres_change_nothing_of_what_is_concluded(
     rounds: list[Outcome],
 ) -> None:
-    quiet, _, web, postgres = rounds
+    quiet, _, web, postgres, *_ = rounds
     assert [(one.fault, one.outcome, one.lost) for one in (quiet, web, postgres)] == [
         ("nothing", IDENTICAL, 0),
         ("kill -9 web", IDENTICAL, 0),
@@ -56,10 +58,23 @@ def test_a_killed_web_server_and_a_killed_postgres_change_nothing_of_what_is_con
 
 @pytest.mark.long
 @pytest.mark.stack
+def test_a_bisect_on_a_drifting_machine_ends_as_a_quiet_one_when_agent_and_worker_are_killed(
+    rounds: list[Outcome],
+) -> None:
+    quiet, _, web, _, agent, worker = rounds
+    assert lab.DRIFT < 1
+    for one in (web, agent, worker):
+        assert (one.outcome, one.kills > 0) == (IDENTICAL, True), one.fault
+        assert one.digest["bisects"] == quiet.digest["bisects"]
+        assert one.digest["bisect-boots"] == quiet.digest["bisect-boots"]
+
+
+@pytest.mark.long
+@pytest.mark.stack
 def test_a_round_that_fails_says_why_and_leaves_the_next_a_sound_instance(
     rounds: list[Outcome],
 ) -> None:
-    _, failed, after, _ = rounds
+    _, failed, after, *_ = rounds
     assert [failed.outcome, after.outcome] == ["failed: AssertionError: by design", IDENTICAL]
     assert [process.wait(0) for process in LEFT] == [-signal.SIGKILL]
 

@@ -1,6 +1,6 @@
 """A bisect in the words of `webapp.stats.bisection`: its plan, and its evidence at a decision."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from math import inf, isfinite, log1p
@@ -55,8 +55,13 @@ def evidence_of(
     """What was known: ``boots`` and ``acts`` up to that moment, in their order."""
     boots = list(boots)
     marks = marks_of(acts)
+    first = _first_builds(boots)
     return bisection.Evidence(
-        boots=tuple(_boot(row) for row in boots if not marks.excludes(row)),
+        boots=tuple(
+            _boot(row, _build(row, first, marks.identical))
+            for row in boots
+            if not marks.excludes(row)
+        ),
         skipped=marks.skipped,
         excluded=marks.excluded,
         allowed=marks.allowed,
@@ -90,12 +95,31 @@ def boots_of_revisions(boots: Iterable[BisectBoot]) -> Sequence[Sequence[float]]
     return [of_index[index] for index in sorted(of_index)]
 
 
-def _boot(row: BisectBoot) -> bisection.Boot:
+def _first_builds(boots: Iterable[BisectBoot]) -> dict[int, str]:
+    first: dict[int, str] = {}
+    for row in boots:
+        first.setdefault(row.index, row.build)
+    return first
+
+
+def _build(row: BisectBoot, first: Mapping[int, str], identical: frozenset[int]) -> str:
+    """The build that a boot is of; builds found to be one kernel count as one.
+
+    By index, not by the revision's id: after a merge one may stand at two places along the bisect.
+    """
+    index = row.index
+    while index in identical:
+        index -= 1
+    if index in first and row.build == first[row.index]:
+        return f"{index}:{first[index]}"
+    return f"{row.index}:{row.build}"
+
+
+def _boot(row: BisectBoot, build: str) -> bisection.Boot:
     return bisection.Boot(
         index=row.index,
         value=_log_value(row),
-        # Not the revision's id: after a merge one may stand at two places along the bisect.
-        build=f"{row.index}:{row.build}",
+        build=build,
         runs=len(row.values),
         purpose=bisection.Purpose(row.purpose),
     )

@@ -346,6 +346,9 @@ WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 # Demonstration: how much faster than a real lab its simulated agents build, boot and run
 DEMO_SPEED = _env.number("DRIFTLINE_DEMO_SPEED", default=40, least=1, most=100_000)
 
+# … and by how many thousandths of a percent their machine gets slower with each job
+DEMO_DRIFT = _env.number("DRIFTLINE_DEMO_DRIFT", default=0, least=0, most=1000)
+
 # Security
 CONTENT_SECURITY_POLICY = POLICY
 X_FRAME_OPTIONS = "DENY"

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from django.conf import settings
+
 from webapp.bisects.models import BisectSettings
 from webapp.demo import simulated
 from webapp.labs import services as labs
@@ -22,6 +24,7 @@ run_seconds = 60
 run_noise = {run}
 boot_noise = {boot}
 build_noise = 0.0
+drift = {drift}
 trees = ["{tree}"]
 
 [[hardware]]
@@ -57,6 +60,7 @@ def _truth() -> str:
     return TRUTH_FORM.format(
         run=simulated_hunt.RUN,
         boot=simulated_hunt.BOOT,
+        drift=-settings.DEMO_DRIFT / 1000,
         tree=simulated.HUNT_TREE,
         hardware=simulated_hunt.HARDWARE,
         mode=simulated_hunt.WORKLOAD,

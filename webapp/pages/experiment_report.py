@@ -140,7 +140,11 @@ class Report:
         metric = self.table.rows[0].metric
         rows = [row for row in self.table.rows if row.metric.pk == metric.pk]
         several = len({row.sets[0].hardware.pk for row in rows}) > 1
-        groups = [_group(row, with_machine=several) for row in rows[:MOST_DRAWN]]
+        is_of_modes = any(side.mode for side in self.experiment.sides.all())
+        groups = [
+            _group(row, with_machine=several or is_of_modes, with_mode=not is_of_modes)
+            for row in rows[:MOST_DRAWN]
+        ]
         unit = f"{metric.unit}, {better_text(rows[0].better)}: medians, whiskers min to max"
         more = f" (first {MOST_DRAWN} of {len(rows)})" if len(rows) > MOST_DRAWN else ""
         title = f"{self.experiment.question}{more}"
@@ -168,10 +172,9 @@ def _typed(options: BlockOptions, cell: Cell) -> BlockOptions:
     return replace(options, flavour=cell.flavour, separate_bars=cell.separate_bars)
 
 
-def _group(row: ComparedRow, *, with_machine: bool) -> medians.Group:
-    label = row.mode_label
-    if with_machine:
-        label = f"{row.sets[0].hardware.shown_cpu} {label}"
+def _group(row: ComparedRow, *, with_machine: bool, with_mode: bool) -> medians.Group:
+    machine = row.sets[0].hardware.shown_cpu if with_machine else ""
+    label = f"{machine} {row.mode_label if with_mode else ''}".strip()
     bars = [
         medians.Bar(median(one.samples), min(one.samples), max(one.samples)) for one in row.sets
     ]

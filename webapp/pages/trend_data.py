@@ -258,7 +258,11 @@ def _trend(selection: Selection, rows: Points, conclusions: Mapping[int, Conclus
                 for row in conclusions[series.pk].others
             ],
         ),
-        costs=costs(series, bases_of(one.mode for one in series)),
+        costs=costs(
+            series,
+            bases_of(one.mode for one in series),
+            has_intervals=query.whiskers == Whiskers.CONFIDENCE,
+        ),
         window=query.window,
         hidden=frozenset(map(int, query.hidden)),
     )

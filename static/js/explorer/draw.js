@@ -12,6 +12,7 @@ const NARROW = { left: 52, right: 12, top: 40, foot: 26, one: 260, each: 110, ga
 const NARROW_BELOW = 640; // pixels
 const MOST_WITH_WORDS = 8;
 const LABEL_ROOM = 13;
+const HALF_A_NAME = 22; // pixels
 const NAME_LONGEST = 14;
 
 // Draws `state` into `plot` and returns what pointing needs: the scale across and the lanes' scales.
@@ -100,10 +101,12 @@ function newest({ x, y }, lane) {
   });
 }
 
-function names({ chart, x }, base, about) {
+function names({ chart, x, isNarrow }, base, about) {
   const shown = chart.order.filter((at) => chart.places[at] >= x.low && chart.places[at] <= x.high);
   return spread(shown.length, about).map((at) => {
-    const attributes = { x: x(chart.places[shown[at]]), y: base + 18, class: "mono middle" };
+    const across = x(chart.places[shown[at]]);
+    const isLast = isNarrow && x.end - across < HALF_A_NAME;
+    const attributes = { x: across, y: base + 18, class: `mono ${isLast ? "end" : "middle"}` };
     return drawn("text", attributes, chart.revisions.name[shown[at]]);
   });
 }

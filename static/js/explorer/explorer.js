@@ -2,10 +2,10 @@
 
 import { pairs, read, write } from "./address.js";
 import { commitPage, comparePage, listenCard, showCard } from "./card.js";
-import { nearest, placeAt, prepared } from "./data.js";
+import { nearest, prepared } from "./data.js";
 import { draw, drawOverlay } from "./draw.js";
 import { listen } from "./gestures.js";
-import { highlight, listenList, showHidden, sortRows, tellValues } from "./list.js";
+import { listenList, showHidden, sortRows, tellValues } from "./list.js";
 import { drawMinimap, listenMinimap, placeBrush } from "./minimap.js";
 import { showRange } from "./range.js";
 
@@ -24,6 +24,7 @@ export function start(columns) {
 
   function drawAll() {
     frame = 0;
+    if (!plot.clientWidth) return; // not laid out yet: it will be told of its size
     scene = draw(plot, state);
     map ? placeBrush(map, state) : (map = drawMinimap(strip, state, scene.x));
     drawOverlay(scene, state);
@@ -80,8 +81,9 @@ export function start(columns) {
       address.searchParams.delete("view");
       for (const pair of view) address.searchParams.append(...pair);
       const wanted = state.window;
-      const response = await fetch(address, { headers: { Accept: "application/json" } });
-      if (response.ok && state.window === wanted) replace(prepared(await response.json()));
+      // Where nothing comes, what is drawn stays: it is coarser, not wrong.
+      const response = await fetch(address, { headers: { Accept: "application/json" } }).catch(() => null);
+      if (response?.ok && state.window === wanted) replace(prepared(await response.json()));
     }, FETCH_AFTER);
   }
 
@@ -260,8 +262,6 @@ export function start(columns) {
       drawOverlay(scene, state);
       tellValues(state);
     },
-    highlight,
-    placeAt: (index) => placeAt(state.chart, index),
     stop: () => resized.disconnect(),
   };
 }

@@ -220,6 +220,13 @@ def test_the_cost_of_an_option_is_with_over_without_where_both_are() -> None:
     assert [lane.title for lane in trend.lanes][1].startswith("forwarding: with +pf / without, %")
 
 
+def test_of_other_whiskers_no_interval_of_the_cost_is_made() -> None:
+    with_it = replace(a_series(id=8, mode="forwarding+pf"), centres=[50.0, 50.0, 40.0])
+    known = {"forwarding+pf": ("forwarding", "pf")}
+    (ratio,) = costs([a_series(), with_it], known, has_intervals=False)
+    assert set(ratio.highs) == {None}
+
+
 def test_one_common_revision_is_no_lane() -> None:
     with_it = a_series(id=8, mode="forwarding+pf", indices=[1], centres=[50.0], counts=[5])
     assert costs([a_series(), with_it], {"forwarding+pf": ("forwarding", "pf")}) == []

@@ -18,21 +18,26 @@ from typing import Any
 TREE, HARDWARE, WORKLOAD = "faults-next", "hunt/nic", "pf"
 FIRST, COUNT, GUILTY = 1000, 16, 9
 LEVEL, STEP = 1_000_000.0, 0.97
+DRIFT = 0.999
+"""What each boot that the lab measured makes of the next ones: a machine that gets slower."""
 NAMESPACE = uuid.UUID("6f0f5c8e-3f0b-5d0e-9a57-000000000000")
 MEASURING_SECONDS = 0.3
 
 
-def samples(revision: str, boot: int, count: int) -> list[float]:
-    """Around the level of the revision, 0.2 % from side to side."""
+def samples(revision: str, boot: int, count: int, measured: int = 0) -> list[float]:
+    """Around the level of the revision, 0.2 % from side to side, after so many boots."""
     number = int(revision[1:])
-    level = LEVEL * (STEP if number >= FIRST + GUILTY else 1.0)
+    level = LEVEL * (STEP if number >= FIRST + GUILTY else 1.0) * DRIFT**measured
     return [level * (1 + 0.0004 * ((number * 7 + (boot + i) * 5) % 11 - 5)) for i in range(count)]
 
 
-def document(revision: str, boot: int, *, boots: int, iterations: int = 1) -> dict[str, Any]:
+def document(
+    revision: str, boot: int, *, boots: int, iterations: int = 1, measured: int = 0
+) -> dict[str, Any]:
     """A run of `boots` boots, of which the first is the revision's `boot`-th."""
     count = boots * iterations
-    pps = {"unit": "packets/s", "better": "more", "samples": samples(revision, boot, count)}
+    values = samples(revision, boot, count, measured)
+    pps = {"unit": "packets/s", "better": "more", "samples": values}
     return {
         "uuid": str(uuid.uuid5(NAMESPACE, f"{revision} {boot}")),
         "tree": TREE,
@@ -58,18 +63,19 @@ def ask(server: str, token: str, path: str, body: object) -> dict[str, Any]:
         return found
 
 
-def first_boot(directory: Path, job: dict[str, Any]) -> int:
-    """How many boots of the revision earlier jobs measured; the same again after a kill."""
+def boots_before(directory: Path, job: dict[str, Any]) -> tuple[int, int]:
+    """How many boots of the revision, and of all, earlier jobs measured; the same after a kill."""
     path = directory / "measured.json"
     known = json.loads(path.read_text()) if path.exists() else []
     mine = [entry for entry in known if entry["job"] == job["id"]]
     if not mine:
         boot = 5 + sum(one["boots"] for one in known if one["revision"] == job["revision"])
-        mine = [{"job": job["id"], "revision": job["revision"], "boots": job["boots"], "at": boot}]
+        entry = {"job": job["id"], "revision": job["revision"], "boots": job["boots"]}
+        mine = [{**entry, "at": boot, "measured": sum(one["boots"] for one in known)}]
         draft = path.with_suffix(".new")
         draft.write_text(json.dumps(known + mine))
         draft.replace(path)
-    return int(mine[0]["at"])
+    return int(mine[0]["at"]), int(mine[0]["measured"])
 
 
 def work(server: str, token: str, directory: Path) -> None:
@@ -78,9 +84,10 @@ def work(server: str, token: str, directory: Path) -> None:
     job = ask(server, token, "api/v1/jobs/poll", asking).get("job")
     if not job:
         return
-    boot = first_boot(directory, job)
+    boot, measured = boots_before(directory, job)
     time.sleep(MEASURING_SECONDS)
-    run = document(job["revision"], boot, boots=job["boots"], iterations=job["iterations"])
+    size = {"boots": job["boots"], "iterations": job["iterations"]}
+    run = document(job["revision"], boot, measured=measured, **size)
     ask(server, token, f"api/v1/jobs/{job['id']}/result", {"lease": job["lease"], "run": run})
 
 

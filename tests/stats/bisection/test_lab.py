@@ -1,5 +1,7 @@
 """What the lab does while a bisect runs: drift, a step of its own, flaky boots, more noise."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -103,6 +105,23 @@ def test_boots_that_no_hypothesis_explains_stop_the_search_with_the_figure():
     assert decision.odd == ()
     assert decision.outcome.kind is Kind.SUSPECTED
     assert "times as much as the history of the series says" in decision.text
+
+
+def test_a_lab_that_can_build_again_does_so_where_builds_may_scatter():
+    wandering = replace(PLAN, noise=Noise(0.2, 0.2, build=0.4))
+    confirming = tuple(
+        Boot(index, value, purpose=Purpose.CONFIRMING)
+        for index, value in ((9, -2.1), (8, -0.1), (9, -2.0))
+    )
+    boots = measured(lambda _: 0.0, sd=0.1) + confirming
+
+    once = decide(wandering, Evidence(boots))
+    again = decide(replace(wandering, can_rebuild=True), Evidence(boots))
+
+    assert once.outcome.candidates == (CULPRIT,)
+    assert again.outcome is None
+    assert again.actions[0].rebuild
+    assert again.actions[0].index in {CULPRIT - 1, CULPRIT}
 
 
 def odd_of(*values_by_build):

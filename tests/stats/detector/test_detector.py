@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.cells import series_of
+from benchmarks.worlds.noises import with_modes
 from benchmarks.worlds.reading import USUAL, draw
 from webapp.stats import changes
 from webapp.stats.detector import State, advance, detect, present, start
@@ -126,6 +127,17 @@ def test_what_the_fold_takes_for_steps_in_growing_noise_does_not_stand():
 
     assert folded >= 6
     assert told <= 2
+
+
+def test_what_the_fold_takes_for_steps_among_two_modes_does_not_stand():
+    told, folded = 0, 0
+    for seed in range(4):
+        points = series_of(with_modes(np.random.default_rng(seed), 0.0, 0.2, -18.0))
+        folded += len(changes.detect(points).changes)
+        told += len([one for one in detect(points).analysis.changes if one.state == "confirmed"])
+
+    assert folded >= 12
+    assert told <= 1
 
 
 def test_a_young_series_has_the_word_of_the_fold():

@@ -18,9 +18,11 @@ MOST = 4
 Ends = tuple[float | None, float | None]
 
 
-def cost(with_it: TrendSeries, without: TrendSeries, *, name: str, id_: int) -> TrendSeries | None:
+def cost(
+    with_it: TrendSeries, without: TrendSeries, *, name: str, id_: int, has_intervals: bool
+) -> TrendSeries | None:
     """The ratio in percent at each revision that both have, with a 95 % interval where both have
-    one; None where there are fewer than `FEWEST` such revisions.
+    one and whiskers are such (``has_intervals``); None where fewer than `FEWEST` revisions do.
 
     The interval is that of a ratio of independent means, by the delta method: the root of the sum
     of the squares of both relative half widths.
@@ -35,7 +37,7 @@ def cost(with_it: TrendSeries, without: TrendSeries, *, name: str, id_: int) -> 
         return None
     ratios = [WHOLE * with_it.centres[one] / without.centres[other] for one, other in pairs]
     halves = [
-        _half(ratio, _width(with_it, one), _width(without, other))
+        _half(ratio, _width(with_it, one), _width(without, other)) if has_intervals else None
         for ratio, (one, other) in zip(ratios, pairs, strict=True)
     ]
     return replace(
@@ -72,7 +74,10 @@ def _half(ratio: float, one: float | None, other: float | None) -> float | None:
 
 
 def costs(
-    series: Sequence[TrendSeries], base_of: Mapping[str, tuple[str, str]]
+    series: Sequence[TrendSeries],
+    base_of: Mapping[str, tuple[str, str]],
+    *,
+    has_intervals: bool = True,
 ) -> list[TrendSeries]:
     """The costs of the options among ``series``. ``base_of`` gives for a mode the mode without its
     last option, and that option.
@@ -85,7 +90,7 @@ def costs(
         if without is None:
             continue
         title = f"{base}: with +{option} / without"
-        ratio = cost(one, without, name=title, id_=-1 - len(found))
+        ratio = cost(one, without, name=title, id_=-1 - len(found), has_intervals=has_intervals)
         if ratio is not None:
             found.append(ratio)
     return found[:MOST]

@@ -46,8 +46,8 @@ class ExperimentQuerySet(models.QuerySet["Experiment"]):
 class Experiment(models.Model):
     """Two to seven sides over the same cells, as they were at ``asof``.
 
-    ``bullets``, ``preface`` and ``closing`` are a README's, as typed: before its first block and
-    after its last. ``source`` is the archive's directory, or the name that an uploader gave.
+    ``bullets`` and ``closing``, what follows the last block, are a README's, as typed. ``source``
+    is the archive's directory, or the name that an uploader gave.
     """
 
     class State(models.TextChoices):
@@ -75,7 +75,6 @@ class Experiment(models.Model):
         default=False, help_text="The question was typed by the lab, not made from the sides."
     )
     bullets = ArrayField(models.TextField(), default=list, blank=True)
-    preface = models.TextField(blank=True)
     closing = models.TextField(blank=True)
     conclusion = models.TextField(blank=True, help_text="What people concluded.")
     source = models.CharField(max_length=SOURCE_MAX, blank=True)

@@ -7,6 +7,7 @@ from webapp.analysis.queries import ComparedRow, ComparedTable, SeriesFacts, com
 from webapp.experiments.models import Cell, Experiment
 from webapp.results.models import Series
 from webapp.stats.compare import BuildNoise
+from webapp.stats.defaults import MARGIN_PCT
 
 Key = tuple[int, int, int]
 
@@ -56,7 +57,7 @@ def _key_of(row: ComparedRow) -> Key:
 
 def _facts(series: Series, cell: Cell | None) -> SeriesFacts:
     if cell is None:  # measured by then, and not kept: its row is dropped
-        return SeriesFacts(series.better, 1.0, None)
+        return SeriesFacts(series.better, MARGIN_PCT, None)
     noise = None
     if cell.build_noise_pct is not None and cell.build_noise_df is not None:
         noise = BuildNoise(cell.build_noise_pct, cell.build_noise_df)

@@ -147,6 +147,7 @@ def as_document(cell: Cell, result: Result, options: argparse.Namespace) -> dict
         | {"more than one": _rounded(result.several)},
         "right_single": _rounded(result.right_single),
         "wrong_single": _rounded(result.wrong_single),
+        "innocent_single": _rounded(result.innocent),
         "ranges": {
             "hold_the_culprit": _rounded(result.range_right),
             "candidates_median": result.range_median,

@@ -16,6 +16,10 @@ BUILD_MARGIN = 1.25
 is an estimate, so the name is withheld somewhat before that."""
 
 
+MAY_SCATTER = 0.1
+"""Scatter of builds, over the step, from which the last candidates are built anew."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
     """The revisions to boot on both sides of the most probable candidate."""
@@ -54,9 +58,14 @@ def confirming(case: Case, pair: Pair) -> Decision:
 
 
 def builds_needed(case: Case) -> int:
-    """Builds of each of both: `BUILD_MARGIN`·σ_build/√n must be less than half the step."""
-    half_step = max(abs(case.now.effect), 1e-12) / 2
-    return floor((BUILD_MARGIN * case.now.build_sd / half_step) ** 2) + 1
+    """Builds of each of both: `BUILD_MARGIN`·σ_build/√n must be less than half the step.
+
+    Two at least where builds may scatter and the lab can build again.
+    """
+    step = max(abs(case.now.effect), 1e-12)
+    needed = floor((BUILD_MARGIN * case.now.build_sd / (step / 2)) ** 2) + 1
+    may_scatter = case.now.build_sd >= MAY_SCATTER * step
+    return max(needed, 2) if case.plan.can_rebuild and may_scatter else needed
 
 
 def _too_noisy(case: Case) -> Decision:

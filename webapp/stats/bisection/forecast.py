@@ -23,7 +23,7 @@ SEED = 20
 REMEMBERED = 64
 """Forecasts that a process remembers: a draft is shown, shown again, and started."""
 
-ENOUGH_BOOTS, LEAST_TRIALS = 700, 12
+ENOUGH_BOOTS, LEAST_TRIALS = 400, 12
 """Simulated boots after which no further trial is begun, and trials that there are in any case:
 a long bisect is forecast from fewer trials, so that a forecast takes a moment."""
 

@@ -123,7 +123,11 @@ def _count_from(at: At, positions: Sequence[int]) -> int:
 
 
 def _is_beyond(one: Change, found: Findings) -> bool:
-    """Whether it is more than the noise that levels know of: that may have grown lately."""
+    """Whether it is more than what levels know of: noise that may have grown lately, and modes, by
+    which the fold's values jump.
+    """
+    if found.has_modes:
+        return False
     if found.noise_pct is None or not one.before or not one.level:
         return True
     share = 1 / max(one.revisions_before, 1) + 1 / max(one.revisions_after, 1)

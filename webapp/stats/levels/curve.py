@@ -48,8 +48,13 @@ def fitted(
 
     `weights` are reciprocals of standard deviations; revisions that are not `kept` do not count.
     """
-    index = np.arange(len(values))
-    levels = (index[:, None] >= np.array(starts)).astype(float)
-    design = np.concatenate([basis, levels], axis=1)[kept] * weights[kept, None]
-    solution = np.linalg.lstsq(design, values[kept] * weights[kept], rcond=None)[0]
-    return np.asarray(basis @ solution[: basis.shape[1]])
+    # Levels are taken out of both sides first (Frisch and Waugh 1933): one column for each would
+    # make a series of many levels cost a hundred times as much.
+    weight = np.where(kept, weights * weights, 0.0)
+    level = np.searchsorted(starts, np.arange(len(values)), side="right") - 1
+    total = np.maximum(np.bincount(level, weight), np.finfo(float).tiny)
+    both = np.column_stack([basis, values])
+    means = np.stack([np.bincount(level, weight * column) / total for column in both.T], axis=1)
+    both = (both - means[level]) * np.sqrt(weight)[:, None]
+    solution = np.linalg.lstsq(both[:, :-1], both[:, -1], rcond=None)[0]
+    return np.asarray(basis @ solution)

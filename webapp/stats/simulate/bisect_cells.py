@@ -97,13 +97,15 @@ class Cell:
 class Tried:
     """How one trial ended: its kind, whether what it names is the truth, and its boots.
 
-    ``several``: it tells of more than one commit. ``stated``: the probability of what it says.
+    ``innocent``: it names one commit that did nothing. ``several``: it tells of more than one.
+    ``stated``: the probability of what it says.
     """
 
     kind: Kind
     right: bool
     boots: int
     candidates: int
+    innocent: bool = False
     several: bool = False
     stated: float = 0.0
 
@@ -112,9 +114,10 @@ class Tried:
 class Result:
     """All trials of a cell: shares of 1.
 
-    Of several culprits a single name is right only as the first of several. ``several``: told of
-    more than one commit. ``short_range``: ended in a range of at most `SHORT_RANGE` that holds a
-    culprit. ``stated_90``: names at a stated 90 % or more, and how many of them are right.
+    Of several culprits a single name is right only as the first of several. ``innocent``: named a
+    commit that did nothing. ``several``: told of more than one commit. ``short_range``: ended in a
+    range of at most `SHORT_RANGE` that holds a culprit. ``stated_90``: names at a stated 90 % or
+    more, and how many of them are right.
     """
 
     trials: int
@@ -125,6 +128,7 @@ class Result:
     range_median: float | None
     boots_median: float
     boots_p95: float
+    innocent: float
     several: float
     short_range: float
     stated_90: tuple[int, int]
@@ -192,9 +196,11 @@ def _of_outcome(outcome: Outcome, culprits: tuple[int, ...], boots: int) -> Trie
     right = not set(culprits).isdisjoint(outcome.candidates)
     if outcome.kind is Kind.NOT_REPRODUCED:
         right = not culprits
+    innocent = outcome.kind is Kind.SINGLE and not right
     if outcome.kind is Kind.SINGLE and len(culprits) > 1:
         right = right and several
-    return Tried(outcome.kind, right, boots, len(outcome.candidates), several, outcome.probability)
+    found = len(outcome.candidates)
+    return Tried(outcome.kind, right, boots, found, innocent, several, outcome.probability)
 
 
 def _of_peer(answer: Answer, culprits: tuple[int, ...]) -> Tried:
@@ -220,6 +226,7 @@ def _counted(tried: list[Tried]) -> Result:
         range_median=float(np.median([trial.candidates for trial in ranges])) if ranges else None,
         boots_median=float(np.median(boots)),
         boots_p95=float(np.percentile(boots, 95)),
+        innocent=sum(trial.innocent for trial in tried) / n,
         several=sum(trial.several for trial in tried) / n,
         short_range=sum(t.right and t.candidates <= SHORT_RANGE for t in ranges) / n,
         stated_90=(len(stated), sum(trial.right for trial in stated)),

@@ -51,11 +51,12 @@ ROWS = (
     ),
 )
 
-HEAD = (
-    "| world | right | wrong | range (holds it; median) | range ≤ 8 that holds it | more than one "
-    "| machine or noise | none | at stated 90 % | boots median, p95 | before: right / wrong "
-    "| asked, % |\n|---|---|---|---|---|---|---|---|---|---|---|---|"
+COLUMNS = (
+    *("world", "right", "wrong", "innocent named", "range (holds it; median)"),
+    *("range ≤ 8 that holds it", "more than one", "machine or noise", "none", "at stated 90 %"),
+    *("boots median, p95", "before: right / wrong", "asked, %"),
 )
+HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
 
 
 def lines(*, trials: int, seed: int) -> Iterator[str]:
@@ -75,6 +76,7 @@ def _line(row: Row, result: Result) -> str:
         row.name,
         f"{result.right_single:.1%}",
         f"{result.wrong_single:.1%}",
+        f"{result.innocent:.1%}",
         ranges,
         f"{result.short_range:.1%}",
         f"{result.several:.1%}",

@@ -16,6 +16,9 @@ from labagent.work.tables import Table, read_toml
 GIT_COUNT_OFFSET = 10**9
 """rN stands at N, nN behind all of these, as on the server."""
 
+MOST_DRIFT = 1.0
+"""Percent a job: beyond it nothing is left to measure after some hundred of them."""
+
 DEFAULT_METRIC = Metric("pps", "packets/s", "more")
 _SVN, _COUNT = re.compile(r"r(\d{1,9})"), re.compile(r"n(\d{1,9})")
 _MACHINE_KEYS = (
@@ -103,13 +106,17 @@ class Faults:
 
 @dataclass(frozen=True)
 class Truth:
-    """Everything a simulated lab knows. Draws follow from `seed` and what they are for."""
+    """Everything a simulated lab knows. Draws follow from `seed` and what they are for.
+
+    `drift` is what the machines change with each job that the server numbers, in percent.
+    """
 
     seed: int
     machines: Mapping[str, Machine]
     steps: tuple[Step, ...]
     orders: Mapping[str, Mapping[str, int]]
     faults: Faults
+    drift: float = 0.0
 
     def position(self, tree: str, revision: str) -> int | None:
         """The place of a revision: in the file's list, else told by its name."""
@@ -117,13 +124,14 @@ class Truth:
         return order.get(revision) if order is not None else position_of(revision)
 
     def value(self, job: Job, build: str, boot: int, iteration: int) -> float:
-        """What one iteration measures: level × steps × (1 + noise) of build, boot and run."""
+        """What one iteration measures: level × steps × drift × (1 + noise) of build, boot, run."""
         machine = self.machines[job.hardware]
         position = self.position(job.tree, job.revision) or 0
         value = machine.levels[str(job.mode)]
         for step in self.steps:
             if step.concerns(job, position):
                 value *= 1 + step.percent / 100
+        value *= (1 + self.drift / 100) ** job.id
         subject = f"{job.hardware} {job.mode}"
         value *= self._factor(machine.noise.build, "build", subject, job.tree, build)
         value *= self._factor(machine.noise.boot, "boot", job.id, boot)
@@ -164,6 +172,7 @@ def load_truth(path: Path, seed: int | None = None) -> Truth:
         steps=tuple(_step(one, orders) for one in table.tables("step")),
         orders=orders,
         faults=_faults(table.table("faults")),
+        drift=table.number("drift", 0.0, -MOST_DRIFT, MOST_DRIFT),
     )
     if seed is not None:
         table.get("seed")
