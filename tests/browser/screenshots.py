@@ -54,7 +54,7 @@ def _addresses(browser: Browser, base: str) -> dict[str, str]:
     page.goto(base)
     compare = _link(page, "main a[href^='/compare/']")
     commit = _link(page, "main li:has-text('mixed') a.revision")
-    bisect = _link(page, "main a[href^='/bisects/']")
+    bisect = _link(page, "main a[href^='/bisects/']:not([href='/bisects/'])")
     page.goto(base + commit)
     wall = _link(page, ".heat a.hw:has-text('Atom')")
     page.goto(f"{base}/alerts/")
@@ -99,7 +99,7 @@ def _take(browser: Browser, base: str, shot: Shot) -> None:
     page.goto(base + shot.address, wait_until="networkidle")
     if "/trends/" in shot.address:
         page.wait_for_selector(DRAWN)
-        _hover_a_step(page)
+        _choose_a_step(page)
     if "/bisects/" in shot.address:
         page.wait_for_selector("#chart svg")
     if "/compare/" in shot.address:
@@ -109,13 +109,17 @@ def _take(browser: Browser, base: str, shot: Shot) -> None:
     page.close()
 
 
-def _hover_a_step(page: Page) -> None:
-    """Show the hover card where the first line moves most."""
-    points = page.locator(".scatterlayer .trace").first.locator(".point")
-    boxes = [box for point in points.all() if (box := point.bounding_box()) is not None]
-    steps = [abs(after["y"] - before["y"]) for before, after in pairwise(boxes)]
-    box = boxes[steps.index(max(steps)) + 1]
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+def _choose_a_step(page: Page) -> None:
+    """Show the card of the point where the first series moves most."""
+    path = page.locator("#plot .series").first.locator(".pt").get_attribute("d") or ""
+    points = [
+        tuple(map(float, one.removesuffix("h0").split())) for one in path.split("M") if one.strip()
+    ]
+    steps = [abs(after[1] - before[1]) for before, after in pairwise(points)]
+    across, down = points[steps.index(max(steps)) + 1]
+    box = page.locator("#plot svg").bounding_box()
+    if box is not None:
+        page.mouse.click(box["x"] + across, box["y"] + down)
     page.wait_for_timeout(300)
 
 

@@ -32,7 +32,7 @@ export function draw(plot, state) {
     width,
     height: base + room.foot,
     viewBox: `0 0 ${width} ${base + room.foot}`,
-    role: "img",
+    role: "group",
     "aria-label": `${chart.title} by revision of ${chart.tree}`,
   });
   const frame = { chart, x, isNarrow, order };

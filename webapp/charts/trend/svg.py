@@ -47,6 +47,7 @@ def draw(trend: Trend) -> str:
         height=base + FOOT,
         described=f"{trend.y_title} by revision of {trend.tree}",
         class_="trend",
+        has_links=True,
     )
 
 
