@@ -191,11 +191,9 @@ AUTHENTICATION_BACKENDS = ["webapp.accounts.signing_in.backend.LimitedBackend"]
 PASSWORD_HASHERS = ["webapp.accounts.signing_in.hashing.BoundedHasher"]
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "overview"
-_tables = (
-    "readiness accounts outbox labs results jobs events analysis alerts notifications bisects"
-    " experiments"
-)
-MIGRATION_MODULES = {app: f"migrations.{app}" for app in _tables.split()}
+_measured = ["labs", "results", "jobs", "events", "analysis", "alerts", "bisects", "experiments"]
+_tables = ["readiness", "accounts", "outbox", "notifications", *_measured]
+MIGRATION_MODULES = {app: f"migrations.{app}" for app in _tables}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Redis: the cache and the broker. Nothing lives only there, so it may be lost at any time.
