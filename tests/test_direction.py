@@ -153,7 +153,7 @@ def test_a_bisect_turns_with_its_chart_and_its_report(client: Client) -> None:
     lab.work(truth, start_bisect(draft=lab.draft(truth), created_by=make.user("ada")))
     number = client.get("/api/v1/bisects").json()["bisects"][0]["number"]
     assert "less is better" in text(client, f"/bisects/{number}.md")
-    told = client.get(f"/bisects/{number}/figure.json").content.decode()
+    told = client.get(f"/bisects/{number}.svg").content.decode()
     assert "less is better" in told
     assert "more is better" not in told
 

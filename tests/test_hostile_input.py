@@ -236,10 +236,10 @@ def places(client: Client) -> Places:
     """What stands in the path of each address that names something."""
     alert, bisect, job = Alert.objects.get(), Bisect.objects.get(), Job.objects.all()[0]
     mail, hook, subscription = Mail.objects.all()[0], Endpoint.objects.get(), _subscription()
-    of = dict.fromkeys(("alert", "alert_act", "alert_evidence"), alert)
+    of = dict.fromkeys(("alert", "alert_act", "alert_evidence", "alert_svg"), alert)
     of |= {"job": job, "job_act": job, "outbox_mail": mail}
     of |= dict.fromkeys(("webhook", "webhook_act"), hook)
-    of |= dict.fromkeys(("bisect", "bisect_act", "bisect_paste"), bisect)
+    of |= dict.fromkeys(("bisect", "bisect_act", "bisect_paste", "bisect_svg"), bisect)
     of |= dict.fromkeys(("event", "event_withdraw"), LabEvent.objects.get())
     experiments = ("experiment_markdown", "experiment_text", "experiment_zip", "experiment_svg")
     kept = Experiment.objects.get()

@@ -89,7 +89,7 @@ def test_acts_that_make_no_sense_say_why(alert: Alert, ada: User) -> None:
         alerts.resolve(**seen(alert, ada), resolution="fixed")
     with pytest.raises(alerts.TriageError, match="not resolved as 'retracted'"):
         alerts.resolve(**seen(alert, ada), resolution="retracted")
-    with pytest.raises(alerts.TriageError, match="to come"):
+    with pytest.raises(alerts.TriageError, match="in the future"):
         alerts.snooze(**seen(alert, ada), until=timezone.now())
     with pytest.raises(alerts.TriageError, match="no other alert"):
         alerts.mark_duplicate(**seen(alert, ada), of=alert.pk)

@@ -216,9 +216,12 @@ def test_the_number_of_statements_does_not_depend_on_the_length_of_gap_or_series
 def test_signing_in_as_one_who_may_ask_costs_the_trend_chart_no_query_per_point(
     tess: Client, queries: Counted
 ) -> None:
-    make.history(make.series(), make.revisions(3), [100.0] * 3)
+    # Two from the beginning: of one alone the page reads its newest points.
+    along = make.revisions(3)
+    for mode in ("forwarding", "pf"):
+        make.history(make.series(in_mode=mode), along, [100.0] * 3)
     few = queries("/trends/")
-    make.history(make.series(in_mode="pf"), make.revisions(20, first=400_000), [100.0] * 20)
+    make.history(make.series(in_mode="ipfw"), make.revisions(20, first=400_000), [100.0] * 20)
     assert queries("/trends/") == few
 
 
