@@ -86,6 +86,8 @@ class Seen:
     """Machine and revision → when its upload was answered, by the clock that all share."""
     alerts: dict[int, float] = field(default_factory=dict)
     """Alert → when the database first showed it."""
+    broken: Counter[str] = field(default_factory=Counter)
+    """Paths whose answer was a 5xx."""
 
     def count(self, who: str, status: object, took: float) -> None:
         self.statuses.setdefault(who, Counter())[str(status)] += 1
@@ -248,6 +250,8 @@ class Load:
             self.seen.count(who, type(error).__name__, time.monotonic() - due)
             return None
         self.seen.count(who, answer.status_code, time.monotonic() - due)
+        if answer.is_server_error:
+            self.seen.broken[path] += 1
         return answer
 
     def _look(self, over: asyncio.Event) -> None:
@@ -275,7 +279,7 @@ class Load:
             _report(f"load: {who}, answers", total, "answers", total, statuses=dict(counts))
         broken = sum(_broken(each) for each in (*self.seen.statuses.values(), cut_off))
         asked = sum(map(Counter.total, self.seen.statuses.values()))
-        _report("load: 5xx or no answer", broken, "answers", asked, goal=0)
+        _report("load: 5xx or no answer", broken, "answers", asked, goal=0, by=self.seen.broken)
         _report("load: slow clients cut off", cut_off.total(), "times", SLOW_CLIENTS, by=cut_off)
 
     def _report_stored(self) -> None:
