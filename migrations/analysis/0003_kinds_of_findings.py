@@ -27,7 +27,7 @@ class Migration(migrations.Migration):
             field=models.JSONField(
                 db_default=models.Value({}, models.JSONField()),
                 default=dict,
-                help_text="Ratio of a change of noise; shares and gap of modes.",
+                help_text="Ratio of a change of noise; shares and gap of modes; parts of a slow change.",
             ),
         ),
         migrations.AddField(

@@ -11,6 +11,7 @@ from webapp.alerts.models import Alert
 from webapp.alerts.services import analyse_dirty_series
 from webapp.analysis import services
 from webapp.analysis.models import Comparison, Finding, FindingEvent
+from webapp.analysis.services.other_findings import REAL
 from webapp.api.schemas.runs import RunIn
 from webapp.labs import services as labs
 from webapp.labs.models import Agent
@@ -65,6 +66,7 @@ def test_an_excursion_is_stored_with_its_recovery_and_blames_nobody(agent: Agent
     assert one.high_pct is not None
     assert one.low_pct < 100 * np.expm1(-0.5) < one.high_pct
     assert one.why.startswith("Excursion: r125 alone is -39")
+    assert one.probability == REAL[Kind.EXCURSION]
     assert not Finding.objects.exists()
     assert not Comparison.objects.flagged().exists()
     assert not Alert.objects.exists()

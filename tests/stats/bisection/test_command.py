@@ -44,6 +44,7 @@ def test_it_prints_outcomes_wrong_answers_and_boots():
         "range",
         "two steps",
         "not reproduced",
+        "outside the range",
         "inconclusive",
         "machine or noise suspected",
         "lab failed",

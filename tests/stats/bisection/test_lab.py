@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from webapp.stats.bisection import Boot, Evidence, Kind, Noise, Plan, Purpose, decide, posterior
+from webapp.stats.bisection.lab_found import Lab
 from webapp.stats.bisection.lab_states import STATES, STEP_WEIGHT
+from webapp.stats.bisection.lab_text import lab
 from webapp.stats.bisection.odd import odd_boots
 
 COMMITS, CULPRIT = 16, 9
@@ -45,6 +47,13 @@ def test_a_drift_is_seen_in_the_ends_and_its_course_told():
     assert now.lab.moved == pytest.approx(-0.2 * (len(ORDER) - 1), abs=0.8)
     assert len(now.lab.shift) == len(ORDER)
     assert now.top == CULPRIT
+
+
+def test_a_drift_whose_size_nobody_knows_yet_is_not_told_as_nothing():
+    found = Lab(moves=0.7, steps=0.1, step_after=0, shift=(0.0, 0.01), scatter=1.0)
+
+    assert lab(found) == "The machine probably moved (80 %); how far is not known yet."
+    assert "drifted by −1.98 %" in lab(replace(found, shift=(0.0, -2.0)))
 
 
 def test_a_step_of_the_lab_is_placed_and_told():

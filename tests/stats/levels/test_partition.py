@@ -47,3 +47,35 @@ def test_no_other_partition_costs_less(seed, least):
 
 def test_a_sequence_too_short_for_two_stretches_is_one():
     assert partition(np.array([[0.0, 9.0], [9.0, 0.0], [9.0, 0.0]]), 0.1, 2) == ([0], [1])
+
+
+def one_by_one(costs, penalty, least):
+    """The same, revision by revision: what blocks must not differ from."""
+    count, width = costs.shape
+    sums = np.vstack([np.zeros(width), np.cumsum(costs, axis=0)])
+    lead, begins = np.zeros(width), np.full(count + 1, np.inf)
+    begins[0] = 0.0
+    for stop in range(least, count + 1):
+        lead = np.minimum(lead, begins[stop - least] - sums[stop - least])
+        begins[stop] = (lead + sums[stop]).min() + penalty
+    starts, states, stop = [], [], count
+    while stop > 0:
+        wholes = begins[: stop - least + 1, None] - sums[: stop - least + 1]
+        states.append(int((wholes.min(axis=0) + sums[stop]).argmin()))
+        starts.append(int(wholes[:, states[-1]].argmin()))
+        stop = starts[-1]
+    return starts[::-1], states[::-1]
+
+
+@pytest.mark.parametrize("block", [1, 2, 7, 64])
+def test_blocks_find_what_one_revision_after_the_other_does(block, monkeypatch):
+    monkeypatch.setattr("webapp.stats.levels.partition.BLOCK", block)
+    for seed in range(200):
+        rng = np.random.default_rng([seed, block])
+        least = int(rng.integers(1, 6))
+        shape = int(rng.integers(2 * least, 150)), int(rng.integers(1, 12))
+        # Whole numbers make ties, in which both must choose alike.
+        draw = rng.exponential(2.0, shape) if seed % 2 else rng.integers(0, 4, shape)
+        costs, penalty = draw.astype(float), float(rng.choice((0.5, 1.0, 2.0, 4.3, 9.0)))
+
+        assert partition(costs, penalty, least) == one_by_one(costs, penalty, least)

@@ -10,6 +10,7 @@ from webapp.stats.bisection.playing import SimulatedLab
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.simulate import bisect_world_table
 from webapp.stats.simulate.bisect_cells import Cell, simulate
+from webapp.stats.simulate.bisect_forecast_table import check_forecast
 from webapp.stats.simulate.bisect_worlds import World, draw_culprits, levels_of
 
 EASY = Cell(16, -2.0, 0.3, 0.3)
@@ -61,6 +62,8 @@ def test_the_truth_of_a_world_is_not_what_is_believed():
         {"drift": -100.0},
         {"misleading_prior": 0.0},
         {"culprits": (-1.0, -200.0)},
+        {"outside": 2},
+        {"beside": -1},
     ],
 )
 def test_a_world_that_makes_no_sense_names_the_field(wrong):
@@ -111,6 +114,44 @@ def test_the_table_has_a_line_for_each_world_and_what_was_before(monkeypatch):
 
 
 ROWS = bisect_world_table.ROWS
+
+
+def test_a_forecast_is_held_against_what_the_bisect_took():
+    found = check_forecast(replace(EASY, commits=4), trials=2, seed=1)
+
+    assert len(found.took) == 2
+    assert 0 <= found.below <= found.within <= 1
+    with pytest.raises(OutOfRangeError, match="trials"):
+        check_forecast(EASY, trials=1, seed=1)
+
+
+@pytest.mark.parametrize(("side", "kind"), [(-1, Kind.OUTSIDE), (1, Kind.OUTSIDE)])
+def test_a_culprit_outside_the_range_is_told_and_on_which_side(side, kind):
+    result = simulate(replace(EASY, world=World(outside=side)), trials=8, seed=2)
+
+    assert result.outcomes[kind] >= 0.75
+    assert result.outside_right == result.outcomes[kind]
+
+
+@pytest.mark.long
+def test_a_loss_with_a_gain_behind_it_is_told_as_more_than_one():
+    cell = Cell(64, -2.0, 0.5, 0.5, world=World(culprits=(-3.0, 1.0)))
+
+    result = simulate(cell, trials=30, seed=7)
+
+    assert result.several >= 0.45
+    assert result.innocent <= 0.05
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_a_mode_in_the_same_boots_hides_no_culprit_while_the_machine_drifts(share):
+    world = World(drift=-0.1, beside=1, beside_share=share)
+
+    result = simulate(replace(EASY, run=0.5, boot=0.5, world=world), trials=15, seed=7)
+
+    assert result.right_single >= 0.8
+    assert result.wrong_single <= 0.1
 
 
 def test_every_world_of_the_table_differs_from_the_model():

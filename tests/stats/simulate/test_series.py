@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from webapp.stats import simulate
-from webapp.stats.simulate import Drift, OddSample, Scatter, Step
+from webapp.stats.simulate import Drift, Noise, OddSample, Scatter, Step
 from webapp.stats.simulate import lab as simulated_lab
 
 
@@ -83,15 +83,28 @@ def test_two_modes_are_six_run_deviations_apart():
     assert logs.std() == pytest.approx((0.03**2 + 0.01**2) ** 0.5, rel=0.02)
 
 
-def test_the_simulated_lab_holds_three_machines_three_modes_and_five_planted_things():
+def test_from_a_noise_event_on_builds_and_runs_scatter_so_many_times_as_much():
+    events = (Step(50, 30.0), Noise(100, 3.0))
+    plan = {"seed": 4, "revisions": 200, "scatter": Scatter(), "level": 100.0}
+
+    plain = simulate.make_series(**plan, events=events[:1])
+    noisy = simulate.make_series(**plan, events=events)
+
+    assert noisy.samples[:100] == plain.samples[:100]
+    before, after = (np.log(np.array(one.samples[100:]) / 130.0) for one in (plain, noisy))
+    assert after == pytest.approx(3 * before)
+
+
+def test_the_simulated_lab_holds_four_machines_three_modes_and_eight_planted_things():
     lab = simulated_lab.make_lab()
 
-    assert len({run.hardware for run in lab.runs}) == 3
+    assert len({run.hardware for run in lab.runs}) == 4
     assert {run.workload for run in lab.runs} == {"forwarding", "ipfw-statefull", "pf-statefull"}
-    assert 0.9 * 9 * 120 < len(lab.runs) < 9 * 120
+    assert 0.9 * 10 * 120 < len(lab.runs) < 10 * 120
     assert all(len(run.samples) == 5 for run in lab.runs)
     kinds = [planted.kind for planted in lab.planted]
-    assert kinds == ["step", "mixed", "drift", "outlier", "machine change"]
+    assert kinds[:5] == ["step", "mixed", "drift", "outlier", "machine change"]
+    assert kinds[5:] == ["excursion", "slow loss", "noise"]
 
 
 def test_the_simulated_lab_is_the_same_every_time_and_spans_a_year():

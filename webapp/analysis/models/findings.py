@@ -6,10 +6,18 @@ from typing import Any, Self
 
 from django.db import models
 from django.db.models import Case, F, Max, OuterRef, Q, Subquery, Value, When
-from django.db.models.functions import Abs
+from django.db.models.functions import Abs, Coalesce
 
+from webapp.analysis.models.analysis import SeriesSettings
 from webapp.analysis.models.comparisons import Flag, Verdict
 from webapp.results.models import Revision, Run, Series, Tree
+from webapp.stats.defaults import ALONE
+
+SMALL = Q(
+    change_pct__gt=-SeriesSettings.DEFAULT_MIN_EFFECT_PCT,
+    change_pct__lt=SeriesSettings.DEFAULT_MIN_EFFECT_PCT,
+)
+"""Changes below the smallest that is worth an alert where nobody set another."""
 
 
 class FindingQuerySet(models.QuerySet["Finding"]):
@@ -26,13 +34,19 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         may_be_none = Q(low_pct__lt=0, high_pct__gt=0)
         return self.live().exclude(Q(state=Finding.State.RECOVERED) & may_be_none)
 
+    def shown_alone(self) -> Self:
+        """Without the excursions that count only where several modes of their machine agree."""
+        is_faint = Q(kind=Finding.Kind.EXCURSION, score__lt=ALONE)
+        return self.exclude(is_faint & Q(membership__isnull=True))
+
     def proven(self) -> Self:
         """Those that no later points took back."""
         return self.filter(state__in=Finding.PROVEN)
 
     def last_changes(self, series: Iterable[Series | int]) -> dict[int, tuple[int, float]]:
-        """For each of some series that changed: the position of its last proven change, and the
-        size of the largest in percent (infinite beyond the double range); in one query.
+        """For each of some series that changed: the position of its last proven change (of those
+        as large as an alert asks for, where there are such), and the size of the largest in percent
+        (infinite beyond the double range); in one query.
         """
         rows = (
             self.on_display()
@@ -40,19 +54,24 @@ class FindingQuerySet(models.QuerySet["Finding"]):
             .filter(series__in=list(series))
             .order_by()
             .values("series_id")
-            .annotate(last=Max("position"), size=Max(Abs("change_pct")))
+            .annotate(
+                last=Coalesce(Max("position", filter=~SMALL), Max("position")),
+                size=Max(Abs("change_pct")),
+            )
         )
         return {row["series_id"]: (row["last"], row["size"] or inf) for row in rows}
 
     def last_changed(self) -> tuple[str, str] | None:
         """The names of tree and metric of the proven change detected last, on a real machine where
-        there is one; None where nothing changed. In one query.
+        there is one, and as large as an alert asks for where one is; None where nothing changed. In
+        one query.
         """
         return (
             self.on_display()
             .proven()
             .filter(series__variant=None)
-            .order_by("series__hardware__lab__simulated", "-first_detected_at", "-pk")
+            .annotate(is_small=Case(When(SMALL, then=1), default=0))
+            .order_by("series__hardware__lab__simulated", "is_small", "-first_detected_at", "-pk")
             .values_list("series__tree__name", "series__metric__name")
             .first()
         )
@@ -213,7 +232,7 @@ class Finding(models.Model):
     details: Any = models.JSONField(
         default=dict,
         db_default=Value({}, models.JSONField()),
-        help_text="Ratio of a change of noise; shares and gap of modes.",
+        help_text="Ratio of a change of noise; shares and gap of modes; parts of a slow change.",
     )
     one_build: Any = models.JSONField(null=True, help_text="Null: found by the detector.")
     detector = models.IntegerField(help_text="The version of the method.")
@@ -259,6 +278,14 @@ class Finding(models.Model):
 
     def __str__(self) -> str:
         return f"{self.series_id}@{self.position}: {self.kind}, {self.verdict} ({self.state})"
+
+    @property
+    def parts(self) -> list[tuple[str, str, float]]:
+        """Of a slow change the parts that hold most of it: after and up to which revision (names),
+        and percent. None where it went evenly.
+        """
+        told = self.details.get("parts", ())
+        return [(one["after"], one["up_to"], one["change_pct"]) for one in told]
 
     @property
     def flag(self) -> Flag:

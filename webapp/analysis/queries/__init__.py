@@ -23,6 +23,12 @@ from webapp.analysis.queries.options import (
     measured_options,
     newest_with_both,
 )
+from webapp.analysis.queries.ranges import (
+    RangeRow,
+    RangeTable,
+    compare_written_ranges,
+    is_range,
+)
 from webapp.analysis.queries.ready import (
     has_real_data,
     known_revisions,
@@ -31,12 +37,14 @@ from webapp.analysis.queries.ready import (
 from webapp.analysis.queries.side_points import (
     PointRow,
     PointTable,
+    SidePoint,
     as_points,
     compare_points,
 )
 from webapp.analysis.queries.sides import (
     MOST_SIDES,
     OPTION_MARK,
+    SESSION_MARK,
     SHOWN_PARTS,
     Side,
     SideError,
@@ -61,6 +69,7 @@ __all__ = [
     "PLAIN_BLOCK",
     "READABLE",
     "RUNS_DISAGREE",
+    "SESSION_MARK",
     "SHOWN_PARTS",
     "BlockOptions",
     "ComparedRow",
@@ -71,9 +80,12 @@ __all__ = [
     "PointRow",
     "PointTable",
     "PointVerdict",
+    "RangeRow",
+    "RangeTable",
     "SeriesFacts",
     "Side",
     "SideError",
+    "SidePoint",
     "WallSeries",
     "WallTile",
     "as_points",
@@ -81,10 +93,12 @@ __all__ = [
     "compare_link",
     "compare_points",
     "compare_sides",
+    "compare_written_ranges",
     "curves_of",
     "differing_parts",
     "facts_of",
     "has_real_data",
+    "is_range",
     "judge_points",
     "knob_number",
     "known_revisions",

@@ -34,16 +34,15 @@ from webapp.results.models import (
     Revision,
     Series,
 )
-from webapp.stats import ministat
-from webapp.stats.compare import (
-    Comparison,
-    Samples,
-    compare,
-    pool,
-)
+from webapp.stats.compare import Samples, pool
 
 SAME_POINT = {"series": OuterRef("series"), "revision": OuterRef("run__revision")}
 MOST_VARIANTS_NAMED = 5
+MEASURED = (
+    *("series_id", "samples", "boots", "left_out", "validity"),
+    *("run__session", "run__build_id"),
+)
+"""The columns that a set is made of."""
 
 
 FactsOf = Callable[[Iterable[Series]], Mapping[int, SeriesFacts]]
@@ -51,12 +50,16 @@ FactsOf = Callable[[Iterable[Series]], Mapping[int, SeriesFacts]]
 
 
 def compare_sides(
-    sides: Sequence[Side], asof: datetime | None = None, judged_by: FactsOf = facts_of
+    sides: Sequence[Side],
+    asof: datetime | None = None,
+    judged_by: FactsOf = facts_of,
+    only: Collection[int] | None = None,
 ) -> ComparedTable:
     """Match and compare. The number of queries depends on the number of sides only.
 
     With ``asof`` of the runs that had been received at that time, and were not withdrawn then;
-    ``judged_by`` says what else was known of the series of the base: by default, what is today.
+    ``judged_by`` says what else was known of the series of the base: by default, what is today;
+    with ``only`` no other series (by id) are read.
 
     Raises:
         SideError: fewer than two sides or more than seven, a name that is not known, or sides
@@ -65,8 +68,9 @@ def compare_sides(
     require_sides(sides)
     free, compared = free_parts(sides), options_of(sides)
     revisions = revisions_of(sides)
+    known: dict[int, Series] = {}
     found = [
-        _sets(_Wanted(i, side, revision, asof), free, compared)
+        _sets(_Wanted(i, side, revision, asof, only), free, compared, known)
         for i, (side, revision) in enumerate(zip(sides, revisions, strict=True))
     ]
     everywhere = set.intersection(*(set(sets) for sets in found))
@@ -118,17 +122,19 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What one side asks for: the runs of its revision, at a time or now."""
+    """What one side asks for: the runs of its revision, at a time or now, of some series or all."""
 
     index: int
     side: Side
     revision: Revision
     asof: datetime | None
+    only: Collection[int] | None
 
 
 def _sets(
-    wanted: _Wanted, free: tuple[str, ...], compared: Collection[str]
+    wanted: _Wanted, free: tuple[str, ...], compared: Collection[str], known: dict[int, Series]
 ) -> dict[tuple[str, ...], _Found]:
+    """By what rows are matched. Series that no side had before are added to ``known``."""
     side, revision = wanted.side, wanted.revision
     of_kernel = Q(series__variant__name=side.variant) if side.variant else Q(series__variant=None)
     rows = list(_measured(wanted, of_kernel & _fixed(side, free)))
@@ -136,13 +142,14 @@ def _sets(
         # An address from before rules told the options of a mode from variants of the kernel
         sent = Q(run__as_sent__mode=side.mode)
         rows = list(_measured(wanted, sent & _fixed(side, {*free, MODE})))
+    _add_series(known, rows)
     of_series: dict[int, list[Measurement]] = defaultdict(list)
     for row in rows:
-        if matched_mode(side, row.series.mode.parts, compared):
+        if matched_mode(side, known[row.series_id].mode.parts, compared):
             of_series[row.series_id].append(row)
     if not of_series and not side.is_whole_revision:
         raise SideError(f"nothing is measured for {side}{_measured_variants(side, revision)}")
-    pooled = (_pool(wanted, measurements) for measurements in of_series.values())
+    pooled = (_pool(wanted, known[pk], measurements) for pk, measurements in of_series.items())
     found = [one for one in pooled if one is not None]
     if of_series and not found and free != FREE_PARTS:
         raise SideError(
@@ -167,7 +174,7 @@ def _fixed(side: Side, free: Collection[str]) -> Q:
     parts = (part for part in FREE_PARTS if part not in free)
     fixed = Q(**{f"series__{part}__name": getattr(side, part) for part in parts})
     if side.session:
-        fixed &= Q(run__session=side.session)
+        fixed &= Q(run__session__in=side.sessions)
     return fixed
 
 
@@ -175,15 +182,22 @@ def _measured(wanted: _Wanted, fixed: Q) -> Iterable[Measurement]:
     """The measurements of its revision that are ``fixed`` so, in pooling order."""
     revision, asof = wanted.revision, wanted.asof
     counted = Measurement.objects.counted_at(asof) if asof else Measurement.objects.counted()
+    if wanted.only is not None:
+        counted = counted.filter(series__in=wanted.only)
     return (
         counted.filter(fixed, run__revision=revision, series__tree=revision.tree)
         .annotate(disagrees=Exists(Point.objects.that_disagree().filter(**SAME_POINT)))
-        .select_related(
-            "run", "series__hardware__lab", "series__mode", "series__metric", "series__variant"
-        )
-        .defer("run__facts", "run__sources", "run__warnings", "run__as_sent")
+        .select_related("run")
+        .only(*MEASURED)
         .in_pooling_order()
     )
+
+
+def _add_series(known: dict[int, Series], rows: Iterable[Measurement]) -> None:
+    """Those of ``rows``, each once for all sides: most are of several."""
+    missing = {row.series_id for row in rows} - known.keys()
+    if missing:
+        known |= Series.objects.named().in_bulk(missing)
 
 
 def _measured_variants(side: Side, revision: Revision) -> str:
@@ -201,8 +215,8 @@ def _measured_variants(side: Side, revision: Revision) -> str:
     return f"; variants are measured there: {', '.join(written[:MOST_VARIANTS_NAMED])}{more}"
 
 
-def _pool(wanted: _Wanted, rows: Sequence[Measurement]) -> _Found | None:
-    """The samples of one side in one series that count; None: none does. Runs that disagree are
+def _pool(wanted: _Wanted, series: Series, rows: Sequence[Measurement]) -> _Found | None:
+    """The samples of one side in one ``series`` that count; None: none does. Runs that disagree are
     told apart by asking for one session, unless that holds several.
     """
     side = wanted.side
@@ -215,7 +229,6 @@ def _pool(wanted: _Wanted, rows: Sequence[Measurement]) -> _Found | None:
     disagrees: bool = rows[0].disagrees  # type: ignore[attr-defined]
     sessions = tuple(dict.fromkeys(sorted(row.run.session for row, _, _ in counting)))
     is_one = bool(side.session) and len(counting) == 1
-    series = rows[0].series
     is_former = bool(side.mode and not side.options) and side.mode != series.mode.name
     return _Found(
         series=series,
@@ -246,8 +259,7 @@ def _row(
         hardware=first.hardware if "hardware" not in axis else None,
         mode=first.mode if "mode" not in axis else None,
         sets=sets,
-        differences=tuple(_difference(sets[0], one) for one in sets[1:]),
-        judged=tuple(_judge(sets[0], one, facts[first.pk]) for one in sets[1:]),
+        facts=facts[first.pk],
         parted=tuple(_are_parted(found[0], one, epochs) for one in found[1:]),
     )
 
@@ -262,18 +274,6 @@ def _are_parted(base: _Found, other: _Found, epochs: Mapping[int, Epochs]) -> bo
     return any(epochs.get(one.series.pk, ONE_EPOCH).part(*ends) for one in (base, other))
 
 
-def _judge(base: ComparedSet, other: ComparedSet, facts: SeriesFacts) -> Comparison:
-    return compare(
-        base.levels,
-        other.levels,
-        better=facts.better,
-        margin=facts.margin_pct,
-        build_noise=facts.build_noise,
-        same_build=base.is_of_the_builds_of(other),
-        runs_disagree=base.disagrees or other.disagrees,
-    )
-
-
 def _set(found: _Found, axis: tuple[str, ...]) -> ComparedSet:
     series = found.series
     names: Mapping[str, str] = {
@@ -285,7 +285,6 @@ def _set(found: _Found, axis: tuple[str, ...]) -> ComparedSet:
         "session": " ".join(found.sessions),
     }
     shown = [part for part in names if part in {*axis, "kernel", "mode"}]
-    enough = len(found.samples.values) >= ministat.LEAST_POINTS
     return ComparedSet(
         side_index=found.side_index,
         series_id=series.pk,
@@ -295,14 +294,7 @@ def _set(found: _Found, axis: tuple[str, ...]) -> ComparedSet:
         hardware=series.hardware,
         mode=series.mode,
         levels=found.samples,
-        summary=ministat.summarize(found.samples.values) if enough else None,
         disagrees=found.disagrees,
         sessions=found.sessions,
         left_out=found.left_out,
     )
-
-
-def _difference(base: ComparedSet, other: ComparedSet) -> ministat.Difference | None:
-    if base.summary is None or other.summary is None:
-        return None
-    return ministat.difference(base.summary, other.summary)

@@ -6,6 +6,7 @@ from functools import cached_property
 from statistics import fmean
 
 from webapp.analysis.queries.blocks import PLAIN_BLOCK, BlockOptions
+from webapp.analysis.queries.noise import SeriesFacts
 from webapp.analysis.queries.sides import Side
 from webapp.results.models import Hardware, LeftOut, Metric, Mode, Revision, Variant
 from webapp.stats import ministat
@@ -15,6 +16,7 @@ from webapp.stats.compare import (
     Headline,
     Samples,
     Summary,
+    compare,
     explain,
     headline_of,
     look_at,
@@ -47,7 +49,6 @@ class ComparedSet:
     hardware: Hardware
     mode: Mode
     levels: Samples
-    summary: ministat.Summary | None
     disagrees: bool
     sessions: tuple[str, ...]
     left_out: LeftOut | None = None
@@ -56,6 +57,12 @@ class ComparedSet:
     def samples(self) -> Sequence[float]:
         """The samples alone."""
         return self.levels.values
+
+    @cached_property
+    def summary(self) -> ministat.Summary | None:
+        """What ministat prints of them; None where it refuses them."""
+        enough = len(self.samples) >= ministat.LEAST_POINTS
+        return ministat.summarize(self.samples) if enough else None
 
     @property
     def mean(self) -> float:
@@ -76,12 +83,13 @@ class ComparedSet:
 class ComparedRow:
     """Sets that agree in everything but the compared axis.
 
-    ``mode_label`` is the name of the mode without the options that are compared. ``differences``,
-    ``judged`` and ``verdicts`` have one entry for each set after the first, which
-    is the base, whose series says which way is ``better``. A difference is what ministat says, None
-    where it refuses (fewer than three samples); ``judged`` is what the verdict rests on, with the
-    noise between builds that the history of the series tells. ``parted``: an epoch of the machine
-    begins between the two, so that what differs may be the machine.
+    ``mode_label`` is the name of the mode without the options that are compared. The first set is
+    the base, whose series says which way is ``better``, and by whose ``facts`` the others are
+    judged. ``parted`` has one entry for each of these: an epoch of the machine begins between the
+    two, so that what differs may be the machine.
+
+    ``differences`` and ``judged`` have such entries too. They are computed when they are asked for:
+    a table of hundreds of rows is judged in one call (`as_points`) and never asks.
     """
 
     key_label: str
@@ -91,9 +99,18 @@ class ComparedRow:
     hardware: Hardware | None
     mode: Mode | None
     sets: tuple[ComparedSet, ...]
-    differences: tuple[ministat.Difference | None, ...]
-    judged: tuple[Comparison, ...]
+    facts: SeriesFacts
     parted: tuple[bool, ...]
+
+    @cached_property
+    def differences(self) -> tuple[ministat.Difference | None, ...]:
+        """What ministat says; None where it refuses (fewer than three samples)."""
+        return tuple(_difference(self.sets[0], one) for one in self.sets[1:])
+
+    @cached_property
+    def judged(self) -> tuple[Comparison, ...]:
+        """What the verdicts rest on, with the noise between builds that the facts tell."""
+        return tuple(_judge(self.sets[0], one, self.facts) for one in self.sets[1:])
 
     @property
     def verdicts(self) -> tuple[str, ...]:
@@ -142,3 +159,21 @@ class ComparedTable:
     def headline(self) -> Headline:
         """What all verdicts, row by row, may be said to show together."""
         return headline_of([look_at(one) for row in self.rows for one in row.judged])
+
+
+def _judge(base: ComparedSet, other: ComparedSet, facts: SeriesFacts) -> Comparison:
+    return compare(
+        base.levels,
+        other.levels,
+        better=facts.better,
+        margin=facts.margin_pct,
+        build_noise=facts.build_noise,
+        same_build=base.is_of_the_builds_of(other),
+        runs_disagree=base.disagrees or other.disagrees,
+    )
+
+
+def _difference(base: ComparedSet, other: ComparedSet) -> ministat.Difference | None:
+    if base.summary is None or other.summary is None:
+        return None
+    return ministat.difference(base.summary, other.summary)

@@ -1,5 +1,6 @@
 """The revisions that sides of a comparison name."""
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from webapp.analysis.queries.sides import Side, SideError
 from webapp.events.models import Release
 from webapp.results.models import WAITING_FROM, Revision, Tree
 
+NUMBERED = re.compile(r"[A-Za-z]?([0-9]{1,18})")
 # By id or alias, which nearly every address is written with, all sides in one statement.
 NAMED = """
 SELECT tree.id, tree.name, revision.id, revision.name, revision.position, revision.author_name,
@@ -72,6 +74,21 @@ def _by_hash_or_release(side: Side, tree: Tree) -> Revision:
         release = Release.objects.of_tree(tree).filter(name=side.revision).first()
         found = release.revision if release else None
     if found is None:
-        raise SideError(f"no revision {side.revision!r} in {side.tree} (in {side})")
+        raise SideError(
+            f"no revision {side.revision!r} in {side.tree} (in {side}){_nearest(side, tree)}"
+        )
     found.tree = tree
     return found
+
+
+def _nearest(side: Side, tree: Tree) -> str:
+    """The revisions beside the place that a name with a number speaks of, as a remedy."""
+    numbered = NUMBERED.fullmatch(side.revision)
+    if numbered is None:
+        return ""
+    at = int(numbered[1])
+    known = Revision.objects.placed().filter(tree=tree).only("name", "tree_id")
+    before = known.filter(position__lt=at).order_by("-position")[:1]
+    after = known.filter(position__gt=at).order_by("position")[:1]
+    names = [one.name for one in (*before, *after)]
+    return f"; the nearest known are {' and '.join(names)}" if len(names) == 2 else ""

@@ -1,13 +1,14 @@
 """The sides of a comparison by their points: every row with its verdict, and no sample read.
 
 A point keeps what a comparison needs of its samples, so that a table of hundreds of rows costs one
-statement and one call for all verdicts. Sessions of a point, and what was known at a time, only
+statement and one call for all verdicts. Where a point pools runs that a side does not take, only
 samples tell: such a comparison is made by `compare_sides`, and `as_points` gives it the same shape.
 """
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -24,7 +25,8 @@ from webapp.analysis.queries.sides import (
     options_of,
     require_sides,
 )
-from webapp.analysis.queries.verdicts import PointVerdict, judge_pairs, verdict_of
+from webapp.analysis.queries.then import absent_points
+from webapp.analysis.queries.verdicts import PointVerdict, judge_pairs
 from webapp.events.models import LabEvent
 from webapp.events.queries import ONE_EPOCH, Epochs, epochs_of
 from webapp.results.models import Hardware, LeftOut, ModeName, Revision, Series
@@ -157,12 +159,19 @@ class _Found:
 
 
 Key = tuple[str, ...]
+FactsOfPoint = Callable[[SidePoint], SeriesFacts]
+"""How a point of the base is judged, where not by what is known today."""
 
 
-def compare_points(sides: Sequence[Side]) -> PointTable | None:
-    """Match and judge by points. None where only samples tell: a side names a session, or nothing
-    was measured under its names as they are now. Three statements, whatever the number of rows;
-    two more where an event begins an epoch.
+def compare_points(
+    sides: Sequence[Side],
+    asof: datetime | None = None,
+    judged_by: FactsOfPoint | None = None,
+) -> PointTable | None:
+    """Match and judge by points. None where only samples tell: a side names a session, or at
+    ``asof`` a point pooled other runs than it does now, or nothing was measured under its names as
+    they are now. Three statements, whatever the number of rows; one more with ``asof``, which
+    allows for sessions, and two more where an event begins an epoch.
 
     Raises:
         SideError: as `compare_sides` does.
@@ -170,9 +179,14 @@ def compare_points(sides: Sequence[Side]) -> PointTable | None:
     require_sides(sides)
     free, compared = free_parts(sides), options_of(sides)
     revisions = revisions_of(sides)
-    if any(side.session for side in sides):
+    absent: set[tuple[int, int]] | None = set()
+    if asof is not None:
+        absent = absent_points(sides, revisions, asof)
+    elif any(side.session for side in sides):
         return None
-    found = _found(sides, revisions, free, compared)
+    if absent is None:
+        return None
+    found = _found(sides, revisions, free, compared, absent)
     if not all(found):
         return None
     everywhere = set.intersection(*(set(points) for points in found))
@@ -180,7 +194,11 @@ def compare_points(sides: Sequence[Side]) -> PointTable | None:
     matched = {key: [points[key] for points in found] for key in sorted(everywhere)}
     judged = judge_pairs(
         {
-            (key, number): (points[0], other, points[0].facts)
+            (key, number): (
+                points[0],
+                other,
+                judged_by(points[0].point) if judged_by else points[0].facts,
+            )
             for key, points in matched.items()
             for number, other in enumerate(points[1:])
         }
@@ -198,9 +216,38 @@ def compare_points(sides: Sequence[Side]) -> PointTable | None:
     return PointTable(tuple(sides), revisions, rows, len(anywhere - everywhere))
 
 
+@dataclass(frozen=True, slots=True)
+class _Set:
+    """A set of samples as `judge_pairs` sees it."""
+
+    one: ComparedSet
+
+    @property
+    def summary(self) -> Summary:
+        return self.one.units
+
+    @property
+    def disagrees(self) -> bool:
+        return self.one.disagrees
+
+    def is_of_the_builds_of(self, other: "_Set") -> bool:
+        """Whether both hold samples of the very same builds."""
+        return self.one.is_of_the_builds_of(other.one)
+
+
 def as_points(table: ComparedTable) -> PointTable:
-    """The same table of what was compared by samples."""
-    rows = (_as_row(row) for row in table.rows)
+    """The same table of what was compared by samples, all pairs judged in one call."""
+    judged = judge_pairs(
+        {
+            (number, index): (_Set(row.sets[0]), _Set(other), row.facts)
+            for number, row in enumerate(table.rows)
+            for index, other in enumerate(row.sets[1:])
+        }
+    )
+    rows = (
+        _as_row(row, tuple(judged[number, index] for index in range(len(row.sets) - 1)))
+        for number, row in enumerate(table.rows)
+    )
     return PointTable(table.sides, table.revisions, tuple(rows), table.unmatched)
 
 
@@ -209,8 +256,9 @@ def _found(
     revisions: Sequence[Revision],
     free: Sequence[str],
     compared: Collection[str],
+    absent: Collection[tuple[int, int]],
 ) -> list[dict[Key, _Found]]:
-    """For each side what was measured, by what rows are matched with."""
+    """For each side what was measured, without ``absent`` points, by what rows are matched with."""
     asked = [
         [revision.pk for revision in revisions],
         *([getattr(side, part) for side in sides] for part in ("variant", "hardware")),
@@ -223,6 +271,8 @@ def _found(
     machines: dict[int, Hardware] = {}
     found: list[dict[Key, _Found]] = [{} for _ in sides]
     for number, *columns in rows:
+        if (number, columns[0]) in absent:
+            continue
         one = _read(columns, machines)
         mode = matched_mode(sides[number], one.parts, compared) if compared else one.point.mode
         if mode is not None:
@@ -293,11 +343,11 @@ def _parted(
     )
 
 
-def _as_row(row: ComparedRow) -> PointRow:
+def _as_row(row: ComparedRow, judged: tuple[PointVerdict, ...]) -> PointRow:
     return PointRow(
         mode=row.mode_label,
         points=tuple(_as_point(row, one) for one in row.sets),
-        judged=tuple(verdict_of(one) for one in row.judged),
+        judged=judged,
         parted=row.parted,
     )
 

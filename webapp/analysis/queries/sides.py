@@ -1,7 +1,8 @@
 """How one side of a comparison is written.
 
 ``tree:revision[~variant]:hardware:mode:metric:session``: trailing parts are optional, an empty part
-means all. No variant means the plain kernel, no session those of all sessions. A mode that begins
+means all. No variant means the plain kernel, no session those of all sessions; several are written
+with ``|`` between them. A mode that begins
 with ``+`` means every mode with these options: ``tree:r1`` against ``tree:r1::+VIMAGE`` compares
 each mode with itself and the option. ``%`` and ``:`` inside a part are percent-encoded, and ``~``
 in a revision or variant.
@@ -19,6 +20,7 @@ SHOWN_PARTS = ("tree", "kernel", *FREE_PARTS, "session")
 
 MODE = "mode"
 OPTION_MARK = "+"
+SESSION_MARK = "|"
 MOST_SIDES = 7
 
 _COUNT = 6
@@ -33,8 +35,8 @@ class SideError(ValueError):
 
 @dataclass(frozen=True)
 class Side:
-    """Which samples one side of a comparison takes; without a ``session`` those of all, without a
-    ``variant`` those of the plain kernel.
+    """Which samples one side of a comparison takes; without a ``session`` (or several, as this
+    module says) those of all, without a ``variant`` those of the plain kernel.
     """
 
     tree: str
@@ -74,6 +76,12 @@ class Side:
         if not self.mode.startswith(OPTION_MARK):
             return ()
         return tuple(sorted(set(filter(None, self.mode.split(OPTION_MARK)))))
+
+    @property
+    def sessions(self) -> tuple[str, ...]:
+        """Those that it takes runs of, and the one that bears just this name; empty: all."""
+        several = self.session.split(SESSION_MARK)
+        return tuple(dict.fromkeys(filter(None, (self.session, *several))))
 
     @property
     def is_whole_revision(self) -> bool:

@@ -28,7 +28,6 @@ from webapp.stats.compare import (
     Verdict,
     compare_many,
 )
-from webapp.stats.compare import Comparison as Compared
 from webapp.stats.limits import worth_telling
 
 BUILDS_DIFFER = "builds differ"
@@ -170,27 +169,6 @@ def _verdict(rows: Comparisons, row: int, pair: Pair, sides: Sides) -> PointVerd
         one_build=bool(rows.one_build[row]),
         builds_differ=bool(rows.one_build[row] and proven) and not disagree,
         runs_disagree=disagree,
-    )
-
-
-def verdict_of(compared: Compared) -> PointVerdict:
-    """The same of what was compared by samples."""
-    change = compared.change
-    return PointVerdict(
-        verdict=compared.verdict,
-        percent=change.percent,
-        low=change.low,
-        high=change.high,
-        visible=worth_telling(change.visible),
-        negligible=compared.negligible,
-        p=change.p,
-        df=change.df,
-        unit=change.unit,
-        units=change.units,
-        build_noise=change.history,
-        one_build=compared.one_build,
-        builds_differ=compared.builds_differ,
-        runs_disagree=compared.runs_disagree,
     )
 
 

@@ -37,11 +37,19 @@ SELECT series.id, series.tree_id, tree.name, series.hardware_id, mode.name, metr
                       WHERE run.revision_id = newest.revision_id AND run.mode_id = series.mode_id
                         AND run.hardware_id = series.hardware_id AND run.variant_id IS NULL
                         AND NOT run.history AND run.withdrawn_at IS NULL) AS live ON true
-  LEFT JOIN LATERAL (SELECT finding.verdict, finding.change_pct, finding.revisions_after
-                       FROM analysis_finding AS finding
-                      WHERE finding.series_id = series.id AND finding.kind = 'level'
-                        AND finding.state IN ('confirmed', 'recovered')
-                      ORDER BY finding.position DESC LIMIT 1) AS found ON true
+  LEFT JOIN LATERAL (
+       (SELECT finding.verdict, finding.change_pct, finding.revisions_after, finding.position
+          FROM analysis_finding AS finding
+         WHERE finding.series_id = series.id AND finding.kind = 'level'
+           AND finding.state IN ('confirmed', 'recovered')
+         ORDER BY finding.position DESC LIMIT 1)
+       UNION ALL
+       (SELECT finding.verdict, finding.change_pct, finding.revisions_after, finding.position
+          FROM analysis_finding AS finding
+         WHERE finding.series_id = series.id AND finding.kind = 'slow'
+           AND finding.state = 'confirmed'
+         ORDER BY finding.position DESC LIMIT 1)
+       ORDER BY position DESC LIMIT 1) AS found ON true
   LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
  WHERE series.variant_id IS NULL
  ORDER BY tree.name, mode.name, metric.name, series.id
@@ -83,8 +91,9 @@ class WallSeries(NamedTuple):
 
     ``revisions`` is how many it has (at most ``counted`` of `wall_series` while it was never
     analysed), ``live_at`` when its newest revision was measured, None where that was imported as
-    history. ``verdict``, ``percent`` and ``since`` are of its last proven change: its percentage
-    (None: beyond all figures) and the revisions from it on; all None: there is none.
+    history. ``verdict``, ``percent`` and ``since`` are of its last proven change, of level or slow
+    and standing: its percentage (None: beyond all figures) and the revisions from it on; all None:
+    there is none.
     ``version`` and ``analysed_us`` change with its points and with what is concluded of them.
     """
 

@@ -7,7 +7,7 @@ before it. What is found is a function of the points alone.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
@@ -15,11 +15,14 @@ from django.db import connection
 
 from webapp.analysis.models import Checkpoint, SeriesAnalysis
 from webapp.analysis.services.epoch_states import EpochStates, joined, present_all, resume
+from webapp.analysis.services.slow_parts import SlowPart, parts_of
 from webapp.events.queries import Epochs
 from webapp.results.models import Series, counted
 from webapp.results.services import insert_rows
 from webapp.stats import agreeing, changes, decisive, detector
+from webapp.stats.levels import Finding as Found
 from webapp.stats.levels import Findings
+from webapp.stats.odd_machine import faint_excursions
 
 CHECKPOINT_EVERY = 64
 NO_EPOCHS: Mapping[int, Epochs] = {}
@@ -65,8 +68,9 @@ class Detected:
     """A series with everything the detector says about it now; ``recent`` is what its newest
     revisions say, to be read together with other series. Its ``first`` pairs are None where no
     first revisions were read: they are as stored. ``others`` are its findings that are no change
-    of level. ``by_epoch`` has what is said of each epoch alone; ``starts`` are the first positions
-    of all but the first.
+    of level; ``parts`` are those of a slow one, by its first position, ``faint`` the excursions
+    that count only where other modes of the machine agree. ``by_epoch`` has what is said of each
+    epoch alone; ``starts`` are the first positions of all but the first.
     """
 
     series: Series
@@ -76,6 +80,8 @@ class Detected:
     others: Findings = NOTHING
     by_epoch: Sequence[changes.Analysis] = ()
     starts: Sequence[int] = ()
+    parts: Mapping[int, Sequence[SlowPart]] = field(default_factory=dict)
+    faint: Sequence[Found] = ()
 
 
 def detect_changes(
@@ -103,7 +109,7 @@ def detect_changes(
                     kept.append(_row(series, position, state))
         by_epoch = present_all(states, series.better)
         first = _first_pairs(series, known, read, stored_pairs.get(series.pk))
-        found.append(_detected(series, by_epoch, states[-1], first, known.epochs.starts))
+        found.append(_detected(series, by_epoch, states, first, known.epochs.starts))
     insert_rows(Checkpoint, kept)
     return found
 
@@ -111,14 +117,26 @@ def detect_changes(
 def _detected(
     series: Series,
     by_epoch: Sequence[detector.Report],
-    newest: detector.State,
+    states: Sequence[detector.State],
     first: FirstPairs | None,
     starts: Sequence[int],
 ) -> Detected:
     told = joined(by_epoch)
-    recent = agreeing.recent_of(newest.fold, series.better)
+    recent = agreeing.recent_of(states[-1].fold, series.better)
     analyses = [one.analysis for one in by_epoch]
-    return Detected(series, told.analysis, recent, first, told.others, analyses, starts)
+    parts = {
+        at: its
+        for one, state in zip(by_epoch, states, strict=True)
+        for at, its in parts_of(one.others, state).items()
+    }
+    faint = [
+        each
+        for one, state in zip(by_epoch, states, strict=True)
+        for each in faint_excursions(state.window.values, one.others)
+    ]
+    return Detected(
+        series, told.analysis, recent, first, told.others, analyses, starts, parts, faint
+    )
 
 
 def _first_pairs(

@@ -4,12 +4,13 @@ No commit is to blame for them, and they never suspect any: what they are is tol
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from math import erfc, sqrt
 from typing import Any
 
 from webapp.analysis.models import Finding, Verdict
 from webapp.analysis.services.detecting import Detected
+from webapp.analysis.services.slow_parts import SlowPart
 from webapp.stats import changes, detector
 from webapp.stats.better import Better, is_gain
 from webapp.stats.changes import At
@@ -18,8 +19,10 @@ from webapp.stats.levels import ModeChange, NoiseChange, Stretch
 
 Kind = Finding.Kind
 
-TOLD_RIGHTLY = 0.99
-"""Share of series without it in which none is told: at most one in a hundred shows one (`calm`)."""
+REAL = {Kind.EXCURSION: 0.99, Kind.SLOW: 0.95, Kind.NOISE: 0.9, Kind.MODES: 0.85}
+"""Probability that a finding of each kind is real: the share in series of which one in ten has it
+(`python -m benchmarks.calibration kinds`). That an excursion is real says that the build was off,
+not that its commit was."""
 
 LIMITS = {Kind.EXCURSION: 8.0, Kind.SLOW: 5.0, Kind.NOISE: sqrt(20.0), Kind.MODES: sqrt(14.0)}
 """Evidence that each had to pass, in standard deviations (of likelihoods, the root of twice the
@@ -39,7 +42,7 @@ class Other:
     sizes: tuple[float, float, float] | None = None
     levels: tuple[float, float] = (0.0, 0.0)
     recovered_by: At | None = None
-    details: Mapping[str, float] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     def positions(self) -> Iterator[int]:
         """Of every revision that it names."""
@@ -74,7 +77,7 @@ class Other:
             "score": self.score,
             "needed": LIMITS[self.kind],
             "p_value": erfc(self.score / sqrt(2.0)),
-            "probability": TOLD_RIGHTLY,
+            "probability": REAL[self.kind],
             "why": self.why,
             "locations": [],
             "details": dict(self.details),
@@ -99,11 +102,13 @@ def others_of(one: Detected) -> list[Other]:
     none before it to be told from.
     """
     found, better = one.others, one.series.better
+    told = {each.first for each in found.excursions}
+    faint = [each for each in one.faint if each.first not in told]
     rows = [
-        *(_excursion(each, better) for each in found.excursions),
+        *(_excursion(each, better) for each in (*found.excursions, *faint)),
         *(_noise(each, found.stretches) for each in found.noise_changes),
         *(_modes(each, found.stretches, better) for each in found.modes),
-        *(_slow(each, better) for each in found.slow),
+        *(_slow(each, better, one.parts.get(each.first.position, ())) for each in found.slow),
     ]
     return [row for row in rows if row.previous != row.revision]
 
@@ -138,7 +143,7 @@ def _excursion(one: Found, better: Better) -> Other:
     )
 
 
-def _slow(one: Found, better: Better) -> Other:
+def _slow(one: Found, better: Better, parts: Sequence[SlowPart]) -> Other:
     return Other(
         Kind.SLOW,
         one.first,
@@ -148,6 +153,7 @@ def _slow(one: Found, better: Better) -> Other:
         one.score,
         (one.pct, one.low_pct, one.high_pct),
         (one.before, one.level),
+        details={"parts": [asdict(part) for part in parts]},
     )
 
 

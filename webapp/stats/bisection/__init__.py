@@ -17,9 +17,11 @@ from webapp.stats.bisection.forecast import Forecast, forecast
 from webapp.stats.bisection.lab_found import Lab
 from webapp.stats.bisection.leaders import leaders
 from webapp.stats.bisection.noise import Noise, estimate_noise
+from webapp.stats.bisection.outside import Outside, Side
 from webapp.stats.bisection.plan import (
     Boot,
     Budget,
+    Companion,
     Costs,
     Evidence,
     Plan,
@@ -33,6 +35,7 @@ from webapp.stats.bisection.validation import Validation
 __all__ = [
     "Boot",
     "Budget",
+    "Companion",
     "Costs",
     "Decision",
     "Evidence",
@@ -42,9 +45,11 @@ __all__ = [
     "Measure",
     "Noise",
     "Outcome",
+    "Outside",
     "Plan",
     "Posterior",
     "Purpose",
+    "Side",
     "State",
     "Validation",
     "credible_set",

@@ -11,8 +11,8 @@ from typing import Any
 from webapp.stats.bisection.plan import DEFAULT_BOOTS
 from webapp.stats.errors import StatisticsError
 from webapp.stats.shell import end_silently
+from webapp.stats.simulate import bisect_forecast_table, bisect_world_table
 from webapp.stats.simulate import bisect_tables as tables
-from webapp.stats.simulate import bisect_world_table
 from webapp.stats.simulate.bisect_cells import NEIGHBOURS, POLICIES, Cell, Result, simulate
 from webapp.stats.simulate.bisect_worlds import AS_MODELLED, World
 
@@ -43,6 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
 def _printed(options: argparse.Namespace) -> ModuleType | None:
     if options.table:
         return tables
+    if options.forecasts:
+        return bisect_forecast_table
     return bisect_world_table if options.worlds else None
 
 
@@ -54,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--simulate", action="store_true", help="one cell, as JSON")
     what.add_argument("--worlds", action="store_true", help="every world that breaks the model")
+    what.add_argument("--forecasts", action="store_true", help="forecasts against what it took")
     what.add_argument("--table", action="store_true", help="every cell of docs/figures.md")
     parser.add_argument("--commits", type=int, default=64, help="candidates between good and bad")
     number = parser.add_argument
@@ -96,6 +99,10 @@ def _add_world(number: Callable[..., Any]) -> None:
     number("--flaky", type=float, default=0.0, metavar="SHARE", help="of boots that go wrong")
     number("--flaky-pct", type=float, default=usual.flaky_pct, metavar="PCT", help="by so much")
     number("--culprits", type=_steps, default=(), metavar="PCT,PCT[,…]", help="several steps")
+    number("--outside", type=int, default=0, choices=(-1, 0, 1), help="−1: before the good end")
+    number("--beside", type=int, default=0, metavar="MODES", help="measured in the same boots")
+    number("--beside-share", type=float, default=0.0, metavar="X", help="of each step in them")
+    number("--beside-still", action="store_true", help="they do not follow the machine")
     number("--misleading-prior", type=float, default=1.0, metavar="WEIGHT", help="of the culprit")
 
 
@@ -126,6 +133,10 @@ def _cell(options: argparse.Namespace) -> Cell:
             flaky_pct=options.flaky_pct,
             culprits=options.culprits,
             misleading_prior=options.misleading_prior,
+            outside=options.outside,
+            beside=options.beside,
+            beside_share=options.beside_share,
+            beside_still=options.beside_still,
         ),
     )
 
@@ -147,6 +158,7 @@ def as_document(cell: Cell, result: Result, options: argparse.Namespace) -> dict
         | {"more than one": _rounded(result.several)},
         "right_single": _rounded(result.right_single),
         "wrong_single": _rounded(result.wrong_single),
+        "outside_right": _rounded(result.outside_right),
         "innocent_single": _rounded(result.innocent),
         "ranges": {
             "hold_the_culprit": _rounded(result.range_right),

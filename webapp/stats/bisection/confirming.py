@@ -6,6 +6,7 @@ from math import floor
 from webapp.stats.bisection import ending, explain
 from webapp.stats.bisection.case import Case, Decision, Measure, State
 from webapp.stats.bisection.plan import Purpose
+from webapp.stats.bisection.second import second_boots
 
 CONFIRMING_BOOTS = 3
 """Boots of culprit and parent in turn that a name needs after the search (design figure)."""
@@ -14,10 +15,6 @@ CONFIRMING_BOOTS = 3
 BUILD_MARGIN = 1.25
 """Builds that scatter by half the step cannot tell one commit (design). What is believed of either
 is an estimate, so the name is withheld somewhat before that."""
-
-
-MAY_SCATTER = 0.1
-"""Scatter of builds, over the step, from which the last candidates are built anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +42,9 @@ def confirming(case: Case, pair: Pair) -> Decision:
     if short and not case.plan.can_rebuild and min(builds.values()) >= 1:
         return _too_noisy(case)
     if not short and len(made) >= CONFIRMING_BOOTS and len(set(made)) == 2:
+        if second := second_boots(case):
+            text = explain.second(case.plan, case.now)
+            return case.go_on(State.CONFIRMING, second, text)
         text = explain.single(case.plan, case.now, len(made))
         if ending.is_first_of_several(case.now):
             text += explain.first_of_several(case.now)
@@ -64,7 +64,7 @@ def builds_needed(case: Case) -> int:
     """
     step = max(abs(case.now.effect), 1e-12)
     needed = floor((BUILD_MARGIN * case.now.build_sd / (step / 2)) ** 2) + 1
-    may_scatter = case.now.build_sd >= MAY_SCATTER * step
+    may_scatter = case.now.build_sd >= ending.MAY_SCATTER * step
     return max(needed, 2) if case.plan.can_rebuild and may_scatter else needed
 
 

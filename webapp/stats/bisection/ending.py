@@ -6,6 +6,7 @@ from math import ceil
 
 import numpy as np
 
+from webapp.stats.bisection.outside import Outside
 from webapp.stats.bisection.posterior import Posterior
 
 SET_MASS = 0.95
@@ -18,8 +19,12 @@ STEP_MASS = 0.95
 """Probability of a step from which a range is an answer, rather than an inconclusive search."""
 
 
-SEVERAL = 0.1
-"""Chance of two steps from which a name is called the first of several."""
+SEVERAL, SEVERAL_BUILDS = 0.12, 0.2
+"""Chance of two steps from which a name is called the first of several; the second where builds
+may scatter (`MAY_SCATTER`), because then a level of its own is often a build's luck."""
+
+MAY_SCATTER = 0.1
+"""Scatter of builds, over the step, from which a difference may be that of two builds."""
 
 
 class Kind(StrEnum):
@@ -29,6 +34,7 @@ class Kind(StrEnum):
     RANGE = "range"
     TWO_STEPS = "two steps"
     NOT_REPRODUCED = "not reproduced"
+    OUTSIDE = "outside the range"
     INCONCLUSIVE = "inconclusive"
     SUSPECTED = "machine or noise suspected"
     LAB_FAILED = "lab failed"
@@ -41,7 +47,8 @@ class Outcome:
     ``probability`` that this is the truth: of the candidate, of the set, of two steps or of none.
     ``second``: for two steps the candidates of the second one. ``more_boots``: about how many
     would be needed, None where boots alone would not tell. ``several``: a single commit is the
-    first of several. ``text``: why, as a sentence.
+    first of several. ``outside``: on which side of the range the step lies instead. ``text``: why,
+    as a sentence.
     """
 
     kind: Kind
@@ -51,6 +58,7 @@ class Outcome:
     second: tuple[int, ...] = ()
     more_boots: int | None = None
     several: bool = False
+    outside: Outside | None = None
 
 
 def credible_set(now: Posterior, mass: float = SET_MASS) -> tuple[int, ...]:
@@ -82,7 +90,13 @@ def single(now: Posterior, text: str) -> Outcome:
 
 def is_first_of_several(now: Posterior) -> bool:
     """Whether one commit alone hardly explains all that was measured."""
-    return now.two >= SEVERAL
+    return now.two >= several_from(now)
+
+
+def several_from(now: Posterior) -> float:
+    """The chance of two steps from which that is said."""
+    may_scatter = now.build_sd >= MAY_SCATTER * abs(now.effect)
+    return SEVERAL_BUILDS if may_scatter else SEVERAL
 
 
 def suspected(now: Posterior, text: str) -> Outcome:

@@ -3,6 +3,7 @@
 from math import expm1
 
 from webapp.stats.bisection.leaders import leaders
+from webapp.stats.bisection.outside import Outside, Side
 from webapp.stats.bisection.plan import Evidence, Plan
 from webapp.stats.bisection.posterior import Posterior
 from webapp.stats.bisection.validation import BOUND, ERROR, MOST_BOOTS, SHARE, Validation, Verdict
@@ -35,6 +36,26 @@ def no_step(plan: Plan, test: Validation) -> str:
         f"Not reproduced: {_boots(test)} speak against a step of {change(SHARE * plan.effect)}: "
         f"log likelihood ratio {signed(test.ratio, 1)}, −{BOUND:.1f} suffices "
         f"(errors {ERROR:.0%})."
+    )
+
+
+def outside(plan: Plan, test: Validation, found: Outside) -> str:
+    """The ends do not differ, but what was measured beside one of them does."""
+    if found.side is Side.BEFORE:
+        end, beside, remedy = "good end is bad already", "before it", "an earlier good revision"
+        name = plan.name(0)
+    else:
+        end, beside, remedy = "bad end is good still", "behind it", "a later bad revision"
+        name = plan.name(plan.bad)
+    changed = (
+        ""
+        if found.by_history
+        else " Unless the machine changed since then: boot one of those again first."
+    )
+    return (
+        f"{name} does not differ from the other end by {change(SHARE * plan.effect)} "
+        f"({_boots(test)}, log likelihood ratio {signed(test.ratio, 1)}), but what was measured "
+        f"{beside} does ({percent(found.chance)}): the {end}. Bisect with {remedy}.{changed}"
     )
 
 
@@ -78,6 +99,15 @@ def confirming(plan: Plan, now: Posterior) -> str:
     return (
         f"{name} has {percent(now.candidates[now.top - 1])}: it and its parent are booted in turn "
         "before it is named."
+    )
+
+
+def second(plan: Plan, now: Posterior) -> str:
+    """Whether another commit contributes is looked at before one is named."""
+    return (
+        f"{plan.name(now.top)} has {percent(now.candidates[now.top - 1])}, but the chance that "
+        f"another commit contributes is {percent(now.two)}: revisions on both sides of where it "
+        "would be are booted again before one is named."
     )
 
 

@@ -12,11 +12,12 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.bisection.lab_states import STATES, STEP_WEIGHT
+from webapp.stats.bisection.lab_states import FOLLOWS, STATES, STEP_WEIGHT
 from webapp.stats.bisection.marginal import (
     Fit,
     PairPrior,
     Products,
+    columns_apart,
     one_column,
     products,
     two_columns,
@@ -39,8 +40,14 @@ four times the alerted size looks like two steps, and one of half of it is place
 
 SPREADS = ((EFFECT_SPREAD, 1 - WIDE_CHANCE), (WIDE_SPREAD, WIDE_CHANCE))
 
-DIFFERENCE_SPREAD = 1.0
-"""h: prior standard deviation of the difference of two steps as a share of the alerted effect."""
+DIFFERENCE_SPREAD = 1.5
+"""h: prior standard deviation of the difference of two steps as a share of the alerted effect: a
+loss of 3 % with a gain of 1 % behind it differ by twice the 2 % that were alerted."""
+
+STEPS_BESIDE, SPREAD_BESIDE = 0.5, 1.0
+"""Chance that the culprit moves a companion that can step as well, and the standard deviation of
+that as a share of the alerted step, of either sign. Without it a companion with the culprit's step
+would look like a machine that changed, and hide the culprit."""
 
 LAB_STEP_BOOTS = 3.0
 """Standard deviation of the lab's own step: the alerted one's size, or so many of a boot's."""
@@ -64,34 +71,53 @@ def weigh(plan: Plan, data: Tally, line: Timeline) -> Joint:
     """All hypotheses with at most one step."""
     covariances = line.covariances(plan, build_ratios(data.nodes))
     factors = np.array(WITHIN_FACTORS)
-    after, steps = line.after(), line.lab_steps()
+    after, beside, steps = line.after(), _beside(line), line.lab_steps()
     moving = covariances[:, 1:].reshape(-1, *covariances.shape[2:])
-    steady = products(covariances[:, 0], factors, line.value, np.hstack([after, steps]))
-    parts = [_in_states(plan, steady, after.shape[1], 1)]
-    parts += [
-        _in_states(
-            plan, products(moving, factors, line.value, after), after.shape[1], len(STATES) - 1
-        )
+    known = line.value, np.hstack([after, beside]), line.levels()
+    every = np.hstack([after, beside, steps])
+    steady = products(covariances[:, 0], factors, line.value, every, line.levels())
+    count = after.shape[1]
+    parts = [
+        _in_states(plan, steady, count, 1, steps.shape[1]),
+        _in_states(plan, products(moving, factors, *known), count, len(line.states) - 1),
+        _with_lab_steps(plan, steady, count, steps.shape[1]),
     ]
-    parts += [_with_lab_steps(plan, steady, after.shape[1], steps.shape[1])]
     log, mean, variance = (np.concatenate(each, axis=2) for each in zip(*parts, strict=True))
-    log = log + np.log(data.nodes.weight)[:, None, None] + _lab_prior(steps.shape[1])
-    return Joint(log, Fit(log, mean, variance), steady)
+    log = log + np.log(data.nodes.weight)[:, None, None] + _lab_prior(line, steps.shape[1])
+    return Joint(log, Fit(log, mean, variance), steady.of(slice(count)))
 
 
-def _lab_prior(positions: int) -> Floats:
-    known = [state.weight for state in STATES]
-    return np.asarray(np.log(np.array(known + [STEP_WEIGHT / max(positions, 1)] * positions)))
+def _beside(line: Timeline) -> Floats:
+    """Columns of the companions' own step at each cut; none where no companion can step."""
+    return line.after(beside=True) if line.can_step.any() else np.zeros((len(line.value), 0))
 
 
-def _in_states(plan: Plan, made: Products, count: int, states: int) -> tuple[Floats, ...]:
-    """Of the first ``count`` columns of (S · L) products: (S, M + 2, L) each."""
-    fit = mixed(
-        [
-            (chance, one_column(made.of(slice(count)), plan.effect, share * abs(plan.effect)))
-            for share, chance in SPREADS
-        ]
-    )
+def _lab_prior(line: Timeline, positions: int) -> Floats:
+    known = [state.weight for state in line.states]
+    shares = [1.0] if line.own.all() else [FOLLOWS, 1 - FOLLOWS]
+    each = positions // len(shares)
+    places = [share * STEP_WEIGHT / max(each, 1) for share in shares for _ in range(each)]
+    return np.asarray(np.log(np.array(known + places)))
+
+
+def _in_states(
+    plan: Plan, made: Products, count: int, states: int, others: int = 0
+) -> tuple[Floats, ...]:
+    """Of the first ``count`` columns of (S · L) products: (S, M + 2, L) each.
+
+    Before the last ``others`` columns there may be those of a step of the companions.
+    """
+    can_step = made.square.shape[-1] - others > count
+    own = np.arange(count)
+    found = []
+    for share, chance in SPREADS:
+        spread = share * abs(plan.effect)
+        clean = one_column(made.of(slice(count)), plan.effect, spread)
+        found.append((chance * (1 - STEPS_BESIDE if can_step else 1.0), clean))
+        if can_step:
+            both = two_columns(made, own, own + count, _prior_beside(plan, share))
+            found.append((chance * STEPS_BESIDE, both))
+    fit = mixed(found)
     framed = _framed(plan, made.base, fit)
     return tuple(
         np.moveaxis(each.reshape(len(each) // states, states, each.shape[1]), 1, 2)
@@ -102,16 +128,29 @@ def _in_states(plan: Plan, made: Products, count: int, states: int) -> tuple[Flo
 def _with_lab_steps(plan: Plan, made: Products, count: int, positions: int) -> tuple[Floats, ...]:
     """Each gap with each place of the lab's step: (S, M + 2, U) each."""
     size = lab_step_spread(plan)
-    lab = one_column(made.of(slice(count, None)), 0.0, size)
+    begin = made.square.shape[-1] - positions
+    lab = one_column(made.of(slice(begin, None)), 0.0, size)
     first, second = (each.ravel() for each in np.indices((count, positions)))
     found = []
     for share, chance in SPREADS:
         prior = PairPrior((plan.effect, 0.0), (share * plan.effect) ** 2, 0.0, size**2)
-        found.append((chance, two_columns(made, first, count + second, prior)))
+        clean = two_columns(made, first, begin + second, prior)
+        found.append((chance * (1 - STEPS_BESIDE if begin > count else 1.0), clean))
+        if begin > count:
+            chosen = np.stack([first, count + first, begin + second], axis=1)
+            spreads = np.array([share, SPREAD_BESIDE, size / abs(plan.effect)]) * abs(plan.effect)
+            every = columns_apart(made, chosen, np.array([plan.effect, 0.0, 0.0]), spreads)
+            found.append((chance * STEPS_BESIDE, every))
     fit = mixed(found)
     shape = (len(lab.log_z), count, positions)
     inner = Fit(*(each.reshape(shape) for each in (fit.log_z, fit.mean, fit.variance)))
     return _framed(plan, lab.log_z, inner)
+
+
+def _prior_beside(plan: Plan, share: float) -> PairPrior:
+    """Of the step, and of that of the companions at the same commit, which is not known."""
+    variances = (share * plan.effect) ** 2, (SPREAD_BESIDE * plan.effect) ** 2
+    return PairPrior((plan.effect, 0.0), variances[0], 0.0, variances[1])
 
 
 def lab_step_spread(plan: Plan) -> float:

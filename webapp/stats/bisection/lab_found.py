@@ -6,8 +6,8 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.bisection.hypotheses import Joint, lab_step_spread
-from webapp.stats.bisection.lab_states import STATES, STEP_WEIGHT, kernel
+from webapp.stats.bisection.hypotheses import SPREAD_BESIDE, Joint, lab_step_spread
+from webapp.stats.bisection.lab_states import STATES, STEP_WEIGHT
 from webapp.stats.bisection.plan import Plan
 from webapp.stats.bisection.tally import Tally
 from webapp.stats.bisection.timeline import Timeline
@@ -60,17 +60,18 @@ def likeliest(
 
     ``chance`` (S, M + 2, X) is that of each hypothesis with at most one step.
     """
-    states, positions = np.split(chance.sum(axis=(0, 1)), [len(STATES)])
-    steps = line.lab_steps()
+    states, positions = np.split(chance.sum(axis=(0, 1)), [len(line.states)])
+    steps = line.lab_steps()[line.own]
     at = int(positions.argmax()) if len(positions) else 0
-    begins = int(line.fresh.sum() - steps[:, at].sum()) if len(positions) else 0
+    fresh = line.fresh & line.own
+    begins = int(fresh.sum() - steps[:, at].sum()) if len(positions) else 0
     level, shift = _shift(plan, data, line, joint, chance)
     node = chance.sum(axis=(1, 2))
     lab = Lab(
         moves=float(states[1:].sum()),
         steps=float(positions.sum()),
         step_after=begins,
-        shift=tuple(shift[line.fresh].tolist()),
+        shift=tuple(shift[fresh].tolist()),
         scatter=sqrt(float(node @ data.nodes.within)),
     )
     return level, lab
@@ -83,18 +84,27 @@ def _shift(
     node, gap, state = (int(at) for at in np.unravel_index(int(chance.argmax()), chance.shape))
     scale = float(data.nodes.within[node])
     builds = data.nodes.build[node : node + 1] / scale
-    boots = scale * line.covariances(plan, builds)[0, state if state < len(STATES) else 0]
-    if state < len(STATES):
+    states = line.states
+    boots = scale * line.covariances(plan, builds)[0, state if state < len(states) else 0]
+    if state < len(states):
         variance = scale * plan.noise.boot_variance(plan.runs)
-        lab = variance * kernel(STATES[state], line.fresh, line.time)
+        lab = variance * line.kernel(states[state])
     else:
-        column = line.lab_steps()[:, state - len(STATES)]
+        column = line.lab_steps()[:, state - len(states)]
         lab = lab_step_spread(plan) ** 2 * np.outer(column, column)
         boots = boots + lab
     values = line.value
     if 0 < gap < len(line.slots):
         values = values - joint.effect.mean[node, gap, state] * line.after()[:, gap - 1]
-    ones = np.ones(len(values))
-    solved = np.linalg.solve(boots, np.column_stack([ones, values]))
-    level = float(solved[:, 1].sum() / solved[:, 0].sum())
-    return level, lab @ (solved[:, 1] - level * solved[:, 0])
+        if line.can_step.any():
+            boots = boots + _stepping_beside(plan, line, gap)
+    levels = line.levels()
+    solved = np.linalg.solve(boots, np.column_stack([levels, values]))
+    known = np.linalg.solve(levels.T @ solved[:, :-1], levels.T @ solved[:, -1])
+    return float(known[0]), lab @ (solved[:, -1] - solved[:, :-1] @ known)
+
+
+def _stepping_beside(plan: Plan, line: Timeline, gap: int) -> Floats:
+    """Covariance of what the culprit may have done to the companions."""
+    column = line.after(beside=True)[:, gap - 1]
+    return np.asarray((SPREAD_BESIDE * plan.effect) ** 2 * np.outer(column, column))

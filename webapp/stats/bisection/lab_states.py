@@ -5,7 +5,7 @@ boots alike. Each state is a covariance between boots, in units of the variance 
 step is a column of its own (`columns`), because its place is to be told.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -25,11 +25,14 @@ class LabKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LabState:
-    """``rate``: standard deviation of the change from boot to boot, in those of a boot."""
+    """``rate``: standard deviation of the change from boot to boot, in those of a boot.
+    ``follows``: what moves the series moves its companions alike, in percent.
+    """
 
     kind: LabKind
     rate: float
     weight: float
+    follows: bool = True
 
 
 STEP_WEIGHT = 0.1
@@ -44,6 +47,19 @@ STATES = (
 )
 """Prior over states; with `STEP_WEIGHT` they add up to 1. The rates span what can do harm: at a
 twelfth of a boot's scatter twenty boots move by a third of it, at a half no boot knows the next."""
+
+FOLLOWS = 0.8
+"""Chance that the companions feel what the lab does. Else they say nothing of it: a change of the
+network card moves what forwards packets, and no loop of `memcpy`."""
+
+STATES_BESIDE = tuple(
+    replace(state, weight=share * state.weight, follows=follows)
+    for state in STATES
+    for share, follows in (
+        ((1.0, True),) if state.kind is LabKind.STEADY else ((FOLLOWS, True), (1 - FOLLOWS, False))
+    )
+)
+"""The same where companions were measured; the steady one first."""
 
 MOST_POSITIONS = 30
 """Positions of the lab's step that are looked at; in a longer bisect every second, third … boot."""
@@ -67,6 +83,7 @@ def step_columns(fresh: NDArray[np.bool_], time: Floats) -> Floats:
 
     The first one is between history and the first boot, where there is a history.
     """
-    positions = time[fresh] if (~fresh).any() else time[fresh][1:]
+    when = np.unique(time[fresh])
+    positions = when if (~fresh).any() else when[1:]
     positions = positions[:: 1 + len(positions) // MOST_POSITIONS]
     return (fresh[:, None] & (time[:, None] >= positions[None, :])).astype(np.float64)

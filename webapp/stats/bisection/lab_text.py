@@ -6,6 +6,9 @@ from webapp.stats.bisection.lab_found import Lab
 LIKELY = 0.5
 """Chance from which what the lab did is told, and is suspected where no commit is named."""
 
+LEAST_MOVED = 0.05
+"""Log percent: a drift that reads as nothing is none to tell."""
+
 
 def lab(found: Lab) -> str:
     """What the lab did, as a sentence; empty while it is likelier that it did nothing."""
@@ -17,6 +20,8 @@ def lab(found: Lab) -> str:
             f"The machine itself stepped by {change(found.step)} {when} "
             f"({percent(found.unsteady)} that it did not stay as it was)."
         )
+    if abs(found.moved) < LEAST_MOVED:
+        return f"The machine probably moved ({percent(found.unsteady)}); how far is not known yet."
     return (
         f"The machine drifted by {change(found.moved)} from the first to the last boot "
         f"({percent(found.unsteady)} that it did not stay as it was)."

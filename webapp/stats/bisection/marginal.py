@@ -1,9 +1,9 @@
 """Evidence of linear hypotheses in normal noise, levels and sizes integrated out.
 
-For boots y ~ N(level + M·δ, V) with a flat prior for the level and δ ~ N(m, K), with the inner
-product ⟨a, b⟩ = a'V⁻¹b − (a'V⁻¹1)(b'V⁻¹1)/(1'V⁻¹1):
+For boots y ~ N(Nλ + M·δ, V) with a flat prior for the levels λ of q series, whose rows the columns
+of N tell apart, and δ ~ N(m, K), with the inner product ⟨a, b⟩ = a'V⁻¹b − a'V⁻¹N (N'V⁻¹N)⁻¹ N'V⁻¹b:
 
-    log Z = −½ log|V| − ½ log 1'V⁻¹1 − ½⟨r, r⟩ − ½ log|I + KG| + ½ b'(K⁻¹ + G)⁻¹b
+    log Z = −½ log|V| − ½ log|N'V⁻¹N| − ½⟨r, r⟩ − ½ log|I + KG| + ½ b'(K⁻¹ + G)⁻¹b
 
 where r = y − Mm, b = ⟨M, r⟩ and G = ⟨M, M⟩ (Rasmussen and Williams 2006, §2.7). A constant that
 all hypotheses share is left out. All arrays have one line for each of C covariances.
@@ -33,25 +33,36 @@ class Products:
         return Products(self.base, self.square[:, columns, columns], self.moment[:, columns])
 
 
-def products(covariance: Floats, factors: Floats, values: Floats, columns: Floats) -> Products:
-    """From (C, T, T), (F,), (T,) and (T, P): of every covariance times every factor.
+def products(
+    covariance: Floats, factors: Floats, values: Floats, columns: Floats, levels: Floats
+) -> Products:
+    """From (C, T, T), (F,), (T,), (T, P) and (T, q): of every covariance times every factor.
 
     The F · C lines are ordered by factor first.
     """
-    count = len(values)
-    sides = np.column_stack([np.ones(count), values, columns])
+    count, known = levels.shape
+    sides = np.column_stack([levels, values, columns])
     _, log_det = np.linalg.slogdet(covariance)
     gram = np.matmul(sides.T, np.linalg.solve(covariance, sides))
-    level = gram[:, 0, 0]
-    gram = gram - gram[:, :, :1] * gram[:, :1, :] / level[:, None, None]
+    gram, log_level = _without_levels(gram, known)
     scale = factors[:, None]
-    base = log_det + np.log(level) + gram[:, 1, 1] / scale + (count - 1) * np.log(scale)
-    lines, shape = base.size, gram.shape[1] - 2
+    base = log_det + log_level + gram[:, 0, 0] / scale + (count - known) * np.log(scale)
+    lines, shape = base.size, gram.shape[1] - 1
     return Products(
         base=-0.5 * base.ravel(),
-        square=(gram[None, :, 2:, 2:] / scale[..., None, None]).reshape(lines, shape, shape),
-        moment=(gram[None, :, 2:, 1] / scale[..., None]).reshape(lines, shape),
+        square=(gram[None, :, 1:, 1:] / scale[..., None, None]).reshape(lines, shape, shape),
+        moment=(gram[None, :, 1:, 0] / scale[..., None]).reshape(lines, shape),
     )
+
+
+def _without_levels(gram: Floats, known: int) -> tuple[Floats, Floats]:
+    """The products of what is behind the first ``known`` sides, these taken out; log|N'V⁻¹N|."""
+    log_level = np.zeros(len(gram))
+    for _ in range(known):
+        level = gram[:, 0, 0]
+        log_level = log_level + np.log(level)
+        gram = gram[:, 1:, 1:] - gram[:, 1:, :1] * gram[:, :1, 1:] / level[:, None, None]
+    return gram, log_level
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,3 +114,20 @@ def two_columns(
     gain = b1 * size1 + b2 * size2
     log_z = made.base[:, None] - 0.5 * (rss + np.log(det * det_prior) - gain)
     return Fit(log_z, d + size1, a22 / det)
+
+
+def columns_apart(made: Products, chosen: NDArray[np.intp], means: Floats, spreads: Floats) -> Fit:
+    """Sets of k columns, ``chosen`` (Q, k), with independent sizes N(``means``, ``spreads``²),
+    each (k,): (C, Q).
+    """
+    g = made.square[:, chosen[:, :, None], chosen[:, None, :]]
+    y = made.moment[:, chosen]
+    shifted = np.matmul(g, means)
+    b = y - shifted
+    inner = g + np.diag(1 / spreads**2)
+    inverse = np.linalg.inv(inner)
+    sizes = np.matmul(inverse, b[..., None])[..., 0]
+    rss = np.matmul(shifted, means) - 2 * np.matmul(y, means)
+    log_det = np.linalg.slogdet(inner)[1] + 2 * float(np.log(spreads).sum())
+    log_z = made.base[:, None] - 0.5 * (rss + log_det - (b * sizes).sum(axis=-1))
+    return Fit(log_z, means[0] + sizes[..., 0], np.asarray(inverse[..., 0, 0], np.float64))

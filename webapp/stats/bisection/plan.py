@@ -68,6 +68,21 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
+class Companion:
+    """A series that the same boots measure: another mode, or a canary, that the lab's changes move
+    as well. ``sd``: its scatter from boot to boot, log percent. ``can_step``: a commit may move it;
+    a canary is what none moves. Raises `OutOfRangeError`.
+    """
+
+    sd: float
+    can_step: bool = True
+
+    def __post_init__(self) -> None:
+        if not (isfinite(self.sd) and self.sd > 0):
+            raise OutOfRangeError("companions: the scatter is a finite percentage above 0")
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """The question. ``weights[j − 1]`` is the prior weight of candidate c_j, of any sum.
 
@@ -76,7 +91,8 @@ class Plan:
     alerted step, signed. ``runs`` are in each boot to come. ``doubt`` is the chance that there is
     no step at all, before any boot. ``cached`` are the revisions whose builds exist.
     ``can_rebuild``: the lab can build a revision again with another layout. ``names``: what the
-    revisions 0 … N are called in words; without them "revision 12".
+    revisions 0 … N are called in words; without them "revision 12". ``companions``: other series
+    that boots may measure as well.
     """
 
     weights: tuple[float, ...]
@@ -89,6 +105,7 @@ class Plan:
     budget: Budget = field(default_factory=Budget)
     can_rebuild: bool = False
     names: tuple[str, ...] = ()
+    companions: tuple[Companion, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.weights:
@@ -124,6 +141,7 @@ class Boot:
     """One boot: the median (log percent) of its ``runs``, of which build of which revision.
 
     Boots with the same ``build`` share its effect; "" is the only build of that revision.
+    ``beside``: what it measured of the plan's companions (number, log percent).
     """
 
     index: int
@@ -131,10 +149,12 @@ class Boot:
     build: str = ""
     runs: int = 1
     purpose: Purpose = Purpose.HISTORY
+    beside: tuple[tuple[int, float], ...] = ()
 
     def __post_init__(self) -> None:
-        if not isfinite(self.value):
-            raise NotFiniteError(self.value)
+        for value in (self.value, *(beside for _, beside in self.beside)):
+            if not isfinite(value):
+                raise NotFiniteError(value)
         if self.runs < 1:
             raise OutOfRangeError("runs: at least 1 in each boot")
 
@@ -148,10 +168,13 @@ class Evidence:
     a prior (`PERSON`), not a verdict. ``allowed``: those that a person calls as likely as any
     other, whatever the plan weighs them. ``identical``: candidates whose build turned out to be
     that of their parent: weight 0. ``pinned``: revisions to measure next, until they are
-    measured. ``hours``: machine time used. ``failure``: why the lab gave up, or "".
+    measured. ``hours``: machine time used. ``failure``: why the lab gave up, or "". ``beyond``:
+    boots of history beside the ends (indices below 0 or above N) that lie on another level than
+    theirs: they tell only whether the step lies outside the range.
     """
 
     boots: tuple[Boot, ...] = ()
+    beyond: tuple[Boot, ...] = ()
     skipped: frozenset[int] = frozenset()
     excluded: frozenset[int] = frozenset()
     forced: frozenset[int] = frozenset()

@@ -40,12 +40,24 @@ class LabChanges:
 STEADY = LabChanges()
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A companion: it has a ``share`` of each step of the series, follows what the lab does or does
+    not (``follows``, 1 or 0), and scatters by ``sd``.
+    """
+
+    sd: float
+    share: float = 0.0
+    follows: float = 1.0
+
+
 @dataclass(slots=True)
 class SimulatedLab:
     """``levels`` (N + 1,): the true level of each revision. ``noise``: the true noise.
 
     ``builds``: effects of the builds made so far, by revision and build key; those measured before
-    the simulation began may be given. ``booted``: boots made so far.
+    the simulation began may be given. ``booted``: boots made so far. ``beside``: other series that
+    each boot measures.
     """
 
     rng: np.random.Generator
@@ -54,13 +66,23 @@ class SimulatedLab:
     builds: dict[tuple[int, str], float] = field(default_factory=dict)
     changes: LabChanges = STEADY
     booted: int = 0
+    beside: tuple[Beside, ...] = ()
 
     def boot(self, measure: Measure, build: str, runs: int) -> Boot:
         """The boot that a measurement would give: its value is the median of ``runs`` runs."""
         values = self.runs(measure.index, runs, build)
-        value = float(np.median(values)) + self.changes.offset(self.booted)
+        moved = self.changes.offset(self.booted)
         self.booted += 1
-        return Boot(measure.index, value, build, runs, measure.purpose)
+        beside = tuple(
+            (number, self._beside(one, measure.index, moved))
+            for number, one in enumerate(self.beside)
+        )
+        value = float(np.median(values)) + moved
+        return Boot(measure.index, value, build, runs, measure.purpose, beside)
+
+    def _beside(self, one: Beside, index: int, moved: float) -> float:
+        scatter = one.sd * self.rng.standard_normal()
+        return float(one.share * self.levels[index] + one.follows * moved + scatter)
 
     def runs(self, index: int, count: int, build: str = "") -> Floats:
         """The values of ``count`` runs of one more boot, log percent, shape (count,)."""

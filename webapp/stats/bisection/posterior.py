@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.bisection.hypotheses import EFFECT_SPREAD, Joint, two_steps, weigh
+from webapp.stats.bisection.hypotheses import EFFECT_SPREAD, Joint, TwoSteps, two_steps, weigh
 from webapp.stats.bisection.lab_found import UNKNOWN, Lab, likeliest
 from webapp.stats.bisection.plan import Evidence, Plan
 from webapp.stats.bisection.segments import log_cuts, segments_of
@@ -84,20 +84,37 @@ def posterior_of(plan: Plan, data: Tally) -> Posterior:
     joint = weigh(plan, data, line)
     top = float(joint.log.max())
     z = np.exp(joint.log - top)
-    weight = z * np.append((1 - plan.doubt) * gap_prior, plan.doubt)[None, :, None]
+    weight = z * _prior_of_gaps(plan, gap_prior)
     total = float(weight.sum())
     gaps, none = z[:, :-1].sum(axis=(0, 2)), plan.doubt * float(z[:, -1].sum())
     equal = (1 - plan.doubt) * gaps[gap_of] * data.equal
-    two = two_steps(plan, data, joint.steady, gap_prior)
+    two, one = _two_steps(plan, data, line, joint, gap_prior)
     return Posterior(
         candidates=(1 - plan.doubt) * gaps[gap_of] * data.prior / total,
         equal=equal / (float(equal.sum()) + none),
         none=none / total,
-        two=_chance_of_two(plan, two.log_z, top + log(total)),
+        two=_chance_of_two(plan, two.log_z, one),
         two_gaps=_ranges(two.gaps, gap_of),
         gap_of=gap_of,
         **_figures(plan, data, line, joint, weight / total),
     )
+
+
+def _prior_of_gaps(plan: Plan, gap_prior: Floats) -> Floats:
+    return np.append((1 - plan.doubt) * gap_prior, plan.doubt)[None, :, None]
+
+
+def _two_steps(
+    plan: Plan, data: Tally, line: Timeline, joint: Joint, gap_prior: Floats
+) -> tuple[TwoSteps, float]:
+    """Two steps, and the log evidence of everything else: by the series alone, since nothing is
+    assumed of what two culprits do to its companions.
+    """
+    if not line.own.all():
+        joint = weigh(plan, data, line.alone())
+    top = float(joint.log.max())
+    one = float((np.exp(joint.log - top) * _prior_of_gaps(plan, gap_prior)).sum())
+    return two_steps(plan, data, joint.steady, gap_prior), top + log(one)
 
 
 def _prior(plan: Plan, data: Tally) -> Posterior:
@@ -142,7 +159,7 @@ def log_ratio(plan: Plan, data: Tally, step: float) -> float:
     integrated out). 0 while one end was not measured.
     """
     ends = (data.slot == 0) | (data.slot == data.first_bad)
-    segments = segments_of(data, ends)
+    segments = segments_of(data.mean[ends], data.weights[:, ends], data.base)
     cut = int((data.slot == 0).sum())
     log_z = [log_cuts(segments, effect, 0.0)[:, cut] for effect in (step, 0.0)]
     top = max(float(z.max()) for z in log_z)

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.bisection.tally import Tally
-
 Floats = NDArray[np.float64]
 
 
@@ -29,16 +27,16 @@ class Segments:
     base: Floats
 
 
-def segments_of(data: Tally, chosen: NDArray[np.bool_] | None = None) -> Segments:
-    """Cumulative sums over all builds, or over those that are chosen."""
-    weights = data.weights if chosen is None else data.weights[:, chosen]
-    mean = data.mean if chosen is None else data.mean[chosen]
+def segments_of(mean: Floats, weights: Floats, base: Floats) -> Segments:
+    """Cumulative sums over B builds: ``mean`` (B,), ``weights`` (S, B), ``base`` (S,): the log
+    evidence of what scatters inside builds.
+    """
     moments = weights * mean
     return Segments(
         weight=_from_zero(weights),
         moment=_from_zero(moments),
         square=moments @ mean,
-        base=data.base + 0.5 * np.log(weights).sum(axis=1),
+        base=base + 0.5 * np.log(weights).sum(axis=1),
     )
 
 

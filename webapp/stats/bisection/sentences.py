@@ -26,6 +26,8 @@ def headline(plan: Plan, decision: Decision, coming: Forecast | None = None) -> 
         case Kind.TWO_STEPS:
             first, second = _span(plan, outcome.candidates), _span(plan, outcome.second)
             text = f"Two steps: {first} and {second}, {chance}"
+        case Kind.OUTSIDE if outcome.outside:
+            text = f"The step lies {outcome.outside.side.value}, {chance}"
         case Kind.INCONCLUSIVE if outcome.more_boots:
             text = f"Inconclusive, needs about {outcome.more_boots} more boots"
         case kind:

@@ -20,6 +20,12 @@ SHORT_RANGE = 8
 """Commits that a person can look at: a range of so many is an answer in spite of the lab."""
 
 
+WOULD_TELL = (
+    "A canary, or another mode, measured in the same boots would tell the machine from the "
+    "commits. "
+)
+
+
 def is_unexplained(case: Case) -> bool:
     """Whether the boots lie too far from every hypothesis to go on."""
     return len(case.fresh) >= LEAST_BOOTS and case.now.lab.scatter >= UNEXPLAINED
@@ -51,5 +57,5 @@ def suspected(plan: Plan, now: Posterior) -> str:
     return (
         f"{lab(now.lab)} It cannot be told from a step of {change(plan.effect)}: boot "
         f"{plan.name(0)} and {plan.name(plan.bad)} in turn until they agree with themselves, then "
-        "bisect again. "
+        f"bisect again. {'' if plan.companions else WOULD_TELL}"
     )

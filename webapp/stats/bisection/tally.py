@@ -1,5 +1,6 @@
 """Boots reduced to what the posterior needs: one line a build, in the order of the tree."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import log
@@ -56,23 +57,18 @@ def tally(plan: Plan, evidence: Evidence) -> Tally:
     slots = _slots(prior)
     odd = odd_boots(plan, evidence.boots, int(np.searchsorted(slots, slots[-1])))
     counted = tuple(boot for i, boot in enumerate(evidence.boots) if i not in odd)
-    rows = _rows(plan, counted, slots)
-    slot, boots, precision, mean, rss, log_variance = rows.T if len(rows) else np.zeros((6, 0))
+    rows = build_rows(plan, counted, lambda index: slot_of(slots, index))
+    slot, boots, precision, mean, _, _ = rows.T
     by_history = noise_nodes(plan.noise, 0.0)
-    scale = by_history.within[:, None]
     origin = float(precision @ mean / precision.sum()) if len(mean) else 0.0
-    inside = scale / precision[None, :]
-    base = -0.5 * (
-        (log_variance + boots * np.log(scale)) + rss / scale + np.log(precision / scale)
-    ).sum(axis=1)
     return Tally(
         slot=slot.astype(np.intp),
         boots=boots.astype(np.intp),
         precision=precision,
         mean=mean - origin,
         origin=origin,
-        base=base,
-        weights=1 / (by_history.build[:, None] + inside),
+        base=inside_builds(rows, by_history),
+        weights=precisions(rows, by_history),
         by_history=by_history,
         nodes=noise_nodes(plan.noise, plan.effect),
         prior=prior / prior.sum(),
@@ -95,12 +91,29 @@ def _slots(prior: Floats) -> Indices:
     return np.concatenate(([0], np.maximum.accumulate(np.where(prior > 0, numbers, 0))))
 
 
-def _rows(plan: Plan, boots: tuple[Boot, ...], slots: Indices) -> Floats:
-    """Slot, boots, precision, mean, Σ(y − mean)²/v and Σ log v of each build, by slot."""
+def precisions(rows: Floats, nodes: NoiseNodes) -> Floats:
+    """Of the mean of each of B builds around its level, for S nodes of the noise: (S, B)."""
+    return np.asarray(1 / (nodes.build[:, None] + nodes.within[:, None] / rows[None, :, 2]))
+
+
+def inside_builds(rows: Floats, nodes: NoiseNodes) -> Floats:
+    """Log evidence (S,) of the scatter inside builds, for S nodes of the noise."""
+    scale = nodes.within[:, None]
+    _, boots, precision, _, rss, log_variance = rows.T
+    scatter = log_variance + boots * np.log(scale) + rss / scale + np.log(precision / scale)
+    return np.asarray(-0.5 * scatter.sum(axis=1))
+
+
+def build_rows(plan: Plan, boots: Sequence[Boot], position_of: Callable[[int], int]) -> Floats:
+    """Position, boots, precision, mean, Σ(y − mean)²/v and Σ log v of each build, (B, 6), in order.
+
+    ``position_of`` says where along the tree a revision counts. Raises `OutOfRangeError` for a
+    build that stands for revisions of two positions.
+    """
     variance_of = cache(plan.noise.boot_variance)
     sums: dict[tuple[str, int], list[float]] = {}
     for boot in boots:
-        slot = slot_of(slots, boot.index)
+        slot = position_of(boot.index)
         key = (boot.build, 0 if boot.build else boot.index)
         row = sums.setdefault(key, [slot, 0, 0, 0, 0, 0, boot.value])
         if row[0] != slot:

@@ -4,12 +4,18 @@ History's boots of one build lie in the past together and enter as their mean; t
 what the noise was estimated from, and is not counted again.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.bisection.lab_states import STATES, kernel, step_columns
+from webapp.stats.bisection.lab_states import (
+    STATES,
+    STATES_BESIDE,
+    LabState,
+    kernel,
+    step_columns,
+)
 from webapp.stats.bisection.plan import Boot, Plan, Purpose
 from webapp.stats.bisection.tally import Tally, slot_of
 
@@ -18,9 +24,13 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """T rows. ``value`` (log percent, from ``origin``), ``variance`` at the noise's estimate,
-    ``slot``, ``build`` (equal: of one build), ``fresh`` (measured by or during the bisect) and
-    ``time``: its number among those, 0 in the past. ``boots``: the fresh ones, in order.
+    """T rows: those of the series, then of its companions, which the same boots measured.
+
+    ``value`` (log percent, from ``origin``; of a companion from its own mean), ``variance`` at the
+    noise's estimate, ``slot``, ``build`` (equal: of one build, in one series), ``fresh`` (measured
+    by or during the bisect) and ``time``: its number among those, 0 in the past. ``series``: 0, or
+    the companion's number from 1. ``can_step``: a companion that a commit may move. ``boots``: the
+    fresh ones, in order.
     """
 
     value: Floats
@@ -29,21 +39,55 @@ class Timeline:
     build: NDArray[np.intp]
     fresh: NDArray[np.bool_]
     time: Floats
+    series: NDArray[np.intp]
+    can_step: NDArray[np.bool_]
     origin: float
     boots: tuple[Boot, ...]
+
+    @property
+    def own(self) -> NDArray[np.bool_]:
+        """The rows of the series itself."""
+        return np.asarray(self.series == 0)
+
+    @property
+    def states(self) -> tuple[LabState, ...]:
+        """What the lab may do, the steady state first."""
+        return STATES if self.own.all() else STATES_BESIDE
 
     @property
     def slots(self) -> NDArray[np.intp]:
         """The distinct slots, in order."""
         return np.unique(self.slot)
 
-    def after(self) -> Floats:
-        """Columns (T, M − 1): 1 behind each cut between two of the M measured slots."""
-        return (self.slot[:, None] >= self.slots[None, 1:]).astype(np.float64)
+    def alone(self) -> "Timeline":
+        """Without the companions."""
+        own = self.own
+        rows = {
+            name: getattr(self, name)[own]
+            for name in ("value", "variance", "slot", "build", "fresh", "time", "series")
+        }
+        return replace(self, **rows, can_step=self.can_step[own])
+
+    def levels(self) -> Floats:
+        """Columns (T, q): 1 in the rows of each series, whose levels are not known."""
+        return np.asarray(self.series[:, None] == np.unique(self.series)[None, :], np.float64)
+
+    def after(self, *, beside: bool = False) -> Floats:
+        """Columns (T, M − 1): 1 behind each cut between two of the M measured slots; in the rows of
+        the series, or in those of the companions that a commit may move.
+        """
+        rows = self.can_step if beside else self.own
+        behind = self.slot[:, None] >= self.slots[None, 1:]
+        return np.asarray(rows[:, None] & behind, np.float64)
 
     def lab_steps(self) -> Floats:
-        """Columns (T, U): see `lab_states.step_columns`."""
-        return step_columns(self.fresh, self.time)
+        """Columns (T, U) as of `lab_states.step_columns`; where there are companions the same
+        again, without their rows.
+        """
+        columns = step_columns(self.fresh, self.time)
+        if self.own.all():
+            return columns
+        return np.hstack([columns, columns * self.own[:, None]])
 
     def covariances(self, plan: Plan, builds: Floats) -> Floats:
         """(B, L, T, T) for B variances between builds and the L states of the lab, all at the
@@ -51,9 +95,13 @@ class Timeline:
         """
         boot = plan.noise.boot_variance(plan.runs)
         same = (self.build[:, None] == self.build[None, :]).astype(np.float64)
-        states = np.stack([boot * kernel(state, self.fresh, self.time) for state in STATES])
+        states = np.stack([boot * self.kernel(state) for state in self.states])
         inside = np.diag(self.variance) + states
         return np.asarray(inside[None] + builds[:, None, None, None] * same)
+
+    def kernel(self, state: LabState) -> Floats:
+        """Covariance (T, T) of the lab's shift, in variances of a boot."""
+        return kernel(state, self.fresh if state.follows else self.fresh & self.own, self.time)
 
 
 def timeline(plan: Plan, data: Tally) -> Timeline:
@@ -71,15 +119,47 @@ def timeline(plan: Plan, data: Tally) -> Timeline:
     origin = float((value / variance).sum() / (1 / variance).sum()) if rows else 0.0
     builds = {key: number for number, key in enumerate(dict.fromkeys(map(_build, boots)))}
     count = len(boots) - begin
-    return Timeline(
+    line = Timeline(
         value=value - origin,
         variance=variance,
         slot=np.array([slot_of(data.slots, boot.index) for boot, _, _ in rows], np.intp),
         build=np.array([builds[_build(boot)] for boot, _, _ in rows], np.intp),
         fresh=np.array([False] * (len(rows) - count) + [True] * count),
         time=np.concatenate([np.zeros(len(rows) - count), np.arange(count)]),
+        series=np.zeros(len(rows), np.intp),
+        can_step=np.zeros(len(rows), np.bool_),
         origin=origin,
         boots=boots[begin:],
+    )
+    return _with_companions(plan, line, len(builds))
+
+
+def _with_companions(plan: Plan, line: Timeline, builds: int) -> Timeline:
+    """The rows of what the fresh boots measured beside the series."""
+    first = len(line.value) - len(line.boots)
+    measured = [
+        (first + at, number, value)
+        for at, boot in enumerate(line.boots)
+        for number, value in boot.beside
+        if number < len(plan.companions)
+    ]
+    if not measured:
+        return line
+    of, numbers = (np.array([row[at] for row in measured], np.intp) for at in (0, 1))
+    values = np.array([row[2] for row in measured])
+    for number in np.unique(numbers):
+        values[numbers == number] -= values[numbers == number].mean()
+    known = [plan.companions[number] for number in numbers]
+    return replace(
+        line,
+        value=np.append(line.value, values),
+        variance=np.append(line.variance, [one.sd**2 for one in known]),
+        slot=np.append(line.slot, line.slot[of]),
+        build=np.append(line.build, line.build[of] + builds * (numbers + 1)),
+        fresh=np.append(line.fresh, line.fresh[of]),
+        time=np.append(line.time, line.time[of]),
+        series=np.append(line.series, numbers + 1),
+        can_step=np.append(line.can_step, [one.can_step for one in known]),
     )
 
 

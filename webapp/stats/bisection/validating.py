@@ -3,7 +3,9 @@
 from webapp.stats.bisection import ending, explain
 from webapp.stats.bisection.case import Case, Decision, Measure, State
 from webapp.stats.bisection.ending import Kind, Outcome
+from webapp.stats.bisection.outside import SURE, SUSPECTED, Outside, outside, without_other_side
 from webapp.stats.bisection.plan import Purpose
+from webapp.stats.bisection.tally import tally
 from webapp.stats.bisection.validation import (
     MOST_LEAD,
     Validation,
@@ -22,7 +24,24 @@ def is_passed(case: Case) -> bool:
 
 def validating(case: Case) -> Decision | Validation:
     """What to do at the ends, or the validation that lets the search begin."""
-    validation = validate(case.plan, case.evidence, case.data)
+    beside = outside(case.plan, case.evidence, case.data)
+    if beside is not None and beside.chance >= SUSPECTED:
+        return _beside_a_step(case, beside)
+    return _by(case, validate(case.plan, case.evidence, case.data))
+
+
+def _beside_a_step(case: Case, beside: Outside) -> Decision | Validation:
+    """Where the step may lie outside, what lies on its other side is no level of an end."""
+    own = without_other_side(case.evidence, case.data, beside)
+    validation = validate(case.plan, own, tally(case.plan, own))
+    if validation.verdict is Verdict.NO_STEP and beside.chance >= SURE:
+        text = explain.outside(case.plan, validation, beside)
+        outcome = Outcome(Kind.OUTSIDE, (), beside.chance, text, outside=beside)
+        return case.done(outcome, validation)
+    return _by(case, validation)
+
+
+def _by(case: Case, validation: Validation) -> Decision | Validation:
     verdict = validation.verdict
     if verdict in (Verdict.STEP, Verdict.LIMITED):
         return validation

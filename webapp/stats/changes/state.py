@@ -4,10 +4,11 @@ The state is all that the next revision needs. It holds the last `RING` revision
 and the breaks between them; it does not grow with the history, except by one entry per break.
 """
 
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from webapp.stats.changes.noise import Borrowed, Tracker
+from webapp.stats.packed import pack, unpack
 
 RING = 96
 """Revisions kept at least (twice as many before the oldest are dropped)."""
@@ -15,8 +16,11 @@ RING = 96
 KEPT_SAMPLES = 24
 """Newest revisions whose samples are kept to recognise two modes."""
 
-VERSION = 6
+VERSION = 7
 """Of the stored form and of the method: another version means that a series is done anew."""
+
+PACKED = ("location", "weight", "clipped", "near", "far", "weights", "totals")
+"""Columns of the ring that are numbers with fractions."""
 
 Kind = Literal["change", "drift"]
 
@@ -207,12 +211,19 @@ class State:
         """Return numbers, strings, lists and dicts only: what JSON can hold.
 
         The lists are the state's own, which nothing changes once it is made. `asdict` would copy
-        the ring number by number, which took longer than everything else here.
+        everything number by number, which took longer than all else here.
         """
-        rest = asdict(replace(self, ring=Ring(), samples=[], left_out=[]))
-        ring = {each.name: getattr(self.ring, each.name) for each in fields(Ring)}
-        large = {"ring": ring, "samples": self.samples, "left_out": self.left_out}
-        return {"version": VERSION, **rest, **large}
+        ring = _as_dict(self.ring)
+        return {
+            "version": VERSION,
+            **_as_dict(self),
+            "borrowed": self.borrowed and _as_dict(self.borrowed),
+            "tracker": _as_dict(self.tracker),
+            "ring": ring | {name: pack(ring[name]) for name in PACKED},
+            "regimes": [_as_dict(one) for one in self.regimes],
+            "breaks": [_break_as_dict(one) for one in self.breaks],
+            "retracted": [_break_as_dict(one) for one in self.retracted],
+        }
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> "State":
@@ -224,12 +235,13 @@ class State:
         if data.pop("version", None) != VERSION:
             raise ValueError("the stored state is of another version: analyse the series anew")
         borrowed = data["borrowed"]
+        ring = data["ring"] | {name: unpack(data["ring"][name]) for name in PACKED}
         return cls(
             **{
                 **data,
                 "borrowed": Borrowed(**borrowed) if borrowed else None,
                 "tracker": Tracker(**data["tracker"]),
-                "ring": Ring(**data["ring"]),
+                "ring": Ring(**ring),
                 "regimes": [Regime(**regime) for regime in data["regimes"]],
                 "breaks": [_read_break(item) for item in data["breaks"]],
                 "retracted": [_read_break(item) for item in data["retracted"]],
@@ -237,6 +249,15 @@ class State:
                 "left_out": [tuple(item) for item in data["left_out"]],
             }
         )
+
+
+def _as_dict(one: Any) -> dict[str, Any]:
+    """The fields of a dataclass by name, as they are."""
+    return {name: getattr(one, name) for name in one.__slots__}
+
+
+def _break_as_dict(one: Break) -> dict[str, Any]:
+    return {**_as_dict(one), "interval": one.interval and _as_dict(one.interval)}
 
 
 def _read_break(data: dict[str, Any]) -> Break:

@@ -330,6 +330,8 @@ def _scatter(values: Sequence[float], around: Sequence[float], df: int) -> float
 
 def _means(values: Sequence[float], codes: Codes) -> list[float]:
     """The mean of each group, by its code."""
+    if not any(codes):  # one group, as in nearly every set
+        return [fsum(values) / len(values)]
     groups: defaultdict[int, list[float]] = defaultdict(list)
     for value, code in zip(values, codes, strict=True):
         groups[code].append(value)
@@ -337,6 +339,8 @@ def _means(values: Sequence[float], codes: Codes) -> list[float]:
 
 
 def _sizes(codes: Codes) -> list[int]:
+    if not any(codes):
+        return [len(codes)]
     sizes = Counter(codes)
     return [sizes[code] for code in range(len(sizes))]
 

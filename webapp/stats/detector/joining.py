@@ -1,5 +1,6 @@
 """What the fold told first and what levels say stands, as one."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import log, sqrt
@@ -57,7 +58,8 @@ def present(state: State, better: Better) -> Report:
         return Report(analysis, found)
     positions = [value.position for value in state.window.values]
     rows, dropped = _join(analysis.changes, found, positions, better)
-    fresh = [one for one in rows if one in analysis.changes]
+    as_folded = set(analysis.changes)
+    fresh = [one for one in rows if one in as_folded]
     segments = _segments(_shown_levels(found.stretches, rows), analysis.segments, fresh)
     retracted = [
         Retracted(one.revision, one.confirmed_by) for one in dropped if one.confirmed_by is not None
@@ -108,10 +110,11 @@ def _is_same(one: Change, step: Step, positions: Sequence[int], better: Better) 
     at = step.finding.first.position
     if one.after.position < at <= one.last.position:
         return True
+    # By halving: settled changes are held against each other too, and there may be many.
     first, last = sorted((at, one.revision.position))
-    return sum(first < position <= last for position in positions) <= NEAR and any(
-        position in {first, last} for position in positions
-    )
+    begin, end = bisect_right(positions, first), bisect_right(positions, last)
+    is_kept = positions[begin - 1 : begin] == [first] or positions[end - 1 : end] == [last]
+    return end - begin <= NEAR and is_kept
 
 
 def _is_fresh(one: Change, positions: Sequence[int]) -> bool:
@@ -119,7 +122,7 @@ def _is_fresh(one: Change, positions: Sequence[int]) -> bool:
 
 
 def _count_from(at: At, positions: Sequence[int]) -> int:
-    return sum(position >= at.position for position in positions)
+    return len(positions) - bisect_left(positions, at.position)
 
 
 def _is_beyond(one: Change, found: Findings) -> bool:

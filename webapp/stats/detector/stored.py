@@ -1,17 +1,19 @@
 """The window of a series as plain data, and back."""
 
 from collections.abc import Sequence
+from itertools import accumulate, chain, pairwise
 from typing import Any
 
 from webapp.stats.changes import At
 from webapp.stats.changes.points import Value
 from webapp.stats.detector.window import Settled, Window
 from webapp.stats.levels import Finding, Findings, ModeChange, NoiseChange, Step, Stretch
+from webapp.stats.packed import pack, unpack
 
 Row = list[Any]
 
-VALUE = ("position", "label", "location", "variance", "freedom", "share", "logs")
-"""What levels need to know of a revision."""
+PLAIN, PACKED = ("position", "label", "freedom"), ("location", "variance", "share")
+"""What levels need to know of a revision, beside the logarithms of its samples."""
 
 
 def window_to_data(window: Window) -> dict[str, Any]:
@@ -19,7 +21,7 @@ def window_to_data(window: Window) -> dict[str, Any]:
     settled = window.settled
     found = settled.findings
     return {
-        "values": [[getattr(value, name) for name in VALUE] for value in window.values],
+        "values": _columns(window.values),
         "since": window.since,
         "open_from": settled.open_from and _at(settled.open_from),
         "open_count": settled.open_count,
@@ -70,10 +72,32 @@ def window_from_data(data: dict[str, Any]) -> Window:
     )
     begun = data["open_from"]
     return Window(
-        [_read_value(row) for row in data["values"]],
+        _read_columns(data["values"]),
         data["since"],
         Settled(found, At(*begun) if begun else None, data["open_count"]),
     )
+
+
+def _columns(values: Sequence[Value]) -> dict[str, Any]:
+    """Revisions column by column; of their logarithms all after each other, and how many each."""
+    return {
+        **{name: [getattr(value, name) for value in values] for name in PLAIN},
+        **{name: pack([getattr(value, name) for value in values]) for name in PACKED},
+        "sizes": [len(value.logs) for value in values],
+        "logs": pack(list(chain.from_iterable(value.logs for value in values))),
+    }
+
+
+def _read_columns(data: dict[str, Any]) -> list[Value]:
+    logs = unpack(data["logs"])
+    ends = pairwise(accumulate(data["sizes"], initial=0))
+    columns = [data[name] for name in PLAIN] + [unpack(data[name]) for name in PACKED]
+    return [
+        Value(position, label, location, variance, freedom, share, tuple(logs[first:stop]))
+        for position, label, freedom, location, variance, share, (first, stop) in zip(
+            *columns, ends, strict=True
+        )
+    ]
 
 
 def _at(at: At) -> Row:
@@ -83,11 +107,6 @@ def _at(at: At) -> Row:
 def _finding(one: Finding) -> Row:
     sizes = [one.pct, one.low_pct, one.high_pct, one.before, one.level, one.score]
     return [_at(one.first), _at(one.last), *sizes, _at(one.previous)]
-
-
-def _read_value(row: Sequence[Any]) -> Value:
-    fields = dict(zip(VALUE, row, strict=True))
-    return Value(**{**fields, "logs": tuple(fields["logs"])})
 
 
 def _read_finding(row: Sequence[Any]) -> Finding:

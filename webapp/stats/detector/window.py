@@ -20,10 +20,6 @@ found by the window before it, which saw more of the level before."""
 
 NOTHING = Findings()
 
-DIGITS = 9
-"""Of logarithms that are kept: a thousandth of the finest scatter that is believed, at a third of
-what storing them costs."""
-
 
 @dataclass(frozen=True, slots=True)
 class Settled:
@@ -48,8 +44,7 @@ class Window:
 
     def add(self, value: Value) -> None:
         """Take in the next revision."""
-        logs = tuple(round(log, DIGITS) for log in value.logs)
-        self.values.append(value._replace(location=round(value.location, DIGITS), logs=logs))
+        self.values.append(value)
         if len(self.values) == KEPT + BLOCK:
             self._settle()
 

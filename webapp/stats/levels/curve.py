@@ -48,13 +48,32 @@ def fitted(
 
     `weights` are reciprocals of standard deviations; revisions that are not `kept` do not count.
     """
+    weight = np.where(kept, weights * weights, 0.0)
     # Levels are taken out of both sides first (Frisch and Waugh 1933): one column for each would
     # make a series of many levels cost a hundred times as much.
-    weight = np.where(kept, weights * weights, 0.0)
-    level = np.searchsorted(starts, np.arange(len(values)), side="right") - 1
-    total = np.maximum(np.bincount(level, weight), np.finfo(float).tiny)
-    both = np.column_stack([basis, values])
-    means = np.stack([np.bincount(level, weight * column) / total for column in both.T], axis=1)
-    both = (both - means[level]) * np.sqrt(weight)[:, None]
+    both, _ = _within_levels(np.column_stack([basis, values]), weight, starts)
+    both *= np.sqrt(weight)[:, None]
     solution = np.linalg.lstsq(both[:, :-1], both[:, -1], rcond=None)[0]
     return np.asarray(basis @ solution)
+
+
+def variances_of_gaps(weights: Floats, basis: Floats, starts: list[int]) -> Floats:
+    """Return what the error of a curve of `basis` adds to the variance of each gap between levels.
+
+    `weights` are reciprocals of standard deviations, 0 where a revision does not count. The means
+    of levels are independent of the curve's coefficients, which are estimated inside levels: the
+    gap of two has the variance of both means and that of what the curve makes of their distance.
+    """
+    within, means = _within_levels(basis, weights * weights, starts)
+    within *= weights[:, None]
+    covariance = np.linalg.pinv(within.T @ within)
+    apart = np.diff(means, axis=0)
+    return np.asarray(np.einsum("ij,jk,ik->i", apart, covariance, apart))
+
+
+def _within_levels(columns: Floats, weight: Floats, starts: list[int]) -> tuple[Floats, Floats]:
+    """Return columns less their weighted mean of each level, and those means, (levels, columns)."""
+    level = np.searchsorted(starts, np.arange(len(columns)), side="right") - 1
+    total = np.maximum(np.bincount(level, weight), np.finfo(float).tiny)
+    means = np.stack([np.bincount(level, weight * one) / total for one in columns.T], axis=1)
+    return columns - means[level], means

@@ -15,7 +15,7 @@ from webapp.stats.levels.beginnings import Beginning, beginning_of
 from webapp.stats.levels.excursions import excursions
 from webapp.stats.levels.modes import Modes, take_out
 from webapp.stats.levels.partition import Floats
-from webapp.stats.levels.segments import Level, Levels, levels_of
+from webapp.stats.levels.segments import Levels, levels_of
 from webapp.stats.levels.slow import slow_move
 from webapp.stats.normal import TWO_SIDED_95
 
@@ -162,23 +162,21 @@ def _steps(found: Levels, locations: Floats, at: Sequence[At]) -> Iterator[Step]
     Where a place is told by fewer revisions than lie between two changes, none is told twice.
     """
     begun = [beginning_of(found, locations, i) for i in range(1, len(found.levels))]
-    for i, ((before, after), beginning) in enumerate(
-        zip(pairwise(found.levels), begun, strict=True)
-    ):
-        stop = begun[i + 1].index if i + 1 < len(begun) else after.stop
-        yield _step(found, (before, after), beginning, (beginning.index, stop - 1), at)
+    for i, beginning in enumerate(begun):
+        stop = begun[i + 1].index if i + 1 < len(begun) else len(at)
+        yield _step(found, i, beginning, (beginning.index, stop - 1), at)
 
 
 def _step(
     found: Levels,
-    levels: tuple[Level, Level],
+    number: int,
     beginning: Beginning,
     ends: tuple[int, int],
     at: Sequence[At],
 ) -> Step:
-    before, after = levels
+    before, after = found.levels[number : number + 2]
     gap = after.level - before.level
-    variance = before.variance + after.variance
+    variance = before.variance + after.variance + found.of_curve[number]
     margin = sqrt(scale.as_student(TWO_SIDED_95, found.freedom) * variance)
     score = scale.as_score(gap * gap / variance, found.freedom)
     first, last = ends

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webapp.stats.changes import scale
-from webapp.stats.levels.curve import LEAD, bases, fitted
+from webapp.stats.levels.curve import LEAD, bases, fitted, variances_of_gaps
 from webapp.stats.levels.partition import Floats, partition
 from webapp.stats.levels.scatter import (
     EFFICIENCY,
@@ -53,6 +53,9 @@ side."""
 PASSES = 4
 """Times that levels and scatter are estimated by turns."""
 
+CURVE_PASSES = 3
+"""Times that a curve and the levels beside it are, at most."""
+
 GUESS, GUESS_HALVES = 2.0, 6.0
 """Degrees of freedom of the guess that builds scatter as runs do, and revisions after which half
 is left; it fades as in `changes.noise`."""
@@ -79,7 +82,7 @@ class Levels:
     `scatter` is the standard deviation of each revision, `inflation` what memory makes of the
     variance of a mean, `freedom` the degrees of freedom; `residuals` are in standard deviations.
     `calm` are the first revisions of stretches of equal scatter, `curve` how the series moves by
-    and by.
+    and by, and `of_curve` what it adds to the variance of each gap between two levels.
     """
 
     levels: tuple[Level, ...]
@@ -89,6 +92,7 @@ class Levels:
     residuals: Floats
     calm: tuple[int, ...]
     curve: Floats
+    of_curve: tuple[float, ...]
 
 
 def levels_of(locations: Floats, within: Floats, share: float) -> Levels | None:
@@ -106,20 +110,23 @@ def levels_of(locations: Floats, within: Floats, share: float) -> Levels | None:
     if freedom < scale.LEAST_FREEDOM:
         return None
     state, starts = _levels_or_memory(locations, _State(scatter, 1.0, freedom, calm, guesses))
-    curve = np.zeros(count)
-    best = _unexplained(locations, state, starts) - LEAD
-    for basis, price in bases(count, len(starts) - 1):
-        one = _curve(locations, state, basis)
-        rest = locations - one
-        cost = _unexplained(rest, state, _starts(rest, state)) + price
-        if cost < best:
-            best, curve = cost, one
-    if curve.any():
+    curve, basis = _best_curve(locations, state, starts)
+    if basis is not None:
         starts = _by_turns(locations - curve, state)
     _, residuals = _means(locations - curve, state.scatter, starts)
-    levels = _levels(locations - curve, state, residuals, starts)
+    of_curve = np.zeros(len(starts) - 1)
+    if basis is not None:
+        weights = np.where(np.abs(residuals) < LEFT_OUT, 1 / state.scatter, 0.0)
+        of_curve = state.inflation * variances_of_gaps(weights, basis, starts)
     return Levels(
-        tuple(levels), state.scatter, state.inflation, freedom, residuals, tuple(calm), curve
+        tuple(_levels(locations - curve, state, residuals, starts)),
+        state.scatter,
+        state.inflation,
+        freedom,
+        residuals,
+        tuple(calm),
+        curve,
+        tuple(of_curve.tolist()),
     )
 
 
@@ -190,15 +197,49 @@ def _by_turns(locations: Floats, state: _State) -> list[int]:
     return starts
 
 
-def _curve(locations: Floats, state: _State, basis: Floats) -> Floats:
-    """The curve of `basis` beside the levels that are left with it."""
-    starts, kept = [0], np.ones(len(locations), dtype=bool)
-    for _ in range(2):
+def _best_curve(
+    locations: Floats, state: _State, starts: list[int]
+) -> tuple[Floats, Floats | None]:
+    """The curve that explains the series better than the levels alone, which begin at `starts`, and
+    its basis; 0 and None where none does.
+    """
+    chosen: tuple[Floats, Floats | None] = np.zeros(len(locations)), None
+    best = _unexplained(locations, state, starts) - LEAD
+    steps = PENALTY * (len(starts) - 1)
+    _, residuals = _means(locations, state.scatter, starts)
+    kept = np.abs(residuals) < LEFT_OUT
+    for basis, price in bases(len(locations), len(starts) - 1):
+        # With all the levels it explains the most that it can: not worth looking for fewer, where
+        # even as if none were left to pay for it would be worse.
+        beside = fitted(locations, 1 / state.scatter, basis, starts, kept)
+        if _unexplained(locations - beside, state, starts) - steps + price >= best:
+            continue
+        # A slope against the steps hides without them; a wave hides beside too many.
+        for first in ([0], starts):
+            curve, left = _curve(locations, state, basis, first)
+            cost = _unexplained(locations - curve, state, left) + price
+            if cost < best:
+                best, chosen = cost, (curve, basis)
+    return chosen
+
+
+def _curve(
+    locations: Floats, state: _State, basis: Floats, starts: list[int]
+) -> tuple[Floats, list[int]]:
+    """The curve of `basis` beside the levels that are left with it, and where those begin.
+
+    It is fitted beside levels that begin at `starts` first.
+    """
+    _, residuals = _means(locations, state.scatter, starts)
+    kept = np.ones(len(locations), dtype=bool) if len(starts) == 1 else np.abs(residuals) < LEFT_OUT
+    for _ in range(CURVE_PASSES):
         curve = fitted(locations, 1 / state.scatter, basis, starts, kept)
-        starts = _starts(locations - curve, state)
+        former, starts, kept_before = starts, _starts(locations - curve, state), kept
         _, residuals = _means(locations - curve, state.scatter, starts)
         kept = np.abs(residuals) < LEFT_OUT
-    return fitted(locations, 1 / state.scatter, basis, starts, kept)
+        if starts == former and np.array_equal(kept, kept_before):
+            break
+    return curve, starts
 
 
 def _scatter(
@@ -241,27 +282,31 @@ def _starts(locations: Floats, state: _State) -> list[int]:
 
 def _means(locations: Floats, scatter: Floats, starts: list[int]) -> tuple[Floats, Floats]:
     """The level of each revision, and its residual in standard deviations."""
-    means = np.empty(len(locations))
-    for first, stop in zip(starts, [*starts[1:], len(locations)], strict=True):
-        means[first:stop] = _mean(locations[first:stop], scatter[first:stop])[0]
+    levels, _ = _each_mean(locations, scatter, starts)
+    means = np.repeat(levels, np.diff([*starts, len(locations)]))
     return means, (locations - means) / scatter
 
 
-def _mean(values: Floats, scatter: Floats) -> tuple[float, float]:
-    """Return the level of values as they were measured, and its variance without memory.
+def _each_mean(values: Floats, scatter: Floats, starts: list[int]) -> tuple[Floats, Floats]:
+    """Return the level of each stretch as it was measured, and its variance without memory.
 
-    Those far from it weigh less, and nothing from `LEFT_OUT` on: a whole revision is left out.
+    Values far from it weigh less, and nothing from `LEFT_OUT` on: a whole revision is left out.
     """
-    weights = scatter**-2.0
-    middle = float(np.median(values))
+    sizes = np.diff([*starts, len(values)])
+    level = np.repeat(np.arange(len(starts)), sizes)
+    ordered = values[np.lexsort((values, level))]
+    first = np.array(starts)
+    middle = (ordered[first + (sizes - 1) // 2] + ordered[first + sizes // 2]) / 2
+    weights, far = scatter**-2.0, LEFT_OUT * scatter
     for _ in range(3):
-        off = (values - middle) / (LEFT_OUT * scatter)
+        off = (values - middle[level]) / far
         biweights = weights * np.maximum(1 - off * off, 0.0) ** 2
-        if not biweights.any():
-            break
-        middle = float(biweights @ values / biweights.sum())
-    kept = weights[np.abs(values - middle) < LEFT_OUT * scatter].sum()
-    return middle, 1 / (EFFICIENT * float(kept or weights.max()))
+        total = np.add.reduceat(biweights, first)
+        sums = np.add.reduceat(biweights * values, first)
+        middle = np.divide(sums, total, out=middle, where=total > 0)
+    kept = np.add.reduceat(np.where(np.abs(values - middle[level]) < far, weights, 0.0), first)
+    most = np.maximum.reduceat(weights, first)
+    return middle, 1 / (EFFICIENT * np.where(kept > 0, kept, most))
 
 
 def _around(
@@ -283,13 +328,17 @@ def _around(
 
 
 def _levels(locations: Floats, state: _State, residuals: Floats, starts: list[int]) -> list[Level]:
-    levels = []
-    for first, stop in zip(starts, [*starts[1:], len(locations)], strict=True):
-        level, variance = _mean(locations[first:stop], state.scatter[first:stop])
-        count = int((np.abs(residuals[first:stop]) < LEFT_OUT).sum())
-        variance *= _inflation_of_mean(state.inflation, max(count, 1))
-        levels.append(Level(first, stop, level, variance, count))
-    return levels
+    means, variances = _each_mean(locations, state.scatter, starts)
+    kept = np.add.reduceat((np.abs(residuals) < LEFT_OUT).astype(np.intp), starts)
+    stops = [*starts[1:], len(locations)]
+    return [
+        Level(
+            first, stop, level, variance * _inflation_of_mean(state.inflation, max(count, 1)), count
+        )
+        for first, stop, level, variance, count in zip(
+            starts, stops, means.tolist(), variances.tolist(), kept.tolist(), strict=True
+        )
+    ]
 
 
 def _inflation_of_mean(inflation: float, count: int) -> float:

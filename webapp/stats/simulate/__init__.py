@@ -9,6 +9,7 @@ from webapp.stats.simulate.lab import MACHINES, Lab, LabRun, Planted, make_lab
 from webapp.stats.simulate.series import (
     Drift,
     Event,
+    Noise,
     OddRevision,
     OddSample,
     Scatter,
@@ -25,6 +26,7 @@ __all__ = [
     "Event",
     "Lab",
     "LabRun",
+    "Noise",
     "OddRevision",
     "OddSample",
     "Planted",

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from webapp.stats.bisection.ending import Kind, Outcome
 from webapp.stats.bisection.noise import Noise, estimate_noise
-from webapp.stats.bisection.plan import DEFAULT_BOOTS, Boot, Budget, Evidence, Plan
-from webapp.stats.bisection.playing import SimulatedLab, play
+from webapp.stats.bisection.outside import Side
+from webapp.stats.bisection.plan import DEFAULT_BOOTS, Boot, Budget, Companion, Evidence, Plan
+from webapp.stats.bisection.playing import Beside, SimulatedLab, play
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.simulate.bisect_peers import Answer, git_bisect, pinpoint_like
 from webapp.stats.simulate.bisect_worlds import AS_MODELLED, World, draw_culprits, levels_of
@@ -25,6 +26,9 @@ Floats = NDArray[np.float64]
 
 HISTORY_BOOTS = 5
 """Boots of each revision in a history."""
+
+BEYOND = 3
+"""Revisions of history on the other side of a culprit that lies outside the range."""
 
 NEIGHBOURS = 10
 """Revisions of history, the good one included, that count at the good end."""
@@ -70,7 +74,8 @@ class Cell:
     @property
     def effects(self) -> tuple[float, ...]:
         """The true steps in log percent; none for a false alert."""
-        steps = () if self.false_alert else self.world.culprits or (self.step,)
+        is_empty = self.false_alert or self.world.outside
+        steps = () if is_empty else self.world.culprits or (self.step,)
         return tuple(100 * log1p(step / 100) for step in steps)
 
     @property
@@ -117,7 +122,8 @@ class Result:
     Of several culprits a single name is right only as the first of several. ``innocent``: named a
     commit that did nothing. ``several``: told of more than one commit. ``short_range``: ended in a
     range of at most `SHORT_RANGE` that holds a culprit. ``stated_90``: names at a stated 90 % or
-    more, and how many of them are right.
+    more, and how many of them are right. ``outside_right``: said on which
+    side of the range it lies.
     """
 
     trials: int
@@ -132,6 +138,7 @@ class Result:
     several: float
     short_range: float
     stated_90: tuple[int, int]
+    outside_right: float
 
 
 def simulate(cell: Cell, *, trials: int, seed: int, policy: str = "driftline") -> Result:
@@ -147,15 +154,25 @@ def simulate(cell: Cell, *, trials: int, seed: int, policy: str = "driftline") -
     return _counted([_try(cell, rng, policy) for rng in generators])
 
 
-def _try(cell: Cell, rng: np.random.Generator, policy: str) -> Tried:
-    effects = cell.effects
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A bisect that begins: its plan, what history knows, the lab, and who is guilty."""
+
+    plan: Plan
+    known: Evidence
+    lab: SimulatedLab
+    culprits: tuple[int, ...]
+
+
+def question_of(cell: Cell, rng: np.random.Generator) -> Question:
+    """One bisect of a cell, not yet begun."""
+    world, noise, effects = cell.world, cell.true_noise, cell.effects
     culprits = draw_culprits(rng, cell.commits, len(effects)) if effects else ()
     levels = levels_of(cell.commits, culprits, effects)
-    lab = SimulatedLab(rng, levels, cell.true_noise, changes=cell.world.changes)
-    if policy == "git-bisect":
-        return _of_peer(git_bisect(lab, cell.commits), culprits)
-    if policy == "pinpoint-like":
-        return _of_peer(pinpoint_like(lab, cell.commits), culprits)
+    mode = Beside(
+        float(np.hypot(noise.run, noise.boot)), world.beside_share, float(not world.beside_still)
+    )
+    lab = SimulatedLab(rng, levels, noise, changes=world.changes, beside=(mode,) * world.beside)
     past = _history(cell, lab)
     plan = Plan(
         weights=_weights(cell, culprits),
@@ -163,14 +180,46 @@ def _try(cell: Cell, rng: np.random.Generator, policy: str) -> Tried:
         noise=estimate_noise(past[: cell.history]) if cell.history else cell.noise,
         budget=Budget(boots=cell.budget),
         can_rebuild=cell.rebuilds,
+        companions=(Companion(float(np.hypot(cell.run, cell.boot))),) * world.beside,
     )
-    known = tuple(
+    boots = tuple(
         Boot(-back, float(value))
         for back, values in enumerate(past[: cell.neighbours])
         for value in values
     )
-    evidence, outcome = play(plan, Evidence(boots=known), lab)
-    return _of_outcome(outcome, culprits, evidence.effort)
+    return Question(plan, Evidence(boots, beyond=_beyond(cell, lab)), lab, culprits)
+
+
+def _try(cell: Cell, rng: np.random.Generator, policy: str) -> Tried:
+    if policy != "driftline":
+        return _try_peer(cell, rng, policy)
+    asked = question_of(cell, rng)
+    evidence, outcome = play(asked.plan, asked.known, asked.lab)
+    return _of_outcome(outcome, asked.culprits, evidence.effort, cell.world.outside)
+
+
+def _try_peer(cell: Cell, rng: np.random.Generator, policy: str) -> Tried:
+    effects = cell.effects
+    culprits = draw_culprits(rng, cell.commits, len(effects)) if effects else ()
+    levels = levels_of(cell.commits, culprits, effects)
+    lab = SimulatedLab(rng, levels, cell.true_noise, changes=cell.world.changes)
+    search = git_bisect if policy == "git-bisect" else pinpoint_like
+    return _of_peer(search(lab, cell.commits), culprits)
+
+
+def _beyond(cell: Cell, lab: SimulatedLab) -> tuple[Boot, ...]:
+    """What history measured on the other side of a culprit that is not in the range."""
+    side = cell.world.outside
+    step = 100 * log1p(cell.step / 100)
+    indices = {
+        -1: range(-cell.neighbours - BEYOND, -cell.neighbours),
+        1: range(cell.commits + 1, cell.commits + 1 + BEYOND),
+    }
+    return tuple(
+        Boot(index, float(lab.runs(0, 1, f"beyond {index}")[0]) + side * step)
+        for index in indices.get(side, ())
+        for _ in range(HISTORY_BOOTS)
+    )
 
 
 def _weights(cell: Cell, culprits: tuple[int, ...]) -> tuple[float, ...]:
@@ -191,11 +240,13 @@ def _past_build(back: int) -> str:
     return f"{back} before" if back else ""
 
 
-def _of_outcome(outcome: Outcome, culprits: tuple[int, ...], boots: int) -> Tried:
+def _of_outcome(outcome: Outcome, culprits: tuple[int, ...], boots: int, outside: int = 0) -> Tried:
     several = outcome.several or outcome.kind is Kind.TWO_STEPS
     right = not set(culprits).isdisjoint(outcome.candidates)
     if outcome.kind is Kind.NOT_REPRODUCED:
-        right = not culprits
+        right = not culprits and not outside
+    if outcome.outside is not None:
+        right = outcome.outside.side is {-1: Side.BEFORE, 1: Side.BEHIND}.get(outside)
     innocent = outcome.kind is Kind.SINGLE and not right
     if outcome.kind is Kind.SINGLE and len(culprits) > 1:
         right = right and several
@@ -230,4 +281,5 @@ def _counted(tried: list[Tried]) -> Result:
         several=sum(trial.several for trial in tried) / n,
         short_range=sum(t.right and t.candidates <= SHORT_RANGE for t in ranges) / n,
         stated_90=(len(stated), sum(trial.right for trial in stated)),
+        outside_right=sum(t.right for t in tried if t.kind is Kind.OUTSIDE) / n,
     )

@@ -42,6 +42,29 @@ ROWS = (
     Row("−3 % and +1 %", _in(World(culprits=(-3.0, 1.0))), "", "wrong ≤ 5"),
     Row("10 % of boots −8 %", _in(World(flaky=0.1)), "75 / 4", "≥ 85 / ≤ 3"),
     Row("prior 1/1000 on the culprit", _in(World(misleading_prior=1e-3)), "88 / 11", "wrong ≤ 3"),
+    Row("as modelled, a mode beside", _in(World(beside=1)), "", "≥ 98 / ≤ 1"),
+    Row("drift −0.1 %, a mode beside", _in(World(drift=-0.1, beside=1)), "", "wrong ≤ 5"),
+    Row(
+        "drift −0.1 %, a mode beside with the culprit's step",
+        _in(World(drift=-0.1, beside=1, beside_share=1.0)),
+        "",
+        "wrong ≤ 5",
+    ),
+    Row(
+        "drift −0.1 %, a mode beside that does not drift",
+        _in(World(drift=-0.1, beside=1, beside_still=True)),
+        "",
+        "wrong ≤ 5",
+    ),
+    Row("lab steps −2 %, a mode beside", _in(World(lab_step=-2.0, beside=1)), "", "wrong ≤ 5"),
+    Row(
+        "lab steps −2 %, a mode beside with the culprit's step",
+        _in(World(lab_step=-2.0, beside=1, beside_share=1.0)),
+        "",
+        "wrong ≤ 5",
+    ),
+    Row("culprit before the good end", _in(World(outside=-1)), "", "outside ≥ 80"),
+    Row("culprit behind the bad end", _in(World(outside=1)), "", "outside ≥ 80"),
     Row("false alert", replace(USUAL, false_alert=True), "0 / 0", "wrong ≤ 1"),
     Row(
         "false alert, drift −0.1 %",
@@ -53,7 +76,14 @@ ROWS = (
 
 COLUMNS = (
     *("world", "right", "wrong", "innocent named", "range (holds it; median)"),
-    *("range ≤ 8 that holds it", "more than one", "machine or noise", "none", "at stated 90 %"),
+    *(
+        "range ≤ 8 that holds it",
+        "more than one",
+        "machine or noise",
+        "outside",
+        "none",
+        "at stated 90 %",
+    ),
     *("boots median, p95", "before: right / wrong", "asked, %"),
 )
 HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
@@ -81,6 +111,7 @@ def _line(row: Row, result: Result) -> str:
         f"{result.short_range:.1%}",
         f"{result.several:.1%}",
         f"{share[Kind.SUSPECTED]:.1%}",
+        f"{share[Kind.OUTSIDE]:.1%}",
         f"{share[Kind.NOT_REPRODUCED] + share[Kind.INCONCLUSIVE]:.1%}",
         f"{right} of {named}",
         f"{result.boots_median:g}, {result.boots_p95:g}",

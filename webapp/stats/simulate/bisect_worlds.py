@@ -13,6 +13,10 @@ from webapp.stats.errors import OutOfRangeError
 Floats = NDArray[np.float64]
 
 
+MOST_BESIDE = 10
+"""Modes beside the one that is bisected."""
+
+
 @dataclass(frozen=True, slots=True)
 class World:
     """What is not as believed; percentages are signed. Raises `OutOfRangeError`.
@@ -21,7 +25,10 @@ class World:
     builds of which history says nothing. ``drift``: of the machine, a boot. ``lab_step`` comes
     after ``lab_step_at`` boots. ``flaky``: share of boots that are off by ``flaky_pct``.
     ``culprits``: steps of several commits, in place of the one. ``misleading_prior``: weight of
-    the true culprit where the others have 1.
+    the true culprit where the others have 1. ``outside``: 0, or on which side of the range the
+    culprit lies: −1 before the good end, +1 behind the bad one. ``beside``: modes that each boot
+    measures as well, with the same noise; they have ``beside_share`` of every step, and follow the
+    machine unless they are ``beside_still``.
     """
 
     true_noise: float = 1.0
@@ -33,6 +40,10 @@ class World:
     flaky_pct: float = -8.0
     culprits: tuple[float, ...] = ()
     misleading_prior: float = 1.0
+    outside: int = 0
+    beside: int = 0
+    beside_share: float = 0.0
+    beside_still: bool = False
 
     def __post_init__(self) -> None:
         for name, value, is_possible in (
@@ -40,6 +51,9 @@ class World:
             ("hidden build noise", self.hidden_build, self.hidden_build >= 0),
             ("lab step at", self.lab_step_at, self.lab_step_at >= 0),
             ("flaky", self.flaky, 0 <= self.flaky < 1),
+            ("beside", self.beside, 0 <= self.beside <= MOST_BESIDE),
+            ("beside share", self.beside_share, abs(self.beside_share) <= 10),
+            ("outside", self.outside, self.outside in (-1, 0, 1)),
             ("misleading prior", self.misleading_prior, 0 < self.misleading_prior <= 1),
             *((name, pct, pct > -100) for name, pct in self._percentages()),
         ):

@@ -1,4 +1,4 @@
-"""A lab that never was: three machines, three modes, a year, and what was planted in it.
+"""A lab that never was: four machines, three modes, a year, and what was planted in it.
 
 The demonstration uploads it through the real path; its truth is known, so a visitor can check
 what Driftline says. The names say that it is simulated.
@@ -12,6 +12,8 @@ import numpy as np
 from webapp.stats.simulate.series import (
     Drift,
     Event,
+    Noise,
+    OddRevision,
     OddSample,
     Scatter,
     Simulated,
@@ -65,9 +67,11 @@ class LabRun:
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """One thing that was planted: `kind` is step, mixed, drift, outlier or machine change.
+    """One thing that was planted: `kind` is step, mixed, drift, outlier, machine change, excursion,
+    slow loss or noise.
 
-    `pct` gives the size per (hardware, workload); `last` differs from `revision` for a drift.
+    `pct` gives the size per (hardware, workload), of noise how much wider it is; `last` differs
+    from `revision` for a drift and a slow loss.
     """
 
     kind: str
@@ -106,10 +110,13 @@ MACHINES = (
         {"forwarding": 0.72e6, "ipfw-statefull": 0.41e6, "pf-statefull": 0.36e6},
         Scatter(run=0.006, build=0.010, heavy_tails=True),
     ),
+    Machine("Simulated_Core_6Cores/10G", {"forwarding": 2.1e6}, Scatter(run=0.008, build=0.006)),
 )
 
 STEP_AT, MIXED_AT, OUTLIER_AT, MACHINE_AT = 30, 58, 74, 95
+EXCURSION_AT, NOISE_AT = 88, 80
 DRIFT = (40, 100)
+SLOW = (0, REVISIONS - 1)
 
 SUBJECTS = {
     STEP_AT: "Take the lookup lock once per packet",
@@ -124,7 +131,7 @@ def make_lab(seed: int = 2025) -> Lab:
     revisions = _make_revisions(rng)
     runs: list[LabRun] = []
     for i, machine in enumerate(MACHINES):
-        for j, workload in enumerate(MODES):
+        for j, workload in enumerate(machine.level):
             series = make_series(
                 seed=int(rng.integers(2**31)),
                 revisions=REVISIONS,
@@ -183,7 +190,7 @@ def _make_runs(
     ]
 
 
-ATOM, XEON, ARM = (machine.name for machine in MACHINES)
+ATOM, XEON, ARM, CORE = (machine.name for machine in MACHINES)
 
 STEPS: dict[int, dict[tuple[str, str], float]] = {
     STEP_AT: {(ATOM, "ipfw-statefull"): -7.0, (XEON, "ipfw-statefull"): -9.0},
@@ -197,6 +204,13 @@ STEPS: dict[int, dict[tuple[str, str], float]] = {
     MACHINE_AT: {(ARM, workload): -8.0 for workload in MODES},
 }
 DRIFT_PCT = {(XEON, "pf-statefull"): -9.0}
+SLOW_PCT = {(CORE, "forwarding"): -8.0}
+EXCURSION_PCT = {
+    (ATOM, "forwarding"): -30.0,
+    (ATOM, "ipfw-statefull"): -24.0,
+    (ATOM, "pf-statefull"): -27.0,
+}
+NOISE_RATIO = {(XEON, "forwarding"): 3.0}
 OUTLIER_FACTOR = {(ARM, "forwarding"): 0.4}
 
 
@@ -207,6 +221,12 @@ def _events(hardware: str, workload: str) -> tuple[Event, ...]:
         events.append(Drift(*DRIFT, DRIFT_PCT[here]))
     if here in OUTLIER_FACTOR:
         events.append(OddSample(OUTLIER_AT, OUTLIER_FACTOR[here]))
+    if here in SLOW_PCT:
+        events.append(Drift(*SLOW, SLOW_PCT[here]))
+    if here in EXCURSION_PCT:
+        events.append(OddRevision(EXCURSION_AT, EXCURSION_PCT[here]))
+    if here in NOISE_RATIO:
+        events.append(Noise(NOISE_AT, NOISE_RATIO[here]))
     return tuple(events)
 
 
@@ -217,6 +237,8 @@ def _planted(revisions: tuple[LabRevision, ...]) -> tuple[Planted, ...]:
         return Planted(kind, revisions[first].revision, revisions[last].revision, pct, says)
 
     outlier = {here: 100 * (factor - 1) for here, factor in OUTLIER_FACTOR.items()}
+    noise = {here: 100 * (ratio - 1) for here, ratio in NOISE_RATIO.items()}
+    excursion = "every mode of one machine is far off at one revision, and back afterwards"
     return (
         plant("step", STEP_AT, STEP_AT, STEPS[STEP_AT], "ipfw loses on two machines"),
         plant("mixed", MIXED_AT, MIXED_AT, STEPS[MIXED_AT], "forwarding gains and pf loses"),
@@ -229,4 +251,7 @@ def _planted(revisions: tuple[LabRevision, ...]) -> tuple[Planted, ...]:
             STEPS[MACHINE_AT],
             "every mode of one machine loses at once, and no other machine moves",
         ),
+        plant("excursion", EXCURSION_AT, EXCURSION_AT, EXCURSION_PCT, excursion),
+        plant("slow loss", *SLOW, SLOW_PCT, "forwarding loses by and by, all through the year"),
+        plant("noise", NOISE_AT, NOISE_AT, noise, "forwarding scatters three times as much"),
     )

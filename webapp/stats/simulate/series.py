@@ -75,7 +75,15 @@ class OddSample:
     factor: float
 
 
-Event = Step | Drift | OddRevision | OddSample
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """From revision index `at` on, builds and runs scatter `ratio` times as much."""
+
+    at: int
+    ratio: float
+
+
+Event = Step | Drift | OddRevision | OddSample | Noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +142,13 @@ def make_series(
     Raises ValueError for an event outside the series.
     """
     rng = np.random.default_rng(seed)
-    levels = draw_levels(rng, 1, revisions, scatter)[0] + _planted(revisions, events)
+    planted = _planted(revisions, events)
+    levels = draw_levels(rng, 1, revisions, scatter)[0] + planted
     values = draw_samples(rng, levels, samples, scatter, level)
+    for event in events:
+        if isinstance(event, Noise):
+            middle = level * np.exp(planted[event.at :, None])
+            values[event.at :] = middle * (values[event.at :] / middle) ** event.ratio
     for event in events:
         if isinstance(event, OddSample):
             values[event.at, 0] *= event.factor
@@ -170,7 +183,7 @@ def _planted(revisions: int, events: Sequence[Event]) -> Floats:
                 levels += log1p(pct / 100) * np.clip((index - first) / (last - first), 0, 1)
             case OddRevision(at, pct):
                 levels[at] += log1p(pct / 100)
-            case OddSample():
+            case OddSample() | Noise():
                 pass
     return levels
 

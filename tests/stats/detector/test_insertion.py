@@ -1,0 +1,25 @@
+"""One revision more, anywhere, of any size: what is sure and far away stays as it was."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from benchmarks.worlds.inserting import GONE, STEPPED, disturbed
+
+FEW, MANY = range(60), range(60, 600)
+MOST_GONE, MOST_DISTURBED = 0.02, 0.04
+"""Shares of insertions; 0.5 % take a finding away, and 2.3 % disturb anything at all: two changes
+close to each other that just pay, or a revision of heavy tails that is left out or not."""
+
+
+@pytest.mark.parametrize("numbers", [FEW, pytest.param(MANY, marks=pytest.mark.long)])
+def test_an_inserted_revision_overturns_nothing_far_away(numbers):
+    counts: Counter[str] = Counter()
+    for number in numbers:
+        rng = np.random.default_rng([16, number])
+        found = disturbed(rng, STEPPED[number % len(STEPPED)](rng))
+        counts.update([*found, *(["anything"] if found else [])])
+
+    assert counts[GONE] <= MOST_GONE * len(numbers)
+    assert counts["anything"] <= MOST_DISTURBED * len(numbers)

@@ -1,0 +1,24 @@
+"""Columns of numbers as text: exact, and nothing else is read."""
+
+import json
+import math
+
+import pytest
+
+from webapp.stats.packed import pack, unpack
+
+
+def test_numbers_come_back_bit_by_bit():
+    numbers = [0.1, -0.0, 1 / 3, 5e-324, 1.7e308, -1.0]
+
+    read = unpack(json.loads(json.dumps(pack(numbers))))
+
+    assert [one.hex() for one in read] == [one.hex() for one in numbers]
+    assert math.copysign(1.0, read[1]) == -1.0
+    assert unpack(pack([])) == []
+
+
+@pytest.mark.parametrize("text", ["AAAA", "not base64!", "[1.0, 2.0]"])
+def test_other_text_is_refused(text):
+    with pytest.raises(ValueError, match=r"."):
+        unpack(text)

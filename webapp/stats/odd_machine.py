@@ -1,0 +1,102 @@
+"""One revision at which several modes of a machine are off, and back afterwards.
+
+A lone excursion must be eight standard deviations off (`webapp.stats.levels.excursions`). Where
+several modes of one machine are off at one revision, five will do. They shared the machine, its
+build and mostly its boot: what is told is of this machine at this revision, never of a commit.
+"""
+
+from collections.abc import Sequence
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webapp.stats.changes import At, scale
+from webapp.stats.changes.points import Value
+from webapp.stats.changes.present import percent
+from webapp.stats.defaults import ALONE
+from webapp.stats.levels import Finding, Findings
+from webapp.stats.normal import TWO_SIDED_95
+
+Floats = NDArray[np.float64]
+
+TOGETHER = 5.0
+"""Standard deviations of each where several modes agree. See docs/figures.md for how often none of
+anything makes them agree."""
+
+FEWEST_MODES = 2
+SHARE = 0.5
+"""Of the modes that the machine measured at the revision, at least these must agree: of twenty, two
+are no trouble of the machine."""
+
+AGREE = 0.5
+"""Share of the way back to the level that no sample may have gone: then the samples agree."""
+
+LEAST_FREEDOM = 8.0
+"""Degrees of freedom, at least, of the scatter of a series: its stretches are short otherwise."""
+
+
+def modes_agree(off: int, measured: int) -> bool:
+    """Whether `off` of the `measured` modes of a machine make a revision one of its own."""
+    return off >= FEWEST_MODES and off >= SHARE * measured
+
+
+def faint_excursions(values: Sequence[Value], found: Findings) -> list[Finding]:
+    """Return what is an excursion only if other modes agree, in order along the tree.
+
+    `values` are the reduced revisions that `found` was found in. Where runs have two modes there is
+    none, and the newest revision is none: the next one will say.
+    """
+    if not found.stretches or found.noise_pct is None or found.has_modes:
+        return []
+    freedom = max(len(values) - 2.0 * len(found.stretches), LEAST_FREEDOM)
+    levels, scatter = _expected(values, found)
+    off = np.array([value.location for value in values]) - levels
+    scores = np.abs(off) / scatter
+    told = []
+    for i in map(int, np.flatnonzero((scores >= TOGETHER) & (scores < ALONE))):
+        back = next((j for j in range(i + 1, len(values)) if scores[j] < TOGETHER), None)
+        if i == 0 or back is None or not _agree(values[i], levels[i]):
+            continue
+        margin = sqrt(scale.as_student(TWO_SIDED_95, freedom)) * scatter[i]
+        pct, low, high = (percent(float(off[i] + by)) for by in (0.0, -margin, margin))
+        told.append(
+            Finding(
+                _at(values[i]),
+                _at(values[back]),
+                pct,
+                low,
+                high,
+                before=scale.exponential(float(levels[i])),
+                level=scale.exponential(float(levels[i] + off[i])),
+                score=float(scores[i]),
+                previous=_at(values[i - 1]),
+            )
+        )
+    return told
+
+
+def _expected(values: Sequence[Value], found: Findings) -> tuple[Floats, Floats]:
+    """The log level of each revision and how far one scatters around it, (revisions,)."""
+    at = np.array([value.position for value in values])
+    levels = np.empty(len(values))
+    for one in found.stretches:
+        inside = at >= one.first.position
+        span = max(one.last.position - one.first.position, 1)
+        way = np.clip((at[inside] - one.first.position) / span, 0.0, 1.0)
+        begin, end = np.log(one.level), np.log(one.end_level)
+        levels[inside] = begin + way * (end - begin)
+    levels[at < found.stretches[0].first.position] = np.log(found.stretches[0].level)
+    scatter = np.full(len(values), (found.noise_pct or 0.0) / 100)
+    for change in found.noise_changes:
+        scatter[at < change.first.position] /= change.ratio
+    return levels, scatter
+
+
+def _agree(value: Value, level: float) -> bool:
+    off = value.location - level
+    return len(value.logs) > 1 and all((log - level) / off > AGREE for log in value.logs)
+
+
+def _at(value: Value) -> At:
+    return At(value.position, value.label)

@@ -1,0 +1,71 @@
+"""Is the forecast of a bisect honest? What it said before the start against what it took."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from webapp.stats.bisection.forecast import forecast
+from webapp.stats.bisection.playing import play
+from webapp.stats.errors import OutOfRangeError
+from webapp.stats.simulate.bisect_cells import Cell, question_of
+from webapp.stats.simulate.bisect_world_table import ROWS
+
+LEAST_TRIALS = 2
+
+COLUMNS = (
+    *("world", "forecast: median", "90 % within", "took: median", "p90"),
+    *("within the forecast's 90 %", "the forecast's median kept in"),
+)
+HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastCheck:
+    """Boots: means over the forecasts of ``median`` and ``p90``, and what it ``took`` each time.
+
+    ``within`` (90 % if the forecast is honest) and ``below`` (50 %): shares of the bisects that
+    took no more than their own forecast's p90 and median.
+    """
+
+    median: float
+    p90: float
+    took: tuple[int, ...]
+    within: float
+    below: float
+
+
+def check_forecast(cell: Cell, *, trials: int, seed: int) -> ForecastCheck:
+    """Forecast and play ``trials`` (≥ 2) bisects of a cell. Raises `OutOfRangeError`."""
+    if trials < LEAST_TRIALS or seed < 0:
+        raise OutOfRangeError(f"trials: at least {LEAST_TRIALS}; seed: 0 or more")
+    said, took = [], []
+    for i in range(trials):
+        asked = question_of(cell, np.random.default_rng([seed, i]))
+        said.append(forecast(asked.plan, asked.known))
+        took.append(play(asked.plan, asked.known, asked.lab)[0].effort)
+    pairs = list(zip(said, took, strict=True))
+    return ForecastCheck(
+        median=float(np.mean([one.boots_median for one in said])),
+        p90=float(np.mean([one.boots_p90 for one in said])),
+        took=tuple(took),
+        within=sum(boots <= one.boots_p90 for one, boots in pairs) / trials,
+        below=sum(boots <= one.boots_median for one, boots in pairs) / trials,
+    )
+
+
+def lines(*, trials: int, seed: int) -> Iterator[str]:
+    """Each line as soon as it is known."""
+    yield f"{trials} trials a row, seed {seed}.\n\n{HEAD}"
+    for row in ROWS:
+        found = check_forecast(row.cell, trials=trials, seed=seed)
+        cells = [
+            row.name,
+            f"{found.median:.0f}",
+            f"{found.p90:.0f}",
+            f"{np.median(found.took):g}",
+            f"{np.percentile(found.took, 90):g}",
+            f"{found.within:.0%}",
+            f"{found.below:.0%}",
+        ]
+        yield "| " + " | ".join(cells) + " |"
