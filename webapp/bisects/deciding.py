@@ -115,13 +115,15 @@ def _action(found: bisection.Decision, names: Sequence[str]) -> str:
 
 
 def _figures(found: bisection.Decision, names: Sequence[str]) -> dict[str, Any]:
-    now = found.posterior
+    now, outcome = found.posterior, found.outcome
+    # Chances and levels hold if the step lies in the range.
+    is_inside = not (outcome and outcome.outside)
     chances = [
         [index, round(float(chance), DIGITS)]
         for index, chance in enumerate(now.candidates, start=1)
-        if chance >= LEAST_CHANCE
+        if chance >= LEAST_CHANCE and is_inside
     ]
-    outcome = found.outcome
+    has_levels = is_inside and bool(found.effort or chances)
     return {
         "sentence": progress_sentence(found, names),
         "chances": chances,
@@ -131,15 +133,24 @@ def _figures(found: bisection.Decision, names: Sequence[str]) -> dict[str, Any]:
         "effect_pct": _percent(now.effect),
         "effect_low_pct": _percent(now.effect - TWO_SIDED_95 * now.effect_sd),
         "effect_high_pct": _percent(now.effect + TWO_SIDED_95 * now.effect_sd),
-        "level_before": _level(now.good_level) if found.effort or chances else None,
-        "level_after": _level(now.good_level + now.effect),
+        "level_before": _level(now.good_level) if has_levels else None,
+        "level_after": _level(now.good_level + now.effect) if is_inside else None,
         "measure": [one.index for one in found.actions],
         "rebuild": [one.index for one in found.actions if one.rebuild],
         "effort": found.effort,
         "several": bool(outcome and outcome.several),
         "second": list(outcome.second) if outcome else [],
         "more_boots": outcome.more_boots if outcome else None,
+        "outside": _outside(outcome),
     }
+
+
+def _outside(outcome: bisection.Outcome | None) -> dict[str, Any] | None:
+    """On which side of the range the step lies, and between which indices it was measured."""
+    found = outcome.outside if outcome else None
+    if found is None:
+        return None
+    return {"side": found.side.value, "between": list(found.between)}
 
 
 def _counted(
@@ -147,7 +158,7 @@ def _counted(
 ) -> list[BisectBoot]:
     """The boots that the decision counted, from the first one on that was not history."""
     marks = marks_of(acts)
-    kept = [row for row in boots if not marks.excludes(row)]
+    kept = [row for row in boots if row.purpose != BisectBoot.BEYOND and not marks.excludes(row)]
     counted = [row for at, row in enumerate(kept) if at not in found.odd]
     return list(dropwhile(lambda row: row.purpose == bisection.Purpose.HISTORY, counted))
 

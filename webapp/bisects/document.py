@@ -47,6 +47,7 @@ def detail_document(view: BisectView) -> dict[str, Any]:
         "unlikely": [{"revision": one.revision.name, "why": one.why} for one in view.unlikely],
         "machine": view.figures.get("lab"),
         "first_of_several": view.figures.get("several", False),
+        "outside": _outside(view),
         "skipped": [revision.name for revision in view.skipped],
         "budget": {
             "boots": view.bisect.most_boots,
@@ -54,10 +55,21 @@ def detail_document(view: BisectView) -> dict[str, Any]:
             "deadline": view.bisect.deadline,
         },
         "noise": view.bisect.noise,
+        "companions": [
+            {"name": one["name"], "scatter_percent": one["sd"], "commits_move_it": one["can_step"]}
+            for one in view.bisect.companions
+        ],
         "boots": [_boot(row) for row in view.boots],
         "decisions": [_decision(row, names) for row in view.decisions],
         "acts": [_act(row) for row in view.acts],
     }
+
+
+def _outside(view: BisectView) -> dict[str, Any] | None:
+    found = view.outside
+    if found is None:
+        return None
+    return {"side": found.side, "after": found.after.name, "up_to": found.up_to.name}
 
 
 def _boot(row: BisectBoot) -> dict[str, Any]:
@@ -66,6 +78,7 @@ def _boot(row: BisectBoot) -> dict[str, Any]:
         "revision": row.revision.name,
         "build": row.build,
         "values": row.values,
+        "beside": [{"companion": number, "value": value} for number, value in row.beside],
         "source": row.source,
         "purpose": row.purpose,
         "run": str(row.run.uuid) if row.run else None,

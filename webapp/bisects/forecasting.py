@@ -18,6 +18,7 @@ ENDINGS = {
     "range": "with a range",
     "two steps": "with two steps",
     "not reproduced": "as not reproduced",
+    "outside the range": "outside the range",
     "inconclusive": "inconclusively",
     "machine or noise suspected": "with the machine or the noise suspected",
     "lab failed": "with a failure of the lab",

@@ -45,6 +45,9 @@ def plan_of(bisect: Bisect, names: Sequence[str]) -> bisection.Plan:
             deadline=bisect.deadline,
         ),
         can_rebuild=bisect.can_rebuild,
+        companions=tuple(
+            bisection.Companion(one["sd"], one["can_step"]) for one in bisect.companions
+        ),
         names=tuple(names),
     )
 
@@ -53,14 +56,20 @@ def evidence_of(
     boots: Iterable[BisectBoot], acts: Iterable[BisectAct], circumstances: Circumstances
 ) -> bisection.Evidence:
     """What was known: ``boots`` and ``acts`` up to that moment, in their order."""
-    boots = list(boots)
+    every = list(boots)
+    boots = [row for row in every if row.purpose != BisectBoot.BEYOND]
     marks = marks_of(acts)
-    first = _first_builds(boots)
+    first = _first_builds(every)
     return bisection.Evidence(
         boots=tuple(
             _boot(row, _build(row, first, marks.identical))
             for row in boots
             if not marks.excludes(row)
+        ),
+        beyond=tuple(
+            _boot(row, _build(row, first, marks.identical))
+            for row in every
+            if row.purpose == BisectBoot.BEYOND
         ),
         skipped=marks.skipped,
         excluded=marks.excluded,
@@ -91,6 +100,8 @@ def boots_of_revisions(boots: Iterable[BisectBoot]) -> Sequence[Sequence[float]]
     """The boots of each revision in log percent, along the tree, for an estimate of noise."""
     of_index: dict[int, list[float]] = {}
     for row in boots:
+        if row.purpose == BisectBoot.BEYOND:
+            continue
         of_index.setdefault(row.index, []).append(_log_value(row))
     return [of_index[index] for index in sorted(of_index)]
 
@@ -121,8 +132,16 @@ def _boot(row: BisectBoot, build: str) -> bisection.Boot:
         value=_log_value(row),
         build=build,
         runs=len(row.values),
-        purpose=bisection.Purpose(row.purpose),
+        purpose=_purpose(row),
+        beside=tuple(
+            (number, bisection.log_percent(value, REFERENCE)) for number, value in row.beside
+        ),
     )
+
+
+def _purpose(row: BisectBoot) -> bisection.Purpose:
+    is_past = row.purpose == BisectBoot.BEYOND
+    return bisection.Purpose.HISTORY if is_past else bisection.Purpose(row.purpose)
 
 
 def _log_value(row: BisectBoot) -> float:

@@ -42,16 +42,21 @@ def with_what_is_left(figures: Mapping[str, Any]) -> str:
     return f"{sentence}; {boots} left, about {hours_text(hours)}"
 
 
-def lab_sentence(figures: Mapping[str, Any], anchors: int) -> str:
-    """What a decision says of the lab itself; empty for one that was made before it was asked."""
+def lab_sentence(figures: Mapping[str, Any], anchors: int, beside: Sequence[str] = ()) -> str:
+    """What a decision says of the lab itself; empty for one that was made before it was asked.
+
+    ``beside``: the names of what the same boots measured as well.
+    """
     lab = figures.get("lab")
     if not lab:
         return ""
+    together = f", and by {', '.join(beside)} in the same boots" if beside else ""
     steady = chance_text(max(1 - lab["drifts"] - lab["steps"], 0.0))
     return (
         f"The machine: {steady} as it was, {chance_text(lab['drifts'])} drifting, "
         f"{chance_text(lab['steps'])} one step of its own, by {anchors} anchor "
-        f"boot{'' if anchors == 1 else 's'} among others. Boots scatter {lab['scatter']:.1f} "
+        f"boot{'' if anchors == 1 else 's'} among others{together}. "
+        f"Boots scatter {lab['scatter']:.1f} "
         "times as much as the history says."
     )
 
@@ -108,6 +113,9 @@ def _answer(outcome: bisection.Outcome, names: Sequence[str]) -> str:
             return f"{names[outcome.candidates[0]]} made the step ({chance}){more}."
         case kinds.RANGE:
             return _range(outcome.candidates, names, chance)
+        case kinds.OUTSIDE if outcome.outside:
+            end = names[0] if outcome.outside.side is bisection.Side.BEFORE else names[-1]
+            return f"The step lies {outcome.outside.side.value}, {end} ({chance})."
         case kinds.TWO_STEPS:
             first, second = _span(outcome.candidates, names), _span(outcome.second, names)
             return f"Two steps ({chance}): one at {first}, one at {second}."

@@ -17,6 +17,9 @@ from webapp.results.models import Revision
 from webapp.stats import bisection, ministat
 
 ANCHOR = bisection.Purpose.ANCHOR.value
+KNOWN_BEFORE = (BisectBoot.Source.HISTORY, BisectBoot.BEYOND)
+"""Purposes of boots that are none of the bisect's effort."""
+
 NOT_YET = "Nothing is decided yet."
 LEAST_FOR_MINISTAT = 3
 LEAST_TO_ACCUSE = 0.8
@@ -44,6 +47,17 @@ class Suspect:
     def author(self) -> str:
         """Who made it, once that is likely; nobody is accused by a guess."""
         return self.revision.author_name if self.chance >= LEAST_TO_ACCUSE else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """A step that lies outside the range: on which ``side``, and between which measured revisions
+    it most probably came.
+    """
+
+    side: str
+    after: Revision
+    up_to: Revision
 
 
 @dataclass(frozen=True)
@@ -110,7 +124,11 @@ class BisectView:
     @property
     def lab_sentence(self) -> str:
         """What the lab itself did, as far as the latest decision knows."""
-        return lab_sentence(self.figures, sum(row.purpose == ANCHOR for row in self.counted))
+        anchors = sum(row.purpose == ANCHOR for row in self.counted)
+        fresh = [row for row in self.counted if row.purpose not in KNOWN_BEFORE]
+        beside = {number for row in fresh for number, _ in row.beside}
+        names = [self.bisect.companions[number]["name"] for number in sorted(beside)]
+        return lab_sentence(self.figures, anchors, names)
 
     @cached_property
     def lab_shifts(self) -> dict[int, float]:
@@ -119,6 +137,19 @@ class BisectView:
         if not lab or lab["drifts"] + lab["steps"] < LAB_DRAWN:
             return {}
         return dict(lab["shift_pct"])
+
+    @cached_property
+    def outside(self) -> Outside | None:
+        """Where the step lies if not in the range; None: that is not what came of it."""
+        found = self.figures.get("outside")
+        if not found:
+            return None
+        beside = {row.index: row.revision for row in self.boots}
+        after, up_to = (
+            self.revisions[index] if 0 <= index < len(self.revisions) else beside[index]
+            for index in found["between"]
+        )
+        return Outside(found["side"], after, up_to)
 
     @property
     def skipped(self) -> list[Revision]:
@@ -133,7 +164,7 @@ class BisectView:
     @property
     def measured_for_it(self) -> int:
         """How many boots it has cost: those of the present decision's budget."""
-        return sum(row.purpose != BisectBoot.Source.HISTORY for row in self.counted)
+        return sum(row.purpose not in KNOWN_BEFORE for row in self.counted)
 
     @property
     def next(self) -> list[Revision]:

@@ -82,6 +82,7 @@ class Bisect(models.Model):
         RANGE = "range", "a range of commits"
         TWO_STEPS = "two steps", "two steps"
         NOT_REPRODUCED = "not reproduced", "not reproduced"
+        OUTSIDE = "outside the range", "outside the range"
         INCONCLUSIVE = "inconclusive", "inconclusive"
         SUSPECTED = "machine or noise suspected", "the machine or the noise is suspected"
         LAB_FAILED = "lab failed", "the lab failed"
@@ -100,6 +101,11 @@ class Bisect(models.Model):
     along = ArrayField(models.BigIntegerField())
     effect_pct = models.FloatField(help_text="The alerted step, percent of the level before.")
     noise: Any = models.JSONField(help_text="As at the start; fields of webapp.stats.bisection.")
+    companions: Any = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="Series that the same boots measure: id, name, scatter, whether commits move it.",
+    )
     manual = models.BooleanField(default=False, help_text="People measure; no job is requested.")
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     outcome = models.CharField(max_length=26, choices=Outcome, blank=True)

@@ -1,5 +1,7 @@
 """What a bisect rests on: boots, and the jobs that were asked for them."""
 
+from typing import Any
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
@@ -17,15 +19,18 @@ class BisectBoot(models.Model):
     ``index`` is that of its revision along the bisect: 0 is the good one; measured neighbours
     before it count down from −1, those after the bad one up from the last. ``build`` tells boots
     of one build from those of another. ``purpose`` is the state that asked for it; "history" spends
-    nothing: it was there before, or somebody else's job brought it. Rows are only added. Where its
-    run was withdrawn or replaced later, decisions from ``dropped_at`` (their number) on do without
-    it.
+    nothing: it was there before, or somebody else's job brought it; "beyond" lies on another level,
+    beside an end, and tells only whether the step lies outside the range. Rows are only added.
+    Where its run was withdrawn or replaced later, decisions from ``dropped_at`` (their number) on
+    do without it.
     """
 
     class Source(models.TextChoices):
         HISTORY = "history", "measured before"
         RUN = "run", "measured for it or meanwhile"
         PASTED = "pasted", "entered by hand"
+
+    BEYOND = "beyond"
 
     bisect = models.ForeignKey(Bisect, on_delete=models.CASCADE, related_name="boots")
     number = models.IntegerField()
@@ -37,6 +42,11 @@ class BisectBoot(models.Model):
     source = models.CharField(max_length=7, choices=Source)
     run = models.ForeignKey(Run, on_delete=models.PROTECT, null=True, related_name="+")
     boot = models.IntegerField(default=0, help_text="The index of the boot in its run.")
+    beside: Any = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="What it measured of the bisect's companions: number, median.",
+    )
     entered_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
     at = models.DateTimeField()
     dropped_at = models.IntegerField(null=True)

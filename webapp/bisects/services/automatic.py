@@ -61,7 +61,7 @@ def _start(alert: int, tree: int, now: datetime) -> int | None:
     if (
         row is None
         or row.one_build
-        or row.is_slow
+        or not row.suspects_commits
         or worst is None
         or not worst.change_pct
         or not _has_several(row)

@@ -15,11 +15,16 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from webapp.accounts.models import User
 from webapp.bisects.models import Bisect, BisectBoot
 from webapp.bisects.question import LEAST_VALUE, MOST_VALUE
+from webapp.bisects.services.companions import with_companions
 from webapp.jobs.models import Job
 from webapp.results.models import Measurement, Point, Revision, Run, counted
 
 Source = BisectBoot.Source
 State = Bisect.State
+BEYOND = BisectBoot.BEYOND
+MOST_BEYOND = 3
+"""Revisions beyond a change next to an end: enough to tell whether it is the step looked for."""
+
 PURPOSES = (State.VALIDATING, State.SEARCHING, State.CONFIRMING)
 
 
@@ -55,19 +60,26 @@ def collect(bisect: Bisect, *, decision: int, now: datetime) -> int:
     kept = known.keys() - set(dropped)
     new = [one for key, one in stored.items() if key not in kept]
     purposes = _purposes(bisect, new)
-    rows = [_row(one, Source.RUN, purposes.get(one.run, _purpose_now(bisect))) for one in new]
-    return len(dropped) + len(append(bisect, rows, now))
+    beyond = {row.index for row in known.values() if row.purpose == BEYOND}
+    purpose_now = _purpose_now(bisect)
+    rows = [
+        _row(one, Source.RUN, BEYOND if one.index in beyond else purposes.get(one.run, purpose_now))
+        for one in new
+    ]
+    return len(dropped) + len(append(bisect, with_companions(bisect, rows), now))
 
 
 def history_boots(bisect: Bisect, *, earliest: int, latest: int, most: int) -> list[BisectBoot]:
     """Unsaved: what was measured along the bisect before its start, and beside its ends.
 
     At most ``most`` revisions before the good one, from position ``earliest`` on, and as many
-    after the bad one up to ``latest``.
+    after the bad one up to ``latest``; first those of some revisions beyond that.
     """
     neighbours = _neighbours(bisect, earliest, latest, most)
     measured = measured_at(bisect.series_id, neighbours | _index_of(bisect))
-    return [_row(one, Source.HISTORY, Source.HISTORY) for one in measured]
+    beyond = _beyond(bisect, earliest, latest, neighbours)
+    rows = [_row(one, Source.HISTORY, BEYOND) for one in measured_at(bisect.series_id, beyond)]
+    return rows + [_row(one, Source.HISTORY, Source.HISTORY) for one in measured]
 
 
 def pasted_boots(
@@ -148,6 +160,23 @@ def _neighbours(bisect: Bisect, earliest: int, latest: int, most: int) -> dict[i
     index_of = {revision: -1 - steps for steps, revision in enumerate(earlier)}
     first = bisect.last_index + 1
     return index_of | {revision: first + steps for steps, revision in enumerate(later)}
+
+
+def _beyond(
+    bisect: Bisect, earliest: int, latest: int, neighbours: Mapping[int, int]
+) -> dict[int, int]:
+    """The nearest measured revisions on the other side of a change beside an end: id → index."""
+    points = Point.objects.that_agree().filter(series=bisect.series_id)
+    before = points.filter(position__lt=min(earliest, bisect.good.position))
+    after = points.filter(position__gt=max(latest, bisect.bad.position))
+    lowest = min([0, *neighbours.values()])
+    highest = max([bisect.last_index, *neighbours.values()])
+    earlier, later = (
+        rows.values_list("revision_id", flat=True)[:MOST_BEYOND]
+        for rows in (before.order_by("-position"), after.order_by("position"))
+    )
+    found = {revision: lowest - 1 - steps for steps, revision in enumerate(earlier)}
+    return found | {revision: highest + 1 + steps for steps, revision in enumerate(later)}
 
 
 def _is_backed(row: BisectBoot, measured: Measured | None) -> bool:

@@ -17,6 +17,7 @@ from webapp.bisects.path_patterns import PatternsError
 from webapp.bisects.prior import prior_of
 from webapp.bisects.question import boots_of_revisions, noise_document
 from webapp.bisects.services.collecting import history_boots
+from webapp.bisects.services.companions import companions_of, with_companions
 from webapp.bisects.workers import workers_for
 from webapp.events.queries import ONE_EPOCH, epochs_of
 from webapp.jobs.queries import Durations
@@ -114,6 +115,11 @@ def _check_alert(alert: Alert | None, good: Revision, bad: Revision) -> None:
             f"Alert {alert.pk} is a slow loss: no single commit made it, so none can be found. "
             "Compare its ends, or spread boots between them."
         )
+    if alert.is_excursion:
+        raise BisectError(
+            f"Alert {alert.pk} is an excursion: the next revision is back, so no commit can be "
+            f"found. Measure {alert.revision} again instead."
+        )
     if alert.one_build:
         raise BisectError(
             f"Alert {alert.pk} rests on one build a side: that may be the builds' own scatter, "
@@ -145,8 +151,9 @@ def _with_noise(bisect: Bisect) -> list[BisectBoot]:
     """The boots of its history, which tell the noise and the runs a boot has."""
     history = _history(bisect)
     bisect.noise = noise_document(_noise(history))
+    bisect.companions = companions_of(bisect, history)
     bisect.runs = max(1, round(median(len(row.values) for row in history)))
-    return history
+    return with_companions(bisect, history)
 
 
 def _set_candidates(
