@@ -1,5 +1,6 @@
 """Slow losses: one alert for a machine, which blames no commit."""
 
+import re
 from typing import Any
 from uuid import uuid4
 
@@ -34,8 +35,16 @@ def agent(db: None) -> Agent:
     return labs.create_agent(name="control", lab_name="netlab")
 
 
-def upload(agent: Agent, workload: str, shift: Any, *, seed: int = 1, first: int = 0) -> None:
-    rng = np.random.default_rng(seed)
+def upload(
+    agent: Agent,
+    workload: str,
+    shift: Any,
+    *,
+    seed: int = 1,
+    first: int = 0,
+    rng: np.random.Generator | None = None,
+) -> None:
+    rng = rng or np.random.default_rng(seed)
     documents = [
         run_document(
             uuid=str(uuid4()),
@@ -60,13 +69,65 @@ def test_a_slow_loss_opens_an_alert_that_names_no_commit(agent: Agent, client: C
     assert (alert.after.name, alert.revision.name) == ("r100", "r229")
     assert suspicion_of(alert).commit is None
     page = client.get(alert.get_absolute_url()).content.decode()
+    assert "End of the window against its beginning" in page
+    assert "No bisect: a slow loss has no single commit to find." in page
+    assert page.count('fill-opacity=".14"') >= 1
     assert "between r100 and r229, no single commit" in page
     assert "Compare the ends" in page
     assert "Spread boots over the window" in page
     assert "Find the commit" not in page
     assert 'id="suspects"' not in page
-    assert client.get("/alerts/").status_code == 200
-    assert client.get("/").status_code == 200
+    inbox = client.get("/alerts/").content.decode()
+    assert "to r229, no single commit" in inbox
+    front = client.get("/").content.decode()
+    assert 'by <span class="mono">r229</span>, no single commit' in front
+    assert "from r100 to here, no single commit" in front
+    (tile,) = re.findall(r'<a class="tile.*?</a>', front, re.S)
+    assert "▾" in tile
+    assert "± " not in tile
+    machine = client.get("/hardware/bench/nic/").content.decode()
+    assert "Open here" in machine
+    assert "slower by and by since" in machine
+    assert "by and by since r100" in machine
+    assert "nothing confirmed" not in machine
+    assert "no single commit," in machine
+    assert "Also seen" not in client.get("/commits/freebsd-head/r229/").content.decode()
+
+
+def test_the_parts_in_which_most_of_it_went_are_named(agent: Agent, client: Client) -> None:
+    """Two slopes: r139 to r165 and r178 to r204."""
+    at = np.arange(COUNT) / COUNT
+    upload(agent, "pf", -0.03 * (np.clip((at - 0.3) / 0.2, 0, 1) + np.clip((at - 0.6) / 0.2, 0, 1)))
+    finding = Alert.objects.get(kind="slow").findings.get()
+
+    first, second = finding.parts
+    assert (130 <= int(first[0][1:]) <= 150, 155 <= int(first[1][1:]) <= 170) == (True, True)
+    assert (175 <= int(second[0][1:]) <= 190, 190 <= int(second[1][1:]) <= 210) == (True, True)
+    assert (first[2], second[2]) == pytest.approx((-3, -3), abs=1)
+    page = client.get(f"/alerts/{Alert.objects.get().pk}/").content.decode()
+    assert f"no single commit; the largest parts: −2.6 % from {first[0]} to {first[1]}" in page
+
+
+def test_an_even_loss_names_no_part(agent: Agent) -> None:
+    upload(agent, "pf", SLOPE)
+
+    assert Alert.objects.get().findings.get().parts == []
+
+
+def test_steps_that_a_drift_takes_the_place_of_go_and_the_loss_stands(agent: Agent) -> None:
+    rng = np.random.default_rng(1)
+    upload(agent, "pf", 1.5 * SLOPE[:110], rng=rng)
+    steps = Finding.objects.all()
+    step = steps.get(state="confirmed")
+    upload(agent, "pf", 1.5 * SLOPE[110:], rng=rng, first=110)
+
+    step.refresh_from_db()
+    assert step.state == "retracted"
+    assert not steps.filter(state="confirmed").exists()
+    assert not Alert.objects.of_levels().filter(is_active=True).exists()
+    slow = Alert.objects.get(kind="slow")
+    assert (slow.is_active, slow.state) == (True, "new")
+    assert slow.findings.get().change_pct == pytest.approx(-14, abs=2)
 
 
 def test_no_bisect_starts_from_a_slow_loss(agent: Agent) -> None:

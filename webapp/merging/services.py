@@ -178,6 +178,7 @@ def _merge_subjects(source: Hardware | Mode, into: Hardware | Mode) -> None:
         _end_series(series, target)
     if isinstance(source, Hardware) and isinstance(into, Hardware):
         alerts.join_slow_losses(source, into)
+        alerts.join_excursions(source, into)
     hand_over(source, into, goes=GOES_WITH_HARDWARE)
     end_subject(source, into)
     field = "hardware" if isinstance(into, Hardware) else "mode"

@@ -57,6 +57,11 @@ def _finding(row: Finding, left_out: Sequence[Point]) -> dict[str, Any]:
         "verdict": row.verdict,
         "state": row.state,
         "one_build": row.one_build,
+        "kind": row.kind,
+        "parts": [
+            {"after": after, "up_to": up_to, "change_percent": pct}
+            for after, up_to, pct in row.parts
+        ],
         "revision": row.revision.name,
         "level_before": row.level_before,
         "level": row.level,

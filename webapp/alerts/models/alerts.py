@@ -17,7 +17,7 @@ class AlertQuerySet(models.QuerySet["Alert"]):
     """Alerts by what they are about, and with what pages show of them."""
 
     def of_levels(self) -> Self:
-        """Those that suspect commits: a slow loss suspects none."""
+        """Those that suspect commits: slow losses and excursions suspect none."""
         return self.filter(kind=Alert.Kind.LEVEL)
 
     def open(self) -> Self:
@@ -114,12 +114,14 @@ class Alert(models.Model):
     each change; who acts says which version was seen.
 
     Of a *slow* loss no commit is the suspect: it goes on from ``after`` to ``revision``, and its
-    identity is, with the tree, the ``hardware``.
+    identity is, with the tree, the ``hardware``. Of an *excursion* none is either: several modes of
+    the ``hardware`` were off at ``revision`` alone.
     """
 
     class Kind(models.TextChoices):
         LEVEL = "level", "change of level"
         SLOW = "slow", "slow loss"
+        EXCURSION = "excursion", "excursion of a machine"
 
     class State(models.TextChoices):
         NEW = "new", "new"
@@ -155,7 +157,7 @@ class Alert(models.Model):
         MIXED = "mixed", "mixed"
 
     kind = models.CharField(
-        max_length=5, choices=Kind, default=Kind.LEVEL, db_default=models.Value(Kind.LEVEL.value)
+        max_length=9, choices=Kind, default=Kind.LEVEL, db_default=models.Value(Kind.LEVEL.value)
     )
     tree = models.ForeignKey(Tree, on_delete=models.PROTECT, related_name="alerts", db_index=False)
     hardware = models.ForeignKey(
@@ -164,7 +166,7 @@ class Alert(models.Model):
         null=True,
         blank=True,
         related_name="slow_losses",
-        help_text="Of a slow loss alone.",
+        help_text="Of a slow loss or an excursion alone.",
     )
     revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="alerts")
     after = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
@@ -225,10 +227,15 @@ class Alert(models.Model):
                 name="alert_one_open_slow_loss",
                 condition=Q(kind="slow") & ~Q(state="resolved"),
             ),
+            models.UniqueConstraint(
+                fields=["tree", "hardware", "revision"],
+                name="alert_one_excursion_at_a_revision",
+                condition=Q(kind="excursion"),
+            ),
             models.CheckConstraint(
                 condition=Q(kind="level", hardware__isnull=True)
-                | Q(kind="slow", hardware__isnull=False),
-                name="alert_slow_loss_of_a_machine",
+                | Q(kind__in=["slow", "excursion"], hardware__isnull=False),
+                name="alert_of_a_machine",
             ),
             models.CheckConstraint(
                 condition=Q(state="resolved") & ~Q(resolution="")
@@ -278,6 +285,16 @@ class Alert(models.Model):
     def is_slow(self) -> bool:
         """Whether it is a slow loss: no commit is to blame."""
         return self.kind == Alert.Kind.SLOW
+
+    @property
+    def is_excursion(self) -> bool:
+        """Whether it is one revision of a machine alone: no commit is to blame."""
+        return self.kind == Alert.Kind.EXCURSION
+
+    @property
+    def suspects_commits(self) -> bool:
+        """Whether a commit is to blame, so that one may be looked for."""
+        return self.kind == Alert.Kind.LEVEL
 
     @property
     def is_open(self) -> bool:

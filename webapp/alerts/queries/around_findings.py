@@ -16,15 +16,19 @@ from webapp.stats.compare import Summary
 SHOWN = 13
 """Revisions on either side of a change."""
 
+WINDOW_MOST, WINDOW_DRAWN = 2_000, 60
+"""Revisions of the window of a slow change that are read, and those of them that are drawn."""
+
 POINTS = """
 SELECT wanted.finding, near.position, revision.name, near.mean,
        CASE WHEN wanted.finding = ANY(%s) THEN near.levels END
-  FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) AS wanted (finding, series, position)
+  FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[])
+       AS wanted (finding, series, position, since, most)
  CROSS JOIN LATERAL (
        (SELECT * FROM results_point AS point
          WHERE point.series_id = wanted.series AND point.position < wanted.position
-           AND NOT point.disagrees
-         ORDER BY point.position DESC LIMIT %s)
+           AND point.position >= wanted.since AND NOT point.disagrees
+         ORDER BY point.position DESC LIMIT wanted.most)
        UNION ALL
        (SELECT * FROM results_point AS point
          WHERE point.series_id = wanted.series AND point.position >= wanted.position
@@ -75,7 +79,8 @@ def surroundings_of(
     findings: Sequence[Finding], *, whiskers: Sequence[Finding] = ()
 ) -> dict[int, Surroundings]:
     """What lies around each finding (by id): up to `SHOWN` revisions before it, its own and as many
-    after it. The points around those of ``whiskers`` have their intervals.
+    after it; of a slow change its whole window, thinned. The points around those of ``whiskers``
+    have their intervals.
     """
     if not findings:
         return {}
@@ -83,18 +88,32 @@ def surroundings_of(
         [row.pk for row in findings],
         [row.series_id for row in findings],
         [row.position for row in findings],
+        [row.after.position if _is_slow(row) else 0 for row in findings],
+        [WINDOW_MOST if _is_slow(row) else SHOWN for row in findings],
     ]
-    points: dict[int, list[PointAround]] = defaultdict(list)
+    found: dict[int, list[PointAround]] = defaultdict(list)
     for finding, position, name, mean, levels in rows_of(
-        POINTS, [[row.pk for row in whiskers], *columns, SHOWN, SHOWN + 1]
+        POINTS, [[row.pk for row in whiskers], *columns, SHOWN + 1]
     ):
         low, high = _interval(levels)
-        points[finding].append(PointAround(position, name, mean, low, high))
+        found[finding].append(PointAround(position, name, mean, low, high))
+    points = {finding: _thinned(its) for finding, its in found.items()}
     segments = dict(rows_of(SEGMENTS, [list(set(columns[1]))]))
     return {
-        row.pk: Surroundings(points[row.pk], _levels(segments.get(row.series_id), points[row.pk]))
+        row.pk: Surroundings(its, _levels(segments.get(row.series_id), its))
         for row in findings
+        for its in [points.get(row.pk, ())]
     }
+
+
+def _is_slow(row: Finding) -> bool:
+    return row.kind == Finding.Kind.SLOW
+
+
+def _thinned(points: Sequence[PointAround]) -> Sequence[PointAround]:
+    """Every so manyth of a long window, the newest among them."""
+    step = -(-len(points) // WINDOW_DRAWN)
+    return points[(len(points) - 1) % step :: step]
 
 
 def _interval(levels: str | None) -> tuple[float | None, float | None]:

@@ -27,6 +27,10 @@ SELECT ARRAY(SELECT alias.name FROM results_revisionalias AS alias
          WHERE run.revision_id = %(id)s AND run.withdrawn_at IS NOT NULL),
        (SELECT count(DISTINCT run.build_id) FROM results_run AS run
          WHERE run.revision_id = %(id)s AND run.withdrawn_at IS NULL),
+       EXISTS (SELECT FROM analysis_finding AS finding
+                WHERE finding.revision_id = %(id)s
+                  AND finding.kind IN ('excursion', 'noise', 'modes')
+                  AND finding.state IN ('confirmed', 'recovered')),
        EXISTS (SELECT FROM results_run AS run
                  JOIN results_measurement AS measurement ON measurement.run_id = run.id
                 WHERE run.revision_id = %(id)s AND measurement.validity IS NOT NULL)
@@ -35,8 +39,8 @@ SELECT ARRAY(SELECT alias.name FROM results_revisionalias AS alias
 
 class BesideCommit(NamedTuple):
     """Other names of a commit, which kinds of rows name it, and how many runs it has: all of them,
-    those that are withdrawn or replaced, and the builds of the others. ``marked``: some run has
-    marked samples.
+    those that are withdrawn or replaced, and the builds of the others. ``others``: findings
+    that are no change of level are seen at it. ``marked``: some run has marked samples.
     """
 
     aliases: Sequence[str]
@@ -47,6 +51,7 @@ class BesideCommit(NamedTuple):
     runs: int
     withdrawn: int
     builds: int
+    others: bool
     marked: bool
 
 

@@ -32,12 +32,12 @@ def findings_in(tree: int) -> list[Finding]:
 
 
 def alertable_in(tree: int) -> list[Finding]:
-    """The changes of level and slow changes of a tree that may alert, and those that an alert
-    holds, in order of ids.
+    """The changes of level, slow changes and excursions of a tree that may alert, and those that an
+    alert holds, in order of ids.
     """
     wanted = Q(state__in=Finding.ALERTED) | Q(membership__isnull=False)
     parts = ("series__hardware", "series__mode", "series__metric", "after", "last", "membership")
-    kinds = (Finding.Kind.LEVEL, Finding.Kind.SLOW)
+    kinds = (Finding.Kind.LEVEL, Finding.Kind.SLOW, Finding.Kind.EXCURSION)
     found = Finding.all_kinds.filter(wanted, series__tree=tree, kind__in=kinds)
     return list(found.select_related(*parts).defer("why").order_by("pk"))
 

@@ -46,7 +46,7 @@ WITH lost AS (
            count(*) FILTER (WHERE is_simulated) AS simulated
       FROM lost
 )
-SELECT lost.id, lost.state, lost.opened_at, lost.is_fresh, lost.one_build,
+SELECT lost.id, lost.kind, lost.state, lost.opened_at, lost.is_fresh, lost.one_build,
        lost.rank, lost.leads = 1, counted.open, counted.fresh, counted.simulated,
        tree.name, mode.name, series.hardware_id, lost.is_simulated,
        finding.change_pct, finding.low_pct, finding.high_pct,
@@ -163,6 +163,7 @@ class OpenLoss(NamedTuple):
     """
 
     number: int
+    kind: str
     state: str
     opened_at: datetime
     is_fresh: bool
@@ -206,7 +207,8 @@ class OpenLoss(NamedTuple):
     def is_named(self) -> bool:
         """Whether one commit may be named, and with it its author (`Suspicion.commit`)."""
         is_one = self.is_bisected or (self.commits == 1 and self.is_whole)
-        return is_one and self.chance >= SURE and not self.is_one_build
+        is_level = self.kind == Alert.Kind.LEVEL
+        return is_one and is_level and self.chance >= SURE and not self.is_one_build
 
 
 def open_losses(*, since: datetime, most: int, beside: int) -> list[OpenLoss]:

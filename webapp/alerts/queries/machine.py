@@ -50,7 +50,8 @@ SELECT series.id, tree.id, tree.name, metric.name, metric.unit,
 """
 
 FINDINGS = """
-SELECT finding.series_id, finding.state, finding.verdict, finding.position, revision.name,
+SELECT finding.series_id, finding.kind, finding.state, finding.verdict, finding.position,
+       revision.name,
        previous.position, after.name, after.position, last.name, last.position,
        finding.change_pct, finding.low_pct, finding.high_pct, finding.probability,
        finding.level_before, finding.level, alert.id, alert.state
@@ -63,7 +64,7 @@ SELECT finding.series_id, finding.state, finding.verdict, finding.position, revi
   LEFT JOIN alerts_alertfinding AS member ON member.finding_id = finding.id
   LEFT JOIN alerts_alert AS alert ON alert.id = member.alert_id
  WHERE series.hardware_id = %(hardware)s AND series.variant_id IS NULL
-   AND finding.kind = 'level' AND finding.state = ANY(%(live)s)
+   AND (finding.kind = 'level' OR alert.id IS NOT NULL) AND finding.state = ANY(%(live)s)
    AND NOT (finding.state = %(recovered)s
             AND COALESCE(finding.low_pct < 0 AND finding.high_pct > 0, false))
  ORDER BY finding.series_id, finding.position
@@ -148,9 +149,12 @@ class SeriesOnMachine(NamedTuple):
 
 
 class FindingOnMachine(NamedTuple):
-    """One finding on display; revisions by name and position, percentages new against old."""
+    """One finding on display; revisions by name and position, percentages new against old. Of other
+    kinds than changes of level only those that an alert holds.
+    """
 
     series: int
+    kind: str
     state: str
     verdict: str
     position: int

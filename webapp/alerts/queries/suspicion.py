@@ -27,7 +27,8 @@ class Suspicion:
     """A change began after ``after``, at the latest in ``last``, with ``chance`` given that it is
     real. ``commits`` is how many are known; None where that is one and others may lie between.
     ``is_one_build``: it rests on one build a side, and names nobody's commit. ``is_slow``: it went
-    on from ``after`` to ``last``, and no commit is to blame.
+    on from ``after`` to ``last``, and no commit is to blame. ``is_excursion``: a machine was off at
+    ``last`` alone, and none is either.
     """
 
     after: Revision
@@ -36,12 +37,13 @@ class Suspicion:
     commits: int | None = None
     is_one_build: bool = False
     is_slow: bool = False
+    is_excursion: bool = False
 
     @property
     def commit(self) -> Revision | None:
         """The one that may be named; None while several share the suspicion."""
         is_sure = self.commits == 1 and self.chance >= SURE
-        names_none = self.is_one_build or self.is_slow
+        names_none = self.is_one_build or self.is_slow or self.is_excursion
         return self.last if is_sure and not names_none else None
 
 
@@ -101,6 +103,8 @@ def _is_bisected(alert: Alert) -> bool:
 def _of_alert(alert: Alert, narrowest: tuple[float, Revision] | None) -> Suspicion:
     if alert.is_slow:
         return Suspicion(alert.after, alert.revision, 1.0, is_slow=True)
+    if alert.is_excursion:
+        return Suspicion(alert.after, alert.revision, 1.0, is_excursion=True)
     if _is_bisected(alert):
         return Suspicion(alert.after, alert.likeliest, alert.named_probability or 0.0)
     if narrowest is None:

@@ -3,7 +3,7 @@
 from webapp.alerts.services.analysing import analyse_dirty_series
 from webapp.alerts.services.clock import pass_time
 from webapp.alerts.services.holds import begin_hold, end_holds
-from webapp.alerts.services.joining import join_slow_losses
+from webapp.alerts.services.joining import join_excursions, join_slow_losses
 from webapp.alerts.services.merged_revisions import alerts_that_join, move_conclusions
 from webapp.alerts.services.min_effects import (
     MinEffectError,
@@ -36,6 +36,7 @@ __all__ = [
     "end_holds",
     "ensure_percent",
     "investigate",
+    "join_excursions",
     "join_slow_losses",
     "mark_duplicate",
     "merge",

@@ -28,6 +28,19 @@ def join_slow_losses(source: Hardware, into: Hardware) -> None:
             kept[alert.tree_id] = alert
 
 
+def join_excursions(source: Hardware, into: Hardware) -> None:
+    """Of two at one revision of what is one machine, the older stays."""
+    found = Alert.objects.filter(kind=Alert.Kind.EXCURSION, hardware__in=[source, into])
+    lock_trees(found.values_list("tree_id", flat=True))
+    kept: dict[int, Alert] = {}
+    for alert in found.order_by("pk"):
+        if alert.revision_id in kept:
+            reason = f"{source} and {into} are one machine"
+            join(kept=kept[alert.revision_id], gone=alert, reason=reason)
+        else:
+            kept[alert.revision_id] = alert
+
+
 def join(*, kept: Alert, gone: Alert, reason: str) -> None:
     """Let ``kept`` hold what ``gone`` held: its findings and what bisects hold of it, its log,
     its mails and its number.

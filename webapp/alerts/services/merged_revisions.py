@@ -50,6 +50,7 @@ def _move_findings(source: Revision, into: Revision) -> None:
 def _move_alert(source: Revision, into: Revision) -> None:
     """One alert stands for one commit: that of ``into``, if any, takes over the other's log."""
     Alert.objects.filter(kind=Alert.Kind.SLOW, revision=source).update(revision=into)
+    _move_excursions(source, into)
     moving = Alert.objects.of_levels().filter(revision=source).first()
     if moving is None:
         return
@@ -65,3 +66,15 @@ def _move_alert(source: Revision, into: Revision) -> None:
             gone=moving,
             reason=f"{source} and {into} are one commit: with the log of {moving}",
         )
+
+
+def _move_excursions(source: Revision, into: Revision) -> None:
+    """A machine was odd at what is one commit now: that of ``into`` takes over the other's log."""
+    kind = Alert.Kind.EXCURSION
+    kept = {one.hardware_id: one for one in Alert.objects.filter(kind=kind, revision=into)}
+    for moving in Alert.objects.filter(kind=kind, revision=source).order_by("pk"):
+        if moving.hardware_id in kept:
+            reason = f"{source} and {into} are one commit: with the log of {moving}"
+            join(kept=kept[moving.hardware_id], gone=moving, reason=reason)
+        else:
+            Alert.objects.filter(pk=moving.pk).update(revision=into, likeliest=into)

@@ -12,6 +12,7 @@ from webapp.alerts.plan import plan_changes
 from webapp.alerts.plan.known import CommitRange, Known, KnownAlert, State
 from webapp.alerts.queries.evidence import Read, alertable_in, read_evidence
 from webapp.alerts.queries.holds import holds_in
+from webapp.alerts.services.excursions import reconcile_excursions
 from webapp.alerts.services.slow_losses import reconcile_slow_losses
 from webapp.alerts.services.writing import write_changes
 from webapp.analysis.models import Finding
@@ -38,6 +39,7 @@ def reconcile_alerts(tree: int, *, back: Mapping[int, int] = NOTHING_BACK) -> No
     findings = [row for row in alertable if row.kind == Finding.Kind.LEVEL]
     _reconcile_levels(tree, findings, back)
     reconcile_slow_losses(tree, [row for row in alertable if row.kind == Finding.Kind.SLOW])
+    reconcile_excursions(tree, [row for row in alertable if row.kind == Finding.Kind.EXCURSION])
 
 
 def _reconcile_levels(tree: int, findings: Sequence[Finding], back: Mapping[int, int]) -> None:

@@ -93,6 +93,10 @@ def _lock_as_seen(alert: int, version: int) -> Alert:
         raise TriageError(
             f"Alert {alert} is a slow loss: what belongs to it is told by its window."
         )
+    if row.is_excursion:
+        raise TriageError(
+            f"Alert {alert} is an excursion: its machine and revision tell what belongs to it."
+        )
     return row
 
 

@@ -5,17 +5,18 @@ it goes on loses to the same cause or to several, and one alert is what somebody
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.utils import timezone
 
-from webapp.alerts.models import Alert, AlertEvent, AlertFinding
+from webapp.alerts.models import Alert, AlertEvent
 from webapp.alerts.queries.evidence import is_large, uploaded_as_history
 from webapp.alerts.queries.min_effects import MinEffects
 from webapp.alerts.services.events import Change, write
+from webapp.alerts.services.machine_alerts import add_members, let_go, retracted
 from webapp.alerts.services.opening import open_alert
-from webapp.alerts.services.writing import names_of, store_members
+from webapp.alerts.services.writing import store_members
 from webapp.analysis.models import Finding, Verdict
 
 Kind = AlertEvent.Kind
@@ -37,11 +38,11 @@ def reconcile_slow_losses(tree: int, findings: Sequence[Finding]) -> None:
         alert = next((one for one in alerts if one.hardware_id == hardware), None)
         change = _opened(tree, hardware, rows, now) if alert is None else Change(alert, now)
         _settle(change, rows, is_new=alert is None)
-        _add_members(change, rows, members)
+        add_members(change, rows, members)
         changes.append(change)
     ended = [one for one in alerts if one.is_active and one.hardware_id not in lost]
-    changes += [_retracted(alert, now) for alert in ended]
-    _let_go(findings, lost, changes, members)
+    changes += [retracted(alert, now) for alert in ended]
+    let_go(findings, lost.values(), changes, members)
     store_members(members)
     write(changes)
 
@@ -113,45 +114,3 @@ def _settle(change: Change, rows: Sequence[Finding], *, is_new: bool) -> None:
         alert.history = False
         if alert.state == State.SNOOZED and not alert.triaged:
             change.enter(State.NEW)
-
-
-def _add_members(change: Change, rows: Sequence[Finding], members: dict[int, int | None]) -> None:
-    joining = [row for row in rows if _alert_of(row) != change.alert.pk]
-    if joining:
-        change.note(Kind.JOINED, names_of(joining), joining)
-        members |= dict.fromkeys((row.pk for row in joining), change.alert.pk)
-
-
-def _retracted(alert: Alert, now: datetime) -> Change:
-    """Later runs no longer show it. A person's resolution stays."""
-    change = Change(alert, now)
-    change.note(Kind.RETRACTED)
-    alert.is_active = False
-    if alert.state != State.RESOLVED:
-        change.enter(State.RESOLVED, resolution=Alert.Resolution.RETRACTED)
-    return change
-
-
-def _let_go(
-    findings: Sequence[Finding],
-    lost: Mapping[int, Sequence[Finding]],
-    changes: Sequence[Change],
-    members: dict[int, int | None],
-) -> None:
-    """Take out of the alerts what is no loss worth one any more."""
-    kept = {row.pk for rows in lost.values() for row in rows}
-    by_alert = {change.alert.pk: change for change in changes}
-    leaving: dict[int, list[Finding]] = defaultdict(list)
-    for row in findings:
-        alert = _alert_of(row)
-        if alert is not None and row.pk not in kept:
-            members[row.pk] = None
-            leaving[alert].append(row)
-    for number, rows in leaving.items():
-        if number in by_alert:
-            by_alert[number].note(Kind.LEFT, names_of(rows), rows)
-
-
-def _alert_of(row: Finding) -> int | None:
-    membership: AlertFinding | None = getattr(row, "membership", None)
-    return membership.alert_id if membership else None

@@ -53,7 +53,8 @@ def opened(mail: Mail) -> Message:
     if alert.history or not alert.is_open:
         raise NothingToSay(f"It is {alert.get_state_display()} already.")
     facts = gather(alert.pk)
-    remark = f"It recovered already, by {_recovered_by(facts)}." if _is_recovered(facts) else ""
+    is_over = _is_recovered(facts) and not alert.is_excursion  # which is over by its nature
+    remark = f"It recovered already, by {_recovered_by(facts)}." if is_over else ""
     return _message(mail, facts, remark)
 
 
@@ -183,7 +184,8 @@ def _written(mail: Mail, facts: AlertFacts, remark: str, subscription: Subscript
 
 def _context(facts: AlertFacts) -> Mapping[str, Any]:
     alert, worst = facts.alert, facts.worst
-    shown = [] if alert.is_slow else _suspects_shown(facts)
+    shown = _suspects_shown(facts) if alert.suspects_commits else []
+    more = facts.earlier + len(facts.suspects) - len(shown) if alert.suspects_commits else 0
     return {
         "facts": facts,
         "alert": alert,
@@ -198,7 +200,7 @@ def _context(facts: AlertFacts) -> Mapping[str, Any]:
         "worst_series": series_phrase(worst) if worst else "",
         "commit": facts.suspicion.commit,
         "suspects": [_suspect(one) for one in shown],
-        "suspects_more": 0 if alert.is_slow else facts.earlier + len(facts.suspects) - len(shown),
+        "suspects_more": more,
         "reproduce": _reproduce(worst) if worst else {},
         "links": _links(facts),
     }
@@ -209,7 +211,7 @@ def _request(facts: AlertFacts) -> str:
     worst = facts.worst
     if worst is None or worst.verdict != Verdict.WORSE or not facts.alert.is_open:
         return ""
-    if facts.alert.one_build or not facts.alert.is_active:
+    if facts.alert.one_build or facts.alert.is_excursion or not facts.alert.is_active:
         return ""
     return f"Is the loss in {one_line(str(worst.series.mode), 60)} meant? Say so on the alert."
 
@@ -245,6 +247,9 @@ def _links(facts: AlertFacts) -> list[tuple[str, str]]:
     found = [("Alert", path), ("As of this mail", seen), (_name_of(facts), commit)]
     if worst:
         found.append(("Compare", compare_link(*sides_of(worst))))
+    if worst and alert.is_slow:
+        found.append(("Spread boots over the window", f"{path}#next"))
+    if worst:
         found.append(("Trend", trend_link(worst.series)))
     return [(name, absolute(link)) for name, link in found]
 

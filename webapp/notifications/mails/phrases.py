@@ -5,7 +5,7 @@ import re
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import Suspicion
 from webapp.analysis.models import Finding, Verdict
-from webapp.charts.text import MINUS, chance, finding_sentence, percent
+from webapp.charts.text import MINUS, chance, finding_sentence, largest_parts, percent
 from webapp.notifications.mails.facts import AlertFacts
 from webapp.results.models import Point
 
@@ -13,6 +13,10 @@ PREFIX = "[driftline]"
 QUOTE_MAX = 48
 SERIES_MAX = 60
 SUBJECT_MAX = 250
+OF_THE_MACHINE = (
+    "Several modes agree. Measured in one boot they share its trouble: this tells of this machine "
+    "at this revision, and blames no commit."
+)
 NOT_PRINTED = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
@@ -51,12 +55,25 @@ def subject_line(facts: AlertFacts) -> str:
         return one_line(f"{what}, one build a side: {_pair(facts.suspicion)}", SUBJECT_MAX)
     if facts.alert.is_slow:
         return one_line(f"{what} {_slowly(facts.suspicion)}", SUBJECT_MAX)
+    if facts.alert.is_excursion:
+        return one_line(f"{what} {_once(facts.suspicion)}", SUBJECT_MAX)
     return one_line(f"{what} by {_suspect(facts)}", SUBJECT_MAX)
 
 
 def _slowly(one: Suspicion) -> str:
     """Over what a slow loss went on, where no commit is accused."""
     return f"between {one.after} and {one.last}, no single commit"
+
+
+def _once(one: Suspicion) -> str:
+    """When a machine was off, where no commit is accused."""
+    return f"at {one.last}, one revision, back afterwards"
+
+
+def _parts(worst: Finding) -> str:
+    """``; the largest parts: …`` of a slow loss, where it did not go evenly."""
+    told = largest_parts(worst.parts)
+    return f"; {told}" if told else ""
 
 
 def _pair(one: Suspicion) -> str:
@@ -103,6 +120,9 @@ def verdict_sentence(facts: AlertFacts) -> str:
     )
     if alert.is_slow:
         sentence = f"Slow loss: {series_phrase(worst)} is {size(worst)}, {_slowly(facts.suspicion)}"
+        sentence += _parts(worst)
+    if alert.is_excursion:
+        sentence = f"Excursion: {series_phrase(worst)} is {size(worst)} {_once(facts.suspicion)}"
     more = len(facts.findings) - 1
     if not more:
         return f"{sentence}."
@@ -132,6 +152,8 @@ def surety_sentence(facts: AlertFacts) -> str:
         return ""
     if worst.one_build is not None or facts.alert.is_slow:
         return worst.why
+    if facts.alert.is_excursion:
+        return OF_THE_MACHINE
     step = f"it began after {worst.previous} and not later than {worst.revision}"
     real, here = chance(worst.probability), chance(worst.here)
     return f"The change is real with {real}; if so, {step} with {here}."
@@ -153,5 +175,8 @@ def alert_line(alert: Alert, worst: Finding | None, suspicion: Suspicion) -> str
     if alert.one_build:
         return f"Alert {alert.pk} ({state}): {what}one build a side, {_pair(suspicion)}"
     if alert.is_slow:
-        return f"Alert {alert.pk} ({state}): {what}{_slowly(suspicion)}"
+        parts = _parts(worst) if worst else ""
+        return f"Alert {alert.pk} ({state}): {what}{_slowly(suspicion)}{parts}"
+    if alert.is_excursion:
+        return f"Alert {alert.pk} ({state}): {what}{_once(suspicion)}"
     return f"Alert {alert.pk} ({state}): {what}{alert.verdict} since {since(suspicion)}"

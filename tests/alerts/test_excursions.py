@@ -1,0 +1,198 @@
+"""Excursions that several modes of a machine agree on: one alert, which blames no commit."""
+
+from collections.abc import Mapping
+from uuid import uuid4
+
+import numpy as np
+import pytest
+from django.db import IntegrityError, transaction
+from django.test import Client
+
+from tests import make
+from tests.documents import run_document
+from webapp.accounts.models import User
+from webapp.alerts import services as alerts
+from webapp.alerts.models import Alert
+from webapp.alerts.queries import suspicion_of
+from webapp.alerts.queries.scopes import Scope
+from webapp.alerts.services import TriageError, analyse_dirty_series, set_min_effect
+from webapp.analysis import services
+from webapp.analysis.models import Finding
+from webapp.api.schemas.runs import RunIn
+from webapp.bisects.services import BisectError, draft_bisect
+from webapp.labs import services as labs
+from webapp.notifications.services import notify_events
+from webapp.outbox.messages import compose
+from webapp.outbox.models import Mail
+from webapp.results.models import Revision, Run, Series
+from webapp.results.services import withdraw_run
+
+pytestmark = pytest.mark.django_db
+COUNT, AT = 40, 25
+FAINT, FAR = -0.03, -0.25
+"""Logs: between five and eight standard deviations of a revision, and far beyond eight."""
+
+
+def upload(off: Mapping[str, float]) -> None:
+    """Runs of each mode on one machine; r125 is off by so much (logs), and r126 is back."""
+    agent = labs.create_agent(name="control", lab_name="netlab")
+    rng = np.random.default_rng(3)
+    documents = [
+        run_document(
+            uuid=str(uuid4()),
+            revision=f"r{100 + i}",
+            mode={"workload": mode, "traffic": None, "options": []},
+            samples=(
+                1e6 * np.exp(by * (i == AT) + rng.normal(0, 0.004) + rng.normal(0, 0.004, 5))
+            ).tolist(),
+        )
+        for i in range(COUNT)
+        for mode, by in off.items()
+    ]
+    runs = [RunIn.model_validate(document).document() for document in documents]
+    services.store_runs(agent=agent, runs=runs, register=True)
+    analyse()
+
+
+def analyse() -> None:
+    while analyse_dirty_series().finished:
+        pass
+
+
+def test_modes_that_agree_open_one_alert_that_names_no_commit(client: Client) -> None:
+    make.subscription()
+    upload({"pf": FAINT, "ipfw": FAINT, "forwarding": 0.0})
+
+    alert = Alert.objects.with_revisions().get()
+
+    assert (alert.kind, alert.verdict, alert.state) == ("excursion", "regression", "new")
+    assert (alert.after.name, alert.revision.name) == ("r124", "r125")
+    assert alert.findings.count() == 2
+    assert suspicion_of(alert).commit is None
+    page = client.get(alert.get_absolute_url()).content.decode()
+    assert "One revision against the level around it" in page
+    assert "No bisect: the level is back" in page
+    assert "at r125, one revision, back afterwards; one other series lost" in page
+    assert "no commit is blamed" in page
+    assert "Measure r125 again" in page
+    assert "Find the commit" not in page
+    assert 'id="suspects"' not in page
+    assert "one revision, back afterwards" in client.get("/alerts/").content.decode()
+    front = client.get("/").content.decode()
+    assert 'at <span class="mono">r125</span>, one revision, back afterwards' in front
+    assert "this commit" not in front
+    assert "blames no commit" in front
+    machine = client.get("/hardware/bench/nic/").content.decode()
+    assert "Open here" in machine
+    assert "one revision alone" in machine
+    assert "No confirmed loss stands" in machine
+    commit = client.get("/commits/freebsd-head/r125/").content.decode()
+    assert "Also seen at this revision" in commit
+    assert "Excursion: r125 alone is" in commit
+    assert "suspects this commit" not in commit
+
+
+def test_its_mail_feed_and_api_say_that_it_is_of_the_machine(client: Client) -> None:
+    make.subscription()
+    upload({"pf": FAINT, "ipfw": FAR})
+    notify_events()
+
+    message = compose(Mail.objects.get(kind="alert.opened"))
+
+    assert message.subject.endswith("at r125, one revision, back afterwards")
+    for form in (message.text, message.html):
+        assert "Excursion: ipfw on bench/nic is" in form
+        assert "this machine at this revision, and blames no commit" in form
+        assert "Suspects" not in form
+        assert "recovered already" not in form
+        assert "meant?" not in form
+    feed = client.get("/feeds/freebsd-head.atom").content.decode()
+    assert "one revision, back afterwards" in feed
+    answer = client.get(f"/api/v1/alerts/{Alert.objects.get().pk}").json()
+    assert (answer["kind"], answer["commit"]) == ("excursion", None)
+    assert [one["kind"] for one in answer["findings"]] == ["excursion", "excursion"]
+
+
+@pytest.mark.parametrize(
+    ("off", "listed"),
+    [({"pf": FAINT, "ipfw": 0.0}, 0), ({"pf": FAR, "ipfw": 0.0}, 1), ({"pf": FAR}, 1)],
+)
+def test_one_mode_alone_is_listed_from_eight_deviations_on_and_opens_nothing(
+    client: Client, off: Mapping[str, float], listed: int
+) -> None:
+    upload(off)
+
+    assert not Alert.objects.exists()
+    series = Series.objects.get(mode__name="pf")
+    answer = client.get(f"/api/v1/series/{series.pk}/points").json()
+    assert len(answer["other_findings"]) == listed
+
+
+def test_one_mode_down_and_one_up_do_not_agree() -> None:
+    upload({"pf": FAINT, "ipfw": -FAINT})
+
+    assert not Alert.objects.exists()
+
+
+def test_it_goes_with_the_runs_that_showed_it_and_what_a_person_decided_stays() -> None:
+    upload({"pf": FAINT, "ipfw": FAINT})
+    alert = Alert.objects.get()
+    person = User.objects.create_user("ada", password="a long password")
+    alerts.acknowledge(alert=alert.pk, actor=person, version=alert.version)
+
+    services.mark_for_analysis(Series.objects.values_list("pk", flat=True))
+    analyse()
+    alert.refresh_from_db()
+    assert (alert.state, alert.events.count()) == ("acknowledged", 3)
+
+    withdraw_run(run=Run.objects.get(revision__name="r125", mode__name="pf"), by=None, reason="hot")
+    analyse()
+    alert.refresh_from_db()
+    assert (alert.state, alert.resolution, alert.is_active) == ("resolved", "retracted", False)
+
+
+def test_the_threshold_decides_whether_it_is_worth_an_alert() -> None:
+    upload({"pf": FAINT, "ipfw": FAINT})
+    person = User.objects.create_user("ada", password="a long password")
+
+    set_min_effect(
+        scope=Scope.around(Series.objects.get(mode__name="pf")), percent=20.0, actor=person
+    )
+
+    assert not Alert.objects.filter(is_active=True).exists()
+    assert Finding.all_kinds.filter(kind="excursion").count() == 2
+
+
+def test_it_is_one_for_a_machine_and_a_revision_and_people_cannot_move_its_findings() -> None:
+    upload({"pf": FAINT, "ipfw": FAINT})
+    one = Alert.objects.get()
+    person = User.objects.create_user("ada", password="a long password")
+
+    with pytest.raises(TriageError, match="is an excursion"):
+        alerts.split(
+            alert=one.pk,
+            actor=person,
+            version=one.version,
+            findings=[one.findings.first().pk],  # type: ignore[union-attr]
+            revision=Revision.objects.get(name="r120"),
+        )
+    with pytest.raises(BisectError, match="the next revision is back"):
+        draft_bisect(
+            series=Series.objects.get(mode__name="pf"),
+            good=one.after,
+            bad=one.revision,
+            effect_pct=-3.0,
+            alert=one,
+        )
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Alert.objects.create(
+            kind="excursion",
+            tree=one.tree,
+            hardware=one.hardware,
+            revision=one.revision,
+            after=one.after,
+            likeliest=one.revision,
+            verdict="regression",
+            opened_at=one.opened_at,
+            updated_at=one.updated_at,
+        )
