@@ -135,6 +135,7 @@ class Migration(migrations.Migration):
                             ("software", "software of the lab"),
                             ("power", "power or cooling"),
                             ("other", "other"),
+                            ("note", "note"),
                         ],
                         max_length=8,
                     ),

@@ -49,6 +49,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"happened_at": NOW + timedelta(days=2)}, "happened_at"),
     ({"happened_at": None}, "happened_at"),
     ({"hardware": None}, "hardware"),
+    ({"kind": "note", "begins_epoch": True}, "begins_epoch"),
 ]
 
 

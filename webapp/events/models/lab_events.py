@@ -76,6 +76,7 @@ class LabEvent(models.Model):
         SOFTWARE = "software", "software of the lab"
         POWER = "power", "power or cooling"
         OTHER = "other", "other"
+        NOTE = "note", "note"
 
     class Source(models.TextChoices):
         PERSON = "person", "a person"

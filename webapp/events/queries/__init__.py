@@ -5,6 +5,7 @@ from webapp.events.queries.canaries import Boot, WatchedCanary, watch
 from webapp.events.queries.epochs import ONE_EPOCH, Epochs, epochs_of
 from webapp.events.queries.nearby import Disturbance, Window, disturbances
 from webapp.events.queries.positions import LocatedEvent, events_along
+from webapp.events.queries.stamp import chart_stamp
 
 __all__ = [
     "ONE_EPOCH",
@@ -16,6 +17,7 @@ __all__ = [
     "WatchedCanary",
     "Window",
     "axis_of",
+    "chart_stamp",
     "disturbances",
     "epochs_of",
     "events_along",

@@ -93,7 +93,8 @@ def _located(rows: "RawQuerySet[LabEvent]", tree: Tree) -> Iterator[LocatedEvent
         before = row.measured_before  # type: ignore[attr-defined]
         subject = _subject(row, tree)
         if first is not None:
-            ends = f"{row.first_name} to {row.last_name}"  # type: ignore[attr-defined]
+            names = (row.first_name, row.last_name)  # type: ignore[attr-defined]
+            ends = " to ".join(dict.fromkeys(names))
             yield LocatedEvent(row, first - 1, last, subject, ends)
         elif before is not None and row.happened_at is not None:
             yield LocatedEvent(row, before, None, subject, f"{row.happened_at:%Y-%m-%d}")

@@ -176,6 +176,8 @@ def _problems(fields: EventFields, now: datetime) -> Iterator[Problem]:
         yield Problem("lab", "give hardware or a whole lab, not both")
     if fields.hardware is None and fields.lab is None and fields.tree is None:
         yield Problem("hardware", "give hardware, a lab, or a tree that it concerns")
+    if fields.kind == LabEvent.Kind.NOTE and fields.begins_epoch:
+        yield Problem("begins_epoch", "a note begins no epoch; choose what happened as its kind")
     yield from _wrong_with_when(fields, now)
 
 
