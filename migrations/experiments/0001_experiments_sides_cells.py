@@ -185,6 +185,7 @@ class Migration(migrations.Migration):
                             ("kept", "kept from a comparison"),
                             ("imported", "imported from a directory"),
                             ("note", "note"),
+                            ("margin", "margin changed"),
                             ("concluded", "concluded"),
                             ("given up", "given up"),
                         ],

@@ -1,14 +1,23 @@
 """Experiments from directories and comparisons: frozen, stored once, with what was typed."""
 
+from collections.abc import Sequence
+from uuid import uuid4
+
 import pytest
 from django.utils import timezone
 
 from tests import make
 from tests.experiments.steps import FAST, LABELS, SLOW, imported, readme, store
 from webapp.analysis.models import SeriesSettings
-from webapp.analysis.queries import Side, SideError
+from webapp.analysis.queries import PointRow, Side, SideError, as_points
 from webapp.experiments.models import Experiment
-from webapp.experiments.queries import contradictions, frozen_table, machine_lines
+from webapp.experiments.queries import (
+    contradictions,
+    frozen_points,
+    frozen_table,
+    machine_lines,
+)
+from webapp.experiments.queries.frozen import FrozenPoints
 from webapp.experiments.services import (
     Directory,
     add_note,
@@ -16,9 +25,10 @@ from webapp.experiments.services import (
     give_up,
     import_directory,
     keep_comparison,
+    set_margin,
 )
 from webapp.merging.services import merge_modes
-from webapp.results.models import Mode, Series
+from webapp.results.models import Mode, Run, Series
 from webapp.results.services import Unprocessable, withdraw_run
 
 pytestmark = pytest.mark.django_db
@@ -91,7 +101,7 @@ def test_sent_twice_it_is_stored_once_as_it_was() -> None:
 def test_runs_of_one_side_of_another_lab_or_unknown_make_none() -> None:
     runs = store()
     lab, other = runs[0].agent.lab, make.lab("elsewhere")
-    unknown = Directory("d", "", [make.uuid.uuid4()])
+    unknown = Directory("d", "", [uuid4()])
     one_side = Directory("d", "", [runs[0].uuid])
     both = Directory("d", "", [run.uuid for run in runs])
     for whose, directory in ((lab, unknown), (lab, one_side), (other, both)):
@@ -106,10 +116,31 @@ def test_later_runs_later_margins_and_withdrawals_leave_it_as_it_was() -> None:
     store(label="second", build="#1")
     SeriesSettings.objects.create(series=Series.objects.get(), margin_pct=50.0)
     operator = make.user("op", role="operator")
-    withdraw_run(run=make.Run.objects.order_by("pk")[0], by=operator, reason="wrong NIC")
+    withdraw_run(run=Run.objects.order_by("pk")[0], by=operator, reason="wrong NIC")
     after = frozen_table(again(found)).table.rows[0]
     assert [tuple(one.samples) for one in after.sets] == [SLOW, FAST]
     assert after.judged == before.judged
+
+
+def test_points_say_what_the_samples_of_then_say() -> None:
+    store("ipfw", label="another", build="#2")
+    found = imported(readme(), runs=[*store(), *store("forwarding")])
+    by_points = frozen_points(found)
+    assert by_points.table.rows
+    assert_same(by_points, found)
+    store(label="second", build="#1")  # the point of pf has runs that the experiment has not
+    later = frozen_points(again(found))
+    assert later.table.rows == assert_same(later, again(found))
+    assert [one.base.n for one in later.table.rows] == [len(SLOW)] * 2
+
+
+def assert_same(by_points: FrozenPoints, found: Experiment) -> Sequence[PointRow]:
+    by_samples = frozen_table(found)
+    rows = as_points(by_samples.table).rows
+    assert (by_points.cells, by_points.lost) == (by_samples.cells, by_samples.lost)
+    for ours, theirs in zip(by_points.table.rows, rows, strict=True):
+        assert (ours.judged, ours.points) == (theirs.judged, theirs.points)
+    return rows
 
 
 def test_a_merge_of_modes_takes_its_cells_along() -> None:
@@ -130,7 +161,7 @@ def test_a_typed_commit_that_was_not_measured_is_said() -> None:
 
 def test_bench_facts_say_machine_and_kernels() -> None:
     found = imported()
-    lines = machine_lines(found, frozen_table(found).table)
+    lines = machine_lines(found, frozen_points(found).table)
     assert lines[0] == "bench, nic"
     assert "freebsd-head r300000, r300001" in lines[1]
     assert lines[-1] == "Session first"
@@ -153,6 +184,66 @@ def test_nothing_to_compare_is_nothing_to_keep() -> None:
             sides=[SIDES[0], Side("freebsd-head", "r1005")], asof=timezone.now(), owner=None
         )
     assert not Experiment.objects.exists()
+
+
+def test_a_margin_is_set_for_every_cell_and_logged() -> None:
+    found, ada = imported(runs=[*store(), *store("forwarding")]), make.user("ada", role="triager")
+    verdicts = [row.judged[0].label for row in frozen_points(found).table.rows]
+    assert verdicts == ["builds differ"] * 2
+    set_margin(experiment=found, actor=ada, margin_pct=30.0)
+    changed = again(found)
+    assert [row.judged[0].label for row in frozen_points(changed).table.rows] == ["equivalent"] * 2
+    set_margin(experiment=changed, actor=ada, margin_pct=30.0)  # nothing to log
+    (event,) = found.events.filter(kind="margin")
+    assert (event.actor, event.text) == (ada, "2 % → 30 %")
+
+
+@pytest.mark.parametrize("margin", [0.0, -1.0, 101.0, float("nan"), float("inf")])
+def test_a_margin_that_is_no_percentage_is_refused(margin: float) -> None:
+    found = imported()
+    with pytest.raises(Unprocessable, match="margin"):
+        set_margin(experiment=found, actor=make.user("ada", role="triager"), margin_pct=margin)
+    assert again(found).margin_pct == 2.0
+
+
+def test_a_directory_of_two_sessions_keeps_to_both() -> None:
+    runs = [*store(label="monday"), *store(label="tuesday", build="#1")]
+    found = imported(runs=runs)
+    assert [side.session for side in found.sides.all()] == ["monday|tuesday"] * 2
+    store(label="wednesday", build="#2")
+    for table in (frozen_points(found).table, as_points(frozen_table(found).table)):
+        assert [point.n for point in table.rows[0].points] == [2 * len(SLOW)] * 2
+    lines = machine_lines(found, frozen_points(found).table)
+    assert lines[-2:] == ["Session monday", "Session tuesday"]
+
+
+def test_facts_tell_traffic_load_and_tuning() -> None:
+    runs = store()
+    command = (
+        "pkt-gen -f tx -l 60 -R 1000000 -d 198.19.1.1:2000-198.19.1.100 -s 198.18.1.1-198.18.1.20"
+    )
+    facts = {"senders": 2, "sender_command": command, "routes": "2 static routes"}
+    tuned = ({"harvest.mask": "351"}, {"harvest.mask": "351", "net.x": "1"})
+    for run, sysctl in zip(runs, tuned, strict=True):
+        run.facts = {**facts, "sysctl": sysctl}
+        run.save(update_fields=["facts"])
+    found = imported(runs=runs)
+    lines = machine_lines(found, frozen_points(found).table)
+    traffic = "2 senders, 2,000 flows, frames of 60 bytes, load limited to 1,000,000 packets/s"
+    assert traffic in lines
+    assert lines[-3:] == ["2 static routes", "harvest.mask=351", "Session first"]
+
+
+@pytest.mark.parametrize("command", ["-s x -d y", "-s 1.2.3.4-1.2.3.2 -d 1.2.3.4", "-s - -d -"])
+def test_a_command_that_tells_no_flows_says_nothing(command: str) -> None:
+    runs = store()
+    for run in runs:
+        run.facts = {"sender_command": command, "sysctl": ["odd"], "routes": None}
+        run.save(update_fields=["facts"])
+    found = imported(runs=runs)
+    text = " ".join(machine_lines(found, frozen_points(found).table))
+    assert "flows" not in text
+    assert "odd" not in text
 
 
 def test_people_note_conclude_and_give_up() -> None:

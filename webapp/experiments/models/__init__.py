@@ -4,4 +4,11 @@ from webapp.experiments.models.events import ExperimentEvent
 from webapp.experiments.models.experiments import QUESTION_MAX, SOURCE_MAX, Experiment
 from webapp.experiments.models.parts import Cell, Side
 
-__all__ = ["QUESTION_MAX", "SOURCE_MAX", "Cell", "Experiment", "ExperimentEvent", "Side"]
+__all__ = [
+    "QUESTION_MAX",
+    "SOURCE_MAX",
+    "Cell",
+    "Experiment",
+    "ExperimentEvent",
+    "Side",
+]

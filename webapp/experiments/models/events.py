@@ -15,6 +15,7 @@ class ExperimentEvent(models.Model):
         KEPT = "kept", "kept from a comparison"
         IMPORTED = "imported", "imported from a directory"
         NOTE = "note", "note"
+        MARGIN = "margin", "margin changed"
         CONCLUDED = "concluded", "concluded"
         GIVEN_UP = "given up", "given up"
 

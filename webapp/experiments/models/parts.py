@@ -9,6 +9,9 @@ from webapp.analysis.queries import Side as ComparedSide
 from webapp.experiments.models.experiments import Experiment
 from webapp.results.models import Hardware, Metric, Mode, Revision, Variant
 
+SESSION_MAX = 300
+"""Characters of the sessions of a side together."""
+
 
 class Side(models.Model):
     """One kernel, or one set of options; the first of an experiment is its baseline.
@@ -36,7 +39,7 @@ class Side(models.Model):
         Metric, on_delete=models.PROTECT, null=True, blank=True, related_name="+", db_index=False
     )
     options = ArrayField(models.CharField(max_length=100), default=list, blank=True)
-    session = models.CharField(max_length=300, blank=True)
+    session = models.CharField(max_length=SESSION_MAX, blank=True)
 
     class Meta:
         ordering = ["experiment", "order"]

@@ -2,19 +2,26 @@
 
 import re
 from collections.abc import Sequence
+from ipaddress import AddressValueError, IPv4Address
 
-from webapp.analysis.queries import ComparedTable
+from webapp.analysis.queries import SESSION_MARK, PointTable
 from webapp.experiments.models import Experiment
 from webapp.results.models import Run
 
 MOST_MACHINES = 20
+MOST_SETTINGS = 20
+LONGEST = 200
+"""Characters of a fact that are shown."""
+
+_RANGE = re.compile(r"(?:^|\s)-([sd])\s+(\S+)")
+_RATE = re.compile(r"(?:^|\s)-R\s+(\d{1,12})\b", re.ASCII)
 _LENGTH = re.compile(r"(?:^|\s)-l\s+(\d{1,5})\b", re.ASCII)
-_FACTS = ("release", "senders", "sender_command")
+_FACTS = ("release", "senders", "sender_command", "routes", "sysctl")
 
 
-def machine_lines(experiment: Experiment, table: ComparedTable) -> list[str]:
-    """Machines, kernels, traffic; what no fact says is left out. One statement."""
-    machines = dict.fromkeys(row.sets[0].hardware.shown_name for row in table.rows)
+def machine_lines(experiment: Experiment, table: PointTable) -> list[str]:
+    """Machines, kernels, traffic and tuning; what no fact says is left out. One statement."""
+    machines = dict.fromkeys(row.base.hardware.shown_name for row in table.rows)
     shown = list(machines)[:MOST_MACHINES]
     more = len(machines) - len(shown)
     facts = _facts(experiment, table)
@@ -25,20 +32,20 @@ def machine_lines(experiment: Experiment, table: ComparedTable) -> list[str]:
         *([f"{more} more machines"] if more else []),
         " ".join(filter(None, [releases, experiment.tree.name, ", ".join(kernels)])),
         *_traffic(facts),
-        *(f"Session {one}" for one in dict.fromkeys(side.session for side in table.sides) if one),
+        *_tuning(facts),
+        *(f"Session {one}" for one in _sessions(table)),
     ]
 
 
-def _facts(experiment: Experiment, table: ComparedTable) -> list[tuple[str | None, ...]]:
+def _facts(experiment: Experiment, table: PointTable) -> list[tuple[object, ...]]:
     """The facts that its runs have, each combination once."""
     runs = Run.objects.filter(
         revision__in=table.revisions,
-        hardware__in={one.hardware.pk for row in table.rows for one in row.sets},
+        hardware__in={one.hardware.pk for row in table.rows for one in row.points},
         received_at__lte=experiment.asof,
     )
-    sessions = {side.session for side in table.sides}
-    if "" not in sessions:
-        runs = runs.filter(session__in=sessions)
+    if all(side.session for side in table.sides):
+        runs = runs.filter(session__in={one for side in table.sides for one in side.sessions})
     return list(runs.order_by().values_list(*(f"facts__{name}" for name in _FACTS)).distinct())
 
 
@@ -46,10 +53,58 @@ def _values(facts: Sequence[tuple[object, ...]], column: int) -> list[str]:
     return sorted({str(row[column]) for row in facts if row[column] is not None})
 
 
+def _sessions(table: PointTable) -> list[str]:
+    """Each that a side names, once; where it names several, they alone."""
+    several = (one for side in table.sides for one in side.session.split(SESSION_MARK))
+    return list(filter(None, dict.fromkeys(several)))
+
+
 def _traffic(facts: Sequence[tuple[object, ...]]) -> list[str]:
-    senders = _values(facts, 1)
-    lengths = {found[1] for text in _values(facts, 2) if (found := _LENGTH.search(text))}
-    frames = ", ".join(sorted(lengths, key=int))
+    """Senders, flows and frames, and the rate where the senders were held to one."""
+    senders, commands = _values(facts, 1), _values(facts, 2)
     count = f"{senders[0]} sender{'s' if senders[0] != '1' else ''}" if len(senders) == 1 else ""
-    length = f"frames of {frames} bytes" if frames else ""
-    return [", ".join(filter(None, [count, length]))] if count or length else []
+    flows = {one for text in commands if (one := _flows(text))}
+    frames = ", ".join(_numbers(_LENGTH, commands))
+    rates = _numbers(_RATE, commands)
+    load = f"load limited to {int(rates[0]):,} packets/s" if len(rates) == 1 else ""
+    parts = [
+        count,
+        f"{flows.pop():,} flows" if len(flows) == 1 else "",
+        f"frames of {frames} bytes" if frames else "",
+        load,
+    ]
+    return [", ".join(filter(None, parts))] if any(parts) else []
+
+
+def _numbers(pattern: re.Pattern[str], texts: Sequence[str]) -> list[str]:
+    return sorted({found[1] for text in texts if (found := pattern.search(text))}, key=int)
+
+
+def _flows(command: str) -> int:
+    """Source addresses times destinations of a pkt-gen command; 0 where it does not tell both."""
+    ranges = dict(_RANGE.findall(command))
+    return _addresses(ranges.get("s", "")) * _addresses(ranges.get("d", ""))
+
+
+def _addresses(text: str) -> int:
+    """How many IPv4 addresses ``198.18.1.1:2000-198.18.1.20`` are; 0 where it is no range."""
+    ends = [end.partition(":")[0] for end in text.split("-")]
+    try:
+        first, last = (int(IPv4Address(end)) for end in (ends[0], ends[-1]))
+    except AddressValueError:
+        return 0
+    return max(last - first + 1, 0)
+
+
+def _tuning(facts: Sequence[tuple[object, ...]]) -> list[str]:
+    """The routes, and the settings that all its runs had alike."""
+    routes = _values(facts, 3)
+    settings = [row[4] for row in facts if isinstance(row[4], dict)]
+    alike = {
+        name: value
+        for name, value in (settings[0] if settings else {}).items()
+        if all(one.get(name) == value for one in settings)
+    }
+    shown = [f"{name}={value}"[:LONGEST] for name, value in sorted(alike.items())]
+    tuned = ", ".join(shown[:MOST_SETTINGS])
+    return [*([routes[0][:LONGEST]] if len(routes) == 1 else []), *([tuned] if tuned else [])]

@@ -1,11 +1,22 @@
 """What an experiment compares, as it was: the same runs, the same knowledge of their noise."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from webapp.analysis.queries import ComparedRow, ComparedTable, SeriesFacts, compare_sides
+from webapp.analysis.queries import (
+    ComparedRow,
+    ComparedTable,
+    PointTable,
+    SeriesFacts,
+    Side,
+    SidePoint,
+    as_points,
+    compare_points,
+    compare_sides,
+)
 from webapp.experiments.models import Cell, Experiment
 from webapp.results.models import Series
+from webapp.stats.better import Better
 from webapp.stats.compare import BuildNoise
 from webapp.stats.defaults import MARGIN_PCT
 
@@ -22,9 +33,19 @@ class FrozenTable:
     lost: tuple[Cell, ...]
 
 
-def frozen_table(experiment: Experiment) -> FrozenTable:
-    """In the order of its cells, its sets by the lab's own labels. The number of statements depends
-    on the number of sides only. Needs `with_subjects`.
+@dataclass(frozen=True, slots=True)
+class FrozenPoints:
+    """The same without samples."""
+
+    table: PointTable
+    cells: tuple[Cell, ...]
+    lost: tuple[Cell, ...]
+
+
+def frozen_table(experiment: Experiment, only: Collection[int] | None = None) -> FrozenTable:
+    """In the order of its cells, its sets by the lab's own labels; with ``only`` the cells of these
+    series (ids), and what is else there is lost. The number of statements depends on the number of
+    sides only. Needs `with_subjects`.
 
     Raises:
         webapp.analysis.queries.SideError: what was measured of a side is gone.
@@ -33,10 +54,9 @@ def frozen_table(experiment: Experiment) -> FrozenTable:
     known = {(cell.hardware_id, cell.mode_id, cell.metric_id): cell for cell in cells}
 
     def judged_by(series: Iterable[Series]) -> Mapping[int, SeriesFacts]:
-        return {one.pk: _facts(one, known.get(_key(one))) for one in series}
+        return {one.pk: _facts(one.better, known.get(_key(one))) for one in series}
 
-    sides = [side.compared for side in experiment.sides.all()]
-    table = compare_sides(sides, experiment.asof, judged_by)
+    table = compare_sides(_sides(experiment), experiment.asof, judged_by, only)
     rows = {_key_of(row): row for row in table.rows}
     found = [(cell, rows[key]) for key, cell in known.items() if key in rows]
     return FrozenTable(
@@ -44,6 +64,42 @@ def frozen_table(experiment: Experiment) -> FrozenTable:
         cells=tuple(cell for cell, _ in found),
         lost=tuple(cell for key, cell in known.items() if key not in rows),
     )
+
+
+def frozen_points(experiment: Experiment) -> FrozenPoints:
+    """All cells, by what points keep of their samples; where a point pools other runs now than
+    then, by the samples. As `frozen_table`.
+    """
+    cells = list(experiment.cells.all())
+    known = {(cell.hardware_id, cell.mode.name, cell.metric.name): cell for cell in cells}
+
+    def judged_by(base: SidePoint) -> SeriesFacts:
+        return _facts(base.better, known.get((base.hardware.pk, base.mode, base.metric)))
+
+    table = compare_points(_sides(experiment), experiment.asof, judged_by)
+    if table is None:
+        frozen = frozen_table(experiment)
+        return FrozenPoints(as_points(frozen.table), frozen.cells, frozen.lost)
+    _forget_facts(table)
+    bases = ((row.base, row) for row in table.rows)
+    rows = {(base.hardware.pk, base.mode, base.metric): row for base, row in bases}
+    found = [(cell, rows[key]) for key, cell in known.items() if key in rows]
+    return FrozenPoints(
+        table=replace(table, rows=tuple(row for _, row in found)),
+        cells=tuple(cell for cell, _ in found),
+        lost=tuple(cell for key, cell in known.items() if key not in rows),
+    )
+
+
+def _forget_facts(table: PointTable) -> None:
+    """Machines are called by what does not change with the next upload, as in `frozen_table`."""
+    machines = {one.hardware.pk: one.hardware for row in table.rows for one in row.points}
+    for hardware in machines.values():
+        hardware.fact_cpu = hardware.fact_nic = None  # type: ignore[attr-defined]
+
+
+def _sides(experiment: Experiment) -> list[Side]:
+    return [side.compared for side in experiment.sides.all()]
 
 
 def _key(series: Series) -> Key:
@@ -55,13 +111,13 @@ def _key_of(row: ComparedRow) -> Key:
     return base.hardware.pk, base.mode.pk, row.metric.pk
 
 
-def _facts(series: Series, cell: Cell | None) -> SeriesFacts:
+def _facts(better: Better, cell: Cell | None) -> SeriesFacts:
     if cell is None:  # measured by then, and not kept: its row is dropped
-        return SeriesFacts(series.better, MARGIN_PCT, None)
+        return SeriesFacts(better, MARGIN_PCT, None)
     noise = None
     if cell.build_noise_pct is not None and cell.build_noise_df is not None:
         noise = BuildNoise(cell.build_noise_pct, cell.build_noise_df)
-    return SeriesFacts(series.better, cell.margin_pct, noise)
+    return SeriesFacts(better, cell.margin_pct, noise)
 
 
 def _labelled(row: ComparedRow, cell: Cell) -> ComparedRow:

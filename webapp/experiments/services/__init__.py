@@ -1,6 +1,6 @@
 """Writes about experiments: made from a comparison or a directory, then noted on and concluded."""
 
-from webapp.experiments.services.concluding import add_note, conclude, give_up
+from webapp.experiments.services.concluding import add_note, conclude, give_up, set_margin
 from webapp.experiments.services.importing import Directory, import_directory
 from webapp.experiments.services.keeping import keep_comparison
 
@@ -11,4 +11,5 @@ __all__ = [
     "give_up",
     "import_directory",
     "keep_comparison",
+    "set_margin",
 ]

@@ -1,15 +1,23 @@
 """An experiment from a directory of an archive: its runs, and what its README says of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from webapp.analysis.queries import BlockOptions, ComparedRow, ComparedTable, Side, compare_sides
+from webapp.analysis.queries import (
+    SESSION_MARK,
+    BlockOptions,
+    ComparedRow,
+    ComparedTable,
+    Side,
+    compare_sides,
+)
 from webapp.experiments.arranging import Measured, arrange
 from webapp.experiments.models import QUESTION_MAX, Experiment, ExperimentEvent
+from webapp.experiments.models.parts import SESSION_MAX
 from webapp.experiments.services.freezing import TypedCell, add_parts
 from webapp.experiments.services.keeping import title_of
 from webapp.experiments.typed import (
@@ -109,8 +117,7 @@ def _measured(lab: Lab, runs: Sequence[UUID]) -> list[Measured]:
         .select_related("revision__tree", "hardware", "mode", "variant")
         .defer("facts", "sources", "warnings")
     )
-    sessions = {run.session for run in found}
-    session = sessions.pop() if len(sessions) == 1 else ""
+    session = _sessions_of(found)
     return [
         Measured(
             tree=run.revision.tree.name,
@@ -123,6 +130,14 @@ def _measured(lab: Lab, runs: Sequence[UUID]) -> list[Measured]:
         )
         for run in found
     ]
+
+
+def _sessions_of(runs: Iterable[Run]) -> str:
+    """Those of the runs, as a side writes them; empty, which takes all, where a run names none or
+    they are too long to be kept."""
+    names = sorted({run.session for run in runs})
+    text = SESSION_MARK.join(names)
+    return text if all(names) and len(text) <= SESSION_MAX else ""
 
 
 def _of_runs(table: ComparedTable, measured: Sequence[Measured]) -> ComparedTable:
