@@ -76,6 +76,13 @@ def test_a_change_shows_both_levels_and_the_revision_where_it_began() -> None:
     assert paths(image, "tri")
 
 
+def test_a_slow_change_fills_the_gap_to_the_old_level_and_has_no_step() -> None:
+    slow = change(is_slow=True, after=0, last=3, at=3)
+    image = ET.fromstring(around.draw(slow, described="pf lost 20 % slowly"))
+    assert len(paths(image, "bw")) == 1
+    assert not paths(image, "tri")
+
+
 def test_figures_of_levels_that_are_near_do_not_touch() -> None:
     image = ET.fromstring(around.draw(change(since=100.2, before=100.0), described=""))
     heights = [float(str(one.get("y"))) for one in image.iter(f"{SPACE}text")][:2]

@@ -57,6 +57,7 @@ class Around:
     levels: Sequence[Level] = ()
     lows: Sequence[float | None] = ()
     highs: Sequence[float | None] = ()
+    is_slow: bool = False
 
 
 def draw(around: Around, *, described: str, size: Size = CARD) -> str:
@@ -74,6 +75,7 @@ def draw(around: Around, *, described: str, size: Size = CARD) -> str:
     children = (
         svg.element("path", d=f"M6 {bottom:.1f}H{right:.1f}", class_="axis"),
         _suspects(around, x, bottom),
+        *(_gap(around, x, y) if around.is_slow else ()),
         *_whiskers(around, x, y),
         svg.element(
             "path",
@@ -82,7 +84,7 @@ def draw(around: Around, *, described: str, size: Size = CARD) -> str:
             stroke_width="4.4",
         ),
         *levels(drawn, x, y),
-        *_riser(around, at, y, right),
+        *(() if around.is_slow else _riser(around, at, y, right)),
         *_figures(around, y, right + 6),
         *_names(around, at, right, size.height - 3),
     )
@@ -127,6 +129,24 @@ def _riser(around: Around, at: float, y: Scale, right: float) -> list[str]:
         svg.element("path", d=f"M{at:.1f} {start:.1f}H{right:.1f}", class_="was"),
         svg.element("path", d=f"M{at:.1f} {start:.1f}V{end:.1f}", class_=f"riser {around.verdict}"),
         svg.element("path", d=triangle, class_=f"tri {around.verdict}"),
+    ]
+
+
+def _gap(around: Around, x: Scale, y: Scale) -> list[str]:
+    """What a slow change took or brought: between the old level, in dashes, and the line down or
+    up to the new one.
+    """
+    start, end = x(max(around.after, 0)), x(around.last)
+    old, new = y.clamped(around.before), y.clamped(around.since)
+    return [
+        svg.element(
+            "path",
+            d=f"M{start:.1f} {old:.1f}H{end:.1f}V{new:.1f}z",
+            class_={"worse": "bw", "better": "bb"}.get(around.verdict, "bn"),
+            fill_opacity=".14",
+        ),
+        svg.element("path", d=f"M{start:.1f} {old:.1f}H{end:.1f}", class_="was"),
+        svg.element("path", d=f"M{end:.1f} {old:.1f}V{new:.1f}", class_=f"riser {around.verdict}"),
     ]
 
 

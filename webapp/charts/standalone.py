@@ -27,7 +27,7 @@ class Sheet:
 
     @classmethod
     def of(cls, *, theme_css: str, charts_css: str) -> "Sheet":
-        """From the text of ``theme.css`` and ``charts.css``."""
+        """From the text of ``theme.css``, and of ``charts.css`` with ``small-charts.css``."""
         properties = dict(_PROPERTY.findall(_COMMENT.sub("", theme_css)))
         colours = {
             theme: {

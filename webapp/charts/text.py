@@ -176,3 +176,13 @@ def common(ways: Iterable[str]) -> str:
     """The direction that all of them share, empty where they differ."""
     found = set(ways)
     return found.pop() if len(found) == 1 else ""
+
+
+def largest_parts(parts: Iterable[tuple[str, str, float]]) -> str:
+    """``the largest parts: −3.1 % from r300100 to r301200, −2 % from r305000 to r306000`` of a slow
+    loss, each ``(after, up to, percent)``; empty where it went evenly.
+    """
+    told = [f"{percent(pct)} % from {after} to {up_to}" for after, up_to, pct in parts]
+    if not told:
+        return ""
+    return f"the largest part{'s' if len(told) > 1 else ''}: {', '.join(told)}"

@@ -6,6 +6,7 @@ import { drawn } from "./text.js";
 const ROW = 13;
 const ROWS = 3;
 const DIAMOND = 4.5;
+const [NOTE, FOLD] = [10, 3]; // a sheet with a folded corner
 const SQUARE = 16;
 const CHARACTER = 6.2; // pixels of a letter of 11 px
 
@@ -16,10 +17,19 @@ export function markerLines({ chart, x }, top, base) {
     if (at === null) continue;
     parts.push(drawn("path", { d: `M${at} ${top}V${base}`, class: `marker-line ${one.kind}` }));
     if (one.kind === "release") continue;
-    const d = `M${at} ${base - DIAMOND}l${DIAMOND} ${DIAMOND}-${DIAMOND} ${DIAMOND}-${DIAMOND}-${DIAMOND}z`;
+    const d = one.kind === "note" ? sheet(at, base) : diamond(at, base);
     parts.push(drawn("path", { d, class: `diamond ${one.kind}` }));
   }
   return parts;
+}
+
+function diamond(at, base) {
+  return `M${at} ${base - DIAMOND}l${DIAMOND} ${DIAMOND}-${DIAMOND} ${DIAMOND}-${DIAMOND}-${DIAMOND}z`;
+}
+
+function sheet(at, base) {
+  const side = NOTE - FOLD;
+  return `M${at - NOTE / 2} ${base - NOTE / 2}h${side}l${FOLD} ${FOLD}v${side}h-${NOTE}z`;
 }
 
 export function markerTexts({ chart, x, isNarrow }, top) {

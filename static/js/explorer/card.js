@@ -1,6 +1,7 @@
 // The docked card: everything about B, beside the chart and never over it.
 
 import { sideText } from "./address.js";
+import { sizeText } from "./marks.js";
 import { address, element, link, number, percent } from "./text.js";
 
 const MARKS = { worse: "▾", better: "▴" };
@@ -17,8 +18,10 @@ function content(state, side) {
   const focus = chart.series.find((one) => one.id === side.id);
   const revision = chart.revisions.name[side.at];
   const subject = chart.revisions.subject[side.at];
-  const changes = chart.series.flatMap((one) =>
-    one.found.filter((found) => found.index === side.at).map((found) => changeLine(one, found)));
+  const changes = chart.series.flatMap((one) => [
+    ...one.found.filter((found) => found.index === side.at).map((found) => changeLine(one, found)),
+    ...one.marks.filter((found) => found.index === side.at).map((found) => markLine(one, found)),
+  ]);
   return [
     element("p", { class: "title" }, element("strong", { class: "revision" }, revision), ` ${subject}`),
     ...pointLines(chart, focus, side.at),
@@ -72,6 +75,16 @@ function changeLine(series, found) {
   ];
 }
 
+const KINDS = { excursion: "excursion", slow: "slow change", noise: "change of noise", modes: "change of modes" };
+
+function markLine(series, found) {
+  const size = element("strong", { class: found.verdict }, sizeText(found));
+  return [
+    element("p", { class: "found" }, size, ` ${series.name}, ${KINDS[found.kind]}, ${found.state}`),
+    element("p", { class: "muted" }, found.why),
+  ];
+}
+
 export function commitPage(chart, at) {
   return `/commits/${encodeURIComponent(chart.tree)}/${encodeURIComponent(chart.revisions.name[at])}/`;
 }
@@ -88,6 +101,12 @@ function actions(chart, series, side) {
   if (index !== undefined) {
     const pairs = [["part", "runs"], ["hardware", series.hardware], ["mode", series.mode]];
     buttons.push(button(`${address(commitPage(chart, side.at), pairs)}#runs`, "Its runs"));
+  }
+  const { note } = document.querySelector("#chart").dataset;
+  if (note) {
+    const revision = chart.revisions.name[side.at];
+    const pairs = [["kind", "note"], ["tree", chart.tree], ["hardware", series.hardware], ["first", revision]];
+    buttons.push(button(address(note, pairs), "Add a note"));
   }
   return element("p", { class: "actions" }, ...buttons, element("kbd", {}, "Esc"));
 }

@@ -25,13 +25,18 @@ function scaled(series, places) {
     lows: times(series.low),
     highs: times(series.high),
     levels: series.levels.map(([first, last, ...heights]) => [first, last, ...times(heights)]),
-    found: series.found.map((one) => ({
-      ...one,
-      index: series.revision[one.at],
-      from: one.before * factor,
-      to: one.since * factor,
-    })),
+    found: series.found.map((one) => placed(one, series, factor)),
+    marks: series.marks.map((one) => placed(one, series, factor)),
     at: new Map(series.revision.map((revision, at) => [revision, at])),
+  };
+}
+
+function placed(found, series, factor) {
+  return {
+    ...found,
+    index: series.revision[found.at],
+    from: found.before * factor,
+    to: found.since * factor,
   };
 }
 

@@ -19,7 +19,7 @@ export function showRange(state, clear) {
     element("h2", {}, `${names[0]} to ${names[1]}`),
     ...(chart.isThinned ? [element("p", { class: "note" }, "Of the points drawn: extremes of each column of pixels.")] : []),
     links(chart, names, clear),
-    element("div", { class: "scroll" }, table),
+    element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Statistics of the range" }, table),
   );
 }
 

@@ -77,28 +77,41 @@ function bands({ y }, ends) {
     .join("");
 }
 
+// Each finding as its kind is drawn; those of one revision stand side by side.
 function changes(frame, series) {
-  const { chart, x, order } = frame;
+  const { order } = frame;
   const count = Math.min(order.length, 5);
   const offset = series.isCost ? 0 : RISER_STEP * ((order.indexOf(series.id) % 5) - (count - 1) / 2);
-  const across = (index) => (chart.places[index] === null ? null : x.clamped(chart.places[index]));
   const parts = [];
   series.found.forEach((found, number) => {
-    const [at, before] = [across(found.index), across(Math.max(found.index - 1, 0))];
-    if (at === null || before === null || at === before) return;
-    const later = series.found[number + 1];
-    const until = later ? (across(later.index) ?? x.end) : x.end;
-    parts.push(...(MARKS[found.kind]?.(frame, found, (before + at) / 2 + offset, until) ?? []));
-    parts.push(...suspects(frame, across(found.after), across(found.last)));
+    const span = spanOf(frame, found, series.found[number + 1], offset);
+    if (!span) return;
+    parts.push(...MARKS[found.kind](frame, found, span), ...suspects(frame, found));
   });
+  for (const found of series.marks) {
+    const span = spanOf(frame, found, null, 0);
+    if (span) parts.push(...MARKS[found.kind](frame, found, span));
+  }
   return parts;
 }
 
+// Where a finding stands across: before its revision, at it, until where what was before is carried
+// on, and since when it goes on. Null outside of what is in view.
+function spanOf({ chart, x }, found, later, offset) {
+  const across = (index) => (chart.places[index] === null ? null : x.clamped(chart.places[index]));
+  const [point, before] = [across(found.index), across(Math.max(found.index - 1, 0))];
+  if (point === null || before === null || point === before) return null;
+  const until = later ? (across(later.index) ?? x.end) : x.end;
+  return { edge: (before + point) / 2 + offset, point, until, since: across(found.after) ?? before };
+}
+
 // The bar on the axis over the revisions among which a change began.
-function suspects({ y }, start, end) {
+function suspects({ chart, x, y }, { after, last }) {
+  const [start, end] = [after, last].map((index) => chart.places[index]);
   if (start === null || end === null) return [];
-  const width = Math.max(end - start, 4);
-  return [drawn("rect", { x: start, y: y.start - 2, width, height: 4, rx: 2, class: "sus" })];
+  const from = x.clamped(start);
+  const width = Math.max(x.clamped(end) - from, 4);
+  return [drawn("rect", { x: from, y: y.start - 2, width, height: 4, rx: 2, class: "sus" })];
 }
 
 function apart({ x, y }, series) {

@@ -1,10 +1,11 @@
 """Alerts on charts: where their labels stand."""
 
+import re
 from dataclasses import replace
 
 from tests.charts.trend.test_trend import a_series, a_trend
-from webapp.charts.trend import svg
-from webapp.charts.trend.alerts import AlertMark, distinct, labels
+from webapp.charts.trend import Revisions, svg
+from webapp.charts.trend.alerts import AlertMark, distinct
 from webapp.charts.trend.columns import columns
 
 
@@ -13,15 +14,23 @@ def a_mark(number: int, index: int, *, is_open: bool = True) -> AlertMark:
     return AlertMark(number, state, is_open, index, f"/alerts/{number}/")
 
 
-def test_labels_that_would_cover_each_other_stand_in_rows() -> None:
-    marks = [a_mark(1, 10), a_mark(2, 11), a_mark(3, 60)]
-    assert [(one.mark.number, one.row) for one in labels(marks, 100)] == [(1, 0), (2, 1), (3, 0)]
+def squares(*marks: AlertMark) -> dict[int, str]:
+    """The height of each square that is drawn, by the number of its alert."""
+    series = a_series(indices=range(3))
+    names = [f"r{number}" for number in range(100)]
+    trend = a_trend(series, revisions=Revisions(names, names, [None] * 100), alerts=marks)
+    found = re.findall(r'<rect[^>]* y="([\d.]+)"[^>]*/><text[^>]*>(\d+)</text>', svg.draw(trend))
+    return {int(number): height for height, number in found}
 
 
-def test_where_there_is_no_room_the_open_alerts_are_labelled() -> None:
+def test_squares_that_would_cover_each_other_stand_in_rows() -> None:
+    found = squares(a_mark(1, 10), a_mark(2, 11), a_mark(3, 60))
+    assert found[1] == found[3] > found[2]
+
+
+def test_where_there_is_no_room_the_open_alerts_are_drawn() -> None:
     closed = [a_mark(number, 10, is_open=False) for number in range(1, 4)]
-    found = labels([*closed, a_mark(9, 10)], 100)
-    assert [one.mark.number for one in found] == [9, 1, 2]
+    assert sorted(squares(*closed, a_mark(9, 10))) == [1, 2, 9]
 
 
 def test_an_alert_of_several_series_is_drawn_once() -> None:

@@ -1,22 +1,28 @@
 """Events and releases on the trend chart: where they stand, and that nothing is left unescaped."""
 
+import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from tests.charts.trend.test_trend import a_trend
 from webapp.charts.trend import Axis, Marker, columns, draw
-from webapp.charts.trend.markers import MOST_ROWS, marker_labels, moment_at
+from webapp.charts.trend.markers import moment_at
+from webapp.charts.trend.rows import MOST_ROWS
 
 E = Marker("event", 1.5, "new NIC", "e3", "hardware change", "2026-01-02", "Atom", "/events/3/")
 HOSTILE = '<script>alert("x")</script>&'
 
 
-def test_labels_that_are_near_stand_in_rows_and_the_last_go_without() -> None:
-    crowd = [replace(E, at=float(at), short=f"e{at}") for at in range(MOST_ROWS + 1)]
-    placed = marker_labels(crowd, length=100)
-    assert [one.row for one in placed] == [0, 1, 2]
-    assert [one.row for one in marker_labels([E, replace(E, at=90.0)], length=100)] == [0, 0]
+def test_texts_that_are_near_stand_in_rows_and_the_last_go_without() -> None:
+    crowd = [replace(E, at=1.0 + at / 100, text=f"event {at}") for at in range(MOST_ROWS + 1)]
+    shown = draw(replace(a_trend(), markers=[*crowd, replace(E, at=0.0, text="far")]))
+    texts = re.findall(r'y="([\d.]+)" class="marker event[^>]*>([^<]+)<', shown)
+    heights = {text: height for height, text in texts}
+    assert len({heights[f"event {at}"] for at in range(MOST_ROWS)}) == MOST_ROWS
+    assert f"event {MOST_ROWS}" not in heights
+    assert heights["far"] == heights["event 0"]
 
 
 def test_a_long_text_is_cut_on_the_chart_and_whole_in_the_title() -> None:
@@ -60,7 +66,8 @@ def test_on_an_axis_of_time_without_times_nothing_is_drawn() -> None:
 
 @pytest.mark.parametrize("field", ["text", "what", "when", "subject"])
 def test_every_text_is_escaped(field: str) -> None:
-    image = draw(replace(a_trend(), markers=[replace(E, **{field: HOSTILE})]))
+    hostile: dict[str, Any] = {field: HOSTILE}
+    image = draw(replace(a_trend(), markers=[replace(E, **hostile)]))
     assert "<script" not in image
 
 

@@ -3,8 +3,9 @@
 from webapp.charts.trend.alerts import AlertMark, distinct
 from webapp.charts.trend.columns import columns
 from webapp.charts.trend.cost import costs
+from webapp.charts.trend.legend import Entry, legend
 from webapp.charts.trend.levels import Found, Level
-from webapp.charts.trend.markers import Marker
+from webapp.charts.trend.markers import Marker, MarkerKind
 from webapp.charts.trend.svg import draw
 from webapp.charts.trend.trend import (
     Apart,
@@ -21,9 +22,11 @@ __all__ = [
     "AlertMark",
     "Apart",
     "Axis",
+    "Entry",
     "Found",
     "Level",
     "Marker",
+    "MarkerKind",
     "Revisions",
     "Split",
     "Trend",
@@ -34,4 +37,5 @@ __all__ = [
     "costs",
     "distinct",
     "draw",
+    "legend",
 ]

@@ -1,12 +1,7 @@
 """Alerts on a trend chart: a line at the commit, and a label at its foot. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
-
-MOST_ROWS = 3
-LABEL_SHARE = 0.075
-"""The share of the axis that a label takes, with some room beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,26 +23,7 @@ class AlertMark:
         return f"{self.number} {self.state}"
 
 
-class Label(NamedTuple):
-    """A mark with the row its label stands in, counted from the foot of the chart."""
-
-    mark: AlertMark
-    row: int
-
-
 def distinct(marks: Iterable[AlertMark]) -> list[AlertMark]:
     """Each alert once, along the tree: several series tell of the same."""
     found = {mark.number: mark for mark in marks}
     return sorted(found.values(), key=lambda mark: (mark.index, mark.number))
-
-
-def labels(marks: Sequence[AlertMark], length: int) -> list[Label]:
-    """Those with room for a label on an axis of ``length`` revisions; open ones choose first."""
-    gap = max(length - 1, 1) * LABEL_SHARE
-    taken: list[Label] = []
-    for mark in sorted(marks, key=lambda mark: (not mark.is_open, mark.index, mark.number)):
-        near = {one.row for one in taken if abs(one.mark.index - mark.index) < gap}
-        free = [row for row in range(MOST_ROWS) if row not in near]
-        if free:
-            taken.append(Label(mark, free[0]))
-    return sorted(taken, key=lambda one: (one.mark.index, one.row))

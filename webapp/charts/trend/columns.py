@@ -38,7 +38,7 @@ def columns(trend: Trend) -> Json:
         ],
         "costs": [_series(one, name=one.mode, has_whiskers=has_whiskers) for one in trend.costs],
         "alerts": [_alert(one) for one in trend.alerts],
-        "markers": [_marker(one) for one in trend.markers],
+        "markers": [_marker(one) for one in trend.beside],
     }
 
 
@@ -63,6 +63,7 @@ def _series(series: TrendSeries, *, name: str, has_whiskers: bool) -> Json:
         **(whiskers if has_whiskers else {}),
         "levels": [_level(one) for one in series.levels],
         "found": [one.columns() for one in series.found],
+        "marks": [one.columns() for one in series.marks],
         "detects": series.detects,
         "noise": series.noise,
         **({"apart": {one.at: list(one.means) for one in series.apart}} if series.apart else {}),

@@ -51,6 +51,7 @@ def cost(
         highs=[None if half is None else r + half for r, half in zip(ratios, halves, strict=True)],
         levels=(),
         found=(),
+        marks=(),
         apart=(),
         left_out={},
         detects="",

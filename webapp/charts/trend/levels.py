@@ -60,11 +60,12 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A change. ``at`` counts the points of its series, ``index`` the revisions shown; the suspects
-    are the commits between the indices ``after`` and ``last``. ``before`` and ``since`` are the
-    levels on either side. ``percent`` with its 95 % interval is None where it has no figure.
-    ``alert`` is the number and the state of the alert that holds it. ``kind`` chooses how it is
-    drawn (`webapp.charts.trend.marks`).
+    """A finding. ``at`` counts the points of its series, ``index`` the revisions shown; the
+    suspects are the commits between the indices ``after`` and ``last``, a slow change goes on from
+    ``after``. ``before`` and ``since`` are the levels on either side. ``percent`` with its 95 %
+    interval is None where it has no figure. ``alert`` is the number and the state of the alert that
+    holds it. ``kind`` chooses how it is drawn (`webapp.charts.trend.marks`); ``ratio`` is that of
+    the noise after to before, ``shares`` those of the lower mode before and after, in percent.
     """
 
     at: int
@@ -83,6 +84,8 @@ class Found:
     why: str
     alert: tuple[int, str] | None = None
     kind: str = "level"
+    ratio: float | None = None
+    shares: tuple[float, float] | None = None
 
     @property
     def is_confirmed(self) -> bool:
@@ -112,6 +115,8 @@ class Found:
             "since": rounded(self.since),
             "why": self.why,
             "alert": self.alert,
+            **({"ratio": self.ratio} if self.ratio is not None else {}),
+            **({"shares": self.shares} if self.shares is not None else {}),
         }
 
 

@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor
-from typing import Literal, NamedTuple
+from typing import Literal
 
-MOST_ROWS = 3
 LONGEST = 30
-CHARACTER_SHARE, NARROW_CHARACTER_SHARE, GAP_SHARE = 0.0075, 0.024, 0.01
-"""The share of the axis that a character of a label takes on a wide and on a narrow chart (which
-has the short one), and the room beside a label."""
-Kind = Literal["event", "epoch", "release", "finding"]
+"""Characters of a label on a chart."""
+
+MarkerKind = Literal["event", "epoch", "note", "release", "finding"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +21,7 @@ class Marker:
     its kind, its time or revisions, the machines (or the tree) that it concerns.
     """
 
-    kind: Kind
+    kind: MarkerKind
     at: float
     text: str
     short: str
@@ -41,31 +39,6 @@ class Marker:
     def title(self) -> str:
         """Everything about it in a line."""
         return f"{self.what}, {self.when}, {self.subject}: {self.text}"
-
-
-class MarkerLabel(NamedTuple):
-    """A marker with the row its label stands in, counted from the top of the chart."""
-
-    marker: Marker
-    row: int
-
-
-def marker_labels(markers: Sequence[Marker], length: int) -> list[MarkerLabel]:
-    """Those with room for a label on an axis of ``length`` revisions, along the tree."""
-    taken: list[MarkerLabel] = []
-    span = max(length - 1, 1)
-    for marker in sorted(markers, key=lambda one: (one.at, one.short)):
-        near = {one.row for one in taken if marker.at - one.marker.at < span * _share(one.marker)}
-        free = [row for row in range(MOST_ROWS) if row not in near]
-        if free:
-            taken.append(MarkerLabel(marker, free[0]))
-    return taken
-
-
-def _share(marker: Marker) -> float:
-    """The share of the axis that its label takes, on whichever chart that is more."""
-    wide = CHARACTER_SHARE * len(marker.label)
-    return max(wide, NARROW_CHARACTER_SHARE * len(marker.short)) + GAP_SHARE
 
 
 def moment_at(times: Sequence[int | None], at: float) -> float | None:

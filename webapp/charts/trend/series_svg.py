@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from webapp.charts import svg
 from webapp.charts.scale import Scale
-from webapp.charts.trend.levels import Level
-from webapp.charts.trend.marks import MARKS, RISER_STEP
+from webapp.charts.trend.levels import Found, Level
+from webapp.charts.trend.marks import MARKS, RISER_STEP, Span
 from webapp.charts.trend.trend import Trend, TrendSeries, Whiskers, x_values
 
 DASH = 4.5
@@ -131,15 +131,31 @@ def _changes(frame: Frame, series: TrendSeries) -> list[str]:
     order = [one.id for one in frame.trend.drawn].index(series.id) if not series.is_cost else 0
     offset = RISER_STEP * (order % 5 - (min(len(frame.trend.drawn), 5) - 1) / 2)
     parts: list[str] = []
-    for number, one in enumerate(series.found):
-        at, before = frame.across(one.index), frame.across(max(one.index - 1, 0))
-        if at is None or before is None or at == before:
-            continue
-        later = series.found[number + 1 : number + 2]
-        until = frame.across(later[0].index) if later else frame.x.end
-        parts += MARKS[one.kind](frame, one, (before + at) / 2 + offset, until or frame.x.end)
-        parts += _suspects(frame, one.after, one.last)
+    for one, later in zip_longest(series.found, series.found[1:]):
+        span = _span(frame, one, later, offset)
+        if span is not None:
+            parts += MARKS[one.kind](frame, one, span)
+            parts += _suspects(frame, one.after, one.last)
+    for one in series.marks:
+        span = _span(frame, one, None, 0.0)
+        if span is not None:
+            parts += MARKS[one.kind](frame, one, span)
     return parts
+
+
+def _span(frame: Frame, found: Found, later: Found | None, offset: float) -> Span | None:
+    """Where a finding stands; None outside of what is in view."""
+    point, before = frame.across(found.index), frame.across(max(found.index - 1, 0))
+    if point is None or before is None or point == before:
+        return None
+    until = frame.across(later.index) if later else None
+    since = frame.across(found.after)
+    return Span(
+        edge=(before + point) / 2 + offset,
+        point=point,
+        until=frame.x.end if until is None else until,
+        since=before if since is None else since,
+    )
 
 
 def _suspects(frame: Frame, after: int, last: int) -> list[str]:

@@ -97,10 +97,11 @@ class TrendSeries:
 
     ``indices`` index `Revisions`. ``centres`` are what is drawn, ``lows`` and ``highs`` the ends of
     the whisker (None where unknown), in the metric's unit. ``levels`` and ``found`` are what the
-    change detector concludes, ``found`` in order along the tree. Points whose runs disagree are
-    ``apart``. ``left_out`` says by the index of a point how many samples of its runs do not count,
-    and why. ``single`` is what a series of one revision tells; ``detects`` and ``noise`` are texts.
-    ``is_cost`` is no series but the ratio of two, in percent.
+    change detector concludes, ``found`` in order along the tree; ``marks`` are its findings of
+    other kinds. Points whose runs disagree are ``apart``. ``left_out`` says by the index of a point
+    how many samples of its runs do not count, and why. ``single`` is what a series of one revision
+    tells; ``detects`` and ``noise`` are texts. ``is_cost`` is no series but the ratio of two, in
+    percent.
     """
 
     id: int
@@ -115,6 +116,7 @@ class TrendSeries:
     simulated: bool = False
     levels: Sequence[Level] = ()
     found: Sequence[Found] = ()
+    marks: Sequence[Found] = ()
     apart: Sequence[Apart] = ()
     left_out: Mapping[int, str] = field(default_factory=dict)
     single: str = ""
@@ -160,6 +162,7 @@ class TrendSeries:
             highs=[_scaled(value, factor) for value in self.highs],
             levels=[level.scaled(factor) for level in self.levels],
             found=[one.scaled(factor) for one in self.found],
+            marks=[one.scaled(factor) for one in self.marks],
             apart=[one._replace(means=[mean * factor for mean in one.means]) for one in self.apart],
         )
 
@@ -193,6 +196,11 @@ class Trend:
     costs: Sequence[TrendSeries] = ()
     window: tuple[str, str] | None = None
     hidden: frozenset[int] = frozenset()
+
+    @property
+    def beside(self) -> list[Marker]:
+        """The markers with a line of their own; a finding is marked at its series."""
+        return [one for one in self.markers if one.kind != "finding"]
 
     @cached_property
     def drawn(self) -> list[TrendSeries]:
