@@ -12,6 +12,9 @@ from django.test.utils import CaptureQueriesContext
 
 from tests import make
 from webapp.accounts.models import User
+from webapp.pages.trends.offer import METRICS, OFFERS, TREES
+from webapp.pages.trends.trends import SHOWN
+from webapp.results.models import Revision
 
 Counted = Callable[[str], int]
 
@@ -30,9 +33,11 @@ def visit(client: Client) -> Callable[[str], str]:
 
 @pytest.fixture
 def queries(client: Client) -> Counted:
-    """How many statements the page at an address needs."""
+    """How many statements the page at an address needs where no drawn chart is kept."""
 
     def count(address: str) -> int:
+        for kept in (SHOWN, TREES, METRICS, OFFERS):
+            kept.clear()
         captured: AbstractContextManager[CaptureQueriesContext] = CaptureQueriesContext(connection)
         with captured as statements:
             assert client.get(address).status_code == 200
@@ -52,3 +57,12 @@ def words(html: str) -> str:
     """The text of a page, white space collapsed."""
     without = re.sub(r"<(script|style|title)\b.*?</\1>|<[^>]+>", " ", html, flags=re.DOTALL)
     return " ".join(unescape(without).split())
+
+
+@pytest.fixture
+def along() -> list[Revision]:
+    """Two series on one machine over four revisions; pf loses 10 % at the third."""
+    revisions = make.revisions(4)
+    make.history(make.series(in_mode="forwarding"), revisions, [1000] * 4)
+    make.history(make.series(in_mode="pf"), revisions, [500, 500, 450, 450])
+    return revisions

@@ -9,7 +9,7 @@ from tests import make
 from tests.pages.conftest import Counted, words
 from tests.results.steps import measured, mode, upload
 from webapp.accounts.models import User
-from webapp.pages import aliases
+from webapp.pages.lab import aliases
 from webapp.results.models import NameAlias, Run
 from webapp.results.services import forget_names
 

@@ -7,7 +7,7 @@ from django.test import Client
 
 from tests import make
 from tests.pages.conftest import Counted, words
-from webapp.pages import commit
+from webapp.pages.commits import commit
 from webapp.results.models import Revision, RevisionAlias
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,8 @@ from django.test import Client
 
 from tests import make
 from tests.pages.conftest import Counted
-from webapp.pages import commit_filter, commits
+from webapp.pages.commits import commits
+from webapp.pages.commits import filter as commit_filter
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]

@@ -43,6 +43,23 @@ def test_points_say_what_samples_say() -> None:
 
 
 @pytest.mark.usefixtures("both")
+def test_all_rows_at_once_say_what_they_say_one_by_one() -> None:
+    table = compare_sides(SIDES)
+    at_once = as_points(table)
+    for row, ours in zip(table.rows, at_once.rows, strict=True):
+        (theirs,), (one,) = row.judged, ours.judged
+        change = theirs.change
+        assert (one.verdict, one.negligible) == (theirs.verdict, theirs.negligible)
+        assert (one.one_build, one.builds_differ) == (theirs.one_build, theirs.builds_differ)
+        assert (one.runs_disagree, one.unit) == (theirs.runs_disagree, change.unit)
+        assert (one.units, one.build_noise) == (change.units, change.history)
+        figures = one.percent, one.low, one.high, one.df, one.p
+        known = change.percent, change.low, change.high, change.df, change.p
+        assert figures == pytest.approx(known, rel=1e-12)
+    assert at_once.headline == table.headline
+
+
+@pytest.mark.usefixtures("both")
 def test_three_statements_read_all_rows() -> None:
     with CaptureQueriesContext(connection) as captured:
         compare_points(SIDES)

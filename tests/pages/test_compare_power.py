@@ -4,7 +4,7 @@ import pytest
 
 from tests import make
 from webapp.analysis.queries.compare import ComparedSet
-from webapp.pages.compare_power import power_line
+from webapp.pages.parts.power import power_line
 from webapp.stats.compare.comparing import BuildNoise, compare
 from webapp.stats.compare.levels import Samples
 
@@ -28,7 +28,6 @@ def a_set(
         mode=series.mode,
         variant=None,
         levels=Samples(samples, boots=boots, builds=builds or tuple("one" for _ in samples)),
-        summary=None,
         disagrees=False,
         sessions=(),
     )

@@ -10,7 +10,7 @@ from tests import make
 from tests.pages.conftest import Counted, words
 from tests.results.steps import analyse, apart, measured, upload
 from webapp.accounts.models import User
-from webapp.pages.disagreements import WAITING_SHOWN
+from webapp.pages.lab.disagreements import WAITING_SHOWN
 from webapp.results.models import Point, PoolingDecision, Run
 from webapp.results.services import forget_names, withdraw_run
 

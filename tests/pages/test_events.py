@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import date, timedelta
+from urllib.parse import parse_qsl
 
 import pytest
 from django.test import Client
@@ -11,7 +12,7 @@ from tests import make
 from tests.events.steps import event, release
 from tests.pages.conftest import Counted
 from webapp.events.models import LabEvent
-from webapp.pages import events
+from webapp.pages.lab import events
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
@@ -195,3 +196,21 @@ def test_the_number_of_queries_does_not_grow_with_events(queries: Counted, clien
         release(f"11.{number + 1}", make.revision("r300003"))
     assert [queries(address) for address in addresses] == few
     assert few[0] <= 5
+
+
+def test_a_note_is_left_at_a_revision_of_the_chart(tess: Client) -> None:
+    along = make.revisions(3)
+    make.history(make.series(), along, [100.0] * 3)
+    page = tess.get("/trends/").content.decode()
+    assert 'data-note="/events/new/"' in page
+    filled = "kind=note&tree=freebsd-head&hardware=Atom_C2758/T540-CR&first=r300003"
+    form = tess.get(f"/events/new/?{filled}").content.decode()
+    assert 'value="note" selected' in form
+    assert 'value="r300003"' in form
+    tess.post("/events/new/", {**dict(parse_qsl(filled)), "text": "See the thread of May."})
+    figure = tess.get("/trends/figure.json").json()
+    assert [(one["kind"], one["text"]) for one in figure["markers"]] == [
+        ("note", "See the thread of May.")
+    ]
+    assert 'class="diamond note"' in tess.get("/trends/").content.decode()
+    assert "data-note" not in Client().get("/trends/").content.decode()

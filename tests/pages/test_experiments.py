@@ -12,8 +12,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tests import make
+from tests.documents import run_document
 from tests.experiments.steps import FAST, LABELS, SLOW, imported, readme, store
 from tests.pages.test_reports import harm
+from tests.results.steps import mode, upload
 from webapp.analysis.queries import Side
 from webapp.experiments.models import Experiment
 from webapp.experiments.services import keep_comparison
@@ -157,6 +159,27 @@ def test_a_triager_concludes_with_a_text(triager: Client, experiment: Experiment
     assert "Concluded: it helps" in text
 
 
+def test_a_triager_sets_the_margin(triager: Client, experiment: Experiment) -> None:
+    act = f"{experiment.get_absolute_url()}act/"
+    for wrong in ("", "x", "0", "nan", "1e9"):
+        answer = triager.post(act, {"act": "margin", "margin": wrong}, follow=True)
+        assert "more than 0 and at most 100 percent" in answer.content.decode()
+    page = triager.post(act, {"act": "margin", "margin": "30"}, follow=True).content.decode()
+    assert "margin changed by ada: 2 % → 30 %" in page
+    assert "no difference that matters" in page
+    assert "± 30 %" in page
+
+
+def test_operators_find_experiments_in_the_admin(client: Client, experiment: Experiment) -> None:
+    client.force_login(make.user("op", role="operator"))
+    listed = client.get("/admin/experiments/experiment/", {"q": "Impact"}).content.decode()
+    assert experiment.question in listed
+    shown = client.get(f"/admin/experiments/experiment/{experiment.pk}/change/").content.decode()
+    assert "imported from a directory" in shown
+    assert "bench/nic pf pps" in client.get("/admin/experiments/cell/").content.decode()
+    assert client.post("/admin/experiments/experiment/add/").status_code == 403
+
+
 def test_a_page_asks_as_many_statements_for_many_cells_as_for_one(
     client: Client, experiment: Experiment
 ) -> None:
@@ -172,18 +195,25 @@ def test_a_page_asks_as_many_statements_for_many_cells_as_for_one(
 
 
 def test_four_hundred_cells_cost_as_many_statements(client: Client) -> None:
-    revisions = [make.revision(name) for name in ("r300000", "r300001")]
-    for number in range(400):
-        for revision, samples in zip(revisions, (SLOW, FAST), strict=True):
-            machine = make.hardware(f"h{number % 20}/nic")
-            mode = make.mode(f"mode-{number // 20}")
-            make.run(revision, on=machine, in_mode=mode, samples=samples)
+    for number in range(20):
+        upload(
+            *(
+                run_document(
+                    revision=revision,
+                    hardware=f"h{number}/nic",
+                    mode=mode(f"mode-{k}"),
+                    samples=list(samples),
+                )
+                for revision, samples in (("r300000", SLOW), ("r300001", FAST))
+                for k in range(20)
+            )
+        )
     sides = [Side.parse(text) for text in SIDES]
     kept = keep_comparison(sides=sides, asof=timezone.now(), owner=None)
     assert kept.cells.count() == 400
     with CaptureQueriesContext(connection) as asked:
         page = client.get(kept.get_absolute_url())
-    assert len(asked) <= 25
+    assert len(asked) <= 24
     assert page.context["rows_more"] == 340
     assert page.context["blocks_more"] == 388
     text = client.get(f"/experiments/{kept.pk}.txt").content.decode()

@@ -121,7 +121,7 @@ def test_a_page_that_fails_names_what_was_asked_and_nothing_of_the_fault(
     def fail(**_: object) -> None:
         raise ValueError("a secret detail")
 
-    monkeypatch.setattr("webapp.pages.overview.machines", fail)
+    monkeypatch.setattr("webapp.pages.overview.overview.machines", fail)
     client.raise_request_exception = False
     answer = client.get("/?show=<b>")
     text = words(answer.content.decode())

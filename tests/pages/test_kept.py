@@ -1,6 +1,6 @@
 """What pages keep in their process."""
 
-from webapp.pages.kept import Kept
+from webapp.pages.parts.kept import Kept
 
 
 def test_a_value_is_made_once_for_its_key() -> None:

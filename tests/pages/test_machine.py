@@ -12,7 +12,9 @@ from tests.pages.conftest import Counted, words
 from tests.results.steps import upload
 from webapp.alerts.models import Alert
 from webapp.notifications.models import Subscription
-from webapp.pages import machine, machine_lanes, machine_rows
+from webapp.pages.hardware import lanes as machine_lanes
+from webapp.pages.hardware import machine
+from webapp.pages.hardware import rows as machine_rows
 from webapp.results.models import HardwareFact
 
 pytestmark = pytest.mark.django_db

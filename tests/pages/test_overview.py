@@ -1,6 +1,7 @@
 """`/`: what got worse since I last looked?"""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import timedelta
 
 import pytest
@@ -18,6 +19,7 @@ from webapp.results.models import Hardware, Revision, Series
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
+Capture = Callable[..., AbstractContextManager[object]]
 
 
 def measured(
@@ -242,7 +244,7 @@ def test_runs_that_were_imported_are_told_apart_and_are_no_results_of_these_days
 
 
 def test_what_is_new_to_a_person_stays_new_while_the_visit_lasts(
-    client: Client, visit: Visit
+    client: Client, visit: Visit, django_capture_on_commit_callbacks: Capture
 ) -> None:
     alert = loss()
     ada = make.user("ada")
@@ -250,7 +252,8 @@ def test_what_is_new_to_a_person_stays_new_while_the_visit_lasts(
     before = timezone.now() - timedelta(hours=3)
     User.objects.filter(pk=ada.pk).update(looked_at=before)
     for _ in range(2):
-        assert "New since you looked 3 h ago" in visit("/")
+        with django_capture_on_commit_callbacks(execute=True):
+            assert "New since you looked 3 h ago" in visit("/")
     ada.refresh_from_db()
     assert ada.seen_at == before
     assert ada.looked_at is not None

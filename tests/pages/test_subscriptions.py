@@ -13,7 +13,7 @@ from webapp.accounts.models import User
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.analysis.models import Finding, FindingEvent
 from webapp.notifications.models import Subscription
-from webapp.pages.subscription_form import SubscriptionForm
+from webapp.pages.mail.subscription_form import SubscriptionForm
 from webapp.results.services import forget_names
 
 pytestmark = pytest.mark.django_db
@@ -115,11 +115,11 @@ def test_one_edits_switches_off_and_deletes_ones_own_only(client: Client, ada: U
 def test_the_mail_is_shown_in_the_browser_before_anything_is_sent(
     client: Client, ada: User, alert: Alert
 ) -> None:
-    text = words(client.get(f"/subscriptions/preview/{alert.pk}/").content.decode())
-    assert "[driftline] -1" in text
-    assert "Difference at 95.0% confidence" in text
-    framed = client.get(f"/subscriptions/preview/{alert.pk}/?form=html").content.decode()
-    assert 'sandbox=""' in framed
+    page = client.get(f"/subscriptions/preview/{alert.pk}/").content.decode()
+    assert "To ada · [driftline] -1" in words(page)
+    assert "Difference at 95.0% confidence" in words(page)
+    assert f'src="/subscriptions/preview/{alert.pk}/mail.html"' in page
+    assert 'sandbox=""' in page
     mail = client.get(f"/subscriptions/preview/{alert.pk}/mail.html")
     policy = mail["Content-Security-Policy"]
     assert "default-src 'none'" in policy

@@ -1,10 +1,8 @@
 """`/trends/`: everything in the address, samples never read."""
 
-import json
 import re
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -14,29 +12,15 @@ from django.test.utils import CaptureQueriesContext
 
 from tests import make
 from tests.pages.conftest import Counted, words
+from tests.pages.trends import figure
 from webapp.analysis.models import Comparison
-from webapp.pages import trend_data, trend_points
-from webapp.pages.trend_query import TrendQuery
+from webapp.pages.trends import data as trend_data
+from webapp.pages.trends import points as trend_points
+from webapp.pages.trends.query import TrendQuery
 from webapp.results.models import Point, Revision
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
-
-
-@pytest.fixture
-def along() -> list[Revision]:
-    """Two series on one machine over four revisions; pf loses 10 % at the third."""
-    revisions = make.revisions(4)
-    make.history(make.series(in_mode="forwarding"), revisions, [1000] * 4)
-    make.history(make.series(in_mode="pf"), revisions, [500, 500, 450, 450])
-    return revisions
-
-
-def figure(client: Client, query: str = "") -> dict[str, Any]:
-    response = client.get(f"/trends/figure.json?{query}")
-    assert response.status_code == 200
-    content: dict[str, Any] = json.loads(response.content)
-    return content
 
 
 def test_without_any_measurement_the_page_says_what_to_do(visit: Visit) -> None:
@@ -213,98 +197,6 @@ def test_indexed_values_start_at_100_and_the_measured_ones_come_along(client: Cl
     assert series["value"][0] * series["factor"] == pytest.approx(100)
 
 
-@pytest.mark.parametrize("query", ["tree=nope", "metric=nope", "from=r9", "to=r9"])
-def test_a_name_that_is_not_known_is_not_found(
-    client: Client, along: list[Revision], query: str
-) -> None:
-    assert client.get(f"/trends/?{query}").status_code == 404
-    assert client.get(f"/trends/figure.json?{query}").status_code == 404
-
-
-@pytest.mark.usefixtures("along")
-@pytest.mark.parametrize("query", ["x=nonsense", "last=0", "last=-3", "last=9e9", "y=", "last=٣"])
-def test_a_setting_that_means_nothing_falls_back_to_the_default(visit: Visit, query: str) -> None:
-    assert "What these series can prove" in visit(f"/trends/?{query}")
-
-
-@pytest.mark.usefixtures("along")
-def test_a_mode_that_is_not_measured_here_is_named_not_silently_dropped(visit: Visit) -> None:
-    text = visit("/trends/?mode=pf&mode=nope")
-    assert "No mode is called nope in pps along freebsd-head." in text
-    assert text.index("called nope") < text.index("What these series can prove")
-
-
-def test_of_a_machine_that_is_not_there_nothing_is_drawn_and_the_nearest_are_offered(
-    client: Client,
-) -> None:
-    at = make.revision("r1")
-    for name in ("Atom_C2758/T540", "Atom_C2558/T540", "Xeon/T580"):
-        make.point(make.series(on=make.hardware(name)), at)
-    page = client.get("/trends/?hardware=atom_c2757/T540&y=indexed").content.decode()
-    assert "<svg" not in page.partition("<main")[2]
-    assert "data-figure" not in page
-    notice = page.partition('id="notice"')[2]
-    assert words(notice).startswith(
-        'aria-live="polite"> No hardware is called atom_c2757/T540 in pps along freebsd-head. '
-        "Did you mean Atom_C2758/T540"
-    )
-    assert 'href="/trends/?tree=freebsd-head&amp;metric=pps&amp;hardware=Atom_C2758/T540' in notice
-    assert 'id="chart"' not in page
-    assert "There is, for example," in client.get("/trends/?hardware=foo").content.decode()
-    figure = client.get("/trends/figure.json?hardware=foo").json()
-    assert figure["series"] == []
-
-
-def test_a_machine_that_is_there_is_drawn_beside_one_that_is_not(client: Client) -> None:
-    make.point(make.series(on=make.hardware("Xeon/T580")), make.revision("r1"))
-    page = client.get("/trends/?hardware=Xeon/T580&hardware=foo").content.decode()
-    assert "No hardware is called <strong>foo</strong>" in page
-    assert "<svg" in page.partition("<main")[2]
-
-
-@pytest.mark.parametrize(
-    ("query", "nearest"),
-    [("tree=freebsd-haed", "/trends/?tree=freebsd-head"), ("metric=ppp", "/trends/?metric=pps")],
-)
-def test_a_tree_or_metric_that_is_not_there_offers_the_nearest(
-    client: Client, along: list[Revision], query: str, nearest: str
-) -> None:
-    answer = client.get(f"/trends/?{query}")
-    assert answer.status_code == 404
-    assert f'href="{nearest}' in answer.content.decode()
-
-
-def test_hardware_and_modes_that_never_met_give_no_series_but_a_word(visit: Visit) -> None:
-    at = make.revision("r1")
-    make.point(make.series(on=make.hardware("A/x"), in_mode="pf"), at)
-    make.point(make.series(on=make.hardware("B/y"), in_mode="ipfw"), at)
-    assert "has a point in this choice" in visit("/trends/?hardware=A/x&mode=ipfw")
-
-
-def test_more_series_than_fit_are_counted(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trend_data, "MOST_SERIES", 2)
-    at = make.revision("r1")
-    for number in range(5):
-        make.point(make.series(in_mode=f"mode-{number}"), at)
-    assert "3 more series match" in visit("/trends/")
-
-
-def test_on_the_time_axis_undated_commits_are_counted(visit: Visit) -> None:
-    make.point(make.series(), make.revision("r1"))
-    dated = make.revisions(1)[0]
-    make.point(make.series(), dated)
-    assert "1 of 2 revisions has no known time" in visit("/trends/?x=time")
-
-
-def test_without_any_date_there_is_no_time_axis_and_the_other_is_offered(client: Client) -> None:
-    make.point(make.series(), make.revision("r1"))
-    page = client.get("/trends/?x=time&y=indexed").content.decode()
-    assert "No time axis: none of the 1 revision shown has a known time" in " ".join(page.split())
-    assert 'y=indexed">Draw them along the commits' in page
-    assert "<svg" not in page.partition("<main")[2]
-    assert "data-figure" not in page
-
-
 def test_simulated_series_are_marked(visit: Visit) -> None:
     machine = make.hardware("Sim/x", of=make.lab("Simulation", simulated=True))
     make.point(make.series(on=machine), make.revision("r1"))
@@ -343,8 +235,8 @@ def test_the_number_of_queries_does_not_grow_with_series_or_points(queries: Coun
     longer = make.revisions(20, first=400_000)
     for number in range(5):
         make.history(make.series(in_mode=f"mode-{number}"), longer, [100.0] * 20)
-    assert queries("/trends/") == few <= 12  # one each for events and releases
-    assert queries("/trends/figure.json") == few_figure <= 11
+    assert queries("/trends/") == few <= 12  # one each for the stamp, events and releases
+    assert queries("/trends/figure.json") == few_figure <= 12
 
 
 def test_an_address_survives_being_read_and_written() -> None:
@@ -365,6 +257,17 @@ def test_without_a_choice_it_opens_on_the_machine_and_the_modes_that_changed_las
     make.finding(make.series(on=make.hardware("C/z"), in_mode="late"), along[3], along[4])
     assert [(one["hardware"], one["mode"]) for one in figure(client)["series"]] == [("C/z", "late")]
     assert "late lost 11.4 %" in client.get("/trends/").content.decode()
+
+
+def test_it_opens_on_what_changed_by_as_much_as_an_alert_asks_for_before_smaller_changes(
+    client: Client,
+) -> None:
+    along = make.revisions(6)
+    for mode, pct, at in (("large", -11.4, 1), ("small", 1.2, 4)):
+        series = make.series(on=make.hardware(f"{mode}/x"), in_mode=mode)
+        make.history(series, along, [100.0] * 6)
+        make.finding(series, along[at - 1], along[at], change_pct=pct)
+    assert [one["mode"] for one in figure(client)["series"]] == ["large"]
 
 
 def test_of_more_series_than_fit_those_that_changed_are_drawn(

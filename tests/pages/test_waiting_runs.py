@@ -12,7 +12,7 @@ from tests.documents import run_document
 from tests.pages.conftest import Counted, words
 from tests.results.steps import mode, upload
 from webapp.accounts.models import User
-from webapp.pages.waiting_runs import GROUPS_SHOWN, RUNS_SHOWN
+from webapp.pages.lab.waiting_runs import GROUPS_SHOWN, RUNS_SHOWN
 from webapp.results.models import Point, WaitingRun
 from webapp.results.services import forget_names
 

@@ -12,12 +12,14 @@ from webapp.analysis.queries import (
     BlockOptions,
     ComparedRow,
     ComparedSet,
+    RangeRow,
     Side,
     SideError,
     compare_sides,
+    compare_written_ranges,
     moment_of,
 )
-from webapp.api.schemas.comparisons import CompareOut
+from webapp.api.schemas.comparisons import CompareOut, RangesOut
 from webapp.api.schemas.errors import ErrorOut
 from webapp.results.models import LeftOut
 from webapp.stats import ministat
@@ -44,6 +46,13 @@ class Sides(Schema):
     asof: str = Field("", description="A time: runs that had been received by then")
 
 
+class Ranges(Schema):
+    """``tree:FROM..TO`` or ``tree:NAME±K`` each, then ``:hardware:mode:metric`` or less."""
+
+    a: str = Field(description="The base, for example freebsd-head:11.0±10")
+    b: str = Field(description="What it is held to, for example freebsd-head:12.0..r309257")
+
+
 @router.get(
     "/compare",
     response={200: CompareOut, 422: ErrorOut},
@@ -61,6 +70,45 @@ def compare(request: HttpRequest, sides: Query[Sides]) -> Any:
         "unmatched": table.unmatched,
         "headline": headline_out(table.headline),
         "rows": [row_out(row, options) for row in table.rows],
+    }
+
+
+@router.get(
+    "/compare/ranges",
+    response={200: RangesOut, 422: ErrorOut},
+    summary="Two ranges of revisions by their levels",
+    url_name="compare_ranges",
+)
+def ranges(request: HttpRequest, sides: Query[Ranges]) -> Any:
+    """A row for each series that both ranges have; better and worse pass one gate over all rows."""
+    table = compare_written_ranges([sides.a, sides.b])
+    return {
+        "a": {"range": table.a.text, "first": table.a.first.name, "last": table.a.last.name},
+        "b": {"range": table.b.text, "first": table.b.first.name, "last": table.b.last.name},
+        "counts": table.counts,
+        "unmatched": table.unmatched,
+        "rows": [_range_row(row) for row in table.rows],
+    }
+
+
+def _range_row(row: RangeRow) -> dict[str, Any]:
+    one, series = row.change, row.series
+    return {
+        "hardware": series.hardware.name,
+        "mode": series.mode.name,
+        "metric": series.metric.name,
+        "unit": series.metric.unit,
+        "better": series.better,
+        "verdict": row.verdict,
+        "reason": row.reason,
+        "revisions": list(row.counts),
+        "left_out": [one.a.left_out, one.b.left_out] if one else None,
+        "levels": [one.a.level, one.b.level] if one else None,
+        "change_percent": one.pct if one else None,
+        "low_percent": one.low_pct if one else None,
+        "high_percent": one.high_pct if one else None,
+        "p_value": one.p_value if one else None,
+        "memory": one.memory if one else None,
     }
 
 

@@ -188,7 +188,7 @@ def conclusions(series: Series) -> dict[str, Any]:
     """The live findings, and what the analysis says of the whole series, in two queries. Those that
     are no change of level stand apart: whoever reads changes must not take them for one.
     """
-    live = list(Finding.all_kinds.live().of_all([series]).with_revisions())
+    live = list(Finding.all_kinds.live().shown_alone().of_all([series]).with_revisions())
     levels = [one for one in live if one.kind == Finding.Kind.LEVEL]
     others = [one for one in live if one.kind != Finding.Kind.LEVEL]
     analysis = SeriesAnalysis.objects.filter(series=series).first()
@@ -221,10 +221,19 @@ def finding_out(finding: Finding) -> dict[str, Any]:
         "level": finding.level,
         "probability": finding.probability,
         "why": finding.why,
-        "details": finding.details,
+        "details": {key: one for key, one in finding.details.items() if key != "parts"},
+        "parts": _parts_out(finding),
         "one_build": _one_build_out(finding),
         "first_detected_at": finding.first_detected_at,
     }
+
+
+def _parts_out(finding: Finding) -> list[dict[str, Any]]:
+    """The parts of a slow change that hold most of it."""
+    return [
+        {"after": after, "up_to": up_to, "change_percent": pct}
+        for after, up_to, pct in finding.parts
+    ]
 
 
 def _one_build_out(finding: Finding) -> dict[str, Any] | None:

@@ -187,11 +187,11 @@ PARTS = (
     Part(
         "bisects",
         "bisects.Bisect",
-        ("forecast", "version", "hold"),
+        ("forecast", "version", "hold", "companions"),
         written_as={name: RevisionNames(name) for name in ("along", "suspects")},
     ),
     Part("bisect-acts", "bisects.BisectAct", only=Q(actor__isnull=False)),
-    Part("bisect-boots", "bisects.BisectBoot", ("build",)),
+    Part("bisect-boots", "bisects.BisectBoot", ("build", "beside")),
 )
 
 

@@ -3,7 +3,9 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from webapp.config.one_moment import at_one_moment
 from webapp.demo import mail_pages
+from webapp.pages.urls import urlpatterns as page_addresses
 
 urlpatterns = [
     path("", include("webapp.api.urls")),
@@ -11,7 +13,7 @@ urlpatterns = [
     path("mail/", mail_pages.listing, name="mailbox"),
     path("mail/<slug:name>/", mail_pages.one, name="mailbox_mail"),
     path("mail/<slug:name>/html", mail_pages.html, name="mailbox_html"),
-    path("", include("webapp.pages.urls")),
+    path("", include(at_one_moment(page_addresses))),
 ]
 
 handler500 = "webapp.pages.errors.server_error"

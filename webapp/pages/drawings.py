@@ -11,9 +11,9 @@ from webapp.bisects.queries import view_of
 from webapp.charts import bisect
 from webapp.charts.stack import Part, stacked
 from webapp.charts.text import change_within
-from webapp.pages.alert_acts import NUMBER_MAX
-from webapp.pages.alert_charts import evidence
-from webapp.pages.alert_texts import headline
+from webapp.pages.alerts.charts import evidence
+from webapp.pages.alerts.texts import headline
+from webapp.pages.parts.numbers import NUMBER_MAX
 
 CHARTS = 6
 """Series of an alert that are drawn, the weightiest first."""

@@ -20,13 +20,14 @@ from webapp.analysis.queries import SideError
 from webapp.charts.standalone import LIGHT, THEMES, Sheet, badge, standalone
 from webapp.charts.trend import draw
 from webapp.experiments.models import Experiment
-from webapp.experiments.queries import frozen_table
-from webapp.pages import compare, trend_data
-from webapp.pages.alert_acts import read_number
+from webapp.experiments.queries import frozen_points
+from webapp.pages.compare import compare
 from webapp.pages.drawings import alert_drawing, bisect_drawing
-from webapp.pages.trend_query import TrendQuery
-from webapp.pages.trend_unknown import NotOffered
-from webapp.pages.trends import is_drawable
+from webapp.pages.parts.numbers import read_number
+from webapp.pages.trends import data as trend_data
+from webapp.pages.trends.query import TrendQuery
+from webapp.pages.trends.trends import is_drawable
+from webapp.pages.trends.unknown import NotOffered
 from webapp.stats.compare import Verdict
 
 PROVEN = (Verdict.WORSE, Verdict.BETTER)
@@ -140,7 +141,7 @@ def _experiment_badge(number: int) -> str:
     if experiment is None:
         raise NoPicture(f"No experiment {number}.")
     try:
-        counts = frozen_table(experiment).table.headline.counts
+        counts = frozen_points(experiment).table.headline.counts
     except SideError as error:
         raise NoPicture(f"Nothing is drawn: {error}", 409) from error
     proven = [f"{counts[one]} {one.value}" for one in PROVEN if one in counts]
@@ -209,8 +210,11 @@ def fonts() -> list[str]:
 @cache
 def sheet() -> Sheet:
     """The site's own rules for charts."""
-    theme, charts = (Path(str(finders.find(f"css/{name}.css"))) for name in ("theme", "charts"))
-    return Sheet.of(theme_css=theme.read_text(), charts_css=charts.read_text())
+    theme, *charts = (
+        Path(str(finders.find(f"css/{name}.css"))).read_text()
+        for name in ("theme", "charts", "small-charts")
+    )
+    return Sheet.of(theme_css=theme, charts_css="\n".join(charts))
 
 
 def _theme(request: HttpRequest) -> str:

@@ -4,46 +4,31 @@ from django.contrib.auth import views as auth
 from django.urls import path
 from django.views.decorators.gzip import gzip_page
 
-from webapp.pages import (
-    account,
-    agents,
-    alert,
-    alerts,
+from webapp.pages import pictures, search
+from webapp.pages.account import account
+from webapp.pages.alerts import alert, alerts
+from webapp.pages.bisects import bisect, bisects
+from webapp.pages.bisects import new as bisect_new
+from webapp.pages.commits import commit, commits
+from webapp.pages.compare import compare
+from webapp.pages.experiments import experiment, experiments
+from webapp.pages.hardware import canaries, hardware_list, knobs, machine
+from webapp.pages.jobs import agents, job
+from webapp.pages.jobs import new as job_new
+from webapp.pages.lab import (
     aliases,
-    bisect,
-    bisect_new,
-    bisects,
-    canaries,
-    commit,
-    commits,
-    compare,
     disagreements,
     events,
-    experiment,
-    experiments,
-    feeds,
-    first_steps,
-    hardware_list,
-    job,
-    job_new,
-    knobs,
-    lately,
-    machine,
     marked_samples,
-    outbox,
-    overview,
-    pictures,
     quality,
-    search,
-    subscriptions,
     threshold_dry_run,
     thresholds,
     trees,
-    trends,
-    unsubscribe,
     waiting_runs,
-    webhooks,
 )
+from webapp.pages.mail import feeds, outbox, subscriptions, unsubscribe, webhooks
+from webapp.pages.overview import first_steps, lately, overview
+from webapp.pages.trends import trends
 
 urlpatterns = [
     path("", gzip_page(overview.overview), name="overview"),

@@ -2,6 +2,8 @@
 
 from datetime import datetime, timedelta
 
+from django.db import transaction
+
 from webapp.accounts.models import User
 
 VISIT_ENDS_AFTER = timedelta(minutes=30)
@@ -23,5 +25,7 @@ def note_visit(*, user: User, now: datetime) -> datetime | None:
         seen = looked
     if looked is None or abs(now - looked) >= NOTED_EVERY:
         # Of two requests at once the first decides; both begin with the same row and tell the same.
-        User.objects.filter(pk=user.pk, looked_at=looked).update(seen_at=seen, looked_at=now)
+        before = User.objects.filter(pk=user.pk, looked_at=looked)
+        # A page reads a snapshot and cannot write before it is read.
+        transaction.on_commit(lambda: before.update(seen_at=seen, looked_at=now))
     return seen

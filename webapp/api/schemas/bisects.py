@@ -60,6 +60,21 @@ class BudgetOut(BaseModel):
     deadline: datetime | None
 
 
+class CompanionOut(BaseModel):
+    """A series that the same boots measure. ``commits_move_it`` is false for a canary."""
+
+    name: str
+    scatter_percent: float
+    commits_move_it: bool
+
+
+class BesideOut(BaseModel):
+    """What a boot measured of a companion: its number in the list of them, and the median."""
+
+    companion: int
+    value: float
+
+
 class BisectBootOut(BaseModel):
     """The values of one boot, in the metric's unit. ``run`` is null where a person entered them."""
 
@@ -67,6 +82,7 @@ class BisectBootOut(BaseModel):
     revision: str
     build: str
     values: list[float]
+    beside: list[BesideOut]
     source: str
     purpose: str
     run: str | None
@@ -96,16 +112,30 @@ class ActOut(BaseModel):
     reason: str
 
 
+class OutsideOut(BaseModel):
+    """A step that lies outside the range, and between which measured revisions it came."""
+
+    side: str
+    after: str
+    up_to: str
+
+
 class BisectDetail(BisectOut):
-    """``noise``: standard deviations in log percent, null degrees of freedom meaning known."""
+    """``noise``: standard deviations in log percent, null degrees of freedom meaning known.
+    ``machine``: what the machine itself did, null before the first decision.
+    """
 
     sentence: str
     revisions: list[str]
     suspects: list[ChanceOut]
     unlikely: list[UnlikelyOut]
+    machine: dict[str, Any] | None
+    first_of_several: bool
+    outside: OutsideOut | None
     skipped: list[str]
     budget: BudgetOut
     noise: dict[str, Any]
+    companions: list[CompanionOut]
     boots: list[BisectBootOut]
     decisions: list[DecisionOut]
     acts: list[ActOut]

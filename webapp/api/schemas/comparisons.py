@@ -112,3 +112,43 @@ class CompareOut(Schema):
     unmatched: int
     headline: HeadlineOut
     rows: list[RowOut]
+
+
+class RangeEndsOut(BaseModel):
+    """A range as it was written, and the revisions it begins and ends with."""
+
+    range: str
+    first: str
+    last: str
+
+
+class RangeRowOut(BaseModel):
+    """One series of ``b`` against ``a``. ``revisions`` were measured in either; figures are null
+    where they are too few, and ``reason`` says so. ``memory`` is the AR(1) coefficient that the
+    interval allows for."""
+
+    hardware: str
+    mode: str
+    metric: str
+    unit: str
+    better: str
+    verdict: str
+    reason: str
+    revisions: list[int]
+    left_out: list[int] | None
+    levels: list[float] | None
+    change_percent: float | None
+    low_percent: float | None
+    high_percent: float | None
+    p_value: float | None
+    memory: float | None
+
+
+class RangesOut(BaseModel):
+    """Two ranges compared; ``unmatched`` series were measured in one of them only."""
+
+    a: RangeEndsOut
+    b: RangeEndsOut
+    counts: dict[str, int]
+    unmatched: int
+    rows: list[RangeRowOut]

@@ -22,7 +22,7 @@ from webapp.events.services import EventNames
 from webapp.results.models import NAME_MAX
 
 ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-KindIn = Literal["hardware", "firmware", "network", "software", "power", "other"]
+KindIn = Literal["hardware", "firmware", "network", "software", "power", "other", "note"]
 
 
 def text_of_a_day(value: Any) -> Any:

@@ -80,9 +80,18 @@ class OneBuildOut(BaseModel):
     not_from_build_percent: float
 
 
+class PartOut(BaseModel):
+    """A part of a slow change: the level moved so much after one revision up to another."""
+
+    after: str
+    up_to: str
+    change_percent: float
+
+
 class FindingOut(BaseModel):
     """Mostly a change of level. The suspects are the commits after ``after`` up to ``last``; of
-    other kinds no commit is blamed, and ``details`` has their shares, gap or ratio. In the state
+    other kinds no commit is blamed, and ``details`` has their shares, gap or ratio; of a slow
+    change ``parts`` are the stretches that hold most of it, none where it went evenly. In the state
     ``one build`` it is no fact about a commit yet; ``one_build`` is null where the detector found
     it.
     """
@@ -106,6 +115,7 @@ class FindingOut(BaseModel):
     probability: float
     why: str
     details: dict[str, float]
+    parts: list[PartOut]
     one_build: OneBuildOut | None
     first_detected_at: datetime
 

@@ -12,8 +12,8 @@ from django.utils.safestring import SafeString, mark_safe
 from webapp.alerts.queries import Scope
 from webapp.analysis.models import Comparison, Finding, FindingEvent
 from webapp.charts import text
-from webapp.pages import links
-from webapp.pages.commit_headline import Proven
+from webapp.pages.commits.headline import Proven
+from webapp.pages.parts import links
 from webapp.results.models import Hardware, Series
 from webapp.results.services import as_text
 

@@ -8,6 +8,8 @@ from typing import Any, Self
 
 from django.db import models
 from django.db.models import Case, F, Q, When
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from webapp.results.models.history import Revision, Tree
@@ -173,7 +175,9 @@ class PointQuerySet(models.QuerySet["Point"]):
             When(levels__boots__gte=2, then=F("levels__linear__boot")),
             default=F("levels__linear__run"),
         )
-        return self.annotate(unit=unit, exponent=F("levels__exponent"))
+        return self.annotate(
+            unit=unit, exponent=Cast(KT("levels__exponent"), models.IntegerField())
+        )
 
     def of_revision(self, revision: Revision) -> Self:
         """Those of one revision."""

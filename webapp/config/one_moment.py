@@ -1,0 +1,62 @@
+"""A page shows one moment: it reads one snapshot of the database and writes nothing.
+
+Each statement of its own would see what was stored since the one before: an alert on a machine
+that the page has not read, a point of a revision it does not know.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+from django.db import connection, transaction
+from django.http import HttpRequest, HttpResponseBase
+from django.urls import URLPattern, URLResolver
+from psycopg import IsolationLevel
+
+View = Callable[..., HttpResponseBase]
+ASKING = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+def at_one_moment(patterns: Sequence[URLPattern | URLResolver]) -> list[URLPattern | URLResolver]:
+    """The addresses, each of whose views reads one snapshot where it is only asked.
+
+    What such a view has to note (a visit, say) it does ``on_commit``, which is after the snapshot.
+    """
+    for each in patterns:
+        if isinstance(each, URLResolver):
+            at_one_moment(each.url_patterns)
+        else:
+            each.callback = _reading_a_snapshot(each.callback)
+    return list(patterns)
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """A transaction that reads one snapshot of the database and cannot write.
+
+    Within another transaction it is that one's, which began before and may write.
+    """
+    if connection.in_atomic_block:
+        yield
+        return
+    connection.ensure_connection()
+    raw = connection.connection
+    raw.isolation_level, raw.read_only = IsolationLevel.REPEATABLE_READ, True
+    try:
+        with transaction.atomic():
+            yield
+    finally:
+        if not raw.closed:
+            raw.isolation_level, raw.read_only = None, None
+
+
+def _reading_a_snapshot(view: View) -> View:
+    @wraps(view)
+    def reading(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
+        if request.method not in ASKING:
+            return view(request, *arguments, **named)
+        with snapshot():
+            return view(request, *arguments, **named)
+
+    return reading

@@ -1,0 +1,1 @@
+"""The inbox and the page of an alert."""

@@ -1,0 +1,254 @@
+"""`/alerts/<n>/`: what happened, where, since which commit, what to do next, what people did."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from statistics import fmean
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.dateparse import parse_datetime
+from django.utils.timezone import is_naive, make_aware
+from django.views.decorators.http import require_POST, require_safe
+
+from webapp.accounts.services import is_triager, signed_in_user, triager_required
+from webapp.alerts.models import Alert, AlertEvent
+from webapp.alerts.queries import (
+    EffectInForce,
+    Listed,
+    MinEffects,
+    Surroundings,
+    beside,
+    candidates_beside,
+    facts_beside,
+    lab_hint,
+    left_out_beside,
+    members_at,
+    one_listed,
+    sharper_interval,
+    surroundings_of,
+)
+from webapp.alerts.services import TriageError
+from webapp.analysis.models import Finding
+from webapp.analysis.queries import SideError, compare_sides, one_build_lines, sides_of
+from webapp.bisects.models import Bisect
+from webapp.charts import strip
+from webapp.pages.alerts.acts import act
+from webapp.pages.alerts.cards import CARDS, Card, cards_of
+from webapp.pages.alerts.charts import NARROW, SMALL
+from webapp.pages.alerts.rows import pill_of
+from webapp.pages.alerts.steps import steps_of
+from webapp.pages.alerts.suspects import suspects_of
+from webapp.pages.alerts.texts import beside_worst, headline, how_sure, state_note
+from webapp.pages.bisects.lines import lines_of
+from webapp.pages.parts.job_offers import Offers, offers_at_alert
+from webapp.pages.parts.links import with_query
+from webapp.pages.parts.numbers import NUMBER_MAX, read_number
+from webapp.results.models import Hardware
+
+TOO_FEW = "A side has fewer than 3 samples: ministat refuses it."
+
+
+@require_safe
+def page(request: HttpRequest, number: int) -> HttpResponse:
+    """One alert; `asof` shows what it held at a moment, `show` opens what is folded. The number of
+    a joined one leads on.
+    """
+    one = _listed(number)
+    alert = one.alert
+    if alert.pk != number:
+        messages.info(request, f"Alert {number} is part of this one: their commits are one.")
+        return redirect(_with_moment(alert, request.GET.get("asof", "")))
+    return render(request, "pages/alert.html", _context(request, one))
+
+
+def _context(request: HttpRequest, one: Listed) -> dict[str, object]:
+    alert, findings = one.alert, one.members.findings
+    can_act = is_triager(request.user)
+    events = list(alert.events.select_related("actor"))
+    asof = _moment(request.GET.get("asof", ""))
+    show = request.GET.get("show", "")
+    near = surroundings_of(findings[:CARDS], whiskers=findings[:CARDS])
+    facts = facts_beside(alert)
+    return {
+        "one": one,
+        "alert": alert,
+        "headline": headline(one),
+        "how_sure": how_sure(one.suspicion),
+        "pill": pill_of(alert),
+        "state_note": state_note(alert),
+        "acknowledged_by": one.taken_by,
+        "only": _only_machine(findings),
+        "cards": cards_of(findings[:CARDS], near, narrow=NARROW),
+        "undrawn": max(len(findings) - CARDS, 0),
+        "together": sharper_interval(findings),
+        "one_build": one_build_lines(one.members.worst) if one.members.worst else (),
+        "withdrawn": "" if one.members.worst else _withdrawn(alert),
+        "lab": lab_hint(alert, findings),
+        "left_out": left_out_beside(findings),
+        "asof": asof,
+        "past": members_at(alert, asof) if asof else (),
+        "facts": facts,
+        "candidates": _candidates(alert) if facts.candidates else (),
+        "suspects": suspects_of(one),
+        "steps": steps_of(one, signed_in=request.user.is_authenticated),
+        "bisects": lines_of(list(Bisect.objects.about(alert=alert.pk).with_subjects())),
+        "events": events,
+        "can_act": can_act,
+        "back": request.get_full_path(),
+        "can_undo": _can_undo(alert, events),
+        "simulated": any(row.series.hardware.lab.simulated for row in findings),
+        **_section(show, one, can_act=can_act),
+    }
+
+
+@require_safe
+def evidence(request: HttpRequest, number: int) -> HttpResponse:
+    """What stands beside the rows of the inbox: the charts of one alert, and its suspect."""
+    one = _listed(number, shown=3)
+    near = surroundings_of(one.members.findings, whiskers=one.members.findings)
+    context = {"chosen": chosen_of(one, near), "here": request.GET.get("here", "")[:2000]}
+    return render(request, "pages/_chosen.html", context)
+
+
+@require_safe
+def ministat(request: HttpRequest, number: int, finding: int) -> HttpResponse:
+    """What ministat says of the two points around a finding of the alert, with every sample."""
+    rows = Finding.all_kinds.filter(pk=min(finding, NUMBER_MAX), membership__alert=number)
+    row = get_object_or_404(rows.with_subjects().with_revisions())
+    context = {"row": row, "number": number, **_samples(row)}
+    return render(request, "pages/_alert_ministat.html", context)
+
+
+@require_POST
+@triager_required
+def act_on_one(request: HttpRequest, number: int) -> HttpResponse:
+    """Do what a triager's form says, and come back to the page with what became of it."""
+    alert = get_object_or_404(Alert.objects.with_revisions().numbered(min(number, NUMBER_MAX)))
+    if alert.pk != number:
+        messages.error(request, f"Alert {number} is part of this one now; look again.")
+        return redirect(alert)
+    actor = signed_in_user(request)
+    form = request.POST.dict() | {"findings": " ".join(request.POST.getlist("finding"))}
+    seen = read_number(form.get("version", ""))
+    try:
+        done = act(form.get("act", ""), form, alert=alert.pk, version=seen, actor=actor)
+        messages.success(request, f"Alert {done.pk} is {done.get_state_display()}.")
+    except TriageError as error:
+        messages.error(request, str(error))
+    return redirect(alert)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """One alert as it stands beside the rows of the inbox."""
+
+    one: Listed
+    headline: str
+    cards: Sequence[Card]
+    more: str
+
+    @property
+    def hardware(self) -> Hardware | None:
+        """The machine of its weightiest finding."""
+        return self.one.members.worst.series.hardware if self.one.members.worst else None
+
+
+def chosen_of(one: Listed, near: Mapping[int, Surroundings]) -> Chosen:
+    """The alert with its charts; ``near`` is what lies around its findings, with whiskers."""
+    findings = one.members.findings
+    cards = [*cards_of(findings[:1], near), *cards_of(findings[1:], near, size=SMALL)]
+    return Chosen(one, headline(one), cards, beside_worst(one) if one.members.more else "")
+
+
+def _listed(number: int, **how: int) -> Listed:
+    found = one_listed(min(number, NUMBER_MAX), **how)
+    if found is None:
+        raise Http404(f"no alert {number}")
+    return found
+
+
+def _with_moment(alert: Alert, asof: str) -> str:
+    """The page of ``alert``, as of the moment that a mail's link names, if it names one."""
+    return with_query(alert.get_absolute_url(), [("asof", asof)] if _moment(asof) else [])
+
+
+def _moment(text: str) -> datetime | None:
+    """When ``?asof=`` means; None where it is no time, so that the page shows now."""
+    try:
+        moment = parse_datetime(text)
+        if moment is None:
+            return None
+        return make_aware(moment, UTC) if is_naive(moment) else moment.astimezone(UTC)
+    except (ValueError, OverflowError):  # in UTC the year 1 may be the year 0
+        return None
+
+
+def _only_machine(findings: Sequence[Finding]) -> Hardware | None:
+    """The machine that all of several findings are on."""
+    machines = {row.series.hardware_id: row.series.hardware for row in findings}
+    return next(iter(machines.values())) if len(machines) == 1 else None
+
+
+def _candidates(alert: Alert) -> list[Finding]:
+    return list(candidates_beside(alert).with_revisions().with_subjects())
+
+
+def _section(show: str, one: Listed, *, can_act: bool) -> dict[str, object]:
+    """What of the page is folded and asked for."""
+    findings = one.members.findings
+    if show == "findings":
+        return {"show": show, "rows": _rows(one)}
+    if show == "others":
+        return {"show": show, "beside": beside(one.alert, findings)}
+    if show == "measure" and can_act:
+        return {"show": show, "offers": _offers(one)}
+    return {"show": ""}
+
+
+def _rows(one: Listed) -> list[tuple[Finding, EffectInForce]]:
+    """The findings, each with the threshold in force in its series."""
+    findings = one.members.findings
+    thresholds = MinEffects.of([row.series_id for row in findings], tree=one.alert.tree_id)
+    return [(row, thresholds.for_series(row.series)) for row in findings]
+
+
+def _withdrawn(alert: Alert) -> str:
+    """Why an alert of one build a side is gone: what the last of its findings says."""
+    left = alert.events.filter(kind=AlertEvent.Kind.LEFT).order_by("-pk").first()
+    gone = Finding.objects.filter(pk__in=left.findings if left else [], one_build__isnull=False)
+    row = gone.order_by("pk").first() if alert.one_build else None
+    return row.why if row else ""
+
+
+def _offers(one: Listed) -> Offers | None:
+    """The jobs to ask for about its worst series; None where no finding is left."""
+    worst = one.members.worst
+    return None if worst is None else offers_at_alert(one.alert, worst.series)
+
+
+def _samples(row: Finding) -> dict[str, object]:
+    """The block and the strips of the samples on either side, or why there are none."""
+    try:
+        rows = compare_sides(sides_of(row)).rows
+    except SideError as error:
+        return {"problem": f"No samples to show: {error}."}
+    if not rows:
+        return {"problem": "No samples to show: they were withdrawn."}
+    found = rows[0]
+    sets = [
+        strip.Strip(one.label, one.samples, fmean(one.samples), one.units.interval())
+        for one in found.sets
+    ]
+    return {
+        "ministat": found.ministat_text() if found.can_render else "",
+        "problem": ""
+        if found.can_render
+        else "A side has fewer than 3 samples: ministat refuses it.",
+        "strips": strip.draw(sets, unit=found.metric.unit),
+    }
+
+
+def _can_undo(alert: Alert, events: Sequence[AlertEvent]) -> bool:
+    return bool(events) and bool(events[-1].before) and events[-1].version == alert.version

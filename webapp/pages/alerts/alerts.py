@@ -1,0 +1,251 @@
+"""`/alerts/`: the inbox, and what is done to several alerts at once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import NamedTuple
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from webapp.accounts.models import User
+from webapp.accounts.services import is_triager, signed_in_user, triager_required
+from webapp.alerts.models import Alert
+from webapp.alerts.queries import (
+    Asked,
+    Listed,
+    Surroundings,
+    choices,
+    counts,
+    listed,
+    surroundings_of,
+)
+from webapp.alerts.services import TriageError
+from webapp.bisects.models import Bisect
+from webapp.pages.alerts.acts import act
+from webapp.pages.alerts.alert import Chosen, chosen_of
+from webapp.pages.alerts.rows import Rows
+from webapp.pages.alerts.texts import as_text
+from webapp.pages.parts.links import with_query
+from webapp.pages.parts.numbers import read_number
+
+ROWS = 30
+MOST_AT_ONCE = 200
+STATES = ("open", *Alert.State.values, "history", "all")
+TABS = ("open", "snoozed", "resolved", "history", "all")
+ORDERS = {"new": "New first", "loss": "Largest loss"}
+PARTS = ("state", "tree", "hardware", "mode", "order")
+DEFAULTS = {"state": "open", "order": "new"}
+QUALITY_DAYS = 90
+
+
+class Link(NamedTuple):
+    """A tab or an order: its name, how many alerts it has (None: not said), whether it is shown."""
+
+    name: str
+    address: str
+    alerts: int | None
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which alerts an inbox shows, in which order; a part left empty means all, no state the open
+    ones.
+    """
+
+    state: str
+    tree: str
+    hardware: str
+    mode: str
+    order: str
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> "Filters":
+        """The filters of the address; an unknown state is *open*, an unknown order *new*."""
+        given = {name: request.GET.get(name, "")[:300].replace("\0", "") for name in PARTS}
+        if given["state"] not in STATES:
+            given["state"] = DEFAULTS["state"]
+        if given["order"] not in ORDERS:
+            given["order"] = DEFAULTS["order"]
+        return cls(**given)
+
+    def address(self, **more: str) -> str:
+        """The inbox with these filters, and ``more``; a part of these may be given anew."""
+        parts = {name: more.pop(name, getattr(self, name)) for name in PARTS}
+        kept = [(name, value) for name, value in parts.items() if value != DEFAULTS.get(name, "")]
+        return with_query(reverse("alerts"), [*kept, *more.items()])
+
+    def asked(self, *, before: int, offset: int, also: Mapping[int, int]) -> Asked:
+        """What to list: older than ``before`` or beyond ``offset``, whichever the order needs."""
+        parts = {name: getattr(self, name) for name in PARTS}
+        if self.order == "new":
+            return Asked(**parts, before=before, also=also)
+        return Asked(**parts, offset=offset, also=also)
+
+
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    """The inbox: alerts by the filters of the address, and the evidence of one of them."""
+    filters = Filters.of(request)
+    now = timezone.now()
+    number = counts(now - timedelta(days=QUALITY_DAYS))
+    acted = dict(_seen(request.GET.getlist("done")[:MOST_AT_ONCE]))
+    before = read_number(request.GET.get("before", ""))
+    offset = min(read_number(request.GET.get("from", "")), number.all)
+    wanted = read_number(request.GET.get("chosen", ""))
+    found = listed(
+        filters.asked(before=before, offset=offset, also=acted),
+        limit=ROWS + 1 + len(acted),
+        choose=lambda numbers: _choose(numbers, wanted, acted),
+    )
+    rows, more = found[: ROWS + len(acted)], len(found) > ROWS + len(acted)
+    # One that something happened to since is no longer as it was left.
+    done = [one for one in rows if acted.get(one.alert.pk) == one.alert.version]
+    chosen = _choose([one.alert.pk for one in rows], wanted, acted)
+    beside = next((one for one in rows if one.alert.pk == chosen), None)
+    near = surroundings_of(
+        [row for one in rows for row in one.members.findings],
+        whiskers=beside.members.findings if beside else (),
+    )
+    shown = chosen_of(beside, near) if beside else None
+    can_act = is_triager(request.user)
+    context = {
+        "filters": filters,
+        "here": filters.address(),
+        "headline": _headline(number.new, number.open, number.all),
+        "tabs": _tabs(filters, number._asdict()),
+        "orders": _orders(filters),
+        "choices": choices(),
+        "rows": _rows(rows, near, shown, done, can_act=can_act),
+        "chosen": shown,
+        "any": bool(number.all),
+        "in_history": number.history,
+        "older": _older(filters, rows, offset) if more else "",
+        "done": [(one.alert.pk, one.alert.version) for one in done],
+        "can_act": can_act,
+        "number": number,
+        "quality_days": QUALITY_DAYS,
+    }
+    return render(request, "pages/alerts.html", context)
+
+
+def _choose(numbers: Sequence[int], wanted: int, acted: Mapping[int, int]) -> int:
+    """The alert whose evidence stands beside the rows: the one that is asked for, after an act the
+    one below what was acted on, else the first; 0 at the end of the list.
+    """
+    if wanted in numbers:
+        return wanted
+    places = [place for place, number in enumerate(numbers) if number in acted]
+    following = numbers[places[-1] + 1 :] if places else numbers
+    return following[0] if following else 0
+
+
+def _rows(
+    rows: Sequence[Listed],
+    near: Mapping[int, Surroundings],
+    chosen: Chosen | None,
+    done: Sequence[Listed],
+    *,
+    can_act: bool,
+) -> list[str]:
+    numbers = [one.alert.pk for one in rows]
+    running = Bisect.objects.filter(alert__in=numbers).exclude(state__in=Bisect.ENDED)
+    shared = Rows(
+        now=timezone.now(),
+        near=near,
+        chosen=chosen.one.alert.pk if chosen else 0,
+        acted={one.alert.pk for one in done},
+        bisected=set(running.values_list("alert", flat=True)) if numbers else set(),
+        can_act=can_act,
+    )
+    return [shared.html(one) for one in rows]
+
+
+def _headline(new: int, waiting: int, every: int) -> str:
+    """The answer: how many alerts nobody took yet."""
+    if not every:
+        return "No alert yet"
+    if not waiting:
+        return "Nothing is open"
+    taken = waiting - new
+    if not new:
+        return f"Nothing new; {as_text(waiting)} open, all taken"
+    words = f"{new:,} new alert{'' if new == 1 else 's'}"
+    if not taken:
+        return words
+    return f"{words}; the other {'is' if taken == 1 else f'{as_text(taken)} are'} taken"
+
+
+def _tabs(filters: Filters, number: dict[str, int]) -> list[Link]:
+    return [
+        Link(
+            tab.capitalize(),
+            filters.address(state=tab),
+            None if tab in ("resolved", "all") else number[tab],
+            filters.state == tab,
+        )
+        for tab in TABS
+    ]
+
+
+def _orders(filters: Filters) -> list[Link]:
+    return [
+        Link(name, filters.address(order=order), None, filters.order == order)
+        for order, name in ORDERS.items()
+    ]
+
+
+def _older(filters: Filters, rows: Sequence[Listed], offset: int) -> str:
+    if filters.order == "new":
+        return filters.address(before=str(rows[-1].alert.pk))
+    return filters.address(**{"from": str(offset + ROWS)})
+
+
+@require_POST
+@triager_required
+def act_on_many(request: HttpRequest) -> HttpResponse:
+    """Do one thing to each chosen alert; those that cannot be are told one by one."""
+    back = Filters.of(request)
+    chosen = _seen(request.POST.getlist("alert")[:MOST_AT_ONCE])
+    if not chosen:
+        messages.error(request, "Choose one alert or more.")
+    done = _act_on_each(request, signed_in_user(request), chosen)
+    undone = request.POST.get("act") == "undo"
+    pairs = [("done", f"{alert.pk}.{alert.version}") for alert in ([] if undone else done)]
+    if undone and done:
+        pairs = [("chosen", str(done[0].pk))]
+    address = back.address()
+    return redirect(f"{address}{'&' if '?' in address else '?'}{with_query('', pairs)[1:]}")
+
+
+def _act_on_each(
+    request: HttpRequest, actor: User, chosen: Sequence[tuple[int, int]]
+) -> list[Alert]:
+    done = []
+    for number, version in chosen:
+        try:
+            name = request.POST.get("act", "")
+            done.append(act(name, request.POST.dict(), alert=number, version=version, actor=actor))
+        except TriageError as error:
+            messages.error(request, str(error))
+    if done:
+        messages.success(request, _what_was_done(done))
+    return done
+
+
+def _what_was_done(done: Sequence[Alert]) -> str:
+    """``Alert 5 acknowledged``; of several ``Alerts 6, 5 acknowledged``."""
+    numbers = ", ".join(str(alert.pk) for alert in done)
+    return f"Alert{'' if len(done) == 1 else 's'} {numbers} {done[0].get_state_display()}"
+
+
+def _seen(texts: Sequence[str]) -> list[tuple[int, int]]:
+    """(number, version) of ``12.3``: which alerts were looked at, and as what."""
+    pairs = [text.split(".", 1) for text in texts if "." in text]
+    seen = [(read_number(number), read_number(version)) for number, version in pairs]
+    return [(number, version) for number, version in seen if number]

@@ -1,0 +1,143 @@
+"""What the pages of alerts say of one: its headline, how sure, its state. Sentences of mails stand
+in `webapp.notifications.mails.phrases`."""
+
+from datetime import datetime
+
+from django.utils import timezone
+
+from webapp.alerts.models import Alert
+from webapp.alerts.queries import Listed, Suspicion
+from webapp.analysis.models import Finding, Verdict
+from webapp.charts.text import RATE_MARK, chance, direction, half_width, largest_parts, percent
+
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+UNITS = (("d", 86_400), ("h", 3600), ("min", 60))
+
+
+def headline(one: Listed) -> str:
+    """The answer in one sentence: what changed, by how much, where it began, and what else."""
+    worst, alert = one.members.worst, one.alert
+    if worst is None:
+        return f"Later runs no longer show what alert {alert.pk} reported"
+    if alert.one_build:
+        return f"One build a side: {worst.series.mode} {_seems(worst)} {began(one.suspicion)}"
+    parts = [f"{worst.series.mode} {moved(worst)} {began(one.suspicion)}"]
+    if alert.is_slow:
+        parts.append("no single commit")
+        if told := largest_parts(worst.parts):
+            return f"{', '.join(parts)}; {told}{_others(one)}"
+    if alert.is_excursion:
+        parts.append("one revision, back afterwards")
+    return f"{', '.join(parts)}{_others(one)}"
+
+
+def moved(row: Finding) -> str:
+    """``lost 12.1 %``, ``gained 3 %``; of what is no rate, ``got 3 % slower``."""
+    if row.change_pct is None:
+        return "changed beyond any percentage"
+    size, series = half_width(abs(row.change_pct)), row.series
+    if series.better == "more" and series.metric.unit.endswith(RATE_MARK):
+        return f"{'lost' if row.change_pct < 0 else 'gained'} {size} %"
+    word = direction(percent=row.change_pct, better=series.better, unit=series.metric.unit)
+    return f"got {size} % {word}"
+
+
+def _seems(row: Finding) -> str:
+    return (
+        moved(row).replace("lost", "seems to have lost").replace("gained", "seems to have gained")
+    )
+
+
+def began(one: Suspicion) -> str:
+    """``at r303643``; while none may be named, ``after r357751, at the latest in r357934``."""
+    if one.is_one_build:
+        return f"at {one.last}, against {one.after}"
+    if one.is_slow:
+        return f"between {one.after} and {one.last}"
+    if one.is_excursion:
+        return f"at {one.last}"
+    if one.commit:
+        return f"at {one.commit}"
+    return f"after {one.after}, at the latest in {one.last}"
+
+
+def _others(one: Listed) -> str:
+    """``; two other modes gained``: the rest of what it holds."""
+    worst, members = one.members.worst, one.members
+    if worst is None:
+        return ""
+    is_loss = worst.verdict == Verdict.WORSE
+    worse, better = members.worse - is_loss, members.better - (not is_loss)
+    parts = [_counted(count, verb) for count, verb in ((worse, "lost"), (better, "gained"))]
+    said = [part for part in parts if part]
+    return f"; {', '.join(said)}" if said else ""
+
+
+def _counted(count: int, verb: str) -> str:
+    return f"{as_text(count)} other series {verb}" if count else ""
+
+
+def as_text(count: int) -> str:
+    """``three``; from ten on in figures."""
+    return NUMBERS[count] if count < len(NUMBERS) else f"{count:,}"
+
+
+def sure(probability: float) -> str:
+    """``over 99 %`` of a probability, ``97 %``, ``under 1 %``."""
+    return chance(probability).replace(">", "over").replace("<", "under")
+
+
+def how_sure(one: Suspicion) -> str:
+    """How sure it is where the change began, given that it is real."""
+    if one.is_slow:
+        return "a slow loss names nobody's commit"
+    if one.is_excursion:
+        return "the modes of one boot share its trouble, so no commit is blamed"
+    if one.commit:
+        return f"{sure(one.chance)} sure"
+    if one.commits is not None and one.commits > 1:
+        return f"{sure(one.chance)} sure it is among these {one.commits:,} commits"
+    return f"{sure(one.chance)} sure it began between them"
+
+
+def beside_worst(one: Listed) -> str:
+    """``+ 2 gain``, ``+ 1 loses``: the rest of what an alert holds, in a row's few characters."""
+    worst, members = one.members.worst, one.members
+    if worst is None:
+        return ""
+    is_loss = worst.verdict == Verdict.WORSE
+    worse, better = members.worse - is_loss, members.better - (not is_loss)
+    if worse and better:
+        return f"+ {worse + better}"
+    if worse:
+        return f"+ {worse} lose{'s' if worse == 1 else ''}"
+    return f"+ {better} gain{'s' if better == 1 else ''}" if better else ""
+
+
+def signed(row: Finding) -> str:
+    """``−12.1 %``; of what is beyond figures, its verdict."""
+    return row.verdict if row.change_pct is None else f"{percent(row.change_pct)} %"
+
+
+def state_note(alert: Alert) -> str:
+    """What belongs to a state: ``as fixed by r129``, ``until 2026-12-31``."""
+    if alert.state == Alert.State.RESOLVED:
+        by = f" by {alert.resolution_revision}" if alert.resolution_revision else ""
+        of = f" of {alert.duplicate_of_id}" if alert.duplicate_of_id else ""
+        return f"as {alert.resolution}{by}{of}"
+    if alert.state != Alert.State.SNOOZED:
+        return ""
+    if alert.snoozed_until:
+        return f"until {timezone.localtime(alert.snoozed_until):%Y-%m-%d}"
+    if alert.snoozed_until_revision:
+        return f"until {alert.snoozed_until_revision} is measured"
+    return "as history"
+
+
+def age(moment: datetime, now: datetime) -> str:
+    """How long ago, in one unit: ``3 d``, ``2 h``, ``48 min``."""
+    seconds = max((now - moment).total_seconds(), 0)
+    for unit, size in UNITS:
+        if seconds >= size:
+            return f"{seconds / size:,.0f} {unit}" if unit != "d" else f"{int(seconds / size):,} d"
+    return "now"

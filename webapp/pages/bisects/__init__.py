@@ -1,0 +1,1 @@
+"""The list of bisects, a bisect, a new one."""

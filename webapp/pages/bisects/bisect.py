@@ -1,0 +1,156 @@
+"""`/bisects/<n>/`: how a search stands, what it rests on, and what people can do to it."""
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core.serializers.json import DjangoJSONEncoder
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from webapp.accounts.services import is_triager, signed_in_user, triager_required
+from webapp.bisects.models import Bisect, BisectAct, BisectSettings
+from webapp.bisects.queries import BisectView, command_for, detail_document, view_of
+from webapp.bisects.services import BisectError, act_on_bisect, paste_boots
+from webapp.charts.bisect import draw
+from webapp.pages.bisects.report import as_markdown
+from webapp.pages.bisects.story import picture_of_missing_bits, story_of
+from webapp.pages.parts.numbers import NUMBER_MAX, read_number
+from webapp.results.models import Revision
+
+Kind = BisectAct.Kind
+ACTS_ON_REVISION = (
+    (Kind.PIN, "Measure next"),
+    (Kind.DISCARD, "Weak: measure again"),
+    (Kind.SKIP, "Skip"),
+    (Kind.UNSKIP, "Do not skip"),
+    (Kind.EXCLUDE, "Exclude"),
+    (Kind.FORCE, "Force"),
+    (Kind.ALLOW, "As likely as others"),
+)
+NO_CONTENT = 204
+NAME_MAX = 100
+
+
+@require_safe
+def page(request: HttpRequest, number: int) -> HttpResponse:
+    """One bisect; asked for by htmx, only what changed since the version shown."""
+    view = view_of(_bisect(number))
+    context = _context(view)
+    if request.headers.get("HX-Request") == "true":
+        return _news(request, view, context)
+    context |= {"can_act": is_triager(request.user), "acts_on_revision": ACTS_ON_REVISION}
+    return render(request, "pages/bisect.html", context)
+
+
+def _news(request: HttpRequest, view: BisectView, context: dict[str, object]) -> HttpResponse:
+    """What changed since the version that the page shows; when it ended, the page whole."""
+    if read_number(request.GET.get("version", "")) == view.bisect.version:
+        return HttpResponse(status=NO_CONTENT)
+    response = render(request, "pages/_bisect_news.html", context)
+    if view.bisect.has_ended:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@require_safe
+def as_json(request: HttpRequest, number: int) -> HttpResponse:
+    """The document that the API gives, as a file to read."""
+    document = detail_document(view_of(_bisect(number)))
+    return JsonResponse(document, encoder=DjangoJSONEncoder, json_dumps_params={"indent": 1})
+
+
+@require_safe
+def as_text(request: HttpRequest, number: int) -> HttpResponse:
+    """A report in Markdown."""
+    text = as_markdown(view_of(_bisect(number)))
+    return HttpResponse(text, content_type="text/markdown; charset=utf-8")
+
+
+@require_POST
+@triager_required
+def act(request: HttpRequest, number: int) -> HttpResponse:
+    """Do what a triager's form says to the bisect."""
+    bisect = _bisect(number)
+    form = _form(request)
+    try:
+        act_on_bisect(
+            bisect=bisect.pk,
+            kind=form.get("act", ""),
+            actor=signed_in_user(request),
+            reason=form.get("reason", ""),
+            version=read_number(form.get("version", "")),
+            revision=_revision(bisect, form),
+        )
+    except BisectError as error:
+        messages.error(request, str(error))
+    return redirect(bisect)
+
+
+@require_POST
+@triager_required
+def paste(request: HttpRequest, number: int) -> HttpResponse:
+    """Take the boots that a triager measured by hand."""
+    bisect = _bisect(number)
+    form = _form(request)
+    try:
+        count = paste_boots(
+            bisect=bisect.pk,
+            actor=signed_in_user(request),
+            revision=_revision(bisect, form),
+            text=form.get("values", ""),
+        )
+        messages.success(request, f"{count} boot{'' if count == 1 else 's'} taken in.")
+    except BisectError as error:
+        messages.error(request, str(error))
+    return redirect(bisect)
+
+
+def _bisect(number: int) -> Bisect:
+    return get_object_or_404(Bisect.objects.with_subjects(), pk=min(number, NUMBER_MAX))
+
+
+def _form(request: HttpRequest) -> dict[str, str]:
+    """PostgreSQL holds no NUL."""
+    return {key: text.replace("\0", "") for key, text in request.POST.dict().items()}
+
+
+def _revision(bisect: Bisect, form: dict[str, str]) -> Revision | None:
+    name = form.get("revision", "").strip()[:NAME_MAX]
+    return Revision.objects.placed().named(tree=bisect.series.tree, name=name) if name else None
+
+
+def _outside_url(view: BisectView) -> str:
+    """The form of a bisect where the step lies; empty unless that is outside this one's range."""
+    found, series = view.outside, view.bisect.series
+    if found is None:
+        return ""
+    asked = {
+        "tree": series.tree.name,
+        "hardware": series.hardware.name,
+        "mode": series.mode.name,
+        "metric": series.metric.name,
+        "good": found.after.name,
+        "bad": found.up_to.name,
+        "effect": f"{view.bisect.effect_pct:g}",
+    }
+    return f"{reverse('bisect_new')}?{urlencode(asked)}"
+
+
+def _context(view: BisectView) -> dict[str, object]:
+    bisect = view.bisect
+    wanted = view.next[0] if view.next and not bisect.has_ended else None
+    settings = BisectSettings.objects.filter(tree=bisect.series.tree_id).first()
+    return {
+        "bisect": bisect,
+        "view": view,
+        "image": draw(view.chart()),
+        "wanted": wanted,
+        "command": command_for(wanted, bisect.series, settings) if wanted else "",
+        "measuring": [one.job for one in view.asked if not one.job.has_ended],
+        "story": story_of(view),
+        "bits": picture_of_missing_bits(view),
+        "ministat": view.ministat(),
+        "outside_url": _outside_url(view),
+    }

@@ -1,0 +1,48 @@
+"""`/bisects/`: every search for one commit, the running ones first to be chosen."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from webapp.bisects.models import Bisect
+from webapp.pages.bisects.lines import lines_of
+from webapp.pages.parts.links import with_query
+from webapp.pages.parts.numbers import read_number
+from webapp.results.models import Tree
+
+ROWS = 50
+STATES = [("all", "all"), ("running", "running"), *Bisect.State.choices]
+TEXT_MAX = 300
+
+
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    """Bisects by state and tree, newest first."""
+    state, tree = _filters(request)
+    before = read_number(request.GET.get("before", ""))
+    found = Bisect.objects.in_state(state).about(tree=tree)
+    if before:
+        found = found.filter(pk__lt=before)
+    rows = list(found.with_subjects().order_by("-pk")[: ROWS + 1])
+    context = {
+        "state": state,
+        "tree": tree,
+        "states": STATES,
+        "trees": Tree.objects.all(),
+        "lines": lines_of(rows[:ROWS]),
+        "older": _older(state, tree, rows[ROWS - 1].pk) if len(rows) > ROWS else "",
+        "any": bool(rows) or Bisect.objects.exists(),
+    }
+    return render(request, "pages/bisects.html", context)
+
+
+def _filters(request: HttpRequest) -> tuple[str, str]:
+    state = request.GET.get("state", "all")
+    tree = request.GET.get("tree", "")[:TEXT_MAX].replace("\0", "")
+    return (state if state in dict(STATES) else "all"), tree
+
+
+def _older(state: str, tree: str, before: int) -> str:
+    pairs = [("state", state), ("tree", tree), ("before", str(before))]
+    return with_query(reverse("bisects"), [(key, value) for key, value in pairs if value])

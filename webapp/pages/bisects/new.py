@@ -1,0 +1,175 @@
+"""`/bisects/new/`: what a bisect would search, what it may cost, and its start."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+from django.views.decorators.http import require_http_methods
+
+from webapp.accounts.services import is_triager, signed_in_user, triager_required
+from webapp.alerts.models import Alert
+from webapp.alerts.queries import findings_of
+from webapp.bisects.models import BisectSettings
+from webapp.bisects.queries import Draft, forecast_of, workers_for
+from webapp.bisects.services import BisectError, draft_bisect, start_bisect
+from webapp.pages.compare.pickers import suggestions
+from webapp.pages.parts.numbers import read_number
+from webapp.results.models import Revision, Series
+
+FIELDS = ("tree", "hardware", "mode", "metric", "good", "bad", "effect", "boots", "hours")
+PICKED = ("tree", "hardware", "mode", "metric", "revision")
+"""Parts whose names the form offers."""
+
+ASKED = (*FIELDS, "deadline", "manual", "alert")
+TEXT_MAX = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The form as text, whatever it was filled from."""
+
+    values: dict[str, str]
+
+    def __getitem__(self, name: str) -> str:
+        return self.values.get(name, "")
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything that a draft needs is named."""
+        return all(self[name] for name in ("tree", "hardware", "mode", "metric", "good", "bad"))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def page(request: HttpRequest) -> HttpResponseBase:
+    """Draft a bisect with its forecast; POST starts it."""
+    return _start(request) if request.method == "POST" else _ask(request)
+
+
+def _ask(request: HttpRequest) -> HttpResponse:
+    wanted = _wanted(request.GET)
+    context: dict[str, Any] = {"wanted": wanted, "can_act": is_triager(request.user)}
+    if wanted.is_complete:
+        try:
+            draft = _draft(wanted)
+            hands = len(workers_for(draft.bisect.series, timezone.now()))
+            context |= {"draft": draft, "hands": hands, "forecast": forecast_of(draft)}
+        except BisectError as error:
+            context["problem"] = str(error)
+    return render(request, "pages/bisect_new.html", context | _form())
+
+
+def _form() -> dict[str, Any]:
+    names = {part: suggestions(part, "") for part in PICKED}
+    return {"defaults": BisectSettings, "suggestions": names}
+
+
+@triager_required
+def _start(request: HttpRequest) -> HttpResponse:
+    wanted = _wanted(request.POST)
+    try:
+        bisect = start_bisect(draft=_draft(wanted), created_by=signed_in_user(request))
+    except BisectError as error:
+        messages.error(request, str(error))
+        context = {"wanted": wanted, "can_act": True, **_form()}
+        return render(request, "pages/bisect_new.html", context)
+    return redirect(bisect)
+
+
+def _wanted(given: QueryDict) -> Wanted:
+    """What was asked; parts that are left out come from the alert's weightiest finding."""
+    text = {name: given.get(name, "")[:TEXT_MAX].replace("\0", "").strip() for name in ASKED}
+    alert = Alert.objects.with_revisions().numbered(read_number(text["alert"])).first()
+    if alert is None:
+        text["alert"] = ""
+    return Wanted(_of_alert(alert) | {name: value for name, value in text.items() if value})
+
+
+def _of_alert(alert: Alert | None) -> dict[str, str]:
+    if alert is None:
+        return {}
+    ends = {"tree": alert.tree.name, "good": alert.after.name, "bad": alert.revision.name}
+    worst = findings_of([alert]).with_subjects().first()
+    if worst is None:
+        return ends
+    return ends | {
+        "hardware": worst.series.hardware.name,
+        "mode": worst.series.mode.name,
+        "metric": worst.series.metric.name,
+        "effect": f"{worst.change_pct:.3g}" if worst.change_pct else "",
+    }
+
+
+def _draft(wanted: Wanted) -> Draft:
+    series = _series(wanted)
+    return draft_bisect(
+        series=series,
+        good=_revision(series, "Good", wanted["good"]),
+        bad=_revision(series, "Bad", wanted["bad"]),
+        effect_pct=_number("Effect", wanted["effect"]),
+        alert=Alert.objects.numbered(read_number(wanted["alert"])).filter(tree=series.tree).first(),
+        manual=bool(wanted["manual"]),
+        most_boots=_whole("Boots", wanted["boots"]) if wanted["boots"] else None,
+        most_hours=_number("Machine-hours", wanted["hours"]) if wanted["hours"] else None,
+        deadline=_moment(wanted["deadline"]),
+    )
+
+
+def _series(wanted: Wanted) -> Series:
+    found = (
+        Series.objects.named()
+        .plain()
+        .filter(
+            tree__name=wanted["tree"],
+            hardware__name=wanted["hardware"],
+            mode__name=wanted["mode"],
+            metric__name=wanted["metric"],
+        )
+    )
+    series = found.first()
+    if series is None:
+        raise BisectError(
+            "Nothing was measured for this tree, hardware, mode and metric: choose a series that "
+            "has points."
+        )
+    return series
+
+
+def _revision(series: Series, field: str, name: str) -> Revision:
+    revision = Revision.objects.placed().named(tree=series.tree, name=name)
+    if revision is None:
+        raise BisectError(f"{field}: no revision “{name}” is known in {series.tree}.")
+    return revision
+
+
+def _number(field: str, text: str) -> float:
+    try:
+        value = float(text.replace("\N{MINUS SIGN}", "-"))
+    except ValueError:
+        raise BisectError(f"{field}: “{text}” is not a number.") from None
+    if not -1e9 < value < 1e9:
+        raise BisectError(f"{field}: “{text}” is out of bounds.")
+    return value
+
+
+def _whole(field: str, text: str) -> int:
+    value = _number(field, text)
+    if not value.is_integer():
+        raise BisectError(f"{field}: “{text}” is not a whole number.")
+    return int(value)
+
+
+def _moment(text: str) -> datetime | None:
+    if not text:
+        return None
+    try:
+        found = parse_datetime(text)
+    except ValueError:
+        found = None
+    if found is None:
+        raise BisectError("Deadline: give a day and a time, as 2026-12-31T18:00.")
+    return found if timezone.is_aware(found) else timezone.make_aware(found)

@@ -1,0 +1,89 @@
+"""A bisect as a report in Markdown."""
+
+from webapp.bisects.queries import BisectView, chance_text
+from webapp.charts.text import better_text
+from webapp.stats.markdown import block, inline
+
+SUSPECTS_SHOWN = 20
+
+
+def as_markdown(view: BisectView) -> str:
+    """The answer, the suspects, the ministat block of parent and culprit, and every decision."""
+    bisect = view.bisect
+    parts = [
+        f"# Bisect {bisect.pk}: {inline(view.sentence)}",
+        inline(view.latest.text) if view.latest else "",
+        "These figures come from a simulation." if view.is_simulated else "",
+        _facts(view),
+        inline(_outside(view)),
+        inline(view.lab_sentence),
+        _suspects(view),
+        _skipped(view),
+        inline(view.prior_sentence),
+        _block(view),
+        _decisions(view),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _facts(view: BisectView) -> str:
+    bisect = view.bisect
+    metric = bisect.series.metric
+    better = better_text(bisect.series.better)
+    span = f"{bisect.good} (good) to {bisect.bad} (bad), {bisect.last_index} commits"
+    facts = (
+        f"{bisect.series.mode} on {bisect.series.hardware}, {metric} ({metric.unit}, {better})",
+        f"{bisect.series.tree}: {span}",
+        f"state: {_state(view)}; {view.measured_for_it} boots measured for it",
+    )
+    return "\n".join(f"- {inline(fact)}" for fact in facts)
+
+
+def _state(view: BisectView) -> str:
+    outcome = view.bisect.outcome
+    return f"{view.bisect.state}, {outcome}" if outcome else view.bisect.state
+
+
+def _outside(view: BisectView) -> str:
+    found = view.outside
+    if found is None:
+        return ""
+    return (
+        f"The step was measured after {found.after}, at the latest in {found.up_to}: bisect there."
+    )
+
+
+def _suspects(view: BisectView) -> str:
+    suspects = view.suspects
+    if not suspects:
+        return ""
+    rows = [
+        f"| {inline(one.revision)} | {chance_text(one.chance)} | {inline(one.revision.subject)} |"
+        for one in suspects[:SUSPECTS_SHOWN]
+    ]
+    head = "## Not excluded\n\n| revision | probability | subject |\n|---|--:|---|"
+    more = len(suspects) - SUSPECTS_SHOWN
+    return "\n".join([head, *rows, *([f"\nand {more} more"] if more > 0 else [])])
+
+
+def _skipped(view: BisectView) -> str:
+    if not view.skipped:
+        return ""
+    names = ", ".join(one.name for one in view.skipped)
+    return f"Could not be measured: {inline(names)}."
+
+
+def _block(view: BisectView) -> str:
+    figures = view.ministat()
+    if not figures:
+        return ""
+    title = " and ".join(label for label, _ in view.sides)
+    return f"## {inline(title)}\n\n{block(figures)}"
+
+
+def _decisions(view: BisectView) -> str:
+    rows = [
+        f"{row.number}. {row.at:%Y-%m-%d %H:%M} {row.state}, {row.action}: {inline(row.text)}"
+        for row in view.decisions
+    ]
+    return "\n".join(["## Decisions\n", *rows]) if rows else ""

@@ -1,0 +1,1 @@
+"""The list of commits and the page of a commit."""

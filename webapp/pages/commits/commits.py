@@ -1,0 +1,58 @@
+"""`/commits/<tree>/`: the commits of a tree, newest first, and what each did."""
+
+from collections.abc import Sequence
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from webapp.alerts.queries import with_agreeing
+from webapp.events.models import Release
+from webapp.pages.commits.filter import VERDICTS, CommitFilter
+from webapp.pages.parts.summaries import summarise
+from webapp.results.models import Revision, Tree
+
+ROWS = 50
+RELEASES_SHOWN = 50
+
+
+@require_safe
+def page(request: HttpRequest, tree: str) -> HttpResponse:
+    """The commits of a tree that are asked for, newest first: of those measured, or with `all=1` of
+    every one.
+    """
+    found = get_object_or_404(Tree, name=tree)
+    asked = CommitFilter.parse(request.GET)
+    bound = asked.window(found)
+    rows = _rows(found, asked, bound)
+    context = {
+        "tree": found,
+        "trees": Tree.objects.all(),
+        "commits": summarise(rows[:ROWS]),
+        "asked": asked,
+        "verdicts": VERDICTS.items(),
+        "as_tested": asked.address(untested_too=False),
+        "as_all": asked.address(untested_too=True),
+        "newest": asked.address() if asked.before is not None else "",
+        "releases": Release.objects.of_tree(found)[:RELEASES_SHOWN],
+        "older": _older(rows, asked, bound),
+        "stopped": bound is not None and len(rows) <= ROWS,
+        "has_paths": not asked.path or Revision.objects.with_paths(found),
+    }
+    return render(request, "pages/commits.html", context)
+
+
+def _rows(tree: Tree, asked: CommitFilter, bound: int | None) -> list[Revision]:
+    """One more than a page holds, to know whether there are older ones."""
+    found = with_agreeing(asked.of(tree, bound)).defer("message", "paths")
+    rows = list(found[: ROWS + 1])
+    for row in rows:
+        row.tree = tree
+    return rows
+
+
+def _older(rows: Sequence[Revision], asked: CommitFilter, bound: int | None) -> str:
+    """The address of the next page, empty on the last one."""
+    if len(rows) > ROWS:
+        return asked.address(before=rows[ROWS - 1].position)
+    return "" if bound is None else asked.address(before=bound + 1)

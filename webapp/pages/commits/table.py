@@ -1,0 +1,224 @@
+"""The heat map of a commit: hardware × mode in one metric, each cell with its change and verdict.
+
+Written by functions, not by a template: a commit of twenty machines has hundreds of cells.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from html import escape
+
+from django.utils.safestring import SafeString, mark_safe
+
+from webapp.analysis.models import Comparison, Finding
+from webapp.analysis.queries import RUNS_DISAGREE, PointVerdict
+from webapp.charts import text
+from webapp.charts.heatmap import cell_class
+from webapp.pages.parts.links import compare_link, job_new_link, side_of, trend_link
+from webapp.results.models import Hardware, Metric, Mode, Point, Revision
+from webapp.stats.compare import MORE_BUILDS
+
+COLUMNS_MOST = 8
+"""Modes beside each other; more of them are rows, where there are more modes than machines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One hardware in one mode: its point, and the verdict where there is a point before it.
+
+    ``finding`` is what the detector says begins here, if anything.
+    """
+
+    point: Point
+    comparison: Comparison | None
+    judged: PointVerdict | None
+    finding: Finding | None
+
+    @property
+    def proven(self) -> Finding | None:
+        """The finding, where it is one that is told as level against level."""
+        is_told = self.finding is not None and self.finding.state in Finding.PROVEN
+        return self.finding if is_told else None
+
+    @property
+    def css_class(self) -> str:
+        """The CSS class of the cell."""
+        if self.judged is None:
+            return cell_class(RUNS_DISAGREE, None) if self.point.disagrees else "first"
+        if self.proven is not None and not self.judged.runs_disagree:
+            return cell_class(self.proven.verdict, self.proven.change_pct)
+        return cell_class(self.judged.label, self.judged.percent)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The cells of one metric, as HTML."""
+
+    metric: Metric
+    better: str
+    html: SafeString
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What every cell of a commit's tables shares: where "measure more" leads back to (empty: the
+    reader may not ask), and the revision that most cells are compared with.
+    """
+
+    commit: Revision
+    ask_from: str
+    previous: Revision | None
+
+
+def tables(
+    points: Iterable[Point],
+    comparisons: Mapping[int, Comparison],
+    judged: Mapping[int, PointVerdict],
+    begun: Mapping[int, Finding],
+    around: Surroundings,
+) -> list[Table]:
+    """A table for each metric measured; ``points`` with their series."""
+    cells: dict[Metric, dict[tuple[Mode, Hardware], Cell]] = {}
+    for point in points:
+        pk, series = point.series_id, point.series
+        cell = Cell(point, comparisons.get(pk), judged.get(pk), begun.get(pk))
+        cells.setdefault(series.metric, {})[series.mode, series.hardware] = cell
+    return [_table(metric, its, around) for metric, its in cells.items()]
+
+
+def _table(
+    metric: Metric, cells: Mapping[tuple[Mode, Hardware], Cell], around: Surroundings
+) -> Table:
+    modes = sorted({mode for mode, _ in cells}, key=lambda mode: mode.name)
+    machines = sorted({machine for _, machine in cells}, key=lambda machine: machine.name)
+    if len(modes) > max(COLUMNS_MOST, len(machines)):
+        head = [_machine(one) for one in machines]
+        rows = [(_mode(mode), [cells.get((mode, one)) for one in machines]) for mode in modes]
+        corner = "Mode"
+    else:
+        head = [_mode(one) for one in modes]
+        rows = [(_machine(one), [cells.get((mode, one)) for mode in modes]) for one in machines]
+        corner = "Hardware"
+    columns = "".join(f'<th scope="col">{one}</th>' for one in head)
+    body = "".join(
+        f'<tr><th scope="row">{first}</th>{"".join(_cell(one, metric, around) for one in its)}</tr>'
+        for first, its in rows
+    )
+    return Table(
+        metric,
+        text.common(cell.point.series.better for cell in cells.values()),
+        mark_safe(  # noqa: S308 (the functions below escape every text)
+            f'<table class="heat"><thead><tr><th>{corner}</th>{columns}</tr></thead>'
+            f"<tbody>{body}</tbody></table>"
+        ),
+    )
+
+
+def _machine(one: Hardware) -> str:
+    simulated = ' <span class="sim">simulated</span>' if one.lab.simulated else ""
+    nic = f"<span>{escape(one.short_nic)}{simulated}</span>"
+    first = escape(one.display_name or one.short_cpu)
+    return (
+        f'<a class="hw" href="{escape(one.get_absolute_url())}" title="{escape(one.name)}">'
+        f"<b>{first}</b>{nic}</a>"
+    )
+
+
+def _mode(one: Mode) -> str:
+    traffic = f"@{escape(one.traffic)}" if one.traffic else ""
+    boxed = "".join(f'<span class="opt">+{escape(option)}</span>' for option in one.options)
+    return f"{escape(one.workload)}{traffic}{boxed}"
+
+
+def _cell(cell: Cell | None, metric: Metric, around: Surroundings) -> str:
+    if cell is None:
+        return '<td class="none" title="not measured at this commit">·</td>'
+    inside = _compared(cell, metric, around) if cell.judged else _first(cell, metric)
+    return f'<td class="cell {cell.css_class}">{inside}{_excluded(cell)}{_links(cell, around)}</td>'
+
+
+def _first(cell: Cell, metric: Metric) -> str:
+    said = "lab? runs disagree" if cell.point.disagrees else "first measurement"
+    return (
+        f'<a class="size" href="{escape(trend_link(cell.point.series))}" '
+        f'title="n = {cell.point.n}">{text.number(cell.point.mean)}</a>'
+        f'<span class="base">{said}, {escape(metric.unit)}</span>'
+    )
+
+
+def _compared(cell: Cell, metric: Metric, around: Surroundings) -> str:
+    judged, comparison = cell.judged, cell.comparison
+    if judged is None or comparison is None:
+        raise ValueError(f"point {cell.point.pk} is not compared")
+    shown = cell.proven if not judged.runs_disagree else None
+    percent = shown.change_pct if shown else judged.percent
+    low, high = (shown.low_pct, shown.high_pct) if shown else (judged.low, judged.high)
+    label = shown.verdict if shown else judged.label
+    series = cell.point.series
+    link = compare_link(side_of(series, comparison.previous), side_of(series, around.commit))
+    size = "lab?" if judged.runs_disagree else f"{text.percent(percent)}\N{NARROW NO-BREAK SPACE}%"
+    css = escape(label.rstrip("?").replace(" ", "-"))
+    lines = [
+        (
+            f'<a class="size" href="{escape(link)}" title="{escape(_title(cell, metric))}">'
+            f'<span class="mark {css}" role="img" aria-label="{escape(label)}">'
+            f"{text.MARKS.get(label, '')}</span>{size}</a>"
+        )
+    ]
+    ends = text.interval(low, high)
+    if ends and not judged.runs_disagree:
+        lines.append(f'<span class="base">{ends}</span>')
+    if judged.runs_disagree:
+        lines.append('<span class="base">runs disagree</span>')
+    elif shown is None and judged.builds_differ:
+        lines.append('<span class="base">builds differ</span>')
+    elif shown is None and judged.verdict == "cannot tell" and judged.visible is not None:
+        lines.append(f'<span class="base">detects ≥ {text.half_width(judged.visible)} %</span>')
+    if cell.finding is not None:
+        lines.append(
+            f'<span class="base state-of">{escape(cell.finding.get_state_display())}</span>'
+        )
+    if around.previous is None or comparison.previous_id != around.previous.pk:
+        lines.append(f'<span class="base">vs {escape(comparison.previous.name)}</span>')
+    return "".join(lines)
+
+
+def _title(cell: Cell, metric: Metric) -> str:
+    """How the two points compare: what the cell says where nothing is confirmed."""
+    judged, comparison = cell.judged, cell.comparison
+    if judged is None or comparison is None:
+        raise ValueError(f"point {cell.point.pk} is not compared")
+    negligible = " (different, but negligible)" if judged.negligible else ""
+    builds = f"; {MORE_BUILDS} more builds a side would settle it" if judged.builds_differ else ""
+    ends = text.change_within(judged.percent, judged.low, judged.high)
+    return (
+        f"{judged.label}{negligible}: {text.number(cell.point.mean)} {metric.unit}, "
+        f"n = {cell.point.n}, against {comparison.previous.name}: {ends} %{builds}; "
+        f"by {judged.units[1]} against {judged.units[0]} {judged.unit}s; {_noise(judged)}"
+    )
+
+
+def _noise(judged: PointVerdict) -> str:
+    if judged.build_noise and judged.build_noise.percent:
+        return f"noise between builds {text.half_width(judged.build_noise.percent)} % counted"
+    if judged.build_noise:
+        return "the history shows no noise between builds"
+    return "" if judged.counts_builds else "noise between builds not known and not counted"
+
+
+def _excluded(cell: Cell) -> str:
+    excluded = cell.point.excluded
+    return f'<a class="base" href="#marked">{escape(excluded.text)}</a>' if excluded else ""
+
+
+def _links(cell: Cell, around: Surroundings) -> str:
+    trend = (
+        f'<a class="to-trend" href="{escape(trend_link(cell.point.series))}" title="Trend" '
+        'aria-label="Trend">⌁</a>'
+    )
+    if not around.ask_from:
+        return trend
+    ask = job_new_link(cell.point.series_id, around.commit.name, around.ask_from)
+    return (
+        f'{trend}<a class="to-trend" href="{escape(ask)}" title="Measure more" '
+        'aria-label="Measure more">+</a>'
+    )

@@ -1,0 +1,384 @@
+"""`/compare/?a=…&b=…`: A against B along one axis, over everything both have."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from webapp.accounts.services import is_triager
+from webapp.analysis.queries import (
+    FLAVOURS,
+    LEVELS,
+    MOST_SIDES,
+    SHOWN_PARTS,
+    BlockOptions,
+    ComparedTable,
+    PointTable,
+    Side,
+    SideError,
+    as_points,
+    compare_link,
+    compare_points,
+    compare_sides,
+    differing_parts,
+    is_range,
+    moment_of,
+)
+from webapp.charts import forest, forest_picture
+from webapp.charts.stack import Part, stacked
+from webapp.pages.compare import answer as compare_answer
+from webapp.pages.compare import pickers as compare_pickers
+from webapp.pages.compare import ranges as compare_ranges
+from webapp.pages.compare import report as compare_report
+from webapp.pages.compare.evidence import evidence_of
+from webapp.pages.compare.groups import panels_of
+from webapp.pages.compare.rows import ORDERS, Drawing, Line, kind_of, lines_of, rows_html
+from webapp.pages.parts.links import with_query
+from webapp.pages.parts.variants import variants_beside
+from webapp.results.models import Revision
+from webapp.stats.compare import Verdict
+from webapp.stats.defaults import MARGIN_PCT
+
+ROWS_AT_ONCE = 60
+"""Rows of either kind that a page begins with; the others come when they are asked for."""
+
+ROWS_DRAWN = 40
+"""Rows of a picture."""
+
+FEWEST_SIDES = 2
+BAD_REQUEST = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One side above the table: its name, its parts, and its commit."""
+
+    name: str
+    side: Side
+    revision: Revision
+
+
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    """Two to seven sides compared, or two ranges of revisions; 400 and the reason where one cannot
+    be read.
+    """
+    texts = _texts(request)
+    try:
+        if compare_pickers.PICK in request.GET and not texts:
+            return redirect(compare_pickers.picked_address(request.GET))
+        if any(is_range(text) for text in texts):
+            return compare_ranges.page(request, texts)
+        if not texts or "change" in request.GET:
+            return _start(request, [Side.parse(text) for text in texts])
+        return _compared(request, [Side.parse(text) for text in texts])
+    except SideError as error:
+        return _start(request, _readable(texts), str(error))
+
+
+@require_safe
+def row(request: HttpRequest) -> HttpResponse:
+    """The evidence of a comparison that has one row: what opens under it."""
+    try:
+        sides = [Side.parse(text) for text in _texts(request)]
+        options = BlockOptions.read(request.GET.dict())
+        table = compare_sides(sides, moment_of(request.GET.get("asof", "")))
+    except SideError as error:
+        return _refused(str(error))
+    if len(table.rows) != 1:
+        return _refused(f"{len(table.rows)} rows: name hardware, mode and metric of one")
+    return HttpResponse(_evidence(request, table, options, compare_link(*table.sides)))
+
+
+@require_safe
+def suggestions(request: HttpRequest) -> HttpResponse:
+    """Names for one field of the form, as options of its list."""
+    part = request.GET.get("part", "")
+    text = (request.GET.getlist(request.GET.get("field", part)) or [""])[0]
+    tree = "" if part == "tree" else request.GET.get("of", "")
+    found = compare_pickers.suggestions(part, text, tree)
+    return render(request, "pages/_compare_suggestions.html", {"suggestions": found})
+
+
+@require_safe
+def text(request: HttpRequest) -> HttpResponse:
+    """The ministat block of every row, as plain text."""
+    return _report(request, compare_report.as_text, "text/plain")
+
+
+@require_safe
+def markdown(request: HttpRequest) -> HttpResponse:
+    """The comparison as a report in Markdown."""
+    texts = _texts(request)
+    if any(is_range(text) for text in texts):
+        return _ranges_report(texts)
+    return _report(request, compare_report.as_markdown, "text/markdown")
+
+
+def drawing(request: HttpRequest) -> str:
+    """The comparison as one picture: its answer, and the interval of each row, the proven ones
+    first. Raises SideError for sides that cannot be read or found.
+    """
+    sides = [Side.parse(text) for text in _texts(request)]
+    if len(sides) < FEWEST_SIDES:
+        raise SideError("Two sides are needed: a=… and b=…")
+    table, _ = _tables(sides, moment_of(request.GET.get("asof", "")))
+    titles = titles_of(table.sides)
+    with_metric = len({row.base.metric for row in table.rows}) > 1
+    cells = compare_answer.cells_of(table)
+    groups = compare_answer.groups_of(cells, titles, with_metric=with_metric)
+    lines = lines_of(cells)
+    rows = [
+        forest_picture.Row(
+            name=f"{line.row.mode} · {cell.row.base.hardware}",
+            percent=cell.judged.percent,
+            low=cell.judged.low,
+            high=cell.judged.high,
+            kind=kind_of(cell.judged),
+        )
+        for line in sorted(lines, key=lambda line: not line.is_proven)
+        for cell in line.cells
+    ]
+    answer = compare_answer.headline(cells, groups, subject_of(table.sides, titles))
+    image = forest_picture.draw(_reach(lines), rows[:ROWS_DRAWN], described=answer)
+    more = len(rows) - ROWS_DRAWN
+    return stacked(answer, [Part(f"and {more} more rows" if more > 0 else "", image)])
+
+
+def _refused(reason: str, content_type: str = "text/plain; charset=utf-8") -> HttpResponse:
+    return HttpResponse(f"{reason}\n", content_type=content_type, status=BAD_REQUEST)
+
+
+def _report(request: HttpRequest, write: compare_report.Writer, content_type: str) -> HttpResponse:
+    content_type = f"{content_type}; charset=utf-8"
+    try:
+        options = BlockOptions.read(request.GET.dict())
+        sides = [Side.parse(text) for text in _texts(request)]
+        table = compare_sides(sides, moment_of(request.GET.get("asof", "")))
+    except SideError as error:
+        return _refused(str(error), content_type)
+    return HttpResponse(write(table, options), content_type=content_type)
+
+
+def _ranges_report(texts: Sequence[str]) -> HttpResponse:
+    content_type = "text/markdown; charset=utf-8"
+    try:
+        return HttpResponse(compare_ranges.as_markdown(texts), content_type=content_type)
+    except SideError as error:
+        return _refused(str(error), content_type)
+
+
+def _texts(request: HttpRequest) -> list[str]:
+    given = [*request.GET.getlist("a")[:1], *request.GET.getlist("b")]
+    return [text.strip().replace("\0", "") for text in given if text.strip()]
+
+
+def _readable(texts: Sequence[str]) -> list[Side]:
+    """Those that can be read, for the form that mends the others."""
+    found = []
+    for text in texts[:MOST_SIDES]:
+        try:
+            found.append(Side.parse(text))
+        except SideError:
+            continue
+    return found
+
+
+def _start(request: HttpRequest, sides: Sequence[Side], error: str = "") -> HttpResponse:
+    """What to compare: comparisons at hand, and the form, with ``sides`` in it."""
+    context = {
+        "error": error,
+        "ready": compare_pickers.ready_made(),
+        "columns": compare_pickers.columns_of(sides),
+        "suggestions": compare_pickers.all_suggestions(),
+        "parts": compare_pickers.PARTS,
+    }
+    status = BAD_REQUEST if error else 200
+    return render(request, "pages/compare_start.html", context, status=status)
+
+
+def _compared(request: HttpRequest, sides: Sequence[Side]) -> HttpResponse:
+    options = BlockOptions.read(request.GET.dict())
+    asof = moment_of(request.GET.get("asof", ""))
+    table, by_samples = _tables(sides, asof)
+    evidence = ""
+    if by_samples is not None and len(by_samples.rows) == 1:
+        evidence = _evidence(request, by_samples, options, request.get_full_path())
+    context = _context(request, table, asof, evidence)
+    context["can_keep"] = bool(table.rows) and is_triager(request.user)
+    return render(request, "pages/compare.html", context)
+
+
+def _tables(
+    sides: Sequence[Side], asof: datetime | None
+) -> tuple[PointTable, ComparedTable | None]:
+    """The table from points; that from samples where it is asked of a time or has but one row."""
+    table = None if asof or _is_one_row(sides) else compare_points(sides)
+    if table is None:
+        by_samples = compare_sides(sides, asof)
+        return as_points(by_samples), by_samples
+    return table, compare_sides(sides) if len(table.rows) == 1 else None
+
+
+def _is_one_row(sides: Sequence[Side]) -> bool:
+    return all(side.hardware and side.mode and side.metric for side in sides)
+
+
+def _evidence(request: HttpRequest, table: ComparedTable, options: BlockOptions, back: str) -> str:
+    context = {
+        "evidence": evidence_of(request, table, options),
+        "options": options,
+        "flavours": FLAVOURS,
+        "levels": LEVELS,
+        "confidence": f"{options.confidence:g}",
+        "back": back,
+        "sides": [str(side) for side in table.sides],
+        "asof": request.GET.get("asof", ""),
+    }
+    return render_to_string("pages/_compare_evidence.html", context, request)
+
+
+def _context(
+    request: HttpRequest, table: PointTable, asof: datetime | None, evidence: str
+) -> dict[str, object]:
+    order = request.GET.get("order", ORDERS[0])
+    titles = titles_of(table.sides)
+    with_metric = len({row.base.metric for row in table.rows}) > 1
+    cells = compare_answer.cells_of(table)
+    groups = compare_answer.groups_of(cells, titles, with_metric=with_metric)
+    lines = lines_of(cells, order if order in ORDERS else ORDERS[0])
+    more = [("asof", asof.isoformat())] if asof else []
+    drawing = Drawing(
+        table=table,
+        titles=titles,
+        reach=_reach(lines),
+        with_metric=with_metric,
+        path=reverse("compare"),
+        fragment=reverse("compare_row"),
+        more=more,
+    )
+    most = len(lines) if "all" in request.GET else ROWS_AT_ONCE
+    return {
+        "table": table,
+        "asof": asof,
+        "boxes": _boxes(table),
+        "common": _common(table.sides),
+        "answer": compare_answer.headline(cells, groups, subject_of(table.sides, titles)),
+        "lead": compare_answer.lead(cells),
+        "counts": {verdict.value: count for verdict, count in table.headline.counts.items()},
+        "together": table.headline,
+        "panels": panels_of(groups, drawing.reach),
+        "drawing": drawing,
+        "definitions": forest.definitions(drawing.reach),
+        "axis": _axis(lines, drawing),
+        "margin": MARGIN_PCT,
+        "orders": [(name, _ordered(request, name), name == order) for name in ORDERS],
+        **_rows(lines, drawing, evidence, most=most),
+        "all_link": _ordered(request, order, everything=True),
+        "simulated": any(one.simulated for row in table.rows for one in row.points),
+        "choices": variants_beside(table.revisions),
+        "side_texts": [str(side) for side in table.sides],
+        **_links(table, more),
+    }
+
+
+def _rows(
+    lines: Sequence[Line], drawing: Drawing, evidence: str, *, most: int
+) -> dict[str, object]:
+    """What is proven, and folded below it what is not; of each no more than ``most`` rows."""
+    shown = [line for line in lines if line.is_proven]
+    folded = [line for line in lines if not line.is_proven]
+    return {
+        "shown": rows_html(shown[:most], drawing, evidence),
+        "shown_count": len(shown),
+        "folded": rows_html(folded[:most], drawing, evidence),
+        "folded_count": len(folded),
+        "folded_counts": _folded_counts(folded),
+        "left_out": max(len(shown) - most, 0) + max(len(folded) - most, 0),
+    }
+
+
+def _links(table: PointTable, more: Sequence[tuple[str, str]]) -> dict[str, object]:
+    """The same comparison elsewhere, and others beside it."""
+    return {
+        "text_link": compare_link(*table.sides, page="compare_text", more=more),
+        "markdown_link": compare_link(*table.sides, page="compare_markdown", more=more),
+        "picture_links": [
+            (title, compare_link(*table.sides, page=page, more=more))
+            for title, page in (("SVG", "compare_svg"), ("PNG", "compare_png"))
+        ],
+        "data_link": compare_link(*table.sides, page="api:compare", more=more),
+        "change_link": f"{compare_link(*table.sides)}&change=1",
+        "swapped": compare_link(*reversed(table.sides)) if len(table.sides) == 2 else "",
+    }
+
+
+def _reach(lines: Sequence[Line]) -> forest.Reach:
+    """A scale for what is proven, else for all: wide intervals that tell nothing leave it."""
+    proven = [line for line in lines if line.is_proven] or lines
+    intervals = ((cell.judged.low, cell.judged.high) for line in proven for cell in line.cells)
+    return forest.reach_of(intervals, margin=MARGIN_PCT)
+
+
+def _axis(lines: Sequence[Line], drawing: Drawing) -> str:
+    """The head of the plots, with the metric's words where all rows have the same."""
+    ways = {tuple(compare_answer.direction_texts(line.row).items()) for line in lines}
+    better = {line.row.base.better for line in lines}
+    if len(ways) != 1 or len(better) != 1:
+        return forest.axis(drawing.reach, less="muted:less", more="muted:more")
+    words = dict(ways.pop())
+    ends = f"worse:{words[Verdict.WORSE]}", f"better:{words[Verdict.BETTER]}"
+    less, more = ends if better.pop() == "more" else ends[::-1]
+    return forest.axis(drawing.reach, less=less, more=more)
+
+
+def _folded_counts(lines: Sequence[Line]) -> list[tuple[str, int]]:
+    labels = [cell.judged.label for line in lines for cell in line.cells]
+    return [(label, labels.count(label)) for label in dict.fromkeys(sorted(labels))]
+
+
+def _ordered(request: HttpRequest, order: str, *, everything: bool = False) -> str:
+    pairs = [("a", one) for one in request.GET.getlist("a")[:1]]
+    pairs += [("b", one) for one in request.GET.getlist("b")]
+    pairs += [("asof", one) for one in request.GET.getlist("asof")[:1]]
+    pairs += [("order", order)] if order in ORDERS[1:] else []
+    pairs += [("all", "1")] if everything else []
+    return with_query(reverse("compare"), pairs)
+
+
+def _boxes(table: PointTable) -> list[Box]:
+    return [
+        Box(name, side, revision)
+        for name, side, revision in zip("ABCDEFG", table.sides, table.revisions, strict=False)
+    ]
+
+
+def titles_of(sides: Sequence[Side]) -> list[str]:
+    """Each side by what tells it apart from the others."""
+    differing = differing_parts(sides)
+    return [" ".join(_part_text(side, part) for part in differing) or str(side) for side in sides]
+
+
+def _part_text(side: Side, part: str) -> str:
+    value: str = getattr(side, part)
+    return value or {"mode": "without", "hardware": "all hardware"}.get(part, "")
+
+
+def subject_of(sides: Sequence[Side], titles: Sequence[str]) -> str:
+    """What the headline is about: the option, else B against A."""
+    base, *others = sides
+    options = [" ".join(side.options) for side in others]
+    if all(options) and not base.options:
+        return ", ".join(options)
+    return f"{', '.join(titles[1:])} against {titles[0]}"
+
+
+def _common(sides: Sequence[Side]) -> str:
+    """What all sides say alike, the particular before the general."""
+    values = {part: {getattr(side, part) for side in sides} for part in reversed(SHOWN_PARTS)}
+    return " · ".join(alike.pop() for alike in values.values() if len(alike) == 1 and alike != {""})

@@ -1,0 +1,272 @@
+"""What to compare, picked part by part: forms that lead to the address of a comparison."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from django.http import QueryDict
+from django.urls import reverse
+
+from webapp.analysis.queries import (
+    MOST_SIDES,
+    OPTION_MARK,
+    Side,
+    SideError,
+    compare_link,
+    has_real_data,
+    known_revisions,
+    measured_options,
+    newest_pairs,
+    newest_with_both,
+)
+from webapp.pages.parts.links import with_query
+from webapp.results.models import Hardware, Metric, Mode, ModeName, Revision, Tree, Variant
+from webapp.results.queries import newest_sessions
+from webapp.search.asked import Asked
+from webapp.search.commits import revisions_named
+
+PICK = "pick"
+BY_OPTION, BY_SETS = "option", "sets"
+PARTS = ("tree", "revision", "variant", "hardware", "mode", "option", "metric", "session")
+SUGGESTED = 50
+"""Names that a list of suggestions offers; typing finds others."""
+
+OPTIONS_OFFERED, PAIRS_OFFERED = 12, 6
+NEVER = 2**62
+NAME_LENGTH = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A comparison at hand: its name, its address, and what it is over."""
+
+    label: str
+    link: str
+    over: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A name for a field, and what tells it from others."""
+
+    value: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One set of the form: its name, and what stands in its fields."""
+
+    name: str
+    tree: str = ""
+    revision: str = ""
+    variant: str = ""
+    hardware: str = ""
+    mode: str = ""
+    option: str = ""
+    metric: str = ""
+    session: str = ""
+
+
+def picked_address(query: QueryDict) -> str:
+    """The address of what a form says. Raises SideError that names the field and the remedy."""
+    rows = list(zip_longest(*(_values(query, part) for part in PARTS), fillvalue=""))
+    columns = [dict(zip(PARTS, row, strict=True)) for row in rows]
+    if query.get(PICK) == BY_OPTION:
+        return compare_link(*_by_option(query, columns[0] if columns else {}))
+    return compare_link(*_by_sets(columns))
+
+
+def columns_of(sides: Sequence[Side]) -> list[Column]:
+    """The form for ``sides``, with an empty column while there is room; at least two."""
+    filled = [
+        Column(
+            name=_name_of(number),
+            tree=side.tree,
+            revision=side.revision,
+            variant=side.variant,
+            hardware=side.hardware,
+            mode="" if side.options else side.mode,
+            option=OPTION_MARK.join(side.options),
+            metric=side.metric,
+            session=side.session,
+        )
+        for number, side in enumerate(sides[:MOST_SIDES])
+    ]
+    most = min(max(len(filled) + 1, 2), MOST_SIDES)
+    return [*filled, *(Column(_name_of(number)) for number in range(len(filled), most))]
+
+
+def ready_made() -> dict[str, list[Ready]]:
+    """What can be compared at once: with and without each option, the newest pair of each tree. Of
+    simulated machines only while there is no other. Three statements.
+    """
+    simulated = not has_real_data()
+    options = [
+        Ready(
+            f"with and without {one.name}",
+            option_link(one.tree, one.name),
+            f"{one.tree}: {_count(one.modes, 'mode')}, {_count(one.machines, 'machine')}",
+        )
+        for one in measured_options(simulated=simulated, most=OPTIONS_OFFERED)
+    ]
+    pairs = [
+        Ready(
+            f"{pair.newer} against {pair.older}",
+            compare_link(Side(pair.tree, pair.older), Side(pair.tree, pair.newer)),
+            f"{pair.tree}: {pair.series} series",
+        )
+        for pair in newest_pairs(simulated=simulated)[:PAIRS_OFFERED]
+    ]
+    return {"options": options, "pairs": pairs}
+
+
+def option_link(tree: str, option: str) -> str:
+    """With and without ``option`` at the newest revision of ``tree`` measured both ways."""
+    return with_query(reverse("compare"), [(PICK, BY_OPTION), ("tree", tree), ("option", option)])
+
+
+def all_suggestions() -> dict[str, list[Suggestion]]:
+    """The names that the fields offer before anybody typed."""
+    return {part: suggestions(part, "") for part in PARTS}
+
+
+def suggestions(part: str, text: str, tree: str = "") -> list[Suggestion]:
+    """Names for a field that begin with or hold ``text``; none for what is no part."""
+    text, tree = (one.replace("\0", "")[:NAME_LENGTH] for one in (text, tree))
+    found = _SOURCES[part](text, tree) if part in _SOURCES else []
+    return list(found)[:SUGGESTED]
+
+
+def _trees(text: str, _tree: str) -> Iterable[Suggestion]:
+    names = Tree.objects.filter(name__icontains=text).values_list("name", flat=True)
+    return (Suggestion(name) for name in names[:SUGGESTED])
+
+
+def _revisions(text: str, tree: str) -> Iterable[Suggestion]:
+    if text:
+        found: Sequence[Revision] = revisions_named(Asked.of(text), SUGGESTED)
+        return (
+            Suggestion(one.name, f"{one.tree.name} · {one.subject}")
+            for one in found
+            if tree in {"", one.tree.name}
+        )
+    known = known_revisions(tree=tree, most=SUGGESTED)
+    return (Suggestion(one.name, f"{one.tree} · {one.note}".strip(" ·")) for one in known)
+
+
+def _hardware(text: str, _tree: str) -> Iterable[Suggestion]:
+    rows = Hardware.objects.matching(text).order_by("name")[:SUGGESTED]
+    return (Suggestion(one.name, one.shown_name) for one in rows)
+
+
+def _modes(text: str, _tree: str) -> Iterable[Suggestion]:
+    names = Mode.objects.matching(text).order_by("name").values_list("name", flat=True)
+    return (Suggestion(name) for name in names[:SUGGESTED])
+
+
+def _options(text: str, tree: str) -> Iterable[Suggestion]:
+    found = measured_options(simulated=True, most=SUGGESTED * 4)
+    names = dict.fromkeys(one.name for one in found if text in one.name and tree in {"", one.tree})
+    return (Suggestion(name) for name in names)
+
+
+def _variants(text: str, _tree: str) -> Iterable[Suggestion]:
+    names = Variant.objects.filter(name__icontains=text).values_list("name", flat=True)
+    return (Suggestion(name) for name in names[:SUGGESTED])
+
+
+def _metrics(text: str, _tree: str) -> Iterable[Suggestion]:
+    names = Metric.objects.filter(name__icontains=text).values_list("name", flat=True)
+    return (Suggestion(name) for name in names[:SUGGESTED])
+
+
+def _sessions(text: str, tree: str) -> Iterable[Suggestion]:
+    rows = newest_sessions(tree=tree, before=NEVER, most=SUGGESTED * 4)
+    return (
+        Suggestion(one.name, f"{one.revision} on {one.hardware}")
+        for one in rows
+        if text.casefold() in one.name.casefold()
+    )
+
+
+_SOURCES = {
+    "tree": _trees,
+    "revision": _revisions,
+    "hardware": _hardware,
+    "mode": _modes,
+    "option": _options,
+    "variant": _variants,
+    "metric": _metrics,
+    "session": _sessions,
+}
+
+
+def _values(query: QueryDict, part: str) -> list[str]:
+    return [value.strip().replace("\0", "") for value in query.getlist(part)]
+
+
+def _by_option(query: QueryDict, first: dict[str, str]) -> list[Side]:
+    """Without any of the options, then with each of them."""
+    options = [option.lstrip(OPTION_MARK) for option in _values(query, "option")]
+    wanted = list(dict.fromkeys(filter(None, options)))
+    if not wanted:
+        raise SideError("option: name the option to compare with and without, for example VIMAGE")
+    tree, revision = first.get("tree", ""), first.get("revision", "")
+    hardware, mode = first.get("hardware", ""), first.get("mode", "")
+    if not (tree and revision):
+        found = newest_with_both(
+            wanted[0], tree=tree, hardware=hardware, mode=mode, simulated=not has_real_data()
+        )
+        if found is None:
+            raise SideError(
+                f"option: nothing was measured with and without {wanted[0]!r} at one revision"
+                f"{f' of {tree}' if tree else ''}{f' on {hardware}' if hardware else ''}"
+            )
+        tree, revision = found[0], revision or found[1]
+    modes = [mode, *(_with_option(mode, option) for option in wanted)]
+    return [Side(tree, revision, hardware, one) for one in modes]
+
+
+def _by_sets(columns: Sequence[dict[str, str]]) -> list[Side]:
+    """Each set by its fields; an empty tree, revision, hardware, mode or metric is that of A."""
+    base = columns[0] if columns else {}
+    used = [base, *(one for one in columns[1:] if any(one.values()))]
+    if not base.get("revision"):
+        raise SideError("revision: name the revision of A, for example r303642")
+    if not base.get("tree"):
+        raise SideError("tree: name the tree of A, for example freebsd-head")
+    if len(used) < 2:
+        raise SideError("name for B at least one thing in which it differs from A")
+    return [_side(one, base) for one in used]
+
+
+def _side(given: dict[str, str], base: dict[str, str]) -> Side:
+    parts = {
+        part: given[part] or base[part]
+        for part in ("tree", "revision", "hardware", "mode", "metric")
+    }
+    mode = _with_option(parts.pop("mode"), given["option"])
+    return Side(**parts, mode=mode, variant=given["variant"], session=given["session"])
+
+
+def _with_option(mode: str, option: str) -> str:
+    """The mode with the option; every mode that has it, where none is named."""
+    options = [one for one in option.split(OPTION_MARK) if one]
+    if not options:
+        return mode
+    if not mode:
+        return OPTION_MARK + OPTION_MARK.join(options)
+    try:
+        name = ModeName.parse(mode)
+    except ValueError as error:
+        raise SideError(f"mode: {error}") from None
+    return str(ModeName.of(name.workload, name.traffic, [*name.options, *options]))
+
+
+def _name_of(number: int) -> str:
+    return "ABCDEFG"[number]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,112 @@
+"""A comparison as text: ministat blocks alone, or a report in Markdown."""
+
+from collections.abc import Callable, Sequence
+
+from webapp.analysis.queries import (
+    OTHER_EPOCH,
+    PLAIN_BLOCK,
+    BlockOptions,
+    ComparedRow,
+    ComparedTable,
+)
+from webapp.charts.text import better_text, change_within, number
+from webapp.pages.compare.verdict import compared_sentence
+from webapp.stats.markdown import block, inline
+
+Writer = Callable[[ComparedTable, BlockOptions], str]
+TOO_FEW = "A set has fewer than 3 samples: ministat refuses it."
+NOTHING = "Nothing was measured on every side."
+SIMULATED = "These figures come from a simulation."
+
+
+def as_text(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> str:
+    """The ministat block of every row, with ``options``, under a line that names it."""
+    if not table.rows:
+        return f"{NOTHING}\n"
+    blocks = [
+        f"{row_title(row)}\n{_reasons(row)}\n\n{block_text(row, options)}" for row in table.rows
+    ]
+    head = [f"{SIMULATED}\n"] if is_simulated(table) else []
+    return "\n".join([*head, *blocks, f"{_headline(table)}\n"])
+
+
+def as_markdown(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> str:
+    """Title, hardware, a table of all rows, then the ministat block of each."""
+    base, *others = table.sides
+    parts = [
+        f"# {inline(base)} against {inline(', '.join(map(str, others)))}",
+        *([_headline(table)] if table.rows else []),
+        *([SIMULATED] if is_simulated(table) else []),
+        "\n".join(f"- {inline(name)}" for name in _hardware(table)),
+        rows_table(table.rows),
+        *(_section(row, options) for row in table.rows),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _headline(table: ComparedTable) -> str:
+    """What all rows together may be said to show."""
+    together = table.headline
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in together.counts.items())
+    return f"{counts} ({together.text})."
+
+
+def _section(row: ComparedRow, options: BlockOptions) -> str:
+    text = block(block_text(row, options))
+    return "\n\n".join([f"## {inline(row_title(row))}", _reasons(row, inline), text])
+
+
+def row_title(row: ComparedRow) -> str:
+    """What the row is of, and in which unit."""
+    named = row.key_label or row.sets[0].label
+    return f"{named} ({row.metric.name}, {row.metric.unit}, {better_text(row.better)})"
+
+
+def _reasons(row: ComparedRow, shown: Callable[[str], str] = str) -> str:
+    """A line for each set after the first, ``shown`` by its label: why its verdict came out so, and
+    what else may differ."""
+    left_out = [shown(f"{text}.") for text in row.left_out]
+    said = [" ".join(filter(None, pair)) for pair in zip(row.reasons, row.cautions, strict=True)]
+    if len(said) == 1:
+        return "\n".join([said[0], *left_out])
+    named = zip(row.sets[1:], said, strict=True)
+    return "\n".join([*(f"- {shown(one.label)}: {text}" for one, text in named), *left_out])
+
+
+def block_text(row: ComparedRow, options: BlockOptions) -> str:
+    """ministat's block, or why there is none; ends with a line end."""
+    text = row.ministat_text(options) if row.can_render else TOO_FEW
+    return text if text.endswith("\n") else text + "\n"
+
+
+def _hardware(table: ComparedTable) -> list[str]:
+    return sorted({one.hardware.name for row in table.rows for one in row.sets})
+
+
+def is_simulated(table: ComparedTable) -> bool:
+    """Whether any figure comes from a simulation."""
+    return any(one.hardware.lab.simulated for row in table.rows for one in row.sets)
+
+
+def rows_table(rows: Sequence[ComparedRow]) -> str:
+    """A line for each pair, in Markdown."""
+    if not rows:
+        return NOTHING
+    lines = [_cells(row) for row in rows]
+    head = "| what | set | mean | against | Δ % [95 %] | verdict |\n|---|---|--:|--:|--:|---|"
+    return "\n".join([head, *(line for lines_of_row in lines for line in lines_of_row)])
+
+
+def _cells(row: ComparedRow) -> list[str]:
+    base = row.sets[0]
+    base_mean = base.summary.mean if base.summary else None
+    cells = []
+    for one, judged, parted in zip(row.sets[1:], row.judged, row.parted, strict=True):
+        mean = number(one.summary.mean if one.summary else None)
+        change = judged.change
+        delta = change_within(change.percent, change.low, change.high)
+        verdict = compared_sentence(judged, better=row.better, unit=row.metric.unit)
+        verdict += f" ({OTHER_EPOCH})" if parted else ""
+        what, label = inline(row.key_label or base.label), inline(one.label)
+        cells.append(f"| {what} | {label} | {mean} | {number(base_mean)} | {delta} | {verdict} |")
+    return cells

@@ -1,0 +1,232 @@
+"""The rows of a comparison as HTML. Hundreds of them: format strings, not templates in a loop."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from urllib.parse import urlencode
+
+from django.utils.safestring import SafeString, mark_safe
+
+from webapp.analysis.queries import (
+    OTHER_EPOCH,
+    READABLE,
+    RUNS_DISAGREE,
+    PointRow,
+    PointTable,
+    PointVerdict,
+    Side,
+)
+from webapp.charts import forest, text
+from webapp.charts.forest import Reach
+from webapp.pages.compare.answer import Cell, direction_texts
+from webapp.results.models import Hardware
+from webapp.stats.compare import Verdict
+
+KINDS = {
+    Verdict.WORSE: "worse",
+    Verdict.BETTER: "better",
+    Verdict.EQUIVALENT: "equivalent",
+    Verdict.CANNOT_TELL: "unsure",
+}
+CHIPS = {"equivalent": "same", "unsure": "unsure", "differ": "differ"}
+ORDERS = ("loss", "mode", "hardware")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row of the page with its pairs; what it takes part in is ``is_proven`` (better, worse, or
+    builds that differ for sure) or folded away.
+    """
+
+    row: PointRow
+    cells: Sequence[Cell]
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether a set is better or worse, or its single build another for sure."""
+        return any(kind_of(cell.judged) in {"worse", "better", "differ"} for cell in self.cells)
+
+    @property
+    def rank(self) -> tuple[int, float]:
+        """The largest loss first, then builds that differ, then gains, then the rest."""
+        return min(_rank(cell.judged) for cell in self.cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """What the rows of one page share: its scale, the names of its sides, whether metrics are said,
+    the paths of a row alone and of its evidence, and ``more`` parts of their queries.
+    """
+
+    table: PointTable
+    titles: Sequence[str]
+    reach: Reach
+    with_metric: bool
+    path: str
+    fragment: str
+    more: Sequence[tuple[str, str]] = ()
+
+    @property
+    def is_of_two(self) -> bool:
+        """Whether there is one set against the base."""
+        return len(self.titles) == 2
+
+
+def lines_of(cells: Iterable[Cell], order: str = ORDERS[0]) -> list[Line]:
+    """The rows in their order: as asked for, within it the largest loss first."""
+    found: dict[int, list[Cell]] = {}
+    rows: dict[int, PointRow] = {}
+    for cell in cells:
+        found.setdefault(id(cell.row), []).append(cell)
+        rows[id(cell.row)] = cell.row
+    lines = [Line(rows[key], its) for key, its in found.items()]
+    first = {"mode": _by_mode, "hardware": _by_hardware}.get(order, _by_nothing)
+    return sorted(lines, key=lambda line: (first(line), line.rank))
+
+
+def kind_of(judged: PointVerdict) -> str:
+    """How a pair is drawn: its verdict, or ``differ`` for single builds that do."""
+    if judged.builds_differ:
+        return "differ"
+    return KINDS[judged.verdict]
+
+
+def rows_html(lines: Iterable[Line], drawing: Drawing, evidence: str = "") -> SafeString:
+    """The rows, closed, each with the address of its evidence; of a table of one row open, with the
+    ``evidence`` in it.
+    """
+    rows = (_row(line, drawing, evidence) for line in lines)
+    return mark_safe("".join(rows))  # noqa: S308 (escaped below)
+
+
+def sides_of_row(sides: Sequence[Side], row: PointRow) -> list[Side]:
+    """The sides that mean this row alone."""
+    return [
+        replace(
+            side,
+            hardware=point.hardware.name,
+            # A former name of the mode is what was asked for, and stays.
+            mode=side.mode if side.mode and not side.options else point.mode,
+            metric=point.metric,
+        )
+        for side, point in zip(sides, row.points, strict=True)
+    ]
+
+
+def chip(judged: PointVerdict, row: PointRow) -> str:
+    """The verdict in the metric's words, with its glyph."""
+    kind = kind_of(judged)
+    if judged.runs_disagree:
+        return f'<span class="chip unsure">{text.MARKS[RUNS_DISAGREE]} runs disagree</span>'
+    if kind == "differ":
+        return f'<span class="chip differ">{text.MARKS["builds differ"]} builds differ</span>'
+    word = judged.verdict.value
+    if judged.verdict in {Verdict.WORSE, Verdict.BETTER} and judged.percent is not None:
+        word = direction_texts(row)[judged.verdict]
+    elif judged.negligible:
+        word = "negligible"
+    mark = text.MARKS[judged.verdict.value]
+    return f'<span class="chip {CHIPS.get(kind, kind)}">{mark} {word}</span>'
+
+
+def hardware_html(hardware: Hardware, *, simulated: bool) -> str:
+    """What people call a machine, its exact name on hover."""
+    first, second = hardware.short_cpu, hardware.short_nic
+    if hardware.display_name:
+        first, second = hardware.display_name, ""
+    tag = ' <span class="sim">simulated</span>' if simulated else ""
+    return (
+        f'<span class="hw line" title="{escape(hardware.name)}"><b>{escape(first)}</b> '
+        f"<span>{escape(second)}{tag}</span></span>"
+    )
+
+
+def mode_html(mode: str) -> str:
+    """A mode with its options boxed."""
+    workload, *options = mode.split("+")
+    boxed = "".join(f'<span class="opt">+{escape(option)}</span>' for option in options)
+    return f"{escape(workload)}{boxed}"
+
+
+def _row(line: Line, drawing: Drawing, evidence: str) -> str:
+    summary = "".join(
+        _pair(cell, drawing, is_first=number == 0) for number, cell in enumerate(line.cells)
+    )
+    if evidence:
+        return (
+            f'<details class="compared" open><summary>{summary}</summary>'
+            f'<div class="evidence">{evidence}</div></details>'
+        )
+    a, *others = map(str, sides_of_row(drawing.table.sides, line.row))
+    pairs = [("a", a), *(("b", other) for other in others), *drawing.more]
+    query = escape(urlencode(pairs, safe=READABLE))
+    return (
+        f'<details class="compared"><summary>{summary}</summary>'
+        f'<div class="evidence" hx-get="{drawing.fragment}?{query}" '
+        'hx-trigger="toggle from:closest details once">'
+        f'<a href="{drawing.path}?{query}">This row alone, with its evidence</a></div></details>'
+    )
+
+
+def _pair(cell: Cell, drawing: Drawing, *, is_first: bool) -> str:
+    row, judged = cell.row, cell.judged
+    base = row.base
+    mode = f"{mode_html(row.mode)}{_metric(base.metric) if drawing.with_metric else ''}"
+    named = f'{_hardware_of(cell)}</span><span class="mode">{mode}' if is_first else ""
+    named = named or '</span><span class="mode">'
+    title = "" if drawing.is_of_two else f'<span class="set">{escape(_title(cell, drawing))}</span>'
+    kind = kind_of(judged)
+    coloured = kind if kind in {"worse", "better"} else "even"
+    interval = text.interval(judged.low, judged.high) or text.UNKNOWN
+    seen = "" if judged.visible is None else f"{text.half_width(judged.visible)} %"
+    change = text.percent(judged.percent)
+    return (
+        f'<span class="row"><span class="what">{named}{title}</span>'
+        f'<span class="plot">'
+        f"{forest.row(drawing.reach, judged.percent, judged.low, judged.high, kind=kind)}</span>"
+        f'<span class="number {coloured}"><b>{change}{" %" if judged.percent is not None else ""}'
+        f'</b></span><span class="number ci">{interval}</span>'
+        f'<span class="verdict">{chip(judged, row)}{_tags(cell)}</span>'
+        f'<span class="number detect">{seen}</span></span>'
+    )
+
+
+def _hardware_of(cell: Cell) -> str:
+    """The machine of the row; where machines are compared, of the base."""
+    base = cell.row.base
+    return hardware_html(base.hardware, simulated=any(one.simulated for one in cell.row.points))
+
+
+def _title(cell: Cell, drawing: Drawing) -> str:
+    return drawing.titles[cell.index + 1]
+
+
+def _metric(name: str) -> str:
+    return f' <span class="muted">{escape(name)}</span>'
+
+
+def _tags(cell: Cell) -> str:
+    tags = [OTHER_EPOCH] if cell.row.parted[cell.index] else []
+    points = (cell.row.base, cell.row.points[cell.index + 1])
+    tags += [one.left_out.text for one in points if one.left_out]
+    return "".join(f' <span class="tag">{escape(tag)}</span>' for tag in tags)
+
+
+def _rank(judged: PointVerdict) -> tuple[int, float]:
+    size = abs(judged.percent or 0.0)
+    order = {"worse": 0, "differ": 1, "better": 2, "equivalent": 3, "unsure": 4}[kind_of(judged)]
+    if judged.runs_disagree:
+        return 3, 0.0
+    return order, size if order in {2, 3} else -size if order < 2 else judged.visible or 1e9
+
+
+def _by_mode(line: Line) -> str:
+    return line.row.mode
+
+
+def _by_hardware(line: Line) -> str:
+    return line.row.base.hardware.name
+
+
+def _by_nothing(_line: Line) -> str:
+    return ""

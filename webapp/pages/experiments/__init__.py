@@ -1,0 +1,1 @@
+"""Experiments and their reports, as pages and as files."""

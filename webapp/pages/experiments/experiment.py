@@ -1,0 +1,256 @@
+"""`/experiments/N/`: the report that a lab publishes, the product's sentence beside its own."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from webapp.accounts.models import User
+from webapp.accounts.services import is_triager, signed_in_user, triager_required
+from webapp.analysis.queries import FLAVOURS, PLAIN_BLOCK, BlockOptions, SideError
+from webapp.charts import forest
+from webapp.experiments import services
+from webapp.experiments.models import Experiment, Side
+from webapp.pages.compare.answer import Cell
+from webapp.pages.compare.rows import Drawing, lines_of, rows_html
+from webapp.pages.experiments import files as experiment_files
+from webapp.pages.experiments.report import Report, as_markdown, as_text, report_of, shown_of
+from webapp.pages.parts.links import with_query
+from webapp.pages.pictures import NoPicture, as_png, as_svg, picture_answer
+from webapp.results.services import Unprocessable
+from webapp.stats.compare import Verdict
+
+ROWS_SHOWN = 60
+"""Rows on the page; its text has all."""
+
+TEXT_MAX = 2000
+NUMBER_MAX = 2**63 - 1
+GONE = 409
+"""The status of a report whose data is gone."""
+
+BAD_REQUEST = 400
+Form = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One side above the report: its name, what the lab calls it, and where its runs are."""
+
+    name: str
+    title: str
+    side: Side
+    runs: str
+
+
+@require_safe
+def page(request: HttpRequest, number: int) -> HttpResponse:
+    """The report; where its data is gone, what was typed and why."""
+    experiment = _experiment(number)
+    context: dict[str, Any] = {
+        "experiment": experiment,
+        "events": experiment.events.select_related("actor"),
+        "can_act": is_triager(request.user),
+    }
+    try:
+        options, is_flavour_asked = _options(request)
+        report = shown_of(experiment, options, is_flavour_asked=is_flavour_asked)
+    except SideError as error:
+        return render(request, "pages/experiment.html", context | {"gone": str(error)})
+    return render(request, "pages/experiment.html", context | _context(report))
+
+
+@require_safe
+def markdown(request: HttpRequest, number: int) -> HttpResponse:
+    """The report as a README, its picture by address."""
+    picture = request.build_absolute_uri(reverse("experiment_png", args=[number]))
+    return _text(request, number, lambda report: as_markdown(report, picture), "text/markdown")
+
+
+@require_safe
+def text(request: HttpRequest, number: int) -> HttpResponse:
+    """Its blocks, as plain text."""
+    return _text(request, number, as_text, "text/plain")
+
+
+@require_safe
+def packed(request: HttpRequest, number: int) -> HttpResponse:
+    """README, text and pictures in one file."""
+    try:
+        content = experiment_files.as_zip(_report(request, _experiment(number)))
+    except SideError as error:
+        return _refused(error)
+    response = HttpResponse(content, content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="experiment-{number}.zip"'
+    return response
+
+
+@require_safe
+def svg(request: HttpRequest, number: int) -> HttpResponse:
+    """Medians and whiskers of every side; `theme` and `width`."""
+    return picture_answer(request, lambda: as_svg(_picture(number), request))
+
+
+@require_safe
+def png(request: HttpRequest, number: int) -> HttpResponse:
+    """The same as PNG."""
+    return picture_answer(request, lambda: as_png(_picture(number), request))
+
+
+@triager_required
+@require_POST
+def act(request: HttpRequest, number: int) -> HttpResponse:
+    """Add a note, conclude or give up, with a text; or set the margin."""
+    experiment = _experiment(number)
+    if request.POST.get("act") == "margin":
+        return _margin(request, experiment)
+    do = ACTS.get(request.POST.get("act", ""))
+    note = request.POST.get("text", "").replace("\0", "").strip()[:TEXT_MAX]
+    if do is None or not note:
+        messages.error(request, "Choose what to do, and write a text.")
+    else:
+        do(experiment, signed_in_user(request), note)
+    return redirect(experiment)
+
+
+def _margin(request: HttpRequest, experiment: Experiment) -> HttpResponse:
+    try:
+        margin = float(request.POST.get("margin", ""))
+        services.set_margin(experiment=experiment, actor=signed_in_user(request), margin_pct=margin)
+    except (ValueError, Unprocessable):
+        messages.error(request, "The margin is more than 0 and at most 100 percent.")
+    return redirect(experiment)
+
+
+def _note(experiment: Experiment, actor: User, note: str) -> None:
+    services.add_note(experiment=experiment, actor=actor, text=note)
+
+
+def _conclude(experiment: Experiment, actor: User, note: str) -> None:
+    services.conclude(experiment=experiment, actor=actor, text=note)
+
+
+def _give_up(experiment: Experiment, actor: User, note: str) -> None:
+    services.give_up(experiment=experiment, actor=actor, text=note)
+
+
+ACTS: Mapping[str, Callable[[Experiment, User, str], None]] = {
+    "note": _note,
+    "conclude": _conclude,
+    "give up": _give_up,
+}
+
+
+def _experiment(number: int) -> Experiment:
+    return get_object_or_404(Experiment.objects.with_subjects(), pk=min(number, NUMBER_MAX))
+
+
+def _report(request: HttpRequest, experiment: Experiment) -> Report:
+    options, is_flavour_asked = _options(request)
+    return report_of(experiment, options, is_flavour_asked=is_flavour_asked)
+
+
+def _options(request: HttpRequest) -> tuple[BlockOptions, bool]:
+    """Those of blocks, and whether a flavour was asked for."""
+    return BlockOptions.read(request.GET.dict()), bool(request.GET.get("flavour"))
+
+
+def _text(
+    request: HttpRequest, number: int, write: Callable[[Report], str], content_type: str
+) -> HttpResponse:
+    try:
+        written = write(_report(request, _experiment(number)))
+    except SideError as error:
+        return _refused(error)
+    return HttpResponse(written, content_type=f"{content_type}; charset=utf-8")
+
+
+def _refused(error: SideError) -> HttpResponse:
+    return HttpResponse(f"{error}\n", content_type="text/plain; charset=utf-8", status=GONE)
+
+
+def _picture(number: int) -> str:
+    try:
+        picture = shown_of(_experiment(number)).picture
+    except SideError as error:
+        raise NoPicture(f"Nothing is drawn: {error}", GONE) from error
+    if not picture:
+        raise NoPicture("Nothing is drawn: no cell has data.")
+    return picture
+
+
+def _context(report: Report) -> dict[str, Any]:
+    experiment = report.experiment
+    drawing = _drawing(report)
+    lines = lines_of(report.cells)
+    number = [experiment.pk]
+    options = report.parts[0].options if report.parts else PLAIN_BLOCK
+    return {
+        "report": report,
+        "boxes": _boxes(report),
+        "definitions": forest.definitions(drawing.reach),
+        "axis": forest.axis(drawing.reach, less="muted:less", more="muted:more"),
+        "margin": f"{experiment.margin_pct:g}",
+        "rows": rows_html(lines[:ROWS_SHOWN], drawing),
+        "rows_more": max(len(lines) - ROWS_SHOWN, 0),
+        "parts": report.parts,
+        "blocks_more": len(report.points.rows) - len(report.parts),
+        "flavours": FLAVOURS,
+        "flavour": options.flavour,
+        "picture": report.picture,
+        "bisect_link": _bisect_link(report),
+        "compare_link": report.today,
+        **{
+            f"{name}_link": reverse(f"experiment_{name}", args=number)
+            for name in ("markdown", "text", "zip", "svg", "png")
+        },
+    }
+
+
+def _drawing(report: Report) -> Drawing:
+    intervals = [(one.judged.low, one.judged.high) for one in report.cells]
+    return Drawing(
+        table=report.points,
+        titles=report.titles,
+        reach=forest.reach_of(intervals, margin=report.experiment.margin_pct),
+        with_metric=report.with_metric,
+        path=reverse("compare"),
+        fragment=reverse("compare_row"),
+        more=[("asof", report.experiment.asof.isoformat())],
+    )
+
+
+def _boxes(report: Report) -> list[Box]:
+    sides = report.experiment.sides.all()
+    return [
+        Box(name, title, side, side.revision.get_absolute_url())
+        for name, title, side in zip("ABCDEFG", report.titles, sides, strict=False)
+    ]
+
+
+def _bisect_link(report: Report) -> str:
+    """Where a bisect of the largest proven loss between two commits begins; empty: none is."""
+    base, *others = report.points.revisions
+    if len(others) != 1 or base.tree_id != others[0].tree_id or base.pk == others[0].pk:
+        return ""
+    worse = [one for one in report.cells if one.gated == Verdict.WORSE and _is_plain(one)]
+    if not worse:
+        return ""
+    most = max(worse, key=lambda one: abs(one.judged.percent or 0.0)).row
+    parts = {
+        "tree": base.tree.name,
+        "hardware": most.base.hardware.name,
+        "mode": most.base.mode,
+        "metric": most.base.metric,
+        "good": base.name,
+        "bad": others[0].name,
+    }
+    return with_query(reverse("bisect_new"), parts.items())
+
+
+def _is_plain(cell: Cell) -> bool:
+    return not any(point.variant for point in cell.row.points)

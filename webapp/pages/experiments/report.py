@@ -1,0 +1,266 @@
+"""The report of an experiment: what page, Markdown, text and files are made from."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from statistics import median
+
+from webapp.analysis.queries import (
+    PLAIN_BLOCK,
+    BlockOptions,
+    ComparedRow,
+    ComparedTable,
+    PointTable,
+    as_points,
+    compare_link,
+)
+from webapp.charts import medians
+from webapp.charts.text import MINUS, better_text, number
+from webapp.experiments.models import Cell, Experiment
+from webapp.experiments.queries import (
+    FrozenTable,
+    contradictions,
+    frozen_points,
+    frozen_table,
+    machine_lines,
+)
+from webapp.pages.compare import answer as compare_answer
+from webapp.pages.compare.compare import subject_of, titles_of
+from webapp.pages.compare.report import SIMULATED, block_text, is_simulated, row_title, rows_table
+from webapp.stats.compare import Verdict
+from webapp.stats.markdown import block, inline
+
+MOST_DRAWN = 16
+"""Groups of bars that a picture has room for."""
+
+BLOCKS_SHOWN = 12
+"""Blocks on the page; its text has all."""
+
+FENCE = re.compile(r"\s*(```|~~~)")
+ITEM = re.compile(r"( {0,3}[-*+] )\s*(\S.*)")
+"""What typed prose may be besides text: the fence of a code block, an item of a list."""
+
+FIGURES_NAMED = 3
+"""Proven changes that are told with their size."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One row of a report: its cell, the heading over its block, and the block."""
+
+    cell: Cell
+    row: ComparedRow
+    options: BlockOptions
+
+    @property
+    def heading(self) -> str:
+        """As the lab typed it over a block that it typed, else what the row is of."""
+        return self.cell.heading if self.cell.labels else row_title(self.row)
+
+    @property
+    def block(self) -> str:
+        """ministat's block, or why there is none."""
+        return block_text(self.row, self.options)
+
+
+@dataclass(frozen=True)
+class Report:
+    """An experiment with what it compares. ``points`` are all its cells; ``table`` has the samples
+    of all, or of those that a page shows, and ``parts`` are its blocks. ``options`` are those of
+    the blocks; where no flavour was asked for, each block is printed by the one that the lab used.
+    """
+
+    experiment: Experiment
+    points: PointTable
+    table: ComparedTable
+    parts: Sequence[Part]
+    lost: Sequence[Cell]
+
+    @cached_property
+    def titles(self) -> list[str]:
+        """What each side is called: by the lab, else by what tells it apart."""
+        labels = [side.label for side in self.experiment.sides.all()]
+        return [
+            label or own for label, own in zip(labels, titles_of(self.points.sides), strict=True)
+        ]
+
+    @cached_property
+    def cells(self) -> list[compare_answer.Cell]:
+        """Every set against the base of its row."""
+        return compare_answer.cells_of(self.points)
+
+    @property
+    def with_metric(self) -> bool:
+        """Whether rows differ in their metric."""
+        return len({row.base.metric for row in self.points.rows}) > 1
+
+    @cached_property
+    def answer(self) -> str:
+        """The product's sentence, by the rules of every comparison."""
+        groups = compare_answer.groups_of(self.cells, self.titles, with_metric=self.with_metric)
+        subject = subject_of(self.points.sides, titles_of(self.points.sides))
+        return compare_answer.headline(self.cells, groups, subject)
+
+    @cached_property
+    def figures(self) -> str:
+        """The largest proven changes, in percent and in the metric's unit; where none is proven, by
+        how much single builds differ; empty: they do not."""
+        proven = [one for one in self.cells if one.gated in {Verdict.WORSE, Verdict.BETTER}]
+        told = proven or [one for one in self.cells if one.judged.builds_differ]
+        told.sort(key=lambda one: -abs(one.judged.percent or 0.0))
+        shown = [self._figure(one) for one in islice(told, FIGURES_NAMED)]
+        more = len(told) - len(shown)
+        return "; ".join([*shown, *([f"and {more} more"] if more > 0 else [])])
+
+    def _figure(self, cell: compare_answer.Cell) -> str:
+        base, other = cell.row.base, cell.row.points[cell.index + 1]
+        machines = {row.base.hardware.pk for row in self.points.rows}
+        is_of_modes = bool(self.points.sides[0].mode) and not self.points.sides[0].options
+        what = [
+            "" if is_of_modes else cell.row.mode,
+            self.titles[cell.index + 1] if len(self.titles) > 2 else "",
+            base.hardware.shown_name if len(machines) > 1 else "",
+        ]
+        size = compare_answer.change_sentence(cell)
+        sign = "+" if other.mean >= base.mean else MINUS
+        delta = f"{sign}{number(abs(other.mean - base.mean))} {base.unit}"
+        return f"{', '.join(filter(None, what)) or cell.row.mode}: {size} ({delta})"
+
+    @cached_property
+    def bullets(self) -> list[str]:
+        """What the lab typed about machine and traffic; where it typed nothing, what facts say."""
+        return list(self.experiment.bullets) or self.machine_lines
+
+    @cached_property
+    def machine_lines(self) -> list[str]:
+        """What facts say of machines, kernels and traffic."""
+        return machine_lines(self.experiment, self.points)
+
+    @cached_property
+    def contradictions(self) -> list[str]:
+        """Where what was typed and what was measured differ."""
+        return contradictions(self.experiment)
+
+    @cached_property
+    def picture(self) -> str:
+        """Medians with whiskers, of the first metric, as SVG; empty where there is no row."""
+        if not self.table.rows:
+            return ""
+        metric = self.table.rows[0].metric
+        rows = [row for row in self.table.rows if row.metric.pk == metric.pk]
+        count = sum(row.base.metric == metric.name for row in self.points.rows)
+        several = len({row.base.hardware.pk for row in self.points.rows}) > 1
+        is_of_modes = any(side.mode for side in self.experiment.sides.all())
+        groups = [
+            _group(row, with_machine=several or is_of_modes, with_mode=not is_of_modes)
+            for row in rows[:MOST_DRAWN]
+        ]
+        unit = f"{metric.unit}, {better_text(rows[0].better)}: medians, whiskers min to max"
+        more = f" (first {MOST_DRAWN} of {count})" if count > MOST_DRAWN else ""
+        title = f"{self.experiment.question}{more}"
+        return medians.draw(groups, sides=self.titles, unit=unit, title=title)
+
+    @property
+    def today(self) -> str:
+        """The same sides on the compare page, with all that was measured since."""
+        return compare_link(*self.points.sides)
+
+
+def report_of(
+    experiment: Experiment, options: BlockOptions = PLAIN_BLOCK, *, is_flavour_asked: bool = False
+) -> Report:
+    """The whole report. Needs `with_subjects`. Raises SideError where what it compares is gone."""
+    frozen = frozen_table(experiment)
+    parts = _parts(frozen, options, is_flavour_asked=is_flavour_asked)
+    return Report(experiment, as_points(frozen.table), frozen.table, parts, frozen.lost)
+
+
+def shown_of(
+    experiment: Experiment, options: BlockOptions = PLAIN_BLOCK, *, is_flavour_asked: bool = False
+) -> Report:
+    """The report with the samples of the first `BLOCKS_SHOWN` cells and of those that are drawn:
+    as much as a page shows. As `report_of`."""
+    points = frozen_points(experiment)
+    frozen = frozen_table(experiment, only=_shown_series(points.table))
+    parts = _parts(frozen, options, is_flavour_asked=is_flavour_asked)[:BLOCKS_SHOWN]
+    return Report(experiment, points.table, frozen.table, parts, points.lost)
+
+
+def _shown_series(table: PointTable) -> set[int]:
+    drawn = [row for row in table.rows if row.base.metric == table.rows[0].base.metric]
+    shown = [*table.rows[:BLOCKS_SHOWN], *drawn[:MOST_DRAWN]]
+    return {point.series_id for row in shown for point in row.points}
+
+
+def _parts(frozen: FrozenTable, options: BlockOptions, *, is_flavour_asked: bool) -> list[Part]:
+    return [
+        Part(cell, row, options if is_flavour_asked or not cell.flavour else _typed(options, cell))
+        for cell, row in zip(frozen.cells, frozen.table.rows, strict=True)
+    ]
+
+
+def _typed(options: BlockOptions, cell: Cell) -> BlockOptions:
+    return replace(options, flavour=cell.flavour, separate_bars=cell.separate_bars)
+
+
+def _group(row: ComparedRow, *, with_machine: bool, with_mode: bool) -> medians.Group:
+    machine = row.sets[0].hardware.shown_cpu if with_machine else ""
+    label = f"{machine} {row.mode_label if with_mode else ''}".strip()
+    bars = [
+        medians.Bar(median(one.samples), min(one.samples), max(one.samples)) for one in row.sets
+    ]
+    return medians.Group(label, bars)
+
+
+def as_markdown(report: Report, picture: str) -> str:
+    """As a lab writes it by hand: title, bullets, ``picture`` (its address), blocks with the prose
+    typed between them; then what the product says of it."""
+    title = inline(report.experiment.question)
+    head = [title, *(f"  - {inline(bullet)}" for bullet in report.bullets)]
+    parts = [
+        "\n".join(head),
+        *([f"![{title}]({picture})"] if report.table.rows else []),
+        *(text for part in report.parts for text in (_prose(part.heading), block(part.block))),
+        _prose(report.experiment.closing),
+        *_conclusion(report),
+        " ".join(f"{inline(one)}." for one in (report.answer, report.figures) if one),
+        *([SIMULATED] if is_simulated(report.table) else []),
+        *(inline(line) for line in report.contradictions),
+        rows_table(report.table.rows),
+        f"As of {report.experiment.asof:%Y-%m-%dT%H:%M:%SZ}, experiment {report.experiment.pk}.",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def as_text(report: Report) -> str:
+    """The blocks alone, each under its heading."""
+    blocks = [f"{part.heading}\n\n{part.block}" for part in report.parts]
+    head = [f"{SIMULATED}\n"] if is_simulated(report.table) else []
+    return "\n".join([f"{report.experiment.question}\n", *head, *blocks, f"{report.answer}.\n"])
+
+
+def _conclusion(report: Report) -> list[str]:
+    text = report.experiment.conclusion
+    return [f"Concluded: {inline(text)}"] if text else []
+
+
+def _prose(text: str) -> str:
+    """Typed prose, line by line: lists and code stay what they are, and nothing else is markup."""
+    lines: list[str] = []
+    code: list[str] | None = None
+    for line in text.splitlines():
+        if FENCE.match(line):
+            lines += [] if code is None else [block("\n".join(code))]
+            code = [] if code is None else None
+        elif code is not None:
+            code.append(line)
+        else:
+            lines.append(_prose_line(line))
+    return "\n".join([*lines, *([block("\n".join(code))] if code is not None else [])])
+
+
+def _prose_line(line: str) -> str:
+    item = ITEM.fullmatch(line)
+    return f"{item[1]}{inline(item[2])}" if item else inline(line)

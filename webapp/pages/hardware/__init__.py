@@ -1,0 +1,1 @@
+"""The machines, a machine, its knobs and canaries."""

@@ -1,0 +1,216 @@
+"""`/hardware/`: which machines work, and what can they see?"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from html import escape
+from itertools import groupby
+from urllib.parse import quote
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import SafeString, mark_safe
+from django.views.decorators.http import require_safe
+
+from webapp.alerts.queries import open_losses_by_hardware
+from webapp.analysis.queries import WallSeries, WallTile, wall_series, wall_tiles
+from webapp.charts import bars, detects
+from webapp.charts.text import MARKS
+from webapp.jobs.queries import SILENT_AFTER, Machine, machines
+from webapp.pages.overview.wall import (
+    MOST_TILES,
+    REVISIONS_SHOWN,
+    counted_text,
+    draw_tile,
+    machine_name,
+    news,
+    ranked,
+)
+from webapp.pages.parts.ages import age
+
+DAYS = 45
+TILES_EACH = 3
+ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the rows are drawn from, by hardware or series (ids)."""
+
+    series: Mapping[int, Sequence[WallSeries]]
+    tiles: Mapping[int, WallTile]
+    losses: Mapping[int, int]
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """The machines of one lab as HTML rows."""
+
+    name: str
+    summary: str
+    rows: SafeString
+
+
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    """All machines by lab: runs a day, the series with the largest changes, what they detect."""
+    now = timezone.now()
+    found = machines(now=now, days=DAYS)
+    kinds = {ALL: found} | _kinds(found)
+    asked = request.GET.get("show", "")
+    show = asked if asked in kinds else ALL
+    context = {
+        "machines": found,
+        "headline": _headline(found, now),
+        "filters": [(name, len(rows)) for name, rows in kinds.items() if name == ALL or rows],
+        "show": show,
+        "labs": _labs(kinds[show], _known(kinds[show], now)),
+        "axis": mark_safe(detects.axis()),  # noqa: S308 (figures only)
+        "days": DAYS,
+    }
+    return render(request, "pages/hardware_list.html", context)
+
+
+def _kinds(found: Sequence[Machine]) -> dict[str, list[Machine]]:
+    return {
+        "reporting": [one for one in found if one.is_alive],
+        "silent": [one for one in found if one.is_silent and not one.is_alive],
+        "imported": [one for one in found if one.is_history and not one.has_worker],
+    }
+
+
+def _known(found: Sequence[Machine], now: datetime) -> Known:
+    """Three statements for everything that the rows show."""
+    series: dict[int, list[WallSeries]] = defaultdict(list)
+    wanted = {one.id for one in found}
+    for one in wall_series(counted=REVISIONS_SHOWN):
+        if one.hardware_id in wanted:
+            series[one.hardware_id].append(one)
+    drawn = [
+        one
+        for rows in series.values()
+        for one in ranked([row for row in rows if row.revisions > 1])[:TILES_EACH]
+    ]
+    ids = [one.id for one in ranked(drawn)[:MOST_TILES]]
+    return Known(series, wall_tiles(ids, last=REVISIONS_SHOWN), open_losses_by_hardware(), now)
+
+
+def _headline(found: Sequence[Machine], now: datetime) -> str:
+    runs = sum(sum(one.days[-SILENT_AFTER.days :]) for one in found)
+    alive = sum(one.is_alive for one in found)
+    if not any(one.live_at or one.has_worker for one in found):
+        return f"{_machines(len(found))}, none measured live"
+    title = f"{runs:,} {'run' if runs == 1 else 'runs'} in two weeks on {_machines(alive)}"
+    silent = [one for one in found if one.is_silent and not one.is_alive and one.live_at]
+    if not silent:
+        return title
+    newest = max(silent, key=lambda one: one.live_at or now)
+    length = age(now - (newest.live_at or now))
+    if len(silent) == 1:
+        return f"{title}; the {newest.title} has been silent for {length}"
+    return f"{title}; {len(silent)} are silent, the {newest.title} for {length}"
+
+
+def _machines(count: int) -> str:
+    return f"{count:,} {'machine' if count == 1 else 'machines'}"
+
+
+def _labs(found: Sequence[Machine], known: Known) -> list[Lab]:
+    labs = []
+    for name, group in groupby(found, key=lambda one: one.lab):
+        rows = list(group)
+        silent = sum(one.is_silent and not one.is_alive for one in rows)
+        workers = sum(one.has_worker for one in rows)
+        parts = [_machines(len(rows))]
+        parts += [f"{silent} silent"] if silent else []
+        parts += [f"{workers} with an agent that takes jobs"] if workers else []
+        html = "".join(_Row(one, known).html for one in rows)
+        labs.append(Lab(name, ", ".join(parts), mark_safe(html)))  # noqa: S308
+    return labs
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    machine: Machine
+    known: Known
+
+    @property
+    def html(self) -> str:
+        return (
+            f'<tr><th scope="row"><a data-item href="{self._href}">{machine_name(self.machine)}</a>'
+            f'</th><td class="runs-a-day">{self._reports}</td>'
+            f'<td class="modes-with-a-trend">{self._tiles}</td>'
+            f'<td class="spare">{self._detects}</td><td class="number">{self._losses}</td></tr>'
+        )
+
+    @property
+    def _href(self) -> str:
+        return escape(reverse("hardware", args=[self.machine.name]))
+
+    @property
+    def _series(self) -> Sequence[WallSeries]:
+        return self.known.series.get(self.machine.id, ())
+
+    @property
+    def _reports(self) -> str:
+        chart = bars.draw(self.machine.days, width=150, height=20, described=self._described)
+        return (
+            f'<span class="nowrap">{self._newest}</span>{chart if any(self.machine.days) else ""}'
+        )
+
+    @property
+    def _described(self) -> str:
+        return f"{sum(self.machine.days):,} runs in {len(self.machine.days)} days"
+
+    @property
+    def _newest(self) -> str:
+        machine = self.machine
+        if machine.measuring:
+            return f'<span class="pill live">measuring {escape(machine.measuring)}</span>'
+        if machine.live_at is None:
+            if machine.has_worker:
+                return '<span class="pill live">an agent waits for jobs</span>'
+            return "imported" if machine.has_runs else "nothing measured yet"
+        length = age(self.known.now - machine.live_at)
+        if machine.is_silent and not machine.has_worker:
+            return f'<span class="pill">silent {length}</span>'
+        return f"{length} ago"
+
+    @property
+    def _tiles(self) -> str:
+        drawn = [one for one in self._series if one.id in self.known.tiles]
+        left = [one for one in self._series if one.id not in self.known.tiles]
+        tiles = "".join(self._tile(one) for one in ranked(drawn))
+        rest = f'<span class="muted">{escape(counted_text(left))}</span>' if left else ""
+        return f'<div class="tiles">{tiles}{rest}</div>'
+
+    def _tile(self, one: WallSeries) -> str:
+        shown = self.known.tiles[one.id]
+        href = (
+            f"{reverse('trends')}?tree={quote(one.tree)}&hardware={quote(self.machine.name)}"
+            f"&mode={quote(one.mode)}&metric={quote(one.metric)}"
+        )
+        index_of = {position: index for index, position in enumerate(shown.positions)}
+        chart = draw_tile(one, shown, shown.positions, index_of)
+        return (
+            f'<a class="small-tile" href="{escape(href)}"><span class="m">{escape(one.mode)}</span>'
+            f"{news(one, shown)}{chart}</a>"
+        )
+
+    @property
+    def _detects(self) -> str:
+        found = [one.smallest for one in self._series if one.smallest is not None]
+        return detects.draw(found)
+
+    @property
+    def _losses(self) -> str:
+        count = self.known.losses.get(self.machine.id, 0)
+        if not count:
+            return '<span class="muted">–</span>'
+        href = f"{reverse('alerts')}?hardware={quote(self.machine.name)}"
+        mark = MARKS["worse"]
+        return f'<a class="worse" href="{escape(href)}"><b>{mark} {count:,}</b></a>'

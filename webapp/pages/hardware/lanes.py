@@ -1,0 +1,288 @@
+"""The series of one machine, as its page shows them: lanes where there is a history, rows of
+numbers where there are one or two revisions.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from django.urls import reverse
+
+from webapp.alerts.queries import FindingOnMachine, SeriesOnMachine
+from webapp.analysis.models import Finding
+from webapp.analysis.services import FEWEST_REVISIONS
+from webapp.charts import lane as chart
+from webapp.charts.lane import Change, Lane, Level, Mark
+from webapp.charts.scale import spread_labels
+from webapp.charts.text import common, number, percent
+from webapp.pages.parts.conclusions import SeriesText
+from webapp.pages.parts.links import with_query
+
+LANES_SHOWN = 24
+"""Lanes of one tree and metric; further series with a history are rows of numbers."""
+
+LANES_KEPT = 512
+"""Charts in each process, about 40 kB each with the values they were drawn from."""
+
+AXIS_LABELS = 8
+
+Place = tuple[int, int]
+"""The id of a tree, and a position on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnLane:
+    """One series with a history: its chart, the newest value, and its last change."""
+
+    series: SeriesOnMachine
+    href: str
+    axis: str
+    image: str
+    latest: float
+    last: FindingOnMachine | None
+    slow: FindingOnMachine | None
+    changes: int
+    candidates: int
+    text: SeriesText
+    alerts: Sequence[FindingOnMachine]
+
+    @property
+    def level(self) -> str:
+        """The newest mean as text."""
+        return number(self.latest)
+
+    @property
+    def detects(self) -> str:
+        """The smallest change that the next two revisions would prove in 80 of 100 cases."""
+        return self.text.smallest
+
+    @property
+    def search(self) -> str:
+        """What filtering by typing looks at."""
+        return self.series.mode.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The lanes of one tree and metric on one axis of ``revisions``; ``labels`` is its picture."""
+
+    tree: str
+    metric: str
+    unit: str
+    better: str
+    lanes: Sequence[DrawnLane]
+    labels: str
+    revisions: int
+    together: str
+    commits: str
+
+
+def panels(
+    series: Sequence[SeriesOnMachine],
+    findings: Mapping[int, Sequence[FindingOnMachine]],
+    names: Mapping[Place, str],
+    marks: Mapping[str, Sequence[tuple[int, str]]],
+    hardware: str,
+) -> list[Panel]:
+    """The panels of ``series`` as `lanes_of` chose them, those with the most lanes first.
+
+    ``findings`` are by series, ``names`` those of the revisions of `label_positions`, ``marks``
+    what is drawn along a tree (by name): a position after which it shows, and its text.
+    """
+    found = [
+        _panel(group, findings, names, marks.get(group[0].tree, ()), hardware)
+        for group in _groups(series)
+    ]
+    return sorted(found, key=lambda one: (-len(one.lanes), one.tree, one.metric))
+
+
+def lanes_of(
+    series: Sequence[SeriesOnMachine], findings: Mapping[int, Sequence[FindingOnMachine]]
+) -> tuple[list[SeriesOnMachine], list[SeriesOnMachine]]:
+    """The series that are drawn, and the rest. Of each tree and metric at most `LANES_SHOWN` are
+    drawn: those whose standing loss is the largest, then the largest change, the longest history.
+    """
+    drawn, rest = [], [one for one in series if not one.has_history]
+    for group in _groups([one for one in series if one.has_history]):
+        ranked = sorted(group, key=lambda one: _rank(one, findings.get(one.pk, ())))
+        shown = {one.pk for one in ranked[:LANES_SHOWN]}
+        drawn += [one for one in ranked if one.pk in shown]
+        rest += [one for one in group if one.pk not in shown]
+    return drawn, rest
+
+
+def label_positions(series: Sequence[SeriesOnMachine]) -> list[Place]:
+    """Where the axes of `panels` name revisions."""
+    return [
+        (group[0].tree_id, along[index])
+        for group in _groups(series)
+        for along in [_along(group)]
+        for index in spread_labels(len(along), AXIS_LABELS)
+    ]
+
+
+def _groups(series: Iterable[SeriesOnMachine]) -> list[list[SeriesOnMachine]]:
+    """By tree and metric."""
+    groups: dict[tuple[str, str], list[SeriesOnMachine]] = defaultdict(list)
+    for one in series:
+        groups[one.tree, one.metric].append(one)
+    return list(groups.values())
+
+
+def _along(group: Sequence[SeriesOnMachine]) -> list[int]:
+    return sorted({position for one in group for position in one.positions})
+
+
+def _rank(
+    one: SeriesOnMachine, findings: Sequence[FindingOnMachine]
+) -> tuple[bool, float, int, str]:
+    proven = [row for row in findings if row.is_proven]
+    size = max((_size(row) for row in proven), default=0.0)
+    stands = any(row.verdict == "worse" and row.state == "confirmed" for row in proven)
+    return not stands, -size, -len(one.positions), one.mode
+
+
+def _size(row: FindingOnMachine) -> float:
+    """A change beyond the double range has no figure, and is larger than any."""
+    return float("inf") if row.change_pct is None else abs(row.change_pct)
+
+
+def _panel(
+    group: Sequence[SeriesOnMachine],
+    findings: Mapping[int, Sequence[FindingOnMachine]],
+    names: Mapping[Place, str],
+    marks: Sequence[tuple[int, str]],
+    hardware: str,
+) -> Panel:
+    along, first = _along(group), group[0]
+    shown = _marks(marks, along)
+    lanes = [
+        _lane(
+            one,
+            findings.get(one.pk, ()),
+            along,
+            marks=shown if index == 0 else _silent(shown),
+            href=trends_link(one, hardware, mode=one.mode),
+        )
+        for index, one in enumerate(group)
+    ]
+    labelled = [
+        (index, names.get((first.tree_id, along[index]), ""))
+        for index in spread_labels(len(along), AXIS_LABELS)
+    ]
+    return Panel(
+        tree=first.tree,
+        metric=first.metric,
+        unit=first.unit,
+        better=common(one.better for one in group),
+        lanes=lanes,
+        labels=chart.revisions(labelled, length=len(along)),
+        revisions=len(along),
+        together=trends_link(first, hardware, y="indexed"),
+        commits=reverse("commits", args=[first.tree]),
+    )
+
+
+def trends_link(one: SeriesOnMachine, hardware: str, **more: str) -> str:
+    """The trend charts of a machine in one tree and metric."""
+    pairs = {"tree": one.tree, "metric": one.metric, "hardware": hardware}
+    return with_query(reverse("trends"), [*pairs.items(), *more.items()])
+
+
+def _marks(marks: Sequence[tuple[int, str]], along: Sequence[int]) -> list[Mark]:
+    """Before the first revision that each shows at; none outside what is shown."""
+    return [
+        Mark(bisect_right(along, after) - 0.5, text)
+        for after, text in marks
+        if along[0] <= after < along[-1]
+    ]
+
+
+def _silent(marks: Sequence[Mark]) -> list[Mark]:
+    return [Mark(one.at, "") for one in marks]
+
+
+def _lane(
+    one: SeriesOnMachine,
+    findings: Sequence[FindingOnMachine],
+    along: Sequence[int],
+    *,
+    marks: Sequence[Mark],
+    href: str,
+) -> DrawnLane:
+    slow = [row for row in findings if row.kind == Finding.Kind.SLOW and row.is_proven]
+    shown = [
+        row
+        for row in findings
+        if row.kind == Finding.Kind.LEVEL and row.position >= one.positions[0]
+    ]
+    proven = [row for row in shown if row.is_proven]
+    lane = Lane(
+        indices=tuple(bisect_left(along, position) for position in one.positions),
+        means=tuple(one.means),
+        lows=tuple(one.lows),
+        highs=tuple(one.highs),
+        levels=tuple(_levels(one, along)),
+        changes=tuple(_change(row, along) for row in shown),
+        marks=tuple(marks),
+    )
+    latest = one.means[-1]
+    described = f"{one.mode}: {len(one.positions)} revisions, newest {number(latest)} {one.unit}"
+    axis, image = _drawn(lane, len(along), described)
+    return DrawnLane(
+        series=one,
+        href=href,
+        axis=axis,
+        image=image,
+        latest=latest,
+        last=proven[-1] if proven else None,
+        slow=slow[-1] if slow else None,
+        changes=len(proven),
+        candidates=len(shown) - len(proven),
+        text=SeriesText(one.summary),
+        alerts=[row for row in (*shown, *slow) if row.is_open],
+    )
+
+
+@lru_cache(maxsize=LANES_KEPT)
+def _drawn(lane: Lane, length: int, described: str) -> tuple[str, str]:
+    """Its axis and its chart. Kept by all that they show: an upload changes one lane of many."""
+    return chart.axis(lane), chart.draw(lane, length=length, described=described)
+
+
+def _levels(one: SeriesOnMachine, along: Sequence[int]) -> list[Level]:
+    """Those that show. A series too young for the detector has none."""
+    if one.summary.get("count", 0) < FEWEST_REVISIONS:
+        return []
+    return [
+        Level(
+            bisect_left(along, max(part["first"]["position"], along[0])),
+            bisect_right(along, part["last"]["position"]) - 1,
+            part["level"],
+            part["end_level"],
+        )
+        for part in one.summary.get("segments", ())
+        if part["level"] is not None
+        and part["end_level"] is not None
+        and part["last"]["position"] >= along[0]
+    ]
+
+
+def _change(row: FindingOnMachine, along: Sequence[int]) -> Change:
+    since = max(bisect_right(along, row.after_position) - 1, 0)
+    until = max(bisect_right(along, row.last_position) - 1, since)
+    at = bisect_left(along, row.position)
+    size = f"{percent(row.change_pct)} %" if row.change_pct is not None else "beyond any figure"
+    return Change(
+        at=at - 0.5 if at else 0,
+        before=row.level_before,
+        after=row.level,
+        percent=row.change_pct,
+        verdict=row.verdict,
+        since=since,
+        until=until,
+        is_proven=row.is_proven,
+        text=f"{size} at {row.revision}, {row.state}",
+    )

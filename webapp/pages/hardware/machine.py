@@ -1,0 +1,154 @@
+"""`/hardware/<name>/`: one machine, what it measures, and what changed on it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from webapp.accounts.services import signed_in_required, signed_in_user
+from webapp.alerts.queries import (
+    FindingOnMachine,
+    MachineFound,
+    SeriesOnMachine,
+    findings_on,
+    machine_named,
+    names_at,
+    series_on,
+)
+from webapp.analysis.models import Finding
+from webapp.events.models import Canary, LabEvent
+from webapp.notifications.models import Subscription
+from webapp.notifications.services import NameTaken, save_subscription
+from webapp.pages.hardware.alerts import open_here
+from webapp.pages.hardware.canaries import CanaryLine, canary_lines
+from webapp.pages.hardware.knobs import knobs_of
+from webapp.pages.hardware.lanes import label_positions, lanes_of, panels
+from webapp.pages.hardware.lead import lead
+from webapp.pages.hardware.rows import rows_of, sweeps_of
+from webapp.pages.parts.variants import variants_on
+from webapp.results.models import Hardware, HardwareFact
+
+REVISIONS_SHOWN = 200
+EVENTS_SHOWN = 10
+FORMER_SHOWN = 20
+"""Former values of one fact."""
+
+NAME_MAX = 100
+"""Of a subscription."""
+
+
+@require_safe
+def page(request: HttpRequest, name: str) -> HttpResponse:
+    """One machine: its changes, its series, its facts. `q` narrows the series to some modes."""
+    found = machine_named(name)
+    if found is None:
+        raise Http404(f"No machine {name} is known.")
+    machine = found.hardware
+    asked = request.GET.get("q", "").replace("\0", "")[:200]
+    series = series_on(machine.pk, window=REVISIONS_SHOWN)
+    rows = findings_on(machine.pk) if series else []
+    events = _events(found)
+    context = {
+        "machine": machine,
+        "asked": asked,
+        "has_series": bool(series),
+        "series_count": len(series),
+        "shown": REVISIONS_SHOWN,
+        "variants": variants_on(machine) if found.variants else [],
+        "knobs": knobs_of(machine.name, [one.parts for one in series]),
+        "events": events,
+        "canaries": _canaries(found),
+        **_series_parts(machine, series, rows, events, asked),
+        **_facts(found),
+    }
+    return render(request, "pages/machine.html", context)
+
+
+@require_POST
+@signed_in_required
+def subscribe(request: HttpRequest, name: str) -> HttpResponse:
+    """Mail the person at once of every change on a machine: one subscription a person, by name."""
+    machine = get_object_or_404(Hardware, name=name)
+    title = f"Everything on {machine.name}"[:NAME_MAX]
+    wanted = Subscription(user=signed_in_user(request), name=title, hardware=machine)
+    try:
+        save_subscription(subscription=wanted)
+    except NameTaken:
+        messages.info(request, "You are subscribed to this machine already.")
+    else:
+        messages.success(request, "Subscribed: you are mailed of every change on this machine.")
+    return redirect(machine)
+
+
+def _by_series(findings: Iterable[FindingOnMachine]) -> dict[int, list[FindingOnMachine]]:
+    found: dict[int, list[FindingOnMachine]] = defaultdict(list)
+    for one in findings:
+        found[one.series].append(one)
+    return found
+
+
+def _series_parts(
+    machine: Hardware,
+    series: Sequence[SeriesOnMachine],
+    rows: Sequence[FindingOnMachine],
+    events: Sequence[LabEvent],
+    asked: str,
+) -> dict[str, object]:
+    """The lanes, sweeps and rows, and the sentence above them: of changes of level and slow ones.
+    Open alerts are of every kind.
+    """
+    findings = _by_series(one for one in rows if one.kind != Finding.Kind.EXCURSION)
+    wanted = [one for one in series if _contains(one.mode, asked)]
+    drawn, rest = lanes_of(wanted, findings)
+    newest = [(one.tree_id, one.positions[-1]) for one in rest]
+    names = names_at([*label_positions(drawn), *dict.fromkeys(newest)])
+    sweeps, ones = sweeps_of(rest, names, machine.name)
+    return {
+        "lead": lead(series, findings),
+        "alerts": open_here(series, _by_series(rows)),
+        "panels": panels(drawn, findings, names, _marks(events), machine.name),
+        "sweeps": sweeps,
+        "rows": rows_of(ones, names, machine.name, folded=not asked),
+        "few": not any(one.has_history for one in ones),
+    }
+
+
+def _contains(mode: str, asked: str) -> bool:
+    return all(word in mode.lower() for word in asked.lower().split())
+
+
+def _marks(events: Iterable[LabEvent]) -> dict[str, list[tuple[int, str]]]:
+    """What is drawn along trees (by name): events that name the revision at which they show."""
+    found: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for one in events:
+        if one.first is not None:
+            found[one.first.tree.name].append((one.first.position - 1, f"lab: {one.label}"))
+    return found
+
+
+def _events(found: MachineFound) -> list[LabEvent]:
+    if not found.events:
+        return []
+    return list(LabEvent.objects.in_force().on_hardware(found.hardware).named()[:EVENTS_SHOWN])
+
+
+def _canaries(found: MachineFound) -> list[CanaryLine]:
+    if not found.canaries:
+        return []
+    return canary_lines(list(Canary.objects.filter(hardware=found.hardware).named()))
+
+
+def _facts(found: MachineFound) -> dict[str, object]:
+    if not found.facts:
+        return {}
+    facts = HardwareFact.objects.filter(hardware=found.hardware)
+    return {
+        "facts": facts.newest(),
+        "former_facts": facts.former(FORMER_SHOWN),
+        "former_shown": FORMER_SHOWN,
+        "facts_csv": reverse("api:hardware_facts_csv", args=[found.hardware.name]),
+    }

@@ -1,0 +1,92 @@
+"""`/aliases/`: names of labs that stand for others within a scope; made, looked at, taken back."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from webapp.accounts.services import is_operator, operator_required, signed_in_user
+from webapp.labs.models import Lab
+from webapp.merging.services import make_name_alias, undo_name_alias
+from webapp.pages.lab.alias_form import FIELDS, AliasForm
+from webapp.pages.parts.links import with_query
+from webapp.pages.parts.numbers import NUMBER_MAX, read_number
+from webapp.results.models import NameAlias
+from webapp.results.services import AliasNames, Unprocessable, preview_alias
+
+ROWS = 50
+TEXT_MAX = 300
+BAD_REQUEST = 400
+Found = TypeVar("Found")
+
+
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    """Aliases by lab, the last made first; those that were taken back are marked."""
+    lab = request.GET.get("lab", "")[:TEXT_MAX].replace("\0", "")
+    before = read_number(request.GET.get("before", ""))
+    found = NameAlias.objects.named().order_by("-pk")
+    if lab:
+        found = found.filter(lab__name=lab)
+    rows = list((found.filter(pk__lt=before) if before else found)[: ROWS + 1])
+    older = [("lab", lab), ("before", str(rows[ROWS - 1].pk))] if len(rows) > ROWS else []
+    context = {
+        "lab": lab,
+        "labs": Lab.objects.all(),
+        "aliases": rows[:ROWS],
+        "older": with_query(reverse("aliases"), [pair for pair in older if pair[1]]),
+        "has_older": bool(older),
+        "can_act": is_operator(request.user),
+    }
+    return render(request, "pages/aliases.html", context)
+
+
+@operator_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    """The form of a new alias, which the query fills in. POST says what it would move; with
+    `act=make` it makes it.
+    """
+    if request.method != "POST":
+        given = {name: request.GET.get(name, "")[:TEXT_MAX] for name in FIELDS}
+        return render(request, "pages/alias_new.html", {"form": AliasForm(initial=given)})
+    form = AliasForm(request.POST)
+    if request.POST.get("act") == "make":
+        user = signed_in_user(request)
+        alias = _done(form, lambda names: make_name_alias(names=names, by=user))
+        if alias is not None:
+            runs = "run was" if alias.moved == 1 else "runs were"
+            messages.success(request, f"{alias}: {alias.moved} stored {runs} filed so.")
+            return redirect("aliases")
+        return render(request, "pages/alias_new.html", {"form": form}, status=BAD_REQUEST)
+    preview = _done(form, preview_alias)
+    context = {"form": form, "preview": preview}
+    status = 200 if preview is not None else BAD_REQUEST
+    return render(request, "pages/alias_new.html", context, status=status)
+
+
+@require_POST
+@operator_required
+def undo(request: HttpRequest, number: int) -> HttpResponse:
+    """File the runs of an alias as they were sent."""
+    try:
+        alias = undo_name_alias(number=min(number, NUMBER_MAX), by=signed_in_user(request))
+        messages.success(request, f"Taken back: {alias}.")
+    except Unprocessable as refusal:
+        messages.error(request, str(refusal))
+    return redirect("aliases")
+
+
+def _done(form: AliasForm, act: Callable[[AliasNames], Found]) -> Found | None:
+    """None where the form says what is to be mended."""
+    if not form.is_valid():
+        return None
+    try:
+        return act(form.names())
+    except Unprocessable as refusal:
+        form.refuse(refusal)
+        return None

@@ -1,0 +1,119 @@
+"""`/events/`: what happened in the labs, recorded, edited and withdrawn by people."""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from webapp.accounts.services import is_triager, signed_in_user, triager_required
+from webapp.events.models import LabEvent
+from webapp.events.services import EventFields, edit_event, record_event, withdraw_event
+from webapp.pages.lab.event_form import EventForm, form_of
+from webapp.pages.parts.links import with_query
+from webapp.pages.parts.numbers import NUMBER_MAX, read_number
+from webapp.results.models import Hardware, Tree
+from webapp.results.services import Unprocessable
+
+ROWS = 50
+TEXT_MAX = 300
+BAD_REQUEST = 400
+PARTS = ("tree", "hardware")
+INITIAL = (*PARTS, "kind", "first", "last")
+
+
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    """Events by tree and hardware, the last recorded first; withdrawn ones are marked."""
+    wanted = {part: request.GET.get(part, "")[:TEXT_MAX].replace("\0", "") for part in PARTS}
+    before = read_number(request.GET.get("before", ""))
+    found = LabEvent.objects.about(**wanted).named().order_by("-pk")
+    rows = list((found.filter(pk__lt=before) if before else found)[: ROWS + 1])
+    context = {
+        "wanted": wanted,
+        "trees": Tree.objects.all(),
+        "hardware": Hardware.objects.all(),
+        "events": rows[:ROWS],
+        "older": _older(wanted, rows[ROWS - 1].pk) if len(rows) > ROWS else "",
+        "can_act": is_triager(request.user),
+    }
+    return render(request, "pages/events.html", context)
+
+
+def _older(wanted: dict[str, str], before: int) -> str:
+    pairs = [*wanted.items(), ("before", str(before))]
+    return with_query(reverse("events"), [(key, value) for key, value in pairs if value])
+
+
+@triager_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    """The form of a new event; the address may fill it in (`INITIAL`). POST records it."""
+    user = signed_in_user(request)
+    if request.method != "POST":
+        form = EventForm(initial={part: request.GET.get(part, "") for part in INITIAL})
+        return render(request, "pages/event_new.html", {"form": form})
+    form = EventForm(request.POST)
+
+    def record(fields: EventFields) -> LabEvent:
+        source = LabEvent.Source.PERSON
+        return record_event(fields=fields, source=source, created_by=user)[0]
+
+    event = _stored(form, record)
+    if event is None:
+        return render(request, "pages/event_new.html", {"form": form}, status=BAD_REQUEST)
+    messages.success(request, "Recorded.")
+    return redirect(event)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def one(request: HttpRequest, number: int) -> HttpResponseBase:
+    """One event; POST edits it."""
+    if request.method == "POST":
+        return _edit(request, number)
+    event = _event(number)
+    can_act = is_triager(request.user) and not event.is_withdrawn
+    context = {"event": event, "form": form_of(event) if can_act else None}
+    return render(request, "pages/event.html", context)
+
+
+@triager_required
+def _edit(request: HttpRequest, number: int) -> HttpResponse:
+    user, event, form = signed_in_user(request), _event(number), EventForm(request.POST)
+    changed = _stored(form, lambda fields: edit_event(event=event.pk, fields=fields, actor=user))
+    if changed is None:
+        context = {"event": event, "form": form}
+        return render(request, "pages/event.html", context, status=BAD_REQUEST)
+    messages.success(request, "Saved.")
+    return redirect(changed)
+
+
+@require_POST
+@triager_required
+def withdraw(request: HttpRequest, number: int) -> HttpResponse:
+    """Let an event count no more."""
+    event = _event(number)
+    reason = request.POST.get("reason", "").replace("\0", "")
+    try:
+        withdraw_event(event=event.pk, actor=signed_in_user(request), reason=reason)
+        messages.success(request, "Withdrawn.")
+    except Unprocessable as refusal:
+        messages.error(request, str(refusal))
+    return redirect(event)
+
+
+def _stored(form: EventForm, store: Callable[[EventFields], LabEvent]) -> LabEvent | None:
+    """None where the form says what is to be mended."""
+    if not form.is_valid() or form.fields_given is None:
+        return None
+    try:
+        return store(form.fields_given)
+    except Unprocessable as refusal:
+        form.refuse(refusal)
+        return None
+
+
+def _event(number: int) -> LabEvent:
+    return get_object_or_404(LabEvent.objects.named(), pk=min(number, NUMBER_MAX))

@@ -1,0 +1,1 @@
+"""What reaches people elsewhere: subscriptions, feeds, webhooks, the outbox."""

@@ -1,0 +1,170 @@
+"""`/webhooks/`: who hears of events, and what was sent there."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from webapp.accounts.models import User
+from webapp.accounts.services import operator_required
+from webapp.bisects.services import DONE
+from webapp.notifications.queries import NEWS
+from webapp.outbox.models import Endpoint, HookDelivery
+from webapp.outbox.services import (
+    EndpointError,
+    add_endpoint,
+    change_endpoint,
+    delete_endpoint,
+    disable_endpoint,
+    enable_endpoint,
+    ping_endpoint,
+    renew_secret,
+    retry_deliveries,
+)
+from webapp.pages.parts.links import with_query
+from webapp.pages.parts.numbers import read_number
+
+ROWS = 50
+BAD_REQUEST = 400
+FIELDS = ("name", "url", "kinds", "allow_private")
+KINDS = (*dict.fromkeys(NEWS.values()), DONE)
+"""Everything that is told: an endpoint that listens to a misspelt kind would hear of nothing."""
+
+
+@operator_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def page(request: HttpRequest) -> HttpResponse:
+    """All endpoints; a POST adds one, and its answer is where the secret is shown."""
+    given = _given(request)
+    context: dict[str, object] = {"given": given}
+    if request.method == "POST" and isinstance(request.user, User):
+        try:
+            added = add_endpoint(**_typed(given), by=request.user)
+            context = {"added": added, "given": dict.fromkeys(FIELDS, "")}
+        except EndpointError as error:
+            context["error"] = {"field": error.field, "text": str(error)}
+    context["kinds"] = KINDS
+    context["endpoints"] = Endpoint.objects.select_related("created_by")
+    return render(
+        request, "pages/webhooks.html", context, status=BAD_REQUEST if "error" in context else 200
+    )
+
+
+@operator_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def one(request: HttpRequest, number: int) -> HttpResponse:
+    """An endpoint with its log; a POST changes what was typed."""
+    endpoint = get_object_or_404(Endpoint.objects.select_related("created_by"), pk=number)
+    context = _log(request, endpoint)
+    if request.method == "POST":
+        context["given"] = given = _given(request)
+        try:
+            change_endpoint(endpoint=endpoint, **_typed(given))
+        except EndpointError as error:
+            endpoint.refresh_from_db()
+            context["error"] = {"field": error.field, "text": str(error)}
+            return render(request, "pages/webhook.html", context, status=BAD_REQUEST)
+        messages.success(request, "Saved.")
+        return redirect(endpoint)
+    return render(request, "pages/webhook.html", context)
+
+
+@operator_required
+@never_cache
+@require_POST
+def act(request: HttpRequest, number: int) -> HttpResponse:
+    """Do one thing to an endpoint, or to the chosen deliveries."""
+    endpoint = get_object_or_404(Endpoint, pk=number)
+    if request.POST.get("act") == "renew-secret":
+        secret = renew_secret(endpoint=endpoint)
+        return render(request, "pages/webhook.html", _log(request, endpoint) | {"secret": secret})
+    do = ACTS.get(request.POST.get("act", ""))
+    if do and isinstance(request.user, User):
+        try:
+            messages.success(request, do(request, endpoint, request.user))
+        except EndpointError as error:
+            messages.error(request, str(error))
+    return redirect(endpoint if endpoint.pk else "webhooks")
+
+
+def _delete(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
+    delete_endpoint(endpoint=endpoint)
+    return f"{endpoint} is deleted."
+
+
+def _ping(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
+    delivery = ping_endpoint(endpoint=endpoint, by=by)
+    return f"Test delivery {delivery.pk} is on its way: reload to see what became of it."
+
+
+def _enable(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
+    enable_endpoint(endpoint=endpoint)
+    return "It hears of events from now on."
+
+
+def _disable(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
+    disable_endpoint(endpoint=endpoint, reason=f"By {by}.")
+    return "It hears of nothing more, and what waited for it was dropped."
+
+
+def _retry(request: HttpRequest, endpoint: Endpoint, by: User) -> str:
+    chosen = [read_number(text) for text in request.POST.getlist("delivery")[:ROWS]]
+    return f"Sent again: {retry_deliveries(endpoint=endpoint, numbers=chosen)}."
+
+
+ACTS: dict[str, Callable[[HttpRequest, Endpoint, User], str]] = {
+    "ping": _ping,
+    "enable": _enable,
+    "disable": _disable,
+    "retry": _retry,
+    "delete": _delete,
+}
+
+
+def _given(request: HttpRequest) -> dict[str, str]:
+    return {name: request.POST.get(name, "")[:600] for name in FIELDS}
+
+
+def _typed(given: dict[str, str]) -> dict[str, Any]:
+    """What a form says of an endpoint. Raises EndpointError."""
+    kinds = [kind.strip() for kind in given["kinds"].split(",") if kind.strip()]
+    for kind in kinds:
+        if kind not in KINDS:
+            raise EndpointError(
+                "kinds", f"“{kind}” is no kind of event; there are {', '.join(KINDS)}."
+            )
+    return {
+        "name": given["name"],
+        "url": given["url"],
+        "kinds": kinds,
+        "allow_private": bool(given["allow_private"]),
+    }
+
+
+def _log(request: HttpRequest, endpoint: Endpoint) -> dict[str, object]:
+    """An endpoint with its newest deliveries, or those before one."""
+    found = HookDelivery.objects.filter(endpoint=endpoint)
+    before = read_number(request.GET.get("before", ""))
+    rows = list((found.filter(pk__lt=before) if before else found)[: ROWS + 1])
+    older = ""
+    if len(rows) > ROWS:
+        older = with_query(endpoint.get_absolute_url(), [("before", str(rows[ROWS - 1].pk))])
+    given = {
+        "name": endpoint.name,
+        "url": endpoint.url,
+        "kinds": ", ".join(endpoint.kinds),
+        "allow_private": "yes" if endpoint.allow_private else "",
+    }
+    return {
+        "endpoint": endpoint,
+        "deliveries": rows[:ROWS],
+        "older": older,
+        "given": given,
+        "kinds": KINDS,
+    }

@@ -1,0 +1,1 @@
+"""The front page, its first steps, and what came in lately."""

@@ -1,0 +1,159 @@
+"""The answer that the front page opens with: one sentence with a number and a place, and a second
+that says what else there is."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from django.utils.safestring import SafeString, mark_safe
+
+from webapp.alerts.models import Alert
+from webapp.alerts.queries import OpenLoss
+from webapp.analysis.queries import WallSeries
+from webapp.analysis.services import FEWEST_REVISIONS
+from webapp.charts.text import half_width, percent
+from webapp.jobs.queries import SILENT_AFTER, Machine
+from webapp.pages.overview.wall import is_changed
+
+DAYS = SILENT_AFTER.days
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """Both sentences as HTML; ``lead`` may be empty."""
+
+    title: SafeString
+    lead: SafeString
+
+
+def headline_of(
+    losses: Sequence[OpenLoss],
+    series: Sequence[WallSeries],
+    machines: Mapping[int, Machine],
+    *,
+    since_text: str,
+) -> Headline:
+    """What to know first: a loss that is open, or why there is none."""
+    if losses:
+        return _of_loss(losses, machines, since_text)
+    if all(one.revisions <= 1 for one in series):
+        return _of_singles(series, machines)
+    if all(machine.is_history for machine in machines.values() if machine.has_runs):
+        return _of_history(series, machines)
+    return _of_quiet(series, machines)
+
+
+def _of_loss(
+    losses: Sequence[OpenLoss], machines: Mapping[int, Machine], since_text: str
+) -> Headline:
+    one = next(loss for loss in losses if loss.leads)
+    machine = machines[one.hardware_id]
+    title = f"{escape(one.mode)} {_what(one)} on {_the(machine)} {_where(one)}"
+    return _headline(title, _rest_of(one, losses, since_text))
+
+
+def _where(one: OpenLoss) -> str:
+    last = f'<span class="mono">{escape(one.last)}</span>'
+    if one.kind == Alert.Kind.EXCURSION:
+        return f"at {last}, one revision, back afterwards"
+    if one.kind == Alert.Kind.SLOW:
+        return f"by {last}, no single commit"
+    return f"at {last}" if one.is_named else f"at the latest in {last}"
+
+
+def _what(one: OpenLoss) -> str:
+    """``lost 12.1 %``; where less is better, a figure that rose."""
+    if one.percent is None:
+        return "changed beyond any percentage"
+    size = half_width(abs(one.percent))
+    return (
+        f"lost {size}\N{NO-BREAK SPACE}%"
+        if one.percent < 0
+        else f"rose by {size}\N{NO-BREAK SPACE}%, which is worse,"
+    )
+
+
+def _rest_of(one: OpenLoss, losses: Sequence[OpenLoss], since_text: str) -> str:
+    """``New in the last day; one older loss is larger, and four more are open.``"""
+    news = f"New {since_text}" if one.is_fresh else f"Nothing is new {since_text}"
+    if one.is_simulated:
+        news += ", on a simulated machine"
+    others = one.open - 1
+    if not others:
+        return f"{news}; nothing else is open."
+    larger = sum(loss.rank < one.rank and loss.is_simulated == one.is_simulated for loss in losses)
+    simulated = one.simulated - one.is_simulated
+    parts = []
+    if larger:
+        parts.append(f"{_count(larger)} {'loss is' if larger == 1 else 'losses are'} larger")
+    if others > larger:
+        left = others - larger
+        more = " more" if larger else " other" if left == 1 else " others"
+        parts.append(f"{_count(left)}{more} {'is' if left == 1 else 'are'} open")
+    told = ", and ".join(parts)
+    if simulated and simulated == others:
+        told += f" on {'a simulated machine' if simulated == 1 else 'simulated machines'}"
+    elif simulated:
+        told += f", {_count(simulated)} of all on simulated machines"
+    return f"{news}; {told}."
+
+
+def _of_singles(series: Sequence[WallSeries], machines: Mapping[int, Machine]) -> Headline:
+    return _headline(
+        f"{_series(series)} of one revision each on {_plural(len(_measured(series)), 'machine')}",
+        f"Changes are found from {FEWEST_REVISIONS} revisions of a series on; until then revisions "
+        "can be compared with one another.",
+    )
+
+
+def _of_history(series: Sequence[WallSeries], machines: Mapping[int, Machine]) -> Headline:
+    changed = sum(one.verdict is not None for one in series)
+    places = f"{_series(series)} on {_plural(len(_measured(series)), 'machine')}"
+    return _headline(
+        f"All is history: {_plural(changed, 'change')} in {places}",
+        "Everything here was imported, so nobody was told of it and nothing is open.",
+    )
+
+
+def _of_quiet(series: Sequence[WallSeries], machines: Mapping[int, Machine]) -> Headline:
+    runs = sum(sum(machine.days[-DAYS:]) for machine in machines.values())
+    alive = sum(machine.is_alive for machine in machines.values())
+    changed = [one for one in series if is_changed(one) and one.percent is not None]
+    title = f"No regression is open; {_plural(runs, 'run')} in two weeks on "
+    title += _plural(alive, "machine")
+    if not changed:
+        return _headline(title, "No series changed in the revisions shown.")
+    newest = min(changed, key=lambda one: one.since or 0)
+    machine = machines[newest.hardware_id]
+    return _headline(
+        title,
+        f"The last change: {escape(newest.mode)} {percent(newest.percent)} % on {_the(machine)}, "
+        f"{_plural(newest.since or 0, 'revision')} ago.",
+    )
+
+
+def _measured(series: Sequence[WallSeries]) -> set[int]:
+    return {one.hardware_id for one in series}
+
+
+def _series(series: Sequence[WallSeries]) -> str:
+    return f"{len(series):,} series"
+
+
+def _the(machine: Machine) -> str:
+    return f"the {escape(machine.title)}"
+
+
+def _plural(count: int, one: str) -> str:
+    return f"{count:,} {one if count == 1 else one + 's'}"
+
+
+WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def _count(count: int) -> str:
+    return WORDS[count] if count < len(WORDS) else f"{count:,}"
+
+
+def _headline(title: str, lead: str) -> Headline:
+    return Headline(mark_safe(title), mark_safe(lead))  # noqa: S308

@@ -1,0 +1,330 @@
+"""The wall of series on the front page: which of them are drawn, and their tiles.
+
+A wall is thousands of dots and hundreds of links, so its rows are written by these functions and
+not by templates in loops.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from html import escape
+from itertools import pairwise
+from math import inf
+from urllib.parse import quote
+
+from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
+
+from webapp.analysis.queries import WallSeries, WallTile
+from webapp.analysis.services import FEWEST_REVISIONS
+from webapp.charts import tile
+from webapp.charts.text import MARKS, PLUS_MINUS, half_width, percent, short_number
+from webapp.charts.tile import Tile
+from webapp.charts.trend.levels import Level
+from webapp.jobs.queries import SILENT_AFTER, Machine
+
+MOST_TILES = 60
+REVISIONS_SHOWN = 60
+"""The last so many of each series: one pixel in three of a tile holds a dot."""
+
+MOST_COLUMNS = 4
+ALL, CHANGED, SILENT = "all", "changed", "silent"
+FILTERS = (ALL, CHANGED, SILENT)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The series on the wall: ``drawn`` as tiles (ids), all others counted."""
+
+    series: Sequence[WallSeries]
+    drawn: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One machine in one tree: the tiles of its drawn series, and how many are not drawn."""
+
+    machine: Machine
+    tiles: Sequence[WallSeries]
+    counted: Sequence[WallSeries]
+
+
+@dataclass(frozen=True, slots=True)
+class TreeOnWall:
+    """The rows of one tree. ``axis`` are the positions that all its tiles share."""
+
+    name: str
+    is_simulated: bool
+    rows: Sequence[Row]
+    axis: Sequence[int]
+    live_at: datetime | None
+
+
+def is_changed(one: WallSeries) -> bool:
+    """Whether a proven change lies among the revisions that its tile shows."""
+    return one.verdict is not None and one.since is not None and one.since <= REVISIONS_SHOWN
+
+
+def is_silent(one: WallSeries, now: datetime) -> bool:
+    """Whether it was measured live, and not lately; what was imported is not silent."""
+    return one.live_at is not None and one.live_at < now - SILENT_AFTER
+
+
+def choose(series: Sequence[WallSeries], show: str, now: datetime) -> Chosen:
+    """The series that ``show`` asks for, and which are drawn: those that changed, the largest
+    change first, then those with the longest history, machine by machine.
+    """
+    kept = [
+        one
+        for one in series
+        if show == ALL
+        or (show == CHANGED and is_changed(one))
+        or (show == SILENT and is_silent(one, now))
+    ]
+    first = ranked([one for one in kept if one.revisions > 1])
+    return Chosen(kept, frozenset(one.id for one in first[:MOST_TILES]))
+
+
+def ranked(series: Sequence[WallSeries]) -> list[WallSeries]:
+    """Those that changed first; of the others each machine has its turn, whatever it is called."""
+    turns: dict[tuple[int, int], int] = defaultdict(int)
+    weights = {}
+    for one in series:
+        changed, row = is_changed(one), (one.hardware_id, one.tree_id)
+        size = abs(one.percent) if one.percent is not None else inf
+        weights[one.id] = (
+            (0, -size, 0, one.id) if changed else (1, -one.revisions, turns[row], one.id)
+        )
+        turns[row] += not changed
+    return sorted(series, key=lambda one: weights[one.id])
+
+
+def lay_out(
+    chosen: Chosen, tiles: Mapping[int, WallTile], machines: Mapping[int, Machine]
+) -> list[TreeOnWall]:
+    """The wall by tree, real machines before simulated ones, and machine."""
+    by_tree: dict[str, dict[int, list[WallSeries]]] = defaultdict(lambda: defaultdict(list))
+    for one in chosen.series:
+        by_tree[one.tree][one.hardware_id].append(one)
+    found = [_tree(name, rows, chosen, tiles, machines) for name, rows in by_tree.items()]
+    return sorted(found, key=lambda one: (one.is_simulated, one.name))
+
+
+def _tree(
+    name: str,
+    by_machine: Mapping[int, list[WallSeries]],
+    chosen: Chosen,
+    tiles: Mapping[int, WallTile],
+    machines: Mapping[int, Machine],
+) -> TreeOnWall:
+    rows = [
+        Row(
+            machines[hardware],
+            [one for one in series if one.id in chosen.drawn],
+            [one for one in series if one.id not in chosen.drawn],
+        )
+        for hardware, series in by_machine.items()
+    ]
+    rows.sort(key=lambda row: (not row.tiles, row.machine.lab, row.machine.name))
+    drawn = [tiles[one.id].positions for row in rows for one in row.tiles]
+    return TreeOnWall(
+        name=name,
+        is_simulated=all(row.machine.is_simulated for row in rows),
+        rows=rows,
+        axis=sorted(set().union(*drawn)),
+        live_at=max(
+            (one.live_at for series in by_machine.values() for one in series if one.live_at),
+            default=None,
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnTree:
+    """A tree of the wall as HTML: its rows, and what stands above them."""
+
+    tree: TreeOnWall
+    span: str
+    html: SafeString
+
+
+def columns_of(trees: Iterable[TreeOnWall], metrics: int) -> list[str]:
+    """The modes that head the columns, where they are few enough to have one each; else none: each
+    tile then names its own.
+    """
+    if metrics > 1:
+        return []
+    found = {one.mode: None for tree in trees for row in tree.rows for one in row.tiles}
+    return sorted(found) if 0 < len(found) <= MOST_COLUMNS else []
+
+
+def draw(
+    tree: TreeOnWall, tiles: Mapping[int, WallTile], columns: Sequence[str], *, metrics: int
+) -> DrawnTree:
+    """The rows of ``tree``, its tiles in ``columns`` where there are any. Where several metrics
+    are measured each tile names its own.
+    """
+    index_of = {position: index for index, position in enumerate(tree.axis)}
+    painter = _Painter(tree, tiles, columns, index_of, metrics > 1)
+    shown = [tiles[one.id] for row in tree.rows for one in row.tiles]
+    span = ""
+    if shown:
+        first = min(shown, key=lambda one: one.positions[0]).first
+        last = max(shown, key=lambda one: one.positions[-1]).last
+        span = first if first == last else f"{first} … {last}"
+    return DrawnTree(tree, span, mark_safe("".join(map(painter.row, tree.rows))))  # noqa: S308
+
+
+@dataclass(frozen=True, slots=True)
+class _Painter:
+    tree: TreeOnWall
+    tiles: Mapping[int, WallTile]
+    columns: Sequence[str]
+    index_of: Mapping[int, int]
+    names_metric: bool
+
+    def row(self, row: Row) -> str:
+        machine = row.machine
+        href = escape(reverse("hardware", args=[machine.name]))
+        head = f'<a class="rowhead" href="{href}">{machine_name(machine)}</a>'
+        return (
+            f'<div class="wall-row">{head}<div class="tiles">{self._cells(row, href)}</div></div>'
+        )
+
+    def _cells(self, row: Row, href: str) -> str:
+        base = (
+            f"{reverse('trends')}?tree={quote(self.tree.name)}"
+            f"&hardware={quote(row.machine.name)}&mode="
+        )
+        if not self.columns:
+            cells = "".join(self._tile(one, base) for one in row.tiles)
+            return cells + self._rest(row.counted, href)
+        by_mode = {one.mode: one for one in row.tiles}
+        beside = {one.mode: one for one in row.counted}
+        cells = "".join(
+            self._tile(by_mode[mode], base) if mode in by_mode else _none(beside.get(mode), mode)
+            for mode in self.columns
+        )
+        return cells + self._rest(
+            [one for one in row.counted if one.mode not in self.columns], href
+        )
+
+    def _tile(self, one: WallSeries, base: str) -> str:
+        shown = self.tiles[one.id]
+        name = f"{one.mode}, {one.metric}" if self.names_metric else one.mode
+        text = escape(name)
+        href = escape(f"{base}{quote(one.mode)}&metric={quote(one.metric)}")
+        return (
+            f'<a class="tile" href="{href}" title="{text}">'
+            f'<span class="m">{text}</span>{self._chart(one, shown)}'
+            f'<span class="n"><b>{short_number(one.newest)}</b>{news(one, shown)}</span></a>'
+        )
+
+    def _chart(self, one: WallSeries, shown: WallTile) -> str:
+        return draw_tile(one, shown, self.tree.axis, self.index_of)
+
+    def _rest(self, counted: Sequence[WallSeries], href: str) -> str:
+        if not counted:
+            return ""
+        return f'<a class="tile-rest" href="{href}">{escape(counted_text(counted))}</a>'
+
+
+def draw_tile(
+    one: WallSeries, shown: WallTile, axis: Sequence[int], index_of: Mapping[int, int]
+) -> str:
+    """The small chart of a series on an axis of positions; ``index_of`` is their place on it."""
+    levels = _levels(one, shown, axis)
+    return tile.draw(
+        Tile(
+            indices=[index_of[position] for position in shown.positions],
+            values=shown.means,
+            length=len(axis),
+            levels=levels,
+            moved=_moved(levels, shown, axis),
+        )
+    )
+
+
+def _levels(one: WallSeries, shown: WallTile, axis: Sequence[int]) -> list[Level]:
+    """None while the series is too young for the detector: see `Conclusion.levels`."""
+    if one.revisions < FEWEST_REVISIONS:
+        return []
+    drawn = (
+        Level.within(
+            axis,
+            (max(each["first"]["position"], shown.positions[0]), each["last"]["position"]),
+            (each["level"], each["end_level"]),
+        )
+        for each in shown.segments
+    )
+    return [level for level in drawn if level is not None]
+
+
+def _moved(levels: Sequence[Level], shown: WallTile, axis: Sequence[int]) -> list[str]:
+    return [
+        next(
+            (
+                change.verdict
+                for change in shown.changes
+                if axis[before.last] < change.position <= axis[after.first]
+            ),
+            "",
+        )
+        for before, after in pairwise(levels)
+    ]
+
+
+def news(one: WallSeries, shown: WallTile) -> str:
+    """The last change that the tile shows; without one what it could prove, or how short it is."""
+    if shown.changes:
+        return _change(shown.changes[-1].verdict, shown.changes[-1].percent)
+    if one.verdict is not None and is_changed(one):  # by and by, so at no revision of the tile
+        return _change(one.verdict, one.percent)
+    if one.revisions < FEWEST_REVISIONS:
+        return f'<span class="muted">{one.revisions} rev.</span>'
+    if one.smallest is not None:
+        return f'<span class="muted">= {PLUS_MINUS} {half_width(one.smallest)} %</span>'
+    return '<span class="muted">no change</span>'
+
+
+def _change(verdict: str, change_pct: float | None) -> str:
+    size = f"{percent(change_pct)} %" if change_pct is not None else "changed"
+    return f'<span class="{verdict}">{MARKS[verdict]} {size}</span>'
+
+
+def _none(one: WallSeries | None, mode: str) -> str:
+    """The place of a mode that is not drawn."""
+    if one is None:
+        return '<span class="tile none">–</span>'
+    revisions = "1 revision" if one.revisions == 1 else f"{one.revisions} revisions"
+    return (
+        f'<span class="tile few"><span class="m">{escape(mode)}</span>'
+        f"{short_number(one.newest)}, {revisions}</span>"
+    )
+
+
+def counted_text(counted: Sequence[WallSeries]) -> str:
+    """Series that are not drawn, in words: ``+ 14 modes: 12 of 1 revision, ▾ 1, ▴ 1``."""
+    single = sum(one.revisions <= 1 for one in counted)
+    if single == len(counted):
+        return f"{_modes(single)}, 1 revision{' each' if single > 1 else ''}"
+    parts = [f"{single} of 1 revision"] if single else []
+    for verdict in ("worse", "better"):
+        moved = sum(is_changed(one) and one.verdict == verdict for one in counted)
+        parts += [f"{MARKS[verdict]} {moved}"] if moved else []
+    return ": ".join(filter(None, (f"+ {_modes(len(counted))}", ", ".join(parts))))
+
+
+def _modes(count: int) -> str:
+    return "1 mode" if count == 1 else f"{count:,} modes"
+
+
+def machine_name(machine: Machine) -> str:
+    """What people call it, as `components.hw_name` says it, from a row of `machines`."""
+    second = "" if machine.display_name else escape(machine.nic)
+    simulated = ' <span class="sim">simulated</span>' if machine.is_simulated else ""
+    return (
+        f'<span class="hw" title="{escape(machine.name)}"><b>{escape(machine.title)}</b> '
+        f"<span>{second}{simulated}</span></span>"
+    )

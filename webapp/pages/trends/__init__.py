@@ -1,0 +1,1 @@
+"""The trend explorer and its data."""

@@ -1,0 +1,360 @@
+"""Loads what the trend chart shows, in a fixed number of queries; samples are never read."""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import NamedTuple
+
+from webapp.analysis.models import Finding, SeriesSettings
+from webapp.charts.text import common, one_revision
+from webapp.charts.theme import style_of
+from webapp.charts.trend import Apart, Revisions, Trend, TrendSeries, Whiskers, costs, distinct
+from webapp.events.queries import chart_stamp
+from webapp.pages.parts.conclusions import NOT_KNOWN, Concluded, Conclusion, concluded
+from webapp.pages.trends import offer as offers
+from webapp.pages.trends.markers import markers_along
+from webapp.pages.trends.offer import Measured, Offer
+from webapp.pages.trends.points import PointRow, Points, read_points, whisker
+from webapp.pages.trends.query import TrendQuery
+from webapp.pages.trends.unknown import NotOffered, Part, Unknown, unknown
+from webapp.results.models import LeftOut, Metric, Revision, Series, Tree
+
+MOST_SERIES = 24
+SUBJECT_LENGTH = 80
+OPENED = 6
+"""Series that the page opens on, where its address names none."""
+
+MOST_UNKNOWN = 3
+"""Names that are not offered are looked at so far: each costs a look at all that are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The chosen series, at most `MOST_SERIES` of ``matching``, and the query as understood.
+
+    ``unknown`` are names in the query that this tree and metric do not have. ``stamp`` is that of
+    what surrounds the series.
+    """
+
+    query: TrendQuery
+    tree: Tree
+    metric: Metric
+    series: Sequence[Series]
+    matching: int
+    offer: Offer
+    unknown: Sequence[Unknown]
+    trees: Sequence[Tree]
+    stamp: str
+
+    @property
+    def better(self) -> str:
+        """Which way is better, empty where the chosen series differ."""
+        return common(one.better for one in self.series) if self.series else self.metric.better
+
+
+def select(query: TrendQuery) -> Selection | None:
+    """The series that ``query`` means; None when nothing is measured in its tree.
+
+    Raises Http404 for a tree or a metric that does not exist.
+    """
+    query, may_have_changed = _opened(query)
+    stamp = chart_stamp()
+    trees = offers.trees(stamp)
+    tree = _tree(query, trees)
+    if tree is None:
+        return None
+    metric = _metric(query, offers.metrics(stamp, tree))
+    if metric is None:
+        return None
+    offer = offers.offer(stamp, tree, metric)
+    query = replace(query, tree=tree.name, metric=metric.name)
+    missing = _unknown(query, offer)
+    query, chosen = _chosen(_known(query, offer), offer.measured, may_have_changed=may_have_changed)
+    series = _windows(chosen[:MOST_SERIES], query.last)
+    return Selection(query, tree, metric, series, len(chosen), offer, missing, trees, stamp)
+
+
+def _opened(query: TrendQuery) -> tuple[TrendQuery, bool]:
+    """``query`` on the tree and the metric of the last change, where it names nothing, and whether
+    any series may have changed.
+    """
+    if query.tree or query.metric or query.hardware or query.modes:
+        return query, True
+    changed = Finding.objects.last_changed()
+    if changed is None:
+        return query, False
+    return replace(query, tree=changed[0], metric=changed[1]), True
+
+
+def _known(query: TrendQuery, offer: Offer) -> TrendQuery:
+    """``query`` with the names that are offered. Where all that are given are unknown they stay,
+    and so nothing is drawn: never another machine instead.
+    """
+    hardware = tuple(name for name in query.hardware if name in offer.hardware)
+    modes = tuple(name for name in query.modes if name in offer.modes)
+    return replace(query, hardware=hardware or query.hardware, modes=modes or query.modes)
+
+
+def _chosen(
+    query: TrendQuery, measured: Sequence[Measured], *, may_have_changed: bool
+) -> tuple[TrendQuery, list[int]]:
+    """The ids of the series that ``query`` takes: those that changed last first, where not all can
+    be drawn. Where it names none, the machine that changed last, in the modes that changed.
+    """
+    is_open = not query.hardware and not query.modes
+    taken = [one for one in measured if query.takes(one.hardware, one.mode)]
+    if not is_open and len(taken) <= MOST_SERIES:
+        return query, [one.pk for one in taken]
+    taken_ids = [one.pk for one in taken]
+    changes = Finding.objects.last_changes(taken_ids) if may_have_changed else {}
+    ranked = sorted(
+        taken, key=lambda one: (one.pk not in changes, one.simulated, *_rank(changes, one))
+    )
+    if not is_open or not ranked:
+        return query, [one.pk for one in ranked]
+    here = [one for one in ranked if one.hardware == ranked[0].hardware]
+    changed = [one.mode for one in here if one.pk in changes][:OPENED]
+    query = replace(query, hardware=(ranked[0].hardware,), modes=tuple(changed))
+    return query, [one.pk for one in here if not changed or one.mode in changed]
+
+
+def _rank(changes: Mapping[int, tuple[int, float]], one: Measured) -> tuple[bool, float, float]:
+    """What changed by less than an alert asks for comes after what changed by more."""
+    last, size = changes.get(one.pk, (0, 0.0))
+    return size < SeriesSettings.DEFAULT_MIN_EFFECT_PCT, -last, -size
+
+
+def _unknown(query: TrendQuery, offer: Offer) -> list[Unknown]:
+    """The names in ``query`` that are not offered, the first ones with those that are near."""
+    parts: list[tuple[Part, Sequence[str], list[str]]] = [
+        ("hardware", query.hardware, offer.hardware),
+        ("mode", query.modes, offer.modes),
+    ]
+    missing = [
+        (part, name, offered)
+        for part, given, offered in parts
+        for name in given
+        if name not in offered
+    ]
+    return [unknown(query, *one) for one in missing[:MOST_UNKNOWN]]
+
+
+def _windows(shown: Sequence[int], last: int) -> list[Series]:
+    """Those series, each with where its window starts."""
+    found = Series.objects.named().with_window(last).in_bulk(shown)
+    return [found[pk] for pk in shown]
+
+
+def _tree(query: TrendQuery, trees: Sequence[Tree]) -> Tree | None:
+    name = query.tree
+    if not name:
+        return next((one for one in trees if one.is_measured), None)  # type: ignore[attr-defined]
+    for one in trees:
+        if one.name == name:
+            return one
+    raise NotOffered(query, unknown(query, "tree", name, [one.name for one in trees]))
+
+
+def _metric(query: TrendQuery, offered: Sequence[Metric]) -> Metric | None:
+    name = query.metric
+    if not name:
+        return offered[0] if offered else None
+    for metric in offered:
+        if metric.name == name:
+            return metric
+    raise NotOffered(query, unknown(query, "metric", name, [one.name for one in offered]))
+
+
+class RevisionRow(NamedTuple):
+    """As much of a revision as a chart shows."""
+
+    id: int
+    position: int
+    name: str
+    subject: str
+    committed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The chart, and what is concluded about each series (by id) whether drawn or not."""
+
+    trend: Trend
+    conclusions: Mapping[int, Conclusion]
+
+
+def known(selection: Selection) -> Concluded:
+    """What is concluded about the series of ``selection``: two queries."""
+    return concluded(selection.series, asof=selection.query.moment)
+
+
+def key_of(selection: Selection, found: Concluded) -> Hashable:
+    """Equal where the chart, and all that is told beside it, is the same: everything it is made
+    from, points by the versions of their series.
+    """
+    windows = [(one.pk, one.version, one.window_start) for one in selection.series]  # type: ignore[attr-defined]
+    return selection.query, selection.matching, selection.stamp, tuple(windows), found
+
+
+def load(selection: Selection, found: Concluded | None = None) -> Loaded:
+    """The chart of ``selection``: six queries, events and releases are one each. ``found`` is what
+    is concluded, where it is known already.
+    """
+    rows = read_points(selection.series, selection.query, tree=selection.tree)
+    positions = [point.position for point in rows.points]
+    found = known(selection) if found is None else found
+    conclusions = found.between(min(positions, default=0), max(positions, default=0))
+    return Loaded(_trend(selection, rows, conclusions), conclusions)
+
+
+def _trend(selection: Selection, rows: Points, conclusions: Mapping[int, Conclusion]) -> Trend:
+    query = selection.query
+    revisions = _revisions(point.revision_id for point in rows.points)
+    index_of = {row.id: index for index, row in enumerate(revisions)}
+    positions = [row.position for row in revisions]
+    series = _drawn_series(selection, rows.points, conclusions, index_of, positions)
+    return Trend(
+        tree=selection.tree.name,
+        metric=selection.metric.name,
+        unit=selection.metric.unit,
+        better=selection.better,
+        revisions=_columns(revisions, rows),
+        series=series,
+        axis=query.axis,
+        values=query.values,
+        whiskers=query.whiskers,
+        split=query.split,
+        alerts=distinct(mark for one in conclusions.values() for mark in one.alerts(positions)),
+        markers=markers_along(
+            selection.tree,
+            hardware={one.hardware_id for one in selection.series},
+            revisions=index_of.keys(),
+            positions=positions,
+            findings=[
+                (series, row)
+                for series in selection.series
+                for row in conclusions[series.pk].others
+            ],
+        ),
+        costs=costs(
+            series,
+            bases_of(one.mode for one in series),
+            has_intervals=query.whiskers == Whiskers.CONFIDENCE,
+        ),
+        window=query.window,
+        hidden=frozenset(map(int, query.hidden)),
+    )
+
+
+def _drawn_series(
+    selection: Selection,
+    points: Sequence[PointRow],
+    conclusions: Mapping[int, Conclusion],
+    index_of: dict[int, int],
+    positions: Sequence[int],
+) -> list[TrendSeries]:
+    """Those of the selection that have a point, with what is concluded about them."""
+    by_series: dict[int, list[PointRow]] = defaultdict(list)
+    for point in points:
+        by_series[point.series_id].append(point)
+    machines = list(dict.fromkeys(one.hardware_id for one in selection.series))
+    return [
+        replace(
+            _series(
+                one,
+                its,
+                index_of,
+                whiskers=selection.query.whiskers,
+                machine=machines.index(one.hardware_id),
+            ),
+            single=_single(its, conclusion),
+            levels=conclusion.levels(positions),
+            found=conclusion.found(positions, own),
+            marks=conclusion.marks(positions, own),
+            detects=_known_figure(conclusion.text.smallest),
+            noise=_known_figure(conclusion.text.run_noise),
+        )
+        for one in selection.series
+        for conclusion in (conclusions[one.pk],)
+        if (its := by_series[one.pk])
+        for own in ([point.position for point in its],)
+    ]
+
+
+def _known_figure(text: str) -> str:
+    return "" if text == NOT_KNOWN else text
+
+
+def bases_of(modes: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """For each mode with an option: the mode without its last one, and that option."""
+    found = {}
+    for mode in modes:
+        base, plus, option = mode.rpartition("+")
+        if plus and base:
+            found[mode] = (base, option)
+    return found
+
+
+def _revisions(ids: Iterable[int]) -> list[RevisionRow]:
+    rows = Revision.objects.filter(pk__in=set(ids)).order_by("position")
+    return [RevisionRow(*row) for row in rows.values_list(*RevisionRow._fields)]
+
+
+def _columns(rows: Sequence[RevisionRow], points: Points) -> Revisions:
+    along = points.along
+    slots = [bisect_left(along, row.position) for row in rows] if points.is_thinned else []
+    return Revisions(
+        names=[row.name for row in rows],
+        subjects=[row.subject[:SUBJECT_LENGTH] for row in rows],
+        times=[_milliseconds(row.committed_at) for row in rows],
+        slots=slots,
+        total=len(along) if points.is_thinned else 0,
+    )
+
+
+def _milliseconds(moment: datetime | None) -> int | None:
+    return None if moment is None else int(moment.timestamp() * 1000)
+
+
+def _series(
+    series: Series,
+    points: Sequence[PointRow],
+    index_of: dict[int, int],
+    *,
+    whiskers: Whiskers,
+    machine: int,
+) -> TrendSeries:
+    bars = [whisker(point, whiskers) for point in points]
+    is_range = whiskers == Whiskers.RANGE
+    return TrendSeries(
+        id=series.pk,
+        hardware=series.hardware.name,
+        mode=series.mode.name,
+        simulated=series.hardware.lab.simulated,
+        style=style_of(mode_id=series.mode_id, machine=machine),
+        indices=[index_of[point.revision_id] for point in points],
+        counts=[point.n for point in points],
+        centres=[point.median if is_range else point.mean for point in points],
+        lows=[low for low, _ in bars],
+        highs=[high for _, high in bars],
+        apart=[
+            Apart(at, [run["mean"] for run in point.uploads["runs"]])
+            for at, point in enumerate(points)
+            if point.disagrees and point.uploads
+        ],
+        left_out={
+            at: excluded.text
+            for at, point in enumerate(points)
+            if (excluded := LeftOut.from_data(point.left_out))
+        },
+    )
+
+
+def _single(points: Sequence[PointRow], conclusion: Conclusion) -> str:
+    """What a series of one revision tells; empty where it has, or may have, more."""
+    if len(points) != 1 or conclusion.summary.get("count", 1) > 1:
+        return ""
+    only = points[0]
+    return one_revision(only.n, only.mean, only.minimum, only.maximum)

@@ -1,0 +1,151 @@
+"""The points of a trend chart: all of a short history, of a long one what its pixels can show."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from django.http import Http404
+
+from webapp.charts.thin import extremes
+from webapp.charts.trend import Whiskers
+from webapp.pages.trends.query import TrendQuery
+from webapp.results.models import Point, PointQuerySet, Revision, Series, Tree
+from webapp.results.queries import received_by
+from webapp.stats.compare import Side, interval_of
+
+MOST_WHOLE = 5_000
+"""Points of a chart that are sent one and all; of more, the extremes of each pixel."""
+
+PIXELS = 1_000
+"""Columns in which the part in sight is drawn: about as many pixels as the chart is wide."""
+
+PIXELS_BESIDE = 300
+"""And the rest, which is drawn in the strip of the whole and while the window moves."""
+
+Places = npt.NDArray[np.int64]
+
+
+class PointRow(NamedTuple):
+    """The columns of a point that the chart needs, in the order they are read."""
+
+    series_id: int
+    revision_id: int
+    position: int
+    n: int
+    mean: float
+    median: float
+    minimum: float
+    maximum: float
+    unit: list[Any] | None
+    exponent: int
+    disagrees: bool
+    uploads: dict[str, Any] | None
+    left_out: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """The points to draw, by series and along the tree. ``along`` are the positions of all
+    revisions of the chart where it ``is_thinned``, and empty where every point is here.
+    """
+
+    points: Sequence[PointRow]
+    along: Sequence[int] = ()
+
+    @property
+    def is_thinned(self) -> bool:
+        """Whether some points of the history are left out."""
+        return len(self.along) > 0
+
+
+def read_points(series: Sequence[Series], query: TrendQuery, *, tree: Tree) -> Points:
+    """The points of the window that ``query`` names, in one query; where they are more than
+    `MOST_WHOLE` in three: position and value of all, then the rest of those that are drawn.
+    """
+    found = _in_window(series, query, tree)
+    is_bounded = not query.start and not query.end
+    if is_bounded and len(series) * query.last <= MOST_WHOLE:
+        return Points(_rows(found))
+    value = "median" if query.whiskers == Whiskers.RANGE else "mean"
+    columns = np.array(found.values_list("series_id", "position", value), dtype=float)
+    if len(columns) <= MOST_WHOLE:
+        return Points(_rows(found))
+    ids, positions = columns[:, 0].astype(np.int64), columns[:, 1].astype(np.int64)
+    along = np.unique(positions)
+    sight = _in_sight(along, query, tree)
+    kept = {
+        int(pk): picked(positions[ids == pk], columns[ids == pk, 2], along, sight)
+        for pk in np.unique(ids)
+    }
+    return Points(_rows(Point.objects.at_places(kept)), along.tolist())
+
+
+def picked(
+    positions: Places, values: npt.NDArray[np.float64], along: Places, sight: tuple[int, int]
+) -> list[int]:
+    """The positions of the points of one series that are drawn: smallest and largest of each column
+    of pixels, narrow ones for the part ``sight`` of the axis ``along``, wider ones beside it.
+    """
+    slots = np.searchsorted(along, positions)
+    first, last = sight
+    inside = (slots >= first) & (slots <= last)
+    kept = [
+        extremes(slots[inside], values[inside], bounds=(first, last + 1), columns=PIXELS),
+        extremes(slots[~inside], values[~inside], bounds=(0, len(along)), columns=PIXELS_BESIDE),
+    ]
+    chosen = [positions[inside][kept[0]], positions[~inside][kept[1]]]
+    return [int(one) for one in np.unique(np.concatenate(chosen))]
+
+
+def _in_window(series: Sequence[Series], query: TrendQuery, tree: Tree) -> PointQuerySet:
+    if not query.start and not query.end:
+        return _then(Point.objects.in_windows(series), query)
+    since = _position(tree, query.start) if query.start else 0
+    found = Point.objects.of_all(series, since=since)
+    if query.end:
+        found = found.filter(position__lte=_position(tree, query.end))
+    return _then(found, query)
+
+
+def _then(found: PointQuerySet, query: TrendQuery) -> PointQuerySet:
+    """Those that had been received at the time of ``asof``."""
+    return found if query.moment is None else received_by(found, query.moment)
+
+
+def _in_sight(along: Places, query: TrendQuery, tree: Tree) -> tuple[int, int]:
+    """The slots of the axis between the ends of the query's view; all without one."""
+    if query.window is None:
+        return 0, len(along) - 1
+    rows = Revision.objects.filter(tree=tree, name__in=query.window).values_list(
+        "position", flat=True
+    )
+    ends = sorted(int(np.searchsorted(along, position)) for position in rows)
+    return (ends[0], ends[-1]) if ends else (0, len(along) - 1)
+
+
+def _rows(found: PointQuerySet) -> list[PointRow]:
+    return [PointRow(*row) for row in found.with_own_units().values_list(*PointRow._fields)]
+
+
+def _position(tree: Tree, name: str) -> int:
+    revision = Revision.objects.placed().named(tree=tree, name=name)
+    if revision is None:
+        raise Http404(f"There is no revision {name} in {tree}.")
+    return revision.position
+
+
+def whisker(point: PointRow, whiskers: Whiskers) -> tuple[float | None, float | None]:
+    """The ends of a point's whisker: of the 95 % interval of the mean, or smallest and largest.
+
+    The interval is that of the point's own units: builds, else boots, else runs. One unit has none,
+    and runs that disagree have no mean.
+    """
+    if point.disagrees or whiskers == Whiskers.NONE:
+        return None, None
+    if whiskers == Whiskers.RANGE:
+        return point.minimum, point.maximum
+    if point.unit is None:
+        return None, None
+    return interval_of(Side(*point.unit), point.exponent) or (None, None)

@@ -1,0 +1,159 @@
+"""The state of the trend chart: everything that its address says."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Self, TypeVar
+
+from django.http import QueryDict
+from django.urls import reverse
+
+from webapp.analysis.queries import moment_of
+from webapp.charts.trend import Axis, Split, Values, Whiskers
+from webapp.pages.parts.links import with_query
+
+DEFAULT_LAST = 200
+MOST_LAST = 200_000
+"""Points of one series read at most; what is sent of them fits the window's pixels."""
+
+MOST_HIDDEN = 100
+SCRIPTS = ("a", "b", "range", "sort", "pin")
+"""What only the page's script reads; `pin` is how older addresses name A and B."""
+
+MOST_NAMES = 50
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+@dataclass(frozen=True, slots=True)
+class TrendQuery:
+    """What to show and how. Empty names mean: what there is.
+
+    ``start`` and ``end`` name revisions; without them the ``last`` points of each series show.
+    ``view`` is the part in sight, ``<revision>..<revision>``; ``hidden`` are ids of series that are
+    listed and not drawn; ``asof`` a time. ``extra`` holds what only the page's script reads:
+    the points A and B, the marked range, the order of the list.
+    """
+
+    tree: str = ""
+    metric: str = ""
+    hardware: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
+    axis: Axis = Axis.COMMIT
+    values: Values = Values.RAW
+    whiskers: Whiskers = Whiskers.CONFIDENCE
+    last: int = DEFAULT_LAST
+    start: str = ""
+    end: str = ""
+    split: Split = Split.ONE
+    view: str = ""
+    hidden: tuple[str, ...] = ()
+    asof: str = ""
+    extra: tuple[tuple[str, str], ...] = field(default=())
+
+    @classmethod
+    def parse(cls, query: QueryDict) -> Self:
+        """From an address. What means nothing there falls back to the default."""
+        query = _without_nul(query)
+        return cls(
+            tree=query.get("tree", ""),
+            metric=query.get("metric", ""),
+            hardware=_names(query, "hardware"),
+            modes=_names(query, "mode"),
+            axis=_choice(query, "x", Axis.COMMIT),
+            values=_choice(query, "y", Values.RAW),
+            whiskers=_choice(query, "whiskers", Whiskers.CONFIDENCE),
+            last=_whole(query, "last"),
+            start=query.get("from", ""),
+            end=query.get("to", ""),
+            split=_choice(query, "split", Split.ONE),
+            view=query.get("view", ""),
+            hidden=tuple(dict.fromkeys(filter(str.isdecimal, query.getlist("hide"))))[:MOST_HIDDEN],
+            asof=query.get("asof", "") if moment_of(query.get("asof", "")) else "",
+            extra=tuple((key, value) for key in SCRIPTS for value in query.getlist(key)),
+        )
+
+    @property
+    def window(self) -> tuple[str, str] | None:
+        """The names of the revisions at the ends of ``view``."""
+        first, dots, last = self.view.partition("..")
+        return (first, last) if dots and first and last else None
+
+    @property
+    def moment(self) -> datetime | None:
+        """The time of ``asof``."""
+        return moment_of(self.asof)
+
+    def takes(self, hardware: str, mode: str) -> bool:
+        """Whether a series of that hardware and mode is meant."""
+        return (not self.hardware or hardware in self.hardware) and (
+            not self.modes or mode in self.modes
+        )
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """The pairs of an address, defaults left out."""
+        optional: Mapping[str, tuple[str, str]] = {
+            "x": (self.axis, Axis.COMMIT),
+            "y": (self.values, Values.RAW),
+            "whiskers": (self.whiskers, Whiskers.CONFIDENCE),
+            "last": (str(self.last), str(DEFAULT_LAST)),
+            "from": (self.start, ""),
+            "to": (self.end, ""),
+            "split": (self.split, Split.ONE),
+            "view": (self.view, ""),
+            "asof": (self.asof, ""),
+        }
+        return [
+            *((key, name) for key, name in (("tree", self.tree), ("metric", self.metric)) if name),
+            *(("hardware", name) for name in self.hardware),
+            *(("mode", name) for name in self.modes),
+            *((key, value) for key, (value, default) in optional.items() if value != default),
+            *(("hide", one) for one in self.hidden),
+            *self.extra,
+        ]
+
+    def link(self, **changes: Any) -> str:
+        """The address of the page with some parts changed."""
+        return with_query(reverse("trends"), replace(self, **changes).pairs())
+
+    def figure_link(self) -> str:
+        """The address of the figure as JSON."""
+        return with_query(reverse("trends_figure"), replace(self, extra=()).pairs())
+
+    def picture_links(self) -> list[tuple[str, str]]:
+        """What the chart can be taken away as, and the address of each."""
+        pairs = replace(self, extra=()).pairs()
+        names = (("JSON", "trends_figure"), ("SVG", "trends_svg"), ("PNG", "trends_png"))
+        return [(title, with_query(reverse(name), pairs)) for title, name in names]
+
+    @property
+    def whole_link(self) -> str:
+        """The address of the page with as much of the history as is shown at once."""
+        return self.link(last=MOST_LAST, start="", end="", view="")
+
+
+def _without_nul(query: QueryDict) -> QueryDict:
+    """PostgreSQL looks for no NUL."""
+    kept = QueryDict(mutable=True)
+    for key, values in query.lists():
+        kept.setlist(key, [value.replace("\0", "") for value in values])
+    return kept
+
+
+def _names(query: QueryDict, key: str) -> tuple[str, ...]:
+    given = [name for name in query.getlist(key) if name]
+    return tuple(dict.fromkeys(given))[:MOST_NAMES]
+
+
+def _choice(query: QueryDict, key: str, default: Choice) -> Choice:
+    try:
+        return type(default)(query.get(key, default))
+    except ValueError:
+        return default
+
+
+def _whole(query: QueryDict, key: str) -> int:
+    text = query.get(key, "")
+    if not text.isascii() or not text.isdigit():
+        return DEFAULT_LAST
+    return min(max(int(text[:9]), 1), MOST_LAST)

@@ -1,0 +1,171 @@
+"""`/trends/`: the chart of several series along one tree, with the list of what it shows."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils.cache import get_conditional_response, patch_cache_control
+from django.utils.http import quote_etag
+from django.views.decorators.http import require_safe
+
+from webapp.accounts.services import is_triager
+from webapp.charts.trend import (
+    Axis,
+    Found,
+    Split,
+    Trend,
+    TrendSeries,
+    Values,
+    Whiskers,
+    columns,
+    draw,
+    legend,
+)
+from webapp.pages.parts.kept import Kept
+from webapp.pages.trends import data as trend_data
+from webapp.pages.trends.data import Loaded, Selection
+from webapp.pages.trends.headline import headline, subject
+from webapp.pages.trends.newest import newest_points
+from webapp.pages.trends.query import TrendQuery
+from webapp.pages.trends.unknown import NotOffered
+
+CHANGES_SHOWN = 25
+CHOICES = (
+    (
+        "split",
+        "Lanes",
+        ((Split.ONE, "One chart"), (Split.MODE, "By mode"), (Split.HARDWARE, "By hardware")),
+    ),
+    ("y", "Values", ((Values.RAW, "Values"), (Values.INDEXED, "% of first"))),
+    ("x", "Along", ((Axis.COMMIT, "Commits"), (Axis.TIME, "Time"))),
+)
+WHISKERS = (
+    (Whiskers.CONFIDENCE, "95 %"),
+    (Whiskers.RANGE, "min to max"),
+    (Whiskers.NONE, "left out"),
+)
+
+
+SHOWN: Kept[dict[str, object]] = Kept(most=32, seconds=60.0)
+"""Drawn explorers. What an operator renames may be told late here, by a minute at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLine:
+    """One change in the table."""
+
+    series: TrendSeries
+    revision: str
+    found: Found
+
+
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    """The chart that the query asks for; 404 and the nearest names for what is not measured."""
+    query = TrendQuery.parse(request.GET)
+    try:
+        selection = trend_data.select(query)
+    except NotOffered as error:
+        context = {"query": query, "unknown": [error.unknown]}
+        return render(request, "pages/trends.html", context, status=404)
+    if selection is None:
+        return render(request, "pages/trends.html", {"query": query})
+    can_ask = is_triager(request.user)
+    here = request.get_full_path() if can_ask else ""
+    found = trend_data.known(selection)
+    shown = SHOWN.get(
+        (trend_data.key_of(selection, found), here),
+        lambda: _shown(selection, trend_data.load(selection, found), here),
+    )
+    fragment = request.headers.get("HX-Request") == "true"
+    template = "pages/_trend_explorer.html" if fragment else "pages/trends.html"
+    return render(request, template, _chosen(selection) | shown)
+
+
+@require_safe
+def figure(request: HttpRequest) -> HttpResponse:
+    """The columns of the chart as JSON. The ETag is that of the content."""
+    selection = trend_data.select(TrendQuery.parse(request.GET))
+    content = columns(trend_data.load(selection).trend) if selection else {}
+    body = _as_json(content)
+    response = HttpResponse(body, content_type="application/json; charset=utf-8")
+    etag = quote_etag(hashlib.sha256(body.encode()).hexdigest()[:32])
+    response["ETag"] = etag
+    patch_cache_control(response, no_cache=True)
+    return get_conditional_response(request, etag=etag, response=response) or response
+
+
+def _as_json(content: object) -> str:
+    return json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def _chosen(selection: Selection) -> dict[str, object]:
+    """What the choice of series needs, whatever they show."""
+    return {
+        "query": selection.query,
+        "selection": selection,
+        "trees": selection.trees,
+        "choices": _choices(selection.query),
+        "whiskers": WHISKERS,
+    }
+
+
+def _shown(selection: Selection, loaded: Loaded, here: str) -> dict[str, object]:
+    """The explorer with all that hangs on it as HTML, and what stands above it. ``here`` is the
+    address of the page where its reader may ask for jobs, else empty.
+    """
+    trend = loaded.trend
+    drawable = is_drawable(trend)
+    conclusions = loaded.conclusions
+    above = {
+        "headline": headline(trend),
+        "subject": subject(trend),
+        "has_series": bool(trend.series),
+    }
+    context = {
+        "query": selection.query,
+        "selection": selection,
+        "trend": trend,
+        "unknown": selection.unknown,
+        "drawable": drawable,
+        "by_commit": selection.query.link(axis=Axis.COMMIT),
+        "image": draw(trend) if drawable else "",
+        "data": _as_json(columns(trend)) if drawable else "",
+        "legend": legend(),
+        "changes": _changes(trend),
+        "texts": [(series, conclusions[series.id].text) for series in trend.series],
+        "points": newest_points(trend),
+        "undated": sum(time is None for time in trend.revisions.times),
+        "simulated": any(series.simulated for series in trend.series),
+        "left_out": selection.matching - len(selection.series),
+        "can_ask": bool(here),
+        "here": here,
+    }
+    return above | {"explorer": render_to_string("pages/_trend_body.html", context)}
+
+
+def _choices(query: TrendQuery) -> list[tuple[str, str, Sequence[tuple[str, str]], str]]:
+    """Name, title, values and the chosen value of each group of buttons."""
+    chosen = {"split": query.split, "y": query.values, "x": query.axis}
+    return [(name, title, values, chosen[name]) for name, title, values in CHOICES]
+
+
+def is_drawable(trend: Trend) -> bool:
+    """Whether any point can be drawn on the axis."""
+    has_times = any(time is not None for time in trend.revisions.times)
+    return bool(trend.series) and (trend.axis == Axis.COMMIT or has_times)
+
+
+def _changes(trend: Trend) -> list[ChangeLine]:
+    """The changes of all series: proven ones first, then the newest."""
+    lines = [
+        ChangeLine(series, trend.revisions.names[series.indices[one.at]], one)
+        for series in trend.series
+        for one in series.found
+    ]
+    lines.sort(key=lambda line: (not line.found.is_confirmed, -line.found.index, line.series.id))
+    return lines[:CHANGES_SHOWN]
