@@ -88,11 +88,12 @@ def test_the_simulated_lab_says_so_in_tree_hardware_and_kernel(simulated_runs: l
     assert all("simulated" in str(run.kernel_ident) for run in simulated_runs)
 
 
-def test_it_has_three_machines_in_three_modes_and_a_build_for_each_revision(
+def test_it_has_three_machines_in_three_modes_another_in_one_and_a_build_for_each_revision(
     simulated_runs: list[Run],
 ) -> None:
     series = Counter((run.hardware, str(run.mode)) for run in simulated_runs)
-    assert len(series) == len(MACHINES) * len(MODES) == 9
+    assert len(series) == sum(len(machine.level) for machine in MACHINES) == 10
+    assert {mode for _, mode in series} == set(MODES)
     assert all(count >= 110 for count in series.values())
     assert len({run.build_id for run in simulated_runs}) == len(
         {run.revision for run in simulated_runs}
@@ -115,7 +116,7 @@ def test_files_are_the_same_at_every_call_and_each_run_has_a_digest_of_its_own(
 def test_what_was_planted_was_also_measured() -> None:
     measured = {(run.hardware, run.workload, run.revision) for run in LAB.runs}
     for planted in LAB.planted:
-        if planted.kind == "outlier":
+        if planted.kind in {"outlier", "excursion"}:
             assert all((*here, planted.revision) in measured for here in planted.pct)
 
 
@@ -124,9 +125,15 @@ def test_subjects_say_what_was_planted_and_messages_how_much() -> None:
     assert "Planted step: ipfw loses on two machines" in commits
     mixed = commits["Planted mixed commit: forwarding gains and pf loses"]
     assert "Simulated_Atom_8Cores/10G pf-statefull: -11 %" in mixed.message
-    assert len({commit.revision for commit in commits.values()}) == len(commits) == 6
+    assert len({commit.revision for commit in commits.values()}) == len(commits) == 10
 
 
-def test_all_five_kinds_of_change_are_planted() -> None:
+def test_of_noise_the_message_says_that_it_is_scatter() -> None:
+    noise = next(one for one in simulated.planted_commits(LAB) if "noise" in one.subject)
+    assert "Simulated_Xeon_16Cores/40G forwarding: +200 % of scatter" in noise.message
+
+
+def test_every_kind_of_change_is_planted() -> None:
     kinds = {planted.kind for planted in LAB.planted}
-    assert kinds == {"step", "mixed", "drift", "outlier", "machine change"}
+    of_levels = {"step", "mixed", "drift", "outlier", "machine change"}
+    assert kinds == of_levels | {"excursion", "slow loss", "noise"}

@@ -45,8 +45,9 @@ def _commits_of(planted: "Planted") -> list[PlantedCommit]:
 
 
 def _message(planted: "Planted") -> str:
+    of_what = " of scatter" if planted.kind == "noise" else ""
     sizes = (
-        f"{hardware} {workload}: {percent:+g} %"
+        f"{hardware} {workload}: {percent:+g} %{of_what}"
         for (hardware, workload), percent in planted.pct.items()
     )
     return "\n".join(["This commit is simulated. What was planted:", *sizes])
