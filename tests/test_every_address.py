@@ -55,6 +55,7 @@ RIGHTS: Mapping[str, str | tuple[str, str]] = {
     "api:list_sessions": READ,
     "api:sessions_csv": READ,
     "api:compare": READ,
+    "api:compare_ranges": READ,
     "api:poll": AGENT,
     "api:heartbeat": AGENT,
     "api:fail": AGENT,

@@ -123,7 +123,6 @@ QUERIES: Mapping[str, Form] = {
     "experiment_zip": ASKED,
     "experiment_svg": {"theme": "dark", "width": "540"},
     "compare_markdown": SIDES | ASKED,
-    "subscription_preview": {"form": "html"},
     "search": {"q": "r1000"},
     "search_suggestions": {"q": "r1000"},
     "outbox": {"state": "waiting", "to": "a@example.org", "before": "9"},

@@ -32,9 +32,9 @@ from webapp.bisects.path_patterns import PatternsError, read_patterns
 from webapp.bisects.question import LEAST_VALUE, MOST_VALUE
 from webapp.notifications.queries.unsubscribing import BadToken, Target
 from webapp.outbox.addresses import AddressError, parsed
-from webapp.pages.alert_acts import NUMBER_MAX, read_number
-from webapp.pages.threshold_dry_run import read_percent
-from webapp.pages.trend_query import TrendQuery
+from webapp.pages.lab.threshold_dry_run import read_percent
+from webapp.pages.parts.numbers import NUMBER_MAX, read_number
+from webapp.pages.trends.query import TrendQuery
 from webapp.results.bounds import (
     EARLIEST,
     LATEST_COMMIT,

@@ -2,11 +2,11 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from threading import Condition
 from typing import Any
 
 import pytest
-from django.core.handlers.wsgi import WSGIHandler
 from django.test import override_settings
 from playwright.sync_api import (
     Browser,
@@ -17,6 +17,42 @@ from playwright.sync_api import (
     Response,
 )
 from pytest_django.live_server_helper import LiveServer
+
+Application = Callable[..., Iterable[bytes]]
+
+
+class Requests:
+    """Those that the server is answering. A page reads in a transaction, and the tables cannot be
+    emptied for the next test before it ends.
+    """
+
+    def __init__(self) -> None:
+        self._running, self._changed = 0, Condition()
+
+    def counting(self, application: Application) -> Application:
+        """``application``, its requests counted; as it is otherwise: no test handler between."""
+
+        def counted(*arguments: Any) -> Iterable[bytes]:
+            self._add(1)
+            try:
+                return application(*arguments)
+            finally:
+                self._add(-1)
+
+        return counted
+
+    def wait(self) -> None:
+        """Until none is left."""
+        with self._changed:
+            assert self._changed.wait_for(lambda: not self._running, timeout=30)
+
+    def _add(self, number: int) -> None:
+        with self._changed:
+            self._running += number
+            self._changed.notify_all()
+
+
+REQUESTS = Requests()
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 ARGUMENTS = (
@@ -61,6 +97,7 @@ def context(profile: BrowserContext, live_server: LiveServer) -> Iterator[Browse
     profile.clear_cookies()
     for page in (*others, first):
         page.close()
+    REQUESTS.wait()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -79,15 +116,11 @@ def live_server(django_db_setup: None) -> Iterator[LiveServer]:
     pytest-django gives every test that uses this a transactional database.
     """
     server = LiveServer("127.0.0.1", start=False)
-    server.thread.static_handler = _as_it_is
+    server.thread.static_handler = REQUESTS.counting
     with override_settings(WHITENOISE_AUTOREFRESH=False):
         server.start()
     yield server
     server.stop()
-
-
-def _as_it_is(application: WSGIHandler) -> WSGIHandler:
-    return application
 
 
 @pytest.fixture

@@ -1,13 +1,18 @@
 """The trend chart under the hand: each gesture by mouse, touch and keys, told by its address."""
 
 from collections.abc import Iterator
+from typing import Literal
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
+from tests import make
 from tests.browser.test_journey import along, drawn, middle_of_point
+from webapp.analysis.models import Finding
+from webapp.pages.trends import points as trend_points
 from webapp.results.models import Revision
 
 __all__ = ["along"]
@@ -32,8 +37,8 @@ def chart(
 
 
 def said(page: Page, key: str) -> list[str]:
-    """What the address says."""
-    return parse_qs(urlsplit(page.url).query).get(key, [])
+    """What the address says; the page is asked, because the browser tells of changes later."""
+    return parse_qs(urlsplit(page.evaluate("location.href")).query).get(key, [])
 
 
 def names(page: Page) -> list[str]:
@@ -208,35 +213,153 @@ def test_the_title_says_machine_and_mode(
     assert page.title().startswith("pf, Atom_C2758/T540-CR: pps along freebsd-head")
 
 
-def test_a_finger_taps_moves_and_two_zoom(
-    browser: Browser, live_server: LiveServer, along: list[Revision]
-) -> None:
+class Fingers:
+    """Touches of a page, told to Chromium as the screen would."""
+
+    def __init__(self, page: Page) -> None:
+        self._page, self._session = page, page.context.new_cdp_session(page)
+
+    def touch(self, kind: str, height: float, *places: float) -> None:
+        points = [{"x": x, "y": height, "id": number} for number, x in enumerate(places)]
+        self._session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    def drag(self, height: float, start: float, end: float) -> None:
+        """One finger from one place to another, in ten steps."""
+        self.touch("touchStart", height, start)
+        for step in range(1, 11):
+            self.touch("touchMove", height, start + (end - start) * step / 10)
+        self.touch("touchEnd", height)
+
+
+@pytest.fixture
+def phone(browser: Browser, live_server: LiveServer, along: list[Revision]) -> Iterator[Page]:
+    """The chart under a finger."""
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
     page = context.new_page()
     page.goto(f"{live_server.url}/trends/?hardware=Atom_C2758/T540-CR")
     drawn(page)
     page.locator("#plot").scroll_into_view_if_needed()
-    page.touchscreen.tap(*middle_of_point(page, 10))
-    expect(page.locator("#side-b")).to_have_text(along[10].name)
-    left, height = middle_of_point(page, 8)
-    right, _ = middle_of_point(page, 12)
-    fingers = page.context.new_cdp_session(page)
-
-    def touch(kind: str, *places: float) -> None:
-        points = [{"x": x, "y": height, "id": number} for number, x in enumerate(places)]
-        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-
-    touch("touchStart", left)
-    touch("touchStart", left, right)
-    for step in range(1, 6):
-        touch("touchMove", left - 12 * step, right + 12 * step)
-    touch("touchEnd")
-    page.wait_for_function("() => location.search.includes('view=')")
-    zoomed = said(page, "view")[0]
-    touch("touchStart", left)
-    for step in range(1, 10):
-        touch("touchMove", left + 12 * step)
-    touch("touchEnd")
-    page.wait_for_function("before => !location.search.includes(before)", arg=zoomed)
-    assert said(page, "view")[0] < zoomed
+    yield page
     context.close()
+
+
+def test_a_finger_taps_and_moves_two_zoom_and_a_double_tap_shows_all(
+    phone: Page, along: list[Revision]
+) -> None:
+    phone.touchscreen.tap(*middle_of_point(phone, 10))
+    expect(phone.locator("#side-b")).to_have_text(along[10].name)
+    left, height = middle_of_point(phone, 8)
+    right, _ = middle_of_point(phone, 12)
+    fingers = Fingers(phone)
+    fingers.touch("touchStart", height, left)
+    fingers.touch("touchStart", height, left, right)
+    for step in range(1, 6):
+        fingers.touch("touchMove", height, left - 12 * step, right + 12 * step)
+    fingers.touch("touchEnd", height)
+    phone.wait_for_function("() => location.search.includes('view=')")
+    zoomed = said(phone, "view")[0]
+    fingers.drag(height, left, left + 108)
+    phone.wait_for_function("before => !location.search.includes(before)", arg=zoomed)
+    assert said(phone, "view")[0] < zoomed
+    for _ in range(2):
+        phone.touchscreen.tap(left, height)
+    phone.wait_for_function("() => !location.search.includes('view=')")
+
+
+def test_a_finger_moves_the_brush_and_its_ends(phone: Page, along: list[Revision]) -> None:
+    strip = phone.locator("#minimap svg").bounding_box()
+    assert strip is not None
+    height = strip["y"] + strip["height"] / 2
+    fingers = Fingers(phone)
+    ends = phone.locator("#minimap .handle")
+    right = ends.nth(1).bounding_box()
+    assert right is not None
+    fingers.drag(height, right["x"] + 2, strip["x"] + strip["width"] / 2)
+    phone.wait_for_function("() => location.search.includes('view=')")
+    first = said(phone, "view")[0]
+    assert first.startswith(f"{along[0].name}..")
+    low, high = (ends.nth(at).bounding_box() for at in (0, 1))
+    assert low is not None
+    assert high is not None
+    middle = (low["x"] + high["x"]) / 2
+    fingers.drag(height, middle, middle + 60)
+    phone.wait_for_function("before => !location.search.includes(before)", arg=first)
+    assert said(phone, "view")[0] > first
+
+
+def test_the_card_tells_a_finding_of_another_kind(page: Page, live_server: LiveServer) -> None:
+    along = make.revisions(12)
+    series = make.series(in_mode="pf")
+    make.history(series, along, [100.0] * 6 + [80.0] + [100.0] * 5)
+    made = make.finding(series, along[5], along[6], level=80.0, change_pct=-20.0, why="Far off.")
+    Finding.objects.filter(pk=made.pk).update(kind=Finding.Kind.EXCURSION)
+    page.goto(f"{live_server.url}/trends/")
+    drawn(page)
+    expect(page.locator("#plot .finding-mark.excursion")).to_have_count(1)
+    page.mouse.click(*middle_of_point(page, 6))
+    expect(page.locator("#card .found")).to_contain_text("pf, excursion, confirmed")
+    expect(page.locator("#card")).to_contain_text("Far off.")
+
+
+def test_of_a_long_history_each_extreme_is_drawn_whatever_is_in_sight(
+    page: Page, live_server: LiveServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Past the limit the server thins by pixel columns; what is zoomed into is fetched."""
+    for name, value in (("MOST_WHOLE", 50), ("PIXELS", 20), ("PIXELS_BESIDE", 10)):
+        monkeypatch.setattr(trend_points, name, value)
+    along = make.revisions(200)
+    levels = [1000.0 + number % 7 for number in range(200)]
+    levels[37], levels[151] = 400.0, 1900.0
+    make.history(make.series(), along, levels)
+    page.goto(f"{live_server.url}/trends/")
+    drawn(page)
+    assert extremes(page) == pytest.approx((400.0, 1900.0), abs=5)
+    page.goto(f"{live_server.url}/trends/?view={along[140].name}..{along[155].name}")
+    drawn(page)
+    assert extremes(page)[1] == pytest.approx(1900.0, abs=5)
+    before = page.locator("#plot .pt").get_attribute("d")
+    page.locator("#chart").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowUp")
+    page.wait_for_function(
+        "before => document.querySelector('#plot .pt').getAttribute('d') !== before", arg=before
+    )
+    page.keyboard.press("0")
+    page.wait_for_function("() => !location.search.includes('view=')")
+    assert extremes(page) == pytest.approx((400.0, 1900.0), abs=5)
+
+
+def extremes(page: Page) -> tuple[float, float]:
+    """The smallest and the largest value drawn, by the scale of the ticks beside them."""
+    low, high = page.evaluate(
+        r"""() => {
+          const heights = [...document.querySelector("#plot .pt").getAttribute("d")
+            .matchAll(/M[\d.]+ ([\d.]+)h0/g)].map((one) => Number(one[1]));
+          const ticks = [...document.querySelectorAll("#plot .tick")].map((one) =>
+            [Number(one.getAttribute("y")) - 4, Number(one.textContent.replaceAll(",", ""))]);
+          const [[y0, v0], [y1, v1]] = [ticks[0], ticks.at(-1)];
+          const value = (y) => Math.round(v0 + (y - y0) * (v1 - v0) / (y1 - y0));
+          return [value(Math.max(...heights)), value(Math.min(...heights))];
+        }"""
+    )
+    return low, high
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_in_a_chart_in_use(
+    chart: Page, along: list[Revision], theme: Literal["light", "dark"]
+) -> None:
+    """With A, B, a range, a hidden series and the table of marks open."""
+    chart.emulate_media(color_scheme=theme)
+    chart.mouse.click(*middle_of_point(chart, 10))
+    chart.locator("#chart").focus()
+    chart.keyboard.press("ArrowLeft")
+    chart.keyboard.press("Shift+Enter")
+    chart.keyboard.press("Shift+ArrowLeft")
+    chart.locator("#series button").last.click()
+    chart.locator("#marks summary").click()
+    expect(chart.locator("#range table")).to_be_visible()
+    chart.evaluate(AXE_SCRIPT)  # no script element, which the policy would refuse
+    options = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
+    found = chart.evaluate("options => axe.run(document, options)", options)["violations"]
+    assert [f"{one['id']}: {one['nodes'][0]['html'][:150]}" for one in found] == []

@@ -1,0 +1,36 @@
+"""Sweeps over machines and modes, in small: sentences are seldom wrong and tell what there is."""
+
+import pytest
+
+from benchmarks.worlds import sweeps
+from benchmarks.worlds.figures import Figure, verdict
+
+TRIALS = 60
+
+
+@pytest.fixture(scope="module")
+def figures() -> list[Figure]:
+    return sweeps.measure(TRIALS, 1)
+
+
+def test_without_an_effect_the_sentence_claims_none(figures: list[Figure]) -> None:
+    of_nothing = [one for one in figures if "no effect" in one.name]
+    assert len(of_nothing) == 2 * len(sweeps.BUILD_RATIOS)
+    assert all(verdict(one) == "met" for one in of_nothing)
+
+
+def test_with_an_effect_it_is_seldom_wrong(figures: list[Figure]) -> None:
+    wrong = [one.measured[0] for one in figures if one.name.endswith("sentence wrong")]
+    assert sum(wrong) / len(wrong) <= 5
+
+
+def test_an_option_that_depends_on_the_machine_is_said_to(figures: list[Figure]) -> None:
+    depending = [one for one in figures if "every other machine" in one.name]
+    assert all(verdict(one) == "met" for one in depending if "sentence" not in one.name)
+
+
+def test_what_a_plan_promises_is_told_in_most_sweeps(figures: list[Figure]) -> None:
+    told = {one.name: one for one in figures if one.name.endswith("the loss is told")}
+    assert min(one.measured[0] for one in told.values()) > 50
+    planned = [one for name, one in told.items() if "planned at 98 %" in name]
+    assert [verdict(one) for one in planned] == ["met"] * len(sweeps.BUILD_RATIOS)
