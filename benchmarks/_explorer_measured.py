@@ -3,26 +3,37 @@
 import shutil
 from collections.abc import Iterator
 from functools import partial
-from random import Random
 from statistics import median, quantiles
 
 from django.db import connection
+from django.db.backends.utils import CursorWrapper
+from django.db.models import Model
 from playwright.sync_api import Browser, Page, Response, sync_playwright
 
 from benchmarks._instance import Instance
 from benchmarks._pages_filled import fill
 from tests import make
-from webapp.results.models import Hardware, Point, Revision, Series
+from webapp.results.models import Hardware
 
 Row = dict[str, object]
 DRAWN = "#chart[data-drawn]"
 SERIES, REVISIONS = 20, 200
-SEED = 3
 STEPS = 60
 """Moves of the pointer or the wheel in one measured gesture."""
 
-CHUNK = 5_000
 LONG_MODE = "long"
+FIRST, LEVEL, SCATTER = 500_000, 1e6, 1e4
+"""The position of the long series' first revision, and what its values are."""
+
+ALIASES = (
+    "INSERT INTO results_revisionalias (tree_id, revision_id, name) "
+    "SELECT tree_id, id, name FROM results_revision WHERE tree_id = %s AND position > %s"
+)
+VALUES = (
+    f"SELECT id AS at, position AS along, {LEVEL} + {SCATTER} * sqrt(-2 * ln(1 - random())) "  # noqa: S608
+    "* cos(2 * pi() * random()) AS value FROM results_revision WHERE tree_id = %s AND position > %s"
+)
+"""Normal, by Box and Muller."""
 
 FRAMES = """() => {
   window.frames_ = [];
@@ -57,22 +68,43 @@ def run(instance: Instance, *, points: int, times: int) -> Iterator[Row]:
 
 
 def _long_series(points: int) -> None:
-    """One series of many revisions. Only the values differ: pooling each would take minutes."""
-    noise = Random(SEED)
+    """One series of many revisions whose values alone differ. One point by way of the models, the
+    others as copies in SQL: as objects they would take minutes.
+    """
     series = make.series(in_mode=LONG_MODE)
-    first = 500_000
-    for start in range(0, points, CHUNK):
-        along = make.revisions(min(CHUNK, points - start), first=first + start * 10)
-        one = make.unsaved_point(series, along[0], make.FIVE_SAMPLES)
-        same = {name: getattr(one, name) for name in ("n", "runs", "builds", "boots", "levels")}
-        Point.objects.bulk_create(_point(series, at, noise.gauss(1e6, 1e4), same) for at in along)
+    first = make.revisions(1, first=FIRST)[0]
+    one = make.point(series, first, [LEVEL * (1 + step / 1000) for step in range(-2, 3)])
+    apart = {
+        "position": "position + step",
+        "name": "'r' || position + step",
+        "committed_at": "committed_at + step * interval '1 hour'",
+    }
+    value = dict.fromkeys(("mean", "median", "minimum", "maximum"), "value")
     with connection.cursor() as cursor:
+        cursor.execute("SELECT setseed(0.5)")
+        _copy(cursor, first, apart, "generate_series(1, %s) AS step", [points - 1])
+        cursor.execute(ALIASES, [first.tree_id, first.position])
+        moved = value | {"revision_id": "at", "position": "along"}
+        _copy(cursor, one, moved, f"({VALUES}) AS made", [first.tree_id, first.position])
         cursor.execute("ANALYZE")
 
 
-def _point(series: Series, at: Revision, value: float, same: dict[str, object]) -> Point:
-    values = {"mean": value, "median": value, "minimum": value, "maximum": value, "variance": 0.0}
-    return Point(series=series, revision=at, position=at.position, **values, **same)
+def _copy(
+    cursor: CursorWrapper, row: Model, changed: dict[str, str], beside: str, values: list[int]
+) -> None:
+    """A copy of ``row`` for each row of ``beside``, its columns ``changed`` having other values."""
+    table = row._meta.db_table  # noqa: SLF001
+    columns = [
+        str(field.column)
+        for field in row._meta.concrete_fields  # noqa: SLF001
+        if not field.primary_key and not getattr(field, "generated", False)
+    ]
+    taken = ", ".join(changed.get(column, column) for column in columns)
+    cursor.execute(
+        f"INSERT INTO {table} ({', '.join(columns)}) "  # noqa: S608
+        f"SELECT {taken} FROM {table}, {beside} WHERE {table}.id = %s",
+        [*values, row.pk],
+    )
 
 
 def _row(name: str, value: float, unit: str, n: int) -> Row:

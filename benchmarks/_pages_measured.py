@@ -9,10 +9,13 @@ from django.conf import settings
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from benchmarks._instance import Instance
 from benchmarks._pages_filled import fill
 from webapp.alerts.models import Alert
+from webapp.analysis.queries import Side
+from webapp.experiments.services import keep_comparison
 from webapp.results.models import Hardware, Revision, Series
 
 Row = dict[str, object]
@@ -38,6 +41,11 @@ def _pages(before: Revision, after: Revision) -> dict[str, list[str]]:
     modes = "&".join(f"mode={name}" for name in _modes(machine))
     sides = f"a=freebsd-head:{before.name}&b=freebsd-head:{after.name}"
     one = f"a=freebsd-head:{before.name}:{machine}&b=freebsd-head:{after.name}:{machine}"
+    kept = keep_comparison(
+        sides=[Side("freebsd-head", before.name), Side("freebsd-head", after.name)],
+        asof=timezone.now(),
+        owner=None,
+    )
     return {
         FIXED_WORK: ["/sign-in/"],
         "overview": ["/"],
@@ -49,6 +57,7 @@ def _pages(before: Revision, after: Revision) -> dict[str, list[str]]:
         "one commit": [after.get_absolute_url()],
         "compare, one machine": [f"/compare/?{one}"],
         "compare, all": [f"/compare/?{sides}"],
+        "experiment, all": [kept.get_absolute_url()],
         # The page holds the columns that its script draws from: nothing else is asked for.
         "trend, 1 series": [f"/trends/?hardware={machine}&mode=mode-00"],
         "trend, 20 series": [f"/trends/?hardware={machine}&{modes}"],

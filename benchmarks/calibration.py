@@ -3,6 +3,7 @@
     python -m benchmarks.calibration shamos    # points.SHAMOS_FACTORS
     python -m benchmarks.calibration scan      # scale.SCANNED, and the rates of scale.CONFIRM
     python -m benchmarks.calibration odds      # scale.CONFIRMED_ODDS and scale.CANDIDATE_ODDS
+    python -m benchmarks.calibration kinds     # other_findings.REAL
 
 Prints the figures; they are copied into the modules by hand, so that a change of method shows in
 a diff. Each takes a few minutes of one core; `--series N` makes it shorter, `--seed S` another.
@@ -15,6 +16,8 @@ from math import erfc, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import intervals
+from benchmarks.calibration_kinds import KINDS, count_kinds
 from benchmarks.cells import CLEAN, MIXED, Cell, random_steps, series_of
 from webapp.stats.changes import Analysis, Change, advance, present, scale, start
 from webapp.stats.changes.points import Point
@@ -26,12 +29,13 @@ SCORES = (2.0, 2.5, 3.0, 3.5)
 def main() -> None:
     """Print the constants asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("what", choices=("shamos", "scan", "odds"))
+    parser.add_argument("what", choices=("shamos", "scan", "odds", "kinds"))
     parser.add_argument("--series", type=int, default=400)
     parser.add_argument("--seed", type=int, default=20251120)
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
-    {"shamos": shamos, "scan": scan, "odds": odds}[options.what](rng, options.series)
+    measures = {"shamos": shamos, "scan": scan, "odds": odds, "kinds": kinds}
+    measures[options.what](rng, options.series)
 
 
 def shamos(rng: np.random.Generator, series: int) -> None:
@@ -77,6 +81,14 @@ def odds(rng: np.random.Generator, series: int) -> None:
         scores, real = scored_changes(rng, series, state)
         middle, slope = _fit(scores, real)
         print(f"{state}: {len(scores)} changes, {real.mean():.3f} real: {middle:.2f}, {slope:.2f}")
+
+
+def kinds(rng: np.random.Generator, series: int) -> None:
+    """Print how many findings of each kind that is no change of level are real."""
+    told, real = count_kinds(rng, series)
+    for kind in KINDS:
+        share, low, high = intervals.share(real[kind], told[kind])
+        print(f"{kind}: {told[kind]} told, {share:.3f} [{low:.3f}, {high:.3f}] real")
 
 
 def scored_changes(

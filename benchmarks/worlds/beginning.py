@@ -1,6 +1,6 @@
-"""The first twenty revisions read by optimal partitioning: levels where there are none, and steps.
+"""The first twenty revisions: levels where there are none, and steps, by all that is told.
 
-The worlds of `young`, which replays the detector: builds scatter as much as runs or several times
+The worlds of `young`, which replays the fold: builds scatter as much as runs or several times
 as much, and a step comes after eight revisions.
 """
 

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from benchmarks.cells import SAMPLES, series_of
 from benchmarks.worlds.figures import Interval
-from webapp.stats.levels import Finding, find
+from webapp.stats.changes import Change
+from webapp.stats.detector import detect
+from webapp.stats.levels import Finding
 from webapp.stats.simulate import Scatter, draw_levels, draw_samples
 
 Floats = NDArray[np.float64]
@@ -52,16 +54,21 @@ class Reading:
 
 
 def read(values: Floats) -> Reading:
-    """Return what is found in (revisions, samples) values."""
-    findings = find(series_of(values))
+    """Return what is told of (revisions, samples) values: changes of level that are confirmed."""
+    told = detect(series_of(values))
+    others = told.others
     return Reading(
-        changes=_found(findings.changes),
-        excursions=_found(findings.excursions),
-        slow=_found(findings.slow),
-        noise_changes=tuple(one.first.position for one in findings.noise_changes),
-        modes=tuple(one.first.position for one in findings.modes),
-        noise_pct=findings.noise_pct,
+        changes=tuple(_change(one) for one in told.analysis.changes if one.state == "confirmed"),
+        excursions=_found(others.excursions),
+        slow=_found(others.slow),
+        noise_changes=tuple(one.first.position for one in others.noise_changes),
+        modes=tuple(one.first.position for one in others.modes),
+        noise_pct=others.noise_pct,
     )
+
+
+def _change(one: Change) -> Found:
+    return Found(one.revision.position, one.change_pct, one.low_pct, one.high_pct)
 
 
 def _found(findings: Sequence[Finding]) -> tuple[Found, ...]:

@@ -19,6 +19,9 @@ REVISIONS, BY = 200, 120
 """Length, and the revision by which a slow loss is told."""
 
 STEPS, EVERY = 10, 20
+STEP, NEAR = 8.0, 2
+"""A step beside the loss, in percent, and how far off counts as found."""
+
 WAVE = 0.02
 PERIODS = (100, 7)
 REMEMBERING = (0.6, 0.9)
@@ -70,6 +73,7 @@ def measure(trials: int, seed: int) -> list[Figure]:
     rows: list[Figure] = []
     for number, (name, (whole, shape, goal)) in enumerate(losses.items()):
         rows += _loss(name, whole, shape, at_least(goal), trials=trials, seed=[seed, 1, number])
+    rows += _beside_a_step(trials, seed)
     rows += _nulls(trials, seed)
     for period in PERIODS:
         rows += _wave(period, trials, [seed, 3, period])
@@ -96,6 +100,25 @@ def _loss(
         Figure(f"{name}: whole size within the interval at the end", percent(size, trials)),
         Figure(f"{name}: changes of level at the end", mean(changes), digits=2),
         Figure(f"{name}: nothing told at the end", percent(nothing, trials)),
+    ]
+
+
+def _beside_a_step(trials: int, seed: int) -> list[Figure]:
+    """A real step within a slow loss, against it: what is told of the step."""
+    rng = np.random.default_rng([seed, 4])
+    shift = log1p(-0.10) * (np.arange(REVISIONS) + 0.5) / REVISIONS
+    shift[BY:] += log1p(STEP / 100)
+    readings = [read(draw(rng, shift)) for _ in range(trials)]
+    steps = [one for reading in readings if (one := reading.near(BY, NEAR)) is not None]
+    name = f"-10 % evenly and a step of {STEP:+g} %"
+    held = percent(sum(one.holds(STEP) for one in steps), len(steps))
+    others = mean(
+        len(reading.changes) - (reading.near(BY, NEAR) is not None) for reading in readings
+    )
+    return [
+        Figure(f"{name}: the step told", percent(len(steps), trials)),
+        Figure(f"{name}: its size within its interval", held),
+        Figure(f"{name}: other changes of level", others, digits=2),
     ]
 
 

@@ -8,6 +8,7 @@ from benchmarks.worlds import (
     decisive,
     disagreeing,
     excursions,
+    inserting,
     machines,
     noises,
     planning,
@@ -15,6 +16,7 @@ from benchmarks.worlds import (
     sessions,
     slow,
     stepping,
+    sweeps,
     young,
 )
 from benchmarks.worlds.figures import Measure
@@ -30,10 +32,12 @@ WORLDS: dict[str, Measure] = {
     "sessions": sessions.measure,
     "excursions": excursions.measure,
     "returning": returning.measure,
+    "inserting": inserting.measure,
     "noises": noises.measure,
     "slow": slow.measure,
     "calm": calm.measure,
     "stepping": stepping.measure,
     "beginning": beginning.measure,
+    "sweeps": sweeps.measure,
 }
 """What each measures, and how, its module says."""
