@@ -295,20 +295,29 @@ class Load:
 
     def _report_alerts(self) -> None:
         """From the answer to the first upload that completed the evidence."""
-        detectable: dict[int, float] = {}
+        detectable: dict[int, tuple[float, str, str]] = {}
         with self.instance.connect() as connection:
             for alert, machine, revision in connection.execute(CONFIRMED.encode()):
-                answered = self.seen.answered[machine, revision]
-                detectable[alert] = min(answered, detectable.get(alert, answered))
-        took = [max(0.0, self.seen.alerts[alert] - at) for alert, at in detectable.items()]
-        _report("load: alerts", len(took), "alerts", MACHINES - STEADY_MACHINES)
-        worst = max(took, default=float("nan"))
-        _report(
-            "load: alert after its upload, slowest", worst, "s", len(took), goal=ALERT_GOAL_SECONDS
+                its = (self.seen.answered[machine, revision], machine, revision)
+                detectable[alert] = min(its, detectable.get(alert, its))
+        waits = sorted(
+            (max(0.0, self.seen.alerts[alert] - at), f"{machine} {revision}")
+            for alert, (at, machine, revision) in detectable.items()
         )
-        if took:
-            middle = sorted(took)[len(took) // 2]
-            _report("load: alert after its upload, median", middle, "s", len(took))
+        _report("load: alerts", len(waits), "alerts", MACHINES - STEADY_MACHINES)
+        worst = waits[-1][0] if waits else float("nan")
+        by = {completed: round(wait, 2) for wait, completed in waits}
+        _report(
+            "load: alert after its upload, slowest",
+            worst,
+            "s",
+            len(waits),
+            goal=ALERT_GOAL_SECONDS,
+            by=by,
+        )
+        if waits:
+            middle = waits[len(waits) // 2][0]
+            _report("load: alert after its upload, median", middle, "s", len(waits))
 
     def _report_endpoints(self) -> None:
         reached = sum(each.connections > 0 for each in self.endpoints)

@@ -87,6 +87,9 @@ class Cluster:
             "timezone=UTC",
             "log_timezone=UTC",
             "logging_collector=off",
+            # A new instance grows from nothing to 100,000 rows within a minute, its first archive;
+            # until its statistics are taken, plans are guesses.
+            "autovacuum_naptime=10s",
         )
         options = [word for setting in (*fixed, *settings) for word in ("-c", setting)]
         return [
