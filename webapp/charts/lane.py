@@ -163,7 +163,7 @@ def _grid(y: Scale) -> list[str]:
 
 def _marks(lane: Lane, length: int) -> list[str]:
     lines = "".join(f"M{_x(one.at, length):.1f} {TOP}V{BASE}" for one in lane.marks)
-    return [f'<path class="mark" d="{lines}"/>'] if lines else []
+    return [f'<path class="marker-line" d="{lines}"/>'] if lines else []
 
 
 def _whiskers(lane: Lane, length: int, y: Scale) -> list[str]:
