@@ -100,17 +100,24 @@ def test_the_front_page_names_a_commit_exactly_where_every_other_page_does(
 
 def test_the_losses_come_in_the_order_of_the_inbox(visit: Visit) -> None:
     along = make.revisions(12)
-    for number, percent in enumerate((-3.0, -30.0, -7.0)):
+    sizes = (-3.0, -30.0, -40.0, -7.0)
+    for number, percent in enumerate(sizes):
         series = make.series(in_mode=f"mode-{number}")
         before, at = along[2 * number : 2 * number + 2]
         make.history(series, along, [100.0] * 12)
         alert = make.alert(at, after=before, state="recovered" if number == 1 else "new")
         make.finding(series, before, at, change_pct=percent, alert=alert)
+        if number == 2:
+            Alert.objects.filter(pk=alert.pk).update(kind="excursion", hardware=series.hardware)
     rows = open_losses(since=timezone.now(), most=12, beside=13)
     assert [row.number for row in rows] == [
         alert.pk for alert in Alert.objects.open().by_severity()
     ]
-    assert visit("/").count("alert ") >= 3
+    # What stands, then what was lost at one revision alone, then what recovered.
+    assert [row.percent for row in rows] == [-7.0, -3.0, -40.0, -30.0]
+    text = visit("/")
+    assert text.count("alert ") >= 3
+    assert "mode-3 lost 7.0" in text.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_a_loss_beyond_all_figures_is_the_largest_and_has_no_figure(visit: Visit) -> None:

@@ -50,8 +50,9 @@ class AlertQuerySet(models.QuerySet["Alert"]):
         return found.filter(Exists(findings))
 
     def by_severity(self, *, hardware: str = "") -> Self:
-        """Those with a loss (on the hardware, where given), the largest first; what recovered comes
-        last. A loss beyond the double range has no figure and is the largest.
+        """Those with a loss (on the hardware, where given), the largest first. What was lost at one
+        revision alone comes after what stands, and what recovered last. A loss beyond the double
+        range has no figure and is the largest.
         """
         lost = Q(
             memberships__finding__verdict="worse",
@@ -68,7 +69,11 @@ class AlertQuerySet(models.QuerySet["Alert"]):
                     filter=lost & Q(memberships__finding__change_pct__isnull=True),
                 ),
                 loss=Max(Abs("memberships__finding__change_pct"), filter=lost),
-                quiet=Case(When(state=Alert.State.RECOVERED, then=1), default=0),
+                quiet=Case(
+                    When(state=Alert.State.RECOVERED, then=2),
+                    When(kind=Alert.Kind.EXCURSION, then=1),
+                    default=0,
+                ),
             )
             .order_by("quiet", "-beyond", F("loss").desc(nulls_last=True), "-pk")
         )

@@ -16,16 +16,18 @@ MOST_COMMITS = 1000
 """Known commits of an interval are counted so far."""
 
 # The inbox is ordered by `AlertQuerySet.by_severity` and `suspicions_of` says whom an alert names:
-# this says both again, and tests hold them together. The first by `leads` is the headline: of a
-# real machine before a simulated one, new before seen, then the largest.
+# this says both again, and tests hold them together. The first by `leads` is the headline: what
+# stands before what was lost at one revision alone, of a real machine before a simulated one, new
+# before seen, then the largest.
 LOSSES = """
 WITH lost AS (
     SELECT alert.*, worst.id AS finding_id, lab.simulated AS is_simulated,
            alert.opened_at > %(since)s::timestamptz AS is_fresh,
-           row_number() OVER (ORDER BY alert.state = 'recovered',
+           row_number() OVER (ORDER BY alert.state = 'recovered', alert.kind = 'excursion',
                                        abs(worst.change_pct) DESC NULLS FIRST,
                                        alert.id DESC) AS rank,
-           row_number() OVER (ORDER BY alert.state = 'recovered', lab.simulated,
+           row_number() OVER (ORDER BY alert.state = 'recovered', alert.kind = 'excursion',
+                                       lab.simulated,
                                        alert.opened_at > %(since)s::timestamptz DESC,
                                        abs(worst.change_pct) DESC NULLS FIRST,
                                        alert.id DESC) AS leads
@@ -152,7 +154,8 @@ SELECT series.hardware_id, count(DISTINCT alert.id)
 class OpenLoss(NamedTuple):
     """An open alert with a loss, by its largest finding.
 
-    ``rank`` counts from 1, the largest loss first, what may have recovered last; one of them
+    ``rank`` counts from 1, the largest loss first, after those that stand the ones of a single
+    revision, and what may have recovered last; one of them
     ``leads``. ``open``, ``fresh`` (opened since) and ``simulated`` count all of them, shown or not.
     ``percent``, ``low`` and ``high`` are the level against the one before (None: beyond all
     figures). It began after ``after``, at the latest in ``last``, with ``chance``; ``commits`` of
