@@ -81,4 +81,4 @@ def test_everything_planted_is_found_as_what_it_is_and_nothing_else(
     assert kinds == {"level": 3, "slow": 1, "excursion": 1}
 
     page = client.get("/trends/").content.decode()
-    assert "3 series changed at r363457" in page, "the last change that was planted"
+    assert "pf-statefull lost 7.7 to 8.1 % at r363457" in page, "the last change that was planted"

@@ -55,6 +55,18 @@ def test_a_report_shows_what_was_typed_and_what_the_data_say(
     assert "<svg" in page
 
 
+def test_the_list_asks_each_experiment_for_its_answer_alone(
+    client: Client, experiment: Experiment
+) -> None:
+    address = f"{experiment.get_absolute_url()}?part=answer"
+    assert f'hx-get="{address}"' in client.get("/experiments/").content.decode()
+    response = client.get(address, headers={"HX-Request": "true"})
+    shown = client.get(experiment.get_absolute_url()).context["report"].answer
+    assert response.content.decode().strip() == shown
+    # Without htmx it is the page.
+    assert "<h1>" in client.get(address).content.decode()
+
+
 def test_two_clicks_from_the_front_page(client: Client, experiment: Experiment) -> None:
     assert 'href="/experiments/"' in client.get("/hardware/").content.decode()
     listed = client.get("/experiments/").content.decode()
@@ -110,6 +122,8 @@ def test_a_badge_says_how_many_cells_are_proven(client: Client, experiment: Expe
 def test_what_is_gone_is_said(client: Client, experiment: Experiment) -> None:
     Run.objects.all().delete()
     assert "is gone" in client.get(experiment.get_absolute_url()).content.decode()
+    address = f"{experiment.get_absolute_url()}?part=answer"
+    assert "is gone" in client.get(address, headers={"HX-Request": "true"}).content.decode()
     for kind in ("md", "txt", "zip", "svg", "png"):
         assert client.get(f"/experiments/{experiment.pk}.{kind}").status_code == 409
 

@@ -19,7 +19,14 @@ from webapp.experiments.models import Experiment, Side
 from webapp.pages.compare.answer import Cell
 from webapp.pages.compare.rows import Drawing, lines_of, rows_html
 from webapp.pages.experiments import files as experiment_files
-from webapp.pages.experiments.report import Report, as_markdown, as_text, report_of, shown_of
+from webapp.pages.experiments.report import (
+    Report,
+    answer_of,
+    as_markdown,
+    as_text,
+    report_of,
+    shown_of,
+)
 from webapp.pages.parts.links import with_query
 from webapp.pages.pictures import NoPicture, as_png, as_svg, picture_answer
 from webapp.results.services import Unprocessable
@@ -49,8 +56,11 @@ class Box:
 
 @require_safe
 def page(request: HttpRequest, number: int) -> HttpResponse:
-    """The report; where its data is gone, what was typed and why."""
+    """The report; where its data is gone, what was typed and why. With ``part=answer`` htmx gets
+    its sentence alone, for the list."""
     experiment = _experiment(number)
+    if request.GET.get("part") == "answer" and request.headers.get("HX-Request") == "true":
+        return render(request, "pages/_experiment_answer.html", {"answer": _answer(experiment)})
     context: dict[str, Any] = {
         "experiment": experiment,
         "events": experiment.events.select_related("actor"),
@@ -143,6 +153,13 @@ ACTS: Mapping[str, Callable[[Experiment, User, str], None]] = {
     "conclude": _conclude,
     "give up": _give_up,
 }
+
+
+def _answer(experiment: Experiment) -> str:
+    try:
+        return answer_of(experiment)
+    except SideError as error:
+        return str(error)
 
 
 def _experiment(number: int) -> Experiment:

@@ -81,10 +81,7 @@ class Report:
     @cached_property
     def titles(self) -> list[str]:
         """What each side is called: by the lab, else by what tells it apart."""
-        labels = [side.label for side in self.experiment.sides.all()]
-        return [
-            label or own for label, own in zip(labels, titles_of(self.points.sides), strict=True)
-        ]
+        return _titles(self.experiment, self.points)
 
     @cached_property
     def cells(self) -> list[compare_answer.Cell]:
@@ -94,14 +91,12 @@ class Report:
     @property
     def with_metric(self) -> bool:
         """Whether rows differ in their metric."""
-        return len({row.base.metric for row in self.points.rows}) > 1
+        return _has_metrics(self.points)
 
     @cached_property
     def answer(self) -> str:
         """The product's sentence, by the rules of every comparison."""
-        groups = compare_answer.groups_of(self.cells, self.titles, with_metric=self.with_metric)
-        subject = subject_of(self.points.sides, titles_of(self.points.sides))
-        return compare_answer.headline(self.cells, groups, subject)
+        return _sentence(self.points, self.cells, self.titles)
 
     @cached_property
     def figures(self) -> str:
@@ -186,6 +181,29 @@ def shown_of(
     frozen = frozen_table(experiment, only=_shown_series(points.table))
     parts = _parts(frozen, options, is_flavour_asked=is_flavour_asked)[:BLOCKS_SHOWN]
     return Report(experiment, points.table, frozen.table, parts, points.lost)
+
+
+def answer_of(experiment: Experiment) -> str:
+    """The product's sentence alone, from points. Needs `with_subjects`. Raises as `report_of`."""
+    points = frozen_points(experiment).table
+    return _sentence(points, compare_answer.cells_of(points), _titles(experiment, points))
+
+
+def _sentence(
+    points: PointTable, cells: Sequence[compare_answer.Cell], titles: Sequence[str]
+) -> str:
+    groups = compare_answer.groups_of(cells, titles, with_metric=_has_metrics(points))
+    subject = subject_of(points.sides, titles_of(points.sides))
+    return compare_answer.headline(cells, groups, subject)
+
+
+def _titles(experiment: Experiment, points: PointTable) -> list[str]:
+    labels = [side.label for side in experiment.sides.all()]
+    return [label or own for label, own in zip(labels, titles_of(points.sides), strict=True)]
+
+
+def _has_metrics(points: PointTable) -> bool:
+    return len({row.base.metric for row in points.rows}) > 1
 
 
 def _shown_series(table: PointTable) -> set[int]:

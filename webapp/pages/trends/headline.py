@@ -20,32 +20,31 @@ def headline(trend: Trend) -> str:
     last = max(found.index for _, found in changes)
     here = [(one, found) for one, found in changes if found.index == last]
     revision = trend.revisions.names[last]
-    if len(here) == 1:
-        return f"{trend.short_name(here[0][0])} {_size(here[0][1])} at {revision}"
-    sides = [
-        _side(trend, here, verdict="worse", one="loses", some="lose"),
-        _side(trend, here, verdict="better", one="gains", some="gain"),
-    ]
-    return f"{len(here)} series changed at {revision}: {', '.join(filter(None, sides))}"
-
-
-def _size(found: Found) -> str:
-    verb = "lost" if found.verdict == "worse" else "gained"
-    return f"{verb} {half_width(abs(found.percent))} %" if found.percent is not None else verb
+    lost = _side(trend, here, verdict="worse", verb="lost")
+    gained = _side(trend, here, verdict="better", verb="gained")
+    both = f"{lost}; {gained}" if lost and gained else lost or gained
+    return f"{both} at {revision}"
 
 
 def _side(
-    trend: Trend,
-    here: Sequence[tuple[TrendSeries, Found]],
-    *,
-    verdict: str,
-    one: str,
-    some: str,
+    trend: Trend, here: Sequence[tuple[TrendSeries, Found]], *, verdict: str, verb: str
 ) -> str:
-    names = [trend.short_name(series) for series, found in here if found.verdict == verdict]
-    if len(names) > NAMED:
-        return f"{len(names)} {some}"
-    return f"{' and '.join(names)} {one if len(names) == 1 else some}" if names else ""
+    """``forwarding and pf lost 7.7 to 8.1 %``."""
+    found = [(series, one) for series, one in here if one.verdict == verdict]
+    if not found:
+        return ""
+    names = [trend.short_name(series) for series, _ in found]
+    told = _listed(names) if len(names) <= NAMED else f"{len(names)} series"
+    sizes = sorted(abs(one.percent) for _, one in found if one.percent is not None)
+    if len(sizes) < len(found):  # one is beyond all figures
+        return f"{told} {verb}"
+    ends = list(dict.fromkeys([half_width(sizes[0]), half_width(sizes[-1])]))
+    return f"{told} {verb} {' to '.join(ends)} %"
+
+
+def _listed(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def subject(trend: Trend) -> str:
