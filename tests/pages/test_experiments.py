@@ -19,7 +19,7 @@ from tests.results.steps import mode, upload
 from webapp.analysis.queries import Side
 from webapp.experiments.models import Experiment
 from webapp.experiments.services import keep_comparison
-from webapp.results.models import Run
+from webapp.results.models import Point, Run
 from webapp.stats import ministat
 
 pytestmark = pytest.mark.django_db
@@ -122,6 +122,7 @@ def test_a_badge_says_how_many_cells_are_proven(client: Client, experiment: Expe
 def test_what_is_gone_is_said(client: Client, experiment: Experiment) -> None:
     Run.objects.all().delete()
     assert "is gone" in client.get(experiment.get_absolute_url()).content.decode()
+    Point.objects.all().delete()
     address = f"{experiment.get_absolute_url()}?part=answer"
     assert "is gone" in client.get(address, headers={"HX-Request": "true"}).content.decode()
     for kind in ("md", "txt", "zip", "svg", "png"):
