@@ -159,7 +159,7 @@ def _answer(experiment: Experiment) -> str:
     try:
         return answer_of(experiment)
     except SideError as error:
-        return f"What it compared is gone: {error}"
+        return f"The data of this experiment is gone: {error}"
 
 
 def _experiment(number: int) -> Experiment:
