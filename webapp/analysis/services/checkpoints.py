@@ -21,7 +21,7 @@ read some twenty points."""
 
 REACH = 2
 """A checkpoint after 2ⁿ · (an odd number) points stays while at most this times 2ⁿ more are in the
-newest one: of n points about 2 log₂ (n / 16) states are kept."""
+newest one: of 200 points five states are kept, of 5,000 ten."""
 
 FIRST_ASKED = decisive.YOUNG + decisive.WAITS
 """Measured revisions that pairs of builds are looked for in: they are read together, once."""
