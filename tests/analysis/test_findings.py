@@ -23,7 +23,7 @@ from webapp.analysis.models import (
     SeriesAnalysis,
     SeriesSettings,
 )
-from webapp.analysis.services import detecting
+from webapp.analysis.services import checkpoints
 from webapp.api.schemas.runs import RunIn
 from webapp.labs import services as labs
 from webapp.labs.models import Agent
@@ -158,19 +158,52 @@ def test_present_findings_do_not_depend_on_the_order_of_arrival(agent: Agent, se
     assert [{**row, "why": ""} for row in present()] == [{**row, "why": ""} for row in whole]
 
 
+def lengths() -> list[int]:
+    """After how many points there are checkpoints."""
+    return list(Checkpoint.objects.order_by("length").values_list("length", flat=True))
+
+
+def test_checkpoints_lie_close_at_the_end_only_and_where_does_not_depend_on_pieces(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "CHECKPOINT_EVERY", 4)
+    documents = step_series(count=68)
+    for start in range(0, len(documents), 5):
+        store_runs(agent, *documents[start : start + 5])
+        analyse()
+    piecewise, whole_at_last = lengths(), [32, 48, 56, 60, 64, 68]
+    assert piecewise == whole_at_last
+    Series.objects.update(dirty_from=0, dirty_since="2026-01-01T00:00:00Z")
+    analyse()
+    assert lengths() == piecewise
+
+
+def test_the_first_revisions_are_read_together_however_many_failed(agent: Agent) -> None:
+    """Pairs of builds are looked for in the first nine that were measured, once."""
+    documents = step_series(count=34)
+    for document in documents[:8]:
+        document["metrics"]["pps"]["samples"] = [0.0] * 5
+    store_runs(agent, *documents)
+    analyse()
+    assert lengths() == [32]
+
+
 def test_a_late_point_goes_on_from_the_checkpoint_before_it(
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(detecting, "CHECKPOINT_EVERY", 8)
-    documents = step_series(count=40)
+    monkeypatch.setattr(checkpoints, "CHECKPOINT_EVERY", 4)
+    documents = step_series(count=41)
     late = documents.pop(20)
     store_runs(agent, *documents)
     analyse()
-    assert Checkpoint.objects.count() == 39 // 8
+    assert lengths() == [16, 24, 32, 36, 40]
+    before = Checkpoint.objects.get(length=16)
     store_runs(agent, late)
     analyse()
-    kept = list(Checkpoint.objects.values_list("position", flat=True))
-    assert kept == [100 + 8 * i - 1 for i in range(1, 6)]
+    assert lengths() == [16, 24, 32, 36, 40]
+    kept = {row.length: row for row in Checkpoint.objects.all()}
+    assert kept[16].pk == before.pk
+    assert [kept[length].position for length in (24, 40)] == [100 + 23, 100 + 39]
     fresh = present()
     Series.objects.update(dirty_from=0, dirty_since="2026-01-01T00:00:00Z")
     analyse()
@@ -340,7 +373,7 @@ def test_the_statements_grow_neither_with_series_nor_with_history(agent: Agent) 
             analyse_dirty_series()
         counts.append(len(captured))
     # One of them asks which events begin an epoch; the last batch moves findings and makes others.
-    assert max(counts) <= 43, counts
+    assert max(counts) <= 44, counts
 
 
 ARCHIVE = Path(__file__).resolve().parents[3] / "shared"

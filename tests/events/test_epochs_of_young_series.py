@@ -51,7 +51,7 @@ def test_a_pair_at_the_start_of_a_later_epoch_is_seen_as_in_a_new_series() -> No
 
 def test_what_pairs_of_an_epoch_that_is_over_showed_stays() -> None:
     """Also where later analyses begin after it, and whether it is read in pieces or at once."""
-    with patch("webapp.analysis.services.detecting.CHECKPOINT_EVERY", 2):
+    with patch("webapp.analysis.services.checkpoints.CHECKPOINT_EVERY", 2):
         arrive([run(100, PF), run(101, PF_SLOWER)])
         arrive([run(300, PF)])
         begin_at("r300")

@@ -82,6 +82,7 @@ class Checkpoint(models.Model):
         Series, on_delete=models.CASCADE, related_name="checkpoints", db_index=False
     )  # checkpoint_once_at_a_position begins with it
     position = models.BigIntegerField()
+    length = models.IntegerField(db_default=0, help_text="Points of its epoch that are in it.")
     detector = models.IntegerField()
     state: Any = models.JSONField()
 

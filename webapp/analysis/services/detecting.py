@@ -1,30 +1,28 @@
 """Run the change detector over series, each from the newest checkpoint before what changed.
 
 The detector reads the revisions of a series in order (``webapp.stats.detector``). Its state is kept
-every ``CHECKPOINT_EVERY`` revisions, so one new point costs the reading of fewer revisions than
-that, at 60 as at 5,000; a point that arrives late, or goes, is folded in from the checkpoint
-before it. What is found is a function of the points alone.
+now and then (``checkpoints``), so one new point costs the reading of a few revisions, at 60 as at
+5,000; a point that arrives late, or goes, is folded in from the checkpoint before it. What is found
+is a function of the points alone.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
 
 from django.db import connection
 
-from webapp.analysis.models import Checkpoint, SeriesAnalysis
+from webapp.analysis.models import SeriesAnalysis
+from webapp.analysis.services import checkpoints
 from webapp.analysis.services.epoch_states import EpochStates, joined, present_all, resume
 from webapp.analysis.services.slow_parts import SlowPart, parts_of
 from webapp.events.queries import Epochs
 from webapp.results.models import Series, counted
-from webapp.results.services import insert_rows
 from webapp.stats import agreeing, changes, decisive, detector
 from webapp.stats.levels import Finding as Found
 from webapp.stats.levels import Findings
 from webapp.stats.odd_machine import faint_excursions
 
-CHECKPOINT_EVERY = 64
 NO_EPOCHS: Mapping[int, Epochs] = {}
 NOTHING = Findings()
 
@@ -100,27 +98,27 @@ def detect_changes(
     """Detect in each series, in each of its ``epochs`` (by id) alone. The caller holds their
     analysis rows; a constant number of queries.
     """
-    _delete_outdated(claimed)
+    checkpoints.delete_outdated(claimed)
     resumed = resume(claimed, epochs)
     points = _points_after(resumed)
     several = [pk for pk, one in resumed.items() if one.first_whole and one.epochs.starts]
     stored_pairs = _first_pairs_of(several)
-    kept: list[dict[str, Any]] = []
+    kept: list[checkpoints.Kept] = []
     found = []
     for series in claimed:
         known, read = resumed[series.pk], points.get(series.pk, [])
         states = list(known.states)
         for number, its in known.by_epoch(read):
             states += [detector.start() for _ in range(len(states), number + 1)]
-            is_over = known.is_over(number)
-            for position, state in _fold(states[number], its, is_over=is_over):
+            is_over, since = known.is_over(number), known.begin_of(number)
+            for position, state in checkpoints.fold(states[number], its, is_over=is_over):
                 states[number] = state
                 if position is not None:
-                    kept.append(_row(series, position, state))
+                    kept.append(checkpoints.Kept(series.pk, since, position, state))
         by_epoch = present_all(states, series.better)
         first = _first_pairs(series, known, read, stored_pairs.get(series.pk))
         found.append(_detected(series, by_epoch, states, first, known.epochs.starts))
-    insert_rows(Checkpoint, kept)
+    checkpoints.store(kept)
     return found
 
 
@@ -203,52 +201,6 @@ def _builds(point: changes.Point) -> tuple[decisive.Build, ...]:
         for its in by_build.values()
     )
     return tuple(build for build in found if build is not None)
-
-
-def _fold(
-    state: detector.State, points: Sequence[changes.Point], *, is_over: bool
-) -> Iterator[tuple[int | None, detector.State]]:
-    """The states to keep, with the position of each, and at last the state after all points, which
-    is kept too where their epoch ``is_over``.
-
-    Where a checkpoint lies depends on the number of points before it only, so that it does not
-    matter in how many pieces they came.
-    """
-    at = 0
-    while at < len(points):
-        ahead = CHECKPOINT_EVERY - state.length % CHECKPOINT_EVERY
-        part = points[at : at + ahead]
-        state = detector.advance(state, part)
-        at += len(part)
-        is_last = is_over and at == len(points)
-        yield (part[-1].position if len(part) == ahead or is_last else None), state
-
-
-def _row(series: Series, position: int, state: detector.State) -> dict[str, Any]:
-    return {
-        "series_id": series.pk,
-        "position": position,
-        "detector": changes.VERSION,
-        "state": state.to_data(),
-    }
-
-
-def _delete_outdated(claimed: Sequence[Series]) -> None:
-    """Checkpoints that hold changed points, or are of another method."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            DELETE FROM analysis_checkpoint AS old
-             USING unnest(%s::bigint[], %s::bigint[]) AS dirty (series_id, dirty_from)
-             WHERE old.series_id = dirty.series_id
-               AND (old.position >= dirty.dirty_from OR old.detector <> %s)
-            """,
-            [
-                [series.pk for series in claimed],
-                [series.dirty_from for series in claimed],
-                changes.VERSION,
-            ],
-        )
 
 
 def _points_after(resumed: Mapping[int, EpochStates]) -> dict[int, list[changes.Point]]:

@@ -53,6 +53,10 @@ class EpochStates:
         for number, its in groupby(points, key=lambda point: bisect_right(starts, point.position)):
             yield number, list(its)
 
+    def begin_of(self, number: int) -> int:
+        """The first position of the epoch of this number."""
+        return [BEFORE_ALL, *self.epochs.starts][number]
+
     def is_over(self, number: int) -> bool:
         """Whether an epoch comes after the one of this number."""
         return number < len(self.epochs.starts)

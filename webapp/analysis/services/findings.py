@@ -17,6 +17,7 @@ from webapp.analysis.services.other_findings import Other, match_others, others_
 from webapp.analysis.services.shown import REASONS, Shown, say_why_withdrawn, shown_by
 from webapp.analysis.services.superseding import Present, successor_of, supersede
 from webapp.results.models import Revision
+from webapp.results.services import update_rows
 from webapp.stats import changes
 
 FEWEST_REVISIONS = 5
@@ -122,8 +123,7 @@ class _Draft:
     def write(self, before: Mapping[int, FindingSnapshot]) -> None:
         """Store all of it, with its events; ``before`` is where findings (ids) stood."""
         retracted = _take_away(self.gone, self.now)
-        columns = [_attribute(name) for name in (*COMPARED, "updated_at")]
-        Finding.all_kinds.bulk_update(self.moved, columns)
+        update_rows(Finding, [_columns(row, (*COMPARED, "updated_at")) for row in self.moved])
         Finding.all_kinds.bulk_create(self.new)
         supersede(self.replaced, self.now)
         superseded = [row for row, _ in self.replaced]
@@ -309,9 +309,10 @@ def _take_away(gone: Sequence[Finding], now: datetime) -> list[Finding]:
         Finding.objects.filter(pk__in=candidates).delete()
     for row in proven:
         row.state, row.recovered_by_id, row.updated_at = Finding.State.RETRACTED, None, now
-    Finding.all_kinds.bulk_update(proven, ["state", "recovered_by", "updated_at", *REASONS])
+    written = ("state", "recovered_by_id", "updated_at", *REASONS)
+    update_rows(Finding, [_columns(row, written) for row in proven])
     return proven
 
 
-def _attribute(column: str) -> str:
-    return column.removesuffix("_id")
+def _columns(row: Finding, names: Iterable[str]) -> dict[str, Any]:
+    return {"id": row.pk} | {name: getattr(row, name) for name in names}

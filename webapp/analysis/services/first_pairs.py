@@ -17,6 +17,7 @@ from django.db.models.fields.json import KT
 
 from webapp.analysis.models import SeriesAnalysis
 from webapp.results.models import Series
+from webapp.results.services import update_rows
 from webapp.stats import decisive
 
 COUNT_PAIRS = """
@@ -202,7 +203,5 @@ def _judge(
 
 
 def _store(judged_by: Mapping[int, Any]) -> None:
-    if not judged_by:
-        return
-    rows = [SeriesAnalysis(series_id=pk, judged=by) for pk, by in judged_by.items()]
-    SeriesAnalysis.objects.bulk_update(rows, ["judged"])
+    rows = [{"series_id": pk, "judged": by} for pk, by in judged_by.items()]
+    update_rows(SeriesAnalysis, rows, key="series_id")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from webapp.analysis.models import Finding
+from webapp.results.services import update_rows
 from webapp.stats import changes
 
 
@@ -40,8 +41,10 @@ def supersede(replaced: Sequence[tuple[Finding, Finding]], now: datetime) -> Non
     for gone, by in replaced:
         gone.state, gone.superseded_by = Finding.State.SUPERSEDED, by
         gone.recovered_by_id, gone.updated_at = None, now
-    Finding.objects.bulk_update(
-        [gone for gone, _ in replaced], ["state", "superseded_by", "recovered_by", "updated_at"]
+    written = ("state", "superseded_by_id", "recovered_by_id", "updated_at")
+    update_rows(
+        Finding,
+        [{"id": gone.pk} | {name: getattr(gone, name) for name in written} for gone, _ in replaced],
     )
 
 

@@ -5,7 +5,7 @@ from webapp.results.errors import Conflict, Forbidden, Problem, ResultsError, Un
 from webapp.results.fact_names import ChangedFact, as_text
 from webapp.results.identity import Evidence
 from webapp.results.services.aliasing import file_by_names, move_whole_series
-from webapp.results.services.bulk import fetch_rows, insert_rows
+from webapp.results.services.bulk import fetch_rows, insert_rows, update_rows
 from webapp.results.services.facts import machines_retold, rebuild_facts
 from webapp.results.services.hardware_names import (
     foreign_hardware,
@@ -97,5 +97,6 @@ __all__ = [
     "undo_pooling_decision",
     "undo_sample_decision",
     "unknown_hardware",
+    "update_rows",
     "withdraw_run",
 ]

@@ -35,6 +35,23 @@ def insert_rows(
         return list(cursor.fetchall()) if returning else []
 
 
+def update_rows(
+    model: type[models.Model], rows: Sequence[Mapping[str, Any]], *, key: str = "id"
+) -> None:
+    """Let the stored rows with these values of ``key`` have the other columns of ``rows``, each a
+    mapping with the same columns.
+
+    ``bulk_update`` composes a condition for each value: 48 findings cost a third of a second.
+    """
+    if not rows:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _update_statement(model, tuple(rows[0]), key),
+            [json.dumps(rows, default=str, allow_nan=False)],
+        )
+
+
 def fetch_rows(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
     """The rows of a statement.
 
@@ -56,7 +73,7 @@ def _statement(
     # Table and column names are the models' own; no value of a request is in this text.
     table = model._meta.db_table  # noqa: SLF001 (Django's documented way to a table's name)
     names = ", ".join(columns)
-    types = ", ".join(f"{name} {_type(model, name)}" for name in columns)
+    types = _types(model, columns)
     text = (
         f"INSERT INTO {table} ({names}) "  # noqa: S608
         f"SELECT {names} FROM json_to_recordset(%s::json) AS row ({types})"
@@ -67,6 +84,21 @@ def _statement(
     if returning:
         text += f" RETURNING {', '.join(returning)}"
     return text
+
+
+@lru_cache(maxsize=64)
+def _update_statement(model: type[models.Model], columns: tuple[str, ...], key: str) -> str:
+    table = model._meta.db_table  # noqa: SLF001
+    changed = ", ".join(f"{name} = row.{name}" for name in columns if name != key)
+    return (
+        f"UPDATE {table} AS stored SET {changed} "  # noqa: S608
+        f"FROM json_to_recordset(%s::json) AS row ({_types(model, columns)}) "
+        f"WHERE stored.{key} = row.{key}"
+    )
+
+
+def _types(model: type[models.Model], columns: Iterable[str]) -> str:
+    return ", ".join(f"{name} {_type(model, name)}" for name in columns)
 
 
 def _assignments(columns: Iterable[str]) -> str:

@@ -9,7 +9,7 @@
 Points come in order of their position. One that arrives out of order, is withdrawn or measured
 again makes everything from its position on be read again: from the newest stored state before it
 (`State.last_position`), or from `start()`. States are plain data (`State.to_data`,
-`State.from_data`) and are bounded: storing one every 64 revisions bounds the work of a late point.
+`State.from_data`) and are bounded: storing one now and then bounds the work of a late point.
 
 The method, in words, and how to check it by hand: docs/statistics.md.
 """

@@ -1,5 +1,7 @@
 """Series that move by and by: a trend or a slow wave, where it explains more than steps do."""
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,6 +22,9 @@ TERMS = (4, 8, 12)
 REVISIONS_A_TERM = 12
 """Revisions that there must be for each: shorter waves are levels."""
 
+KEPT = 64
+"""Lengths of series whose curves are kept: at most 75 kB each."""
+
 LEAST_STEPS = 2
 """Steps from which on a wave may explain them better; a trend may explain one."""
 
@@ -31,13 +36,21 @@ def bases(count: int, steps: int) -> list[tuple[Floats, float]]:
     """
     if not steps:
         return []
+    curves = _bases(count)
+    return curves if steps >= LEAST_STEPS else curves[:1]
+
+
+@lru_cache(maxsize=KEPT)
+def _bases(count: int) -> list[tuple[Floats, float]]:
+    """All of them: the trend, then the waves. Nobody writes to them."""
     index = (np.arange(count) + 0.5) / count
     curves = [((index - 0.5)[:, None], TREND_PRICE)]
-    if steps >= LEAST_STEPS:
-        for terms in TERMS:
-            if terms * REVISIONS_A_TERM <= count:
-                waves = np.cos(np.pi * index[:, None] * np.arange(1, terms + 1))
-                curves.append((waves, terms * TERM_PRICE))
+    for terms in TERMS:
+        if terms * REVISIONS_A_TERM <= count:
+            waves = np.cos(np.pi * index[:, None] * np.arange(1, terms + 1))
+            curves.append((waves, terms * TERM_PRICE))
+    for curve, _ in curves:
+        curve.setflags(write=False)
     return curves
 
 

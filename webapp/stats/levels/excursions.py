@@ -1,8 +1,11 @@
 """Excursions: one revision far off its level, whose samples agree, and the level that came back."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
+
+import numpy as np
 
 from webapp.stats.changes import scale
 from webapp.stats.changes.points import Value
@@ -42,23 +45,21 @@ def excursions(values: Sequence[Value], found: Levels) -> list[Excursion]:
     if found.freedom < LEAST_FREEDOM:
         return []
     told = []
-    for level in found.levels:
-        for index in range(level.first, level.stop):
-            if abs(found.residuals[index]) < FURTHEST:
-                continue
-            base = level.level + float(found.curve[index])
-            back = next(
-                (i for i in range(index + 1, len(values)) if abs(found.residuals[i]) < FURTHEST),
-                None,
-            )
-            if back is None or not _agree(values[index], base):
-                continue
-            off = values[index].location - base
-            margin = sqrt(
-                scale.as_student(TWO_SIDED_95, found.freedom)
-                * (float(found.scatter[index]) ** 2 + level.variance)
-            )
-            told.append(Excursion(index, off, off - margin, off + margin, back))
+    is_far = ~(np.abs(found.residuals) < FURTHEST)
+    near = np.flatnonzero(~is_far)
+    starts = [level.first for level in found.levels]
+    for index in np.flatnonzero(is_far).tolist():
+        level = found.levels[bisect_right(starts, index) - 1]
+        base = level.level + float(found.curve[index])
+        after = near[near > index]
+        if not len(after) or not _agree(values[index], base):
+            continue
+        off = values[index].location - base
+        margin = sqrt(
+            scale.as_student(TWO_SIDED_95, found.freedom)
+            * (float(found.scatter[index]) ** 2 + level.variance)
+        )
+        told.append(Excursion(index, off, off - margin, off + margin, int(after[0])))
     return told
 
 

@@ -132,8 +132,9 @@ def find_in(measured: Sequence[Value]) -> Findings:
     found = levels_of(locations, *_of_runs(values))
     if found is None:
         return Findings()
-    at = [At(value.position, value.label) for value in values]
-    steps = tuple(_steps(found, locations, at))
+    at = _Revisions(values)
+    begun = _beginnings(found, locations)
+    steps = tuple(_steps(found, begun, at))
     return Findings(
         changes=tuple(step.finding for step in steps),
         excursions=tuple(_excursions(values, found, at)),
@@ -142,10 +143,10 @@ def find_in(measured: Sequence[Value]) -> Findings:
             for i in found.calm[1:]
         ),
         modes=tuple(_modes(two, at)) if two else (),
-        slow=tuple(_slow(values, found, at)),
+        slow=tuple(_slow(locations, found, at)),
         noise_pct=100 * float(found.scatter[-1]),
         steps=steps,
-        stretches=tuple(_stretches(found, steps, at)),
+        stretches=tuple(_stretches(found, begun, at)),
         has_modes=two is not None,
     )
 
@@ -156,12 +157,30 @@ def _of_runs(values: list[Value]) -> tuple[Floats, float]:
     return within, float(np.mean([value.share for value in values])) if values else 1.0
 
 
-def _steps(found: Levels, locations: Floats, at: Sequence[At]) -> Iterator[Step]:
+class _Revisions:
+    """Where the revisions of a series are; made when asked for, for few are."""
+
+    def __init__(self, values: Sequence[Value]) -> None:
+        self._values = values
+
+    def __getitem__(self, index: int) -> At:
+        value = self._values[index]
+        return At(value.position, value.label)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+def _beginnings(found: Levels, locations: Floats) -> list[Beginning]:
+    """Where each level but the first began."""
+    return [beginning_of(found, locations, i) for i in range(1, len(found.levels))]
+
+
+def _steps(found: Levels, begun: Sequence[Beginning], at: _Revisions) -> Iterator[Step]:
     """The changes of level.
 
     Where a place is told by fewer revisions than lie between two changes, none is told twice.
     """
-    begun = [beginning_of(found, locations, i) for i in range(1, len(found.levels))]
     for i, beginning in enumerate(begun):
         stop = begun[i + 1].index if i + 1 < len(begun) else len(at)
         yield _step(found, i, beginning, (beginning.index, stop - 1), at)
@@ -172,7 +191,7 @@ def _step(
     number: int,
     beginning: Beginning,
     ends: tuple[int, int],
-    at: Sequence[At],
+    at: _Revisions,
 ) -> Step:
     before, after = found.levels[number : number + 2]
     gap = after.level - before.level
@@ -191,7 +210,7 @@ def _step(
     )
 
 
-def _excursions(values: Sequence[Value], found: Levels, at: Sequence[At]) -> Iterator[Finding]:
+def _excursions(values: Sequence[Value], found: Levels, at: _Revisions) -> Iterator[Finding]:
     for one in excursions(values, found):
         base = values[one.index].location - one.log
         yield _sized(
@@ -204,14 +223,14 @@ def _excursions(values: Sequence[Value], found: Levels, at: Sequence[At]) -> Ite
         )
 
 
-def _modes(two: Modes, at: Sequence[At]) -> Iterator[ModeChange]:
+def _modes(two: Modes, at: _Revisions) -> Iterator[ModeChange]:
     for one in two.changes:
         before = at[max(one.index - 1, 0)]
         yield ModeChange(at[one.index], one.before, one.after, percent(-two.gap), before)
 
 
-def _slow(values: Sequence[Value], found: Levels, at: Sequence[At]) -> Iterator[Finding]:
-    move = slow_move(np.array([value.location for value in values]), found)
+def _slow(locations: Floats, found: Levels, at: _Revisions) -> Iterator[Finding]:
+    move = slow_move(locations, found)
     if move is not None:
         yield _sized(
             at,
@@ -223,12 +242,11 @@ def _slow(values: Sequence[Value], found: Levels, at: Sequence[At]) -> Iterator[
         )
 
 
-def _stretches(found: Levels, steps: Sequence[Step], at: Sequence[At]) -> Iterator[Stretch]:
+def _stretches(found: Levels, begun: Sequence[Beginning], at: _Revisions) -> Iterator[Stretch]:
     """The levels, each from where a change most likely began to the next."""
     square = scale.as_student(TWO_SIDED_95, found.freedom)
-    index = {one: i for i, one in enumerate(at)}
-    begun = [0, *(index[step.finding.first] for step in steps), len(at)]
-    for one, (first, stop) in zip(found.levels, pairwise(begun), strict=True):
+    edges = [0, *(one.index for one in begun), len(at)]
+    for one, (first, stop) in zip(found.levels, pairwise(edges), strict=True):
         start = one.level + float(found.curve[first])
         end = one.level + float(found.curve[stop - 1])
         margin = sqrt(square * one.variance)
@@ -237,7 +255,7 @@ def _stretches(found: Levels, steps: Sequence[Step], at: Sequence[At]) -> Iterat
 
 
 def _sized(
-    at: Sequence[At],
+    at: _Revisions,
     ends: tuple[int, int],
     logs: tuple[float, float, float],
     *,

@@ -18,17 +18,31 @@ def partition(costs: Floats, penalty: float, least: int) -> tuple[list[int], lis
     (Jackson et al. 2005); time grows as revisions times states. A sequence shorter than two
     stretches is one.
     """
-    count = len(costs)
-    sums = np.zeros((count + 1, costs.shape[1]))
-    np.cumsum(costs, axis=0, out=sums[1:])
+    return partition_of_sums(sums_of(costs), penalty, least)
+
+
+def sums_of(costs: Floats) -> Floats:
+    """Return what the revisions before each one cost in each state, and at last what all do:
+    (revisions + 1, states). Several partitions of the same costs need it once.
+    """
+    sums = np.empty((len(costs) + 1, costs.shape[1]))
+    sums[0] = 0.0
+    np.add.accumulate(costs, axis=0, out=sums[1:])
+    return sums
+
+
+def partition_of_sums(sums: Floats, penalty: float, least: int) -> tuple[list[int], list[int]]:
+    """Return what `partition` does, from the costs that `sums_of` added up."""
+    count = len(sums) - 1
     if count < 2 * least:
-        return [0], [int(np.argmin(sums[count]))]
+        return [0], [int(sums[count].argmin())]
     # What the best partition costs that a stretch begins after, with the price of beginning.
     begins = np.full(count + 1, np.inf)
     begins[0] = 0.0
     # `leads` is the cost of the best partition that ends in a state, less the sum of all its costs:
     # it changes only where a stretch begins, so that no revision is added twice.
-    leads = np.zeros_like(sums)
+    leads = np.empty_like(sums)
+    leads[:least] = 0.0
     stop = least
     while stop <= count:
         stop = _read_block(sums, leads, begins, stop, (penalty, least))
@@ -44,18 +58,39 @@ def _read_block(
     when all before it came out as supposed.
     """
     penalty, least = rule
-    rows = slice(first, min(first + BLOCK, len(sums)))
-    earlier = slice(rows.start - least, rows.stop - least)
-    block = leads[rows]
-    begins[rows] = np.add(leads[first - 1], sums[rows], out=block).min(axis=1) + penalty
+    stop = min(first + BLOCK, len(sums))
+    block, own, former = leads[first:stop], sums[first:stop], leads[first - 1]
+    costs = np.add(former, own)
+    supposed = np.minimum.reduce(costs, axis=1)
+    supposed += penalty
+    begins[first:stop] = supposed
+    earlier = slice(first - least, stop - least)
     np.subtract(begins[earlier, None], sums[earlier], out=block)
-    np.minimum(block[0], leads[first - 1], out=block[0])
-    np.minimum.accumulate(block, axis=0, out=block)
-    found = (block + sums[rows]).min(axis=1) + penalty
-    others = np.flatnonzero(found != begins[rows])
-    sure = int(others[0]) + 1 if len(others) else len(found)
+    np.minimum(block[0], former, out=block[0])
+    _accumulate_least(block, costs)
+    np.add(block, own, out=costs)
+    found = np.minimum.reduce(costs, axis=1)
+    found += penalty
+    is_other = found != supposed
+    sure = int(is_other.argmax()) + 1
+    if not is_other[sure - 1]:
+        return stop
     begins[first : first + sure] = found[:sure]
     return first + sure
+
+
+def _accumulate_least(rows: Floats, spare: Floats) -> None:
+    """Let each of `rows` be the least of itself and all before it; `spare` is overwritten.
+
+    By doubling (Hillis and Steele 1986): `minimum.accumulate` takes one element at a time.
+    """
+    source, target, apart = rows, spare, 1
+    while apart < len(rows):
+        target[:apart] = source[:apart]
+        np.minimum(source[apart:], source[:-apart], out=target[apart:])
+        source, target, apart = target, source, 2 * apart
+    if source is not rows:
+        rows[:] = source
 
 
 def _traced(sums: Floats, leads: Floats, begins: Floats, least: int) -> tuple[list[int], list[int]]:

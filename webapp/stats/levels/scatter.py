@@ -37,6 +37,10 @@ STATES_APART = 1.25
 WIDEST = 64.0
 """Largest ratio, either way, between a stretch's variance and that of all revisions."""
 
+_MOST = int(log(WIDEST) / log(STATES_APART))
+RATIOS = STATES_APART ** np.arange(-_MOST, _MOST + 1.0)
+"""What is tried, in variances of all revisions."""
+
 PRICE, SAMPLE_PRICE = 20.0, 16.0
 """Of a change of noise between revisions and inside them, in twice the log likelihood: `calm` and
 `returning` suffer from smaller ones, `noises` (told within ten revisions) from larger ones."""
@@ -71,12 +75,18 @@ def variance_of(squares: Floats) -> float:
     """
     if not len(squares):
         return 0.0
-    apart = squares[squares > 0]
-    if not len(apart):
+    ordered = np.sort(squares)
+    apart = ordered[int(ordered.searchsorted(0.0, side="right")) :]
+    count = len(apart)
+    if not count:
         return FINEST**2
-    variance = float(np.median(apart)) / MEDIAN_OF_SQUARES
+    variance = float(apart[(count - 1) // 2] + apart[count // 2]) / 2 / MEDIAN_OF_SQUARES
     for _ in range(8):
-        variance = float(np.minimum(squares, CLIP * CLIP * variance).mean()) / OF_CLIPPED
+        former = variance
+        clipped = np.minimum(squares, CLIP * CLIP * variance)
+        variance = float(np.add.reduce(clipped)) / len(squares) / OF_CLIPPED
+        if variance == former:
+            break
     return max(variance, FINEST**2)
 
 
@@ -100,11 +110,14 @@ def _of_revisions(locations: Floats) -> list[int]:
     middle = variance_of(squares)
     if len(squares) < 2 * LEAST or not middle:
         return []
-    most = int(log(WIDEST) / log(STATES_APART))
-    states = middle * STATES_APART ** np.arange(-most, most + 1.0)
-    far = (TAIL + 1) * np.log1p(squares[:, None] / (TAIL * states))
-    costs = np.log(states) + np.minimum(far, DIFFERENCE_CAP)
-    starts, chosen = partition(EFFICIENCY * costs, PRICE, LEAST)
+    states = middle * RATIOS
+    far = np.divide.outer(squares, TAIL * states)
+    np.log1p(far, out=far)
+    far *= TAIL + 1
+    costs = np.minimum(far, DIFFERENCE_CAP, out=far)
+    costs += np.log(states)
+    costs *= EFFICIENCY
+    starts, chosen = partition(costs, PRICE, LEAST)
     # Difference i is that of the revisions i and i + 1.
     return [
         start + 1

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from webapp.stats.changes import scale
 from webapp.stats.levels.curve import LEAD, bases, fitted, variances_of_gaps
-from webapp.stats.levels.partition import Floats, partition
+from webapp.stats.levels.fitting import LEFT_OUT, Fit, fit_levels, variances_of
+from webapp.stats.levels.partition import Floats, partition_of_sums, sums_of
 from webapp.stats.levels.scatter import (
     EFFICIENCY,
     FINEST,
@@ -38,20 +39,23 @@ STATE_WIDTH = 0.25
 """Distance of neighbouring levels that are tried, in standard deviations: half of it is lost at
 most, 1/64 of a variance a revision."""
 
-LEFT_OUT = 4.0
-"""Standard deviations from its level at which a revision is left out, whole, of the mean."""
-
-EFFICIENT = 0.91
-"""Efficiency of a mean with biweights that are zero at `LEFT_OUT` (Beaton and Tukey 1974): one
-revision moves the mean of eleven by a tenth of its deviation at most."""
-
 LEVELS_LEAD = 12.0
 """Twice the log likelihood by which memory must explain a series better than levels that return.
 With 4 more insertions into `returning` overturn everything; AR(1) in `calm` guards the other
 side."""
 
+BESIDE = 2
+"""Levels that are tried on either side of each revision."""
+
+MOST_CELLS = 100_000
+"""Levels between the lowest and the highest revision up to which they are looked up in a table."""
+
 PASSES = 4
-"""Times that levels and scatter are estimated by turns."""
+"""Times that levels and scatter are estimated by turns, at most."""
+
+SAME_BY, FINEST_MOVE = 0.01, 1e-8
+"""Share of itself, and standard deviation besides, by which scatter and memory may still move when
+their estimates are taken for settled."""
 
 CURVE_PASSES = 3
 """Times that a curve and the levels beside it are, at most."""
@@ -110,20 +114,21 @@ def levels_of(locations: Floats, within: Floats, share: float) -> Levels | None:
     if freedom < scale.LEAST_FREEDOM:
         return None
     state, starts = _levels_or_memory(locations, _State(scatter, 1.0, freedom, calm, guesses))
-    curve, basis = _best_curve(locations, state, starts)
+    fit = fit_levels(locations, state.scatter, starts)
+    curve, basis = _best_curve(locations, state, fit)
     if basis is not None:
         starts = _by_turns(locations - curve, state)
-    _, residuals = _means(locations - curve, state.scatter, starts)
-    of_curve = np.zeros(len(starts) - 1)
+        fit = fit_levels(locations - curve, state.scatter, starts)
+    of_curve = np.zeros(len(fit.starts) - 1)
     if basis is not None:
-        weights = np.where(np.abs(residuals) < LEFT_OUT, 1 / state.scatter, 0.0)
-        of_curve = state.inflation * variances_of_gaps(weights, basis, starts)
+        weights = np.where(fit.inside, 1 / state.scatter, 0.0)
+        of_curve = state.inflation * variances_of_gaps(weights, basis, fit.starts)
     return Levels(
-        tuple(_levels(locations - curve, state, residuals, starts)),
+        tuple(_levels(state, fit)),
         state.scatter,
         state.inflation,
         freedom,
-        residuals,
+        fit.residuals,
         tuple(calm),
         curve,
         tuple(of_curve.tolist()),
@@ -147,32 +152,32 @@ def _levels_or_memory(locations: Floats, state: _State) -> tuple[_State, list[in
     Levels that return and memory look alike: what is found depends on which is allowed for first.
     """
     remembers = replace(state, inflation=first_inflation(locations))
-    starts = _by_turns(locations, state)
+    sums = _sums(locations, state)
+    starts = _by_turns(locations, state, sums)
     if remembers.inflation <= 1.0:
         return state, starts
-    others = _by_turns(locations, remembers)
-    if _unexplained(locations, remembers, others) + LEVELS_LEAD < _unexplained(
-        locations, state, starts
+    others = _by_turns(locations, remembers, sums)
+    if _unexplained(fit_levels(locations, remembers.scatter, others)) + LEVELS_LEAD < _unexplained(
+        fit_levels(locations, state.scatter, starts)
     ):
         return remembers, others
     return state, starts
 
 
-def _unexplained(locations: Floats, state: _State, starts: list[int]) -> float:
+def _unexplained(fit: Fit) -> float:
     """What levels and the memory around them leave, as twice the negative log likelihood.
 
     Of innovations of an AR(1) process whose coefficient is that of the residuals.
     """
-    means, residuals = _means(locations, state.scatter, starts)
-    off = locations - means
-    kept = np.abs(residuals) < LEFT_OUT
-    pairs = kept[1:] & kept[:-1]
-    now, before = off[1:][pairs], off[:-1][pairs]
+    pairs = fit.inside[1:] & fit.inside[:-1]
+    now, before = fit.off[1:][pairs], fit.off[:-1][pairs]
     if not len(now):
         return 0.0
     rho = max(float(now @ before) / max(float(before @ before), FINEST**2), 0.0)
-    left = float(((now - rho * before) ** 2).mean())
-    return len(now) * log(max(left, FINEST**2)) + PENALTY * (len(starts) - 1)
+    innovations = now - rho * before
+    innovations *= innovations
+    left = float(np.add.reduce(innovations)) / len(now)
+    return len(now) * log(max(left, FINEST**2)) + PENALTY * (len(fit.starts) - 1)
 
 
 def _guesses(within: Floats, share: float, calm: list[int]) -> list[tuple[float, float]]:
@@ -182,64 +187,72 @@ def _guesses(within: Floats, share: float, calm: list[int]) -> list[tuple[float,
     return [(one * (1 + share), GUESS if one else 0.0) for one in known]
 
 
-def _by_turns(locations: Floats, state: _State) -> list[int]:
-    """Estimate levels, scatter and memory by turns; return where levels begin."""
+def _by_turns(locations: Floats, state: _State, sums: Floats | None = None) -> list[int]:
+    """Estimate levels, scatter and memory by turns; return where levels begin.
+
+    `sums` are those of the first turn (`_sums`), where they are known.
+    """
     for _ in range(PASSES):
-        starts = _starts(locations, state)
-        means, residuals = _means(locations, state.scatter, starts)
+        starts = _starts(_sums(locations, state) if sums is None else sums, state)
+        sums = None
+        fit = fit_levels(locations, state.scatter, starts)
         former = state.inflation, float(state.scatter[-1])
-        state.inflation = inflation_of(np.clip(residuals, -LEFT_OUT, LEFT_OUT))
-        inside = np.abs(residuals) < LEFT_OUT
-        state.scatter = _around(locations - means, inside, starts, state)
+        drawn_in = np.minimum(np.maximum(fit.residuals, -LEFT_OUT), LEFT_OUT)
+        state.inflation = inflation_of(drawn_in)
+        state.scatter = _around(fit, state)
         now = state.inflation, float(state.scatter[-1])
-        if np.allclose(former, now, rtol=0.01):
+        if all(_is_close(one, other) for one, other in zip(former, now, strict=True)):
             break
     return starts
 
 
-def _best_curve(
-    locations: Floats, state: _State, starts: list[int]
-) -> tuple[Floats, Floats | None]:
-    """The curve that explains the series better than the levels alone, which begin at `starts`, and
-    its basis; 0 and None where none does.
+def _is_close(former: float, now: float) -> bool:
+    """Whether another turn would move it by about a percent at most."""
+    return abs(former - now) <= SAME_BY * abs(now) + FINEST_MOVE
+
+
+def _best_curve(locations: Floats, state: _State, alone: Fit) -> tuple[Floats, Floats | None]:
+    """The curve that explains the series better than the levels `alone`, and its basis; 0 and None
+    where none does.
     """
     chosen: tuple[Floats, Floats | None] = np.zeros(len(locations)), None
-    best = _unexplained(locations, state, starts) - LEAD
-    steps = PENALTY * (len(starts) - 1)
-    _, residuals = _means(locations, state.scatter, starts)
-    kept = np.abs(residuals) < LEFT_OUT
-    for basis, price in bases(len(locations), len(starts) - 1):
+    best = _unexplained(alone) - LEAD
+    steps = PENALTY * (len(alone.starts) - 1)
+    for basis, price in bases(len(locations), len(alone.starts) - 1):
         # With all the levels it explains the most that it can: not worth looking for fewer, where
         # even as if none were left to pay for it would be worse.
-        beside = fitted(locations, 1 / state.scatter, basis, starts, kept)
-        if _unexplained(locations - beside, state, starts) - steps + price >= best:
+        beside = fitted(locations, 1 / state.scatter, basis, alone.starts, alone.inside)
+        most = _unexplained(fit_levels(locations - beside, state.scatter, alone.starts))
+        if most - steps + price >= best:
             continue
         # A slope against the steps hides without them; a wave hides beside too many.
-        for first in ([0], starts):
-            curve, left = _curve(locations, state, basis, first)
-            cost = _unexplained(locations - curve, state, left) + price
+        everything = np.ones(len(locations), dtype=bool)
+        for first, kept in (([0], everything), (alone.starts, alone.inside)):
+            curve, left = _curve(locations, state, basis, (first, kept))
+            cost = _unexplained(left) + price
             if cost < best:
                 best, chosen = cost, (curve, basis)
     return chosen
 
 
 def _curve(
-    locations: Floats, state: _State, basis: Floats, starts: list[int]
-) -> tuple[Floats, list[int]]:
-    """The curve of `basis` beside the levels that are left with it, and where those begin.
+    locations: Floats, state: _State, basis: Floats, first: tuple[list[int], NDArray[np.bool_]]
+) -> tuple[Floats, Fit]:
+    """The curve of `basis`, and the levels that are left with it.
 
-    It is fitted beside levels that begin at `starts` first.
+    It is fitted first beside levels that begin as `first` says, to the revisions that are kept.
     """
-    _, residuals = _means(locations, state.scatter, starts)
-    kept = np.ones(len(locations), dtype=bool) if len(starts) == 1 else np.abs(residuals) < LEFT_OUT
+    starts, kept = first
     for _ in range(CURVE_PASSES):
         curve = fitted(locations, 1 / state.scatter, basis, starts, kept)
-        former, starts, kept_before = starts, _starts(locations - curve, state), kept
-        _, residuals = _means(locations - curve, state.scatter, starts)
-        kept = np.abs(residuals) < LEFT_OUT
+        former, kept_before = starts, kept
+        flat = locations - curve
+        starts = _starts(_sums(flat, state), state)
+        fit = fit_levels(flat, state.scatter, starts)
+        kept = fit.inside
         if starts == former and np.array_equal(kept, kept_before):
             break
-    return curve, starts
+    return curve, fit
 
 
 def _scatter(
@@ -266,60 +279,52 @@ def _with_guess(variance: float, own: float, guess: tuple[float, float]) -> tupl
     return max((own * variance + weight * expected) / freedom, FINEST**2), freedom
 
 
-def _starts(locations: Floats, state: _State) -> list[int]:
-    """Where levels begin."""
-    scatter = state.scatter
-    price = PENALTY - 2 * log(max(YOUNG / len(locations), 1.0))
-    penalty = scale.as_student(sqrt(price), state.freedom)
-    cap = CAP * penalty / PENALTY
-    width = STATE_WIDTH * float(scatter.min())
-    cells = np.unique(np.round(locations / width))
-    states = np.unique(np.concatenate([cells + i for i in range(-2, 3)])) * width
-    off = (locations[:, None] - states) / scatter[:, None]
-    starts, _ = partition(np.minimum(off * off, cap), penalty * state.inflation, LEAST)
+def _price(state: _State) -> float:
+    """What a change of level costs in a series so long, of which so much is known."""
+    price = PENALTY - 2 * log(max(YOUNG / len(state.scatter), 1.0))
+    return scale.as_student(sqrt(price), state.freedom)
+
+
+def _sums(locations: Floats, state: _State) -> Floats:
+    """What revisions cost at each level that is tried, added up along the series."""
+    width = STATE_WIDTH * float(state.scatter.min())
+    off = np.subtract.outer(locations, _cells(np.round(locations / width)) * width)
+    off /= state.scatter[:, None]
+    off *= off
+    return sums_of(np.minimum(off, CAP * _price(state) / PENALTY, out=off))
+
+
+def _cells(occupied: Floats) -> Floats:
+    """Return the numbers of the cells that are occupied (whole numbers) and of those beside them,
+    two on either side.
+    """
+    least = float(occupied.min())
+    span = float(occupied.max()) - least
+    if span > MOST_CELLS:
+        cells = np.unique(occupied)
+        return np.unique(np.concatenate([cells + i for i in range(-BESIDE, BESIDE + 1)]))
+    is_near = np.zeros(int(span) + 2 * BESIDE + 1, dtype=bool)
+    at = (occupied - least).astype(np.intp)
+    for i in range(2 * BESIDE + 1):
+        is_near[at + i] = True
+    return np.asarray(np.flatnonzero(is_near) + (least - BESIDE), dtype=np.float64)
+
+
+def _starts(sums: Floats, state: _State) -> list[int]:
+    """Where levels begin, given the `_sums` of a series."""
+    starts, _ = partition_of_sums(sums, _price(state) * state.inflation, LEAST)
     return starts
 
 
-def _means(locations: Floats, scatter: Floats, starts: list[int]) -> tuple[Floats, Floats]:
-    """The level of each revision, and its residual in standard deviations."""
-    levels, _ = _each_mean(locations, scatter, starts)
-    means = np.repeat(levels, np.diff([*starts, len(locations)]))
-    return means, (locations - means) / scatter
-
-
-def _each_mean(values: Floats, scatter: Floats, starts: list[int]) -> tuple[Floats, Floats]:
-    """Return the level of each stretch as it was measured, and its variance without memory.
-
-    Values far from it weigh less, and nothing from `LEFT_OUT` on: a whole revision is left out.
-    """
-    sizes = np.diff([*starts, len(values)])
-    level = np.repeat(np.arange(len(starts)), sizes)
-    ordered = values[np.lexsort((values, level))]
-    first = np.array(starts)
-    middle = (ordered[first + (sizes - 1) // 2] + ordered[first + sizes // 2]) / 2
-    weights, far = scatter**-2.0, LEFT_OUT * scatter
-    for _ in range(3):
-        off = (values - middle[level]) / far
-        biweights = weights * np.maximum(1 - off * off, 0.0) ** 2
-        total = np.add.reduceat(biweights, first)
-        sums = np.add.reduceat(biweights * values, first)
-        middle = np.divide(sums, total, out=middle, where=total > 0)
-    kept = np.add.reduceat(np.where(np.abs(values - middle[level]) < far, weights, 0.0), first)
-    most = np.maximum.reduceat(weights, first)
-    return middle, 1 / (EFFICIENT * np.where(kept > 0, kept, most))
-
-
-def _around(
-    residuals: Floats, inside: NDArray[np.bool_], starts: list[int], state: _State
-) -> Floats:
+def _around(fit: Fit, state: _State) -> Floats:
     """The standard deviation of each revision around its level."""
-    count = len(residuals)
+    count = len(fit.off)
     scatter = np.empty(count)
     begins = np.zeros(count, dtype=bool)
-    begins[starts] = True
+    begins[fit.starts] = True
     stops = [*state.calm[1:], count]
     for first, stop, guess in zip(state.calm, stops, state.guesses, strict=True):
-        kept = residuals[first:stop][inside[first:stop]]
+        kept = fit.off[first:stop][fit.inside[first:stop]]
         own = max(len(kept) - max(int(begins[first:stop].sum()), 1), 0)
         variance = variance_of(kept**2) * len(kept) / own if own else 0.0
         variance, _ = _with_guess(variance, EFFICIENCY * own, guess)
@@ -327,16 +332,16 @@ def _around(
     return scatter
 
 
-def _levels(locations: Floats, state: _State, residuals: Floats, starts: list[int]) -> list[Level]:
-    means, variances = _each_mean(locations, state.scatter, starts)
-    kept = np.add.reduceat((np.abs(residuals) < LEFT_OUT).astype(np.intp), starts)
-    stops = [*starts[1:], len(locations)]
+def _levels(state: _State, fit: Fit) -> list[Level]:
+    starts, variances = fit.starts, variances_of(fit, state.scatter)
+    kept = np.add.reduceat(fit.inside.astype(np.intp), starts)
+    stops = [*starts[1:], len(fit.values)]
     return [
         Level(
             first, stop, level, variance * _inflation_of_mean(state.inflation, max(count, 1)), count
         )
         for first, stop, level, variance, count in zip(
-            starts, stops, means.tolist(), variances.tolist(), kept.tolist(), strict=True
+            starts, stops, fit.centres.tolist(), variances.tolist(), kept.tolist(), strict=True
         )
     ]
 

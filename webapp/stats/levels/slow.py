@@ -6,9 +6,10 @@ from math import sqrt
 import numpy as np
 
 from webapp.stats.changes import scale
+from webapp.stats.levels.fitting import LEFT_OUT
 from webapp.stats.levels.partition import Floats
 from webapp.stats.levels.scatter import inflation_of
-from webapp.stats.levels.segments import LEFT_OUT, Levels
+from webapp.stats.levels.segments import Levels
 from webapp.stats.normal import TWO_SIDED_95
 
 LIMIT = 5.0
