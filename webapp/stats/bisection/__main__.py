@@ -2,8 +2,9 @@
 
 import argparse
 import json
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from types import ModuleType
 from typing import Any
@@ -15,29 +16,45 @@ from webapp.stats.simulate import bisect_forecast_table, bisect_world_table
 from webapp.stats.simulate import bisect_tables as tables
 from webapp.stats.simulate.bisect_cells import NEIGHBOURS, POLICIES, Cell, Result, simulate
 from webapp.stats.simulate.bisect_worlds import AS_MODELLED, World
+from webapp.stats.simulate.processes import spread_over
 
 BAD_INPUT = 2
 """Exit code for arguments that make no sense."""
+
+TRIALS_EACH = 20
+"""Trials that are worth a process of their own, which takes a second to start."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Print JSON, or the tables as Markdown; return the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        printed = _printed(options)
-        if printed is not None:
-            for line in printed.lines(trials=options.trials, seed=options.seed):
-                sys.stdout.write(line + "\n")
-                sys.stdout.flush()
-            return 0
-        cell = _cell(options)
-        result = simulate(cell, trials=options.trials, seed=options.seed, policy=options.policy)
+        for line in _lines(options):
+            sys.stdout.write(line + "\n")
+            sys.stdout.flush()
     except StatisticsError as error:
         sys.stderr.write(f"bisection: {error}\n")
         return BAD_INPUT
-    json.dump(as_document(cell, result, options), sys.stdout, indent=1)
-    sys.stdout.write("\n")
     return 0
+
+
+def _lines(options: argparse.Namespace) -> Iterator[str]:
+    """What is printed, each line as soon as it is known."""
+    printed, asked = _printed(options), {"trials": options.trials, "seed": options.seed}
+    cell = None if printed else _cell(options)
+    with spread_over(_processes(options)) as spread:
+        if printed is not None:
+            yield from printed.lines(**asked, spread=spread)
+        elif cell is not None:
+            result = simulate(cell, **asked, policy=options.policy, spread=spread)
+            yield json.dumps(as_document(cell, result, options), indent=1)
+
+
+def _processes(options: argparse.Namespace) -> int:
+    """As many as there are cores, unless a few trials are done before another process is up."""
+    asked: int | None = options.processes
+    worth = max(options.trials // TRIALS_EACH, 1)
+    return min(os.cpu_count() or 1, worth) if asked is None else asked
 
 
 def _printed(options: argparse.Namespace) -> ModuleType | None:
@@ -85,6 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_world(number)
     number("--trials", type=int, default=200, help="how many bisects")
     number("--seed", type=int, default=1, help="the same seed gives the same answer")
+    number("--processes", type=int, help="play in so many at once (one for each core)")
     return parser
 
 

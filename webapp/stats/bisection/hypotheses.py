@@ -170,13 +170,19 @@ def _framed(plan: Plan, none: Floats, fit: Fit) -> tuple[Floats, ...]:
 
 def mixed(fits: list[tuple[float, Fit]]) -> Fit:
     """A mixture of priors with these chances: evidence, mean and variance."""
-    logs = np.stack([fit.log_z + np.log(chance) for chance, fit in fits])
-    total = np.logaddexp.reduce(logs, axis=0)
-    share = np.exp(logs - total)
-    means = np.stack([fit.mean for _, fit in fits])
-    mean = (share * means).sum(axis=0)
-    variances = np.stack([np.broadcast_to(fit.variance, total.shape) for _, fit in fits])
-    return Fit(total, mean, (share * (variances + (means - mean) ** 2)).sum(axis=0))
+    logs = [fit.log_z + np.log(chance) for chance, fit in fits]
+    top = logs[0]
+    for each in logs[1:]:
+        top = np.maximum(top, each)
+    shares = [np.exp(each - top) for each in logs]
+    total = sum(shares[1:], shares[0])
+    shares = [share / total for share in shares]
+    weighed = list(zip(shares, (fit for _, fit in fits), strict=True))
+    mean = sum((share * fit.mean for share, fit in weighed), np.float64(0))
+    variance = sum(
+        (share * (fit.variance + (fit.mean - mean) ** 2) for share, fit in weighed), np.float64(0)
+    )
+    return Fit(top + np.log(total), np.asarray(mean), np.asarray(variance))
 
 
 @dataclass(frozen=True, slots=True)

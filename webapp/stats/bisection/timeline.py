@@ -168,6 +168,7 @@ def _build(boot: Boot) -> tuple[str, int]:
 
 
 def _mean(plan: Plan, boots: list[Boot]) -> tuple[Boot, float, float]:
-    weights = np.array([1 / plan.noise.boot_variance(boot.runs) for boot in boots])
-    total = float(weights.sum())
-    return boots[0], float(weights @ [boot.value for boot in boots]) / total, 1 / total
+    weights = [1 / plan.noise.boot_variance(boot.runs) for boot in boots]
+    total = sum(weights)
+    mean = sum(weight * boot.value for weight, boot in zip(weights, boots, strict=True)) / total
+    return boots[0], mean, 1 / total
