@@ -12,7 +12,7 @@ from typing import Any
 from webapp.stats.bisection.plan import DEFAULT_BOOTS
 from webapp.stats.errors import StatisticsError
 from webapp.stats.shell import end_silently
-from webapp.stats.simulate import bisect_forecast_table, bisect_world_table
+from webapp.stats.simulate import bisect_forecast_table, bisect_team_table, bisect_world_table
 from webapp.stats.simulate import bisect_tables as tables
 from webapp.stats.simulate.bisect_cells import NEIGHBOURS, POLICIES, Cell, Result, simulate
 from webapp.stats.simulate.bisect_worlds import AS_MODELLED, World
@@ -62,6 +62,8 @@ def _printed(options: argparse.Namespace) -> ModuleType | None:
         return tables
     if options.forecasts:
         return bisect_forecast_table
+    if options.machines:
+        return bisect_team_table
     return bisect_world_table if options.worlds else None
 
 
@@ -73,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--simulate", action="store_true", help="one cell, as JSON")
     what.add_argument("--worlds", action="store_true", help="every world that breaks the model")
+    what.add_argument("--machines", action="store_true", help="several machines or modes at once")
     what.add_argument("--forecasts", action="store_true", help="forecasts against what it took")
     what.add_argument("--table", action="store_true", help="every cell of docs/figures.md")
     parser.add_argument("--commits", type=int, default=64, help="candidates between good and bad")

@@ -28,7 +28,8 @@ class Timeline:
 
     ``value`` (log percent, from ``origin``; of a companion from its own mean), ``variance`` at the
     noise's estimate, ``slot``, ``build`` (equal: of one build, in one series), ``fresh`` (measured
-    by or during the bisect) and ``time``: its number among those, 0 in the past. ``series``: 0, or
+    by or during the bisect) and ``time``: how many boots the machine
+    made before, 0 in the past. ``series``: 0, or
     the companion's number from 1. ``can_step``: a companion that a commit may move. ``boots``: the
     fresh ones, in order.
     """
@@ -125,7 +126,7 @@ def timeline(plan: Plan, data: Tally) -> Timeline:
         slot=np.array([slot_of(data.slots, boot.index) for boot, _, _ in rows], np.intp),
         build=np.array([builds[_build(boot)] for boot, _, _ in rows], np.intp),
         fresh=np.array([False] * (len(rows) - count) + [True] * count),
-        time=np.concatenate([np.zeros(len(rows) - count), np.arange(count)]),
+        time=np.concatenate([np.zeros(len(rows) - count), _turns(boots[begin:])]),
         series=np.zeros(len(rows), np.intp),
         can_step=np.zeros(len(rows), np.bool_),
         origin=origin,
@@ -161,6 +162,11 @@ def _with_companions(plan: Plan, line: Timeline, builds: int) -> Timeline:
         series=np.append(line.series, numbers + 1),
         can_step=np.append(line.can_step, [one.can_step for one in known]),
     )
+
+
+def _turns(boots: tuple[Boot, ...]) -> Floats:
+    """When each was measured, in boots of its machine."""
+    return np.array([at if boot.turn < 0 else boot.turn for at, boot in enumerate(boots)], float)
 
 
 def _build(boot: Boot) -> tuple[str, int]:
