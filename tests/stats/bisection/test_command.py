@@ -9,6 +9,7 @@ import pytest
 
 from webapp.stats.simulate import bisect_tables as tables
 from webapp.stats.simulate.bisect_cells import Cell
+from webapp.stats.simulate.processes import here
 
 ROOT = Path(__file__).parents[3]
 
@@ -116,7 +117,8 @@ def test_it_needs_neither_django_nor_celery():
 def test_the_tables_have_a_row_for_each_cell(monkeypatch):
     monkeypatch.setattr(tables, "KNOWN", {"tiny": Cell(4, -5.0, 0.2, 0.2)})
 
-    rows = [line for line in tables.lines(trials=2, seed=1) if line.startswith("| tiny")]
+    printed = tables.lines(trials=2, seed=1, spread=here)
+    rows = [line for line in printed if line.startswith("| tiny")]
 
     assert len(rows) == 1 + 1 + 3 + 2 + 2
     assert rows[0].startswith("| tiny | 100.0% | 0.0% |")

@@ -12,6 +12,7 @@ from webapp.stats.simulate import bisect_world_table
 from webapp.stats.simulate.bisect_cells import Cell, simulate
 from webapp.stats.simulate.bisect_forecast_table import check_forecast
 from webapp.stats.simulate.bisect_worlds import World, draw_culprits, levels_of
+from webapp.stats.simulate.processes import here
 
 EASY = Cell(16, -2.0, 0.3, 0.3)
 
@@ -106,7 +107,7 @@ def test_the_table_has_a_line_for_each_world_and_what_was_before(monkeypatch):
     rows = [replace(row, cell=replace(row.cell, commits=4, run=0.1, boot=0.1)) for row in ROWS[:3]]
     monkeypatch.setattr(bisect_world_table, "ROWS", rows)
 
-    lines = list(bisect_world_table.lines(trials=1, seed=1))
+    lines = list(bisect_world_table.lines(trials=1, seed=1, spread=here))
 
     assert len(lines) == 1 + 3
     assert lines[3].startswith("| noise twice the believed | ")

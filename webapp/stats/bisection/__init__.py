@@ -14,6 +14,8 @@ from webapp.stats.bisection.case import Decision, Measure, State
 from webapp.stats.bisection.decision import decide
 from webapp.stats.bisection.ending import Kind, Outcome, credible_set
 from webapp.stats.bisection.forecast import Forecast, forecast
+from webapp.stats.bisection.forecast_together import forecast_together
+from webapp.stats.bisection.joint import View
 from webapp.stats.bisection.lab_found import Lab
 from webapp.stats.bisection.leaders import leaders
 from webapp.stats.bisection.noise import Noise, estimate_noise
@@ -30,9 +32,14 @@ from webapp.stats.bisection.plan import (
 )
 from webapp.stats.bisection.posterior import Posterior, posterior
 from webapp.stats.bisection.sentences import forecast_text, headline, report
+from webapp.stats.bisection.subjects import SPARED, SPARED_UNTOLD, Subject
+from webapp.stats.bisection.together import Asked, Together, decide_together
 from webapp.stats.bisection.validation import Validation
 
 __all__ = [
+    "SPARED",
+    "SPARED_UNTOLD",
+    "Asked",
     "Boot",
     "Budget",
     "Companion",
@@ -51,12 +58,17 @@ __all__ = [
     "Purpose",
     "Side",
     "State",
+    "Subject",
+    "Together",
     "Validation",
+    "View",
     "credible_set",
     "decide",
+    "decide_together",
     "estimate_noise",
     "forecast",
     "forecast_text",
+    "forecast_together",
     "headline",
     "leaders",
     "log_percent",

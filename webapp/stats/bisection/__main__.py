@@ -2,8 +2,9 @@
 
 import argparse
 import json
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from types import ModuleType
 from typing import Any
@@ -11,33 +12,49 @@ from typing import Any
 from webapp.stats.bisection.plan import DEFAULT_BOOTS
 from webapp.stats.errors import StatisticsError
 from webapp.stats.shell import end_silently
-from webapp.stats.simulate import bisect_forecast_table, bisect_world_table
+from webapp.stats.simulate import bisect_forecast_table, bisect_team_table, bisect_world_table
 from webapp.stats.simulate import bisect_tables as tables
 from webapp.stats.simulate.bisect_cells import NEIGHBOURS, POLICIES, Cell, Result, simulate
 from webapp.stats.simulate.bisect_worlds import AS_MODELLED, World
+from webapp.stats.simulate.processes import spread_over
 
 BAD_INPUT = 2
 """Exit code for arguments that make no sense."""
+
+TRIALS_EACH = 20
+"""Trials that are worth a process of their own, which takes a second to start."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Print JSON, or the tables as Markdown; return the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        printed = _printed(options)
-        if printed is not None:
-            for line in printed.lines(trials=options.trials, seed=options.seed):
-                sys.stdout.write(line + "\n")
-                sys.stdout.flush()
-            return 0
-        cell = _cell(options)
-        result = simulate(cell, trials=options.trials, seed=options.seed, policy=options.policy)
+        for line in _lines(options):
+            sys.stdout.write(line + "\n")
+            sys.stdout.flush()
     except StatisticsError as error:
         sys.stderr.write(f"bisection: {error}\n")
         return BAD_INPUT
-    json.dump(as_document(cell, result, options), sys.stdout, indent=1)
-    sys.stdout.write("\n")
     return 0
+
+
+def _lines(options: argparse.Namespace) -> Iterator[str]:
+    """What is printed, each line as soon as it is known."""
+    printed, asked = _printed(options), {"trials": options.trials, "seed": options.seed}
+    cell = None if printed else _cell(options)
+    with spread_over(_processes(options)) as spread:
+        if printed is not None:
+            yield from printed.lines(**asked, spread=spread)
+        elif cell is not None:
+            result = simulate(cell, **asked, policy=options.policy, spread=spread)
+            yield json.dumps(as_document(cell, result, options), indent=1)
+
+
+def _processes(options: argparse.Namespace) -> int:
+    """As many as there are cores, unless a few trials are done before another process is up."""
+    asked: int | None = options.processes
+    worth = max(options.trials // TRIALS_EACH, 1)
+    return min(os.cpu_count() or 1, worth) if asked is None else asked
 
 
 def _printed(options: argparse.Namespace) -> ModuleType | None:
@@ -45,6 +62,8 @@ def _printed(options: argparse.Namespace) -> ModuleType | None:
         return tables
     if options.forecasts:
         return bisect_forecast_table
+    if options.machines:
+        return bisect_team_table
     return bisect_world_table if options.worlds else None
 
 
@@ -56,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--simulate", action="store_true", help="one cell, as JSON")
     what.add_argument("--worlds", action="store_true", help="every world that breaks the model")
+    what.add_argument("--machines", action="store_true", help="several machines or modes at once")
     what.add_argument("--forecasts", action="store_true", help="forecasts against what it took")
     what.add_argument("--table", action="store_true", help="every cell of docs/figures.md")
     parser.add_argument("--commits", type=int, default=64, help="candidates between good and bad")
@@ -85,6 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_world(number)
     number("--trials", type=int, default=200, help="how many bisects")
     number("--seed", type=int, default=1, help="the same seed gives the same answer")
+    number("--processes", type=int, help="play in so many at once (one for each core)")
     return parser
 
 

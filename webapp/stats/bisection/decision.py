@@ -38,10 +38,10 @@ def decide(
             raise OutOfRangeError(f"pending: revision {measure.index} is not in 0 … {plan.bad}")
     data = tally(plan, evidence)
     left = plan.budget.boots - evidence.effort - len(pending)
-    stop = _budget_used(plan, evidence, left, now)
+    stop = budget_used(plan, evidence, left, now)
     wanted = 0 if stop else min(agents, left)
     case = Case(plan, evidence, data, posterior_of(plan, data), tuple(pending), wanted, stop)
-    if failure := evidence.failure or _missing_end(case):
+    if failure := evidence.failure or missing_end(case):
         return case.done(Outcome(Kind.LAB_FAILED, (), 0.0, failure))
     if is_passed(case):
         return searching(case)
@@ -49,7 +49,8 @@ def decide(
     return step if isinstance(step, Decision) else searching(case, step)
 
 
-def _budget_used(plan: Plan, evidence: Evidence, left: int, now: datetime | None) -> str:
+def budget_used(plan: Plan, evidence: Evidence, left: int, now: datetime | None) -> str:
+    """Why no further boot may be asked for, or "". ``left``: boots that the budget still has."""
     budget = plan.budget
     if left <= 0:
         return f"the budget of {budget.boots} boots is used"
@@ -60,7 +61,8 @@ def _budget_used(plan: Plan, evidence: Evidence, left: int, now: datetime | None
     return ""
 
 
-def _missing_end(case: Case) -> str:
+def missing_end(case: Case) -> str:
+    """Why there is nothing to compare with, or ""."""
     for slot, end in ((0, "good"), (case.data.first_bad, "bad")):
         if not case.builds(slot) and not case.measurable(slot):
             return explain.missing_end(end)

@@ -82,11 +82,11 @@ def _lab(plan: Plan, evidence: Evidence, now: Posterior, rng: np.random.Generato
     scale = now.boot_sd / plan.noise.boot_variance(plan.runs) ** 0.5
     noise = Noise(plan.noise.run * scale, plan.noise.boot * scale, now.build_sd)
     lab = SimulatedLab(rng, levels, noise)
-    _draw_builds(lab, plan, evidence.boots)
+    draw_builds(lab, plan, evidence.boots)
     return lab
 
 
-def _draw_builds(lab: SimulatedLab, plan: Plan, boots: tuple[Boot, ...]) -> None:
+def draw_builds(lab: SimulatedLab, plan: Plan, boots: tuple[Boot, ...]) -> None:
     """Effects of the builds that were measured, from what their boots say of them."""
     spread = lab.noise.build**2
     seen: dict[tuple[int, str], tuple[float, float]] = {}

@@ -83,7 +83,7 @@ def weigh(plan: Plan, data: Tally, line: Timeline) -> Joint:
         _with_lab_steps(plan, steady, count, steps.shape[1]),
     ]
     log, mean, variance = (np.concatenate(each, axis=2) for each in zip(*parts, strict=True))
-    log = log + np.log(data.nodes.weight)[:, None, None] + _lab_prior(line, steps.shape[1])
+    log = log + np.log(data.nodes.weight)[:, None, None] + lab_prior(line, steps.shape[1])
     return Joint(log, Fit(log, mean, variance), steady.of(slice(count)))
 
 
@@ -92,7 +92,8 @@ def _beside(line: Timeline) -> Floats:
     return line.after(beside=True) if line.can_step.any() else np.zeros((len(line.value), 0))
 
 
-def _lab_prior(line: Timeline, positions: int) -> Floats:
+def lab_prior(line: Timeline, positions: int) -> Floats:
+    """Log prior (X,) of the states of the lab, then of its step at each of so many places."""
     known = [state.weight for state in line.states]
     shares = [1.0] if line.own.all() else [FOLLOWS, 1 - FOLLOWS]
     each = positions // len(shares)
@@ -170,13 +171,19 @@ def _framed(plan: Plan, none: Floats, fit: Fit) -> tuple[Floats, ...]:
 
 def mixed(fits: list[tuple[float, Fit]]) -> Fit:
     """A mixture of priors with these chances: evidence, mean and variance."""
-    logs = np.stack([fit.log_z + np.log(chance) for chance, fit in fits])
-    total = np.logaddexp.reduce(logs, axis=0)
-    share = np.exp(logs - total)
-    means = np.stack([fit.mean for _, fit in fits])
-    mean = (share * means).sum(axis=0)
-    variances = np.stack([np.broadcast_to(fit.variance, total.shape) for _, fit in fits])
-    return Fit(total, mean, (share * (variances + (means - mean) ** 2)).sum(axis=0))
+    logs = [fit.log_z + np.log(chance) for chance, fit in fits]
+    top = logs[0]
+    for each in logs[1:]:
+        top = np.maximum(top, each)
+    shares = [np.exp(each - top) for each in logs]
+    total = sum(shares[1:], shares[0])
+    shares = [share / total for share in shares]
+    weighed = list(zip(shares, (fit for _, fit in fits), strict=True))
+    mean = sum((share * fit.mean for share, fit in weighed), np.float64(0))
+    variance = sum(
+        (share * (fit.variance + (fit.mean - mean) ** 2) for share, fit in weighed), np.float64(0)
+    )
+    return Fit(top + np.log(total), np.asarray(mean), np.asarray(variance))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,17 +204,27 @@ def two_steps(plan: Plan, data: Tally, steady: Products, gap_prior: Floats) -> T
     i, j = np.triu_indices(len(inner), 1)
     first, second = inner[i], inner[j]
     prior = np.log(2 * STATES[0].weight * gap_prior[first + 1] * gap_prior[second + 1])
+    by_pair = pair_evidence(plan, data, steady, first, second) + prior
+    best = int(np.argmax(by_pair))
+    return TwoSteps(
+        float(np.logaddexp.reduce(by_pair)), (int(first[best]) + 1, int(second[best]) + 1)
+    )
+
+
+def pair_evidence(
+    plan: Plan,
+    data: Tally,
+    steady: Products,
+    first: NDArray[np.intp],
+    second: NDArray[np.intp],
+) -> Floats:
+    """Log evidence (Q,) of steps at both columns of ``steady`` with these numbers."""
     found = []
     for share, chance in SPREADS:
         total, apart = (share * plan.effect) ** 2, (DIFFERENCE_SPREAD * plan.effect) ** 2
         own, shared = (total + apart) / 4, (total - apart) / 4
         half = (plan.effect / 2, plan.effect / 2)
-        found.append(
-            (chance, two_columns(steady, first, second, PairPrior(half, own, shared, own)))
-        )
-    log_z = mixed(found).log_z + np.log(data.nodes.weight)[:, None] + prior
-    by_pair = np.logaddexp.reduce(log_z, axis=0)
-    best = int(np.argmax(by_pair))
-    return TwoSteps(
-        float(np.logaddexp.reduce(by_pair)), (int(first[best]) + 1, int(second[best]) + 1)
-    )
+        prior = PairPrior(half, own, shared, own)
+        found.append((chance, two_columns(steady, first, second, prior)))
+    log_z = mixed(found).log_z + np.log(data.nodes.weight)[:, None]
+    return np.asarray(np.logaddexp.reduce(log_z, axis=0))

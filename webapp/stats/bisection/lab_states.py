@@ -83,7 +83,12 @@ def step_columns(fresh: NDArray[np.bool_], time: Floats) -> Floats:
 
     The first one is between history and the first boot, where there is a history.
     """
+    positions = step_times(fresh, time)
+    return (fresh[:, None] & (time[:, None] >= positions[None, :])).astype(np.float64)
+
+
+def step_times(fresh: NDArray[np.bool_], time: Floats) -> Floats:
+    """The time from which on each of those columns is 1."""
     when = np.unique(time[fresh])
     positions = when if (~fresh).any() else when[1:]
-    positions = positions[:: 1 + len(positions) // MOST_POSITIONS]
-    return (fresh[:, None] & (time[:, None] >= positions[None, :])).astype(np.float64)
+    return positions[:: 1 + len(positions) // MOST_POSITIONS]

@@ -119,15 +119,27 @@ def two_columns(
 def columns_apart(made: Products, chosen: NDArray[np.intp], means: Floats, spreads: Floats) -> Fit:
     """Sets of k columns, ``chosen`` (Q, k), with independent sizes N(``means``, ``spreads``²),
     each (k,): (C, Q).
+
+    K⁻¹ + G is eliminated column by column from the last one, for all sets at once: what is left of
+    the first is the precision of its size.
     """
-    g = made.square[:, chosen[:, :, None], chosen[:, None, :]]
-    y = made.moment[:, chosen]
-    shifted = np.matmul(g, means)
-    b = y - shifted
-    inner = g + np.diag(1 / spreads**2)
-    inverse = np.linalg.inv(inner)
-    sizes = np.matmul(inverse, b[..., None])[..., 0]
-    rss = np.matmul(shifted, means) - 2 * np.matmul(y, means)
-    log_det = np.linalg.slogdet(inner)[1] + 2 * float(np.log(spreads).sum())
-    log_z = made.base[:, None] - 0.5 * (rss + log_det - (b * sizes).sum(axis=-1))
-    return Fit(log_z, means[0] + sizes[..., 0], np.asarray(inverse[..., 0, 0], np.float64))
+    count = chosen.shape[1]
+    square = [
+        [made.square[:, chosen[:, a], chosen[:, b]] for b in range(a + 1)] for a in range(count)
+    ]
+    moment = [made.moment[:, chosen[:, a]] for a in range(count)]
+    rss: Floats = np.zeros(moment[0].shape)
+    for a, b in [(a, b) for a in range(count) for b in range(count) if means[b]]:
+        shift = square[max(a, b)][min(a, b)] * means[b]
+        rss += means[a] * (shift - 2 * made.moment[:, chosen[:, a]]) if a == b else means[a] * shift
+        moment[a] = moment[a] - shift
+    rest = rss + 2 * float(np.log(spreads).sum())
+    for last in reversed(range(count)):
+        pivot = square[last][last] + 1 / spreads[last] ** 2
+        rest += np.log(pivot) - moment[last] * moment[last] / pivot
+        for a in range(last):
+            share = square[last][a] / pivot
+            moment[a] = moment[a] - share * moment[last]
+            for b in range(a + 1):
+                square[a][b] = square[a][b] - share * square[last][b]
+    return Fit(made.base[:, None] - 0.5 * rest, means[0] + moment[0] / pivot, 1 / pivot)

@@ -141,7 +141,9 @@ class Boot:
     """One boot: the median (log percent) of its ``runs``, of which build of which revision.
 
     Boots with the same ``build`` share its effect; "" is the only build of that revision.
-    ``beside``: what it measured of the plan's companions (number, log percent).
+    ``beside``: what it measured of the plan's companions (number, log percent). ``turn``: how many
+    boots its machine made for the bisect before it, where it measures more than this series;
+    −1: as many as this series has.
     """
 
     index: int
@@ -150,6 +152,7 @@ class Boot:
     runs: int = 1
     purpose: Purpose = Purpose.HISTORY
     beside: tuple[tuple[int, float], ...] = ()
+    turn: int = -1
 
     def __post_init__(self) -> None:
         for value in (self.value, *(beside for _, beside in self.beside)):

@@ -119,17 +119,17 @@ def play(plan: Plan, evidence: Evidence, lab: SimulatedLab) -> tuple[Evidence, O
             evidence,
             boots=(*evidence.boots, *_measured(plan, evidence, lab, decision.actions)),
             pinned=(),
-            hours=evidence.hours + sum(_hours(plan, evidence, each) for each in decision.actions),
+            hours=evidence.hours + sum(hours_of(plan, evidence, each) for each in decision.actions),
         )
 
 
 def _measured(
     plan: Plan, evidence: Evidence, lab: SimulatedLab, actions: tuple[Measure, ...]
 ) -> list[Boot]:
-    return [lab.boot(each, _build_key(each, evidence), plan.runs) for each in actions]
+    return [lab.boot(each, build_key(each, evidence), plan.runs) for each in actions]
 
 
-def _build_key(measure: Measure, evidence: Evidence) -> str:
+def build_key(measure: Measure, evidence: Evidence) -> str:
     """The newest build of the revision, or a new one."""
     keys = [boot.build for boot in evidence.boots if boot.index == measure.index]
     if measure.rebuild:
@@ -137,7 +137,8 @@ def _build_key(measure: Measure, evidence: Evidence) -> str:
     return keys[-1] if keys else ""
 
 
-def _hours(plan: Plan, evidence: Evidence, measure: Measure) -> float:
+def hours_of(plan: Plan, evidence: Evidence, measure: Measure) -> float:
+    """Machine hours that a measurement takes, with its build if there is none."""
     built = measure.index in plan.cached or any(
         boot.index == measure.index for boot in evidence.boots
     )

@@ -93,10 +93,10 @@ def posterior_of(plan: Plan, data: Tally) -> Posterior:
         candidates=(1 - plan.doubt) * gaps[gap_of] * data.prior / total,
         equal=equal / (float(equal.sum()) + none),
         none=none / total,
-        two=_chance_of_two(plan, two.log_z, one),
-        two_gaps=_ranges(two.gaps, gap_of),
+        two=chance_of_two(plan.doubt, two.log_z, one),
+        two_gaps=ranges(two.gaps, gap_of),
         gap_of=gap_of,
-        **_figures(plan, data, line, joint, weight / total),
+        **figures(plan, data, line, joint, weight / total),
     )
 
 
@@ -135,17 +135,19 @@ def _prior(plan: Plan, data: Tally) -> Posterior:
     )
 
 
-def _chance_of_two(plan: Plan, log_two: float, log_one: float) -> float:
+def chance_of_two(doubt: float, log_two: float, log_one: float) -> float:
+    """The chance of two steps, from the log evidence of two and that of everything else."""
     if log_two == -inf:
         return 0.0
-    share = (1 - plan.doubt) * TWO_STEPS_PRIOR
+    share = (1 - doubt) * TWO_STEPS_PRIOR
     odds = log_two + log(share / (1 - share)) - log_one
     return 1 / (1 + exp(-odds)) if odds > -700 else 0.0
 
 
-def _ranges(
+def ranges(
     gaps: tuple[int, int] | None, gap_of: NDArray[np.intp]
 ) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """The candidates (first, last) in each of two gaps."""
     if gaps is None:
         return None
     first, second = (np.flatnonzero(gap_of == gap) + 1 for gap in gaps)
@@ -167,7 +169,7 @@ def log_ratio(plan: Plan, data: Tally, step: float) -> float:
     return log(max(with_step, TINY)) - log(max(without, TINY))
 
 
-def _figures(
+def figures(
     plan: Plan, data: Tally, line: Timeline, joint: Joint, chance: Floats
 ) -> dict[str, Any]:
     """Means over all hypotheses, ``chance`` (S, M + 2, X) of each."""

@@ -27,10 +27,11 @@ are not what tells one step from two."""
 
 def searching(case: Case, validation: Validation | None = None) -> Decision:
     """An end that the posterior has reached, else the next revisions to boot."""
-    return _reached(case) or _measure(case, case.now, validation)
+    return reached(case) or _measure(case, case.now, validation)
 
 
-def _reached(case: Case) -> Decision | None:
+def reached(case: Case) -> Decision | None:
+    """What the posterior makes due: an end, or the boots that confirm a name; else None."""
     now = case.now
     if suspicion.is_unexplained(case):
         return case.done(ending.suspected(now, suspicion.unexplained(now)))
@@ -70,6 +71,13 @@ def _measure(case: Case, now: Posterior, validation: Validation | None) -> Decis
     if actions or case.pending:
         text = doubt + explain.searching(case.plan, now, bits, validation)
         return case.go_on(State.SEARCHING, actions, text, validation)
+    return stopped(case, now, bits, doubt, validation)
+
+
+def stopped(
+    case: Case, now: Posterior, bits: float, doubt: str = "", validation: Validation | None = None
+) -> Decision:
+    """The end of a search whose best next boot would tell so many ``bits``."""
     text = doubt + explain.stopped(case.plan, now, case.evidence, case.stop)
     if suspicion.is_suspected(case.now):
         return case.done(ending.suspected(now, suspicion.suspected(case.plan, now) + text))
@@ -79,7 +87,7 @@ def _measure(case: Case, now: Posterior, validation: Validation | None) -> Decis
 
 def _search_boots(case: Case, outlook: Outlook) -> tuple[list[Measure], float]:
     """The boots to ask for, and the bits that the best of all options would tell."""
-    actions = case.pins(Purpose.SEARCHING) or anchors(case) or _between(case)
+    actions = case.pins(Purpose.SEARCHING) or anchors(case) or between(case)
     for measure in actions:
         expect(outlook, measure.index, rebuild=measure.rebuild)
     best = first = best_option(case.plan, outlook, case.evidence.skipped)
@@ -91,7 +99,7 @@ def _search_boots(case: Case, outlook: Outlook) -> tuple[list[Measure], float]:
     return actions, first.bits if first else 0.0
 
 
-def _between(case: Case) -> list[Measure]:
+def between(case: Case) -> list[Measure]:
     """One step or two? A boot between both where two are likelier."""
     now = case.now
     if not case.wanted or now.two_gaps is None or now.two < TWO_DOUBT:

@@ -57,7 +57,8 @@ def tally(plan: Plan, evidence: Evidence) -> Tally:
     slots = _slots(prior)
     odd = odd_boots(plan, evidence.boots, int(np.searchsorted(slots, slots[-1])))
     counted = tuple(boot for i, boot in enumerate(evidence.boots) if i not in odd)
-    rows = build_rows(plan, counted, lambda index: slot_of(slots, index))
+    places = {index: slot_of(slots, index) for index in {boot.index for boot in counted}}
+    rows = build_rows(plan, counted, places.__getitem__)
     slot, boots, precision, mean, _, _ = rows.T
     by_history = noise_nodes(plan.noise, 0.0)
     origin = float(precision @ mean / precision.sum()) if len(mean) else 0.0

@@ -28,7 +28,8 @@ class Timeline:
 
     ``value`` (log percent, from ``origin``; of a companion from its own mean), ``variance`` at the
     noise's estimate, ``slot``, ``build`` (equal: of one build, in one series), ``fresh`` (measured
-    by or during the bisect) and ``time``: its number among those, 0 in the past. ``series``: 0, or
+    by or during the bisect) and ``time``: how many boots the machine
+    made before, 0 in the past. ``series``: 0, or
     the companion's number from 1. ``can_step``: a companion that a commit may move. ``boots``: the
     fresh ones, in order.
     """
@@ -125,7 +126,7 @@ def timeline(plan: Plan, data: Tally) -> Timeline:
         slot=np.array([slot_of(data.slots, boot.index) for boot, _, _ in rows], np.intp),
         build=np.array([builds[_build(boot)] for boot, _, _ in rows], np.intp),
         fresh=np.array([False] * (len(rows) - count) + [True] * count),
-        time=np.concatenate([np.zeros(len(rows) - count), np.arange(count)]),
+        time=np.concatenate([np.zeros(len(rows) - count), _turns(boots[begin:])]),
         series=np.zeros(len(rows), np.intp),
         can_step=np.zeros(len(rows), np.bool_),
         origin=origin,
@@ -163,11 +164,17 @@ def _with_companions(plan: Plan, line: Timeline, builds: int) -> Timeline:
     )
 
 
+def _turns(boots: tuple[Boot, ...]) -> Floats:
+    """When each was measured, in boots of its machine."""
+    return np.array([at if boot.turn < 0 else boot.turn for at, boot in enumerate(boots)], float)
+
+
 def _build(boot: Boot) -> tuple[str, int]:
     return boot.build, 0 if boot.build else boot.index
 
 
 def _mean(plan: Plan, boots: list[Boot]) -> tuple[Boot, float, float]:
-    weights = np.array([1 / plan.noise.boot_variance(boot.runs) for boot in boots])
-    total = float(weights.sum())
-    return boots[0], float(weights @ [boot.value for boot in boots]) / total, 1 / total
+    weights = [1 / plan.noise.boot_variance(boot.runs) for boot in boots]
+    total = sum(weights)
+    mean = sum(weight * boot.value for weight, boot in zip(weights, boots, strict=True)) / total
+    return boots[0], mean, 1 / total

@@ -7,7 +7,9 @@ The noise is known, or estimated from so many revisions of history.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import log1p
 
 import numpy as np
@@ -21,6 +23,7 @@ from webapp.stats.bisection.playing import Beside, SimulatedLab, play
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.simulate.bisect_peers import Answer, git_bisect, pinpoint_like
 from webapp.stats.simulate.bisect_worlds import AS_MODELLED, World, draw_culprits, levels_of
+from webapp.stats.simulate.processes import Spread, here
 
 Floats = NDArray[np.float64]
 
@@ -141,17 +144,29 @@ class Result:
     outside_right: float
 
 
-def simulate(cell: Cell, *, trials: int, seed: int, policy: str = "driftline") -> Result:
+def simulate(
+    cell: Cell, *, trials: int, seed: int, policy: str = "driftline", spread: Spread = here
+) -> Result:
     """Play ``trials`` (≥ 1) bisects; trial i depends on the seed (≥ 0) and i alone.
 
     Raises `OutOfRangeError`.
     """
+    return counted(play_trials(cell, trials=trials, seed=seed, policy=policy, spread=spread))
+
+
+def play_trials(
+    cell: Cell, *, trials: int, seed: int, policy: str = "driftline", spread: Spread = here
+) -> list[Tried]:
+    """How each trial of `simulate` ended."""
     if trials < 1:
         raise OutOfRangeError("trials: at least 1")
     if seed < 0:
         raise OutOfRangeError("seed: 0 or more")
-    generators = (np.random.default_rng([seed, i]) for i in range(trials))
-    return _counted([_try(cell, rng, policy) for rng in generators])
+    return list(spread(partial(_trial, cell, seed, policy), range(trials)))
+
+
+def _trial(cell: Cell, seed: int, policy: str, number: int) -> Tried:
+    return _try(cell, np.random.default_rng([seed, number]), policy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +276,8 @@ def _of_peer(answer: Answer, culprits: tuple[int, ...]) -> Tried:
     return Tried(kind, right, answer.boots, len(answer.blamed))
 
 
-def _counted(tried: list[Tried]) -> Result:
+def counted(tried: Sequence[Tried]) -> Result:
+    """The shares of trials of one cell."""
     counts = Counter(trial.kind for trial in tried)
     single = [trial for trial in tried if trial.kind is Kind.SINGLE]
     ranges = [trial for trial in tried if trial.kind is Kind.RANGE]

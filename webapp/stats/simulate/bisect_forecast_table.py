@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from webapp.stats.bisection.forecast import forecast
+from webapp.stats.bisection.forecast import Forecast, forecast
 from webapp.stats.bisection.playing import play
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.simulate.bisect_cells import Cell, question_of
 from webapp.stats.simulate.bisect_world_table import ROWS
+from webapp.stats.simulate.processes import Spread, here
 
 LEAST_TRIALS = 2
 
@@ -35,30 +37,33 @@ class ForecastCheck:
     below: float
 
 
-def check_forecast(cell: Cell, *, trials: int, seed: int) -> ForecastCheck:
+def check_forecast(cell: Cell, *, trials: int, seed: int, spread: Spread = here) -> ForecastCheck:
     """Forecast and play ``trials`` (≥ 2) bisects of a cell. Raises `OutOfRangeError`."""
     if trials < LEAST_TRIALS or seed < 0:
         raise OutOfRangeError(f"trials: at least {LEAST_TRIALS}; seed: 0 or more")
-    said, took = [], []
-    for i in range(trials):
-        asked = question_of(cell, np.random.default_rng([seed, i]))
-        said.append(forecast(asked.plan, asked.known))
-        took.append(play(asked.plan, asked.known, asked.lab)[0].effort)
-    pairs = list(zip(said, took, strict=True))
+    pairs = list(spread(partial(_forecast_and_effort, cell, seed), range(trials)))
+    said, took = zip(*pairs, strict=True)
     return ForecastCheck(
         median=float(np.mean([one.boots_median for one in said])),
         p90=float(np.mean([one.boots_p90 for one in said])),
-        took=tuple(took),
+        took=took,
         within=sum(boots <= one.boots_p90 for one, boots in pairs) / trials,
         below=sum(boots <= one.boots_median for one, boots in pairs) / trials,
     )
 
 
-def lines(*, trials: int, seed: int) -> Iterator[str]:
+def _forecast_and_effort(cell: Cell, seed: int, number: int) -> tuple[Forecast, int]:
+    """The forecast of one bisect, and the boots that it took."""
+    asked = question_of(cell, np.random.default_rng([seed, number]))
+    expected = forecast(asked.plan, asked.known)
+    return expected, play(asked.plan, asked.known, asked.lab)[0].effort
+
+
+def lines(*, trials: int, seed: int, spread: Spread) -> Iterator[str]:
     """Each line as soon as it is known."""
     yield f"{trials} trials a row, seed {seed}.\n\n{HEAD}"
     for row in ROWS:
-        found = check_forecast(row.cell, trials=trials, seed=seed)
+        found = check_forecast(row.cell, trials=trials, seed=seed, spread=spread)
         cells = [
             row.name,
             f"{found.median:.0f}",

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from webapp.stats.bisection.ending import Kind
 from webapp.stats.simulate.bisect_cells import Cell, Result, simulate
+from webapp.stats.simulate.processes import Spread
 
 KNOWN = {
     "2 %, 0.5/0.5": Cell(64, -2.0, 0.5, 0.5),
@@ -23,29 +25,30 @@ HEAD = (
 )
 
 
-def lines(*, trials: int, seed: int) -> Iterator[str]:
+def lines(*, trials: int, seed: int, spread: Spread) -> Iterator[str]:
     """Each line as soon as it is known."""
+    play = partial(simulate, trials=trials, seed=seed, spread=spread)
     yield f"{trials} trials a cell, seed {seed}.\n\n### Noise known\n\n{HEAD}"
     for name, cell in KNOWN.items():
-        yield _row(name, simulate(cell, trials=trials, seed=seed))
+        yield _row(name, play(cell))
     yield f"\n### Noise known, and nothing measured before\n\n{HEAD}"
     for name, cell in KNOWN.items():
         alone = replace(cell, neighbours=0)
-        yield _row(name, simulate(alone, trials=trials, seed=seed))
+        yield _row(name, play(alone))
     yield f"\n### Noise estimated from {HISTORY} revisions, builds scatter\n\n{HEAD}"
     for build in BUILD_NOISES:
         for name, cell in KNOWN.items():
             estimated = replace(cell, build=build, history=HISTORY)
-            yield _row(f"{name}/{build:g}", simulate(estimated, trials=trials, seed=seed))
+            yield _row(f"{name}/{build:g}", play(estimated))
     yield f"\n### The same with rebuilds\n\n{HEAD}"
     for build in BUILD_NOISES[1:]:
         for name, cell in KNOWN.items():
             again = replace(cell, build=build, history=HISTORY, rebuilds=True)
-            yield _row(f"{name}/{build:g}", simulate(again, trials=trials, seed=seed))
+            yield _row(f"{name}/{build:g}", play(again))
     for policy in ("git-bisect", "pinpoint-like"):
         yield f"\n### {policy}\n\n{HEAD}"
         for name, cell in KNOWN.items():
-            yield _row(name, simulate(cell, trials=trials, seed=seed, policy=policy))
+            yield _row(name, play(cell, policy=policy))
 
 
 def _row(name: str, result: Result) -> str:

@@ -1,11 +1,13 @@
 """The worlds that break the model of a bisect, as one Markdown table with what was before."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from webapp.stats.bisection.ending import Kind
-from webapp.stats.simulate.bisect_cells import Cell, Result, simulate
+from webapp.stats.simulate.bisect_cells import Cell, Result, counted, play_trials
 from webapp.stats.simulate.bisect_worlds import World
+from webapp.stats.simulate.processes import Spread
 
 USUAL = Cell(64, -2.0, 0.5, 0.5)
 
@@ -75,10 +77,16 @@ ROWS = (
 )
 
 COLUMNS = (
-    *("world", "right", "wrong", "innocent named", "range (holds it; median)"),
+    *(
+        "world",
+        "right (each seed)",
+        "wrong (each seed)",
+        "innocent named",
+        "range (holds it; median)",
+    ),
     *(
         "range ≤ 8 that holds it",
-        "more than one",
+        "more than one (each seed)",
         "machine or noise",
         "outside",
         "none",
@@ -89,14 +97,18 @@ COLUMNS = (
 HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
 
 
-def lines(*, trials: int, seed: int) -> Iterator[str]:
-    """Each line as soon as it is known."""
-    yield f"{trials} trials a row, seed {seed}.\n\n{HEAD}"
+def lines(*, trials: int, seed: int, spread: Spread) -> Iterator[str]:
+    """Each line as soon as it is known: ``trials`` of ``seed`` and as many of the next one."""
+    yield f"{trials} trials a row of each of the seeds {seed} and {seed + 1}.\n\n{HEAD}"
     for row in ROWS:
-        yield _line(row, simulate(row.cell, trials=trials, seed=seed))
+        tried = [
+            play_trials(row.cell, trials=trials, seed=each, spread=spread)
+            for each in (seed, seed + 1)
+        ]
+        yield _line(row, counted([*chain(*tried)]), [counted(each) for each in tried])
 
 
-def _line(row: Row, result: Result) -> str:
+def _line(row: Row, result: Result, by_seed: Sequence[Result]) -> str:
     share = result.outcomes
     ranges = f"{share[Kind.RANGE]:.1%}"
     if result.range_right is not None:
@@ -104,12 +116,12 @@ def _line(row: Row, result: Result) -> str:
     named, right = result.stated_90
     cells = [
         row.name,
-        f"{result.right_single:.1%}",
-        f"{result.wrong_single:.1%}",
+        _each(result.right_single, [one.right_single for one in by_seed]),
+        _each(result.wrong_single, [one.wrong_single for one in by_seed]),
         f"{result.innocent:.1%}",
         ranges,
         f"{result.short_range:.1%}",
-        f"{result.several:.1%}",
+        _each(result.several, [one.several for one in by_seed]),
         f"{share[Kind.SUSPECTED]:.1%}",
         f"{share[Kind.OUTSIDE]:.1%}",
         f"{share[Kind.NOT_REPRODUCED] + share[Kind.INCONCLUSIVE]:.1%}",
@@ -119,3 +131,8 @@ def _line(row: Row, result: Result) -> str:
         row.asked,
     ]
     return "| " + " | ".join(cells) + " |"
+
+
+def _each(together: float, by_seed: Sequence[float]) -> str:
+    """A share of all trials, and of those of each seed."""
+    return f"{together:.1%} ({', '.join(f'{share:.1%}' for share in by_seed)})"

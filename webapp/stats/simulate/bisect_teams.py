@@ -1,0 +1,166 @@
+"""Bisects over several simulated machines or modes: the truth of each, and what came of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import log1p
+
+import numpy as np
+
+from webapp.stats.bisection.ending import Kind
+from webapp.stats.bisection.forecast import Forecast
+from webapp.stats.bisection.forecast_together import forecast_together
+from webapp.stats.bisection.playing import SimulatedLab, step_levels
+from webapp.stats.bisection.playing_together import play_together
+from webapp.stats.bisection.subjects import SPARED, SPARED_UNTOLD, Subject
+from webapp.stats.errors import OutOfRangeError
+from webapp.stats.simulate.bisect_cells import Cell, question_of
+from webapp.stats.simulate.bisect_worlds import AS_MODELLED, World
+from webapp.stats.simulate.processes import Spread, here
+
+COMMITS, RUN, BOOT = 64, 0.5, 0.5
+"""As in the worlds of one machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """``step``: what the commit does there, percent; 0: nothing. ``alerted``: the step that a
+    finding says; None: the series has none, and the first member's is looked for.
+    """
+
+    step: float = -2.0
+    alerted: float | None = -2.0
+    machine: str = ""
+    world: World = AS_MODELLED
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """Members on machines of their own unless they name one. ``same_luck``: a build has the same
+    effect on all of them. ``gone``: hours after which the first machine is not there any more.
+    """
+
+    members: tuple[Member, ...]
+    same_luck: bool = False
+    gone: float = np.inf
+
+
+@dataclass(frozen=True, slots=True)
+class TeamTried:
+    """How one trial ended. ``busiest``: boots of the machine that had most of them."""
+
+    kind: Kind
+    right: bool
+    wrong: bool
+    several: bool
+    boots: int
+    busiest: int
+    hours: float
+    stated: float
+
+
+@dataclass(frozen=True, slots=True)
+class TeamResult:
+    """Shares of all trials, and medians."""
+
+    trials: int
+    right: float
+    wrong: float
+    several: float
+    suspected: float
+    nothing: float
+    boots: float
+    busiest: float
+    hours: float
+    hours_p95: float
+    stated_90: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class TeamQuestion:
+    """A bisect that begins: its subjects, their labs, and who is guilty (0: nobody)."""
+
+    subjects: tuple[Subject, ...]
+    labs: tuple[SimulatedLab, ...]
+    culprit: int
+
+
+def team_question(team: Team, rng: np.random.Generator) -> TeamQuestion:
+    """One bisect of a team, not yet begun."""
+    if not team.members:
+        raise OutOfRangeError("members: at least one machine and mode")
+    drawn = int(rng.integers(1, COMMITS + 1))
+    subjects: list[Subject] = []
+    labs: list[SimulatedLab] = []
+    for number, member in enumerate(team.members):
+        alerted = team.members[0].alerted if member.alerted is None else member.alerted
+        cell = Cell(COMMITS, alerted or member.step, RUN, BOOT, world=member.world)
+        asked = question_of(cell, rng)
+        step = 100 * log1p(member.step / 100)
+        asked.lab.levels = step_levels(COMMITS, drawn if step else None, step)
+        if team.same_luck and labs:
+            asked.lab.builds = labs[0].builds
+        name = f"machine {number + 1}"
+        spared = SPARED_UNTOLD if member.alerted is None else SPARED
+        subjects.append(Subject(asked.plan, asked.known, member.machine or name, spared, name))
+        labs.append(asked.lab)
+    moved = any(member.step for member in team.members)
+    return TeamQuestion(tuple(subjects), tuple(labs), drawn if moved else 0)
+
+
+def play_team(team: Team, *, trials: int, seed: int, spread: Spread = here) -> list[TeamTried]:
+    """Play ``trials`` (≥ 1) bisects; trial i depends on the seed (≥ 0) and i alone.
+
+    Raises `OutOfRangeError`.
+    """
+    if trials < 1 or seed < 0:
+        raise OutOfRangeError("trials: at least 1; seed: 0 or more")
+    return list(spread(partial(_trial, team, seed), range(trials)))
+
+
+def _trial(team: Team, seed: int, number: int) -> TeamTried:
+    asked = team_question(team, np.random.default_rng([seed, number]))
+    played = play_together(asked.subjects, asked.labs, {asked.subjects[0].machine: team.gone})
+    outcome, of_machine = played.outcome, dict.fromkeys((one.machine for one in asked.subjects), 0)
+    for subject, evidence in zip(asked.subjects, played.evidence, strict=True):
+        of_machine[subject.machine] += evidence.effort
+    is_single = outcome.kind is Kind.SINGLE
+    right = is_single and outcome.candidates == (asked.culprit,)
+    return TeamTried(
+        kind=outcome.kind,
+        right=right,
+        wrong=is_single and not right,
+        several=outcome.several or outcome.kind is Kind.TWO_STEPS,
+        boots=played.effort,
+        busiest=max(of_machine.values()),
+        hours=played.hours,
+        stated=outcome.probability,
+    )
+
+
+def team_result(tried: Sequence[TeamTried]) -> TeamResult:
+    """The shares and medians of trials of one team."""
+    named = [one for one in tried if one.kind is Kind.SINGLE and one.stated >= 0.9]
+    nothing = (Kind.NOT_REPRODUCED, Kind.INCONCLUSIVE)
+    hours = [one.hours for one in tried]
+    return TeamResult(
+        trials=len(tried),
+        right=float(np.mean([one.right for one in tried])),
+        wrong=float(np.mean([one.wrong for one in tried])),
+        several=float(np.mean([one.several for one in tried])),
+        suspected=float(np.mean([one.kind is Kind.SUSPECTED for one in tried])),
+        nothing=float(np.mean([one.kind in nothing for one in tried])),
+        boots=float(np.median([one.boots for one in tried])),
+        busiest=float(np.median([one.busiest for one in tried])),
+        hours=float(np.median(hours)),
+        hours_p95=float(np.percentile(hours, 95)),
+        stated_90=(len(named), sum(one.right for one in named)),
+    )
+
+
+def forecast_and_hours(team: Team, seed: int, number: int) -> tuple[Forecast, float, int]:
+    """The forecast of one bisect, the hours from start to end and the boots that it took."""
+    asked = team_question(team, np.random.default_rng([seed, number]))
+    expected = forecast_together(asked.subjects)
+    played = play_together(asked.subjects, asked.labs)
+    return expected, played.hours, played.effort
