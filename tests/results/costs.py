@@ -14,11 +14,19 @@ LEVEL = 1_000_000.0
 
 
 def pair(
-    revision: int, ratio: float = 0.98, *, seed: int = 3, hardware: str = "bench/nic", **both: Any
+    revision: int,
+    ratio: float = 0.98,
+    *,
+    seed: int = 3,
+    day: float = 0.01,
+    hardware: str = "bench/nic",
+    **both: Any,
 ) -> list[dict[str, Any]]:
-    """A run without the option and one with it, ``ratio`` times as fast, of one session."""
+    """A run without the option and one with it, ``ratio`` times as fast, of one
+    session; a ``day`` scatters by that, and both sides share it.
+    """
     noise = np.random.default_rng([seed, revision])
-    shared = LEVEL * float(np.exp(noise.normal(0, 0.01)))
+    shared = LEVEL * float(np.exp(noise.normal(0, day)))
     return [
         run_document(
             revision=f"r{revision}",

@@ -41,7 +41,11 @@ class TestComingIntoBeing:
         arrive(pair(300_005))
         series = cost_series()
         assert str(series) == f"freebsd-head bench/nic forwarding+VIMAGE cost of {OPTION} (pps)"
-        assert (series.metric.unit, series.better, series.dirty_from) == ("%", "more", None)
+        assert (series.metric.unit, series.better, series.dirty_from) == (
+            "% of without",
+            "more",
+            None,
+        )
         assert list(costs()) == [f"r{300_001 + at}" for at in range(5)]
 
     def test_the_ratio_is_of_the_session(self) -> None:

@@ -69,7 +69,7 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         return (
             self.on_display()
             .proven()
-            .filter(series__variant=None)
+            .filter(series__variant=None, series__metric__of=None)
             .annotate(is_small=Case(When(SMALL, then=1), default=0))
             .order_by("series__hardware__lab__simulated", "is_small", "-first_detected_at", "-pk")
             .values_list("series__tree__name", "series__metric__name")

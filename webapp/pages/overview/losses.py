@@ -15,6 +15,7 @@ from webapp.alerts.queries import MOST_COMMITS, OpenLoss
 from webapp.bisects.queries import RunningBisect
 from webapp.charts import around, interval_bar, tile
 from webapp.charts.around import Around
+from webapp.charts.cost_text import POINTS, cost_moved, cost_points
 from webapp.charts.text import MARKS, chance, interval, percent
 from webapp.charts.tile import Tile
 from webapp.charts.trend.levels import Level
@@ -95,9 +96,19 @@ class _Loss:
 
     @property
     def _size(self) -> str:
-        size = self.loss.percent
-        text = "beyond figures" if size is None else f"{percent(size)} %"
+        one = self.loss
+        text = "beyond figures" if one.percent is None else f"{percent(one.percent)} %"
+        if one.option:
+            points = cost_points(one.level_before, one.percent, one.direction)
+            text = f"{percent(points)} {POINTS}"
         return f'<span class="g">{MARKS["worse"]}</span> {text}'
+
+    @property
+    def _told(self) -> str:
+        one = self.loss
+        if one.option:
+            return cost_moved(one.level_before, one.level, one.direction)
+        return f"{percent(one.percent)} %"
 
     @property
     def _bar(self) -> str:
@@ -152,7 +163,7 @@ class _Loss:
                 verdict="worse",
                 levels=self._levels,
             ),
-            described=f"{one.mode}: {percent(one.percent)} % at {one.last}",
+            described=f"{one.mode}: {self._told} at {one.last}",
         )
 
     @property
@@ -186,7 +197,9 @@ class _Loss:
         if one.other_mode is not None:
             verdict = str(one.other_verdict)
             word = "also" if verdict == "worse" else "but"
-            size = f"{MARKS[verdict]} {percent(one.other_percent)} %"
+            size = MARKS[verdict]
+            if one.other_percent is not None:
+                size += f" {percent(one.other_percent)} %"
             what = f'{word} {escape(one.other_mode)} <span class="{verdict}">{size}</span>'
             return f"<span>{what}</span>"
         if not one.worse + one.better:

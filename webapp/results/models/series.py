@@ -147,6 +147,14 @@ class Series(models.Model):
         return self.metric.is_cost
 
     @property
+    def subject(self) -> str:
+        """What a sentence calls it: its mode, or ``cost of VIMAGE in forwarding``."""
+        if not self.is_cost:
+            return str(self.mode)
+        option = self.metric.option
+        return f"cost of {option} in {self.mode.parts.without(option)}"
+
+    @property
     def better(self) -> Better:
         """As set for this series, else for its metric, which must be loaded."""
         return "less" if (self.own_better or self.metric.better) == "less" else "more"

@@ -3,7 +3,7 @@
 from webapp.results.queries.neighbours import Neighbour, Neighbours, neighbours_of
 from webapp.results.queries.received import received_by
 from webapp.results.queries.sessions import Session, newest_sessions
-from webapp.results.queries.subjects import series_by_id
+from webapp.results.queries.subjects import series_by_id, subject_sql
 
 __all__ = [
     "Neighbour",
@@ -13,4 +13,5 @@ __all__ = [
     "newest_sessions",
     "received_by",
     "series_by_id",
+    "subject_sql",
 ]

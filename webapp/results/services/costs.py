@@ -28,7 +28,8 @@ FEWEST_REVISIONS = 5
 """Revisions that must have been measured both with and without: the detector asks as many of a
 series before it says anything."""
 
-UNIT = "%"
+UNIT = "% of without"
+"""Of what was measured without the option."""
 
 # One statement for each batch of an analysis, so it must cost nothing where no option exists: the
 # series beside a changed one are found by the index of their uniqueness. Points that disagree take
