@@ -37,18 +37,23 @@ def cost_points(before: float, change_pct: float | None, better: str) -> float |
     return (before if better == "less" else -before) * change_pct / NOTHING
 
 
+def cost_interval(before: float, low: float | None, high: float | None, better: str) -> str:
+    """``[+2.1, +2.9]``, points: what the interval ``low`` to ``high`` of the change of the ratio,
+    percent, is as one of the cost; empty where it is not known.
+    """
+    ends = [cost_points(before, end, better) for end in (low, high)]
+    known = sorted(end for end in ends if end is not None)
+    return interval(*known) if len(known) == len(ends) else ""
+
+
 def cost_sentence(
     before: float, after: float, low: float | None, high: float | None, better: str
 ) -> str:
-    """``rose from 1.2 to 3.7 %, by 2.5 points [+2.1, +2.9]``; the interval where it is known, made
-    of that of the change of the ratio, ``low`` to ``high`` percent.
-    """
+    """``rose from 1.2 to 3.7 %, by 2.5 points [+2.1, +2.9]``, with `cost_interval`."""
     grown = cost(after, better) - cost(before, better)
-    ends = [cost_points(before, end, better) for end in (low, high)]
-    known = sorted(end for end in ends if end is not None)
     text = f"{cost_moved(before, after, better)}, by {percent(abs(grown)).lstrip('+')} {POINTS}"
-    return f"{text} {interval(*known)}" if len(known) == len(ends) else text
+    return f"{text} {cost_interval(before, low, high, better)}".rstrip()
 
 
 def _plain(value: float) -> str:
-    return percent(value).lstrip("+")
+    return percent(value).lstrip("+") if value else "0"

@@ -11,6 +11,7 @@ from django.db import connection
 
 from webapp.alerts.models import Alert
 from webapp.alerts.queries.suspicion import INTERVAL, SURE
+from webapp.charts.cost_text import cost_points
 from webapp.results.queries import subject_sql
 
 MOST_COMMITS = 1000
@@ -219,6 +220,11 @@ class OpenLoss(NamedTuple):
     means: list[float]
     names: list[str]
     segments: list[dict[str, Any]]
+
+    @property
+    def points(self) -> float | None:
+        """By how many points the cost grew; None where it is no cost, or beyond figures."""
+        return cost_points(self.level_before, self.percent, self.direction) if self.option else None
 
     @property
     def is_named(self) -> bool:

@@ -15,7 +15,7 @@ from webapp.alerts.queries import MOST_COMMITS, OpenLoss
 from webapp.bisects.queries import RunningBisect
 from webapp.charts import around, interval_bar, tile
 from webapp.charts.around import Around
-from webapp.charts.cost_text import POINTS, cost_moved, cost_points
+from webapp.charts.cost_text import POINTS, cost_interval, cost_moved
 from webapp.charts.text import MARKS, chance, interval, percent
 from webapp.charts.tile import Tile
 from webapp.charts.trend.levels import Level
@@ -73,7 +73,7 @@ class _Loss:
         return (
             f'<a class="panel card" data-item href="{self._href}"><span class="top">'
             f'<span class="big worse">{self._size}</span>{self._bar}'
-            f'<span class="ci">{interval(one.low, one.high)}</span>{self._pill}</span>'
+            f'<span class="ci">{self._interval}</span>{self._pill}</span>'
             f'<span class="what"><b>{escape(one.mode)}</b> {self._on}</span>'
             f"{self._chart}{self._commit}"
             f'<span class="with"><span>alert {one.number} · {age(self.now - one.opened_at)}</span>'
@@ -99,12 +99,18 @@ class _Loss:
         one = self.loss
         text = "beyond figures" if one.percent is None else f"{percent(one.percent)} %"
         if one.option:
-            points = cost_points(one.level_before, one.percent, one.direction)
-            text = f"{percent(points)} {POINTS}"
+            text = f"{percent(one.points)} {POINTS}"
         return f'<span class="g">{MARKS["worse"]}</span> {text}'
 
     @property
-    def _told(self) -> str:
+    def _interval(self) -> str:
+        one = self.loss
+        if one.option:
+            return cost_interval(one.level_before, one.low, one.high, one.direction)
+        return interval(one.low, one.high)
+
+    @property
+    def _moved(self) -> str:
         one = self.loss
         if one.option:
             return cost_moved(one.level_before, one.level, one.direction)
@@ -163,7 +169,7 @@ class _Loss:
                 verdict="worse",
                 levels=self._levels,
             ),
-            described=f"{one.mode}: {self._told} at {one.last}",
+            described=f"{one.mode}: {self._moved} at {one.last}",
         )
 
     @property

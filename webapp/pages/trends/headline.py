@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from webapp.charts.cost_text import cost_moved
 from webapp.charts.text import half_width
 from webapp.charts.trend import Found, Trend, TrendSeries
 
@@ -15,18 +16,28 @@ def headline(trend: Trend) -> str:
     if not count:
         return "Nothing to draw"
     changes = [(one, found) for one in trend.series for found in one.found if found.is_confirmed]
+    changes = changes or [
+        (one, found) for one in trend.costs for found in one.found if found.is_confirmed
+    ]
     if not changes:
         return f"No proven change in {count} series" if count > 1 else "No proven change"
     last = max(found.index for _, found in changes)
     here = [(one, found) for one, found in changes if found.index == last]
     revision = trend.revisions.names[last]
     if len(here) == 1:
-        return f"{trend.short_name(here[0][0])} {_size(here[0][1])} at {revision}"
+        return f"{_changed(trend, *here[0])} at {revision}"
     sides = [
         _side(trend, here, verdict="worse", one="loses", some="lose"),
         _side(trend, here, verdict="better", one="gains", some="gain"),
     ]
     return f"{len(here)} series changed at {revision}: {', '.join(filter(None, sides))}"
+
+
+def _changed(trend: Trend, series: TrendSeries, found: Found) -> str:
+    """``pf lost 11.4 %``; ``cost of VIMAGE in pf rose from 1.2 to 3.7 %``."""
+    if series.is_cost:
+        return f"The {series.mode} {cost_moved(found.before, found.since, series.better)}"
+    return f"{trend.short_name(series)} {_size(found)}"
 
 
 def _size(found: Found) -> str:
