@@ -141,3 +141,67 @@ def test_what_points_at_a_merged_commit_goes_to_the_alert_that_it_was_merged_int
     found = group(rows, {}, [Assigned(alert=7, series=None, after=15, last=20)], {7: 10})
     told = [(one.alert, one.suspect, [row.finding for row in one.members]) for one in found]
     assert told == [(None, 10, [1]), (7, 20, [2, 3])]
+
+
+class TestCosts:
+    def test_a_cost_sharpens_where_its_parent_changed(self) -> None:
+        rows = [finding(1, 22, 29, series=1), finding(2, 25, 26, series=9, parents=(1, 2))]
+        assert members(rows) == [(26, [1, 2])]
+
+    def test_a_cost_is_no_alert_of_its_own_beside_its_parent(self) -> None:
+        """Another series stabs the parent's interval where the cost's does not reach."""
+        rows = [
+            finding(1, 20, 30, series=1),
+            finding(2, 25, 30, series=9, parents=(1,)),
+            finding(3, 20, 22, series=5),
+        ]
+        assert members(rows) == [(22, [1, 2, 3])]
+
+    def test_of_a_strangers_alert_it_is_told_apart(self) -> None:
+        rows = [finding(2, 25, 30, series=9, parents=(1,)), finding(3, 20, 22, series=5)]
+        assert members(rows) == [(22, [3]), (30, [2])]
+
+    def test_a_parent_that_opens_nothing_joins_the_cost(self) -> None:
+        rows = [
+            finding(1, 20, 30, series=1, is_large=False),
+            finding(2, 25, 28, series=9, parents=(1,)),
+        ]
+        assert members(rows) == [(28, [1, 2])]
+
+    def test_a_cost_says_nothing_of_the_verdict_beside_its_parent(self) -> None:
+        parent = finding(1, 22, 29, series=1, verdict="better")
+        cost = finding(2, 25, 26, series=9, parents=(1, 2))
+        assert [one.verdict for one in group([parent, cost], {})] == ["improvement"]
+        alone = replace(parent, series=7)
+        assert [one.verdict for one in group([alone, cost], {})] == ["mixed"]
+        assert [one.verdict for one in group([cost], {})] == ["regression"]
+
+    @given(many, st.data())
+    def test_costs_never_make_more_alerts_of_their_parents_commits(
+        self, rows: list[Evidence], data: st.DataObject
+    ) -> None:
+        measured = [replace(row, series=at) for at, row in enumerate(rows)]
+        if not measured:
+            return
+        number = st.integers(0, len(measured) - 1)
+        costs = [
+            replace(one, finding=-1 - at, series=1000 + at, parents=(parent,))
+            for at, (one, parent) in enumerate(
+                (data.draw(findings()), data.draw(number)) for _ in range(3)
+            )
+        ]
+        both = [*measured, *costs]
+        groups = group(both, {})
+        opening = {row.finding for one in groups for row in one.openers}
+        for cost in costs:
+            of_parent = [
+                row
+                for row in measured
+                if row.series in cost.parents
+                and row.finding in opening
+                and cost.shares_a_commit_with(row)
+            ]
+            if of_parent:
+                (its,) = [one for one in groups if of_parent[0] in one.members]
+                assert cost in its.members
+                assert sum(cost in one.members for one in groups) == 1

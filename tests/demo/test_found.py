@@ -28,6 +28,7 @@ KINDS = {
     "excursion": Finding.Kind.EXCURSION,
     "slow loss": Finding.Kind.SLOW,
     "noise": Finding.Kind.NOISE,
+    "cost": Finding.Kind.LEVEL,
 }
 """As what each kind is to be found; the others, a drift within the year and an odd sample, are not
 found at all."""
@@ -78,7 +79,7 @@ def test_everything_planted_is_found_as_what_it_is_and_nothing_else(
     assert all(any(is_of(planted, one) for planted in wanted) for one in found)
 
     kinds = Counter(Alert.objects.filter(is_active=True).values_list("kind", flat=True))
-    assert kinds == {"level": 3, "slow": 1, "excursion": 1}
+    assert kinds == {"level": 4, "slow": 1, "excursion": 1}
 
     page = client.get("/trends/").content.decode()
     assert "pf-statefull lost 7.7 to 8.1 % at r363457" in page, "the last change that was planted"

@@ -44,6 +44,7 @@ FATES: dict[type[Model], dict[str, str]] = {
     },
     Series: {
         "results.Measurement.series": HANDLED,
+        "results.CostSamples.series": GOES,
         "results.Point.series": GOES,
         "analysis.SeriesAnalysis.series": GOES,
         "analysis.Checkpoint.series": GOES,
@@ -60,6 +61,7 @@ FATES: dict[type[Model], dict[str, str]] = {
         "results.Point.revision": GOES,
         "results.RevisionAlias.revision": FOLLOWS,
         "results.PlaceProposal.revision": GOES,
+        "results.CostSamples.revision": GOES,
         "results.WaitingRun.chosen": FOLLOWS,
         "results.NameAlias.first": FOLLOWS,
         "results.NameAlias.last": FOLLOWS,

@@ -23,7 +23,8 @@ class Evidence:
     """As much of a finding as grouping needs; positions along one tree.
 
     ``at`` is its likeliest revision, ``is_large`` says that it reaches the threshold in force, and
-    ``has_passed`` that a gate of its own let it through.
+    ``has_passed`` that a gate of its own let it through. Of what an option costs, ``parents`` are
+    the series that it follows from.
     """
 
     finding: int
@@ -35,6 +36,11 @@ class Evidence:
     is_large: bool
     series: int = 0
     has_passed: bool = False
+    parents: tuple[int, ...] = ()
+
+    def shares_a_commit_with(self, other: "Evidence") -> bool:
+        """Whether both suspect some commit."""
+        return max(self.after, other.after) < min(self.last, other.last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +77,9 @@ def group(
 
     ``received`` gives, by position, how many series have a point there: the gate's number of looks.
     What people ``assigned`` is taken out first and makes groups of its own, which come last;
-    ``anchors`` gives the positions where the alerts it was assigned to stand.
+    ``anchors`` gives the positions where the alerts it was assigned to stand. What an option costs
+    repeats what its parents say, and often tells better where: it helps to find the commit, and is
+    never another alert than that of a parent which shares a commit with it.
     """
     rows = sorted(evidence, key=lambda row: (row.last, row.finding))
     passing = _passing(rows, received)
@@ -84,7 +92,7 @@ def group(
             free.append(row)
         else:
             members[alert].append(row)
-    for one in _groups(free, opening):
+    for one in _with_costs(free, opening):
         alert = alert_of_group(one.suspect, assigned)
         if alert is None:
             own.append(one)
@@ -96,12 +104,46 @@ def group(
     ]
 
 
+def _with_costs(rows: Sequence[Evidence], opening: Container[int]) -> list[Group]:
+    """The groups of ``rows``, where a cost that would be apart from its parent comes along."""
+    found = _groups(rows, opening)
+    group_of = {row.finding: at for at, one in enumerate(found) for row in one.members}
+    astray: dict[int, int] = {}
+    for row in rows:
+        first = _repeated(row, rows, opening) if row.parents else None
+        if first is not None and group_of.get(row.finding) != group_of[first]:
+            astray[row.finding] = first
+    if not astray:
+        return found
+    costs = [row for row in rows if row.finding in astray]
+    return [
+        _with(one, [row for row in costs if astray[row.finding] in _findings(one)])
+        for one in _groups([row for row in rows if row.finding not in astray], opening)
+    ]
+
+
+def _repeated(cost: Evidence, rows: Sequence[Evidence], opening: Container[int]) -> int | None:
+    """The finding of a parent that would open an alert and that ``cost`` repeats, the first one;
+    None: it stands alone.
+    """
+    its = (row for row in rows if row.series in cost.parents and row.finding in opening)
+    return next((row.finding for row in its if cost.shares_a_commit_with(row)), None)
+
+
+def _findings(one: Group) -> set[int]:
+    return {row.finding for row in one.members}
+
+
+def _with(one: Group, costs: Sequence[Evidence]) -> Group:
+    return replace(one, joiners=(*one.joiners, *costs)) if costs else one
+
+
 def join(own: Group, assigned: Group) -> Group:
     """``own`` with what people added to it: that counts for the verdict, not for the commit."""
     openers = (*own.openers, *assigned.openers)
     return replace(
         own,
-        verdict=verdict_of(row.verdict for row in openers),
+        verdict=_verdict(openers),
         openers=openers,
         joiners=(*own.joiners, *assigned.joiners),
     )
@@ -127,7 +169,7 @@ def _assigned(alert: int, rows: Sequence[Evidence], opening: Container[int], anc
     suspect = anchor if stays else openers[0].last
     pointing = [row for row in openers if row.after < suspect <= row.last]
     found = _group(suspect, pointing, [row for row in rows if row.finding not in opening])
-    verdict = verdict_of(row.verdict for row in openers)
+    verdict = _verdict(openers)
     return replace(found, openers=tuple(openers), verdict=verdict, alert=alert)
 
 
@@ -157,10 +199,18 @@ def _group(suspect: int, openers: Sequence[Evidence], joiners: Sequence[Evidence
         suspect=suspect,
         after=after,
         likeliest=min(named, key=lambda at: (-named[at], at), default=suspect),
-        verdict=verdict_of(row.verdict for row in openers),
+        verdict=_verdict(openers),
         openers=tuple(openers),
         joiners=tuple(joiners),
     )
+
+
+def _verdict(openers: Sequence[Evidence]) -> AlertVerdict:
+    """What they say together. A cost that rose because the kernel without the option gained is no
+    loss of anybody's: beside a parent it decides nothing.
+    """
+    series = {row.series for row in openers}
+    return verdict_of(row.verdict for row in openers if series.isdisjoint(row.parents))
 
 
 def verdict_of(verdicts: Iterable[str]) -> AlertVerdict:

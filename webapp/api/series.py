@@ -15,7 +15,8 @@ from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.series import PointsOut, SeriesList
 from webapp.api.schemas.types import Asked
 from webapp.api.tables import csv_response
-from webapp.results.models import Point, Series
+from webapp.results.models import Metric, Point, Series
+from webapp.results.queries import Parents, parents_of
 
 router = Router(tags=["series"])
 PARTS = ("tree", "hardware", "mode", "metric")
@@ -66,13 +67,16 @@ class Chosen(Schema):
 @router.get("/series", response={200: SeriesList, 422: ErrorOut}, summary="Series by their parts")
 def list_series(request: HttpRequest, chosen: Query[Chosen]) -> Any:
     """At most `limit` of them, by tree, hardware, mode, metric and variant."""
-    rows = Series.objects.named().with_points().filter(**chosen.filters())
+    named = Series.objects.named().select_related("metric__of")
+    rows = named.with_points().filter(**chosen.filters())
     if chosen.variant == PLAIN:
         rows = rows.plain()
     elif chosen.variant:
         rows = rows.filter(variant__name=chosen.variant)
     ordered = rows.order_by(*(f"{part}__name" for part in (*PARTS, "variant")))
-    return {"series": [series_out(row) for row in ordered[: chosen.limit]]}
+    found = list(ordered[: chosen.limit])
+    parents = parents_of(found)
+    return {"series": [series_out(row, parents.get(row.pk)) for row in found]}
 
 
 @router.get(
@@ -86,7 +90,13 @@ def points(request: HttpRequest, series_id: int) -> Any:
     fresh = get_conditional_response(request, etag=etag(series))
     if fresh is not None:
         return fresh
-    response = _json({"series": series_out(series), **columns(series), **conclusions(series)})
+    response = _json(
+        {
+            "series": series_out(series, parents_of([series]).get(series.pk)),
+            **columns(series),
+            **conclusions(series),
+        }
+    )
     response["ETag"] = etag(series)
     return response
 
@@ -114,8 +124,10 @@ def etag(series: Series) -> str:
     return f'"{series.pk}-{series.version}-{int(series.dirty_from is None)}"'
 
 
-def series_out(series: Series) -> dict[str, Any]:
-    """A series as the API shows it. Needs its subjects loaded."""
+def series_out(series: Series, parents: Parents | None) -> dict[str, Any]:
+    """A series as the API shows it. Needs its subjects loaded, of a cost the metric that it is in
+    too.
+    """
     return {
         "id": series.pk,
         "tree": series.tree.name,
@@ -127,6 +139,19 @@ def series_out(series: Series) -> dict[str, Any]:
         "better": series.better,
         "version": series.version,
         "analysed": series.dirty_from is None,
+        "kind": "cost" if series.is_cost else "measured",
+        "cost": _cost(series.metric, parents),
+    }
+
+
+def _cost(metric: Metric, parents: Parents | None) -> dict[str, Any] | None:
+    if metric.of is None:
+        return None
+    return {
+        "option": metric.option,
+        "metric": metric.of.name,
+        "with_option": parents and parents.with_it,
+        "without_option": parents and parents.without,
     }
 
 
@@ -266,7 +291,9 @@ def _analysis_out(summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def _series(series_id: int) -> Series:
-    return get_object_or_404(Series.objects.named(), pk=bounded(series_id))
+    return get_object_or_404(
+        Series.objects.named().select_related("metric__of"), pk=bounded(series_id)
+    )
 
 
 def _json(content: dict[str, Any]) -> HttpResponse:

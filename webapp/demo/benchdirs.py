@@ -65,7 +65,7 @@ def simulated_files(lab: Lab) -> Written:
     values: list[str] = []
     for run in lab.runs:
         label = f"{run.hardware}/firewalls/results/{SIMULATED_LABEL}"
-        prefix = f"{_image(run)}.{run.workload}"
+        prefix = f"{_image(run)}.{_configuration(run)}"
         values.append(f"{label}/{prefix}.pps")
         files[values[-1]] = value_lines(run.samples)
         files[f"{label}/bench.{prefix}.info"] = _simulated_info(run, committed)
@@ -95,7 +95,7 @@ def _simulated_info(run: LabRun, committed: Mapping[str, datetime]) -> str:
     built = committed[run.revision].strftime(LAB_TIME)
     return (
         f"Image: /simulated/LAB-{_image(run)}-full-amd64.img\n"
-        f"CFG: configs//{run.workload}\n"
+        f"CFG: configs//{_configuration(run)}\n"
         f"FreeBSD simulated {release} FreeBSD {release} #0 {run.revision}: {built}"
         "     simulated@simulated:/SIMULATED  amd64\n"
         f"Start time: {run.measured_at.strftime(LAB_TIME)}\n"
@@ -103,5 +103,10 @@ def _simulated_info(run: LabRun, committed: Mapping[str, datetime]) -> str:
 
 
 def _image(run: LabRun) -> str:
-    """Images are named by the Subversion number alone."""
-    return run.revision.removeprefix("r")
+    """Images are named by the Subversion number, and by the option they were built with."""
+    return run.revision.removeprefix("r") + run.workload.partition("+")[2]
+
+
+def _configuration(run: LabRun) -> str:
+    """The configuration of the machine under test: the same with an option of the kernel."""
+    return run.workload.partition("+")[0]

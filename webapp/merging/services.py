@@ -18,6 +18,7 @@ from webapp.analysis.models import Checkpoint, Comparison, Finding, SeriesAnalys
 from webapp.bisects import services as bisects
 from webapp.events.services import end_twins
 from webapp.results.models import (
+    CostSamples,
     Hardware,
     HardwareFact,
     Mode,
@@ -54,6 +55,7 @@ def _fields(model: type[Any], *names: str) -> list[ForeignKey[Any, Any]]:
 
 GOES_WITH_SERIES = (
     *_fields(Point, "series"),
+    *_fields(CostSamples, "series"),
     *_fields(SeriesAnalysis, "series"),
     *_fields(Checkpoint, "series"),
     *_fields(Comparison, "series"),
@@ -66,6 +68,7 @@ GOES_WITH_HARDWARE = _fields(HardwareFact, "hardware")
 
 GOES_WITH_REVISION = (
     *_fields(Point, "revision"),
+    *_fields(CostSamples, "revision"),
     *_fields(Comparison, "revision", "previous"),
     *_fields(PlaceProposal, "revision"),
     *_fields(Agreement, "after", "likeliest", "last"),

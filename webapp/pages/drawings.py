@@ -37,7 +37,7 @@ def alert_drawing(number: int, asof: str) -> str:
 
 def _title(row: Finding) -> str:
     change = change_within(row.change_pct, row.low_pct, row.high_pct)
-    return f"{row.series.mode}, {row.series.hardware}: {change} %"
+    return f"{row.series.subject}, {row.series.hardware}: {change} %"
 
 
 def bisect_drawing(number: int) -> str:

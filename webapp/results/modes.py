@@ -49,6 +49,11 @@ class ModeName:
                 return ModeName(self.workload, self.traffic, rest), value
         return None
 
+    def without(self, option: str) -> "ModeName":
+        """The mode without this option."""
+        rest = tuple(one for one in self.options if one != option)
+        return ModeName(self.workload, self.traffic, rest)
+
     def __str__(self) -> str:
         traffic = f"@{self.traffic}" if self.traffic else ""
         return self.workload + traffic + "".join(f"+{option}" for option in self.options)

@@ -1,7 +1,7 @@
 // What the server gave, made ready to draw: where each revision stands and each series' values.
 
 // A chart has the columns of the server and for each series xs, ys, lows and highs as drawn. Series
-// with an `is_cost` are ratios in percent and have a lane of their own.
+// under `costs` are ratios in percent and have a lane of their own, with its title.
 export function prepared(columns) {
   const { revisions, axis } = columns;
   const places = axis === "time" ? revisions.time : (revisions.slot ?? revisions.name.map((_, at) => at));
@@ -93,6 +93,6 @@ export function lanesOf(chart, hidden) {
     lanes.set(title, [...(lanes.get(title) ?? []), one]);
   }
   const found = [...lanes].map(([title, series]) => ({ title, series }));
-  for (const one of chart.costs) found.push({ title: `${one.mode}, % (${one.hardware})`, series: [one] });
+  for (const one of chart.costs) found.push({ title: one.title, series: [one] });
   return found.length ? found : [{ title: chart.title, series: [] }];
 }

@@ -10,7 +10,6 @@ import pytest
 from webapp.charts.theme import style_of
 from webapp.charts.trend import svg
 from webapp.charts.trend.columns import columns
-from webapp.charts.trend.cost import costs
 from webapp.charts.trend.levels import Found, Level
 from webapp.charts.trend.trend import (
     Apart,
@@ -206,30 +205,16 @@ def test_hidden_series_are_told_and_not_drawn() -> None:
     assert len(columns(trend)["series"]) == 2
 
 
-def test_the_cost_of_an_option_is_with_over_without_where_both_are() -> None:
-    with_it = a_series(id=8, mode="forwarding+pf", indices=[1, 2], centres=[50.5, 40.0])
-    with_it = replace(with_it, lows=[49.5, None], highs=[51.5, None], counts=[5, 5])
-    (ratio,) = costs([a_series(), with_it], {"forwarding+pf": ("forwarding", "pf")})
-    assert ratio.centres == pytest.approx([50.0, 50.0])
-    assert ratio.indices == [1, 2]
-    # 1 / 50.5 and 1 / 101 are the relative half widths; the root of the sum of their squares
-    assert ratio.highs[0] == pytest.approx(50 * (1 + ((1 / 50.5) ** 2 + (1 / 101) ** 2) ** 0.5))
-    assert ratio.highs[1] is None
-    assert ratio.is_cost
+def test_the_cost_of_an_option_has_a_lane_of_its_own() -> None:
+    ratio = a_series(id=8, mode="cost of pf in forwarding", centres=[98.0, 98.0, 96.3])
+    ratio = replace(ratio, option="pf", better="more", levels=(), found=())
     trend = a_trend(a_series(), costs=[ratio])
-    assert [lane.title for lane in trend.lanes][1].startswith("forwarding: with +pf / without, %")
-
-
-def test_of_other_whiskers_no_interval_of_the_cost_is_made() -> None:
-    with_it = replace(a_series(id=8, mode="forwarding+pf"), centres=[50.0, 50.0, 40.0])
-    known = {"forwarding+pf": ("forwarding", "pf")}
-    (ratio,) = costs([a_series(), with_it], known, has_intervals=False)
-    assert set(ratio.highs) == {None}
-
-
-def test_one_common_revision_is_no_lane() -> None:
-    with_it = a_series(id=8, mode="forwarding+pf", indices=[1], centres=[50.0], counts=[5])
-    assert costs([a_series(), with_it], {"forwarding+pf": ("forwarding", "pf")}) == []
+    assert [lane.title for lane in trend.lanes][1].startswith(
+        "pf costs 3.7 %: cost of pf in forwarding, with in % of without ("
+    )
+    assert columns(trend)["costs"][0]["title"] == trend.lanes[1].title
+    indexed = replace(trend, values=Values.INDEXED, series=[a_series(), ratio])
+    assert indexed.drawn[1].centres == pytest.approx([98.0, 98.0, 96.3])
 
 
 def test_the_same_mode_has_the_same_colour_on_each_machine_and_another_dash() -> None:

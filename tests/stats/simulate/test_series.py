@@ -95,16 +95,21 @@ def test_from_a_noise_event_on_builds_and_runs_scatter_so_many_times_as_much():
     assert after == pytest.approx(3 * before)
 
 
-def test_the_simulated_lab_holds_four_machines_three_modes_and_eight_planted_things():
+def test_the_simulated_lab_holds_five_machines_four_modes_and_nine_planted_things():
     lab = simulated_lab.make_lab()
 
-    assert len({run.hardware for run in lab.runs}) == 4
-    assert {run.workload for run in lab.runs} == {"forwarding", "ipfw-statefull", "pf-statefull"}
-    assert 0.9 * 10 * 120 < len(lab.runs) < 10 * 120
+    assert len({run.hardware for run in lab.runs}) == 5
+    assert {run.workload for run in lab.runs} == {
+        "forwarding",
+        "forwarding+VIMAGE",
+        "ipfw-statefull",
+        "pf-statefull",
+    }
+    assert 0.9 * 12 * 120 < len(lab.runs) < 12 * 120
     assert all(len(run.samples) == 5 for run in lab.runs)
     kinds = [planted.kind for planted in lab.planted]
     assert kinds[:5] == ["step", "mixed", "drift", "outlier", "machine change"]
-    assert kinds[5:] == ["excursion", "slow loss", "noise"]
+    assert kinds[5:] == ["excursion", "slow loss", "cost", "noise"]
 
 
 def test_the_simulated_lab_is_the_same_every_time_and_spans_a_year():

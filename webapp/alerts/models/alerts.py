@@ -52,12 +52,14 @@ class AlertQuerySet(models.QuerySet["Alert"]):
     def by_severity(self, *, hardware: str = "") -> Self:
         """Those with a loss (on the hardware, where given), the largest first. What was lost at one
         revision alone comes after what stands, and what recovered last. A loss beyond the double
-        range has no figure and is the largest.
+        range has no figure and is the largest. What an option costs is none where the rest of its
+        alert improved, and counts where nothing else is lost.
         """
+        is_cost = Q(memberships__finding__series__metric__of__isnull=False)
         lost = Q(
             memberships__finding__verdict="worse",
             memberships__finding__state__in=Finding.ALERTED,
-        )
+        ) & ~(is_cost & Q(verdict=Alert.Verdict.IMPROVEMENT))
         if hardware:
             lost &= Q(memberships__finding__series__hardware__name=hardware)
         counted = self.annotate(losses=Count("memberships", filter=lost))
@@ -66,9 +68,12 @@ class AlertQuerySet(models.QuerySet["Alert"]):
             .annotate(
                 beyond=Count(
                     "memberships",
-                    filter=lost & Q(memberships__finding__change_pct__isnull=True),
+                    filter=lost & ~is_cost & Q(memberships__finding__change_pct__isnull=True),
                 ),
-                loss=Max(Abs("memberships__finding__change_pct"), filter=lost),
+                loss=Coalesce(
+                    Max(Abs("memberships__finding__change_pct"), filter=lost & ~is_cost),
+                    Max(Abs("memberships__finding__change_pct"), filter=lost),
+                ),
                 quiet=Case(
                     When(state=Alert.State.RECOVERED, then=2),
                     When(kind=Alert.Kind.EXCURSION, then=1),

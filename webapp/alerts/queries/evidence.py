@@ -72,7 +72,11 @@ def read_evidence(
         return Read([_known(row, is_large=False) for row in findings])
     if min_effects is None:
         min_effects = MinEffects.of({row.series_id for row in proven}, tree=tree)
-    known = [_known(row, is_large=is_large(row, min_effects)) for row in findings]
+    parents = _parents(findings)
+    known = [
+        _known(row, is_large=is_large(row, min_effects), parents=parents.get(row.series_id, ()))
+        for row in findings
+    ]
     return Read(_with_history(known, findings, holds), _received(proven), _assigned(tree))
 
 
@@ -87,7 +91,24 @@ def is_large(row: Finding, min_effects: MinEffects) -> bool:
     return row.change_pct is None or abs(row.change_pct) >= least
 
 
-def _known(row: Finding, *, is_large: bool) -> KnownFinding:
+def _parents(findings: Sequence[Finding]) -> dict[int, tuple[int, ...]]:
+    """Of each cost (series, by id) that changed: those of the series it follows from that did."""
+    by_subject = {
+        (row.series.hardware_id, row.series.metric_id, str(row.series.mode)): row.series_id
+        for row in findings
+    }
+    costs = {row.series_id: row.series for row in findings if row.series.is_cost}
+    return {
+        pk: tuple(
+            by_subject[subject]
+            for mode in (one.mode.parts, one.mode.parts.without(one.metric.option))
+            if (subject := (one.hardware_id, one.metric.of_id, str(mode))) in by_subject
+        )
+        for pk, one in costs.items()
+    }
+
+
+def _known(row: Finding, *, is_large: bool, parents: tuple[int, ...] = ()) -> KnownFinding:
     evidence = Evidence(
         finding=row.pk,
         after=row.after.position,
@@ -98,6 +119,7 @@ def _known(row: Finding, *, is_large: bool) -> KnownFinding:
         is_large=is_large,
         series=row.series_id,
         has_passed=row.one_build is not None,
+        parents=parents,
     )
     return KnownFinding(
         evidence=evidence,

@@ -11,13 +11,16 @@ from webapp.analysis.models import Finding, FindingQuerySet, SeriesSettings, Ver
 
 
 def findings_of(alerts: Iterable[Alert | int]) -> FindingQuerySet:
-    """What alerts hold: regressions before improvements, each from the largest on."""
+    """What alerts hold: regressions before improvements, each from the largest on; then what
+    options cost, which repeats what was measured.
+    """
+    costs_last = Case(When(series__metric__of=None, then=0), default=1)
     worst_first = Case(When(verdict=Verdict.WORSE, then=0), default=1)
     size = Abs("change_pct").desc(nulls_first=True)
     members = Finding.all_kinds.filter(
         membership__alert__in=list(alerts), state__in=Finding.ALERTED
     )
-    ordered = members.order_by("membership__alert_id", worst_first, size, "pk")
+    ordered = members.order_by("membership__alert_id", costs_last, worst_first, size, "pk")
     return ordered.select_related("membership")
 
 

@@ -11,6 +11,8 @@ from django.db import connection
 
 from webapp.alerts.models import Alert
 from webapp.alerts.queries.suspicion import INTERVAL, SURE
+from webapp.charts.cost_text import cost_points
+from webapp.results.queries import subject_sql
 
 MOST_COMMITS = 1000
 """Known commits of an interval are counted so far."""
@@ -35,9 +37,13 @@ WITH lost AS (
       JOIN LATERAL (SELECT finding.id, finding.series_id, finding.change_pct
                       FROM alerts_alertfinding AS member
                       JOIN analysis_finding AS finding ON finding.id = member.finding_id
+                      JOIN results_series AS series ON series.id = finding.series_id
+                      JOIN results_metric AS metric ON metric.id = series.metric_id
                      WHERE member.alert_id = alert.id AND finding.verdict = 'worse'
                        AND finding.state IN ('one build', 'confirmed', 'recovered')
-                     ORDER BY abs(finding.change_pct) DESC NULLS FIRST, finding.id
+                       AND (metric.of_id IS NULL OR alert.verdict <> 'improvement')
+                     ORDER BY metric.of_id IS NOT NULL, abs(finding.change_pct) DESC NULLS FIRST,
+                              finding.id
                      LIMIT 1) AS worst ON true
       JOIN results_series AS series ON series.id = worst.series_id
       JOIN results_hardware AS hardware ON hardware.id = series.hardware_id
@@ -50,7 +56,8 @@ WITH lost AS (
 )
 SELECT lost.id, lost.kind, lost.state, lost.opened_at, lost.is_fresh, lost.one_build,
        lost.rank, lost.leads = 1, counted.open, counted.fresh, counted.simulated,
-       tree.name, mode.name, series.hardware_id, lost.is_simulated,
+       tree.name, {subject}, metric.option, COALESCE(NULLIF(series.own_better, ''), metric.better),
+       series.hardware_id, lost.is_simulated,
        finding.change_pct, finding.low_pct, finding.high_pct,
        finding.level_before, finding.level, finding.position,
        began_after.name, began_after.position, began.name, began.position,
@@ -82,6 +89,7 @@ SELECT lost.id, lost.kind, lost.state, lost.opened_at, lost.is_fresh, lost.one_b
   JOIN results_series AS series ON series.id = finding.series_id
   JOIN results_tree AS tree ON tree.id = lost.tree_id
   JOIN results_mode AS mode ON mode.id = series.mode_id
+  JOIN results_metric AS metric ON metric.id = series.metric_id
   JOIN results_revision AS after ON after.id = lost.after_id
   JOIN results_revision AS likeliest ON likeliest.id = lost.likeliest_id
   LEFT JOIN LATERAL (
@@ -115,11 +123,13 @@ SELECT lost.id, lost.kind, lost.state, lost.opened_at, lost.is_fresh, lost.one_b
         WHERE member.alert_id = lost.id AND member_finding.id <> lost.finding_id
           AND member_finding.state IN ('one build', 'confirmed', 'recovered')) AS others
   LEFT JOIN LATERAL (
-       SELECT other_mode.name AS mode, beside.verdict, beside.change_pct
+       SELECT {other_subject} AS mode, beside.verdict,
+              CASE WHEN other_metric.of_id IS NULL THEN beside.change_pct END AS change_pct
          FROM alerts_alertfinding AS member
          JOIN analysis_finding AS beside ON beside.id = member.finding_id
          JOIN results_series AS other_series ON other_series.id = beside.series_id
          JOIN results_mode AS other_mode ON other_mode.id = other_series.mode_id
+         JOIN results_metric AS other_metric ON other_metric.id = other_series.metric_id
         WHERE others.worse + others.better = 1
           AND member.alert_id = lost.id AND beside.id <> lost.finding_id
           AND beside.state IN ('one build', 'confirmed', 'recovered') LIMIT 1) AS other ON true
@@ -137,7 +147,9 @@ SELECT lost.id, lost.kind, lost.state, lost.opened_at, lost.is_fresh, lost.one_b
   LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = finding.series_id
  WHERE lost.rank <= %(most)s OR lost.leads = 1
  ORDER BY lost.rank
-"""
+""".format(  # noqa: S608 (names of our own columns; no value of a request is in this text)
+    subject=subject_sql("mode", "metric"), other_subject=subject_sql("other_mode", "other_metric")
+)
 
 OPEN_ON = """
 SELECT series.hardware_id, count(DISTINCT alert.id)
@@ -145,7 +157,9 @@ SELECT series.hardware_id, count(DISTINCT alert.id)
   JOIN alerts_alertfinding AS member ON member.alert_id = alert.id
   JOIN analysis_finding AS finding ON finding.id = member.finding_id
   JOIN results_series AS series ON series.id = finding.series_id
+  JOIN results_metric AS metric ON metric.id = series.metric_id
  WHERE alert.state <> 'resolved' AND alert.state = ANY(%(open)s) AND finding.verdict = 'worse'
+   AND (metric.of_id IS NULL OR alert.verdict <> 'improvement')
    AND finding.state IN ('one build', 'confirmed', 'recovered')
  GROUP BY series.hardware_id
 """
@@ -158,11 +172,13 @@ class OpenLoss(NamedTuple):
     revision, and what may have recovered last; one of them
     ``leads``. ``open``, ``fresh`` (opened since) and ``simulated`` count all of them, shown or not.
     ``percent``, ``low`` and ``high`` are the level against the one before (None: beyond all
-    figures). It began after ``after``, at the latest in ``last``, with ``chance``; ``commits`` of
-    them are known (at most `MOST_COMMITS`; one where a bisect measured its
-    neighbours). ``worse`` and ``better`` count its other findings, and
-    where there is but one, ``other_…`` is it. ``positions``, ``means`` and ``names`` are of the
-    revisions around ``position``, where the finding is; ``segments`` the levels among them.
+    figures). ``mode`` is what a sentence calls its series; with an ``option`` it is what that
+    costs, and levels are ratios in percent, ``direction`` saying which way is better. It began
+    after ``after``, at the latest in ``last``, with ``chance``; ``commits`` of them are known (at
+    most `MOST_COMMITS`; one where a bisect measured its neighbours). ``worse`` and ``better`` count
+    its other findings, and where there is but one, ``other_…`` is it. ``positions``, ``means`` and
+    ``names`` are of the revisions around ``position``, where the finding is; ``segments`` the
+    levels among them.
     """
 
     number: int
@@ -178,6 +194,8 @@ class OpenLoss(NamedTuple):
     simulated: int
     tree: str
     mode: str
+    option: str
+    direction: str
     hardware_id: int
     is_simulated: bool
     percent: float | None
@@ -205,6 +223,11 @@ class OpenLoss(NamedTuple):
     means: list[float]
     names: list[str]
     segments: list[dict[str, Any]]
+
+    @property
+    def points(self) -> float | None:
+        """By how many points the cost grew; None where it is no cost, or beyond figures."""
+        return cost_points(self.level_before, self.percent, self.direction) if self.option else None
 
     @property
     def is_named(self) -> bool:

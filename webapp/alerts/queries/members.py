@@ -90,7 +90,7 @@ SHOWN_MOST = 1000
 @dataclass(slots=True)
 class Members:
     """What an alert holds: the weightiest of its ``findings`` (regressions before improvements,
-    each from the largest on), and how many there are of either kind.
+    each from the largest on, then what options cost), and how many there are of either kind.
     """
 
     findings: list[Finding] = field(default_factory=list)

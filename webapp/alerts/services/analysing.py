@@ -33,11 +33,12 @@ class Analysed:
 @transaction.atomic
 def analyse_dirty_series(*, limit: int = BATCH, only: int | None = None) -> Analysed:
     """Analyse up to ``limit`` series whose points changed, or ``only`` the one with that id, and
-    bring their trees' alerts in line.
+    bring their trees' alerts in line. What options cost follows from the series with and without
+    them: its own series are marked, and are ``more``.
 
     Safe to run twice and in several workers at once: a worker holds the analysis rows of the
     series it works on, others pass them by. Locks are taken in this order: analysis rows, trees,
-    findings, alerts, agreements, series.
+    findings, alerts, agreements, series in the order of their ids.
     """
     results.begin_writing()
     claimed = analysis.claim_series(limit, only)
@@ -50,8 +51,11 @@ def analyse_dirty_series(*, limit: int = BATCH, only: int | None = None) -> Anal
         reconcile_alerts(tree)
         reconcile_agreements(tree)
     wake_at_revisions(trees, now=timezone.now())
+    costs = results.changed_costs(claimed)
+    renewed = results.renew_costs(costs, besides=[*again, *(one.pk for one in claimed)])
     finished = analysis.finish(detected, again=again)
-    return Analysed(len(claimed), finished, more=bool(again) or len(claimed) == limit)
+    more = bool(again) or renewed or len(claimed) == limit
+    return Analysed(len(claimed), finished, more=more)
 
 
 def analyse_apart() -> int:

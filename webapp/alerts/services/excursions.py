@@ -59,10 +59,12 @@ def _odd(alert: Alert) -> Odd:
 
 def _agreeing(tree: int, findings: Sequence[Finding]) -> dict[Odd, list[Finding]]:
     """The losses worth an alert of each machine at each revision where its modes agree, the largest
-    first.
+    first. What an option costs is no mode of its own.
     """
     worse = [
-        row for row in findings if row.verdict == Verdict.WORSE and row.state in Finding.ALERTED
+        row
+        for row in findings
+        if row.verdict == Verdict.WORSE and row.state in Finding.ALERTED and not row.series.is_cost
     ]
     by_odd: dict[Odd, list[Finding]] = defaultdict(list)
     for row in worse:

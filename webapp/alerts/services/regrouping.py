@@ -111,7 +111,7 @@ def _other(row: Alert, number: int) -> Alert:
 
 
 def _findings(row: Alert) -> list[Finding]:
-    parts = ("after", "last", "series__mode", "series__hardware")
+    parts = ("after", "last", "series__mode", "series__hardware", "series__metric")
     return list(findings_of([row]).select_related(*parts).defer("why"))
 
 
@@ -147,8 +147,9 @@ def _refuse_strangers(at: Revision, chosen: Sequence[Finding]) -> None:
     for one in chosen:
         if not one.after.position < at.position <= one.last.position:
             raise TriageError(
-                f"{one.series.mode} on {one.series.hardware} does not suspect {at}, but a commit "
-                f"after {one.after} up to {one.last}; name one of these, or split it off alone."
+                f"{one.series.subject} on {one.series.hardware} does not suspect {at}, but a "
+                f"commit after {one.after} up to {one.last}; name one of these, or split it off "
+                "alone."
             )
 
 
@@ -176,7 +177,7 @@ def _alert_at(at: Revision, row: Alert, chosen: Sequence[Finding]) -> Alert:
 
 
 def _names(findings: Sequence[Finding]) -> str:
-    return ", ".join(f"{one.series.mode} on {one.series.hardware}" for one in findings)
+    return ", ".join(f"{one.series.subject} on {one.series.hardware}" for one in findings)
 
 
 def _with_reason(what: str, reason: str) -> str:

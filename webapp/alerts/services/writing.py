@@ -204,6 +204,6 @@ def store_members(members: Mapping[int, int | None]) -> None:
 
 def names_of(rows: Sequence[Finding]) -> str:
     """The series of findings in a few words, for an event."""
-    named = [f"{row.series.mode} on {row.series.hardware}" for row in rows[:NAMED_IN_AN_EVENT]]
+    named = [f"{row.series.subject} on {row.series.hardware}" for row in rows[:NAMED_IN_AN_EVENT]]
     more = len(rows) - len(named)
     return ", ".join(named) + (f" and {more} more" if more > 0 else "")

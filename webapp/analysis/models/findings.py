@@ -5,7 +5,7 @@ from math import inf
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import Case, F, Max, OuterRef, Q, Subquery, Value, When
+from django.db.models import Case, Exists, F, Max, OuterRef, Q, Subquery, Value, When
 from django.db.models.functions import Abs, Coalesce
 
 from webapp.analysis.models.analysis import SeriesSettings
@@ -69,7 +69,7 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         return (
             self.on_display()
             .proven()
-            .filter(series__variant=None)
+            .filter(series__variant=None, series__metric__of=None)
             .annotate(is_small=Case(When(SMALL, then=1), default=0))
             .order_by("series__hardware__lab__simulated", "is_small", "-first_detected_at", "-pk")
             .values_list("series__tree__name", "series__metric__name")
@@ -88,6 +88,15 @@ class FindingQuerySet(models.QuerySet["Finding"]):
             )
         )
         return self.annotate(build=Subquery(runs.order_by("build_id").values("build_id")[:1]))
+
+    def beside_what_was_measured(self) -> Self:
+        """Without what options cost at revisions where something that was measured changed: the
+        cost repeats it.
+        """
+        measured = Finding.objects.live().filter(
+            revision=OuterRef("revision"), series__metric__of=None
+        )
+        return self.exclude(Q(series__metric__of__isnull=False) & Exists(measured))
 
     def of_revision(self, revision: Revision) -> Self:
         """Those whose likeliest first revision it is."""
@@ -120,11 +129,14 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         return list(dict.fromkeys(row["revision_id"] for row in rows))
 
     def largest_of_each_revision(self) -> Self:
-        """One for each revision: worse before better, confirmed before candidate, then by size."""
+        """One for each revision: worse before better, confirmed before candidate, then by size;
+        what an option costs where nothing else is found.
+        """
+        cost = Case(When(series__metric__of=None, then=0), default=1)
         worse = Case(When(verdict=Verdict.WORSE, then=0), default=1)
         proven = Case(When(state__in=Finding.PROVEN, then=0), default=1)
         size = Abs("change_pct").desc(nulls_first=True)
-        return self.order_by("revision_id", worse, proven, size, "pk").distinct("revision_id")
+        return self.order_by("revision_id", cost, worse, proven, size, "pk").distinct("revision_id")
 
     def with_revisions(self) -> Self:
         """With every revision that a sentence about a finding names."""

@@ -28,6 +28,7 @@ from webapp.analysis.queries.sides import (
 )
 from webapp.events.queries import ONE_EPOCH, Epochs, epochs_of
 from webapp.results.models import (
+    CostSamples,
     LeftOut,
     Measurement,
     Point,
@@ -38,11 +39,11 @@ from webapp.stats.compare import Samples, pool
 
 SAME_POINT = {"series": OuterRef("series"), "revision": OuterRef("run__revision")}
 MOST_VARIANTS_NAMED = 5
-MEASURED = (
-    *("series_id", "samples", "boots", "left_out", "validity"),
-    *("run__session", "run__build_id"),
-)
+RATIOS = ("series_id", "samples", "boots", "run__session", "run__build_id")
+MEASURED = (*RATIOS, "left_out", "validity")
 """The columns that a set is made of."""
+
+Rows = Sequence[Measurement] | Sequence[CostSamples]
 
 
 FactsOf = Callable[[Iterable[Series]], Mapping[int, SeriesFacts]]
@@ -137,13 +138,15 @@ def _sets(
     """By what rows are matched. Series that no side had before are added to ``known``."""
     side, revision = wanted.side, wanted.revision
     of_kernel = Q(series__variant__name=side.variant) if side.variant else Q(series__variant=None)
-    rows = list(_measured(wanted, of_kernel & _fixed(side, free)))
+    rows: Rows = list(_measured(wanted, of_kernel & _fixed(side, free)))
+    if not rows and side.metric and not side.variant:
+        rows = list(_costs(wanted, _fixed(side, free)))
     if not rows and side.mode and not side.variant:
         # An address from before rules told the options of a mode from variants of the kernel
         sent = Q(run__as_sent__mode=side.mode)
         rows = list(_measured(wanted, sent & _fixed(side, {*free, MODE})))
     _add_series(known, rows)
-    of_series: dict[int, list[Measurement]] = defaultdict(list)
+    of_series: dict[int, list[Measurement | CostSamples]] = defaultdict(list)
     for row in rows:
         if matched_mode(side, known[row.series_id].mode.parts, compared):
             of_series[row.series_id].append(row)
@@ -193,7 +196,22 @@ def _measured(wanted: _Wanted, fixed: Q) -> Iterable[Measurement]:
     )
 
 
-def _add_series(known: dict[int, Series], rows: Iterable[Measurement]) -> None:
+def _costs(wanted: _Wanted, fixed: Q) -> Iterable[CostSamples]:
+    """The same of what an option costs, which a side names by its metric."""
+    asof, samples = wanted.asof, CostSamples.objects
+    counted = samples.counted_at(asof) if asof else samples.counted()
+    if wanted.only is not None:
+        counted = counted.filter(series__in=wanted.only)
+    return (
+        counted.filter(fixed, run__revision=wanted.revision)
+        .annotate(disagrees=Exists(Point.objects.that_disagree().filter(**SAME_POINT)))
+        .select_related("run")
+        .only(*RATIOS)
+        .in_pooling_order()
+    )
+
+
+def _add_series(known: dict[int, Series], rows: Rows) -> None:
     """Those of ``rows``, each once for all sides: most are of several."""
     missing = {row.series_id for row in rows} - known.keys()
     if missing:
@@ -215,7 +233,9 @@ def _measured_variants(side: Side, revision: Revision) -> str:
     return f"; variants are measured there: {', '.join(written[:MOST_VARIANTS_NAMED])}{more}"
 
 
-def _pool(wanted: _Wanted, series: Series, rows: Sequence[Measurement]) -> _Found | None:
+def _pool(
+    wanted: _Wanted, series: Series, rows: Sequence[Measurement | CostSamples]
+) -> _Found | None:
     """The samples of one side in one ``series`` that count; None: none does. Runs that disagree are
     told apart by asking for one session, unless that holds several.
     """
@@ -226,7 +246,7 @@ def _pool(wanted: _Wanted, series: Series, rows: Sequence[Measurement]) -> _Foun
         return None
     samples = pool((values, boots, row.run.build_id) for row, values, boots in counting)
     left_out = LeftOut.of_measurements((len(row.samples), row.left_out, row.marks) for row in rows)
-    disagrees: bool = rows[0].disagrees  # type: ignore[attr-defined]
+    disagrees = bool(getattr(rows[0], "disagrees"))  # noqa: B009 (annotated by both reads)
     sessions = tuple(dict.fromkeys(sorted(row.run.session for row, _, _ in counting)))
     is_one = bool(side.session) and len(counting) == 1
     is_former = bool(side.mode and not side.options) and side.mode != series.mode.name

@@ -75,7 +75,7 @@ SELECT side.number - 1, point.series_id, machine.id, machine.name, machine.displ
  WHERE COALESCE(variant.name, '') = side.variant
    AND (side.hardware = '' OR machine.name = side.hardware)
    AND (side.mode = '' OR mode.name = side.mode)
-   AND (side.metric = '' OR metric.name = side.metric)
+   AND (metric.name = side.metric OR side.metric = '' AND metric.of_id IS NULL)
 """
 
 

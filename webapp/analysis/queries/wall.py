@@ -51,7 +51,7 @@ SELECT series.id, series.tree_id, tree.name, series.hardware_id, mode.name, metr
          ORDER BY finding.position DESC LIMIT 1)
        ORDER BY position DESC LIMIT 1) AS found ON true
   LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
- WHERE series.variant_id IS NULL
+ WHERE series.variant_id IS NULL AND metric.of_id IS NULL
  ORDER BY tree.name, mode.name, metric.name, series.id
 """
 
@@ -147,7 +147,9 @@ class WallTile(NamedTuple):
 
 
 def wall_series(*, counted: int) -> list[WallSeries]:
-    """Every series of the plain kernel that has a point, by tree and mode, in one statement."""
+    """Every measured series of the plain kernel that has a point, by tree and mode, in one
+    statement.
+    """
     with connection.cursor() as cursor:
         cursor.execute(SERIES, {"counted": counted})
         return [WallSeries._make(row) for row in cursor.fetchall()]

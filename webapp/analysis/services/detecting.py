@@ -10,14 +10,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from django.db import connection
-
 from webapp.analysis.models import SeriesAnalysis
 from webapp.analysis.services import checkpoints
 from webapp.analysis.services.epoch_states import EpochStates, joined, present_all, resume
 from webapp.analysis.services.slow_parts import SlowPart, parts_of
 from webapp.events.queries import Epochs
 from webapp.results.models import Series, counted
+from webapp.results.services import fetch_rows
 from webapp.stats import agreeing, changes, decisive, detector
 from webapp.stats.levels import Finding as Found
 from webapp.stats.levels import Findings
@@ -43,9 +42,9 @@ SELECT point.series_id, point.position, revision.name,
        OFFSET 0) AS point
  CROSS JOIN LATERAL (
        SELECT run.uuid, run.measured_at, run.build_id,
-              measurement.samples, measurement.boots, measurement.left_out
+              measurement.samples, measurement.boots, {left_out} AS left_out
          FROM results_run AS run
-         JOIN results_measurement AS measurement
+         JOIN {table} AS measurement
            ON measurement.run_id = run.id AND measurement.series_id = point.series_id
         WHERE run.revision_id = point.revision_id AND run.mode_id = series.mode_id
           AND run.hardware_id = series.hardware_id AND run.withdrawn_at IS NULL
@@ -58,6 +57,12 @@ SELECT point.series_id, point.position, revision.name,
           AND run.measured_at >= late.since AND point.position < late.start)
  ORDER BY point.series_id, point.position, run.uuid
 """
+SAMPLES_OF = {
+    False: SAMPLES_FROM.format(table="results_measurement", left_out="measurement.left_out"),
+    True: SAMPLES_FROM.format(table="results_costsamples", left_out="NULL::int[]"),
+}
+"""By whether a series is what an option costs."""
+
 Row = tuple[int, int, str, list[float], list[int] | None, str, list[int] | None]
 
 
@@ -100,7 +105,8 @@ def detect_changes(
     """
     checkpoints.delete_outdated(claimed)
     resumed = resume(claimed, epochs)
-    points = _points_after(resumed)
+    costs = {series.pk for series in claimed if series.is_cost}
+    points = _points_after(resumed, costs)
     several = [pk for pk, one in resumed.items() if one.first_whole and one.epochs.starts]
     stored_pairs = _first_pairs_of(several)
     kept: list[checkpoints.Kept] = []
@@ -130,13 +136,17 @@ def _detected(
     starts: Sequence[int],
 ) -> Detected:
     told = joined(by_epoch)
-    recent = agreeing.recent_of(states[-1].fold, series.better)
     analyses = [one.analysis for one in by_epoch]
     parts = {
         at: its
         for one, state in zip(by_epoch, states, strict=True)
         for at, its in parts_of(one.others, state).items()
     }
+    if series.is_cost:  # it repeats the series it came from: nothing else may lean on it
+        return Detected(
+            series, told.analysis, None, first, told.others, analyses, starts, parts=parts
+        )
+    recent = agreeing.recent_of(states[-1].fold, series.better)
     faint = [
         each
         for one, state in zip(by_epoch, states, strict=True)
@@ -155,7 +165,7 @@ def _first_pairs(
 ) -> FirstPairs | None:
     """Of every epoch that was read from its first point on, after those of the epochs before it."""
     whole = [its for number, its in known.by_epoch(points) if number >= known.first_whole]
-    if not whole:
+    if not whole or series.is_cost:  # its builds scatter otherwise than those the belief is about
         return None if known.first_whole else FirstPairs([], [])
     begin = whole[0][0].position
     asked = [at for at in stored.asked if at < begin] if stored else []
@@ -203,21 +213,33 @@ def _builds(point: changes.Point) -> tuple[decisive.Build, ...]:
     return tuple(build for build in found if build is not None)
 
 
-def _points_after(resumed: Mapping[int, EpochStates]) -> dict[int, list[changes.Point]]:
-    """The points of each series (id) that its states do not hold, without late runs."""
-    ids = sorted(resumed)
+def _points_after(
+    resumed: Mapping[int, EpochStates], costs: Collection[int]
+) -> dict[int, list[changes.Point]]:
+    """The points of each series (id) that its states do not hold, without late runs. Those of
+    ``costs`` are read apart; no query where there are none.
+    """
+    points: dict[int, list[changes.Point]] = {}
+    for is_cost, statement in SAMPLES_OF.items():
+        ids = sorted(pk for pk in resumed if (pk in costs) == is_cost)
+        for (pk, position, name), group in groupby(
+            _rows_after(statement, ids, resumed), key=lambda row: row[:3]
+        ):
+            counting = [row for row in group if counted(row[3], row[4], row[6])[0]]
+            if counting:  # late runs aside, none may be left
+                points.setdefault(pk, []).append(_point(position, name, counting))
+    return points
+
+
+def _rows_after(
+    statement: str, ids: Sequence[int], resumed: Mapping[int, EpochStates]
+) -> Iterable[Row]:
+    if not ids:
+        return []
     after = [-1 if (last := resumed[pk].position) is None else last for pk in ids]
     late = [(pk, *one) for pk in ids for one in resumed[pk].epochs.late_runs]
     columns = [list(column) for column in zip(*late, strict=True)] or [[], [], []]
-    with connection.cursor() as cursor:
-        cursor.execute(SAMPLES_FROM, [ids, after, *columns])
-        rows: Iterable[Row] = cursor.fetchall()
-    points: dict[int, list[changes.Point]] = {}
-    for (pk, position, name), group in groupby(rows, key=lambda row: row[:3]):
-        counting = [row for row in group if counted(row[3], row[4], row[6])[0]]
-        if counting:  # late runs aside, none may be left
-            points.setdefault(pk, []).append(_point(position, name, counting))
-    return points
+    return fetch_rows(statement, ids, after, *columns)
 
 
 def _point(position: int, name: str, rows: Sequence[Row]) -> changes.Point:

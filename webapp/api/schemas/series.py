@@ -1,19 +1,30 @@
 """Series, their points, and what was found in them."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from ninja import Schema
-from pydantic import (
-    BaseModel,
-)
+from pydantic import BaseModel
 
 from webapp.api.schemas.comparisons import LeftOutOut
+
+
+class CostOut(Schema):
+    """What a series is the cost of: the `option`, in the other `metric`. It is computed from the
+    series (ids) `with_option` and `without_option`; null where there is such a one no more.
+    """
+
+    option: str
+    metric: str
+    with_option: int | None
+    without_option: int | None
 
 
 class SeriesOut(Schema):
     """A series; `version` grows with its points. `variant` is what its kernels were built from
     besides their revisions, empty for plain ones; nothing is looked for in series of variants.
+    `kind` is `measured`, or `cost` where `cost` says what of: values with an option in percent of
+    those without. Nobody uploads such a series.
     """
 
     id: int
@@ -26,6 +37,8 @@ class SeriesOut(Schema):
     better: str
     version: int
     analysed: bool
+    kind: Literal["measured", "cost"]
+    cost: CostOut | None
 
 
 class SeriesList(Schema):

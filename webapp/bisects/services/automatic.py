@@ -63,6 +63,7 @@ def _start(alert: int, tree: int, now: datetime) -> int | None:
         or row.one_build
         or not row.suspects_commits
         or worst is None
+        or worst.series.is_cost
         or not worst.change_pct
         or not _has_several(row)
     ):

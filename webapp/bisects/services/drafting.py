@@ -57,6 +57,7 @@ def draft_bisect(
     Raises BisectError, naming the field and the remedy.
     """
     at = now or timezone.now()
+    _refuse_cost(series)
     settings = BisectSettings.objects.filter(tree=series.tree_id).first() or BisectSettings()
     boots, hours = _budget(settings, most_boots, most_hours)
     bisect = Bisect(
@@ -80,6 +81,16 @@ def draft_bisect(
     epochs = epochs_of([series]).get(series.pk, ONE_EPOCH)
     crosses = epochs.part(good.position, bad.position)
     return Draft(bisect, revisions, _with_noise(bisect), crosses)
+
+
+def _refuse_cost(series: Series) -> None:
+    """A job measures one mode; what an option costs follows from two."""
+    if series.is_cost:
+        raise BisectError(
+            f"Metric: the {series.subject} follows from two series, and a job measures one. Bisect "
+            f"{series.metric.of} of {series.mode} instead; its step is the same where the mode "
+            "without the option stayed as it was."
+        )
 
 
 def _budget(settings: BisectSettings, boots: int | None, hours: float | None) -> tuple[int, float]:

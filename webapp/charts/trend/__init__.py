@@ -2,7 +2,6 @@
 
 from webapp.charts.trend.alerts import AlertMark, distinct
 from webapp.charts.trend.columns import columns
-from webapp.charts.trend.cost import costs
 from webapp.charts.trend.legend import Entry, legend
 from webapp.charts.trend.levels import Found, Level
 from webapp.charts.trend.markers import Marker, MarkerKind
@@ -34,7 +33,6 @@ __all__ = [
     "Values",
     "Whiskers",
     "columns",
-    "costs",
     "distinct",
     "draw",
     "legend",

@@ -36,7 +36,11 @@ def columns(trend: Trend) -> Json:
             | ({"factor": one.factor} if is_indexed else {})
             for one in trend.series
         ],
-        "costs": [_series(one, name=one.mode, has_whiskers=has_whiskers) for one in trend.costs],
+        "costs": [
+            _series(one, name=one.mode, has_whiskers=has_whiskers)
+            | {"title": trend.cost_title(one)}
+            for one in trend.costs
+        ],
         "alerts": [_alert(one) for one in trend.alerts],
         "markers": [_marker(one) for one in trend.beside],
     }

@@ -11,6 +11,7 @@ from functools import cached_property
 from math import ceil, floor, isfinite
 from typing import NamedTuple
 
+from webapp.charts.cost_text import cost_figure
 from webapp.charts.scale import y_range
 from webapp.charts.text import better_text
 from webapp.charts.theme import SeriesStyle
@@ -100,8 +101,8 @@ class TrendSeries:
     change detector concludes, ``found`` in order along the tree; ``marks`` are its findings of
     other kinds. Points whose runs disagree are ``apart``. ``left_out`` says by the index of a point
     how many samples of its runs do not count, and why. ``single`` is what a series of one revision
-    tells; ``detects`` and ``noise`` are texts. ``is_cost`` is no series but the ratio of two, in
-    percent.
+    tells; ``detects`` and ``noise`` are texts. Of what an option costs, ``option`` is that, values
+    are ratios in percent, ``better`` says which way, and ``mode`` is what a sentence calls it.
     """
 
     id: int
@@ -122,7 +123,19 @@ class TrendSeries:
     single: str = ""
     detects: str = ""
     noise: str = ""
-    is_cost: bool = False
+    option: str = ""
+    better: str = ""
+
+    @property
+    def is_cost(self) -> bool:
+        """Whether it is what an option costs: the ratio of two series, in percent."""
+        return bool(self.option)
+
+    @property
+    def title(self) -> str:
+        """Of a cost: ``VIMAGE costs 3.7 %``, by its newest level, else its newest ratio."""
+        ratio = self.newest if self.level is None else self.level
+        return f"{self.option} costs {cost_figure(ratio, self.better)}"
 
     @property
     def level(self) -> float | None:
@@ -146,15 +159,17 @@ class TrendSeries:
 
     @property
     def factor(self) -> float | None:
-        """What makes its first centre 100; None when that is not above zero."""
+        """What makes its first centre 100; None when that is not above zero. A ratio stays one."""
+        if self.is_cost:
+            return 1.0
         base = self.centres[0] if self.centres else 0.0
         return INDEX_BASE / base if isfinite(base) and base > 0 else None
 
     def indexed(self) -> "TrendSeries | None":
         """The same series with its first centre as 100; None when that is not above zero."""
         factor = self.factor
-        if self.is_cost or factor is None:
-            return self if self.is_cost else None
+        if factor is None:
+            return None
         return replace(
             self,
             centres=[value * factor for value in self.centres],
@@ -224,8 +239,14 @@ class Trend:
         groups: dict[str, list[TrendSeries]] = {}
         for one in self.drawn:
             groups.setdefault(getattr(one, key) if key else self.y_title, []).append(one)
-        costs = [Lane(f"{one.mode}, % ({one.hardware})", [one]) for one in self.costs]
+        costs = [Lane(self.cost_title(one), [one]) for one in self.costs]
         return [*(Lane(title, its) for title, its in groups.items()), *costs]
+
+    def cost_title(self, one: TrendSeries) -> str:
+        """``VIMAGE costs 3.7 % since r317849: cost of VIMAGE in pf, % of without (Atom/i350)``."""
+        change = one.last_change
+        since = f" since {self.revisions.names[change.index]}" if change else ""
+        return f"{one.title}{since}: {one.mode}, with in % of without ({one.hardware})"
 
     @cached_property
     def extent(self) -> tuple[float, float]:

@@ -43,12 +43,15 @@ WITH wanted AS (
     SELECT * FROM unnest(%s::bigint[], %s::timestamptz[]) AS given (series_id, since)
 ), measured AS MATERIALIZED (
     SELECT measurement.series_id, revision.position, run.measured_at
-      FROM results_measurement AS measurement
+      FROM (SELECT series_id, run_id FROM results_measurement WHERE series_id = ANY(%s)
+             UNION ALL
+            SELECT series_id, run_id FROM results_costsamples WHERE series_id = ANY(%s)
+           ) AS measurement
       JOIN results_run AS run ON run.id = measurement.run_id AND run.withdrawn_at IS NULL
       JOIN results_point AS point
         ON point.series_id = measurement.series_id AND point.revision_id = run.revision_id
       JOIN results_revision AS revision ON revision.id = run.revision_id
-     WHERE measurement.series_id = ANY(%s) AND run.measured_at IS NOT NULL
+     WHERE run.measured_at IS NOT NULL
 ), starts AS (
     SELECT wanted.series_id, wanted.since, max(measured.position) + 1 AS start
       FROM wanted JOIN measured USING (series_id)
@@ -131,7 +134,7 @@ def _beginnings(timed: Sequence[tuple[int, datetime]]) -> list[Beginning]:
         return []
     ids, times = zip(*timed, strict=True)
     with connection.cursor() as cursor:
-        cursor.execute(BEGINNINGS, [list(ids), list(times), sorted(set(ids))])
+        cursor.execute(BEGINNINGS, [list(ids), list(times), list(ids), list(ids)])
         return list(cursor.fetchall())
 
 

@@ -22,6 +22,11 @@ def keep_comparison(
         SideError: a side cannot be found, or nothing was measured on every one.
     """
     table = compare_sides(sides, asof)
+    if table.rows and any(row.metric.is_cost for row in table.rows):
+        raise SideError(
+            "what an option costs is computed from two series and changes with either: keep the "
+            "comparison of the mode with and without the option instead"
+        )
     if not table.rows:
         raise SideError("nothing was measured on every side: there is nothing to keep")
     experiment = Experiment.objects.create(

@@ -5,6 +5,7 @@ import re
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import Suspicion
 from webapp.analysis.models import Finding, Verdict
+from webapp.charts.cost_text import POINTS, cost_points, cost_sentence
 from webapp.charts.text import MINUS, chance, finding_sentence, largest_parts, percent
 from webapp.notifications.mails.facts import AlertFacts
 from webapp.results.models import Point
@@ -27,14 +28,17 @@ def one_line(text: str, most: int) -> str:
 
 
 def series_phrase(finding: Finding) -> str:
-    """``pf on Atom/T540``, and that it is simulated where it is."""
+    """``pf on Atom/T540``, and that it is simulated where it is; ``cost of VIMAGE in pf on …``."""
     hardware = finding.series.hardware
     simulated = " (simulated)" if hardware.lab.simulated else ""
-    return f"{finding.series.mode} on {hardware}{simulated}"
+    return f"{finding.series.subject} on {hardware}{simulated}"
 
 
 def size(finding: Finding) -> str:
-    """``11.4 % slower [−12.3, −10.5]``."""
+    """``11.4 % slower [−12.3, −10.5]``; of a cost ``rose from 1.2 to 3.7 %, by 2.5 points …``."""
+    if finding.series.is_cost and finding.change_pct is not None:
+        levels, ends = (finding.level_before, finding.level), (finding.low_pct, finding.high_pct)
+        return cost_sentence(*levels, *ends, finding.series.better)
     return finding_sentence(
         percent=finding.change_pct,
         low=finding.low_pct,
@@ -44,12 +48,21 @@ def size(finding: Finding) -> str:
     )
 
 
+def series_is(finding: Finding) -> str:
+    """``pf on Atom/T540 is 11.4 % slower …``, ``cost of VIMAGE in pf on Atom/T540 rose from …``."""
+    is_changed = finding.series.is_cost or finding.change_pct is None
+    verb = "" if is_changed else "is "
+    return f"{series_phrase(finding)} {verb}{size(finding)}"
+
+
 def subject_line(facts: AlertFacts) -> str:
     """``-11.4% pf on Atom/T540 by r303643 "Implement trivial backoff…" (97%)``."""
     what = facts.alert.verdict
     if facts.worst:
         series = facts.worst.series
-        mode, hardware = (one_line(str(one), SERIES_MAX) for one in (series.mode, series.hardware))
+        mode, hardware = (
+            one_line(str(one), SERIES_MAX) for one in (series.subject, series.hardware)
+        )
         what = f"{_signed(facts.worst)} {mode} on {hardware}"
     if facts.alert.one_build:
         return one_line(f"{what}, one build a side: {_pair(facts.suspicion)}", SUBJECT_MAX)
@@ -84,6 +97,9 @@ def _pair(one: Suspicion) -> str:
 def _signed(finding: Finding) -> str:
     if finding.change_pct is None:
         return finding.verdict
+    if finding.series.is_cost:
+        points = cost_points(finding.level_before, finding.change_pct, finding.series.better)
+        return f"{percent(points).replace(MINUS, '-')} {POINTS}:"
     return percent(finding.change_pct).replace(MINUS, "-") + "%"
 
 
@@ -114,15 +130,12 @@ def verdict_sentence(facts: AlertFacts) -> str:
         return f"One build a side: {series_phrase(worst)} {verb} {size(worst)}, {pair}."
     if worst is None:
         return f"{alert.verdict.capitalize()} since {since(facts.suspicion)}."
-    sentence = (
-        f"{alert.verdict.capitalize()}: {series_phrase(worst)} is {size(worst)} "
-        f"since {since(facts.suspicion)}"
-    )
+    sentence = f"{alert.verdict.capitalize()}: {series_is(worst)} since {since(facts.suspicion)}"
     if alert.is_slow:
-        sentence = f"Slow loss: {series_phrase(worst)} is {size(worst)}, {_slowly(facts.suspicion)}"
+        sentence = f"Slow loss: {series_is(worst)}, {_slowly(facts.suspicion)}"
         sentence += _parts(worst)
     if alert.is_excursion:
-        sentence = f"Excursion: {series_phrase(worst)} is {size(worst)} {_once(facts.suspicion)}"
+        sentence = f"Excursion: {series_is(worst)} {_once(facts.suspicion)}"
     more = len(facts.findings) - 1
     if not more:
         return f"{sentence}."
@@ -162,7 +175,7 @@ def surety_sentence(facts: AlertFacts) -> str:
 def left_out_line(point: Point) -> str:
     """``r300012, pf on bench/nic: 1 of 10 samples left out: clock step``."""
     mode, hardware = (
-        one_line(str(one), SERIES_MAX) for one in (point.series.mode, point.series.hardware)
+        one_line(str(one), SERIES_MAX) for one in (point.series.subject, point.series.hardware)
     )
     why = f": {point.excluded.text}" if point.excluded else ""
     return f"{point.revision}, {mode} on {hardware}{why}"

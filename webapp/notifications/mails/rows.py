@@ -144,5 +144,5 @@ def _names(series: Series) -> tuple[str, str]:
     metric = series.metric
     return (
         f"{one_line(str(hardware), HARDWARE_MAX)}{simulated}, {metric} in {metric.unit}",
-        one_line(str(series.mode), MODE_MAX),
+        one_line(series.subject, MODE_MAX),
     )

@@ -60,7 +60,7 @@ def sparks_of(findings: Sequence[Finding]) -> list[Spark]:
 def _spark(row: Finding, before: str, since: str) -> Spark:
     is_open = row.state == Finding.State.ONE_BUILD
     return Spark(
-        mode=one_line(str(row.series.mode), MODE_MAX),
+        mode=one_line(row.series.subject, MODE_MAX),
         before=before,
         since=since,
         verdict="" if is_open else str(row.verdict),

@@ -8,7 +8,8 @@ from django.utils.safestring import SafeString, mark_safe
 from webapp.alerts.queries import Surroundings
 from webapp.analysis.models import Finding
 from webapp.charts.around import Size
-from webapp.charts.text import MARKS, interval
+from webapp.charts.cost_text import cost_figure, cost_interval
+from webapp.charts.text import MARKS, interval, number
 from webapp.pages.alerts.charts import CARD, evidence
 from webapp.pages.alerts.texts import signed, sure
 
@@ -64,7 +65,20 @@ class Card:
     @property
     def interval(self) -> str:
         """``[−13.6, −10.6]``."""
-        return interval(self.finding.low_pct, self.finding.high_pct)
+        row = self.finding
+        if row.series.is_cost:
+            return cost_interval(row.level_before, row.low_pct, row.high_pct, row.series.better)
+        return interval(row.low_pct, row.high_pct)
+
+    @property
+    def levels(self) -> tuple[str, str]:
+        """Before and since, in the metric's unit; of an option what it cost."""
+        row = self.finding
+        ends, series = (row.level_before, row.level), row.series
+        before, since = (
+            cost_figure(one, series.better) if series.is_cost else number(one) for one in ends
+        )
+        return before, since
 
     @property
     def real(self) -> str:

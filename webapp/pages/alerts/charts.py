@@ -5,9 +5,9 @@ from webapp.analysis.models import Finding
 from webapp.charts import around as charts
 from webapp.charts import tile
 from webapp.charts.around import Around, Size
-from webapp.charts.text import percent
 from webapp.charts.tile import Tile
 from webapp.charts.trend import Level
+from webapp.pages.alerts.texts import signed
 
 CARD = Size(640.0, 168.0)
 """Beside the figures of a series."""
@@ -38,7 +38,7 @@ def evidence(finding: Finding, near: Surroundings, *, size: Size = CARD) -> str:
         highs=[point.high for point in points],
         is_slow=finding.kind == Finding.Kind.SLOW,
     )
-    described = f"{finding.series.mode}: {percent(finding.change_pct)} % at {finding.revision}"
+    described = f"{finding.series.subject}: {signed(finding)} at {finding.revision}"
     return charts.draw(shown, described=described, size=size)
 
 

@@ -92,7 +92,7 @@ def _change(one: Listed) -> str:
 
 def _what(one: Listed) -> str:
     alert, worst = one.alert, one.members.worst
-    name = escape(str(worst.series.mode)) if worst else f"{alert.verdict}"
+    name = escape(worst.series.subject) if worst else f"{alert.verdict}"
     where = hardware_line(worst.series.hardware) if worst else "no finding backs it now"
     return (
         f'<span class="m"><span class="w"><a href="{reverse("alert", args=[alert.pk])}">'

@@ -8,7 +8,12 @@ from django.utils import timezone
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import Listed, Suspicion
 from webapp.analysis.models import Finding, Verdict
+from webapp.charts.cost_text import POINTS, cost_moved, cost_points
 from webapp.charts.text import RATE_MARK, chance, direction, half_width, largest_parts, percent
+from webapp.results.models import Series
+
+MOST_COSTS = 2
+"""Costs that a headline tells beside what was measured."""
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 UNITS = (("d", 86_400), ("h", 3600), ("min", 60))
@@ -20,8 +25,8 @@ def headline(one: Listed) -> str:
     if worst is None:
         return f"Later runs no longer show what alert {alert.pk} reported"
     if alert.one_build:
-        return f"One build a side: {worst.series.mode} {_seems(worst)} {began(one.suspicion)}"
-    parts = [f"{worst.series.mode} {moved(worst)} {began(one.suspicion)}"]
+        return f"One build a side: {worst.series.subject} {_seems(worst)} {began(one.suspicion)}"
+    parts = [f"{called(worst.series)} {moved(worst)} {began(one.suspicion)}"]
     if alert.is_slow:
         parts.append("no single commit")
         if told := largest_parts(worst.parts):
@@ -31,11 +36,20 @@ def headline(one: Listed) -> str:
     return f"{', '.join(parts)}{_others(one)}"
 
 
+def called(series: Series) -> str:
+    """The mode; of what an option costs ``The cost of VIMAGE in forwarding``."""
+    return f"The {series.subject}" if series.is_cost else series.subject
+
+
 def moved(row: Finding) -> str:
-    """``lost 12.1 %``, ``gained 3 %``; of what is no rate, ``got 3 % slower``."""
+    """``lost 12.1 %``, ``gained 3 %``; of what is no rate, ``got 3 % slower``; of a cost ``rose
+    from 1.2 to 3.7 %``.
+    """
     if row.change_pct is None:
         return "changed beyond any percentage"
     size, series = half_width(abs(row.change_pct)), row.series
+    if series.is_cost:
+        return cost_moved(row.level_before, row.level, series.better)
     if series.better == "more" and series.metric.unit.endswith(RATE_MARK):
         return f"{'lost' if row.change_pct < 0 else 'gained'} {size} %"
     word = direction(percent=row.change_pct, better=series.better, unit=series.metric.unit)
@@ -66,9 +80,12 @@ def _others(one: Listed) -> str:
     worst, members = one.members.worst, one.members
     if worst is None:
         return ""
-    is_loss = worst.verdict == Verdict.WORSE
-    worse, better = members.worse - is_loss, members.better - (not is_loss)
+    costs = [row for row in members.findings[1:] if row.series.is_cost]
+    told = [worst, *costs]
+    worse = members.worse - sum(row.verdict == Verdict.WORSE for row in told)
+    better = members.better - sum(row.verdict != Verdict.WORSE for row in told)
     parts = [_counted(count, verb) for count, verb in ((worse, "lost"), (better, "gained"))]
+    parts += [f"the {row.series.subject} {moved(row)}" for row in costs[:MOST_COSTS]]
     said = [part for part in parts if part]
     return f"; {', '.join(said)}" if said else ""
 
@@ -115,8 +132,13 @@ def beside_worst(one: Listed) -> str:
 
 
 def signed(row: Finding) -> str:
-    """``−12.1 %``; of what is beyond figures, its verdict."""
-    return row.verdict if row.change_pct is None else f"{percent(row.change_pct)} %"
+    """``−12.1 %``; of a cost ``+2.5 points``; of what is beyond figures, its verdict."""
+    if row.change_pct is None:
+        return row.verdict
+    if row.series.is_cost:
+        points = cost_points(row.level_before, row.change_pct, row.series.better)
+        return f"{percent(points)} {POINTS}"
+    return f"{percent(row.change_pct)} %"
 
 
 def state_note(alert: Alert) -> str:

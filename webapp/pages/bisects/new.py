@@ -96,10 +96,11 @@ def _of_alert(alert: Alert | None) -> dict[str, str]:
     worst = findings_of([alert]).with_subjects().first()
     if worst is None:
         return ends
+    measured = worst.series.metric.of or worst.series.metric
     return ends | {
         "hardware": worst.series.hardware.name,
         "mode": worst.series.mode.name,
-        "metric": worst.series.metric.name,
+        "metric": measured.name,
         "effect": f"{worst.change_pct:.3g}" if worst.change_pct else "",
     }
 

@@ -78,7 +78,7 @@ def _image(row: Finding, points: PointsAround) -> str:
         levels=_levels(points),
     )
     size = f"{percent(row.change_pct)} %"
-    return around.draw(chart, described=f"{row.series.mode}: {size} at {row.revision}")
+    return around.draw(chart, described=f"{row.series.subject}: {size} at {row.revision}")
 
 
 def _levels(points: PointsAround) -> list[Level]:

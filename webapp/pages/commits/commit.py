@@ -82,12 +82,14 @@ def _context(commit: Revision, part: str, *, ask_from: str) -> dict[str, object]
     judged = judge_points(points, comparisons)
     detected = detected_at(commit, judged, {one.series_id: one.series for one in everything})
     begun = {one.finding.series_id: one.finding for one in detected.begun}
+    costs = {point.series_id for point in points if point.series.is_cost}
+    measured = {pk: one for pk, one in judged.items() if pk not in costs}
     previous = _most_common_base(comparisons)
     compared = {row.series_id: row for row in comparisons}
     around = Surroundings(commit, ask_from, previous)
     return {
         "commit": commit,
-        "headline": headline(detected, judged),
+        "headline": headline(detected, measured),
         "agreeing": agreeing_of(commit),
         "commit_source": commit.tree.source_of(commit.name, beside.aliases),
         **_named_by(commit, beside),
@@ -98,7 +100,7 @@ def _context(commit: Revision, part: str, *, ask_from: str) -> dict[str, object]
         "charts": drawn(detected.let_through, commit),
         "proven": []
         if detected.let_through
-        else proven([point.series for point in points], judged),
+        else proven([point.series for point in points], measured),
         "previous": previous,
         **_neighbours(commit),
         **_runs(commit, beside, everything, part),

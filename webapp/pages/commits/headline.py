@@ -46,7 +46,7 @@ def headline(detected: Detected, judged: Mapping[int, PointVerdict]) -> Headline
     """The verdict of the findings that begin here and pass the gate, else what one build a side
     shows; without any, that of the cells.
     """
-    told = [one.finding for one in detected.let_through]
+    told = measured_first([one.finding for one in detected.let_through])
     findings = [row for row in told if row.state != Finding.State.ONE_BUILD]
     if told and not findings:
         return Headline("one build a side", MARKS[Verdict.CANNOT_TELL], "no fact about it yet")
@@ -63,6 +63,13 @@ def headline(detected: Detected, judged: Mapping[int, PointVerdict]) -> Headline
     alone = f"against the revision tested before alone ({counts}; {together.text}{builds})"
     source = f"{alone}; {_rest(detected)}"
     return Headline(_text(verdicts), _marks(verdicts), source)
+
+
+def measured_first(findings: list[Finding]) -> list[Finding]:
+    """Those of what was measured; of what options cost, which repeats it, only where nothing else
+    is found.
+    """
+    return [row for row in findings if not row.series.is_cost] or findings
 
 
 def single_builds(count: int) -> str:

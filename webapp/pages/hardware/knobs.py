@@ -102,7 +102,7 @@ def knobs_of(hardware: str, modes: Iterable[ModeName]) -> list[Knob]:
 
 def _measured(machine: Hardware, knob: str) -> list[tuple[str, str]]:
     """The trees and metrics, by name, with a mode in which the knob is set."""
-    rows = Series.objects.filter(hardware=machine, mode__name__contains=f"+{knob}=")
+    rows = Series.objects.measured().filter(hardware=machine, mode__name__contains=f"+{knob}=")
     pairs = rows.order_by("tree__name", "metric__name").values_list("tree__name", "metric__name")
     return list(dict.fromkeys(pairs))
 

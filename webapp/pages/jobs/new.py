@@ -22,6 +22,11 @@ def page(request: HttpRequest) -> HttpResponse:
     series = get_object_or_404(
         Series.objects.named().plain(), pk=read_number(request.GET.get("series", ""))
     )
+    if series.is_cost:
+        raise Http404(
+            f"The {series.subject} follows from two series: ask for runs of {series.mode} and of "
+            f"{series.mode.parts.without(series.metric.option)} instead."
+        )
     point = _point(series, request.GET.get("revision", ""))
     context = {
         "point": point,

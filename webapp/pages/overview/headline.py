@@ -11,6 +11,7 @@ from webapp.alerts.models import Alert
 from webapp.alerts.queries import OpenLoss
 from webapp.analysis.queries import WallSeries
 from webapp.analysis.services import FEWEST_REVISIONS
+from webapp.charts.cost_text import cost_moved
 from webapp.charts.text import half_width, percent
 from webapp.jobs.queries import SILENT_AFTER, Machine
 from webapp.pages.overview.wall import is_changed
@@ -65,6 +66,8 @@ def _what(one: OpenLoss) -> str:
     """``lost 12.1 %``; where less is better, a figure that rose."""
     if one.percent is None:
         return "changed beyond any percentage"
+    if one.option:
+        return cost_moved(one.level_before, one.level, one.direction)
     size = half_width(abs(one.percent))
     return (
         f"lost {size}\N{NO-BREAK SPACE}%"

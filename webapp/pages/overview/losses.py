@@ -15,6 +15,7 @@ from webapp.alerts.queries import MOST_COMMITS, OpenLoss
 from webapp.bisects.queries import RunningBisect
 from webapp.charts import around, interval_bar, tile
 from webapp.charts.around import Around
+from webapp.charts.cost_text import POINTS, cost_interval, cost_moved
 from webapp.charts.text import MARKS, chance, interval, percent
 from webapp.charts.tile import Tile
 from webapp.charts.trend.levels import Level
@@ -72,7 +73,7 @@ class _Loss:
         return (
             f'<a class="panel card" data-item href="{self._href}"><span class="top">'
             f'<span class="big worse">{self._size}</span>{self._bar}'
-            f'<span class="ci">{interval(one.low, one.high)}</span>{self._pill}</span>'
+            f'<span class="ci">{self._interval}</span>{self._pill}</span>'
             f'<span class="what"><b>{escape(one.mode)}</b> {self._on}</span>'
             f"{self._chart}{self._commit}"
             f'<span class="with"><span>alert {one.number} · {age(self.now - one.opened_at)}</span>'
@@ -95,9 +96,25 @@ class _Loss:
 
     @property
     def _size(self) -> str:
-        size = self.loss.percent
-        text = "beyond figures" if size is None else f"{percent(size)} %"
+        one = self.loss
+        text = "beyond figures" if one.percent is None else f"{percent(one.percent)} %"
+        if one.option:
+            text = f"{percent(one.points)} {POINTS}"
         return f'<span class="g">{MARKS["worse"]}</span> {text}'
+
+    @property
+    def _interval(self) -> str:
+        one = self.loss
+        if one.option:
+            return cost_interval(one.level_before, one.low, one.high, one.direction)
+        return interval(one.low, one.high)
+
+    @property
+    def _moved(self) -> str:
+        one = self.loss
+        if one.option:
+            return cost_moved(one.level_before, one.level, one.direction)
+        return f"{percent(one.percent)} %"
 
     @property
     def _bar(self) -> str:
@@ -152,7 +169,7 @@ class _Loss:
                 verdict="worse",
                 levels=self._levels,
             ),
-            described=f"{one.mode}: {percent(one.percent)} % at {one.last}",
+            described=f"{one.mode}: {self._moved} at {one.last}",
         )
 
     @property
@@ -186,7 +203,9 @@ class _Loss:
         if one.other_mode is not None:
             verdict = str(one.other_verdict)
             word = "also" if verdict == "worse" else "but"
-            size = f"{MARKS[verdict]} {percent(one.other_percent)} %"
+            size = MARKS[verdict]
+            if one.other_percent is not None:
+                size += f" {percent(one.other_percent)} %"
             what = f'{word} {escape(one.other_mode)} <span class="{verdict}">{size}</span>'
             return f"<span>{what}</span>"
         if not one.worse + one.better:

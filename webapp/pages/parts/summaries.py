@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from webapp.alerts.queries import (
     Agreeing,
@@ -13,7 +13,7 @@ from webapp.alerts.queries import (
     passing,
     suspicions_of_findings,
 )
-from webapp.analysis.models import Comparison, Finding, Tally, Verdict
+from webapp.analysis.models import Comparison, Finding, FindingQuerySet, Tally, Verdict
 from webapp.charts.text import MARKS
 from webapp.results.models import Revision, Series
 
@@ -129,15 +129,17 @@ def summarise(revisions: Sequence[Revision]) -> list[CommitSummary]:
 
 
 def _let_through(
-    live: QuerySet[Finding], tallies: Mapping[int, Tally]
+    live: FindingQuerySet, tallies: Mapping[int, Tally]
 ) -> dict[int, frozenset[Verdict]]:
     """For each revision the verdicts of its findings that pass the gate over all its series. What
     more builds confirmed has passed a limit of its own; one build a side is not told as a verdict.
     """
     gated: dict[int, list[tuple[Verdict, float]]] = defaultdict(list)
     passed: dict[int, set[Verdict]] = defaultdict(set)
-    rows = live.exclude(state=Finding.State.ONE_BUILD).annotate(
-        is_detected=Q(one_build__isnull=True)
+    rows = (
+        live.beside_what_was_measured()
+        .exclude(state=Finding.State.ONE_BUILD)
+        .annotate(is_detected=Q(one_build__isnull=True))
     )
     for revision, verdict, p_value, is_detected in rows.values_list(
         "revision_id", "verdict", "p_value", "is_detected"

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from webapp.charts import interval_bar as bars
 from webapp.charts import text
-from webapp.results.models import Hardware, Mode, Revision
+from webapp.results.models import Hardware, Mode, Revision, Series
 
 register = template.Library()
 
@@ -174,6 +174,12 @@ def hw_name(hardware: Hardware, *, line: bool = False) -> SafeString:
 
 
 SIMULATED = mark_safe(' <span class="sim">simulated</span>')
+
+
+@register.simple_tag
+def series_name(series: Series) -> str:
+    """The same of a series; of what an option costs, in words. Needs its metric loaded."""
+    return series.subject if series.is_cost else mode_name(series.mode)
 
 
 @register.simple_tag

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 from webapp.alerts.queries import Scope
 from webapp.analysis.models import Comparison, Finding, FindingEvent
 from webapp.charts import text
+from webapp.charts.cost_text import cost_sentence
 from webapp.pages.commits.headline import Proven
 from webapp.pages.parts import links
 from webapp.results.models import Hardware, Series
@@ -81,9 +82,13 @@ def change_within(row: object) -> str:
 
 @register.simple_tag
 def finding_sentence(finding: Finding) -> str:
-    """``11.4 % slower [−12.3, −10.5]``. Needs the series' metric loaded."""
+    """``11.4 % slower [−12.3, −10.5]``; of a cost ``rose from 1.2 to 3.7 % …``. Needs the series'
+    metric loaded.
+    """
     series = finding.series
     low, high = _ends(finding)
+    if series.is_cost and finding.change_pct is not None:
+        return cost_sentence(finding.level_before, finding.level, low, high, series.better)
     return text.finding_sentence(
         percent=_size(finding), low=low, high=high, better=series.better, unit=series.metric.unit
     )

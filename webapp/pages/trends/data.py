@@ -10,7 +10,7 @@ from typing import NamedTuple
 from webapp.analysis.models import Finding, SeriesSettings
 from webapp.charts.text import common, one_revision
 from webapp.charts.theme import style_of
-from webapp.charts.trend import Apart, Revisions, Trend, TrendSeries, Whiskers, costs, distinct
+from webapp.charts.trend import Apart, Revisions, Trend, TrendSeries, Whiskers, distinct
 from webapp.events.queries import chart_stamp
 from webapp.pages.parts.conclusions import NOT_KNOWN, Concluded, Conclusion, concluded
 from webapp.pages.trends import offer as offers
@@ -26,6 +26,9 @@ SUBJECT_LENGTH = 80
 OPENED = 6
 """Series that the page opens on, where its address names none."""
 
+MOST_COSTS = 4
+"""Lanes of what options cost: with more the levels themselves would be out of sight."""
+
 MOST_UNKNOWN = 3
 """Names that are not offered are looked at so far: each costs a look at all that are."""
 
@@ -34,19 +37,25 @@ MOST_UNKNOWN = 3
 class Selection:
     """The chosen series, at most `MOST_SERIES` of ``matching``, and the query as understood.
 
-    ``unknown`` are names in the query that this tree and metric do not have. ``stamp`` is that of
-    what surrounds the series.
+    ``costs`` are what options cost that they have. ``unknown`` are names in the query that this
+    tree and metric do not have. ``stamp`` is that of what surrounds the series.
     """
 
     query: TrendQuery
     tree: Tree
     metric: Metric
     series: Sequence[Series]
+    costs: Sequence[Series]
     matching: int
     offer: Offer
     unknown: Sequence[Unknown]
     trees: Sequence[Tree]
     stamp: str
+
+    @property
+    def everything(self) -> list[Series]:
+        """What is read: the series, and what options cost in them."""
+        return [*self.series, *self.costs]
 
     @property
     def better(self) -> str:
@@ -72,8 +81,8 @@ def select(query: TrendQuery) -> Selection | None:
     query = replace(query, tree=tree.name, metric=metric.name)
     missing = _unknown(query, offer)
     query, chosen = _chosen(_known(query, offer), offer.measured, may_have_changed=may_have_changed)
-    series = _windows(chosen[:MOST_SERIES], query.last)
-    return Selection(query, tree, metric, series, len(chosen), offer, missing, trees, stamp)
+    series, costs = _windows(chosen[:MOST_SERIES], offer, query.last)
+    return Selection(query, tree, metric, series, costs, len(chosen), offer, missing, trees, stamp)
 
 
 def _opened(query: TrendQuery) -> tuple[TrendQuery, bool]:
@@ -141,10 +150,17 @@ def _unknown(query: TrendQuery, offer: Offer) -> list[Unknown]:
     return [unknown(query, *one) for one in missing[:MOST_UNKNOWN]]
 
 
-def _windows(shown: Sequence[int], last: int) -> list[Series]:
-    """Those series, each with where its window starts."""
-    found = Series.objects.named().with_window(last).in_bulk(shown)
-    return [found[pk] for pk in shown]
+def _windows(shown: Sequence[int], offer: Offer, last: int) -> tuple[list[Series], list[Series]]:
+    """Those series, each with where its window starts, and the costs of their options, whose window
+    is that of the series with the option.
+    """
+    names = {one.pk: (one.hardware, one.mode) for one in offer.measured}
+    wanted = {pk: one for one in shown for pk in offer.costs.get(names[one], ())}
+    costs = list(wanted)[:MOST_COSTS]
+    found = Series.objects.named().with_window(last).in_bulk([*shown, *costs])
+    for pk in costs:
+        found[pk].window_start = found[wanted[pk]].window_start  # type: ignore[attr-defined]
+    return [found[pk] for pk in shown], [found[pk] for pk in costs]
 
 
 def _tree(query: TrendQuery, trees: Sequence[Tree]) -> Tree | None:
@@ -187,14 +203,14 @@ class Loaded:
 
 def known(selection: Selection) -> Concluded:
     """What is concluded about the series of ``selection``: two queries."""
-    return concluded(selection.series, asof=selection.query.moment)
+    return concluded(selection.everything, asof=selection.query.moment)
 
 
 def key_of(selection: Selection, found: Concluded) -> Hashable:
     """Equal where the chart, and all that is told beside it, is the same: everything it is made
     from, points by the versions of their series.
     """
-    windows = [(one.pk, one.version, one.window_start) for one in selection.series]  # type: ignore[attr-defined]
+    windows = [(one.pk, one.version, one.window_start) for one in selection.everything]  # type: ignore[attr-defined]
     return selection.query, selection.matching, selection.stamp, tuple(windows), found
 
 
@@ -202,7 +218,7 @@ def load(selection: Selection, found: Concluded | None = None) -> Loaded:
     """The chart of ``selection``: six queries, events and releases are one each. ``found`` is what
     is concluded, where it is known already.
     """
-    rows = read_points(selection.series, selection.query, tree=selection.tree)
+    rows = read_points(selection.everything, selection.query, tree=selection.tree)
     positions = [point.position for point in rows.points]
     found = known(selection) if found is None else found
     conclusions = found.between(min(positions, default=0), max(positions, default=0))
@@ -214,14 +230,15 @@ def _trend(selection: Selection, rows: Points, conclusions: Mapping[int, Conclus
     revisions = _revisions(point.revision_id for point in rows.points)
     index_of = {row.id: index for index, row in enumerate(revisions)}
     positions = [row.position for row in revisions]
-    series = _drawn_series(selection, rows.points, conclusions, index_of, positions)
+    drawn = _drawn_series(selection, rows.points, conclusions, index_of, positions)
+    costs = {one.pk for one in selection.costs}
     return Trend(
         tree=selection.tree.name,
         metric=selection.metric.name,
         unit=selection.metric.unit,
         better=selection.better,
         revisions=_columns(revisions, rows),
-        series=series,
+        series=[one for one in drawn if one.id not in costs],
         axis=query.axis,
         values=query.values,
         whiskers=query.whiskers,
@@ -234,15 +251,11 @@ def _trend(selection: Selection, rows: Points, conclusions: Mapping[int, Conclus
             positions=positions,
             findings=[
                 (series, row)
-                for series in selection.series
+                for series in selection.everything
                 for row in conclusions[series.pk].others
             ],
         ),
-        costs=costs(
-            series,
-            bases_of(one.mode for one in series),
-            has_intervals=query.whiskers == Whiskers.CONFIDENCE,
-        ),
+        costs=[one for one in drawn if one.id in costs],
         window=query.window,
         hidden=frozenset(map(int, query.hidden)),
     )
@@ -259,7 +272,7 @@ def _drawn_series(
     by_series: dict[int, list[PointRow]] = defaultdict(list)
     for point in points:
         by_series[point.series_id].append(point)
-    machines = list(dict.fromkeys(one.hardware_id for one in selection.series))
+    machines = list(dict.fromkeys(one.hardware_id for one in selection.everything))
     return [
         replace(
             _series(
@@ -276,7 +289,7 @@ def _drawn_series(
             detects=_known_figure(conclusion.text.smallest),
             noise=_known_figure(conclusion.text.run_noise),
         )
-        for one in selection.series
+        for one in selection.everything
         for conclusion in (conclusions[one.pk],)
         if (its := by_series[one.pk])
         for own in ([point.position for point in its],)
@@ -285,16 +298,6 @@ def _drawn_series(
 
 def _known_figure(text: str) -> str:
     return "" if text == NOT_KNOWN else text
-
-
-def bases_of(modes: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """For each mode with an option: the mode without its last one, and that option."""
-    found = {}
-    for mode in modes:
-        base, plus, option = mode.rpartition("+")
-        if plus and base:
-            found[mode] = (base, option)
-    return found
 
 
 def _revisions(ids: Iterable[int]) -> list[RevisionRow]:
@@ -331,7 +334,9 @@ def _series(
     return TrendSeries(
         id=series.pk,
         hardware=series.hardware.name,
-        mode=series.mode.name,
+        mode=series.subject,
+        option=series.metric.option,
+        better=series.better,
         simulated=series.hardware.lab.simulated,
         style=style_of(mode_id=series.mode_id, machine=machine),
         indices=[index_of[point.revision_id] for point in points],

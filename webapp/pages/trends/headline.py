@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from webapp.charts.cost_text import cost_moved
 from webapp.charts.text import half_width
 from webapp.charts.trend import Found, Trend, TrendSeries
 
@@ -15,15 +16,26 @@ def headline(trend: Trend) -> str:
     if not count:
         return "Nothing to draw"
     changes = [(one, found) for one in trend.series for found in one.found if found.is_confirmed]
+    changes = changes or [
+        (one, found) for one in trend.costs for found in one.found if found.is_confirmed
+    ]
     if not changes:
         return f"No proven change in {count} series" if count > 1 else "No proven change"
     last = max(found.index for _, found in changes)
     here = [(one, found) for one, found in changes if found.index == last]
     revision = trend.revisions.names[last]
-    lost = _side(trend, here, verdict="worse", verb="lost")
-    gained = _side(trend, here, verdict="better", verb="gained")
+    plain = [each for each in here if not each[0].is_cost]
+    if not plain:
+        return f"{'; '.join(_cost(*each) for each in here[:NAMED])} at {revision}"
+    lost = _side(trend, plain, verdict="worse", verb="lost")
+    gained = _side(trend, plain, verdict="better", verb="gained")
     both = f"{lost}; {gained}" if lost and gained else lost or gained
     return f"{both} at {revision}"
+
+
+def _cost(series: TrendSeries, found: Found) -> str:
+    """``The cost of VIMAGE in pf rose from 1.2 to 3.7 %``."""
+    return f"The {series.mode} {cost_moved(found.before, found.since, series.better)}"
 
 
 def _side(

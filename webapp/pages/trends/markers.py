@@ -104,7 +104,7 @@ def _of_findings(
         yield Marker(
             kind="finding",
             at=min(bisect_left(positions, begin), len(positions) - 1),
-            text=f"{series.mode}: {with_minus(row.why)}"[:TEXT_LENGTH],
+            text=f"{series.subject}: {with_minus(row.why)}"[:TEXT_LENGTH],
             short=row.kind,
             what=Finding.Kind(row.kind).label,
             when=f"{row.after__name} to {row.revision__name}" if is_slow else row.revision__name,

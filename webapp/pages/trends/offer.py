@@ -1,9 +1,10 @@
 """What there is to choose from on the trend page, kept while the instance has the same series."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, F, OuterRef
 
 from webapp.pages.parts.kept import Kept
 from webapp.results.models import Metric, Series, Tree
@@ -20,13 +21,20 @@ class Measured(NamedTuple):
     simulated: bool
 
 
+Subject = tuple[str, str]
+"""The names of hardware and mode."""
+
+
 class Offer(NamedTuple):
-    """What there is to choose from in one tree and metric."""
+    """What there is to choose from in one tree and metric. ``costs`` are the series (ids) of what
+    options cost, by hardware and the mode with the option.
+    """
 
     hardware: list[str]
     modes: list[str]
     metrics: Sequence[Metric]
     measured: Sequence[Measured]
+    costs: Mapping[Subject, Sequence[int]]
 
 
 TREES: Kept[list[Tree]] = Kept(most=2, seconds=SECONDS)
@@ -42,8 +50,9 @@ def trees(stamp: str) -> list[Tree]:
 
 
 def metrics(stamp: str, tree: Tree) -> list[Metric]:
-    """Those measured along ``tree``."""
+    """Those measured along ``tree``, and behind them what options cost."""
     found = Metric.objects.filter(series__tree=tree, series__variant=None).distinct()
+    found = found.order_by(F("of").asc(nulls_first=True), "name")
     return METRICS.get((stamp, tree.pk), lambda: list(found))
 
 
@@ -65,4 +74,13 @@ def _offer(stamp: str, tree: Tree, metric: Metric) -> Offer:
         modes=sorted({one.mode for one in measured}),
         metrics=metrics(stamp, tree),
         measured=measured,
+        costs=_costs(tree, metric),
     )
+
+
+def _costs(tree: Tree, metric: Metric) -> dict[Subject, list[int]]:
+    found: dict[Subject, list[int]] = defaultdict(list)
+    rows = Series.objects.with_points().filter(tree=tree, metric__of=metric).order_by("pk")
+    for pk, *subject in rows.values_list("pk", "hardware__name", "mode__name"):
+        found[subject[0], subject[1]].append(pk)
+    return dict(found)

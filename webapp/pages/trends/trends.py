@@ -13,6 +13,9 @@ from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
 
 from webapp.accounts.services import is_triager
+from webapp.analysis.queries import trend_link
+from webapp.charts.cost_text import cost_figure, cost_moved
+from webapp.charts.text import number
 from webapp.charts.trend import (
     Axis,
     Found,
@@ -61,6 +64,27 @@ class ChangeLine:
     series: TrendSeries
     revision: str
     found: Found
+
+    @property
+    def levels(self) -> str:
+        """Before and since: in the chart's unit, or what the option cost."""
+        ends = (self.found.before, self.found.since)
+        better = self.series.better
+        told = [cost_figure(one, better) if self.series.is_cost else number(one) for one in ends]
+        return " → ".join(told)
+
+
+@dataclass(frozen=True, slots=True)
+class CostLine:
+    """What an option costs, in the list: ``since`` which revision, and how it ``moved`` there;
+    both empty where it never changed.
+    """
+
+    series: TrendSeries
+    href: str
+    since: str
+    moved: str
+    change: Found | None
 
 
 @require_safe
@@ -137,7 +161,10 @@ def _shown(selection: Selection, loaded: Loaded, here: str) -> dict[str, object]
         "data": _as_json(columns(trend)) if drawable else "",
         "legend": legend(),
         "changes": _changes(trend),
-        "texts": [(series, conclusions[series.id].text) for series in trend.series],
+        "texts": [
+            (series, conclusions[series.id].text) for series in (*trend.series, *trend.costs)
+        ],
+        "costs": _costs(selection, trend),
         "points": newest_points(trend),
         "undated": sum(time is None for time in trend.revisions.times),
         "simulated": any(series.simulated for series in trend.series),
@@ -146,6 +173,18 @@ def _shown(selection: Selection, loaded: Loaded, here: str) -> dict[str, object]
         "here": here,
     }
     return above | {"explorer": render_to_string("pages/_trend_body.html", context)}
+
+
+def _costs(selection: Selection, trend: Trend) -> list[CostLine]:
+    """What each option costs, with its last change and the address of its own chart."""
+    links = {one.pk: trend_link(one) for one in selection.costs}
+    lines = []
+    for one in trend.costs:
+        change = one.last_change
+        since = trend.revisions.names[change.index] if change else ""
+        moved = cost_moved(change.before, change.since, one.better) if change else ""
+        lines.append(CostLine(one, links[one.id], since, moved, change))
+    return lines
 
 
 def _choices(query: TrendQuery) -> list[tuple[str, str, Sequence[tuple[str, str]], str]]:
@@ -164,7 +203,7 @@ def _changes(trend: Trend) -> list[ChangeLine]:
     """The changes of all series: proven ones first, then the newest."""
     lines = [
         ChangeLine(series, trend.revisions.names[series.indices[one.at]], one)
-        for series in trend.series
+        for series in (*trend.series, *trend.costs)
         for one in series.found
     ]
     lines.sort(key=lambda line: (not line.found.is_confirmed, -line.found.index, line.series.id))

@@ -107,7 +107,10 @@ class MetricAdmin(AboutSeries):
     series_field = "metric"
     list_display = ["name", "unit", "better", "series"]
     search_fields = ["name"]
-    readonly_fields = ["name"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        """What an option costs has the direction of the metric it is the cost in."""
+        return ["name", *(["unit", "better"] if obj is not None and obj.is_cost else [])]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -11,6 +11,7 @@ from webapp.results.bounds import (
     wrong_with_text,
 )
 from webapp.results.label_parts import VariantPart
+from webapp.results.models.costs import CostSamples
 from webapp.results.models.facts import HardwareFact
 from webapp.results.models.history import (
     WAITING_FROM,
@@ -54,6 +55,7 @@ __all__ = [
     "WAITING_FROM",
     "AliasedRun",
     "Choice",
+    "CostSamples",
     "DismissedTwins",
     "Hardware",
     "HardwareAlias",

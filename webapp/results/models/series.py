@@ -35,6 +35,10 @@ class SeriesQuerySet(models.QuerySet["Series"]):
         """Those of the kernel as its tree has it: what trends, findings and alerts are about."""
         return self.filter(variant__isnull=True)
 
+    def measured(self) -> Self:
+        """Those that were uploaded, and not what options cost, which follows from them."""
+        return self.filter(metric__of__isnull=True)
+
     def of_variants(self) -> Self:
         """Those of kernels with patches, of images and of vendors' branches."""
         return self.filter(variant__isnull=False)
@@ -136,6 +140,19 @@ class Series(models.Model):
     def is_plain(self) -> bool:
         """Whether it is of the kernel as its tree has it."""
         return self.variant_id is None
+
+    @property
+    def is_cost(self) -> bool:
+        """Whether it is what an option costs (its metric must be loaded), not what was uploaded."""
+        return self.metric.is_cost
+
+    @property
+    def subject(self) -> str:
+        """What a sentence calls it: its mode, or ``cost of VIMAGE in forwarding``."""
+        if not self.is_cost:
+            return str(self.mode)
+        option = self.metric.option
+        return f"cost of {option} in {self.mode.parts.without(option)}"
 
     @property
     def better(self) -> Better:

@@ -12,6 +12,9 @@ from webapp.labs.models import Lab
 from webapp.results.bounds import SHORT_FACT
 from webapp.results.modes import NAME_MAX, PART_MAX, ModeName
 
+METRIC_MAX = 300
+"""A metric of an upload has up to 100 characters, the cost of an option is named after both."""
+
 
 class HardwareQuerySet(models.QuerySet["Hardware"]):
     """Machines by their names, present or former."""
@@ -192,24 +195,53 @@ class ModeAlias(models.Model):
         return self.name
 
 
+class MetricQuerySet(models.QuerySet["Metric"]):
+    """Metrics, and which of them are sent."""
+
+    def uploaded(self) -> Self:
+        """Those that agents measure and send."""
+        return self.filter(of__isnull=True)
+
+
 class Metric(models.Model):
-    """What is measured, with a unit and a direction."""
+    """What is measured, with a unit and a direction; or what an option costs in another metric.
+
+    The latter has ``of`` and ``option``. Its values are those with the option in percent of those
+    without (`webapp.stats.option_cost`), so that a change in percent is one of the speed, and its
+    direction is that of the other metric. Nobody uploads it: its name has spaces, and those of
+    uploads have none.
+    """
 
     class Better(models.TextChoices):
         MORE = "more", "more is better"
         LESS = "less", "less is better"
 
-    name = models.CharField(max_length=100, unique=True)
+    name = models.CharField(max_length=METRIC_MAX, unique=True)
     unit = models.CharField(max_length=50)
     better = models.CharField(max_length=4, choices=Better)
+    of = models.ForeignKey(
+        "self", on_delete=models.PROTECT, null=True, blank=True, editable=False, related_name="+"
+    )
+    option = models.CharField(max_length=PART_MAX, blank=True, db_default="", editable=False)
+
+    objects = MetricQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]
         constraints = [
             models.CheckConstraint(
                 condition=Q(better__in=["more", "less"]), name="metric_better_is_more_or_less"
-            )
+            ),
+            models.CheckConstraint(
+                condition=Q(of__isnull=True, option="") | (Q(of__isnull=False) & ~Q(option="")),
+                name="metric_of_another_with_option",
+            ),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_cost(self) -> bool:
+        """Whether it is what an option costs, and so follows from two other series."""
+        return self.of_id is not None

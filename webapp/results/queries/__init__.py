@@ -1,16 +1,20 @@
 """Reads about what was measured that are more than a QuerySet's."""
 
+from webapp.results.queries.costs import Parents, parents_of
 from webapp.results.queries.neighbours import Neighbour, Neighbours, neighbours_of
 from webapp.results.queries.received import received_by
 from webapp.results.queries.sessions import Session, newest_sessions
-from webapp.results.queries.subjects import series_by_id
+from webapp.results.queries.subjects import series_by_id, subject_sql
 
 __all__ = [
     "Neighbour",
     "Neighbours",
+    "Parents",
     "Session",
     "neighbours_of",
     "newest_sessions",
+    "parents_of",
     "received_by",
     "series_by_id",
+    "subject_sql",
 ]

@@ -16,7 +16,7 @@ SELECT series.id, series.own_better, series.tree_id, tree.name, series.hardware_
        hardware.display_name, hardware.cpu, hardware.nic, lab.id, lab.name, lab.simulated,
        series.mode_id, mode.name, mode.workload, mode.traffic, mode.options,
        series.metric_id, metric.name, metric.unit, metric.better,
-       series.variant_id, variant.name
+       series.variant_id, variant.name, metric.of_id, metric.option
   FROM results_series AS series
   JOIN results_tree AS tree ON tree.id = series.tree_id
   JOIN results_hardware AS hardware ON hardware.id = series.hardware_id
@@ -26,6 +26,22 @@ SELECT series.id, series.own_better, series.tree_id, tree.name, series.hardware_
   LEFT JOIN results_variant AS variant ON variant.id = series.variant_id
  WHERE series.id = ANY(%s)
 """
+
+
+SUBJECT = """
+CASE WHEN metric.of_id IS NULL THEN mode.name
+     ELSE 'cost of ' || metric.option || ' in ' || mode.workload
+          || CASE WHEN mode.traffic = '' THEN '' ELSE '@' || mode.traffic END
+          || array_to_string(
+                 ARRAY(SELECT '+' || kept
+                         FROM unnest(array_remove(mode.options, metric.option)) AS kept), '')
+     END
+"""
+
+
+def subject_sql(mode: str, metric: str) -> str:
+    """What a sentence calls a series (`Series.subject`), of the aliases of its mode and metric."""
+    return SUBJECT.replace("mode.", f"{mode}.").replace("metric.", f"{metric}.")
 
 
 def series_by_id(ids: Collection[int]) -> dict[int, Series]:
@@ -58,7 +74,9 @@ def series_by_id(ids: Collection[int]) -> dict[int, Series]:
                 pk=mode, name=row[13], workload=row[14], traffic=row[15], options=row[16]
             )
         if metric not in metrics:
-            metrics[metric] = Metric(pk=metric, name=row[18], unit=row[19], better=row[20])
+            metrics[metric] = Metric(
+                pk=metric, name=row[18], unit=row[19], better=row[20], of_id=row[23], option=row[24]
+            )
         if variant is not None and variant not in variants:
             variants[variant] = Variant(pk=variant, name=row[22])
         found[row[0]] = Series(

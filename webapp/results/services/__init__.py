@@ -6,6 +6,7 @@ from webapp.results.fact_names import ChangedFact, as_text
 from webapp.results.identity import Evidence
 from webapp.results.services.aliasing import file_by_names, move_whole_series
 from webapp.results.services.bulk import fetch_rows, insert_rows, update_rows
+from webapp.results.services.costs import changed_costs, renew_costs
 from webapp.results.services.facts import machines_retold, rebuild_facts
 from webapp.results.services.hardware_names import (
     foreign_hardware,
@@ -61,6 +62,7 @@ __all__ = [
     "begin_merge",
     "begin_reshaping",
     "begin_writing",
+    "changed_costs",
     "count_together",
     "decide_samples",
     "decide_waiting",
@@ -89,6 +91,7 @@ __all__ = [
     "record_runs",
     "refile_by_rules",
     "register_hardware",
+    "renew_costs",
     "reopen_waiting",
     "restore_run",
     "set_source_template",

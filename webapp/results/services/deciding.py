@@ -1,6 +1,7 @@
 """An operator decides where a revision belongs, and what a metric means."""
 
 from django.db import transaction
+from django.db.models import Q
 
 from webapp.results.errors import Problem, Unprocessable
 from webapp.results.models import Metric, PlaceProposal, Revision
@@ -63,11 +64,18 @@ def displace_revision(*, revision: Revision) -> None:
 @transaction.atomic
 def change_metric(*, metric: Metric, unit: str, better: str) -> None:
     """Decide unit and direction; the stored numbers stay as they are, and every series of the
-    metric is analysed anew.
+    metric is analysed anew. What options cost in it has the same direction.
+
+    Raises:
+        Unprocessable: it is what an option costs in another metric.
     """
+    if metric.is_cost:
+        message = f"{metric} follows from {metric.of}: change that metric instead"
+        raise Unprocessable([Problem("better", message)])
     begin_reshaping()
     Metric.objects.filter(pk=metric.pk).update(unit=unit, better=better)
-    series = lock_series_ids(metric=metric.pk)
+    Metric.objects.filter(of=metric.pk).update(better=better)
+    series = lock_series_ids(metric__in=Metric.objects.filter(Q(pk=metric.pk) | Q(of=metric.pk)))
     if series:
         mark_dirty(dict.fromkeys(series, 0))
     transaction.on_commit(forget_names)

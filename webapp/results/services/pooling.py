@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import statistics
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby, starmap
 from typing import Any, NamedTuple
@@ -40,6 +40,15 @@ SELECT measurement.series_id, run.revision_id, measurement.samples, measurement.
  WHERE run.revision_id = ANY(%s) AND run.withdrawn_at IS NULL
  ORDER BY measurement.series_id, run.revision_id, run.uuid
 """
+# The same of what options cost: all of it counts. A row tells where it is pooled, for its run may
+# be filed elsewhere by now, until the analysis of the series that it came from.
+COST_SAMPLES = """
+SELECT cost.series_id, cost.revision_id, cost.samples, cost.boots,
+       run.build_id, run.uuid, run.digest, run.session, run.measured_at, NULL::int[], NULL::jsonb
+  FROM results_costsamples AS cost JOIN results_run AS run ON run.id = cost.run_id
+ WHERE cost.series_id = ANY(%s) AND cost.revision_id = ANY(%s)
+ ORDER BY cost.series_id, cost.revision_id, run.uuid
+"""
 MARK_DIRTY = """
 UPDATE results_series AS series
    SET version = series.version + 1,
@@ -52,7 +61,9 @@ RETURNING series.id, EXISTS (
 """
 
 
-def refresh_points(keys: Iterable[SeriesRevision], positions: dict[int, int]) -> None:
+def refresh_points(
+    keys: Iterable[SeriesRevision], positions: Mapping[int, int], *, source: str = SAMPLES
+) -> None:
     """Make the points of ``keys`` anew from their measurements, and mark their series dirty.
 
     The caller holds the locks of the series. ``positions`` gives the position of each revision.
@@ -62,7 +73,7 @@ def refresh_points(keys: Iterable[SeriesRevision], positions: dict[int, int]) ->
     wanted = {key for key in keys if positions[key[1]] < WAITING_FROM}
     if not wanted:
         return
-    points = _pooled(wanted, positions)
+    points = _pooled(wanted, positions, source)
     insert_rows(Point, points, unique=("series_id", "revision_id"))
     gone = wanted - {(point["series_id"], point["revision_id"]) for point in points}
     if gone:
@@ -93,9 +104,11 @@ def _mark(lowest: dict[int, int]) -> list[int]:
     return sorted(pk for pk, has_apart in rows if has_apart)
 
 
-def _pooled(wanted: set[SeriesRevision], positions: dict[int, int]) -> list[dict[str, Any]]:
+def _pooled(
+    wanted: set[SeriesRevision], positions: Mapping[int, int], source: str
+) -> list[dict[str, Any]]:
     rows = fetch_rows(
-        SAMPLES,
+        source,
         sorted({series for series, _ in wanted}),
         sorted({revision for _, revision in wanted}),
     )

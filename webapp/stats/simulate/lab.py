@@ -1,13 +1,14 @@
-"""A lab that never was: four machines, three modes, a year, and what was planted in it.
+"""A lab that never was: five machines, three modes, a year, and what was planted in it.
 
 The demonstration uploads it through the real path; its truth is known, so a visitor can check
 what Driftline says. The names say that it is simulated.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
+from numpy.typing import NDArray
 
 from webapp.stats.simulate.series import (
     Drift,
@@ -33,11 +34,14 @@ MODES = ("forwarding", "ipfw-statefull", "pf-statefull")
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A simulated hardware: its name, packets per second of each mode, and its noise."""
+    """A simulated hardware: its name, packets per second of each mode, and its noise. ``days`` is
+    the scatter, on the log scale, that all its modes share at a revision.
+    """
 
     name: str
     level: dict[str, float]
     scatter: Scatter
+    days: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ class LabRun:
 @dataclass(frozen=True, slots=True)
 class Planted:
     """One thing that was planted: `kind` is step, mixed, drift, outlier, machine change, excursion,
-    slow loss or noise.
+    slow loss, noise or cost.
 
     `pct` gives the size per (hardware, workload), of noise how much wider it is; `last` differs
     from `revision` for a drift and a slow loss.
@@ -111,10 +115,16 @@ MACHINES = (
         Scatter(run=0.006, build=0.010, heavy_tails=True),
     ),
     Machine("Simulated_Core_6Cores/10G", {"forwarding": 2.1e6}, Scatter(run=0.008, build=0.006)),
+    Machine(
+        "Simulated_Epyc_16Cores/25G",
+        {"forwarding": 4.2e6, "forwarding+VIMAGE": 4.2e6 * 0.988},
+        Scatter(run=0.004, build=0.0015),
+        days=0.03,
+    ),
 )
 
 STEP_AT, MIXED_AT, OUTLIER_AT, MACHINE_AT = 30, 58, 74, 95
-EXCURSION_AT, NOISE_AT = 88, 80
+EXCURSION_AT, NOISE_AT, COST_AT = 88, 80, 104
 DRIFT = (40, 100)
 SLOW = (0, REVISIONS - 1)
 
@@ -131,6 +141,7 @@ def make_lab(seed: int = 2025) -> Lab:
     revisions = _make_revisions(rng)
     runs: list[LabRun] = []
     for i, machine in enumerate(MACHINES):
+        days = np.exp(machine.days * rng.standard_normal(REVISIONS)) if machine.days else None
         for j, workload in enumerate(machine.level):
             series = make_series(
                 seed=int(rng.integers(2**31)),
@@ -141,7 +152,7 @@ def make_lab(seed: int = 2025) -> Lab:
                 level=machine.level[workload],
             )
             late = timedelta(hours=5 + 3 * i + j)
-            runs += _make_runs(machine.name, workload, revisions, series, late)
+            runs += _make_runs(machine.name, workload, revisions, _with_days(series, days), late)
     runs.sort(key=lambda run: (run.position, run.hardware, run.workload))
     return Lab(
         tree=TREE,
@@ -152,6 +163,17 @@ def make_lab(seed: int = 2025) -> Lab:
         runs=tuple(runs),
         planted=_planted(revisions),
     )
+
+
+def _with_days(series: Simulated, days: NDArray[np.float64] | None) -> Simulated:
+    """The same with each revision as many times as fast as its day was."""
+    if days is None:
+        return series
+    samples = (
+        tuple(value * float(days[at]) for value in its)
+        for at, its in zip(series.positions, series.samples, strict=True)
+    )
+    return replace(series, samples=tuple(samples))
 
 
 def _make_revisions(rng: np.random.Generator) -> tuple[LabRevision, ...]:
@@ -190,7 +212,7 @@ def _make_runs(
     ]
 
 
-ATOM, XEON, ARM, CORE = (machine.name for machine in MACHINES)
+ATOM, XEON, ARM, CORE, EPYC = (machine.name for machine in MACHINES)
 
 STEPS: dict[int, dict[tuple[str, str], float]] = {
     STEP_AT: {(ATOM, "ipfw-statefull"): -7.0, (XEON, "ipfw-statefull"): -9.0},
@@ -210,6 +232,9 @@ EXCURSION_PCT = {
     (ATOM, "ipfw-statefull"): -24.0,
     (ATOM, "pf-statefull"): -27.0,
 }
+COST_PCT = {(EPYC, "forwarding+VIMAGE"): -2.53}
+"""What VIMAGE costs grows from 1.2 to 3.7 %."""
+
 NOISE_RATIO = {(XEON, "forwarding"): 3.0}
 OUTLIER_FACTOR = {(ARM, "forwarding"): 0.4}
 
@@ -225,6 +250,8 @@ def _events(hardware: str, workload: str) -> tuple[Event, ...]:
         events.append(Drift(*SLOW, SLOW_PCT[here]))
     if here in EXCURSION_PCT:
         events.append(OddRevision(EXCURSION_AT, EXCURSION_PCT[here]))
+    if here in COST_PCT:
+        events.append(Step(COST_AT, COST_PCT[here]))
     if here in NOISE_RATIO:
         events.append(Noise(NOISE_AT, NOISE_RATIO[here]))
     return tuple(events)
@@ -253,5 +280,6 @@ def _planted(revisions: tuple[LabRevision, ...]) -> tuple[Planted, ...]:
         ),
         plant("excursion", EXCURSION_AT, EXCURSION_AT, EXCURSION_PCT, excursion),
         plant("slow loss", *SLOW, SLOW_PCT, "forwarding loses by and by, all through the year"),
+        plant("cost", COST_AT, COST_AT, COST_PCT, "VIMAGE costs 3.7 %, and 1.2 % before"),
         plant("noise", NOISE_AT, NOISE_AT, noise, "forwarding scatters three times as much"),
     )
