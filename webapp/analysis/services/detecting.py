@@ -26,27 +26,33 @@ from webapp.stats.odd_machine import faint_excursions
 NO_EPOCHS: Mapping[int, Epochs] = {}
 NOTHING = Findings()
 
-# Of a variant's series nothing is found: to the analysis it has no points.
+# Of a variant's series nothing is found: to the analysis it has no points. Each OFFSET 0 keeps the
+# planner from another order: while a database is young it read all runs of a machine's mode and, for
+# each point, all measurements of its series.
 SAMPLES_FROM = """
-SELECT point.series_id, point.position, revision.name,
+SELECT wanted.series_id, point.position, revision.name,
        measurement.samples, measurement.boots, run.build_id, measurement.left_out
   FROM unnest(%s::bigint[], %s::bigint[]) AS wanted (series_id, position)
   JOIN results_series AS series ON series.id = wanted.series_id AND series.variant_id IS NULL
-  JOIN results_point AS point
-    ON point.series_id = wanted.series_id AND point.position > wanted.position
-   AND NOT point.disagrees
+ CROSS JOIN LATERAL (
+       SELECT revision_id, position FROM results_point
+        WHERE series_id = wanted.series_id AND position > wanted.position AND NOT disagrees
+       OFFSET 0) AS point
   JOIN results_revision AS revision ON revision.id = point.revision_id
-  JOIN results_run AS run
-    ON run.revision_id = point.revision_id AND run.mode_id = series.mode_id
-   AND run.hardware_id = series.hardware_id AND run.withdrawn_at IS NULL
-  JOIN results_measurement AS measurement
-    ON measurement.run_id = run.id AND measurement.series_id = point.series_id
+ CROSS JOIN LATERAL (
+       SELECT id, uuid, build_id, measured_at FROM results_run
+        WHERE revision_id = point.revision_id AND mode_id = series.mode_id
+          AND hardware_id = series.hardware_id AND withdrawn_at IS NULL
+       OFFSET 0) AS run
+ CROSS JOIN LATERAL (
+       SELECT samples, boots, left_out FROM results_measurement
+        WHERE run_id = run.id AND series_id = wanted.series_id OFFSET 0) AS measurement
  WHERE NOT EXISTS (
        SELECT FROM unnest(%s::bigint[], %s::timestamptz[], %s::bigint[])
                    AS late (series_id, since, start)
-        WHERE late.series_id = point.series_id
+        WHERE late.series_id = wanted.series_id
           AND run.measured_at >= late.since AND point.position < late.start)
- ORDER BY point.series_id, point.position, run.uuid
+ ORDER BY wanted.series_id, point.position, run.uuid
 """
 Row = tuple[int, int, str, list[float], list[int] | None, str, list[int] | None]
 
