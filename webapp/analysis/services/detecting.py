@@ -27,7 +27,7 @@ NO_EPOCHS: Mapping[int, Epochs] = {}
 NOTHING = Findings()
 
 # Of a variant's series nothing is found: to the analysis it has no points. Each OFFSET 0 keeps the
-# planner from another order: while a database is young it read all runs of a machine's mode and, for
+# planner from another order: in a young database it read all runs of a machine's mode and, for
 # each point, all measurements of its series.
 SAMPLES_FROM = """
 SELECT wanted.series_id, point.position, revision.name,
