@@ -1,5 +1,9 @@
 """`/compare/?a=tree:FROM..TO&b=…`: release against release."""
 
+import math
+import random
+from html import unescape
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -7,8 +11,12 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from tests import make
+from tests.documents import run_document
+from tests.results import steps
 from webapp.events.models import Release
-from webapp.results.models import Revision
+from webapp.pages.compare import pickers
+from webapp.results.models import Point, Revision
+from webapp.stats import ministat
 
 pytestmark = pytest.mark.django_db
 LOSS, EVEN = "pf-statefull", "forwarding"
@@ -102,8 +110,21 @@ def test_a_short_range_cannot_be_told_and_names_the_remedy(
         ("11.0±0", "12.0±5", "give 1 to 1000 revisions behind ±"),
         ("11.0±x", "12.0±5", "give 1 to 1000 revisions behind ±"),
         ("11.0±99999999999999999999", "12.0±5", "give 1 to 1000 revisions behind ±"),
-        ("r300000~patch..r300030", "r300090..r300177", "a range takes plain kernels"),
-        ("r300000..r300030::+VIMAGE", "r300090..r300177::+VIMAGE", "a range takes plain kernels"),
+        (
+            "r300000~p..r300030",
+            "r300090..r300177",
+            "stands once and behind it, as in",
+        ),
+        ("r300000..r300030~p", "r300090..r300177~p", "or leave hardware, mode, variant or session"),
+        (
+            "r300000..r300030~",
+            "r300090..r300177",
+            "behind the revision stands one ~ and",
+        ),
+        ("r300000..r300030::+VIMAGE", "r300090..r300177::+VIMAGE", "nothing was measured in"),
+        ("r300000..r300030::::s", "r300090..r300177", "nothing was measured in"),
+        ("r300000..r300090::::s", "r300060..r300177", "overlap from r300060 to r300090"),
+        ("r300000..r300090::::s|t", "r300060..r300177::::t", "overlap from r300060 to r300090"),
         ("r300000..r300030:nowhere", "r300090..r300177:nowhere", "nothing was measured in"),
         ("r300000..r300030:x:y", "r300090..r300177", "leave the same parts open"),
     ],
@@ -114,9 +135,10 @@ def test_what_cannot_be_compared_names_the_remedy(
     page = client.get(address(a, b))
     assert page.status_code == 400
     assert said in page.content.decode()
-    report = client.get(address(a, b, "/compare.md"))
-    assert report.status_code == 400
-    assert said in report.content.decode()
+    for kind in ("/compare.md", "/compare.txt"):
+        report = client.get(address(a, b, kind))
+        assert report.status_code == 400
+        assert said in report.content.decode()
     assert client.get(address(a, b, "/api/v1/compare/ranges")).status_code == 422
 
 
@@ -141,3 +163,144 @@ def test_a_number_between_revisions_is_told_the_nearest_ones(
 
     assert answer.status_code == 400
     assert f"the nearest known are {beside} and {along[-1]}" in answer.content.decode()
+
+
+PATCH = [{"kind": "patch", "name": "D12685"}]
+
+
+def around(level: float, at: int, **fields: Any) -> dict[str, Any]:
+    """A run of the revision r(300000 + at) at ``level``, and a bit of noise."""
+    noise = random.Random(f"{at} {fields}")
+    samples = [level * math.exp(noise.gauss(0, 0.003)) for _ in range(5)]
+    return run_document(revision=f"r{300000 + at}", samples=samples, **fields)
+
+
+def answer_of(client: Client, a: str, b: str) -> dict[str, Any]:
+    answer = client.get(address(a, b, "/api/v1/compare/ranges"))
+    assert answer.status_code == 200, answer.content.decode()
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_a_variant_is_compared_with_the_plain_kernels_of_the_same_revisions(
+    client: Client,
+) -> None:
+    steps.upload(
+        *(around(1e6, at) for at in range(12)),
+        *(around(9e5, at, variant=PATCH) for at in range(12)),
+    )
+    whole = "r300000..r300011"
+    assert answer_of(client, whole, f"{whole}~D12685")["counts"]["worse"] == 1
+    assert answer_of(client, f"{whole}~D12685", whole)["counts"]["better"] == 1
+    page = client.get(address(whole, f"{whole}~D12685")).content.decode()
+    assert f"{whole}~D12685 against {whole}: 1 worse" in page
+
+
+def test_revisions_around_one_are_those_measured_as_the_variant(client: Client) -> None:
+    steps.upload(*(around(1e6, at) for at in range(40)))
+    steps.upload(*(around(1e6, at, variant=PATCH) for at in range(0, 40, 2)))
+    answer = answer_of(client, "r300010±3", "r300010±3~D12685")
+    assert (answer["a"]["first"], answer["a"]["last"]) == ("r300007", "r300013")
+    assert (answer["b"]["first"], answer["b"]["last"]) == ("r300004", "r300016")
+    assert answer["rows"][0]["revisions"] == [7, 7]
+
+
+def test_an_option_is_compared_with_its_absence_mode_by_mode(client: Client) -> None:
+    levels = {("pf",): 1e6, ("pf", "VIMAGE"): 9e5, ("ipfw",): 5e5, ("ipfw", "VIMAGE"): 5e5}
+    steps.upload(
+        *(
+            around(level, at, mode=steps.mode(*named))
+            for named, level in levels.items()
+            for at in range(12)
+        )
+    )
+    whole = "r300000..r300011"
+    answer = answer_of(client, whole, f"{whole}::+VIMAGE")
+    assert answer["counts"] == {"worse": 1, "better": 0, "equivalent": 1, "cannot tell": 0}
+    page = client.get(address(whole, f"{whole}::+VIMAGE")).content.decode()
+    assert "VIMAGE: 1 worse, 1 equivalent" in page
+    one_mode = answer_of(client, f"{whole}::pf", f"{whole}::pf+VIMAGE")
+    assert [row["verdict"] for row in one_mode["rows"]] == ["worse"]
+    assert answer_of(client, f"{whole}::+VIMAGE", "r300000..r300011")["counts"]["better"] == 1
+
+
+def test_a_session_takes_its_own_runs_only(client: Client) -> None:
+    """Two uploads of each revision, one in each session; apart by less than would disagree."""
+    for name, level in (("before lunch", 1e6), ("after lunch", 1.02e6)):
+        steps.upload(*(around(level, at, evidence={"session": name}) for at in range(12)))
+    whole = "r300000..r300011"
+    answer = answer_of(client, f"{whole}::::before lunch", f"{whole}::::after lunch")
+    (row,) = answer["rows"]
+    assert row["verdict"] == "better"
+    assert row["low_percent"] < 2 < row["high_percent"]
+
+
+def test_runs_that_disagree_are_told_apart_by_their_session(client: Client) -> None:
+    for name, level in (("one", 1e6), ("other", 2e6)):
+        steps.upload(
+            *(around(level, at, evidence={"session": name}, build_id="one") for at in range(12))
+        )
+    assert Point.objects.that_disagree().count() == 12
+    whole = "r300000..r300011"
+    (row,) = answer_of(client, f"{whole}::::one", f"{whole}::::other")["rows"]
+    assert row["verdict"] == "better"
+    assert row["revisions"] == [12, 12]
+    refused = client.get(address(f"{whole}::::one|other", "r300000..r300011~D12685"))
+    assert "nothing was measured in" in unescape(refused.content.decode())
+
+
+def test_the_text_has_ministats_block_of_the_means_of_each_row(
+    along: list[Revision], client: Client
+) -> None:
+    text = client.get(address("11.0±5", "12.0±8", "/compare.txt"))
+    assert text["Content-Type"].startswith("text/plain")
+    words = text.content.decode()
+    means = [
+        list(
+            Point.objects.filter(series__mode__name=LOSS, revision__in=along[first:stop])
+            .order_by("position")
+            .values_list("mean", flat=True)
+        )
+        for first, stop in ((5, 16), (37, 54))
+    ]
+    block = ministat.render([("11.0±5", means[0]), ("12.0±8", means[1])], separate_bars=True)
+    assert block in words
+    assert words.index(f"{LOSS} on") < words.index(f"{EVEN} on")
+    assert "worse: −10.0" in words.replace("-", "−")
+    assert words.endswith("12.0±8 against 11.0±5: 1 worse, 1 equivalent\n")
+    plain = client.get(address("11.0±5", "12.0±8", "/compare.txt") + "&plot=no").content.decode()
+    assert len(plain) < len(words)
+    few = client.get(address("r300000..r300003", "12.0±8", "/compare.txt")).content.decode()
+    assert "fewer than 3 measured revisions: ministat refuses it" in few
+
+
+def test_the_form_takes_ranges_and_is_filled_with_them(
+    along: list[Revision], client: Client
+) -> None:
+    form = client.get(address("11.0±5", "12.0±8") + "&change=1").content.decode()
+    assert 'value="11.0±5"' in form
+    assert 'value="12.0±8"' in form
+    fields = [("pick", "sets"), ("tree", "freebsd-head"), ("revision", "11.0±5")]
+    fields += [("tree", ""), ("revision", "12.0±8")]
+    picked = client.get(f"/compare/?{urlencode(fields)}")
+    assert picked.status_code == 302
+    page = client.get(picked["Location"]).content.decode()
+    assert "12.0±8 against 11.0±5: 1 worse, 1 equivalent" in page
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("11.0..12", "11.0..12.0"),
+        ("r300000..30003", "r300000..r300030"),
+        ("11.0±", "11.0±10"),
+        ("11.0+-", "11.0±25"),
+        ("..", None),
+        ("±", None),
+    ],
+)
+def test_the_field_offers_ends_of_ranges(
+    along: list[Revision], typed: str, offered: str | None
+) -> None:
+    found = [one.value for one in pickers.suggestions("revision", typed, "freebsd-head")]
+    assert (offered in found) if offered else not any(".." in one or "±" in one for one in found)

@@ -47,7 +47,8 @@ class Sides(Schema):
 
 
 class Ranges(Schema):
-    """``tree:FROM..TO`` or ``tree:NAME±K`` each, then ``:hardware:mode:metric`` or less."""
+    """``tree:FROM..TO`` or ``tree:NAME±K`` each, then ``~variant`` and
+    ``:hardware:mode:metric:session`` or less."""
 
     a: str = Field(description="The base, for example freebsd-head:11.0±10")
     b: str = Field(description="What it is held to, for example freebsd-head:12.0..r309257")

@@ -24,6 +24,8 @@ from webapp.analysis.queries.options import (
     newest_with_both,
 )
 from webapp.analysis.queries.ranges import (
+    AROUND_MARKS,
+    BETWEEN,
     RangeRow,
     RangeTable,
     compare_written_ranges,
@@ -59,6 +61,8 @@ from webapp.analysis.queries.verdicts import (
 from webapp.analysis.queries.wall import WallSeries, WallTile, wall_series, wall_tiles
 
 __all__ = [
+    "AROUND_MARKS",
+    "BETWEEN",
     "BUILDS_DIFFER",
     "EPOCH_BETWEEN",
     "FLAVOURS",

@@ -2,23 +2,37 @@
 
 A range is written where a side names its revision: ``tree:FROM..TO``, both included, or
 ``tree:NAME±K`` (also ``NAME+-K``), the revision with the K measured ones before and after it. Both
-ends are revisions, releases or branch points. Hardware, mode and metric follow as in any side.
+ends are revisions, releases or branch points. Variant, hardware, mode or options, metric and
+sessions follow as in any side.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, groupby
+from statistics import fmean
+from urllib.parse import unquote
+
+from django.db.models import Exists, OuterRef, QuerySet
 
 from webapp.analysis.queries.named import revisions_of
-from webapp.analysis.queries.sides import Side, SideError, free_parts
-from webapp.results.models import Point, Revision, Series
+from webapp.analysis.queries.sides import (
+    MODE,
+    Side,
+    SideError,
+    free_parts,
+    matched_mode,
+    options_of,
+)
+from webapp.results.models import Measurement, ModeName, Point, Revision, Series, counted
 from webapp.stats.better import is_gain
 from webapp.stats.defaults import MARGIN_PCT
 from webapp.stats.ranges import FEWEST, RangeChange, compare_ranges, verdicts
 
 WRITTEN = "tree:FROM..TO or tree:NAME±K, for example freebsd-head:11.0..r309257"
 AROUND = re.compile(r"(?P<name>.+)(?:±|\+-)(?P<count>.*)", re.DOTALL)
+BETWEEN, AROUND_MARKS = "..", ("±", "+-")
 MOST_AROUND = 1000
 SIDES = 2
 Key = tuple[str, str, str]  # hardware, mode, metric
@@ -36,14 +50,27 @@ class RevisionRange:
 
 @dataclass(frozen=True, slots=True)
 class RangeRow:
-    """One series of ``b`` against the same of ``a``; ``change`` is None where a range has too few
-    of the measured revisions, ``counts`` of either side.
+    """One series of ``b`` against that of ``a``; ``values`` are the means of the measured revisions
+    on either side, and ``change`` is None where these are too few. ``mode`` is the name by which
+    rows were matched, without the options that are compared.
     """
 
     series: Series
+    mode: str
     change: RangeChange | None
-    counts: tuple[int, int]
+    values: tuple[Sequence[float], Sequence[float]]
     verdict: str
+
+    @property
+    def mode_parts(self) -> ModeName:
+        """Workload, traffic and options of ``mode``."""
+        return ModeName.parse(self.mode)
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many revisions were measured on either side."""
+        a, b = self.values
+        return len(a), len(b)
 
     @property
     def reason(self) -> str:
@@ -73,7 +100,7 @@ class RangeTable:
 def is_range(text: str) -> bool:
     """Whether a side is written as a range of revisions."""
     kernel = text.partition(":")[2].split(":")[0]
-    return ".." in kernel or AROUND.fullmatch(kernel) is not None
+    return BETWEEN in kernel or AROUND.fullmatch(kernel.partition("~")[0]) is not None
 
 
 def compare_written_ranges(texts: Sequence[str]) -> RangeTable:
@@ -88,11 +115,11 @@ def compare_written_ranges(texts: Sequence[str]) -> RangeTable:
     a, b = (_range(text) for text in texts)
     free_parts([a.side, b.side])
     _refuse_overlap(a, b)
-    values = [_values(one) for one in (a, b)]
+    compared = options_of([a.side, b.side])
+    values = [_values(one, compared) for one in (a, b)]
     matched = sorted(values[0].keys() & values[1].keys())
     pairs = [(values[0][key][1], values[1][key][1]) for key in matched]
-    named = Series.objects.named().in_bulk([values[1][key][0] for key in matched])
-    series = [named[values[1][key][0]] for key in matched]
+    series = [values[1][key][0] for key in matched]
     changes = compare_ranges(pairs)
     gains = [
         one is not None and is_gain(one.pct, its.better)
@@ -100,8 +127,10 @@ def compare_written_ranges(texts: Sequence[str]) -> RangeTable:
     ]
     told = verdicts(changes, gains, MARGIN_PCT)
     rows = [
-        RangeRow(its, change, (len(pair[0]), len(pair[1])), verdict)
-        for its, change, pair, verdict in zip(series, changes, pairs, told, strict=True)
+        RangeRow(its, key[1] or its.mode.name, change, pair, verdict)
+        for key, its, change, pair, verdict in zip(
+            matched, series, changes, pairs, told, strict=True
+        )
     ]
     return RangeTable(a, b, rows, len(values[0].keys() ^ values[1].keys()))
 
@@ -109,36 +138,39 @@ def compare_written_ranges(texts: Sequence[str]) -> RangeTable:
 def _range(text: str) -> RevisionRange:
     tree, _, rest = text.partition(":")
     kernel, *others = rest.split(":")
-    around = AROUND.fullmatch(kernel)
-    names = [around["name"]] if around else kernel.split("..")
+    written, tilde, variant = kernel.partition("~")
+    if BETWEEN in variant:
+        raise SideError(
+            f"{text!r} is not a range: the variant stands once and behind it, as in "
+            f"{tree}:FROM..TO~VARIANT"
+        )
+    around = AROUND.fullmatch(written)
+    names = [around["name"]] if around else written.split(BETWEEN)
     if not all(names) or len(names) > SIDES:
         raise SideError(f"{text!r} is not a range: write {WRITTEN}")
-    sides = [Side.parse(":".join([tree, name, *others])) for name in names]
-    if sides[0].variant or sides[0].session or sides[0].options or sides[-1].variant:
-        raise SideError(
-            f"{text!r}: a range takes plain kernels of all sessions; name hardware, mode and "
-            "metric behind it, or nothing"
-        )
+    sides = [Side.parse(":".join([tree, name + tilde + variant, *others])) for name in names]
     found = revisions_of(sides)
+    side = replace(sides[0], revision=unquote(written))
     if around:
-        first, last = _around(text, found[0], around["count"])
+        first, last = _around(text, side, found[0], around["count"])
     else:
         first, last = found
     if first.position > last.position:
         raise SideError(
             f"{text!r}: {first} comes after {last}; write {tree}:{names[-1]}..{names[0]}"
         )
-    return RevisionRange(text, replace(sides[0], revision=kernel), first, last)
+    return RevisionRange(text, side, first, last)
 
 
-def _around(text: str, at: Revision, written: str) -> tuple[Revision, Revision]:
+def _around(text: str, side: Side, at: Revision, written: str) -> tuple[Revision, Revision]:
     """The revisions that end a range of so many measured ones to either side."""
     if not written.isdecimal() or not 1 <= int(written) <= MOST_AROUND:
         raise SideError(f"{text!r}: give 1 to {MOST_AROUND} revisions behind ±")
     count = int(written)
+    points = _points_of(side, OuterRef("pk"))
     measured = (
-        Revision.objects.filter(tree=at.tree_id, points__isnull=False)
-        .distinct()
+        Revision.objects.filter(Exists(points), tree=at.tree_id)
+        .placed()
         .only("name", "position", "tree_id")
     )
     before = measured.filter(position__lt=at.position).order_by("-position")[:count]
@@ -146,45 +178,97 @@ def _around(text: str, at: Revision, written: str) -> tuple[Revision, Revision]:
     return [at, *before][-1], [at, *after][-1]
 
 
+def _points_of(side: Side, revision: OuterRef) -> QuerySet[Point]:
+    """The points of its kernel at a revision."""
+    return Point.objects.filter(**_of_kernel(side), revision=revision)
+
+
+def _of_kernel(side: Side) -> dict[str, str | None]:
+    return {"series__variant__name": side.variant} if side.variant else {"series__variant": None}
+
+
 def _refuse_overlap(a: RevisionRange, b: RevisionRange) -> None:
     first, last = sorted([a, b], key=lambda one: one.first.position)
-    same = a.first.tree_id == b.first.tree_id and a.side.hardware == b.side.hardware
-    if same and a.side.mode == b.side.mode and first.last.position >= last.first.position:
+    if a.first.tree_id != b.first.tree_id or first.last.position < last.first.position:
+        return
+    if not _are_apart(a.side, b.side):
         raise SideError(
             f"{a.text} and {b.text} overlap from {last.first} to {first.last}: end the one before "
             "the other begins"
         )
 
 
-def _values(one: RevisionRange) -> dict[Key, tuple[int, list[float]]]:
-    """By what the sides leave open, the series (id) and its mean at each revision, in order."""
-    side = one.side
-    named = {
-        "series__hardware__name": side.hardware,
-        "series__mode__name": side.mode,
-        "series__metric__name": side.metric,
-    }
-    rows = (
-        Point.objects.that_agree()
-        .plain()
-        .filter(
-            series__tree=one.first.tree_id,
-            position__gte=one.first.position,
-            position__lte=one.last.position,
-            **{field: name for field, name in named.items() if name},
-        )
-        .order_by("series", "position")
-        .values_list("series", *named, "mean")
-    )
-    found: dict[Key, tuple[int, list[float]]] = {}
+def _are_apart(a: Side, b: Side) -> bool:
+    """Whether no run of the same revision is of both sides."""
+    named = ("variant", "hardware", "mode", "metric")
+    if any(getattr(a, part) != getattr(b, part) for part in named):
+        return True
+    return bool(a.sessions and b.sessions) and not set(a.sessions) & set(b.sessions)
+
+
+def _values(one: RevisionRange, compared: Collection[str]) -> dict[Key, tuple[Series, list[float]]]:
+    """By what rows are matched over, the series and its mean at each revision, in order."""
+    rows = _of_sessions(one) if one.side.session else _of_points(one)
     means: dict[int, list[float]] = defaultdict(list)
-    for series, hardware, mode, metric, mean in rows:
-        key = ("" if side.hardware else hardware, "" if side.mode else mode, metric)
-        found[key] = series, means[series]
-        means[series].append(mean)
+    for pk, mean in rows:
+        means[pk].append(mean)
+    found: dict[Key, tuple[Series, list[float]]] = {}
+    for pk, series in Series.objects.named().in_bulk(list(means)).items():
+        mode = matched_mode(one.side, series.mode.parts, compared)
+        if mode is not None:
+            hardware = "" if one.side.hardware else series.hardware.name
+            key = (hardware, mode if one.side.is_open(MODE) else "", series.metric.name)
+            found[key] = series, means[pk]
     if not found:
         raise SideError(
             f"nothing was measured in {one.text}, {one.first} to {one.last}: widen the range, for "
-            f"example {side.tree}:{one.first}±10"
+            f"example {one.side.tree}:{one.first}±10, or leave hardware, mode, variant or session "
+            "open"
         )
     return found
+
+
+def _fixed(side: Side) -> dict[str, str | None]:
+    """What the side says of the series."""
+    named = {
+        "series__hardware__name": side.hardware,
+        "series__mode__name": "" if side.is_open(MODE) else side.mode,
+        "series__metric__name": side.metric,
+    }
+    return _of_kernel(side) | {field: name for field, name in named.items() if name}
+
+
+def _of_points(one: RevisionRange) -> Iterable[tuple[int, float]]:
+    """Series (id) and mean of each revision, along the tree, without those whose runs disagree."""
+    return (
+        Point.objects.that_agree()
+        .filter(**_fixed(one.side), series__tree=one.first.tree_id)
+        .filter(position__range=(one.first.position, one.last.position))
+        .order_by("series", "position")
+        .values_list("series", "mean")
+    )
+
+
+def _of_sessions(one: RevisionRange) -> Iterator[tuple[int, float]]:
+    """The same of the runs of some sessions. Runs that disagree are told apart by asking for one
+    session, unless that holds several.
+    """
+    beside = Point.objects.that_disagree().filter(
+        series=OuterRef("series"), revision=OuterRef("run__revision")
+    )
+    rows = (
+        Measurement.objects.counted()
+        .filter(**_fixed(one.side), series__tree=one.first.tree_id)
+        .filter(run__revision__position__range=(one.first.position, one.last.position))
+        .filter(run__session__in=one.side.sessions)
+        .annotate(disagrees=Exists(beside))
+        .order_by("series", "run__revision__position", "run__uuid")
+        .values_list(
+            "series", "run__revision", "disagrees", "samples", "boots", "left_out", named=True
+        )
+    )
+    for (series, _, disagrees), group in groupby(rows, key=lambda row: row[:3]):
+        counting = [counted(row.samples, row.boots, row.left_out)[0] for row in group]
+        samples = [samples for samples in counting if samples]
+        if samples and (not disagrees or len(samples) == 1):
+            yield series, fmean(chain.from_iterable(samples))

@@ -25,7 +25,7 @@ from webapp.analysis.queries import (
     compare_link,
     compare_points,
     compare_sides,
-    differing_parts,
+    compare_written_ranges,
     is_range,
     moment_of,
 )
@@ -38,6 +38,7 @@ from webapp.pages.compare import report as compare_report
 from webapp.pages.compare.evidence import evidence_of
 from webapp.pages.compare.groups import panels_of
 from webapp.pages.compare.rows import ORDERS, Drawing, Line, kind_of, lines_of, rows_html
+from webapp.pages.compare.titles import subject_of, titles_of
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.variants import variants_beside
 from webapp.results.models import Revision
@@ -72,10 +73,10 @@ def page(request: HttpRequest) -> HttpResponse:
     try:
         if compare_pickers.PICK in request.GET and not texts:
             return redirect(compare_pickers.picked_address(request.GET))
-        if any(is_range(text) for text in texts):
-            return compare_ranges.page(request, texts)
         if not texts or "change" in request.GET:
             return _start(request, [Side.parse(text) for text in texts])
+        if any(is_range(text) for text in texts):
+            return compare_ranges.page(request, texts)
         return _compared(request, [Side.parse(text) for text in texts])
     except SideError as error:
         return _start(request, _readable(texts), str(error))
@@ -108,16 +109,14 @@ def suggestions(request: HttpRequest) -> HttpResponse:
 @require_safe
 def text(request: HttpRequest) -> HttpResponse:
     """The ministat block of every row, as plain text."""
-    return _report(request, compare_report.as_text, "text/plain")
+    return _report(request, (compare_report.as_text, compare_ranges.as_text), "text/plain")
 
 
 @require_safe
 def markdown(request: HttpRequest) -> HttpResponse:
     """The comparison as a report in Markdown."""
-    texts = _texts(request)
-    if any(is_range(text) for text in texts):
-        return _ranges_report(texts)
-    return _report(request, compare_report.as_markdown, "text/markdown")
+    writers = compare_report.as_markdown, compare_ranges.as_markdown
+    return _report(request, writers, "text/markdown")
 
 
 def drawing(request: HttpRequest) -> str:
@@ -154,23 +153,26 @@ def _refused(reason: str, content_type: str = "text/plain; charset=utf-8") -> Ht
     return HttpResponse(f"{reason}\n", content_type=content_type, status=BAD_REQUEST)
 
 
-def _report(request: HttpRequest, write: compare_report.Writer, content_type: str) -> HttpResponse:
+def _report(
+    request: HttpRequest,
+    writers: tuple[compare_report.Writer, compare_ranges.Writer],
+    content_type: str,
+) -> HttpResponse:
+    """What one of ``writers`` makes of sides, and the other of ranges of revisions."""
     content_type = f"{content_type}; charset=utf-8"
+    of_sides, of_ranges = writers
+    texts = _texts(request)
     try:
         options = BlockOptions.read(request.GET.dict())
-        sides = [Side.parse(text) for text in _texts(request)]
+        if any(is_range(text) for text in texts):
+            return HttpResponse(
+                of_ranges(compare_written_ranges(texts), options), content_type=content_type
+            )
+        sides = [Side.parse(text) for text in texts]
         table = compare_sides(sides, moment_of(request.GET.get("asof", "")))
     except SideError as error:
         return _refused(str(error), content_type)
-    return HttpResponse(write(table, options), content_type=content_type)
-
-
-def _ranges_report(texts: Sequence[str]) -> HttpResponse:
-    content_type = "text/markdown; charset=utf-8"
-    try:
-        return HttpResponse(compare_ranges.as_markdown(texts), content_type=content_type)
-    except SideError as error:
-        return _refused(str(error), content_type)
+    return HttpResponse(of_sides(table, options), content_type=content_type)
 
 
 def _texts(request: HttpRequest) -> list[str]:
@@ -356,26 +358,6 @@ def _boxes(table: PointTable) -> list[Box]:
         Box(name, side, revision)
         for name, side, revision in zip("ABCDEFG", table.sides, table.revisions, strict=False)
     ]
-
-
-def titles_of(sides: Sequence[Side]) -> list[str]:
-    """Each side by what tells it apart from the others."""
-    differing = differing_parts(sides)
-    return [" ".join(_part_text(side, part) for part in differing) or str(side) for side in sides]
-
-
-def _part_text(side: Side, part: str) -> str:
-    value: str = getattr(side, part)
-    return value or {"mode": "without", "hardware": "all hardware"}.get(part, "")
-
-
-def subject_of(sides: Sequence[Side], titles: Sequence[str]) -> str:
-    """What the headline is about: the option, else B against A."""
-    base, *others = sides
-    options = [" ".join(side.options) for side in others]
-    if all(options) and not base.options:
-        return ", ".join(options)
-    return f"{', '.join(titles[1:])} against {titles[0]}"
 
 
 def _common(sides: Sequence[Side]) -> str:

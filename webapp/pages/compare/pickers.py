@@ -8,6 +8,8 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from webapp.analysis.queries import (
+    AROUND_MARKS,
+    BETWEEN,
     MOST_SIDES,
     OPTION_MARK,
     Side,
@@ -32,6 +34,9 @@ SUGGESTED = 50
 """Names that a list of suggestions offers; typing finds others."""
 
 OPTIONS_OFFERED, PAIRS_OFFERED = 12, 6
+AROUND = (5, 10, 25)
+"""Numbers of revisions around one that are offered."""
+
 NEVER = 2**62
 NAME_LENGTH = 400
 
@@ -144,15 +149,37 @@ def _trees(text: str, _tree: str) -> Iterable[Suggestion]:
 
 
 def _revisions(text: str, tree: str) -> Iterable[Suggestion]:
-    if text:
-        found: Sequence[Revision] = revisions_named(Asked.of(text), SUGGESTED)
-        return (
-            Suggestion(one.name, f"{one.tree.name} · {one.subject}")
-            for one in found
-            if tree in {"", one.tree.name}
-        )
-    known = known_revisions(tree=tree, most=SUGGESTED)
-    return (Suggestion(one.name, f"{one.tree} · {one.note}".strip(" ·")) for one in known)
+    """Revisions; behind ``FROM..`` those that may end the range, behind ``NAME±`` how many around
+    it. Also for the names of releases.
+    """
+    first, between, last = text.rpartition(BETWEEN)
+    if between and first:
+        return (Suggestion(f"{first}..{one.value}", one.label) for one in _revisions(last, tree))
+    for mark in AROUND_MARKS:
+        name, found, _ = text.partition(mark)
+        if found and name:
+            return (Suggestion(f"{name}±{count}", _around(count)) for count in AROUND)
+    return _single_revisions(text, tree)
+
+
+def _around(count: int) -> str:
+    return f"the {_count(count, 'measured revision')} before and after, and itself"
+
+
+def _single_revisions(text: str, tree: str) -> Iterable[Suggestion]:
+    known = [
+        Suggestion(one.name, f"{one.tree} · {one.note}".strip(" ·"))
+        for one in known_revisions(tree=tree, most=SUGGESTED)
+        if text.casefold() in one.name.casefold()
+    ]
+    found: Sequence[Revision] = revisions_named(Asked.of(text), SUGGESTED) if text else []
+    others = [
+        Suggestion(one.name, f"{one.tree.name} · {one.subject}")
+        for one in found
+        if tree in {"", one.tree.name}
+    ]
+    names = {one.value for one in others}
+    return [*(one for one in known if one.value not in names), *others]
 
 
 def _hardware(text: str, _tree: str) -> Iterable[Suggestion]:

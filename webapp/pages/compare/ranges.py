@@ -1,15 +1,21 @@
-"""Release against release: two ranges of revisions by their levels, as a page and in Markdown."""
+"""Release against release: two ranges of revisions by their levels, as page, Markdown or text."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from webapp.analysis.queries import RangeRow, RangeTable, compare_written_ranges
-from webapp.charts.text import change_within, number
+from webapp.analysis.queries import BlockOptions, RangeRow, RangeTable, compare_written_ranges
+from webapp.charts.text import better_text, change_within, number
+from webapp.pages.compare.report import SIMULATED
+from webapp.pages.compare.titles import subject_of, titles_of
 from webapp.pages.parts.links import with_query
+from webapp.stats.errors import TooFewSamplesError
 from webapp.stats.markdown import inline
+
+Writer = Callable[[RangeTable, BlockOptions], str]
+TOO_FEW = "A range has fewer than 3 measured revisions: ministat refuses it."
 
 HEAD = (
     "| mode | hardware | before | after | n | Δ % [95 %] | verdict |\n|---|---|--:|--:|--:|--:|---|"
@@ -29,10 +35,12 @@ def page(request: HttpRequest, texts: Sequence[str]) -> HttpResponse:
         "headline": headline(table),
         "gated": GATED,
         "rows": [(row, _figures(row)) for row in _ordered(table.rows)],
+        "change_link": with_query(reverse("compare"), [*pairs, ("change", "1")]),
         "markdown_link": with_query(reverse("compare_markdown"), pairs),
+        "text_link": with_query(reverse("compare_text"), pairs),
         "data_link": with_query(reverse("api:compare_ranges"), pairs),
         "swapped": with_query(reverse("compare"), list(zip("ab", reversed(texts), strict=True))),
-        "simulated": any(row.series.hardware.lab.simulated for row in table.rows),
+        "simulated": _is_simulated(table),
     }
     return render(request, "pages/compare_ranges.html", context)
 
@@ -40,17 +48,47 @@ def page(request: HttpRequest, texts: Sequence[str]) -> HttpResponse:
 def headline(table: RangeTable) -> str:
     """``r1..r9 against r10..r20: 2 worse, 1 better, 5 equivalent``."""
     told = ", ".join(f"{count} {verdict}" for verdict, count in table.counts.items() if count)
-    a, b = table.a.side.revision, table.b.side.revision
-    return f"{b} against {a}: {told or 'no series was measured in both'}"
+    sides = [table.a.side, table.b.side]
+    subject = subject_of(sides, titles_of(sides))
+    return f"{subject}: {told or 'no series was measured in both'}"
 
 
-def as_markdown(texts: Sequence[str]) -> str:
-    """The same as a report. Raises SideError as `page` does."""
-    table = compare_written_ranges(texts)
+def as_markdown(table: RangeTable, _options: BlockOptions) -> str:
+    """The same as a report."""
     lines = [_line(row) for row in _ordered(table.rows)]
     ends = [f"- {inline(one.text)}: {one.first} to {one.last}" for one in (table.a, table.b)]
-    parts = [f"# {inline(headline(table))}", "\n".join(ends), GATED]
+    told = [GATED, *([SIMULATED] if _is_simulated(table) else [])]
+    parts = [f"# {inline(headline(table))}", "\n".join(ends), *told]
     return "\n\n".join([*parts, "\n".join([HEAD, *lines])]) + "\n"
+
+
+def as_text(table: RangeTable, options: BlockOptions) -> str:
+    """The ministat block of every row, of the means of its revisions, under a line that names it.
+
+    ministat takes revisions for independent ones, and leaves none out: the verdict is not its.
+    """
+    labels = titles_of([table.a.side, table.b.side])
+    blocks = [_block(row, labels, options) for row in _ordered(table.rows)]
+    head = [f"{SIMULATED}\n"] if _is_simulated(table) else []
+    return "\n".join([*head, *blocks, f"{headline(table)}\n"])
+
+
+def _block(row: RangeRow, labels: Sequence[str], options: BlockOptions) -> str:
+    metric, its = row.series.metric, _figures(row)
+    title = (
+        f"{row.mode} on {row.series.hardware.name} "
+        f"({metric.name}, {metric.unit}, {better_text(row.series.better)})"
+    )
+    said = row.reason or f"{its['change']} %, {its['n']} revisions"
+    try:
+        text = options.render(list(zip(labels, row.values, strict=True)))
+    except TooFewSamplesError:
+        text = f"{TOO_FEW}\n"
+    return f"{title}\n{row.verdict}: {said}\n\n{text}"
+
+
+def _is_simulated(table: RangeTable) -> bool:
+    return any(row.series.hardware.lab.simulated for row in table.rows)
 
 
 def _ordered(rows: Sequence[RangeRow]) -> list[RangeRow]:
@@ -77,7 +115,7 @@ def _figures(row: RangeRow) -> dict[str, str]:
 
 def _line(row: RangeRow) -> str:
     its = _figures(row)
-    named = inline(str(row.series.mode)), inline(row.series.hardware.name)
+    named = inline(row.mode), inline(row.series.hardware.name)
     verdict = f"{row.verdict}: {row.reason}" if row.reason else row.verdict
     cells = [*named, its["before"], its["after"], its["n"], its["change"], verdict]
     return f"| {' | '.join(cells)} |"

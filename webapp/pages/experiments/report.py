@@ -27,8 +27,8 @@ from webapp.experiments.queries import (
     machine_lines,
 )
 from webapp.pages.compare import answer as compare_answer
-from webapp.pages.compare.compare import subject_of, titles_of
 from webapp.pages.compare.report import SIMULATED, block_text, is_simulated, row_title, rows_table
+from webapp.pages.compare.titles import subject_of, titles_of
 from webapp.stats.compare import Verdict
 from webapp.stats.markdown import block, inline
 

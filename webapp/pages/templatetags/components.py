@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from webapp.charts import interval_bar as bars
 from webapp.charts import text
-from webapp.results.models import Hardware, Mode, Revision, Series
+from webapp.results.models import Hardware, Mode, ModeName, Revision, Series
 
 register = template.Library()
 
@@ -183,7 +183,7 @@ def series_name(series: Series) -> str:
 
 
 @register.simple_tag
-def mode_name(mode: Mode) -> SafeString:
+def mode_name(mode: Mode | ModeName) -> SafeString:
     """A mode with its options boxed: what differs catches the eye."""
     traffic = f"@{mode.traffic}" if mode.traffic else ""
     boxed = format_html_join(
