@@ -4,5 +4,14 @@ from webapp.bisects.models.bisects import Bisect
 from webapp.bisects.models.decisions import BisectAct, BisectDecision
 from webapp.bisects.models.evidence import BisectBoot, BisectJob
 from webapp.bisects.models.settings import BisectSettings
+from webapp.bisects.models.subjects import BisectSubject
 
-__all__ = ["Bisect", "BisectAct", "BisectBoot", "BisectDecision", "BisectJob", "BisectSettings"]
+__all__ = [
+    "Bisect",
+    "BisectAct",
+    "BisectBoot",
+    "BisectDecision",
+    "BisectJob",
+    "BisectSettings",
+    "BisectSubject",
+]

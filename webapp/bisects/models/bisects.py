@@ -1,6 +1,8 @@
 """Bisects: what is searched, with what means, and what came of it."""
 
-from typing import Any, Self
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self, Union
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -10,6 +12,9 @@ from django.urls import reverse
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert, AlertHold
 from webapp.results.models import Revision, Series
+
+if TYPE_CHECKING:
+    from webapp.bisects.models.subjects import BisectSubject
 
 
 class BisectQuerySet(models.QuerySet["Bisect"]):
@@ -86,6 +91,9 @@ class Bisect(models.Model):
         INCONCLUSIVE = "inconclusive", "inconclusive"
         SUSPECTED = "machine or noise suspected", "the machine or the noise is suspected"
         LAB_FAILED = "lab failed", "the lab failed"
+
+    number, alerted = 0, True
+    """Its own series is the first of those that it measures, and has the alert."""
 
     REPRODUCED = (Outcome.SINGLE, Outcome.RANGE, Outcome.TWO_STEPS)
 
@@ -205,3 +213,16 @@ class Bisect(models.Model):
     def last_index(self) -> int:
         """The index of ``bad``; the candidates are 1 up to it."""
         return len(self.along) - 1
+
+    @cached_property
+    def scopes(self) -> Sequence[Union["Bisect", "BisectSubject"]]:
+        """What it measures: its own series, then those of its further machines and modes."""
+        if self._state.adding:
+            return [self]
+        parts = ("tree", "hardware__lab", "mode", "metric")
+        return [self, *self.subjects.select_related(*(f"series__{part}" for part in parts))]
+
+    @property
+    def is_of_several(self) -> bool:
+        """Whether several machines or modes look for the commit together."""
+        return len(self.scopes) > 1
