@@ -1,10 +1,9 @@
 """The search for one commit, one file per part."""
 
-from webapp.bisects.models.bisects import Bisect
+from webapp.bisects.models.bisects import Bisect, BisectSubject
 from webapp.bisects.models.decisions import BisectAct, BisectDecision
 from webapp.bisects.models.evidence import BisectBoot, BisectJob
 from webapp.bisects.models.settings import BisectSettings
-from webapp.bisects.models.subjects import BisectSubject
 
 __all__ = [
     "Bisect",
