@@ -104,6 +104,7 @@ QUERIES: Mapping[str, Form] = {
     "job_new": {"series": "SERIES", "revision": "r1000", "next": "/agents/"},
     "bisects": {"state": "all", "tree": "freebsd-head", "before": "9"},
     "bisect_new": {"tree": "freebsd-head", "hardware": "Atom/T540", "mode": "pf", "metric": "pps"}
+    | {"beside": "1", "picked": "1"}
     | {"good": "r1000", "bad": "r1016", "effect": "-2", "boots": "40", "hours": "20"}
     | {"deadline": "2030-01-01T00:00", "manual": "1", "alert": "1"},
     "bisect": {"version": "1"},

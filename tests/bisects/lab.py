@@ -33,7 +33,8 @@ MODE, HARDWARE = "pf", "Atom/T540"
 class Truth:
     """``count`` revisions, of which ``first_bad`` (an index) moved the level by ``step_pct``.
 
-    ``drift_pct``: what the machine adds to all later boots with each one that it ``answered``.
+    Of one machine in one mode. ``drift_pct``: what the machine adds to all later boots with each
+    one that it ``answered``.
     """
 
     count: int = 16
@@ -45,6 +46,8 @@ class Truth:
     unbootable: frozenset[int] = frozenset()
     drift_pct: float = 0.0
     answered: int = 0
+    hardware: str = HARDWARE
+    mode: str = MODE
     noise: np.random.Generator = field(init=False)
 
     def __post_init__(self) -> None:
@@ -74,8 +77,8 @@ def document(truth: Truth, index: int, *, boots: int = 1, uuid: UUID | None = No
     return run_document(
         uuid=str(uuid or uuid4()),
         revision=name(index),
-        hardware=HARDWARE,
-        mode={"workload": MODE, "traffic": None, "options": []},
+        hardware=truth.hardware,
+        mode={"workload": truth.mode, "traffic": None, "options": []},
         samples=truth.boots(index, boots),
         build_id=f"build of {name(index)}",
         kernel_ident=f"FreeBSD 12.0-CURRENT {name(index)}",
@@ -98,7 +101,11 @@ def measured_before(truth: Truth) -> Series:
     tree = make.tree()
     for index in range(1, truth.count):
         make.revision(name(index), of=tree, subject=f"Change number {index}")
-    return Series.objects.get(hardware__name=HARDWARE, mode__name=MODE)
+    return series(truth)
+
+
+def series(truth: Truth) -> Series:
+    return Series.objects.named().get(hardware__name=truth.hardware, mode__name=truth.mode)
 
 
 def revision(index: int) -> Revision:
@@ -106,9 +113,8 @@ def revision(index: int) -> Revision:
 
 
 def draft(truth: Truth, **fields: Any) -> Draft:
-    series = Series.objects.named().get(hardware__name=HARDWARE, mode__name=MODE)
     return services.draft_bisect(
-        series=series,
+        series=series(truth),
         good=revision(0),
         bad=revision(truth.count),
         **{"effect_pct": truth.step_pct, "most_boots": 60, **fields},
@@ -120,12 +126,23 @@ def start(truth: Truth, **fields: Any) -> Bisect:
     return services.start_bisect(draft=draft(truth, **fields), created_by=make.user("ada"))
 
 
-def asking(worker: str) -> PollRequest:
-    return PollRequest(agent=an_agent(), worker=worker, serves=[Serves(hardware=HARDWARE)])
+def start_of_several(first: Truth, *others: Truth, **fields: Any) -> Bisect:
+    """Of machines and modes that all have an alert, unless their step is 0."""
+    for truth in (first, *others):
+        measured_before(truth)
+    beside = [(series(one), one.step_pct or None) for one in others]
+    drafted = draft(first, beside=beside, **fields)
+    return services.start_bisect(draft=drafted, created_by=make.user("ada"))
 
 
-def poll(worker: str = "rig-1", *, now: datetime | None = None) -> Job | None:
-    who = asking(worker)
+def asking(worker: str, hardware: str = HARDWARE) -> PollRequest:
+    return PollRequest(agent=an_agent(), worker=worker, serves=[Serves(hardware=hardware)])
+
+
+def poll(
+    worker: str = "rig-1", *, now: datetime | None = None, hardware: str = HARDWARE
+) -> Job | None:
+    who = asking(worker, hardware)
     return jobs.claim(request=who, capabilities=jobs.capabilities_of(who), now=now)
 
 
@@ -170,4 +187,35 @@ def work(
         now += timedelta(minutes=10)
         for job in held:
             answer(truth, job, now=now)
+    return Bisect.objects.with_subjects().get(pk=bisect.pk)
+
+
+def work_together(
+    truths: Sequence[Truth],
+    bisect: Bisect,
+    *,
+    most: int = 200,
+    gone: int | None = None,
+    now: datetime | None = None,
+) -> Bisect:
+    """`work` with a worker on each machine. ``gone``: the steps after which the first machine's
+    worker asks for nothing more, and its job stays where it is.
+    """
+    now = now or timezone.now()
+    machines = list(dict.fromkeys(one.hardware for one in truths))
+    of = {(one.hardware, one.mode): one for one in truths}
+    for step in range(most):
+        services.advance_bisect(bisect=bisect.pk, now=now)
+        bisect.refresh_from_db()
+        there = machines if gone is None or step < gone else machines[1:]
+        held = [
+            job
+            for at, machine in enumerate(machines)
+            if machine in there and (job := poll(f"rig-{at}", now=now, hardware=machine))
+        ]
+        if bisect.has_ended or not held:
+            break
+        now += timedelta(minutes=10)
+        for job in held:
+            answer(of[job.hardware.name, job.mode.name], job, now=now)
     return Bisect.objects.with_subjects().get(pk=bisect.pk)

@@ -62,6 +62,7 @@ def test_what_lies_beyond_a_known_change_is_kept_apart_and_can_be_decided_again(
     drafted = lab.draft(truth)
     known = history_boots(
         drafted.bisect,
+        drafted.bisect,
         earliest=lab.revision(-3).position,
         latest=lab.revision(truth.count + 5).position,
         most=30,

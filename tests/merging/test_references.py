@@ -55,6 +55,7 @@ FATES: dict[type[Model], dict[str, str]] = {
         "alerts.Assignment.series": FOLLOWS,
         "alerts.MinEffectChange.series": FOLLOWS,
         "bisects.Bisect.series": FOLLOWS,
+        "bisects.BisectSubject.series": FOLLOWS,
     },
     Revision: {
         "results.Run.revision": HANDLED,

@@ -1,13 +1,21 @@
 """One decision: made from the evidence, and made again to see that it is the same."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import dropwhile
 from math import exp
 from typing import Any
 
+from webapp.bisects.deciding_together import (
+    asked_from,
+    decide_for_all,
+    failures_from,
+    pending_of,
+    together_of,
+)
 from webapp.bisects.marks import marks_of
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision
-from webapp.bisects.question import Circumstances, evidence_of, plan_of
+from webapp.bisects.question import PAST, Circumstances, evidence_of, plan_of
 from webapp.bisects.sentences import progress_sentence
 from webapp.stats import bisection
 from webapp.stats.normal import TWO_SIDED_95
@@ -38,14 +46,80 @@ def decision_of(
     found = bisection.decide(
         plan, evidence, circumstances.pending, circumstances.agents, now=circumstances.at
     )
-    row = BisectDecision(
+    made = _figures(found, names) | {"lab": _lab(found, _counted(boots, acts, found))}
+    row = _row(bisect, found, boots, acts, circumstances)
+    row.action = _action(found, found.actions, names)
+    row.figures = made
+    return row, found
+
+
+def decision_of_all(
+    bisect: Bisect,
+    names: Sequence[str],
+    boots: Sequence[BisectBoot],
+    acts: Sequence[BisectAct],
+    circumstances: Circumstances,
+) -> tuple[BisectDecision, bisection.Together]:
+    """`decision_of` for several machines or modes."""
+    together = decide_for_all(bisect, names, boots, acts, circumstances)
+    found, lead = together.decision, together.lead
+    own = [row for row in boots if row.subject == lead]
+    measures = [one.measure for one in together.actions]
+    row = _row(bisect, found, boots, acts, circumstances)
+    row.action = _action(found, measures, names)
+    row.pending, row.together = pending_of(circumstances), together_of(circumstances)
+    row.figures = _figures(found, names) | {
+        "lab": _lab(found, _counted(own, acts, found, lead)),
+        "measure": [one.index for one in measures],
+        "rebuild": [one.index for one in measures if one.rebuild],
+        "measure_at": [one.subject for one in together.actions],
+        "lead": lead,
+        "subjects": [
+            _subject(together, number, boots, acts) for number in range(len(together.views))
+        ],
+    }
+    return row, together
+
+
+def _subject(
+    together: bisection.Together,
+    number: int,
+    boots: Sequence[BisectBoot],
+    acts: Sequence[BisectAct],
+) -> dict[str, Any]:
+    """What one machine and mode shows, in percent and in its metric's unit."""
+    view = together.views[number]
+    own = [row for row in boots if row.subject == number]
+    counted = _counted_of(own, acts, together.odd[number], number)
+    now, is_known = view.posterior, bool(own)
+    return {
+        "number": number,
+        "leads": number == together.lead,
+        "moved": round(view.moved, DIGITS),
+        "effect_pct": _percent(now.effect),
+        "effect_low_pct": _percent(now.effect - TWO_SIDED_95 * now.effect_sd),
+        "effect_high_pct": _percent(now.effect + TWO_SIDED_95 * now.effect_sd),
+        "level_before": _level(now.good_level) if is_known else None,
+        "level_after": _level(now.good_level + now.effect) if is_known else None,
+        "boots": sum(row.purpose not in PAST for row in own),
+        "lab": _lab_of(now.lab, counted),
+    }
+
+
+def _row(
+    bisect: Bisect,
+    found: bisection.Decision,
+    boots: Sequence[BisectBoot],
+    acts: Sequence[BisectAct],
+    circumstances: Circumstances,
+) -> BisectDecision:
+    """The row without what depends on who measures."""
+    return BisectDecision(
         bisect=bisect,
         number=_next_number(bisect),
         at=circumstances.at,
         state=found.state.value,
-        action=_action(found, names),
         text=found.text,
-        figures=_figures(found, names) | {"lab": _lab(found, _counted(boots, acts, found))},
         boots=max((boot.number for boot in boots), default=0),
         acts=max((act.number for act in acts), default=0),
         pending=[[one.index, one.purpose.value, one.rebuild] for one in circumstances.pending],
@@ -53,7 +127,6 @@ def decision_of(
         hours=circumstances.hours,
         failure=circumstances.failure,
     )
-    return row, found
 
 
 def replay(bisect: Bisect, names: Sequence[str]) -> list[BisectDecision]:
@@ -63,20 +136,33 @@ def replay(bisect: Bisect, names: Sequence[str]) -> list[BisectDecision]:
     for row in bisect.decisions.all():
         known = [boot for boot in boots if boot.number <= row.boots and _counts(boot, row.number)]
         done = [act for act in acts if act.number <= row.acts]
-        circumstances = Circumstances(
-            at=row.at,
-            pending=tuple(
-                bisection.Measure(index, bisection.Purpose(purpose), rebuild)
-                for index, purpose, rebuild in row.pending
-            ),
-            agents=row.agents,
-            hours=row.hours,
-            failure=row.failure,
-        )
-        made, _ = decision_of(bisect, names, known, done, circumstances)
+        made = _again(bisect, names, row, known, done)
         made.number = row.number
         again.append(made)
     return again
+
+
+def _again(
+    bisect: Bisect,
+    names: Sequence[str],
+    row: BisectDecision,
+    boots: Sequence[BisectBoot],
+    acts: Sequence[BisectAct],
+) -> BisectDecision:
+    at_hand = Circumstances(at=row.at, agents=row.agents, hours=row.hours, failure=row.failure)
+    if bisect.is_of_several:
+        at_hand = replace(
+            at_hand,
+            asked=asked_from(row.pending),
+            free=row.together["free"],
+            failures=failures_from(row.together),
+        )
+        return decision_of_all(bisect, names, boots, acts, at_hand)[0]
+    pending = tuple(
+        bisection.Measure(index, bisection.Purpose(purpose), rebuild)
+        for index, purpose, rebuild in row.pending
+    )
+    return decision_of(bisect, names, boots, acts, replace(at_hand, pending=pending))[0]
 
 
 def check_candidates(bisect: Bisect, names: Sequence[str], acts: Sequence[BisectAct]) -> str:
@@ -103,13 +189,15 @@ def _next_number(bisect: Bisect) -> int:
     return (last or 0) + 1
 
 
-def _action(found: bisection.Decision, names: Sequence[str]) -> str:
+def _action(
+    found: bisection.Decision, actions: Sequence[bisection.Measure], names: Sequence[str]
+) -> str:
     """In a few words: what happens next."""
     if found.outcome is not None:
         return f"ends: {found.outcome.kind.value}"
-    if not found.actions:
+    if not actions:
         return "waits for what is measured"
-    indices = list(dict.fromkeys(one.index for one in found.actions))
+    indices = list(dict.fromkeys(one.index for one in actions))
     shown = ", ".join(names[index] for index in indices[:2])
     return f"measures {shown}" + (f" and {len(indices) - 2} more" if len(indices) > 2 else "")
 
@@ -154,18 +242,30 @@ def _outside(outcome: bisection.Outcome | None) -> dict[str, Any] | None:
 
 
 def _counted(
-    boots: Sequence[BisectBoot], acts: Sequence[BisectAct], found: bisection.Decision
+    boots: Sequence[BisectBoot],
+    acts: Sequence[BisectAct],
+    found: bisection.Decision,
+    subject: int = 0,
 ) -> list[BisectBoot]:
     """The boots that the decision counted, from the first one on that was not history."""
-    marks = marks_of(acts)
+    return _counted_of(boots, acts, found.odd, subject)
+
+
+def _counted_of(
+    boots: Sequence[BisectBoot], acts: Sequence[BisectAct], odd: Sequence[int], subject: int
+) -> list[BisectBoot]:
+    marks = marks_of(acts, subject)
     kept = [row for row in boots if row.purpose != BisectBoot.BEYOND and not marks.excludes(row)]
-    counted = [row for at, row in enumerate(kept) if at not in found.odd]
+    counted = [row for at, row in enumerate(kept) if at not in odd]
     return list(dropwhile(lambda row: row.purpose == bisection.Purpose.HISTORY, counted))
 
 
 def _lab(found: bisection.Decision, counted: Sequence[BisectBoot]) -> dict[str, Any]:
     """What the lab did: chances, and its shift at each boot (number, percent)."""
-    lab = found.posterior.lab
+    return _lab_of(found.posterior.lab, counted)
+
+
+def _lab_of(lab: bisection.Lab, counted: Sequence[BisectBoot]) -> dict[str, Any]:
     return {
         "drifts": round(lab.moves, DIGITS),
         "steps": round(lab.steps, DIGITS),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from webapp.bisects.lanes import lane_document
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision
 from webapp.bisects.view import BisectView
 
@@ -59,6 +60,7 @@ def detail_document(view: BisectView) -> dict[str, Any]:
             {"name": one["name"], "scatter_percent": one["sd"], "commits_move_it": one["can_step"]}
             for one in view.bisect.companions
         ],
+        "subjects": [lane_document(lane) for lane in view.lanes],
         "boots": [_boot(row) for row in view.boots],
         "decisions": [_decision(row, names) for row in view.decisions],
         "acts": [_act(row) for row in view.acts],
@@ -75,6 +77,7 @@ def _outside(view: BisectView) -> dict[str, Any] | None:
 def _boot(row: BisectBoot) -> dict[str, Any]:
     return {
         "number": row.number,
+        "subject": row.subject,
         "revision": row.revision.name,
         "build": row.build,
         "values": row.values,

@@ -6,7 +6,7 @@ from typing import Any
 
 from webapp.bisects.draft import Draft
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot
-from webapp.bisects.question import Circumstances, evidence_of, plan_of
+from webapp.bisects.question import Circumstances, evidence_of, plan_of, subjects_of
 from webapp.bisects.sentences import boots_text, hours_text
 from webapp.stats import bisection
 
@@ -42,8 +42,14 @@ def forecast_of(draft: Draft) -> Before:
     """Before the start, by simulation with a fixed seed: the same draft, the same words."""
     bisect = draft.bisect
     plan = plan_of(bisect, draft.names)
-    known = evidence_of(draft.boots, (), Circumstances(bisect.created_at))
-    found = bisection.forecast(plan, known, trials=TRIALS_BEFORE)
+    own = [row for row in draft.boots if row.subject == 0]
+    known = evidence_of(own, (), Circumstances(bisect.created_at))
+    if bisect.is_of_several:
+        at_hand = Circumstances(bisect.created_at)
+        subjects = subjects_of(bisect, draft.names, draft.boots, (), at_hand)
+        found = bisection.forecast_together(subjects, trials=TRIALS_BEFORE)
+    else:
+        found = bisection.forecast(plan, known, trials=TRIALS_BEFORE)
     return Before(
         sentence=_sentence(found),
         warning=_warning(plan),
@@ -62,6 +68,16 @@ def forecast_left(
     """What is left at a decision that rests on ``known``, with so many agents, as plain data."""
     found = bisection.forecast(plan_of(bisect, names), evidence_of(*known), trials=TRIALS_WHILE)
     return _document(found) | {"hands": max(hands, 1)}
+
+
+def forecast_left_of_all(
+    bisect: Bisect,
+    names: Sequence[str],
+    known: tuple[Iterable[BisectBoot], Iterable[BisectAct], Circumstances],
+) -> dict[str, Any]:
+    """The same for several machines or modes; its hours are those from now to the end."""
+    found = bisection.forecast_together(subjects_of(bisect, names, *known), trials=TRIALS_WHILE)
+    return _document(found) | {"hands": 1}
 
 
 def _document(found: bisection.Forecast) -> dict[str, Any]:

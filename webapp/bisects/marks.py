@@ -29,11 +29,13 @@ class Marks:
         return after is not None and boot.number <= after
 
 
-def marks_of(acts: Iterable[BisectAct]) -> Marks:
-    """Later acts replace earlier ones on the same revision."""
+def marks_of(acts: Iterable[BisectAct], subject: int = 0) -> Marks:
+    """Later acts replace earlier ones on the same revision. Acts on one machine and mode only
+    count for the one with that number.
+    """
     suspects, measuring = _Suspects(), _Measuring()
     for act in acts:
-        if act.index is not None:
+        if act.index is not None and act.subject in (None, subject):
             suspects.apply(act.kind, act.index)
             measuring.apply(act.kind, act.index, act.after_boots)
     return Marks(

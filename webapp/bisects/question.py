@@ -1,17 +1,23 @@
 """A bisect in the words of `webapp.stats.bisection`: its plan, and its evidence at a decision."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from math import inf, isfinite, log1p
 from statistics import median
 from typing import Any
 
 from webapp.bisects.marks import marks_of
-from webapp.bisects.models import Bisect, BisectAct, BisectBoot
+from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectSubject
 from webapp.stats import bisection
 
 LEAST_HOURS = 1e-6
+Scope = Bisect | BisectSubject
+"""What a bisect measures: its own series, or one of its further ones."""
+
+PAST = (bisection.Purpose.HISTORY.value, BisectBoot.BEYOND)
+"""Purposes of boots that were there before."""
+
 REFERENCE = 1.0
 """In the metric's unit: any one value does, since only differences of logarithms count."""
 
@@ -22,47 +28,109 @@ beyond, where means and ratios would overflow."""
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What a decision depends on besides boots and acts: see `BisectDecision`."""
+    """What a decision depends on besides boots and acts: see `BisectDecision`.
+
+    Of several machines or modes ``asked`` is what is pending, with its subject, ``free`` are the
+    agents of each machine that have nothing to do, and ``failures`` says why a subject is given up.
+    """
 
     at: datetime
     pending: tuple[bisection.Measure, ...] = ()
     agents: int = 1
     hours: float = 0.0
     failure: str = ""
+    asked: tuple[bisection.Asked, ...] = ()
+    free: Mapping[str, int] = field(default_factory=dict)
+    failures: Mapping[int, str] = field(default_factory=dict)
 
 
-def plan_of(bisect: Bisect, names: Sequence[str]) -> bisection.Plan:
-    """The question as it was put at the start; ``names`` of the revisions along the bisect."""
+def machine_of(scope: Scope) -> str:
+    """What several modes share: the hardware."""
+    return str(scope.series.hardware_id)
+
+
+def subjects_of(
+    bisect: Bisect,
+    names: Sequence[str],
+    boots: Iterable[BisectBoot],
+    acts: Iterable[BisectAct],
+    circumstances: Circumstances,
+) -> list[bisection.Subject]:
+    """The machines and modes of a bisect with what is known of each."""
+    boots, acts = list(boots), list(acts)
+    turns = _turns(bisect, boots)
+    found = []
+    for scope in bisect.scopes:
+        own = replace(
+            circumstances,
+            hours=0.0 if scope.number else circumstances.hours,
+            failure=circumstances.failure or circumstances.failures.get(scope.number, ""),
+        )
+        mine = [row for row in boots if row.subject == scope.number]
+        found.append(
+            bisection.Subject(
+                plan=plan_of(bisect, names, scope),
+                evidence=evidence_of(mine, acts, own, subject=scope.number, turns=turns),
+                machine=machine_of(scope),
+                spared=bisection.SPARED if scope.alerted else bisection.SPARED_UNTOLD,
+                name=f"{scope.series.mode} on {scope.series.hardware}",
+            )
+        )
+    return found
+
+
+def _turns(bisect: Bisect, boots: Iterable[BisectBoot]) -> dict[int, int]:
+    """By the number of each boot that is none of history: how many its machine made before."""
+    machines = {scope.number: machine_of(scope) for scope in bisect.scopes}
+    made = dict.fromkeys(machines.values(), 0)
+    turns = {}
+    for row in boots:
+        if row.purpose not in PAST:
+            turns[row.number] = made[machines[row.subject]]
+            made[machines[row.subject]] += 1
+    return turns
+
+
+def plan_of(bisect: Bisect, names: Sequence[str], scope: Scope | None = None) -> bisection.Plan:
+    """The question as it was put at the start; ``names`` of the revisions along the bisect.
+    ``scope``: of which machine and mode; the bisect's own series unless told.
+    """
+    of = scope or bisect
     return bisection.Plan(
         weights=tuple(bisect.weights or [1.0] * bisect.last_index),
-        effect=100 * log1p(bisect.effect_pct / 100),
-        noise=noise_from(bisect.noise),
-        runs=bisect.runs,
-        costs=bisection.Costs(build=bisect.build_hours, boot=max(bisect.boot_hours, LEAST_HOURS)),
+        effect=100 * log1p(of.effect_pct / 100),
+        noise=noise_from(of.noise),
+        runs=of.runs,
+        costs=bisection.Costs(build=of.build_hours, boot=max(of.boot_hours, LEAST_HOURS)),
         budget=bisection.Budget(
             boots=bisect.most_boots,
             hours=inf if bisect.most_hours is None else bisect.most_hours,
             deadline=bisect.deadline,
         ),
-        can_rebuild=bisect.can_rebuild,
-        companions=tuple(
-            bisection.Companion(one["sd"], one["can_step"]) for one in bisect.companions
-        ),
+        can_rebuild=of.can_rebuild,
+        companions=tuple(bisection.Companion(one["sd"], one["can_step"]) for one in of.companions),
         names=tuple(names),
     )
 
 
 def evidence_of(
-    boots: Iterable[BisectBoot], acts: Iterable[BisectAct], circumstances: Circumstances
+    boots: Iterable[BisectBoot],
+    acts: Iterable[BisectAct],
+    circumstances: Circumstances,
+    *,
+    subject: int = 0,
+    turns: Mapping[int, int] | None = None,
 ) -> bisection.Evidence:
-    """What was known: ``boots`` and ``acts`` up to that moment, in their order."""
+    """What was known: ``boots`` of one ``subject`` and ``acts`` up to that moment, in their order.
+    ``turns``: by the number of a boot how many its machine made before; None: it makes no others.
+    """
     every = list(boots)
     boots = [row for row in every if row.purpose != BisectBoot.BEYOND]
-    marks = marks_of(acts)
+    marks = marks_of(acts, subject)
     first = _first_builds(every)
     return bisection.Evidence(
         boots=tuple(
-            _boot(row, _build(row, first, marks.identical))
+            _boot(row, _build(row, first, marks.identical), (turns or {}).get(row.number, -1))
             for row in boots
             if not marks.excludes(row)
         ),
@@ -126,7 +194,7 @@ def _build(row: BisectBoot, first: Mapping[int, str], identical: frozenset[int])
     return f"{row.index}:{row.build}"
 
 
-def _boot(row: BisectBoot, build: str) -> bisection.Boot:
+def _boot(row: BisectBoot, build: str, turn: int = -1) -> bisection.Boot:
     return bisection.Boot(
         index=row.index,
         value=_log_value(row),
@@ -136,6 +204,7 @@ def _boot(row: BisectBoot, build: str) -> bisection.Boot:
         beside=tuple(
             (number, bisection.log_percent(value, REFERENCE)) for number, value in row.beside
         ),
+        turn=turn,
     )
 
 

@@ -6,6 +6,7 @@ from functools import cached_property
 from statistics import median
 from typing import Any
 
+from webapp.bisects.lanes import Lane
 from webapp.bisects.marks import Marks, marks_of
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision, BisectJob
 from webapp.bisects.prior import Unlikely, prior_sentence, unlikely_of
@@ -122,21 +123,41 @@ class BisectView:
         return prior_sentence(self.bisect)
 
     @property
+    def lead(self) -> int:
+        """The number of the machine and mode by whose boots the rules go; 0 of one alone."""
+        return int(self.figures.get("lead", 0))
+
+    @cached_property
+    def lanes(self) -> list[Lane]:
+        """What each machine and mode shows; empty for a bisect of one."""
+        if not self.bisect.is_of_several:
+            return []
+        known = {one["number"]: one for one in self.figures.get("subjects", [])}
+        fresh = [row.subject for row in self.counted if row.purpose not in KNOWN_BEFORE]
+        return [
+            Lane(scope, known.get(scope.number, {}), fresh.count(scope.number))
+            for scope in self.bisect.scopes
+        ]
+
+    @property
     def lab_sentence(self) -> str:
-        """What the lab itself did, as far as the latest decision knows."""
-        anchors = sum(row.purpose == ANCHOR for row in self.counted)
-        fresh = [row for row in self.counted if row.purpose not in KNOWN_BEFORE]
+        """What the lab itself did, as far as the latest decision knows; of several machines what
+        that of the leading one did.
+        """
+        own = [row for row in self.counted if row.subject == self.lead]
+        anchors = sum(row.purpose == ANCHOR for row in own)
+        fresh = [row for row in own if row.purpose not in KNOWN_BEFORE]
         beside = {number for row in fresh for number, _ in row.beside}
-        names = [self.bisect.companions[number]["name"] for number in sorted(beside)]
+        companions = self.bisect.scopes[self.lead].companions
+        names = [companions[number]["name"] for number in sorted(beside)]
         return lab_sentence(self.figures, anchors, names)
 
     @cached_property
     def lab_shifts(self) -> dict[int, float]:
         """The machine's own shift at a boot (number → percent), where it probably moved."""
-        lab = self.figures.get("lab")
-        if not lab or lab["drifts"] + lab["steps"] < LAB_DRAWN:
-            return {}
-        return dict(lab["shift_pct"])
+        labs = [lane.figures.get("lab") for lane in self.lanes] or [self.figures.get("lab")]
+        moved = [lab for lab in labs if lab and lab["drifts"] + lab["steps"] >= LAB_DRAWN]
+        return {number: shift for lab in moved for number, shift in lab["shift_pct"]}
 
     @cached_property
     def outside(self) -> Outside | None:
@@ -144,7 +165,7 @@ class BisectView:
         found = self.figures.get("outside")
         if not found:
             return None
-        beside = {row.index: row.revision for row in self.boots}
+        beside = {row.index: row.revision for row in self.boots if row.subject == self.lead}
         after, up_to = (
             self.revisions[index] if 0 <= index < len(self.revisions) else beside[index]
             for index in found["between"]
@@ -185,10 +206,16 @@ class BisectView:
         return self.bisect.series.hardware.lab.simulated
 
     def values_at(self, revision: Revision) -> list[float]:
-        """All values of a revision of the bisect; those of the ends' neighbours are left out."""
+        """All values of a revision of the bisect, by the leading machine and mode; those of the
+        ends' neighbours are left out.
+        """
         return [
-            value for row in self.counted if row.revision_id == revision.pk for value in row.values
+            value for row in self._leading if row.revision_id == revision.pk for value in row.values
         ]
+
+    @cached_property
+    def _leading(self) -> list[BisectBoot]:
+        return [row for row in self.counted if row.subject == self.lead]
 
     def ministat(self) -> str:
         """The block of parent against culprit; empty while there is no culprit or too few values.
@@ -210,8 +237,8 @@ class BisectView:
         if all(len(values) >= LEAST_FOR_MINISTAT for _, values in own):
             return own
         at = list(self.bisect.along).index(culprit.pk)
-        before = [value for row in self.counted if row.index < at for value in row.values]
-        after = [value for row in self.counted if row.index >= at for value in row.values]
+        before = [value for row in self._leading if row.index < at for value in row.values]
+        after = [value for row in self._leading if row.index >= at for value in row.values]
         return [(f"up to {parent}", before), (f"from {culprit} on", after)]
 
     def _is_near(self, row: BisectBoot) -> bool:
@@ -219,7 +246,8 @@ class BisectView:
 
     def _dot(self, row: BisectBoot) -> Dot:
         centre = median(row.values)
-        half = centre * half_width_pct(self.bisect.noise, len(row.values)) / 100
+        noise = self.bisect.scopes[row.subject].noise
+        half = centre * half_width_pct(noise, len(row.values)) / 100
         source = ANCHOR if row.purpose == ANCHOR else row.source
         source = "weak" if self.marks.excludes(row) else source
         shift = self.lab_shifts.get(row.number)
@@ -227,19 +255,25 @@ class BisectView:
         low, high = centre - half, centre + half
         return Dot(row.revision.name, row.index, centre, low, high, source, steady)
 
-    def chart(self) -> BisectChart:
-        """The values of each boot over its revision, and the probability of each commit."""
-        series = self.bisect.series
+    def chart(self, number: int = 0) -> BisectChart:
+        """The values of each boot over its revision, and the probability of each commit; of the
+        machine and mode ``number``.
+        """
+        scope = self.bisect.scopes[number]
+        series = scope.series
+        levels = self.lanes[number].figures if self.lanes else self.figures
         return BisectChart(
             names=[revision.name for revision in self.revisions],
-            dots=[self._dot(row) for row in self.boots if self._is_near(row)],
+            dots=[
+                self._dot(row) for row in self.boots if row.subject == number and self._is_near(row)
+            ],
             chances=self.chances,
-            skipped=frozenset(self.marks.skipped),
+            skipped=marks_of(self.acts, number).skipped,
             unlikely={int(index): why for index, why in self.bisect.unlikely.items()},
             unit=series.metric.unit,
             better=series.better,
-            before=self.figures.get("level_before"),
-            after=self.figures.get("level_after"),
+            before=levels.get("level_before"),
+            after=levels.get("level_after"),
         )
 
 

@@ -1,7 +1,9 @@
 """Which workers can measure for a bisect."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
+from webapp.bisects.question import Scope
 from webapp.jobs.models import Worker
 from webapp.jobs.queries import Capability
 from webapp.results.models import Series
@@ -10,6 +12,12 @@ from webapp.results.models import Series
 def workers_for(series: Series, now: datetime) -> list[Capability]:
     """What each worker that spoke lately can do for the hardware, mode and tree of a series."""
     return [serves for serves in offers(now) if serves.covers(series)]
+
+
+def hands_of(scopes: Sequence[Scope], now: datetime) -> list[tuple[Scope, int]]:
+    """How many workers can measure each machine and mode, in one query."""
+    offered = offers(now)
+    return [(scope, sum(serves.covers(scope.series) for serves in offered)) for scope in scopes]
 
 
 def offers(now: datetime) -> list[Capability]:

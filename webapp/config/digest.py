@@ -192,6 +192,7 @@ PARTS = (
         ("forecast", "version", "hold", "companions"),
         written_as={name: RevisionNames(name) for name in ("along", "suspects")},
     ),
+    Part("bisect-subjects", "bisects.BisectSubject", ("companions",)),
     Part("bisect-acts", "bisects.BisectAct", only=Q(actor__isnull=False)),
     Part("bisect-boots", "bisects.BisectBoot", ("build", "beside")),
 )

@@ -45,4 +45,7 @@ def bisect_drawing(number: int) -> str:
     found = get_object_or_404(Bisect.objects.with_subjects(), pk=min(number, NUMBER_MAX))
     view = view_of(found)
     title = f"Bisect {found.pk}: {view.sentence}"
+    if view.lanes:
+        lanes = [Part(one.name, bisect.draw(view.chart(one.number))) for one in view.lanes]
+        return stacked(title, lanes)
     return stacked(title, [Part("", bisect.draw(view.chart()))])

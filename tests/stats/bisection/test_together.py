@@ -123,6 +123,20 @@ def test_a_machine_that_is_not_there_is_asked_for_nothing_and_does_not_lead():
     assert found.lead == 1
 
 
+def test_a_machine_that_is_not_there_is_waited_for_where_the_others_have_nothing_left():
+    subjects, labs = team(0.0, -2.0)
+
+    waiting = play_together(subjects, labs, gone={"b": 0.0})
+    found = decide_together(
+        [Subject(subjects[0].plan, waiting.evidence[0], "a"), subjects[1]], free={"a": 1}
+    )
+
+    assert waiting.outcome.kind is Kind.INCONCLUSIVE
+    assert waiting.evidence[1].effort == 0
+    assert found.decision.outcome is None
+    assert [one.subject for one in found.actions] == [1]
+
+
 def test_a_subject_whose_lab_failed_is_left_out_and_all_of_them_end_the_bisect():
     subjects, _ = team(-2.0, -2.0)
     broken = [

@@ -75,10 +75,35 @@ class BesideOut(BaseModel):
     value: float
 
 
-class BisectBootOut(BaseModel):
-    """The values of one boot, in the metric's unit. ``run`` is null where a person entered them."""
+class SubjectOut(BaseModel):
+    """A machine and mode of a bisect over several. ``moved``: the probability that the commit moves
+    it; ``leads``: the rules of the search go by its boots; null before the first decision.
+    """
 
     number: int
+    hardware: str
+    mode: str
+    metric: str
+    alerted: bool
+    expected_percent: float
+    leads: bool
+    moved: float | None
+    effect_percent: float | None
+    effect_low_percent: float | None
+    effect_high_percent: float | None
+    boots: int
+    noise: dict[str, Any]
+    machine: dict[str, Any] | None
+    sentence: str
+
+
+class BisectBootOut(BaseModel):
+    """The values of one boot, in the metric's unit. ``run`` is null where a person entered them.
+    ``subject``: the number of the machine and mode, 0 where there is one.
+    """
+
+    number: int
+    subject: int
     revision: str
     build: str
     values: list[float]
@@ -122,7 +147,8 @@ class OutsideOut(BaseModel):
 
 class BisectDetail(BisectOut):
     """``noise``: standard deviations in log percent, null degrees of freedom meaning known.
-    ``machine``: what the machine itself did, null before the first decision.
+    ``machine``: what the machine itself did, null before the first decision. ``subjects``: the
+    machines and modes that look for the commit together; empty where it is one.
     """
 
     sentence: str
@@ -136,6 +162,7 @@ class BisectDetail(BisectOut):
     budget: BudgetOut
     noise: dict[str, Any]
     companions: list[CompanionOut]
+    subjects: list[SubjectOut]
     boots: list[BisectBootOut]
     decisions: list[DecisionOut]
     acts: list[ActOut]

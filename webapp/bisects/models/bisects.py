@@ -1,6 +1,8 @@
 """Bisects: what is searched, with what means, and what came of it."""
 
-from typing import Any, Self
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Self, Union
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -86,6 +88,9 @@ class Bisect(models.Model):
         INCONCLUSIVE = "inconclusive", "inconclusive"
         SUSPECTED = "machine or noise suspected", "the machine or the noise is suspected"
         LAB_FAILED = "lab failed", "the lab failed"
+
+    number, alerted = 0, True
+    """Its own series is the first of those that it measures, and has the alert."""
 
     REPRODUCED = (Outcome.SINGLE, Outcome.RANGE, Outcome.TWO_STEPS)
 
@@ -205,3 +210,48 @@ class Bisect(models.Model):
     def last_index(self) -> int:
         """The index of ``bad``; the candidates are 1 up to it."""
         return len(self.along) - 1
+
+    @cached_property
+    def scopes(self) -> Sequence[Union["Bisect", "BisectSubject"]]:
+        """What it measures: its own series, then those of its further machines and modes."""
+        if self._state.adding:
+            return [self]
+        parts = ("tree", "hardware__lab", "mode", "metric")
+        return [self, *self.subjects.select_related(*(f"series__{part}" for part in parts))]
+
+    @property
+    def is_of_several(self) -> bool:
+        """Whether several machines or modes look for the commit together."""
+        return len(self.scopes) > 1
+
+
+class BisectSubject(models.Model):
+    """A further series of a bisect, by its ``number``; the bisect's own is number 0.
+
+    ``effect_pct`` is what its finding says, or what the bisect looks for where it has none
+    (``alerted``: whether it has). The other columns are as those of the bisect.
+    """
+
+    bisect = models.ForeignKey(Bisect, on_delete=models.CASCADE, related_name="subjects")
+    number = models.IntegerField()
+    series = models.ForeignKey(Series, on_delete=models.PROTECT, related_name="+")
+    effect_pct = models.FloatField(help_text="The step there, percent of the level before.")
+    alerted = models.BooleanField(help_text="Whether a finding of this series says so.")
+    noise: Any = models.JSONField(help_text="As at the start; fields of webapp.stats.bisection.")
+    companions: Any = models.JSONField(default=list, blank=True)
+    runs = models.IntegerField(default=1, help_text="In each boot that is asked for.")
+    build_hours = models.FloatField(help_text="What a build is expected to take.")
+    boot_hours = models.FloatField(help_text="What a boot with its runs is expected to take.")
+    can_rebuild = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["bisect", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["bisect", "number"], name="bisect_subject_numbered"),
+            models.UniqueConstraint(fields=["bisect", "series"], name="bisect_subject_once"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="bisect_subject_is_further"),
+            models.CheckConstraint(condition=~Q(effect_pct=0), name="bisect_subject_of_a_step"),
+        ]
+
+    def __str__(self) -> str:
+        return f"bisect {self.bisect_id}: {self.series}"

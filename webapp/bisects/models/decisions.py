@@ -27,10 +27,17 @@ class BisectDecision(models.Model):
     figures: Any = models.JSONField(default=dict)
     boots = models.IntegerField()
     acts = models.IntegerField()
-    pending: Any = models.JSONField(default=list, help_text="[index, purpose, rebuild] of each.")
+    pending: Any = models.JSONField(
+        default=list, help_text="[index, purpose, rebuild] of each, with its subject behind it."
+    )
     agents = models.IntegerField()
     hours = models.FloatField(default=0.0)
     failure = models.TextField(blank=True)
+    together: Any = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="Of several machines or modes: the free agents of each, and what failed.",
+    )
 
     class Meta:
         ordering = ["bisect", "number"]
@@ -75,6 +82,7 @@ class BisectAct(models.Model):
     kind = models.CharField(max_length=7, choices=Kind)
     revision = models.ForeignKey(Revision, on_delete=models.PROTECT, null=True, related_name="+")
     index = models.IntegerField(null=True)
+    subject = models.IntegerField(null=True, help_text="What it is about; null: all of them.")
     after_boots = models.IntegerField(default=0)
     reason = models.TextField()
 

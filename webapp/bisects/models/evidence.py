@@ -34,6 +34,7 @@ class BisectBoot(models.Model):
 
     bisect = models.ForeignKey(Bisect, on_delete=models.CASCADE, related_name="boots")
     number = models.IntegerField()
+    subject = models.IntegerField(default=0, help_text="The number of the machine and mode.")
     index = models.IntegerField()
     revision = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="+")
     build = models.CharField(max_length=340)
@@ -78,6 +79,7 @@ class BisectJob(models.Model):
     bisect = models.ForeignKey(Bisect, on_delete=models.CASCADE, related_name="asked")
     job = models.OneToOneField(Job, on_delete=models.PROTECT, related_name="for_bisect")
     decision = models.ForeignKey(BisectDecision, on_delete=models.CASCADE, related_name="asked")
+    subject = models.IntegerField(default=0, help_text="The number of the machine and mode.")
     index = models.IntegerField()
     purpose = models.CharField(max_length=10)
     settled = models.BooleanField(default=False)

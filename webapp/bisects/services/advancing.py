@@ -4,25 +4,19 @@ A step is a function of what is stored, under the lock of the bisect's row: take
 workers at once, it does the same as once.
 """
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
 
-from webapp.bisects.deciding import decision_of
-from webapp.bisects.forecasting import forecast_left
-from webapp.bisects.models import Bisect, BisectDecision, BisectJob
-from webapp.bisects.question import Circumstances
+from webapp.bisects.models import Bisect, BisectDecision
 from webapp.bisects.services.collecting import collect, revisions_along
 from webapp.bisects.services.ending import end_with
 from webapp.bisects.services.identical import note_identical_builds
 from webapp.bisects.services.job_requests import ask, cancel_jobs, is_of_use
-from webapp.bisects.services.settling import is_paused, lab_failure, machine_hours, settle_jobs
-from webapp.bisects.workers import workers_for
-from webapp.results.models import Revision
+from webapp.bisects.services.making import Hands, make_decision
+from webapp.bisects.services.settling import is_paused, settle_jobs
 from webapp.results.services import begin_writing
-from webapp.stats import bisection
 
 State = Bisect.State
 
@@ -62,51 +56,24 @@ def take_step(bisect: Bisect, now: datetime) -> None:
 def _decide(bisect: Bisect, last: BisectDecision | None, now: datetime, *, is_news: bool) -> None:
     revisions = revisions_along(bisect)
     pending = list(bisect.asked.filter(settled=False).select_related("job"))
-    hands = 1 if bisect.manual else len(workers_for(bisect.series, now))
-    made, found = _made(bisect, revisions, pending, hands, now)
-    useless = [one for one in pending if not is_of_use(one, found)]
-    if useless and not found.outcome:
+    hands = Hands.now(bisect, now)
+    made = make_decision(bisect, revisions, pending, hands, now)
+    useless = [one for one in pending if not is_of_use(one, made.found, made.lead)]
+    if useless and not made.found.outcome:
         cancel_jobs(useless, "it would tell little by now", now)
         pending = [one for one in pending if one not in useless]
-        made, found = _made(bisect, revisions, pending, hands, now)
-    if is_news or _is_news(bisect, made, last):
+        made = make_decision(bisect, revisions, pending, hands, now)
+    if is_news or _is_news(bisect, made.row, last):
         is_news = True
-        made.save()
-        ask(bisect, made, found.actions, revisions, now)
-    if found.outcome is not None:
+        made.row.save()
+        ask(bisect, made.row, made.actions, revisions, now)
+    if made.found.outcome is not None:
         cancel_jobs(pending, "the bisect is done", now)
-        end_with(bisect, found, revisions, now)
+        end_with(bisect, made.found, revisions, now)
         return
-    starved = not bisect.manual and hands == 0
-    _write(bisect, now, State.STARVED if starved else State(found.state.value), is_news=is_news)
-
-
-def _made(
-    bisect: Bisect,
-    revisions: Sequence[Revision],
-    pending: Sequence[BisectJob],
-    hands: int,
-    now: datetime,
-) -> tuple[BisectDecision, bisection.Decision]:
-    """The decision that the stored evidence leads to, unsaved."""
-    at_hand = Circumstances(
-        at=now,
-        pending=tuple(
-            bisection.Measure(one.index, bisection.Purpose(one.purpose), one.job.rebuild)
-            for one in pending
-        ),
-        # With nobody to measure one job waits all the same, for whoever comes first.
-        agents=max(max(hands, 1) - len(pending), 0),
-        hours=machine_hours(bisect),
-        failure=lab_failure(bisect),
-    )
-    boots = list(bisect.boots.filter(dropped_at__isnull=True))
-    acts = list(bisect.acts.all())
-    names = [revision.name for revision in revisions]
-    made, found = decision_of(bisect, names, boots, acts, at_hand)
-    if found.outcome is None and (found.actions or not pending):
-        made.figures["left"] = forecast_left(bisect, names, (boots, acts, at_hand), hands)
-    return made, found
+    starved = not bisect.manual and hands.count == 0
+    state = State.STARVED if starved else State(made.found.state.value)
+    _write(bisect, now, state, is_news=is_news)
 
 
 def _is_news(bisect: Bisect, made: BisectDecision, last: BisectDecision | None) -> bool:

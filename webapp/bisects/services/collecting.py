@@ -14,7 +14,7 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from webapp.accounts.models import User
 from webapp.bisects.models import Bisect, BisectBoot
-from webapp.bisects.question import LEAST_VALUE, MOST_VALUE
+from webapp.bisects.question import LEAST_VALUE, MOST_VALUE, Scope
 from webapp.bisects.services.companions import with_companions
 from webapp.jobs.models import Job
 from webapp.results.models import Measurement, Point, Revision, Run, counted
@@ -50,36 +50,61 @@ def collect(bisect: Bisect, *, decision: int, now: datetime) -> int:
 
     ``decision`` is the number of the decision that is to follow. The caller holds the bisect.
     """
-    known = {(row.run_id or 0, row.boot): row for row in _boots_kept(bisect)}
+    kept: dict[int, list[BisectBoot]] = defaultdict(list)
+    for row in _boots_kept(bisect):
+        kept[row.subject].append(row)
+    rows: list[BisectBoot] = []
+    changed = 0
+    for scope in bisect.scopes:
+        gone, new = _compared(bisect, scope, kept[scope.number])
+        changed += BisectBoot.objects.filter(pk__in=gone).update(dropped_at=decision)
+        rows += with_companions(scope, new)
+    return changed + len(append(bisect, rows, now))
+
+
+def _compared(
+    bisect: Bisect, scope: Scope, rows: Iterable[BisectBoot]
+) -> tuple[list[int], list[BisectBoot]]:
+    """Of one machine and mode: the ids of the boots whose run is gone, and new boots, unsaved."""
+    known = {(row.run_id or 0, row.boot): row for row in rows}
     index_of = {row.revision_id: row.index for row in known.values()} | _index_of(bisect)
-    found = measured_at(bisect.series_id, index_of)
+    found = measured_at(scope.series_id, index_of)
     stored = {(one.run, one.boot): one for one in found if one.is_comparable}
     dropped = [key for key, row in known.items() if not _is_backed(row, stored.get(key))]
-    gone = [known[key].pk for key in dropped]
-    BisectBoot.objects.filter(pk__in=gone).update(dropped_at=decision)
     kept = known.keys() - set(dropped)
     new = [one for key, one in stored.items() if key not in kept]
     purposes = _purposes(bisect, new)
     beyond = {row.index for row in known.values() if row.purpose == BEYOND}
     purpose_now = _purpose_now(bisect)
-    rows = [
-        _row(one, Source.RUN, BEYOND if one.index in beyond else purposes.get(one.run, purpose_now))
+    return [known[key].pk for key in dropped], [
+        _row(
+            one,
+            Source.RUN,
+            BEYOND if one.index in beyond else purposes.get(one.run, purpose_now),
+            scope.number,
+        )
         for one in new
     ]
-    return len(dropped) + len(append(bisect, with_companions(bisect, rows), now))
 
 
-def history_boots(bisect: Bisect, *, earliest: int, latest: int, most: int) -> list[BisectBoot]:
-    """Unsaved: what was measured along the bisect before its start, and beside its ends.
+def history_boots(
+    bisect: Bisect, scope: Scope, *, earliest: int, latest: int, most: int
+) -> list[BisectBoot]:
+    """Unsaved: what was measured along the bisect before its start, and beside its ends, of one
+    machine and mode.
 
     At most ``most`` revisions before the good one, from position ``earliest`` on, and as many
     after the bad one up to ``latest``; first those of some revisions beyond that.
     """
-    neighbours = _neighbours(bisect, earliest, latest, most)
-    measured = measured_at(bisect.series_id, neighbours | _index_of(bisect))
-    beyond = _beyond(bisect, earliest, latest, neighbours)
-    rows = [_row(one, Source.HISTORY, BEYOND) for one in measured_at(bisect.series_id, beyond)]
-    return rows + [_row(one, Source.HISTORY, Source.HISTORY) for one in measured]
+    points = Point.objects.that_agree().filter(series=scope.series_id)
+    neighbours = _neighbours(bisect, points, earliest, latest, most)
+    measured = measured_at(scope.series_id, neighbours | _index_of(bisect))
+    beyond = _beyond(bisect, points, earliest, latest, neighbours)
+    number = scope.number
+    rows = [
+        _row(one, Source.HISTORY, BEYOND, number) for one in measured_at(scope.series_id, beyond)
+    ]
+    return rows + [_row(one, Source.HISTORY, Source.HISTORY, number) for one in measured]
 
 
 def pasted_boots(
@@ -148,9 +173,10 @@ def _index_of(bisect: Bisect) -> dict[int, int]:
     return {revision: index for index, revision in enumerate(bisect.along)}
 
 
-def _neighbours(bisect: Bisect, earliest: int, latest: int, most: int) -> dict[int, int]:
+def _neighbours(
+    bisect: Bisect, points: QuerySet[Point], earliest: int, latest: int, most: int
+) -> dict[int, int]:
     """Measured revisions at the level of either end: id → index outside the bisect."""
-    points = Point.objects.that_agree().filter(series=bisect.series_id)
     before = points.filter(position__lt=bisect.good.position, position__gte=earliest)
     after = points.filter(position__gt=bisect.bad.position, position__lte=latest)
     earlier, later = (
@@ -163,10 +189,13 @@ def _neighbours(bisect: Bisect, earliest: int, latest: int, most: int) -> dict[i
 
 
 def _beyond(
-    bisect: Bisect, earliest: int, latest: int, neighbours: Mapping[int, int]
+    bisect: Bisect,
+    points: QuerySet[Point],
+    earliest: int,
+    latest: int,
+    neighbours: Mapping[int, int],
 ) -> dict[int, int]:
     """The nearest measured revisions on the other side of a change beside an end: id → index."""
-    points = Point.objects.that_agree().filter(series=bisect.series_id)
     before = points.filter(position__lt=min(earliest, bisect.good.position))
     after = points.filter(position__gt=max(latest, bisect.bad.position))
     lowest = min([0, *neighbours.values()])
@@ -207,8 +236,9 @@ def _purposes(bisect: Bisect, measured: Iterable[Measured]) -> dict[int, str]:
     )
 
 
-def _row(one: Measured, source: Source, purpose: str) -> BisectBoot:
+def _row(one: Measured, source: Source, purpose: str, subject: int) -> BisectBoot:
     return BisectBoot(
+        subject=subject,
         index=one.index,
         revision_id=one.revision,
         build=one.build,

@@ -13,8 +13,8 @@ from typing import Any
 from django.db.models import Q
 
 from webapp.analysis.models import SeriesSettings
-from webapp.bisects.models import Bisect, BisectBoot
-from webapp.bisects.question import LEAST_VALUE, MOST_VALUE, boots_of_revisions
+from webapp.bisects.models import BisectBoot
+from webapp.bisects.question import LEAST_VALUE, MOST_VALUE, Scope, boots_of_revisions
 from webapp.results.models import Measurement, Run, Series, counted
 from webapp.stats import bisection
 from webapp.stats.errors import TooFewSamplesError
@@ -26,9 +26,9 @@ Beside = Mapping[tuple[int, int], float]
 """A median by the run and the boot of the bisect's own series, in the companion's unit."""
 
 
-def companions_of(bisect: Bisect, history: Sequence[BisectBoot]) -> list[dict[str, Any]]:
+def companions_of(scope: Scope, history: Sequence[BisectBoot]) -> list[dict[str, Any]]:
     """The companions that the history of an unsaved bisect was measured with, as JSON."""
-    found = _measured_beside(bisect, {row.run_id for row in history if row.run_id}, None)
+    found = _measured_beside(scope, {row.run_id for row in history if row.run_id}, None)
     canaries = set(
         SeriesSettings.objects.filter(series__in=found, is_canary=True).values_list(
             "series", flat=True
@@ -45,12 +45,12 @@ def companions_of(bisect: Bisect, history: Sequence[BisectBoot]) -> list[dict[st
     return chosen
 
 
-def with_companions(bisect: Bisect, rows: Iterable[BisectBoot]) -> list[BisectBoot]:
+def with_companions(scope: Scope, rows: Iterable[BisectBoot]) -> list[BisectBoot]:
     """``rows``, unsaved, each with what its boot measured of the bisect's companions."""
     rows = list(rows)
-    series = [one["series"] for one in bisect.companions]
+    series = [one["series"] for one in scope.companions]
     runs = {row.run_id for row in rows if row.run_id}
-    found = _measured_beside(bisect, runs, series) if series and runs else {}
+    found = _measured_beside(scope, runs, series) if series and runs else {}
     for row in rows:
         key = (row.run_id or 0, row.boot)
         row.beside = [
@@ -75,16 +75,16 @@ def _scatter(history: Sequence[BisectBoot], beside: Beside) -> float | None:
 
 
 def _measured_beside(
-    bisect: Bisect, runs: set[int], series: Sequence[int] | None
+    scope: Scope, runs: set[int], series: Sequence[int] | None
 ) -> dict[int, Beside]:
     """By series; ``runs`` are of the bisect's own. ``series`` None: any that qualifies."""
     own = {run.pk: run for run in Run.objects.filter(pk__in=runs).defer("facts", "sources")}
     together: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for run in own.values():
         together[_session(run)].append(run.pk)
-    boots_of = _boots_of_own(bisect, own)
+    boots_of = _boots_of_own(scope, own)
     found: dict[int, dict[tuple[int, int], float]] = defaultdict(dict)
-    for row in _rows_beside(bisect, own, series):
+    for row in _rows_beside(scope, own, series):
         values = _by_boot(row)
         for pk in [row.run_id] if row.run_id in own else together.get(_session(row.run), []):
             boots = boots_of.get(pk, [])
@@ -95,21 +95,21 @@ def _measured_beside(
 
 
 def _rows_beside(
-    bisect: Bisect, own: Mapping[int, Run], series: Sequence[int] | None
+    scope: Scope, own: Mapping[int, Run], series: Sequence[int] | None
 ) -> Iterable[Measurement]:
     """What may have been measured in the same boots, in an order of its own."""
     same_session = Q(
         run__session__in={run.session for run in own.values()} - {""},
         run__revision__in={run.revision_id for run in own.values()},
-        run__hardware=bisect.series.hardware_id,
-        series__metric=bisect.series.metric_id,
+        run__hardware=scope.series.hardware_id,
+        series__metric=scope.series.metric_id,
     )
     is_canary = Q(run__in=own, series__settings__is_canary=True)
     rows = Measurement.objects.counted().filter(is_canary | same_session & ~Q(run__in=own))
     if series is not None:
         rows = rows.filter(series__in=series)
     return (
-        rows.exclude(series=bisect.series_id)
+        rows.exclude(series=scope.series_id)
         .select_related("run")
         .defer("run__facts", "run__sources", "run__warnings")
         .order_by("series_id", "run__uuid")
@@ -121,8 +121,8 @@ def _session(run: Run) -> tuple[Any, ...]:
     return (run.agent_id, run.session, run.revision_id) if run.session else (run.pk,)
 
 
-def _boots_of_own(bisect: Bisect, own: Mapping[int, Run]) -> dict[int, list[int]]:
-    rows = Measurement.objects.counted().filter(series=bisect.series_id, run__in=own)
+def _boots_of_own(scope: Scope, own: Mapping[int, Run]) -> dict[int, list[int]]:
+    rows = Measurement.objects.counted().filter(series=scope.series_id, run__in=own)
     return {row.run_id: list(_by_boot(row)) for row in rows}
 
 

@@ -12,10 +12,10 @@ from webapp.alerts.models import Alert
 from webapp.analysis.models import Finding
 from webapp.bisects.draft import Draft
 from webapp.bisects.errors import BisectError
-from webapp.bisects.models import Bisect, BisectBoot, BisectSettings
+from webapp.bisects.models import Bisect, BisectBoot, BisectSettings, BisectSubject
 from webapp.bisects.path_patterns import PatternsError
 from webapp.bisects.prior import prior_of
-from webapp.bisects.question import boots_of_revisions, noise_document
+from webapp.bisects.question import Scope, boots_of_revisions, noise_document
 from webapp.bisects.services.collecting import history_boots
 from webapp.bisects.services.companions import companions_of, with_companions
 from webapp.bisects.workers import workers_for
@@ -24,6 +24,14 @@ from webapp.jobs.queries import Durations
 from webapp.results.models import Revision, Series
 from webapp.stats import bisection
 from webapp.stats.errors import TooFewSamplesError
+
+Further = tuple[Series, float | None]
+"""A further machine and mode by its series, with the step that its finding says; None: it has no
+finding.
+"""
+
+MOST_BESIDE = 5
+"""Each costs a few boots of its own, and a decision its time."""
 
 MOST_REVISIONS = 5_000
 MOST_NEIGHBOURS = 30
@@ -49,11 +57,13 @@ def draft_bisect(
     most_boots: int | None = None,
     most_hours: float | None = None,
     deadline: datetime | None = None,
+    beside: Sequence[Further] = (),
     now: datetime | None = None,
 ) -> Draft:
     """The bisect of one series between two revisions. An empty budget is that of the tree.
 
-    ``effect_pct`` is the step to be explained, signed, percent of the level before.
+    ``effect_pct`` is the step to be explained, signed, percent of the level before. ``beside`` are
+    further machines and modes that look for the commit as well.
     Raises BisectError, naming the field and the remedy.
     """
     at = now or timezone.now()
@@ -77,10 +87,41 @@ def draft_bisect(
     revisions = _along(series, good, bad)
     _check_alert(alert, good, bad)
     _set_candidates(bisect, revisions, settings)
-    _set_costs(bisect)
+    bisect.scopes = _scopes(bisect, beside)
+    for scope in bisect.scopes:
+        _set_costs(bisect, scope)
     epochs = epochs_of([series]).get(series.pk, ONE_EPOCH)
     crosses = epochs.part(good.position, bad.position)
-    return Draft(bisect, revisions, _with_noise(bisect), crosses)
+    history = [row for scope in bisect.scopes for row in _with_noise(bisect, scope)]
+    return Draft(bisect, revisions, history, crosses)
+
+
+def _scopes(bisect: Bisect, beside: Sequence[Further]) -> list[Scope]:
+    if beside and bisect.manual:
+        raise BisectError(
+            "Machines and modes: by hand one is measured; choose one, or let agents measure."
+        )
+    if len(beside) > MOST_BESIDE:
+        raise BisectError(f"Machines and modes: choose at most {MOST_BESIDE} besides the first.")
+    own = {(bisect.series.hardware_id, bisect.series.mode_id)}
+    scopes: list[Scope] = [bisect]
+    for number, (series, effect) in enumerate(beside, start=1):
+        measured = (series.hardware_id, series.mode_id)
+        if series.tree_id != bisect.series.tree_id or measured in own:
+            raise BisectError(
+                f"Machines and modes: {series.mode} on {series.hardware} is chosen already, or "
+                "is of another tree; choose each once."
+            )
+        own.add(measured)
+        scopes.append(
+            BisectSubject(
+                number=number,
+                series=series,
+                effect_pct=bisect.effect_pct if effect is None else effect,
+                alerted=effect is not None,
+            )
+        )
+    return scopes
 
 
 def _refuse_cost(series: Series) -> None:
@@ -146,25 +187,33 @@ def _check_alert(alert: Alert | None, good: Revision, bad: Revision) -> None:
     )
 
 
-def _set_costs(bisect: Bisect) -> None:
+def _set_costs(bisect: Bisect, scope: Scope) -> None:
     """What a build and a boot take, and whether a worker can build anew."""
-    series = bisect.series
+    series = scope.series
     seconds = Durations.of({series.hardware_id}).estimate(
         hardware=series.hardware_id, mode=series.mode_id, boots=1
     )
-    bisect.build_hours = BUILD_SHARE * seconds / 3600
-    bisect.boot_hours = (1 - BUILD_SHARE) * seconds / 3600
+    scope.build_hours = BUILD_SHARE * seconds / 3600
+    scope.boot_hours = (1 - BUILD_SHARE) * seconds / 3600
     workers = [] if bisect.manual else workers_for(series, bisect.created_at)
-    bisect.can_rebuild = any(worker.rebuilds for worker in workers)
+    scope.can_rebuild = any(worker.rebuilds for worker in workers)
 
 
-def _with_noise(bisect: Bisect) -> list[BisectBoot]:
+def _with_noise(bisect: Bisect, scope: Scope) -> list[BisectBoot]:
     """The boots of its history, which tell the noise and the runs a boot has."""
-    history = _history(bisect)
-    bisect.noise = noise_document(_noise(history))
-    bisect.companions = companions_of(bisect, history)
-    bisect.runs = max(1, round(median(len(row.values) for row in history)))
-    return with_companions(bisect, history)
+    history = _history(bisect, scope)
+    try:
+        scope.noise = noise_document(_noise(history))
+    except BisectError as error:
+        if not scope.number:
+            raise
+        raise BisectError(
+            f"Machines and modes: {scope.series.mode} on {scope.series.hardware}: {error} Or leave "
+            "it out."
+        ) from error
+    scope.companions = companions_of(scope, history)
+    scope.runs = max(1, round(median(len(row.values) for row in history)))
+    return with_companions(scope, history)
 
 
 def _set_candidates(
@@ -195,13 +244,14 @@ def _along(series: Series, good: Revision, bad: Revision) -> list[Revision]:
     return along
 
 
-def _history(bisect: Bisect) -> list[BisectBoot]:
+def _history(bisect: Bisect, scope: Scope) -> list[BisectBoot]:
     """What was measured, as far on either side as no other change of level is known."""
-    live = Finding.objects.live().filter(series=bisect.series)
+    live = Finding.objects.live().filter(series=scope.series)
     before = live.filter(position__lte=bisect.good.position).aggregate(at=Max("position"))["at"]
     after = live.filter(position__gt=bisect.bad.position).aggregate(at=Min("after__position"))["at"]
     return history_boots(
         bisect,
+        scope,
         earliest=before or 0,
         latest=END_OF_THE_TREE if after is None else after,
         most=MOST_NEIGHBOURS,

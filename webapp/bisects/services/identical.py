@@ -59,8 +59,11 @@ def rule_out(bisect: Bisect, reasons: Mapping[int, str], now: datetime) -> None:
 
 
 def _digests(bisect: Bisect) -> Mapping[int, set[str]]:
-    """By index, the digests that the runs behind the boots that count report."""
+    """By index, the digests that the runs behind the boots that count report: of its own series,
+    since kernels of other machines and modes may differ.
+    """
     boots = bisect.boots.filter(
+        subject=0,
         dropped_at__isnull=True,
         index__range=(0, bisect.last_index),
         run__facts__has_key=FACT,

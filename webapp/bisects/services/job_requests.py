@@ -16,42 +16,44 @@ TELLS_LITTLE = 0.02
 def ask(
     bisect: Bisect,
     decision: BisectDecision,
-    actions: Sequence[bisection.Measure],
+    actions: Sequence[bisection.Asked],
     revisions: Sequence[Revision],
     now: datetime,
 ) -> None:
     """Request a job of one boot for each action; by hand people measure instead."""
     if bisect.manual or not actions:
         return
-    requests = [_request(bisect, decision, one, revisions[one.index]) for one in actions]
+    requests = [_request(bisect, decision, one, revisions[one.measure.index]) for one in actions]
     jobs = request_jobs(requests=requests, requested_by=bisect.created_by, now=now)
     BisectJob.objects.bulk_create(
         BisectJob(
             bisect=bisect,
             job=job,
             decision=decision,
-            index=one.index,
-            purpose=one.purpose.value,
+            subject=one.subject,
+            index=one.measure.index,
+            purpose=one.measure.purpose.value,
         )
         for one, job in zip(actions, jobs, strict=True)
     )
 
 
 def _request(
-    bisect: Bisect, decision: BisectDecision, one: bisection.Measure, revision: Revision
+    bisect: Bisect, decision: BisectDecision, one: bisection.Asked, revision: Revision
 ) -> JobRequest:
-    key = f"bisect-{bisect.pk}-{decision.number}" if one.rebuild else ""
+    measure, scope = one.measure, bisect.scopes[one.subject]
+    key = f"bisect-{bisect.pk}-{decision.number}" if measure.rebuild else ""
     return JobRequest(
         purpose=Job.Purpose.BISECT,
         revision=revision,
-        hardware=bisect.series.hardware,
-        mode=bisect.series.mode,
-        metric=bisect.series.metric,
+        hardware=scope.series.hardware,
+        mode=scope.series.mode,
+        metric=scope.series.metric,
         boots=1,
-        iterations=bisect.runs,
-        rebuild=one.rebuild,
+        iterations=scope.runs,
+        rebuild=measure.rebuild,
         build_key=key,
-        reason=f"bisect {bisect.pk}, {one.purpose.value}",
+        reason=f"bisect {bisect.pk}, {measure.purpose.value}",
         deadline=bisect.deadline,
     )
 
@@ -64,11 +66,14 @@ def cancel_jobs(asked: Iterable[BisectJob], reason: str, now: datetime) -> None:
         one.save(update_fields=["settled"])
 
 
-def is_of_use(asked: BisectJob, found: bisection.Decision) -> bool:
-    """Whether a boot under way may still tell something."""
+def is_of_use(asked: BisectJob, found: bisection.Decision, lead: int = 0) -> bool:
+    """Whether a boot under way may still tell something. ``lead``: the subject that leads."""
     if found.outcome is not None:
         return False
     if asked.purpose == bisection.Purpose.ANCHOR:
+        return True
+    if asked.subject != lead and asked.purpose != bisection.Purpose.SEARCHING:
+        # Of another machine or mode: its ends are booted while the first one searches already.
         return True
     if asked.purpose != bisection.Purpose.SEARCHING:
         return asked.purpose == found.state.value or asked.job.state == Job.State.LEASED

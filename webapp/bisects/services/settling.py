@@ -33,10 +33,14 @@ def _settle(bisect: Bisect, asked: BisectJob, now: datetime) -> None:
     if job.state == Job.State.FAILED and job.failure_stage in OF_THE_REVISION:
         verb = "built" if job.failure_stage == Job.Stage.BUILD else "booted"
         reason = f"cannot be {verb}: {job.failure_reason}"
-        write_act(bisect, Kind.SKIP, reason, now, index=asked.index)
+        # What does not boot on one machine may on another.
+        is_everywhere = job.failure_stage == Job.Stage.BUILD or not bisect.is_of_several
+        subject = None if is_everywhere else asked.subject
+        write_act(bisect, Kind.SKIP, reason, now, index=asked.index, subject=subject)
     if job.state == Job.State.DONE and (nothing := _why_nothing(bisect, asked)):
         reason = f"job {job.pk} measured {nothing}"
-        write_act(bisect, Kind.SKIP, reason, now, index=asked.index)
+        subject = asked.subject if bisect.is_of_several else None
+        write_act(bisect, Kind.SKIP, reason, now, index=asked.index, subject=subject)
     if job.state == Job.State.CANCELLED and not _is_late(bisect, now):
         reason = f"job {job.pk} was cancelled: {job.cancel_reason}"
         write_act(bisect, Kind.PAUSE, reason, now)
@@ -48,12 +52,13 @@ def _why_nothing(bisect: Bisect, asked: BisectJob) -> str:
     """
     runs = set(asked.job.runs.counted().values_list("pk", flat=True))
     at = {asked.job.revision_id: asked.index}
-    boots = [one for one in measured_at(bisect.series_id, at) if one.run in runs]
+    series = bisect.scopes[asked.subject].series_id
+    boots = [one for one in measured_at(series, at) if one.run in runs]
     if any(one.is_comparable for one in boots):
         return ""
     if boots:
         return "no value above 0, which nothing can be compared with"
-    measured = Measurement.objects.filter(run__in=runs, series=bisect.series_id)
+    measured = Measurement.objects.filter(run__in=runs, series=series)
     if measured.exists():
         return "no sample that counts: all are left out, as the page of the commit says"
     return ""
@@ -72,6 +77,7 @@ def write_act(
     *,
     actor: User | None = None,
     index: int | None = None,
+    subject: int | None = None,
 ) -> BisectAct:
     """Add to what was done to a bisect that the caller holds."""
     last = bisect.acts.aggregate(number=Max("number"))["number"] or 0
@@ -84,6 +90,7 @@ def write_act(
         kind=kind,
         revision_id=None if index is None else bisect.along[index],
         index=index,
+        subject=subject,
         after_boots=boots,
         reason=reason,
     )
@@ -95,10 +102,18 @@ def is_paused(bisect: Bisect) -> bool:
     return newest is not None and newest.kind == Kind.PAUSE
 
 
-def lab_failure(bisect: Bisect) -> str:
+def lab_failures(bisect: Bisect) -> dict[int, str]:
+    """Why each machine and mode that the lab fails at is given up, by its number."""
+    found = {scope.number: lab_failure(bisect, scope.number) for scope in bisect.scopes}
+    return {number: failure for number, failure in found.items() if failure}
+
+
+def lab_failure(bisect: Bisect, subject: int = 0) -> str:
     """Why the lab is given up; empty while it is not. A person's resuming tries it again."""
     resumed = bisect.acts.filter(kind=Kind.RESUME).aggregate(at=Max("at"))["at"]
-    ended = bisect.asked.filter(settled=True, job__state__in=[Job.State.DONE, Job.State.FAILED])
+    ended = bisect.asked.filter(
+        subject=subject, settled=True, job__state__in=[Job.State.DONE, Job.State.FAILED]
+    )
     if resumed is not None:
         ended = ended.filter(job__ended_at__gt=resumed)
     last = list(ended.select_related("job").order_by("-job__ended_at", "-pk")[:LAB_FAILURES])

@@ -8,7 +8,7 @@ from webapp.alerts.services import begin_hold
 from webapp.bisects.draft import Draft
 from webapp.bisects.errors import BisectError
 from webapp.bisects.forecasting import forecast_of
-from webapp.bisects.models import Bisect
+from webapp.bisects.models import Bisect, BisectSubject
 from webapp.bisects.services.advancing import take_step
 from webapp.bisects.services.collecting import append
 from webapp.results.services import begin_writing
@@ -37,7 +37,11 @@ def _start(draft: Draft, created_by: User | None) -> Bisect:
     bisect.created_by = created_by
     bisect.forecast = dict(forecast_of(draft).document)
     bisect.hold = _hold_of(bisect)
+    further = [scope for scope in bisect.scopes if isinstance(scope, BisectSubject)]
     bisect.save()
+    for scope in further:
+        scope.bisect = bisect
+        scope.save()
     append(bisect, draft.boots, bisect.created_at)
     take_step(bisect, bisect.created_at)
     return bisect

@@ -146,6 +146,7 @@ def _context(view: BisectView) -> dict[str, object]:
         "bisect": bisect,
         "view": view,
         "image": draw(view.chart()),
+        "charts": [(lane, draw(view.chart(lane.number))) for lane in view.lanes],
         "wanted": wanted,
         "command": command_for(wanted, bisect.series, settings) if wanted else "",
         "measuring": [one.job for one in view.asked if not one.job.has_ended],

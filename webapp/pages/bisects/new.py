@@ -16,7 +16,8 @@ from webapp.alerts.models import Alert
 from webapp.alerts.queries import findings_of
 from webapp.bisects.models import BisectSettings
 from webapp.bisects.queries import Draft, forecast_of, workers_for
-from webapp.bisects.services import BisectError, draft_bisect, start_bisect
+from webapp.bisects.services import MOST_BESIDE, BisectError, draft_bisect, start_bisect
+from webapp.pages.bisects.picking import Pick, chosen_of, picks_of
 from webapp.pages.compare.pickers import suggestions
 from webapp.pages.parts.numbers import read_number
 from webapp.results.models import Revision, Series
@@ -53,6 +54,7 @@ def page(request: HttpRequest) -> HttpResponseBase:
 def _ask(request: HttpRequest) -> HttpResponse:
     wanted = _wanted(request.GET)
     context: dict[str, Any] = {"wanted": wanted, "can_act": is_triager(request.user)}
+    context |= {"picks": _picks(wanted), "picked": wanted["beside"].split(",")}
     if wanted.is_complete:
         try:
             draft = _draft(wanted)
@@ -75,7 +77,8 @@ def _start(request: HttpRequest) -> HttpResponse:
         bisect = start_bisect(draft=_draft(wanted), created_by=signed_in_user(request))
     except BisectError as error:
         messages.error(request, str(error))
-        context = {"wanted": wanted, "can_act": True, **_form()}
+        picked = {"picks": _picks(wanted), "picked": wanted["beside"].split(",")}
+        context = {"wanted": wanted, "can_act": True, **picked, **_form()}
         return render(request, "pages/bisect_new.html", context)
     return redirect(bisect)
 
@@ -86,7 +89,26 @@ def _wanted(given: QueryDict) -> Wanted:
     alert = Alert.objects.with_revisions().numbered(read_number(text["alert"])).first()
     if alert is None:
         text["alert"] = ""
-    return Wanted(_of_alert(alert) | {name: value for name, value in text.items() if value})
+    found = _of_alert(alert) | {name: value for name, value in text.items() if value}
+    return Wanted(found | _beside(given, alert, found))
+
+
+def _beside(given: QueryDict, alert: Alert | None, found: dict[str, str]) -> dict[str, str]:
+    """What was ticked; before anything was asked, what adds to the first machine."""
+    if "picked" in given:
+        ticked = ",".join(given.getlist("beside"))[:TEXT_MAX]
+        return {"beside": ticked.replace("\0", ""), "picked": "1"}
+    picks = picks_of(alert, found.get("hardware", ""), found.get("mode", ""))
+    adding = [str(one.series.pk) for one in picks if one.adds][:MOST_BESIDE]
+    return {"beside": ",".join(adding), "picked": "1"}
+
+
+def _picks(wanted: Wanted) -> list[Pick]:
+    return picks_of(_alert(wanted), wanted["hardware"], wanted["mode"])
+
+
+def _alert(wanted: Wanted) -> Alert | None:
+    return Alert.objects.with_revisions().numbered(read_number(wanted["alert"])).first()
 
 
 def _of_alert(alert: Alert | None) -> dict[str, str]:
@@ -113,6 +135,7 @@ def _draft(wanted: Wanted) -> Draft:
         bad=_revision(series, "Bad", wanted["bad"]),
         effect_pct=_number("Effect", wanted["effect"]),
         alert=Alert.objects.numbered(read_number(wanted["alert"])).filter(tree=series.tree).first(),
+        beside=chosen_of(_picks(wanted), wanted["beside"]),
         manual=bool(wanted["manual"]),
         most_boots=_whole("Boots", wanted["boots"]) if wanted["boots"] else None,
         most_hours=_number("Machine-hours", wanted["hours"]) if wanted["hours"] else None,

@@ -16,6 +16,7 @@ def as_markdown(view: BisectView) -> str:
         "These figures come from a simulation." if view.is_simulated else "",
         _facts(view),
         inline(_outside(view)),
+        _lanes(view),
         inline(view.lab_sentence),
         _suspects(view),
         _skipped(view),
@@ -42,6 +43,13 @@ def _facts(view: BisectView) -> str:
 def _state(view: BisectView) -> str:
     outcome = view.bisect.outcome
     return f"{view.bisect.state}, {outcome}" if outcome else view.bisect.state
+
+
+def _lanes(view: BisectView) -> str:
+    if not view.lanes:
+        return ""
+    rows = [f"- {inline(lane.name)}: {inline(lane.sentence)}" for lane in view.lanes]
+    return "\n".join(["## Machines and modes\n", *rows])
 
 
 def _outside(view: BisectView) -> str:

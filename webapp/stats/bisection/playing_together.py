@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from webapp.stats.bisection.ending import Outcome
+from webapp.stats.bisection.ending import Kind, Outcome
 from webapp.stats.bisection.plan import Evidence
 from webapp.stats.bisection.playing import SimulatedLab, build_key, hours_of
 from webapp.stats.bisection.subjects import Subject
@@ -55,11 +55,14 @@ def play_together(
         if found.decision.outcome is not None:
             evidence = tuple(one.evidence for one in subjects)
             return Played(evidence, found.decision.outcome, clock, sum(e.hours for e in evidence))
-        for asked in found.actions:
+        here = [one for one in found.actions if subjects[one.subject].machine in present]
+        for asked in here:
             hours = _hours(subjects, asked)
             running.append(_Running(clock + hours, hours, asked))
         if not running:
-            raise RuntimeError("no machine is there to go on with")
+            evidence = tuple(one.evidence for one in subjects)
+            waits = Outcome(Kind.INCONCLUSIVE, (), 0.0, "It waits for a machine that is gone.")
+            return Played(evidence, waits, clock, sum(e.hours for e in evidence))
         first = min(running, key=lambda one: (one.ends, one.asked.subject))
         running.remove(first)
         clock = first.ends

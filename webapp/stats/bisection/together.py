@@ -7,7 +7,7 @@ measured as long as the commit may move them. The search begins when the subject
 together say so.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import log
@@ -67,9 +67,9 @@ def decide_together(
 ) -> Together:
     """The next decision: up to ``free`` boots of each machine beside those that are ``pending``.
 
-    A machine that ``free`` leaves out is not there: others go on, and lead. Without it each machine
-    takes one at a time. Raises `OutOfRangeError` where the subjects do not look among the same
-    candidates.
+    A machine that ``free`` leaves out is not there: others go on, and lead; it is asked when they
+    have nothing left to do. Without ``free`` each machine takes one at a time. Raises
+    `OutOfRangeError` where the subjects do not look among the same candidates.
     """
     check_subjects(subjects)
     for one in pending:
@@ -125,7 +125,7 @@ class _Round:
                 data[at],
                 seen[at].posterior,
                 tuple(each.measure for each in pending if each.subject == at),
-                max(min(free.get(one.machine, 0), left), 0),
+                max(min(free.get(one.machine, 1), left), 0),
                 stop,
             )
             for at, one in enumerate(subjects)
@@ -179,9 +179,13 @@ class _Round:
             at = min(steps, key=lambda each: (_order_of(steps[each]), each))
             return self._decided(at, steps[at])
         chosen = self._one_of_each_machine(going)
-        for at in chosen:
-            for measure in steps[at].actions:
-                self._ask(at, measure)
+
+        def ask_for_ends() -> None:
+            for at in chosen:
+                for measure in steps[at].actions:
+                    self._ask(at, measure)
+
+        self._now_or_later(ask_for_ends)
         lead = self.lead if self.lead in chosen else chosen[0]
         return self._decided(lead, steps[lead])
 
@@ -211,18 +215,35 @@ class _Round:
         case = self.cases[lead]
         found = reached(case)
         if found is not None:
-            for measure in found.actions:
-                self._ask(lead, measure)
+
+            def ask_for_names() -> None:
+                for measure in found.actions:
+                    self._ask(lead, measure)
+
+            self._now_or_later(ask_for_names)
             return self._decided(lead, found)
         outlooks = {at: self._outlook(at) for at in self.usable}
         for at, one in enumerate(self.cases):
             for measure in one.pending:
                 _expect(outlooks, at, measure)
-        bits = max((self._fill(machine, outlooks) for machine in list(self.free)), default=0.0)
+        bits = [0.0]
+        self._now_or_later(
+            lambda: bits.extend(self._fill(machine, outlooks) for machine in list(self.free))
+        )
         if self.actions or any(one.pending for one in self.cases):
-            text = explain.searching(case.plan, case.now, bits, None)
+            text = explain.searching(case.plan, case.now, max(bits), None)
             return self._decided(lead, case.go_on(State.SEARCHING, [], text))
-        return self._decided(lead, stopped(case, case.now, bits))
+        return self._decided(lead, stopped(case, case.now, max(bits)))
+
+    def _now_or_later(self, ask: Callable[[], None]) -> None:
+        """Ask the machines that are there; if nothing is left for them, a job waits for each of
+        the others: what it would tell is not said without it.
+        """
+        ask()
+        if not self.actions and not any(case.pending for case in self.cases):
+            machines = {one.machine for one in self.subjects}
+            self.free |= dict.fromkeys(sorted(machines - self.present), 1)
+            ask()
 
     def _outlook(self, at: int) -> Outlook:
         case = self.cases[at]
