@@ -140,7 +140,12 @@ class Series(models.Model):
     @property
     def better(self) -> Better:
         """As set for this series, else for its metric, which must be loaded."""
-        return "less" if (self.own_better or self.metric.better) == "less" else "more"
+        return better_of(self.own_better, self.metric)
+
+
+def better_of(own: str, metric: Metric) -> Better:
+    """Which way is better in a series: as it says itself, else as its metric does."""
+    return "less" if (own or metric.better) == "less" else "more"
 
 
 class PointQuerySet(models.QuerySet["Point"]):
