@@ -2,11 +2,19 @@ from webapp.alerts.queries.agreeing import Agreeing, agreeing_of, with_agreeing
 from webapp.alerts.queries.around_commit import PointsAround, points_around
 from webapp.alerts.queries.around_findings import Surroundings, moves_of, surroundings_of
 from webapp.alerts.queries.as_of import members_at
-from webapp.alerts.queries.at_commit import Detected, Gated, detected_at, passing, why_not
+from webapp.alerts.queries.at_commit import (
+    Detected,
+    Gated,
+    Suspecting,
+    detected_at,
+    passing,
+    why_not,
+)
 from webapp.alerts.queries.beside_alert import facts_beside
 from webapp.alerts.queries.commit_surroundings import BesideCommit, beside_commit
 from webapp.alerts.queries.dry_runs import DryRun, dry_run
 from webapp.alerts.queries.elsewhere import Elsewhere, machine_elsewhere
+from webapp.alerts.queries.finding_at import FindingAt
 from webapp.alerts.queries.findings import (
     by_alert,
     candidates_beside,
@@ -56,6 +64,7 @@ __all__ = [
     "DryRun",
     "EffectInForce",
     "Elsewhere",
+    "FindingAt",
     "FindingOnMachine",
     "Gated",
     "Listed",
@@ -68,6 +77,7 @@ __all__ = [
     "SeriesOnMachine",
     "SharperInterval",
     "Surroundings",
+    "Suspecting",
     "Suspicion",
     "Unmoved",
     "agreeing_of",

@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from itertools import compress
 from typing import Any
 
+from webapp.alerts.queries.finding_at import FindingAt, findings_suspecting
 from webapp.alerts.queries.suspicion import Suspicion, suspicions_of_findings
-from webapp.analysis.models import Finding, SeriesAnalysis, Verdict
-from webapp.results.models import Revision, Series
-from webapp.results.queries import series_by_id
+from webapp.analysis.models import SeriesAnalysis, Verdict
+from webapp.results.models import Revision
+from webapp.results.queries import NamedSeries
 from webapp.stats.changes import TOO_FEW, Analysis, At, Gate, Noise, Segment, gate_among, why_not_at
 
 NOT_ANALYSED = "Not analysed yet."
-NAMED = ("revision", "previous", "after", "first", "last", "confirmed_by", "recovered_by")
-"""The revisions that a sentence about a finding names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +21,7 @@ class Gated:
     it may have begun at.
     """
 
-    finding: Finding
+    finding: FindingAt
     gate: Gate
     suspicion: Suspicion
 
@@ -31,7 +30,7 @@ class Gated:
 class Suspecting:
     """A finding that another revision showed first, of which the commit may be the cause."""
 
-    finding: Finding
+    finding: FindingAt
     suspicion: Suspicion
 
 
@@ -54,12 +53,12 @@ class Detected:
         """The findings that a headline may tell: those that the gate for false discoveries lets
         through, and one build a side, which has a limit of its own.
         """
-        return [one for one in self.begun if one.gate.passes or one.finding.one_build is not None]
+        return [one for one in self.begun if one.gate.passes or one.finding.was_one_build]
 
     @property
     def gated(self) -> Sequence[Gated]:
         """Those of ``begun`` that the gate is for."""
-        return [one for one in self.begun if one.finding.one_build is None]
+        return [one for one in self.begun if not one.finding.was_one_build]
 
     @property
     def passed(self) -> int:
@@ -77,21 +76,21 @@ def passing(findings: Sequence[tuple[Verdict, float]], received: int) -> set[Ver
 
 
 def detected_at(
-    commit: Revision, received: Collection[int], known: Mapping[int, Series]
+    commit: Revision, received: Collection[int], known: Mapping[int, NamedSeries]
 ) -> Detected:
     """The findings at ``commit``, gated over the series (ids) that received it; two queries, and
     one more where there is any, however many there are, and one for series that are not ``known``.
 
     A finding begins at a measured revision of its series, so its series is among ``received``.
     """
-    found = _suspecting(commit, known)
-    begun = {row.series_id: row for row in found if row.revision_id == commit.pk}
+    found = findings_suspecting(commit, known)
+    begun = {row.series.pk: row for row in found if row.revision.pk == commit.pk}
     looks = len(set(received) | begun.keys())
     gates = _gates(list(begun.values()), looks)
     suspicions = suspicions_of_findings(found)
     ranked = [Gated(row, gates[row.pk], suspicions[row.pk]) for row in begun.values()]
     elsewhere = [
-        Suspecting(row, suspicions[row.pk]) for row in found if row.revision_id != commit.pk
+        Suspecting(row, suspicions[row.pk]) for row in found if row.revision.pk != commit.pk
     ]
     shares = [_shares(one.finding, commit) for one in elsewhere]
     return Detected(
@@ -102,38 +101,18 @@ def detected_at(
     )
 
 
-def _suspecting(commit: Revision, known: Mapping[int, Series]) -> list[Finding]:
-    """With their revisions and subjects. Hundreds of findings at one commit share few of both: each
-    row is made once.
-    """
-    found = list(Finding.objects.on_display().suspecting(commit.tree, commit.position))
-    if not found:
-        return []
-    revisions = Revision.objects.defer("message", "paths").in_bulk(
-        {pk for row in found for name in NAMED if (pk := getattr(row, f"{name}_id")) is not None}
-    )
-    for revision in revisions.values():
-        revision.tree = commit.tree
-    others = series_by_id({row.series_id for row in found} - known.keys())
-    for row in found:
-        row.series = known.get(row.series_id) or others[row.series_id]
-        for name in NAMED:
-            setattr(row, name, revisions.get(getattr(row, f"{name}_id")))
-    return found
-
-
-def _gates(begun: Sequence[Finding], looks: int) -> dict[int, Gate]:
+def _gates(begun: Sequence[FindingAt], looks: int) -> dict[int, Gate]:
     """The gate of each finding (id) among ``looks`` series. One build a side, which has a limit of
     its own, is gated by itself and moves no other.
     """
-    rows = [row for row in begun if row.one_build is None]
-    alone = [row for row in begun if row.one_build is not None]
+    rows = [row for row in begun if not row.was_one_build]
+    alone = [row for row in begun if row.was_one_build]
     gates = gate_among([row.p_value for row in rows], looks)
     found = {row.pk: gate for row, gate in zip(rows, gates, strict=True)}
     return found | {row.pk: gate_among([row.p_value], looks)[0] for row in alone}
 
 
-def _shares(row: Finding, commit: Revision) -> bool:
+def _shares(row: FindingAt, commit: Revision) -> bool:
     """Whether ``commit`` lies in the step that the finding most likely is."""
     return row.previous.position < commit.position < row.revision.position
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from webapp.alerts.models import Alert
+from webapp.alerts.queries.finding_at import FindingAt
 from webapp.alerts.queries.rows import REVISION_NAMES, revision_from, rows_of
 from webapp.analysis.models import Finding
 from webapp.results.models import Revision
@@ -67,7 +68,7 @@ def suspicions_of(alerts: Iterable[Alert]) -> Mapping[int, Suspicion]:
     return _counted(found, bisected={row.pk for row in rows if _is_bisected(row)})
 
 
-def suspicions_of_findings(findings: Iterable[Finding]) -> Mapping[int, Suspicion]:
+def suspicions_of_findings(findings: Iterable[Finding | FindingAt]) -> Mapping[int, Suspicion]:
     """Which commits each finding (by id) suspects, in one query; needs their revisions loaded."""
     return _counted({row.pk: _of_finding(row) for row in findings})
 
@@ -115,8 +116,8 @@ def _of_alert(alert: Alert, narrowest: tuple[float, Revision] | None) -> Suspici
     return Suspicion(after, alert.likeliest, here)
 
 
-def _of_finding(row: Finding) -> Suspicion:
-    is_step = (row.after_id, row.last_id) == (row.previous_id, row.revision_id)
+def _of_finding(row: Finding | FindingAt) -> Suspicion:
+    is_step = (row.after.pk, row.last.pk) == (row.previous.pk, row.revision.pk)
     if row.here >= SURE or is_step:
         is_one_build = row.state == Finding.State.ONE_BUILD
         return Suspicion(row.previous, row.revision, row.here, is_one_build=is_one_build)
@@ -126,13 +127,17 @@ def _of_finding(row: Finding) -> Suspicion:
 def _counted(
     found: Mapping[int, Suspicion], bisected: Collection[int] = ()
 ) -> Mapping[int, Suspicion]:
-    """With the number of commits of each: one where a bisect measured its neighbours."""
-    counts = Revision.objects.counts(
-        [(one.last.tree_id, one.after.position, one.last.position) for one in found.values()]
-    )
+    """With the number of commits of each: one where a bisect measured its neighbours. Findings at
+    one commit share their steps: each is counted once.
+    """
+    steps = {
+        pk: (one.last.tree_id, one.after.position, one.last.position) for pk, one in found.items()
+    }
+    ranges = list(dict.fromkeys(steps.values()))
+    counts = dict(zip(ranges, Revision.objects.counts(ranges), strict=True))
     return {
-        pk: replace(one, commits=1 if pk in bisected else _commits(one, count))
-        for (pk, one), count in zip(found.items(), counts, strict=True)
+        pk: replace(one, commits=1 if pk in bisected else _commits(one, counts[steps[pk]]))
+        for pk, one in found.items()
     }
 
 

@@ -1,5 +1,11 @@
 from webapp.analysis.queries.asof import moment_of
 from webapp.analysis.queries.blocks import FLAVOURS, LEVELS, PLAIN_BLOCK, BlockOptions
+from webapp.analysis.queries.commit_points import (
+    CommitPoint,
+    Previous,
+    judge_commit,
+    points_of_commit,
+)
 from webapp.analysis.queries.compare import compare_sides
 from webapp.analysis.queries.compared import (
     EPOCH_BETWEEN,
@@ -11,6 +17,7 @@ from webapp.analysis.queries.compared import (
 from webapp.analysis.queries.knobs import Curve, CurvePoint, curves_of, knob_number
 from webapp.analysis.queries.links import (
     READABLE,
+    TableLinks,
     compare_link,
     side_of,
     sides_of,
@@ -76,6 +83,7 @@ __all__ = [
     "SESSION_MARK",
     "SHOWN_PARTS",
     "BlockOptions",
+    "CommitPoint",
     "ComparedRow",
     "ComparedSet",
     "ComparedTable",
@@ -84,12 +92,14 @@ __all__ = [
     "PointRow",
     "PointTable",
     "PointVerdict",
+    "Previous",
     "RangeRow",
     "RangeTable",
     "SeriesFacts",
     "Side",
     "SideError",
     "SidePoint",
+    "TableLinks",
     "WallSeries",
     "WallTile",
     "as_points",
@@ -103,6 +113,7 @@ __all__ = [
     "facts_of",
     "has_real_data",
     "is_range",
+    "judge_commit",
     "judge_points",
     "knob_number",
     "known_revisions",
@@ -111,6 +122,7 @@ __all__ = [
     "newest_pairs",
     "newest_with_both",
     "one_build_lines",
+    "points_of_commit",
     "side_of",
     "sides_of",
     "trend_link",

@@ -7,8 +7,9 @@ from urllib.parse import quote_plus
 from django.urls import reverse
 
 from webapp.analysis.models import Finding
-from webapp.analysis.queries.sides import Side
+from webapp.analysis.queries.sides import Side, written_part, written_revision
 from webapp.results.models import Revision, Series
+from webapp.results.queries import NamedSeries
 
 READABLE = "/@:"
 """Characters that may stand in a query as they are; people read and paste these addresses."""
@@ -37,7 +38,7 @@ def _path(page: str) -> str:
     return reverse(page)
 
 
-def trend_link(series: Series, **more: str) -> str:
+def trend_link(series: Series | NamedSeries, **more: str) -> str:
     """The trend chart of one series. Needs its parts loaded."""
     parts = {
         "tree": series.tree.name,
@@ -48,7 +49,7 @@ def trend_link(series: Series, **more: str) -> str:
     return with_query(_path("trends"), [*parts.items(), *more.items()])
 
 
-def side_of(series: Series, revision: Revision) -> Side:
+def side_of(series: Series | NamedSeries, revision: Revision) -> Side:
     """The side of a comparison that is one point. Needs the parts of the series loaded."""
     return Side(
         tree=series.tree.name,
@@ -72,3 +73,37 @@ def compare_link(base: Side, *others: Side, page: str = "compare", more: Pairs =
     """
     pairs = [("a", str(base)), *(("b", str(other)) for other in others), *more]
     return with_query(_path(page), pairs)
+
+
+class TableLinks:
+    """The addresses of the cells of one table: plain series of one tree and metric.
+
+    Those of `trend_link` and `compare_link`, but of the parts that rows and columns share each is
+    quoted once, not once a cell.
+    """
+
+    def __init__(self, tree: str, metric: str) -> None:
+        self._trends = with_query(_path("trends"), [("tree", tree), ("metric", metric)])
+        self._compare = _path("compare")
+        self._tree = _quoted(written_part(tree))
+        self._metric = _quoted(written_part(metric))
+
+    def trend(self, hardware: str, mode: str) -> str:
+        """As `trend_link` of the series."""
+        return f"{self._trends}&hardware={_quoted(hardware)}&mode={_quoted(mode)}"
+
+    def compare(self, base: str, other: str, *, hardware: str, mode: str) -> str:
+        """As `compare_link` of two revisions of the series, by their names."""
+        behind = f":{_quoted_part(hardware)}:{_quoted_part(mode)}:{self._metric}"
+        a, b = (f"{self._tree}:{_quoted_revision(one)}{behind}" for one in (base, other))
+        return f"{self._compare}?a={a}&b={b}"
+
+
+@lru_cache(maxsize=QUOTED_MOST)
+def _quoted_part(part: str) -> str:
+    return _quoted(written_part(part))
+
+
+@lru_cache(maxsize=QUOTED_MOST)
+def _quoted_revision(revision: str) -> str:
+    return _quoted(written_revision(revision))

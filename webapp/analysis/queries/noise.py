@@ -79,7 +79,11 @@ def build_noise_of(summary: dict[str, Any]) -> BuildNoise | None:
     times as much as runs do (`python -m benchmarks.worlds`, histories of eight revisions).
     """
     noise = summary.get("noise") or {}
-    percent, freedom = noise.get("measured_build_pct"), noise.get("measured_freedom")
-    if percent is None or freedom is None or freedom < 1:
+    return noise_from(noise.get("measured_build_pct"), noise.get("measured_freedom"))
+
+
+def noise_from(percent: float | str | None, freedom: float | str | None) -> BuildNoise | None:
+    """`build_noise_of` of the two figures that it rests on, as numbers or their text."""
+    if percent is None or freedom is None or float(freedom) < 1:
         return None
-    return BuildNoise(percent, freedom)
+    return BuildNoise(float(percent), float(freedom))

@@ -16,7 +16,7 @@ from django.db import connection
 
 from webapp.analysis.queries.compared import ComparedRow, ComparedSet, ComparedTable
 from webapp.analysis.queries.named import revisions_of
-from webapp.analysis.queries.noise import SeriesFacts
+from webapp.analysis.queries.noise import SeriesFacts, noise_from
 from webapp.analysis.queries.sides import (
     MODE,
     Side,
@@ -31,7 +31,7 @@ from webapp.events.models import LabEvent
 from webapp.events.queries import ONE_EPOCH, Epochs, epochs_of
 from webapp.results.models import Hardware, LeftOut, ModeName, Revision, Series
 from webapp.stats.better import Better
-from webapp.stats.compare import BuildNoise, Headline, Summary, headline_of
+from webapp.stats.compare import Headline, headline_of
 from webapp.stats.defaults import MARGIN_PCT
 
 # The points of every side in one statement. The base alone is judged by its history: a variant's is
@@ -145,8 +145,7 @@ class _Found:
 
     point: SidePoint
     parts: ModeName
-    summary: Summary
-    identity: str
+    levels: Mapping[str, Any]
     facts: SeriesFacts
 
     @property
@@ -155,7 +154,7 @@ class _Found:
 
     def is_of_the_builds_of(self, other: "_Found") -> bool:
         """Whether both hold samples of the very same builds."""
-        return self.identity == other.identity
+        return bool(self.levels["identity"] == other.levels["identity"])
 
 
 Key = tuple[str, ...]
@@ -223,8 +222,8 @@ class _Set:
     one: ComparedSet
 
     @property
-    def summary(self) -> Summary:
-        return self.one.units
+    def levels(self) -> Mapping[str, Any]:
+        return self.one.units.to_data()
 
     @property
     def disagrees(self) -> bool:
@@ -291,7 +290,6 @@ def _read(columns: Sequence[Any], machines: dict[int, Hardware]) -> _Found:
         hardware.fact_cpu, hardware.fact_nic = fact_cpu, fact_nic  # type: ignore[attr-defined]
         machines[machine] = hardware
     way: Better = "less" if better == "less" else "more"
-    kept = json.loads(levels)
     point = SidePoint(
         series_id=series,
         hardware=hardware,
@@ -306,16 +304,11 @@ def _read(columns: Sequence[Any], machines: dict[int, Hardware]) -> _Found:
         disagrees=disagrees,
         left_out=LeftOut.from_data(json.loads(left_out)) if left_out else None,
     )
-    facts = SeriesFacts(way, MARGIN_PCT if margin is None else margin, _noise(build_pct, freedom))
+    facts = SeriesFacts(
+        way, MARGIN_PCT if margin is None else margin, noise_from(build_pct, freedom)
+    )
     parts = ModeName(workload, traffic or None, tuple(options))
-    return _Found(point, parts, Summary.from_data(kept), kept["identity"], facts)
-
-
-def _noise(percent: str | None, freedom: str | None) -> BuildNoise | None:
-    """As `build_noise_of` reads it."""
-    if percent is None or freedom is None or float(freedom) < 1:
-        return None
-    return BuildNoise(float(percent), float(freedom))
+    return _Found(point, parts, json.loads(levels), facts)
 
 
 def _epochs(series: Collection[int]) -> Mapping[int, Epochs]:

@@ -98,16 +98,22 @@ class Side:
         return f"{self.revision}~{self.variant}" if self.variant else self.revision
 
     def __str__(self) -> str:
-        kernel = self.revision.translate(_INSIDE)
+        kernel = written_revision(self.revision)
         if self.variant:
             kernel = f"{kernel}~{self.variant.translate(_INSIDE)}"
-        behind = (self.hardware, self.mode, self.metric, self.session)
-        parts = [
-            self.tree.translate(_BEHIND),
-            kernel,
-            *(part.translate(_BEHIND) for part in behind),
-        ]
-        return ":".join(parts).rstrip(":")
+        behind = (self.tree, self.hardware, self.mode, self.metric, self.session)
+        tree, *parts = map(written_part, behind)
+        return ":".join([tree, kernel, *parts]).rstrip(":")
+
+
+def written_part(part: str) -> str:
+    """A part of a side as it is written in one."""
+    return part.translate(_BEHIND)
+
+
+def written_revision(revision: str) -> str:
+    """The same of a revision, behind which a variant may stand."""
+    return revision.translate(_INSIDE)
 
 
 def differing_parts(sides: Sequence[Side]) -> tuple[str, ...]:

@@ -6,12 +6,14 @@ boots or runs) and with the noise that the history of its own series tells, all 
 so a page is never older than what is known, and says what the compare page says.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
 from django.db.models import Q
+from numpy.typing import NDArray
 
 from webapp.analysis.models import Comparison
 from webapp.analysis.queries.noise import SeriesFacts, facts_of
@@ -20,11 +22,9 @@ from webapp.stats.compare import (
     LEVELS,
     VERDICTS,
     BuildNoise,
-    Comparisons,
     Level,
     Look,
     Summaries,
-    Summary,
     Verdict,
     compare_many,
 )
@@ -88,8 +88,8 @@ class Measured(Protocol):
     """What is judged: a point, or what was read of one."""
 
     @property
-    def summary(self) -> Summary:
-        """What comparisons need of its samples."""
+    def levels(self) -> Mapping[str, Any]:
+        """What comparisons need of its samples, as `Summary.to_data` gives it."""
 
     @property
     def disagrees(self) -> bool:
@@ -100,7 +100,6 @@ class Measured(Protocol):
 
 
 Pair = tuple[Measured, Measured, SeriesFacts]
-Sides = tuple[Summary, Summary]
 Name = TypeVar("Name", bound=Hashable)
 
 
@@ -131,53 +130,59 @@ def judge_pairs(pairs: Mapping[Name, Pair]) -> dict[Name, PointVerdict]:
     found: dict[Name, PointVerdict] = {}
     for margin in {facts.margin_pct for _, _, facts in pairs.values()}:
         its = {pk: pair for pk, pair in pairs.items() if pair[2].margin_pct == margin}
-        sides = [(before.summary, after.summary) for before, after, _ in its.values()]
-        rows = _compared(list(its.values()), sides, margin)
-        found |= {
-            pk: _verdict(rows, row, pair, sides[row]) for row, (pk, pair) in enumerate(its.items())
-        }
+        found |= zip(its, _judged(list(its.values()), margin), strict=True)
     return found
 
 
-def _compared(pairs: Sequence[Pair], sides: Sequence[Sides], margin: float) -> Comparisons:
-    return compare_many(
-        Summaries([before for before, _ in sides]),
-        Summaries([after for _, after in sides]),
+def _judged(pairs: Sequence[Pair], margin: float) -> Iterator[PointVerdict]:
+    """The verdict on each pair, in their order."""
+    a = Summaries(before.levels for before, _, _ in pairs)
+    b = Summaries(after.levels for _, after, _ in pairs)
+    same = [before.is_of_the_builds_of(after) for before, after, _ in pairs]
+    rows = compare_many(
+        a,
+        b,
         better=[facts.better for _, _, facts in pairs],
         margin=margin,
         build_noise=[facts.build_noise for _, _, facts in pairs],
-        same_build=[before.is_of_the_builds_of(after) for before, after, _ in pairs],
+        same_build=same,
     )
+    columns = zip(
+        *(_known(column) for column in (rows.percent, rows.low, rows.high, rows.visible, rows.df)),
+        rows.p.tolist(),
+        (rows.proven.astype(np.bool_) & ~rows.inside).tolist(),
+        rows.negligible.tolist(),
+        rows.one_build.tolist(),
+        rows.verdict.tolist(),
+        rows.unit.tolist(),
+        zip(a.units(rows.unit).tolist(), b.units(rows.unit).tolist(), strict=True),
+        strict=True,
+    )
+    return map(_verdict, pairs, same, columns)
 
 
-def _verdict(rows: Comparisons, row: int, pair: Pair, sides: Sides) -> PointVerdict:
-    unit = LEVELS[rows.unit[row]]
+def _verdict(pair: Pair, is_same: bool, row: tuple[Any, ...]) -> PointVerdict:
+    percent, low, high, visible, df, p, proven, negligible, one_build, verdict, code, units = row
     disagree = pair[0].disagrees or pair[1].disagrees
-    proven = rows.proven[row] and not rows.inside[row]
+    unit = LEVELS[code]
     return PointVerdict(
-        verdict=Verdict.CANNOT_TELL if disagree else VERDICTS[rows.verdict[row]],
-        percent=_known(rows.percent[row]),
-        low=_known(rows.low[row]),
-        high=_known(rows.high[row]),
-        visible=worth_telling(_known(rows.visible[row])),
-        negligible=bool(rows.negligible[row]) and not disagree,
-        p=float(rows.p[row]),
-        df=_known(rows.df[row]),
+        verdict=Verdict.CANNOT_TELL if disagree else VERDICTS[verdict],
+        percent=percent,
+        low=low,
+        high=high,
+        visible=worth_telling(visible),
+        negligible=negligible and not disagree,
+        p=p,
+        df=df,
         unit=unit,
-        units=(sides[0].linear[unit].units, sides[1].linear[unit].units),
-        build_noise=_noise(pair, unit),
-        one_build=bool(rows.one_build[row]),
-        builds_differ=bool(rows.one_build[row] and proven) and not disagree,
+        units=units,
+        build_noise=None if unit is Level.BUILD or is_same else pair[2].build_noise,
+        one_build=one_build,
+        builds_differ=one_build and proven and not disagree,
         runs_disagree=disagree,
     )
 
 
-def _noise(pair: Pair, unit: Level) -> BuildNoise | None:
-    before, after, facts = pair
-    unused = unit is Level.BUILD or before.is_of_the_builds_of(after)
-    return None if unused else facts.build_noise
-
-
-def _known(value: float) -> float | None:
+def _known(values: NDArray[np.float64]) -> list[float | None]:
     """NaN stands for unknown; infinite is a change beyond the double range, which has no figure."""
-    return float(value) if isfinite(value) else None
+    return [value if isfinite(value) else None for value in values.tolist()]

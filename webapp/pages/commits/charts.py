@@ -9,7 +9,7 @@ from itertools import pairwise
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
-from webapp.alerts.queries import Gated, PointsAround, points_around
+from webapp.alerts.queries import FindingAt, Gated, PointsAround, points_around
 from webapp.analysis.models import Finding
 from webapp.charts import around
 from webapp.charts.around import Around
@@ -26,7 +26,7 @@ CHARTS_SHOWN = 6
 class ChangeDrawn:
     """A finding with its chart."""
 
-    finding: Finding
+    finding: FindingAt
     image: str
     href: str
 
@@ -54,15 +54,15 @@ class Step:
 def drawn(begun: Sequence[Gated], commit: Revision) -> list[ChangeDrawn]:
     """The changes that begin at ``commit``, at most `CHARTS_SHOWN`, in their order. One query."""
     rows = [one.finding for one in begun[:CHARTS_SHOWN] if one.finding.state in Finding.PROVEN]
-    points = points_around([row.series_id for row in rows], commit.position, most=around.SHOWN)
+    points = points_around([row.series.pk for row in rows], commit.position, most=around.SHOWN)
     return [
-        ChangeDrawn(row, _image(row, points[row.series_id]), trend_link(row.series))
+        ChangeDrawn(row, _image(row, points[row.series.pk]), trend_link(row.series))
         for row in rows
-        if row.series_id in points
+        if row.series.pk in points
     ]
 
 
-def _image(row: Finding, points: PointsAround) -> str:
+def _image(row: FindingAt, points: PointsAround) -> str:
     positions = points.positions
     chart = Around(
         names=points.names,

@@ -12,14 +12,21 @@ from webapp.alerts.models import Alert
 from webapp.alerts.queries import (
     BesideCommit,
     Detected,
+    FindingAt,
     agreeing_of,
     beside_commit,
     detected_at,
     why_not,
     with_agreeing,
 )
-from webapp.analysis.models import Comparison, Finding
-from webapp.analysis.queries import Side, judge_points
+from webapp.analysis.models import Finding
+from webapp.analysis.queries import (
+    CommitPoint,
+    Previous,
+    Side,
+    judge_commit,
+    points_of_commit,
+)
 from webapp.bisects.models import Bisect
 from webapp.events.models import LabEvent, Release
 from webapp.pages.commits.charts import drawn, ranges, steps, strip
@@ -29,8 +36,8 @@ from webapp.pages.lab.disagreements import disagreements, needs_runs
 from webapp.pages.lab.marked_samples import marked_runs
 from webapp.pages.parts.links import compare_link
 from webapp.pages.parts.variants import variants_of_commit
-from webapp.results.models import Point, Revision, Run, Series, Tree
-from webapp.results.queries import Neighbour, Neighbours, neighbours_of, series_by_id
+from webapp.results.models import Revision, Run, Tree
+from webapp.results.queries import NamedSeries, Neighbour, Neighbours, neighbours_of
 from webapp.stats.compare import MORE_BUILDS
 
 SUSPECTS_SHOWN = 20
@@ -76,31 +83,26 @@ def page(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
 
 def _context(commit: Revision, part: str, *, ask_from: str) -> dict[str, object]:
     beside = beside_commit(commit)
-    everything = _points(commit)
+    everything = points_of_commit(commit)
     points = [point for point in everything if point.series.is_plain]
-    comparisons = _comparisons(commit)
-    judged = judge_points(points, comparisons)
+    judged = judge_commit(points)
     detected = detected_at(commit, judged, {one.series_id: one.series for one in everything})
-    begun = {one.finding.series_id: one.finding for one in detected.begun}
-    costs = {point.series_id for point in points if point.series.is_cost}
-    measured = {pk: one for pk, one in judged.items() if pk not in costs}
-    previous = _most_common_base(comparisons)
-    compared = {row.series_id: row for row in comparisons}
-    around = Surroundings(commit, ask_from, previous)
+    begun = {one.finding.series.pk: one.finding for one in detected.begun}
+    of_cells = [point for point in points if not point.series.is_cost]
+    measured = {one.series_id: judged[one.series_id] for one in of_cells if one.series_id in judged}
+    previous = _most_common_base(points)
     return {
         "commit": commit,
         "headline": headline(detected, measured),
         "agreeing": agreeing_of(commit),
         "commit_source": commit.tree.source_of(commit.name, beside.aliases),
         **_named_by(commit, beside),
-        "tables": tables(points, compared, judged, begun, around),
+        "tables": tables(points, judged, begun, Surroundings(commit, ask_from, previous)),
         "more_builds": MORE_BUILDS,
         "can_ask": bool(ask_from),
         "detected": detected,
         "charts": drawn(detected.let_through, commit),
-        "proven": []
-        if detected.let_through
-        else proven([point.series for point in points], measured),
+        "proven": [] if detected.let_through else proven(of_cells, measured),
         "previous": previous,
         **_neighbours(commit),
         **_runs(commit, beside, everything, part),
@@ -122,25 +124,6 @@ def _others(commit: Revision) -> list[Finding]:
     shown = told.exclude(kind__in=[Finding.Kind.LEVEL, Finding.Kind.SLOW])
     named = shown.with_subjects().order_by("kind", "series__hardware__name", "series__mode__name")
     return list(named[:OTHERS_MOST])
-
-
-def _points(commit: Revision) -> list[Point]:
-    """Its points, with their series and what those name."""
-    points = list(Point.objects.of_revision(commit))
-    series = series_by_id([point.series_id for point in points])
-    for point in points:
-        point.series = series[point.series_id]
-    return points
-
-
-def _comparisons(commit: Revision) -> list[Comparison]:
-    """Its points against those before, each with the revision before."""
-    rows = list(Comparison.objects.of_revision(commit))
-    wanted = {row.previous_id for row in rows}
-    before = Revision.objects.only("name", "position").in_bulk(wanted) if wanted else {}
-    for row in rows:
-        row.previous = before[row.previous_id]
-    return rows
 
 
 def _named_by(commit: Revision, beside: BesideCommit) -> dict[str, object]:
@@ -165,7 +148,7 @@ def _findings(detected: Detected, part: str) -> Sequence[object]:
 
 
 def _silent(
-    commit: Revision, points: Iterable[Point], begun: Mapping[int, Finding], part: str
+    commit: Revision, points: Iterable[CommitPoint], begun: Mapping[int, FindingAt], part: str
 ) -> dict[str, object]:
     """The series of which nothing is reported here, each with the reason; the reasons of many are
     read when they are asked for.
@@ -175,12 +158,12 @@ def _silent(
     if series and (part == "why" or len(series) <= INLINE_MOST):
         reasons = why_not(commit, [one.pk for one in series])
     named = sorted(series, key=lambda one: (one.mode.name, one.hardware.name, one.metric.name))
-    silent: list[tuple[Series, str]] = [(one, reasons[one.pk]) for one in named if reasons]
+    silent: list[tuple[NamedSeries, str]] = [(one, reasons[one.pk]) for one in named if reasons]
     return {"silent": silent, "silent_count": len(series), "is_why_open": part == "why"}
 
 
 def _runs(
-    commit: Revision, beside: BesideCommit, everything: Collection[Point], part: str
+    commit: Revision, beside: BesideCommit, everything: Collection[CommitPoint], part: str
 ) -> dict[str, object]:
     """Its runs where they are few or asked for, and what is to be decided about any of them."""
     rows = Run.objects.of_revision(commit).with_marks()
@@ -210,8 +193,9 @@ def _show_runs_of(request: HttpRequest, context: dict[str, object]) -> None:
         context["are_facts_open"] = True
 
 
-def _most_common_base(comparisons: Iterable[Comparison]) -> Revision | None:
-    bases = Counter(comparison.previous for comparison in comparisons)
+def _most_common_base(points: Iterable[CommitPoint]) -> Previous | None:
+    """What most points are compared with, whether that point is still there or not."""
+    bases = Counter(point.previous for point in points if point.previous is not None)
     return bases.most_common(1)[0][0] if bases else None
 
 

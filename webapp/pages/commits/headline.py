@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from webapp.alerts.queries import Detected
+from webapp.alerts.queries import Detected, FindingAt
 from webapp.analysis.models import Finding
-from webapp.analysis.queries import PointVerdict
+from webapp.analysis.queries import CommitPoint, PointVerdict
 from webapp.charts.text import MARKS
-from webapp.results.models import Series
+from webapp.results.queries import NamedSeries
 from webapp.stats.compare import Headline as Together
 from webapp.stats.compare import Verdict, headline_of
 
@@ -34,7 +34,7 @@ class Headline:
 class Proven:
     """A series in which a commit is proven to differ from the revision tested before it."""
 
-    series: Series
+    series: NamedSeries
     judged: PointVerdict
 
     def rank(self) -> tuple[int, float]:
@@ -65,7 +65,7 @@ def headline(detected: Detected, judged: Mapping[int, PointVerdict]) -> Headline
     return Headline(_text(verdicts), _marks(verdicts), source)
 
 
-def measured_first(findings: list[Finding]) -> list[Finding]:
+def measured_first(findings: list[FindingAt]) -> list[FindingAt]:
     """Those of what was measured; of what options cost, which repeats it, only where nothing else
     is found.
     """
@@ -86,13 +86,13 @@ def together_of(judged: Mapping[int, PointVerdict]) -> Together:
     return headline_of([one.look for one in judged.values()])
 
 
-def proven(series: Iterable[Series], judged: Mapping[int, PointVerdict]) -> list[Proven]:
+def proven(points: Iterable[CommitPoint], judged: Mapping[int, PointVerdict]) -> list[Proven]:
     """What of the cells passes the gate: the worse first and the largest of each first."""
     verdicts = dict(zip(judged, together_of(judged).verdicts, strict=True))
     found = (
-        Proven(one, judged[one.pk])
-        for one in series
-        if verdicts.get(one.pk) in (ORDER[0], ORDER[1])
+        Proven(one.series, judged[one.series_id])
+        for one in points
+        if verdicts.get(one.series_id) in (ORDER[0], ORDER[1])
     )
     return sorted(found, key=Proven.rank)
 
@@ -122,7 +122,7 @@ def _marks(verdicts: Counter[Verdict]) -> str:
     return "".join(MARKS[one] for one in proven or rest[:1])
 
 
-def _states(findings: list[Finding]) -> str:
+def _states(findings: list[FindingAt]) -> str:
     states = Counter(finding.state for finding in findings)
     counts = " and ".join(
         f"{states[state]} {state.label}"

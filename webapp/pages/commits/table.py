@@ -3,18 +3,26 @@
 Written by functions, not by a template: a commit of twenty machines has hundreds of cells.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 
 from django.utils.safestring import SafeString, mark_safe
 
-from webapp.analysis.models import Comparison, Finding
-from webapp.analysis.queries import RUNS_DISAGREE, PointVerdict
+from webapp.alerts.queries import FindingAt
+from webapp.analysis.models import Finding
+from webapp.analysis.queries import (
+    RUNS_DISAGREE,
+    CommitPoint,
+    PointVerdict,
+    Previous,
+    TableLinks,
+)
 from webapp.charts import text
 from webapp.charts.heatmap import cell_class
-from webapp.pages.parts.links import compare_link, job_new_link, side_of, trend_link
-from webapp.results.models import Hardware, Metric, Mode, Point, Revision
+from webapp.pages.parts.links import job_new_link
+from webapp.results.models import Hardware, Metric, Mode, Revision
 from webapp.stats.compare import MORE_BUILDS
 
 COLUMNS_MOST = 8
@@ -28,13 +36,12 @@ class Cell:
     ``finding`` is what the detector says begins here, if anything.
     """
 
-    point: Point
-    comparison: Comparison | None
+    point: CommitPoint
     judged: PointVerdict | None
-    finding: Finding | None
+    finding: FindingAt | None
 
     @property
-    def proven(self) -> Finding | None:
+    def proven(self) -> FindingAt | None:
         """The finding, where it is one that is told as level against level."""
         is_told = self.finding is not None and self.finding.state in Finding.PROVEN
         return self.finding if is_told else None
@@ -44,8 +51,9 @@ class Cell:
         """The CSS class of the cell."""
         if self.judged is None:
             return cell_class(RUNS_DISAGREE, None) if self.point.disagrees else "first"
-        if self.proven is not None and not self.judged.runs_disagree:
-            return cell_class(self.proven.verdict, self.proven.change_pct)
+        proven = self.proven
+        if proven is not None and not self.judged.runs_disagree:
+            return cell_class(proven.verdict, proven.change_pct)
         return cell_class(self.judged.label, self.judged.percent)
 
 
@@ -66,21 +74,29 @@ class Surroundings:
 
     commit: Revision
     ask_from: str
-    previous: Revision | None
+    previous: Previous | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What the cells of one table share."""
+
+    metric: Metric
+    links: TableLinks
+    around: Surroundings
 
 
 def tables(
-    points: Iterable[Point],
-    comparisons: Mapping[int, Comparison],
+    points: Iterable[CommitPoint],
     judged: Mapping[int, PointVerdict],
-    begun: Mapping[int, Finding],
+    begun: Mapping[int, FindingAt],
     around: Surroundings,
 ) -> list[Table]:
-    """A table for each metric measured; ``points`` with their series."""
+    """A table for each metric measured."""
     cells: dict[Metric, dict[tuple[Mode, Hardware], Cell]] = {}
     for point in points:
         pk, series = point.series_id, point.series
-        cell = Cell(point, comparisons.get(pk), judged.get(pk), begun.get(pk))
+        cell = Cell(point, judged.get(pk), begun.get(pk))
         cells.setdefault(series.metric, {})[series.mode, series.hardware] = cell
     return [_table(metric, its, around) for metric, its in cells.items()]
 
@@ -98,9 +114,10 @@ def _table(
         head = [_mode(one) for one in modes]
         rows = [(_machine(one), [cells.get((mode, one)) for mode in modes]) for one in machines]
         corner = "Hardware"
+    sheet = Sheet(metric, TableLinks(around.commit.tree.name, metric.name), around)
     columns = "".join(f'<th scope="col">{one}</th>' for one in head)
     body = "".join(
-        f'<tr><th scope="row">{first}</th>{"".join(_cell(one, metric, around) for one in its)}</tr>'
+        f'<tr><th scope="row">{first}</th>{"".join(_cell(one, sheet) for one in its)}</tr>'
         for first, its in rows
     )
     return Table(
@@ -129,70 +146,91 @@ def _mode(one: Mode) -> str:
     return f"{escape(one.workload)}{traffic}{boxed}"
 
 
-def _cell(cell: Cell | None, metric: Metric, around: Surroundings) -> str:
+def _cell(cell: Cell | None, sheet: Sheet) -> str:
     if cell is None:
         return '<td class="none" title="not measured at this commit">·</td>'
-    inside = _compared(cell, metric, around) if cell.judged else _first(cell, metric)
-    return f'<td class="cell {cell.css_class}">{inside}{_excluded(cell)}{_links(cell, around)}</td>'
+    hardware, mode = cell.point.series.hardware.name, cell.point.series.mode.name
+    trend = escape(sheet.links.trend(hardware, mode))
+    if cell.judged is None:
+        inside = _first(cell, sheet.metric, trend)
+    else:
+        inside = _compared(cell, cell.judged, sheet)
+    excluded = _excluded(cell) if cell.point.left_out else ""
+    return (
+        f'<td class="cell {cell.css_class}">{inside}{excluded}<a class="to-trend" href="{trend}" '
+        f'title="Trend" aria-label="Trend">⌁</a>{_ask(cell, sheet.around)}</td>'
+    )
 
 
-def _first(cell: Cell, metric: Metric) -> str:
+def _first(cell: Cell, metric: Metric, trend: str) -> str:
     said = "lab? runs disagree" if cell.point.disagrees else "first measurement"
     return (
-        f'<a class="size" href="{escape(trend_link(cell.point.series))}" '
+        f'<a class="size" href="{trend}" '
         f'title="n = {cell.point.n}">{text.number(cell.point.mean)}</a>'
         f'<span class="base">{said}, {escape(metric.unit)}</span>'
     )
 
 
-def _compared(cell: Cell, metric: Metric, around: Surroundings) -> str:
-    judged, comparison = cell.judged, cell.comparison
-    if judged is None or comparison is None:
-        raise ValueError(f"point {cell.point.pk} is not compared")
+def _compared(cell: Cell, judged: PointVerdict, sheet: Sheet) -> str:
+    previous = _previous(cell)
     shown = cell.proven if not judged.runs_disagree else None
+    told = text.interval(*((shown.low_pct, shown.high_pct) if shown else (judged.low, judged.high)))
     percent = shown.change_pct if shown else judged.percent
-    low, high = (shown.low_pct, shown.high_pct) if shown else (judged.low, judged.high)
     label = shown.verdict if shown else judged.label
     series = cell.point.series
-    link = compare_link(side_of(series, comparison.previous), side_of(series, around.commit))
+    link = sheet.links.compare(
+        previous.name,
+        sheet.around.commit.name,
+        hardware=series.hardware.name,
+        mode=series.mode.name,
+    )
     size = "lab?" if judged.runs_disagree else f"{text.percent(percent)}\N{NARROW NO-BREAK SPACE}%"
-    css = escape(label.rstrip("?").replace(" ", "-"))
-    lines = [
-        (
-            f'<a class="size" href="{escape(link)}" title="{escape(_title(cell, metric))}">'
-            f'<span class="mark {css}" role="img" aria-label="{escape(label)}">'
-            f"{text.MARKS.get(label, '')}</span>{size}</a>"
-        )
-    ]
-    ends = text.interval(low, high)
-    if ends and not judged.runs_disagree:
-        lines.append(f'<span class="base">{ends}</span>')
-    if judged.runs_disagree:
-        lines.append('<span class="base">runs disagree</span>')
-    elif shown is None and judged.builds_differ:
-        lines.append('<span class="base">builds differ</span>')
-    elif shown is None and judged.verdict == "cannot tell" and judged.visible is not None:
-        lines.append(f'<span class="base">detects ≥ {text.half_width(judged.visible)} %</span>')
-    if cell.finding is not None:
-        lines.append(
-            f'<span class="base state-of">{escape(cell.finding.get_state_display())}</span>'
-        )
-    if around.previous is None or comparison.previous_id != around.previous.pk:
-        lines.append(f'<span class="base">vs {escape(comparison.previous.name)}</span>')
+    title = escape(_title(cell, judged, sheet))
+    lines = [f'<a class="size" href="{escape(link)}" title="{title}">{_mark(label)}{size}</a>']
+    if told and not judged.runs_disagree:
+        lines.append(f'<span class="base">{told}</span>')
+    lines += _remarks(cell, judged, is_proven=shown is not None)
+    around = sheet.around
+    if around.previous is None or previous.pk != around.previous.pk:
+        lines.append(f'<span class="base">vs {escape(previous.name)}</span>')
     return "".join(lines)
 
 
-def _title(cell: Cell, metric: Metric) -> str:
+def _previous(cell: Cell) -> Previous:
+    if cell.point.previous is None:
+        raise ValueError(f"the point of series {cell.point.series_id} is not compared")
+    return cell.point.previous
+
+
+@cache
+def _mark(label: str) -> str:
+    """What stands before a change; there are no more labels than `text.MARKS`."""
+    css = escape(label.rstrip("?").replace(" ", "-"))
+    return (
+        f'<span class="mark {css}" role="img" aria-label="{escape(label)}">'
+        f"{text.MARKS.get(label, '')}</span>"
+    )
+
+
+def _remarks(cell: Cell, judged: PointVerdict, *, is_proven: bool) -> Iterator[str]:
+    if judged.runs_disagree:
+        yield '<span class="base">runs disagree</span>'
+    elif not is_proven and judged.builds_differ:
+        yield '<span class="base">builds differ</span>'
+    elif not is_proven and judged.verdict == "cannot tell" and judged.visible is not None:
+        yield f'<span class="base">detects ≥ {text.half_width(judged.visible)} %</span>'
+    if cell.finding is not None:
+        yield f'<span class="base state-of">{escape(cell.finding.state_text)}</span>'
+
+
+def _title(cell: Cell, judged: PointVerdict, sheet: Sheet) -> str:
     """How the two points compare: what the cell says where nothing is confirmed."""
-    judged, comparison = cell.judged, cell.comparison
-    if judged is None or comparison is None:
-        raise ValueError(f"point {cell.point.pk} is not compared")
     negligible = " (different, but negligible)" if judged.negligible else ""
     builds = f"; {MORE_BUILDS} more builds a side would settle it" if judged.builds_differ else ""
     ends = text.change_within(judged.percent, judged.low, judged.high)
     return (
-        f"{judged.label}{negligible}: {text.number(cell.point.mean)} {metric.unit}, "
-        f"n = {cell.point.n}, against {comparison.previous.name}: {ends} %{builds}; "
+        f"{judged.label}{negligible}: {text.number(cell.point.mean)} {sheet.metric.unit}, "
+        f"n = {cell.point.n}, against {_previous(cell).name}: {ends} %{builds}; "
         f"by {judged.units[1]} against {judged.units[0]} {judged.unit}s; {_noise(judged)}"
     )
 
@@ -210,15 +248,11 @@ def _excluded(cell: Cell) -> str:
     return f'<a class="base" href="#marked">{escape(excluded.text)}</a>' if excluded else ""
 
 
-def _links(cell: Cell, around: Surroundings) -> str:
-    trend = (
-        f'<a class="to-trend" href="{escape(trend_link(cell.point.series))}" title="Trend" '
-        'aria-label="Trend">⌁</a>'
-    )
+def _ask(cell: Cell, around: Surroundings) -> str:
     if not around.ask_from:
-        return trend
+        return ""
     ask = job_new_link(cell.point.series_id, around.commit.name, around.ask_from)
     return (
-        f'{trend}<a class="to-trend" href="{escape(ask)}" title="Measure more" '
+        f'<a class="to-trend" href="{escape(ask)}" title="Measure more" '
         'aria-label="Measure more">+</a>'
     )

@@ -13,9 +13,11 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
 from webapp.accounts.services import signed_in_user, triager_required
+from webapp.analysis.queries import CommitPoint
 from webapp.charts.text import half_width
 from webapp.pages.parts.numbers import read_number
-from webapp.results.models import Point, PoolingDecision, Revision, Run, Series, Tree
+from webapp.results.models import Point, PoolingDecision, Revision, Run, Tree
+from webapp.results.queries import NamedSeries
 from webapp.results.services import Unprocessable, count_together, undo_pooling_decision
 
 LEAST_CHANCE = 1e-5
@@ -41,7 +43,7 @@ class InSeries:
     are their names, the lower first, where two sessions differ so; else empty.
     """
 
-    series: Series
+    series: NamedSeries
     uploads: Sequence[UploadLine]
     percent: float
     chance: float
@@ -78,12 +80,12 @@ class WaitingLine(NamedTuple):
     size: str
 
 
-def needs_runs(points: Iterable[Point]) -> bool:
+def needs_runs(points: Iterable[CommitPoint]) -> bool:
     """Whether `disagreements` looks at the runs of the commit of ``points`` at all."""
     return any(_is_beyond_noise(point) for point in points)
 
 
-def disagreements(points: Iterable[Point], runs: Iterable[Run]) -> list[Disagreement]:
+def disagreements(points: Iterable[CommitPoint], runs: Iterable[Run]) -> list[Disagreement]:
     """Those of the ``points`` of a commit, whose ``runs`` are all of its. A query only where
     somebody decided about one.
     """
@@ -136,12 +138,12 @@ def _do(request: HttpRequest, commit: Revision) -> str:
     return "The runs count together. Their series are analysed anew."
 
 
-def _is_beyond_noise(point: Point) -> bool:
+def _is_beyond_noise(point: CommitPoint) -> bool:
     found: Mapping[str, Any] | None = point.uploads and point.uploads["found"]
     return bool(found and found["beyond"])
 
 
-def _in_series(point: Point, by_uuid: Mapping[str, Run]) -> InSeries:
+def _in_series(point: CommitPoint, by_uuid: Mapping[str, Run]) -> InSeries:
     found = point.uploads["found"]
     uploads = [
         UploadLine(by_uuid[one["name"]], one["mean"], one["n"])

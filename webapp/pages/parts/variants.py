@@ -6,9 +6,10 @@ from typing import Any
 
 from django.db.models import Count, QuerySet
 
-from webapp.analysis.queries import Side, side_of
+from webapp.analysis.queries import CommitPoint, Side, side_of
 from webapp.pages.parts.links import compare_link
 from webapp.results.models import Hardware, Point, Revision, Series, Variant
+from webapp.results.queries import NamedSeries
 
 VARIANTS_SHOWN = 100
 CHOICES_SHOWN = 20
@@ -20,7 +21,7 @@ class VariantLine:
     measured.
     """
 
-    point: Point
+    point: CommitPoint
     link: str
 
 
@@ -55,7 +56,7 @@ class VariantOnHardware:
 
 
 def variants_of_commit(
-    commit: Revision, points: Sequence[Point], plain: Collection[Point]
+    commit: Revision, points: Sequence[CommitPoint], plain: Collection[CommitPoint]
 ) -> list[VariantOfCommit]:
     """The variants among ``points``, in the order of their names; no query. ``plain`` are the
     points of the plain kernel there.
@@ -126,17 +127,17 @@ def _choice(revision: Revision, variant: str) -> Choice:
     return Choice(side.kernel, compare_link(plain, side))
 
 
-def _variant(point: Point) -> Variant:
+def _variant(point: CommitPoint | Point) -> Variant:
     if point.series.variant is None:
-        raise ValueError(f"point {point.pk} is of a plain kernel")
+        raise ValueError(f"the point of series {point.series_id} is of a plain kernel")
     return point.series.variant
 
 
-def _order(point: Point) -> tuple[str, ...]:
+def _order(point: CommitPoint) -> tuple[str, ...]:
     series = point.series
     subject = (series.metric.name, series.mode.name, series.hardware.name)
     return (_variant(point).name, *subject)
 
 
-def _subject(series: Series) -> tuple[int, int, int]:
-    return series.hardware_id, series.mode_id, series.metric_id
+def _subject(series: NamedSeries) -> tuple[int, int, int]:
+    return series.hardware.pk, series.mode.pk, series.metric.pk

@@ -9,13 +9,16 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from webapp.alerts.queries import Scope
+from webapp.alerts.queries import FindingAt, Gated, Scope, Suspecting
 from webapp.analysis.models import Comparison, Finding, FindingEvent
 from webapp.charts import text
 from webapp.charts.cost_text import cost_sentence
+from webapp.pages.commits.finding_line import finding_item
 from webapp.pages.commits.headline import Proven
 from webapp.pages.parts import links
+from webapp.pages.parts.marks import css_class, verdict_mark
 from webapp.results.models import Hardware, Series
+from webapp.results.queries import NamedSeries
 from webapp.results.services import as_text
 
 register = template.Library()
@@ -38,7 +41,7 @@ register.filter("with_minus", text.with_minus)
 
 
 @register.simple_tag
-def trend_url(series: Series, **more: str) -> str:
+def trend_url(series: Series | NamedSeries, **more: str) -> str:
     """The address of the chart of a series; ``more`` are further parts of the query."""
     return links.trend_link(series, **more)
 
@@ -81,7 +84,7 @@ def change_within(row: object) -> str:
 
 
 @register.simple_tag
-def finding_sentence(finding: Finding) -> str:
+def finding_sentence(finding: Finding | FindingAt) -> str:
     """``11.4 % slower [−12.3, −10.5]``; of a cost ``rose from 1.2 to 3.7 % …``. Needs the series'
     metric loaded.
     """
@@ -108,33 +111,25 @@ def judged_sentence(cell: Proven) -> str:
 
 
 def _size(row: object) -> float | None:
-    return (
-        row.change_pct if isinstance(row, Finding | FindingEvent) else getattr(row, "percent", None)
-    )
+    if isinstance(row, Finding | FindingAt | FindingEvent):
+        return row.change_pct
+    return getattr(row, "percent", None)
 
 
 def _ends(row: object) -> tuple[float | None, float | None]:
-    if isinstance(row, Finding | FindingEvent):
+    if isinstance(row, Finding | FindingAt | FindingEvent):
         return row.low_pct, row.high_pct
     return getattr(row, "low", None), getattr(row, "high", None)
 
 
+register.simple_tag(verdict_mark)
+register.filter(css_class)
+
+
 @register.simple_tag
-def verdict_mark(verdict: str) -> SafeString:
-    """The mark that stands before a change, with the verdict for those who cannot see it."""
-    return format_html(
-        '<span class="mark {}" title="{}" role="img" aria-label="{}">{}</span>',
-        css_class(verdict),
-        verdict,
-        verdict,
-        text.MARKS.get(verdict, ""),
-    )
-
-
-@register.filter
-def css_class(verdict: str) -> str:
-    """A verdict as the name of a CSS class."""
-    return verdict.rstrip("?").replace(" ", "-")
+def finding_line(one: Gated | Suspecting, received: int) -> SafeString:
+    """A finding of a commit as an item of a list; ``received`` series were measured there."""
+    return mark_safe(finding_item(one, received=received))  # noqa: S308 (it escapes every text)
 
 
 @register.filter

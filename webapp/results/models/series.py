@@ -149,15 +149,24 @@ class Series(models.Model):
     @property
     def subject(self) -> str:
         """What a sentence calls it: its mode, or ``cost of VIMAGE in forwarding``."""
-        if not self.is_cost:
-            return str(self.mode)
-        option = self.metric.option
-        return f"cost of {option} in {self.mode.parts.without(option)}"
+        return subject_text(self.mode, self.metric)
 
     @property
     def better(self) -> Better:
         """As set for this series, else for its metric, which must be loaded."""
-        return "less" if (self.own_better or self.metric.better) == "less" else "more"
+        return better_of(self.own_better, self.metric)
+
+
+def better_of(own: str, metric: Metric) -> Better:
+    """Which way is better in a series: as it says itself, else as its metric does."""
+    return "less" if (own or metric.better) == "less" else "more"
+
+
+def subject_text(mode: Mode, metric: Metric) -> str:
+    """What a sentence calls a series: its mode, or ``cost of VIMAGE in forwarding``."""
+    if not metric.is_cost:
+        return str(mode)
+    return f"cost of {metric.option} in {mode.parts.without(metric.option)}"
 
 
 class PointQuerySet(models.QuerySet["Point"]):

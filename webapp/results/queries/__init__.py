@@ -4,12 +4,25 @@ from webapp.results.queries.costs import Parents, parents_of
 from webapp.results.queries.neighbours import Neighbour, Neighbours, neighbours_of
 from webapp.results.queries.received import received_by
 from webapp.results.queries.sessions import Session, newest_sessions
-from webapp.results.queries.subjects import series_by_id, subject_sql
+from webapp.results.queries.subjects import (
+    SERIES_COLUMNS,
+    SERIES_JOINS,
+    SERIES_WIDTH,
+    NamedSeries,
+    SeriesReader,
+    series_by_id,
+    subject_sql,
+)
 
 __all__ = [
+    "SERIES_COLUMNS",
+    "SERIES_JOINS",
+    "SERIES_WIDTH",
+    "NamedSeries",
     "Neighbour",
     "Neighbours",
     "Parents",
+    "SeriesReader",
     "Session",
     "neighbours_of",
     "newest_sessions",

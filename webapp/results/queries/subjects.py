@@ -1,31 +1,43 @@
-"""Series with their subjects, each tree, machine, mode, metric and variant made once.
+"""Series as pages name them, each tree, machine, mode, metric and variant made once.
 
 A commit of twenty machines has hundreds of series, whose subjects are few: ``select_related`` makes
-them anew in every row, which takes longer than everything else that a page does with them.
+them anew in every row, which takes longer than everything else that a page does with them. Other
+statements take `SERIES_COLUMNS` and `SERIES_JOINS` in, and read their rows with `SeriesReader`.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
 
 from django.db import connection
 
 from webapp.labs.models import Lab
-from webapp.results.models import Hardware, Metric, Mode, Series, Tree, Variant
+from webapp.results.models import Hardware, Metric, Mode, Tree, Variant
+from webapp.results.models.series import better_of, subject_text
+from webapp.stats.better import Better
 
-SERIES = """
-SELECT series.id, series.own_better, series.tree_id, tree.name, series.hardware_id, hardware.name,
+SERIES_COLUMNS = """
+       series.id, series.own_better, series.tree_id, tree.name, series.hardware_id, hardware.name,
        hardware.display_name, hardware.cpu, hardware.nic, lab.id, lab.name, lab.simulated,
        series.mode_id, mode.name, mode.workload, mode.traffic, mode.options,
        series.metric_id, metric.name, metric.unit, metric.better,
-       series.variant_id, variant.name, metric.of_id, metric.option
-  FROM results_series AS series
+       series.variant_id, variant.name, metric.of_id, metric.option"""
+
+SERIES_WIDTH = 25
+"""How many columns these are."""
+
+SERIES_JOINS = """
   JOIN results_tree AS tree ON tree.id = series.tree_id
   JOIN results_hardware AS hardware ON hardware.id = series.hardware_id
   JOIN labs_lab AS lab ON lab.id = hardware.lab_id
   JOIN results_mode AS mode ON mode.id = series.mode_id
   JOIN results_metric AS metric ON metric.id = series.metric_id
-  LEFT JOIN results_variant AS variant ON variant.id = series.variant_id
+  LEFT JOIN results_variant AS variant ON variant.id = series.variant_id"""
+
+SERIES = f"""
+SELECT {SERIES_COLUMNS}
+  FROM results_series AS series {SERIES_JOINS}
  WHERE series.id = ANY(%s)
-"""
+"""  # noqa: S608 (names of columns and tables; no value of a request is in this text)
 
 
 SUBJECT = """
@@ -44,48 +56,88 @@ def subject_sql(mode: str, metric: str) -> str:
     return SUBJECT.replace("mode.", f"{mode}.").replace("metric.", f"{metric}.")
 
 
-def series_by_id(ids: Collection[int]) -> dict[int, Series]:
-    """The series of these ids with everything a label names, by id. One query, none without ids.
-
-    What is not named in a label (descriptions, versions, when it was made) is not read.
+class NamedSeries(NamedTuple):
+    """A series with everything a label names. What is not named in one (descriptions, versions,
+    when it was made) is not read. No model: one takes forty times as long to make.
     """
-    if not ids:
-        return {}
-    with connection.cursor() as cursor:
-        cursor.execute(SERIES, [list(ids)])
-        rows = cursor.fetchall()
-    trees: dict[int, Tree] = {}
-    machines: dict[int, Hardware] = {}
-    modes: dict[int, Mode] = {}
-    metrics: dict[int, Metric] = {}
-    variants: dict[int, Variant] = {}
-    found = {}
-    for row in rows:
+
+    pk: int
+    own_better: str
+    tree: Tree
+    hardware: Hardware
+    mode: Mode
+    metric: Metric
+    variant: Variant | None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is of the kernel as its tree has it."""
+        return self.variant is None
+
+    @property
+    def is_cost(self) -> bool:
+        """As `Series.is_cost`."""
+        return self.metric.is_cost
+
+    @property
+    def subject(self) -> str:
+        """As `Series.subject`."""
+        return subject_text(self.mode, self.metric)
+
+    @property
+    def better(self) -> Better:
+        """As `Series.better`."""
+        return better_of(self.own_better, self.metric)
+
+
+class SeriesReader:
+    """Makes series of rows of `SERIES_COLUMNS`: one reader for the rows of one statement."""
+
+    def __init__(self) -> None:
+        self._trees: dict[int, Tree] = {}
+        self._machines: dict[int, Hardware] = {}
+        self._modes: dict[int, Mode] = {}
+        self._metrics: dict[int, Metric] = {}
+        self._variants: dict[int | None, Variant | None] = {None: None}
+
+    def read(self, row: Sequence[Any]) -> NamedSeries:
+        """The series of the first `SERIES_WIDTH` columns of ``row``."""
         tree, machine, mode, metric, variant = row[2], row[4], row[12], row[17], row[21]
-        if tree not in trees:
-            trees[tree] = Tree(pk=tree, name=row[3])
-        if machine not in machines:
-            lab = Lab(pk=row[9], name=row[10], simulated=row[11])
-            machines[machine] = Hardware(
-                pk=machine, name=row[5], display_name=row[6], cpu=row[7], nic=row[8], lab=lab
-            )
-        if mode not in modes:
-            modes[mode] = Mode(
+        if tree not in self._trees:
+            self._trees[tree] = Tree(pk=tree, name=row[3])
+        if machine not in self._machines:
+            self._machines[machine] = _machine(row)
+        if mode not in self._modes:
+            self._modes[mode] = Mode(
                 pk=mode, name=row[13], workload=row[14], traffic=row[15], options=row[16]
             )
-        if metric not in metrics:
-            metrics[metric] = Metric(
+        if metric not in self._metrics:
+            self._metrics[metric] = Metric(
                 pk=metric, name=row[18], unit=row[19], better=row[20], of_id=row[23], option=row[24]
             )
-        if variant is not None and variant not in variants:
-            variants[variant] = Variant(pk=variant, name=row[22])
-        found[row[0]] = Series(
-            pk=row[0],
-            own_better=row[1],
-            tree=trees[tree],
-            hardware=machines[machine],
-            mode=modes[mode],
-            metric=metrics[metric],
-            variant=variants.get(variant) if variant is not None else None,
+        if variant not in self._variants:
+            self._variants[variant] = Variant(pk=variant, name=row[22])
+        return NamedSeries(
+            row[0],
+            row[1],
+            self._trees[tree],
+            self._machines[machine],
+            self._modes[mode],
+            self._metrics[metric],
+            self._variants[variant],
         )
-    return found
+
+
+def _machine(row: Sequence[Any]) -> Hardware:
+    lab = Lab(pk=row[9], name=row[10], simulated=row[11])
+    return Hardware(pk=row[4], name=row[5], display_name=row[6], cpu=row[7], nic=row[8], lab=lab)
+
+
+def series_by_id(ids: Collection[int]) -> dict[int, NamedSeries]:
+    """The series of these ids with everything a label names, by id. One query, none without ids."""
+    if not ids:
+        return {}
+    reader = SeriesReader()
+    with connection.cursor() as cursor:
+        cursor.execute(SERIES, [list(ids)])
+        return {row[0]: reader.read(row) for row in cursor.fetchall()}

@@ -1,16 +1,20 @@
 """Summaries of many sets as columns: what comparisons of many pairs compute with."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from webapp.stats.compare.levels import Level, Side, Summary
+from webapp.stats.compare.levels import FINEST, Level, Summary
 
 LEVELS = (Level.RUN, Level.BOOT, Level.BUILD)
 """What the codes of a unit in `Comparisons`, and the places in `Summaries.sides`, stand for."""
 
 _NOTHING = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 _COLUMNS = len(_NOTHING)
+_UNITS = 4
+"""The place of ``units`` among the columns of a `Side`."""
 
 
 class Summaries:
@@ -18,32 +22,47 @@ class Summaries:
 
     ``log`` says which rows have logarithms; ``boots`` is 0 where they are not known, ``totals`` NaN
     where samples are no counts. ``sides`` has the shape (2 scales, 3 levels, 6 columns of `Side`,
-    rows), zeros where a level has no two units.
+    rows), zeros where a level has no two units; ``floors`` (rows, 2 scales) is what equal values
+    leave open (`Summary.floor`).
     """
 
-    def __init__(self, rows: Sequence[Summary]) -> None:
-        self.builds = np.array([row.builds for row in rows], np.float64)
-        self.boots = np.array([row.boots or 0 for row in rows], np.float64)
-        self.n = np.array([row.n for row in rows], np.float64)
-        totals = [np.nan if row.total is None else row.total for row in rows]
-        self.totals = np.array(totals, np.float64)
-        self.exponent = np.array([row.exponent for row in rows], np.int64)
-        self.log = np.array([row.log is not None for row in rows], np.bool_)
-        self.floors = np.array(
-            [(row.floor("linear"), row.floor("log") if row.log else 0.0) for row in rows],
-            np.float64,
-        ).reshape(len(rows), 2)
-        columns = [[_columns(scale) for scale in (row.linear, row.log or {})] for row in rows]
-        shape = (len(rows), 2, len(LEVELS), _COLUMNS)
+    def __init__(self, rows: Iterable[Summary | Mapping[str, Any]]) -> None:
+        """Of summaries, or of what `Summary.to_data` gave: of hundreds of stored points no object
+        is made.
+        """
+        kept = [row.to_data() if isinstance(row, Summary) else row for row in rows]
+        self.builds = np.array([row["builds"] for row in kept], np.float64)
+        self.boots = np.array([row["boots"] or 0 for row in kept], np.float64)
+        self.n = np.array([row["n"] for row in kept], np.float64)
+        # What was stored before counts were told apart has no total.
+        self.totals = np.array([row.get("total") for row in kept], np.float64)
+        self.exponent = np.array([row["exponent"] for row in kept], np.int64)
+        self.log = np.array([bool(row["log"]) for row in kept], np.bool_)
+        columns = [[_columns(row["linear"]), _columns(row["log"] or {})] for row in kept]
+        shape = (len(kept), 2, len(LEVELS), _COLUMNS)
         self.sides = np.array(columns, np.float64).reshape(shape).transpose(1, 2, 3, 0)
+        digits = np.array([row["digit"] for row in kept], np.float64)
+        self.floors = _floors(digits, self.exponent, np.abs(self.sides[0, 0, 0]), self.log)
 
     def __len__(self) -> int:
         return len(self.builds)
 
+    def units(self, level: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """How many units each row has at its ``level``, a place in `LEVELS`."""
+        counts: NDArray[np.int64] = self.sides[0, level, _UNITS, np.arange(len(self))].astype(int)
+        return counts
 
-def _columns(sides: Mapping[Level, Side]) -> list[Sequence[float]]:
-    return [_of_side(sides[level]) if level in sides else _NOTHING for level in LEVELS]
+
+def _columns(sides: Mapping[str, Sequence[float]]) -> list[Sequence[float]]:
+    return [sides.get(level.value, _NOTHING) for level in LEVELS]
 
 
-def _of_side(side: Side) -> Sequence[float]:
-    return side.mean, side.sd, side.share, side.df, side.units, side.between
+def _floors(
+    digits: NDArray[np.float64],
+    exponent: NDArray[np.int64],
+    level: NDArray[np.float64],
+    log: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """`Summary.floor` of every row, on both scales; 0 where there are no logarithms."""
+    linear = np.maximum(np.ldexp(digits / 2, -exponent), FINEST * level)
+    return np.stack([linear, np.where(log, linear / np.where(log, level, 1.0), 0.0)], axis=1)

@@ -1,0 +1,137 @@
+"""The points of one commit with what judges them, in one statement.
+
+Points, their series, the points before them, the noise of their histories and their margins: as
+rows of models these took more processor time than anything else on the page of a commit.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from webapp.analysis.queries.noise import SeriesFacts, noise_from
+from webapp.analysis.queries.verdicts import PointVerdict, judge_pairs
+from webapp.results.models import LeftOut, Revision
+from webapp.results.queries import (
+    SERIES_COLUMNS,
+    SERIES_JOINS,
+    SERIES_WIDTH,
+    NamedSeries,
+    SeriesReader,
+)
+from webapp.stats.defaults import MARGIN_PCT
+
+# A revision is compared with the one that its comparison names; where that point is gone, it is not
+# compared. What a point without one before it holds of its levels is not read.
+POINTS = f"""
+SELECT {SERIES_COLUMNS},
+       point.n, point.mean, point.disagrees, point.uploads, point.left_out,
+       previous.id, previous.name,
+       CASE WHEN before.id IS NULL THEN NULL ELSE point.levels END, before.levels,
+       COALESCE(before.disagrees, false), settings.margin_pct,
+       analysis.summary -> 'noise' ->> 'measured_build_pct',
+       analysis.summary -> 'noise' ->> 'measured_freedom'
+  FROM results_point AS point
+  JOIN results_series AS series ON series.id = point.series_id {SERIES_JOINS}
+  LEFT JOIN analysis_comparison AS comparison
+    ON comparison.series_id = point.series_id AND comparison.revision_id = point.revision_id
+  LEFT JOIN results_revision AS previous ON previous.id = comparison.previous_id
+  LEFT JOIN results_point AS before
+    ON before.series_id = point.series_id AND before.revision_id = comparison.previous_id
+  LEFT JOIN analysis_seriessettings AS settings ON settings.series_id = series.id
+  LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
+ WHERE point.revision_id = %s
+ ORDER BY tree.name, hardware.name, mode.name, metric.name, series.id
+"""  # noqa: S608 (names of columns and tables; no value of a request is in this text)
+
+
+class Previous(NamedTuple):
+    """The revision that a point is compared with."""
+
+    pk: int
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class PointSide:
+    """One of the two points of a pair as `judge_pairs` takes it."""
+
+    levels: Mapping[str, Any]
+    disagrees: bool
+
+    def is_of_the_builds_of(self, other: "PointSide") -> bool:
+        """Whether both hold samples of the very same builds."""
+        return bool(self.levels["identity"] == other.levels["identity"])
+
+
+class CommitPoint(NamedTuple):
+    """What a commit gave one series: ``n`` samples with their ``mean`` in the metric's unit.
+
+    ``uploads`` and ``left_out`` are those of `Point`. ``previous`` is the revision it is compared
+    with, if any; ``pair`` the point there and this one, where both are still there.
+    """
+
+    series: NamedSeries
+    n: int
+    mean: float
+    disagrees: bool
+    uploads: Any
+    left_out: Any
+    previous: Previous | None
+    pair: tuple[PointSide, PointSide, SeriesFacts] | None
+
+    @property
+    def series_id(self) -> int:
+        """The id of its series."""
+        return self.series.pk
+
+    @property
+    def excluded(self) -> LeftOut | None:
+        """The samples of its runs that do not count; None where all do."""
+        return LeftOut.from_data(self.left_out)
+
+
+def points_of_commit(commit: Revision) -> list[CommitPoint]:
+    """The points of ``commit``, variants too, in the order of what their series name. One query."""
+    with connection.cursor() as cursor:
+        cursor.execute(POINTS, [commit.pk])
+        rows = cursor.fetchall()
+    reader = SeriesReader()
+    return [_point(reader.read(row), row[SERIES_WIDTH:]) for row in rows]
+
+
+def judge_commit(points: Iterable[CommitPoint]) -> dict[int, PointVerdict]:
+    """For each series (id) the verdict on its point, where there is one before it. No query."""
+    return judge_pairs({one.series.pk: one.pair for one in points if one.pair is not None})
+
+
+def _point(series: NamedSeries, row: tuple[Any, ...]) -> CommitPoint:
+    n, mean, disagrees, uploads, left_out, previous, name, levels, before = row[:9]
+    before_disagrees, margin, percent, freedom = row[9:]
+    pair = None
+    if before is not None:
+        facts = SeriesFacts(
+            better=series.better,
+            margin_pct=MARGIN_PCT if margin is None else margin,
+            build_noise=noise_from(percent, freedom),
+        )
+        pair = (
+            PointSide(json.loads(before), before_disagrees),
+            PointSide(json.loads(levels), disagrees),
+            facts,
+        )
+    return CommitPoint(
+        series,
+        n,
+        mean,
+        disagrees,
+        json.loads(uploads) if uploads else None,
+        json.loads(left_out) if left_out else None,
+        None if previous is None else Previous(previous, name),
+        pair,
+    )
