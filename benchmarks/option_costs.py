@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-
 from webapp.stats import changes, detector
 from webapp.stats.option_cost import PairedRun, ratios
 

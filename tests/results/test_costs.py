@@ -255,10 +255,22 @@ class TestStatements:
         many = statements([one for name in machines[1:] for one in pair(300_007, hardware=name)])
         assert many == few
 
+    def test_a_pair_takes_as_many_more_as_the_documentation_says(self) -> None:
+        arrive(pairs(6, hardware="a/nic"))
+        arrive([one for one in pairs(6, hardware="b/nic") if not one["mode"]["options"]])
+        alone = statements(pair(300_007, hardware="b/nic")[:1])
+        analyse()
+        both = statements(pair(300_007, hardware="a/nic")[:1])
+        analyse()
+        assert both - alone == 5
+        complete = statements(pair(300_007, hardware="a/nic")[1:])
+        assert complete - alone == 9
+
     def test_without_options_one_is_added(self) -> None:
         arrive([run_document(revision=f"r{300_001 + at}") for at in range(6)])
         upload(run_document(revision="r300007"))
         with CaptureQueriesContext(connection) as captured:
             analyse_dirty_series()
-        about = [one["sql"] for one in captured if "cost" in one["sql"] or "with_it" in one["sql"]]
+        about = [one["sql"] for one in captured if "cardinality(options)" in one["sql"]]
         assert len(about) == 1
+        assert not any("cost" in one["sql"] or "with_it" in one["sql"] for one in captured)

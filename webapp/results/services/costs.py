@@ -6,13 +6,15 @@ nothing here. Its samples (`CostSamples`) are a function of theirs (`webapp.stat
 analysis of either parent brings them in line from the first position that changed there.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import NamedTuple
 
-from webapp.results.models import Metric, Series, counted
+from webapp.results.models import Metric, ModeName, Series, counted
 from webapp.results.models.costs import CostSamples, cost_name
 from webapp.results.services.bulk import fetch_rows, insert_rows
 from webapp.results.services.pooling import (
@@ -31,31 +33,27 @@ series before it says anything."""
 UNIT = "% of without"
 """Of what was measured without the option."""
 
-# One statement for each batch of an analysis, so it must cost nothing where no option exists: the
-# series beside a changed one are found by the index of their uniqueness. Points that disagree take
-# no part; LIMIT, because only the first few shared revisions are of interest.
+# Every batch of an analysis asks this, so it must cost nothing where no option exists.
+MODES = """
+SELECT id, workload, traffic, options FROM results_mode
+ WHERE cardinality(options) > 0 OR id = ANY(%s)
+"""
+# Points that disagree take no part; LIMIT, because only the first shared revisions are of interest.
 PAIRS = """
-SELECT DISTINCT ON (with_it.id, option.name)
-       with_it.id, without.id, with_it.tree_id, with_it.hardware_id, with_it.mode_id,
-       with_it.metric_id, with_it.own_better, option.name, shared.revisions,
+SELECT DISTINCT with_it.id, without.id, with_it.tree_id, with_it.hardware_id, with_it.mode_id,
+       with_it.metric_id, with_it.own_better, asked.option, shared.revisions,
        LEAST(with_it.dirty_from, without.dirty_from)
-  FROM results_series AS changed
-  JOIN results_mode AS its ON its.id = changed.mode_id
-  JOIN results_series AS other
-    ON other.tree_id = changed.tree_id AND other.hardware_id = changed.hardware_id
-   AND other.metric_id = changed.metric_id AND other.variant_id IS NULL
-  JOIN results_mode AS beside
-    ON beside.id = other.mode_id AND beside.workload = its.workload
-   AND beside.traffic = its.traffic
-   AND abs(cardinality(beside.options) - cardinality(its.options)) = 1
-   AND (beside.options @> its.options OR its.options @> beside.options)
+  FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::text[], %s::text[])
+       AS asked (tree, hardware, metric, mode, base, option)
+  JOIN results_mode AS base ON base.name = asked.base
   JOIN results_series AS with_it
-    ON with_it.id = CASE WHEN cardinality(beside.options) > cardinality(its.options)
-                         THEN other.id ELSE changed.id END
-  JOIN results_series AS without ON without.id = changed.id + other.id - with_it.id
- CROSS JOIN LATERAL (
-       SELECT unnest(its.options || beside.options) AS name
-       EXCEPT (SELECT unnest(its.options) INTERSECT SELECT unnest(beside.options))) AS option
+    ON with_it.tree_id = asked.tree AND with_it.hardware_id = asked.hardware
+   AND with_it.mode_id = asked.mode AND with_it.metric_id = asked.metric
+   AND with_it.variant_id IS NULL
+  JOIN results_series AS without
+    ON without.tree_id = asked.tree AND without.hardware_id = asked.hardware
+   AND without.mode_id = base.id AND without.metric_id = asked.metric
+   AND without.variant_id IS NULL
  CROSS JOIN LATERAL (
        SELECT count(*) AS revisions
          FROM (SELECT FROM results_point AS one
@@ -64,7 +62,6 @@ SELECT DISTINCT ON (with_it.id, option.name)
                   AND NOT two.disagrees
                 WHERE one.series_id = with_it.id AND NOT one.disagrees
                 LIMIT %s) AS first) AS shared
- WHERE changed.id = ANY(%s) AND changed.variant_id IS NULL
 """
 FORSAKEN = """
 SELECT cost.id FROM results_series AS cost
@@ -218,14 +215,45 @@ Rows = dict[tuple[int, int], _Row]
 
 
 def changed_costs(changed: Sequence[Series]) -> Changed:
-    """What follows from ``changed`` series, with their metrics. One statement where they are no
-    costs themselves.
+    """What follows from ``changed`` series, with their metrics. One statement where no mode of
+    theirs was measured with an option more or less, and none of them is a cost.
     """
     costs = [one.pk for one in changed if one.is_cost]
-    measured = [one.pk for one in changed if not one.is_cost]
-    pairs = fetch_rows(PAIRS, FEWEST_REVISIONS, measured) if measured else []
+    measured = [one for one in changed if not one.is_cost and one.is_plain]
     forsaken = fetch_rows(FORSAKEN, costs) if costs else []
-    return Changed([Pair(*row) for row in pairs], [pk for (pk,) in forsaken])
+    return Changed(_pairs_of(measured), [pk for (pk,) in forsaken])
+
+
+def _pairs_of(measured: Sequence[Series]) -> list[Pair]:
+    """The pairs that any of the series is a part of."""
+    if not measured:
+        return []
+    of_mode = _options_of({one.mode_id for one in measured})
+    asked = {
+        (one.tree_id, one.hardware_id, one.metric_id, *pair)
+        for one in measured
+        for pair in of_mode.get(one.mode_id, ())
+    }
+    if not asked:
+        return []
+    columns = map(list, zip(*sorted(asked), strict=True))
+    return [Pair(*row) for row in fetch_rows(PAIRS, *columns, FEWEST_REVISIONS)]
+
+
+def _options_of(modes: AbstractSet[int]) -> dict[int, list[tuple[int, str, str]]]:
+    """By the mode (id) that has an option, or that is without one of another mode's: the mode with
+    it (id), the name without it, and the option.
+    """
+    rows = fetch_rows(MODES, list(modes))
+    parts = {pk: ModeName.of(*names) for pk, *names in rows}
+    ids = {str(name): pk for pk, name in parts.items()}
+    found: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
+    for pk, name in parts.items():
+        for option in name.options:
+            base = str(name.without(option))
+            for one in {pk, ids.get(base)} & modes:
+                found[one].append((pk, base, option))
+    return found
 
 
 def renew_costs(changed: Changed, *, besides: Iterable[int] = ()) -> bool:
