@@ -14,6 +14,7 @@ from tests.results.steps import analyse, mode, upload
 from webapp.alerts.services import analyse_dirty_series
 from webapp.analysis.models import Finding
 from webapp.analysis.services import mark_for_analysis
+from webapp.config.digest import digest
 from webapp.merging.services import merge_hardware, merge_modes, merge_revisions
 from webapp.results.errors import Unprocessable
 from webapp.results.models import CostSamples, Hardware, Metric, Mode, Point, Revision, Run, Series
@@ -153,6 +154,19 @@ class TestFollowing:
         mark_for_analysis(Series.objects.measured().values_list("pk", flat=True))
         analyse()
         assert (list(CostSamples.objects.order_by("pk").values()), cost_series().version) == before
+
+    def test_the_digest_of_an_instance_counts_them(self) -> None:
+        arrive(pairs(6))
+        before = {line.name: line for line in digest()}
+        assert before["cost-samples"].count == 6
+        row = CostSamples.objects.first()
+        assert row is not None
+        CostSamples.objects.filter(pk=row.pk).update(samples=[1.0])
+        after = {line.name: line for line in digest()}
+        assert [name for name, line in after.items() if line != before[name]] == [
+            "cost-samples",
+            "all",
+        ]
 
     def test_the_order_of_arrival_does_not_matter(self) -> None:
         documents = pairs(9)
