@@ -372,8 +372,9 @@ def test_the_statements_grow_neither_with_series_nor_with_history(agent: Agent) 
         with CaptureQueriesContext(connection) as captured:
             analyse_dirty_series()
         counts.append(len(captured))
-    # One of them asks which events begin an epoch; the last batch moves findings and makes others.
-    assert max(counts) <= 44, counts
+    # One of them asks which events begin an epoch, one which modes pair with and without an option;
+    # the batch in the middle also moves findings and makes others.
+    assert max(counts) <= 45, counts
 
 
 ARCHIVE = Path(__file__).resolve().parents[3] / "shared"

@@ -14,6 +14,7 @@ from tests.results.steps import analyse, mode, upload
 from webapp.alerts.services import analyse_dirty_series
 from webapp.analysis.models import Finding
 from webapp.analysis.services import mark_for_analysis
+from webapp.config.digest import digest
 from webapp.merging.services import merge_hardware, merge_modes, merge_revisions
 from webapp.results.errors import Unprocessable
 from webapp.results.models import CostSamples, Hardware, Metric, Mode, Point, Revision, Run, Series
@@ -154,6 +155,19 @@ class TestFollowing:
         analyse()
         assert (list(CostSamples.objects.order_by("pk").values()), cost_series().version) == before
 
+    def test_the_digest_of_an_instance_counts_them(self) -> None:
+        arrive(pairs(6))
+        before = {line.name: line for line in digest()}
+        assert before["cost-samples"].count == 6
+        row = CostSamples.objects.first()
+        assert row is not None
+        CostSamples.objects.filter(pk=row.pk).update(samples=[1.0])
+        after = {line.name: line for line in digest()}
+        assert [name for name, line in after.items() if line != before[name]] == [
+            "cost-samples",
+            "all",
+        ]
+
     def test_the_order_of_arrival_does_not_matter(self) -> None:
         documents = pairs(9)
         for document in reversed(documents):
@@ -255,10 +269,22 @@ class TestStatements:
         many = statements([one for name in machines[1:] for one in pair(300_007, hardware=name)])
         assert many == few
 
+    def test_a_pair_takes_as_many_more_as_the_documentation_says(self) -> None:
+        arrive(pairs(6, hardware="a/nic"))
+        arrive([one for one in pairs(6, hardware="b/nic") if not one["mode"]["options"]])
+        alone = statements(pair(300_007, hardware="b/nic")[:1])
+        analyse()
+        both = statements(pair(300_007, hardware="a/nic")[:1])
+        analyse()
+        assert both - alone == 5
+        complete = statements(pair(300_007, hardware="a/nic")[1:])
+        assert complete - alone == 9
+
     def test_without_options_one_is_added(self) -> None:
         arrive([run_document(revision=f"r{300_001 + at}") for at in range(6)])
         upload(run_document(revision="r300007"))
         with CaptureQueriesContext(connection) as captured:
             analyse_dirty_series()
-        about = [one["sql"] for one in captured if "cost" in one["sql"] or "with_it" in one["sql"]]
+        about = [one["sql"] for one in captured if "cardinality(options)" in one["sql"]]
         assert len(about) == 1
+        assert not any("cost" in one["sql"] or "with_it" in one["sql"] for one in captured)

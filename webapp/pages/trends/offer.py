@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, F, OuterRef, Q
 
 from webapp.pages.parts.kept import Kept
 from webapp.results.models import Metric, Series, Tree
@@ -62,25 +62,24 @@ def offer(stamp: str, tree: Tree, metric: Metric) -> Offer:
 
 
 def _offer(stamp: str, tree: Tree, metric: Metric) -> Offer:
-    measured = [
-        Measured(*row)
-        for row in Series.objects.plain()
-        .filter(tree=tree, metric=metric)
-        .order_by("hardware__name", "mode__name")
-        .values_list("pk", "hardware__name", "mode__name", "hardware__lab__simulated")
-    ]
+    rows = (
+        Series.objects.plain()
+        .filter(Q(metric=metric) | Q(metric__of=metric), tree=tree)
+        .order_by("hardware__name", "mode__name", "pk")
+        .values_list("pk", "hardware__name", "mode__name", "hardware__lab__simulated", "metric")
+    )
+    measured: list[Measured] = []
+    costs: dict[Subject, list[int]] = defaultdict(list)
+    for pk, hardware, mode, simulated, of in rows:
+        one = Measured(pk, hardware, mode, simulated)
+        if of == metric.pk:
+            measured.append(one)
+        else:
+            costs[one.hardware, one.mode].append(one.pk)
     return Offer(
         hardware=sorted({one.hardware for one in measured}),
         modes=sorted({one.mode for one in measured}),
         metrics=metrics(stamp, tree),
         measured=measured,
-        costs=_costs(tree, metric),
+        costs=costs,
     )
-
-
-def _costs(tree: Tree, metric: Metric) -> dict[Subject, list[int]]:
-    found: dict[Subject, list[int]] = defaultdict(list)
-    rows = Series.objects.with_points().filter(tree=tree, metric__of=metric).order_by("pk")
-    for pk, *subject in rows.values_list("pk", "hardware__name", "mode__name"):
-        found[subject[0], subject[1]].append(pk)
-    return dict(found)

@@ -6,7 +6,8 @@ from webapp.results.fact_names import ChangedFact, as_text
 from webapp.results.identity import Evidence
 from webapp.results.services.aliasing import file_by_names, move_whole_series
 from webapp.results.services.bulk import fetch_rows, insert_rows, update_rows
-from webapp.results.services.costs import changed_costs, renew_costs
+from webapp.results.services.cost_pairs import changed_costs
+from webapp.results.services.costs import renew_costs
 from webapp.results.services.facts import machines_retold, rebuild_facts
 from webapp.results.services.hardware_names import (
     foreign_hardware,

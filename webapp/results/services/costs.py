@@ -15,6 +15,7 @@ from typing import NamedTuple
 from webapp.results.models import Metric, Series, counted
 from webapp.results.models.costs import CostSamples, cost_name
 from webapp.results.services.bulk import fetch_rows, insert_rows
+from webapp.results.services.cost_pairs import Changed, Key, Pair
 from webapp.results.services.pooling import (
     COST_SAMPLES,
     SeriesRevision,
@@ -24,67 +25,9 @@ from webapp.results.services.pooling import (
 from webapp.results.services.subjects import lock_series_ids
 from webapp.stats.option_cost import PairedRun, ratios
 
-FEWEST_REVISIONS = 5
-"""Revisions that must have been measured both with and without: the detector asks as many of a
-series before it says anything."""
-
 UNIT = "% of without"
 """Of what was measured without the option."""
 
-# One statement for each batch of an analysis, so it must cost nothing where no option exists: the
-# series beside a changed one are found by the index of their uniqueness. Points that disagree take
-# no part; LIMIT, because only the first few shared revisions are of interest.
-PAIRS = """
-SELECT DISTINCT ON (with_it.id, option.name)
-       with_it.id, without.id, with_it.tree_id, with_it.hardware_id, with_it.mode_id,
-       with_it.metric_id, with_it.own_better, option.name, shared.revisions,
-       LEAST(with_it.dirty_from, without.dirty_from)
-  FROM results_series AS changed
-  JOIN results_mode AS its ON its.id = changed.mode_id
-  JOIN results_series AS other
-    ON other.tree_id = changed.tree_id AND other.hardware_id = changed.hardware_id
-   AND other.metric_id = changed.metric_id AND other.variant_id IS NULL
-  JOIN results_mode AS beside
-    ON beside.id = other.mode_id AND beside.workload = its.workload
-   AND beside.traffic = its.traffic
-   AND abs(cardinality(beside.options) - cardinality(its.options)) = 1
-   AND (beside.options @> its.options OR its.options @> beside.options)
-  JOIN results_series AS with_it
-    ON with_it.id = CASE WHEN cardinality(beside.options) > cardinality(its.options)
-                         THEN other.id ELSE changed.id END
-  JOIN results_series AS without ON without.id = changed.id + other.id - with_it.id
- CROSS JOIN LATERAL (
-       SELECT unnest(its.options || beside.options) AS name
-       EXCEPT (SELECT unnest(its.options) INTERSECT SELECT unnest(beside.options))) AS option
- CROSS JOIN LATERAL (
-       SELECT count(*) AS revisions
-         FROM (SELECT FROM results_point AS one
-                 JOIN results_point AS two
-                   ON two.revision_id = one.revision_id AND two.series_id = without.id
-                  AND NOT two.disagrees
-                WHERE one.series_id = with_it.id AND NOT one.disagrees
-                LIMIT %s) AS first) AS shared
- WHERE changed.id = ANY(%s) AND changed.variant_id IS NULL
-"""
-FORSAKEN = """
-SELECT cost.id FROM results_series AS cost
-  JOIN results_metric AS metric ON metric.id = cost.metric_id
-  JOIN results_mode AS mode ON mode.id = cost.mode_id
- WHERE cost.id = ANY(%s) AND metric.of_id IS NOT NULL
-   AND NOT (metric.option = ANY(mode.options)
-            AND EXISTS (
-                SELECT FROM results_series AS with_it
-                 WHERE with_it.tree_id = cost.tree_id AND with_it.mode_id = cost.mode_id
-                   AND with_it.hardware_id = cost.hardware_id
-                   AND with_it.metric_id = metric.of_id AND with_it.variant_id IS NULL)
-            AND EXISTS (
-                SELECT FROM results_series AS without
-                  JOIN results_mode AS plainer ON plainer.id = without.mode_id
-                 WHERE without.tree_id = cost.tree_id AND without.hardware_id = cost.hardware_id
-                   AND without.metric_id = metric.of_id AND without.variant_id IS NULL
-                   AND plainer.workload = mode.workload AND plainer.traffic = mode.traffic
-                   AND plainer.options = array_remove(mode.options, metric.option)))
-"""
 COSTS = """
 SELECT cost.id, cost.own_better,
        EXISTS (SELECT FROM results_point WHERE series_id = cost.id),
@@ -127,37 +70,6 @@ SELECT point.series_id, point.revision_id, point.position
 """
 
 
-Key = tuple[int, int, int, int, str]
-"""Tree, hardware, mode and the metric it is the cost in (ids), and the option."""
-
-
-class Pair(NamedTuple):
-    """Series (ids) with and without ``option``, and what their cost is filed under. ``revisions``
-    that both have, counted up to `FEWEST_REVISIONS`; ``since``: the lowest position that changed.
-    """
-
-    with_it: int
-    without: int
-    tree: int
-    hardware: int
-    mode: int
-    metric: int
-    own_better: str
-    option: str
-    revisions: int
-    since: int | None
-
-    @property
-    def key(self) -> Key:
-        """What tells its cost from others."""
-        return self.tree, self.hardware, self.mode, self.metric, self.option
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether enough revisions have both."""
-        return self.revisions >= FEWEST_REVISIONS
-
-
 @dataclass(frozen=True, slots=True)
 class _Cost:
     """The series ``id`` of a pair's cost."""
@@ -171,14 +83,6 @@ class _Cost:
     def since(self) -> int:
         """From where it is to be looked at: everywhere, where it comes into being, or goes."""
         return self.pair.since or 0 if self.has_points and self.pair.is_complete else 0
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """What is to be renewed: the pairs of changed series, and costs (ids) that lost a parent."""
-
-    pairs: Sequence[Pair]
-    forsaken: Sequence[int]
 
 
 class _Run(NamedTuple):
@@ -215,17 +119,6 @@ class _Row(NamedTuple):
 
 Rows = dict[tuple[int, int], _Row]
 """By cost and run (ids)."""
-
-
-def changed_costs(changed: Sequence[Series]) -> Changed:
-    """What follows from ``changed`` series, with their metrics. One statement where they are no
-    costs themselves.
-    """
-    costs = [one.pk for one in changed if one.is_cost]
-    measured = [one.pk for one in changed if not one.is_cost]
-    pairs = fetch_rows(PAIRS, FEWEST_REVISIONS, measured) if measured else []
-    forsaken = fetch_rows(FORSAKEN, costs) if costs else []
-    return Changed([Pair(*row) for row in pairs], [pk for (pk,) in forsaken])
 
 
 def renew_costs(changed: Changed, *, besides: Iterable[int] = ()) -> bool:
