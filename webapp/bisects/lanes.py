@@ -42,9 +42,7 @@ class Lane:
             return f"Nothing is decided yet; {measured}."
         moved = self.figures["moved"]
         if not self.boots:
-            return (
-                f"Not booted for this bisect; {chance_text(moved)} moved by the commit, expected."
-            )
+            return f"Not booted for this bisect; the commit moves it with {chance_text(moved)}."
         if moved <= SPARED:
             return f"Not moved by the commit ({chance_text(1 - moved)}); {measured}."
         low, high = (_signed(self.figures[f"effect_{end}_pct"]) for end in ("low", "high"))

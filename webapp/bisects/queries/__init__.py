@@ -5,13 +5,14 @@ from webapp.bisects.forecasting import forecast_of
 from webapp.bisects.queries.running import RunningBisect, running_bisects
 from webapp.bisects.sentences import chance_text, with_what_is_left
 from webapp.bisects.view import NOT_YET, BisectView, view_of
-from webapp.bisects.workers import workers_for
+from webapp.bisects.workers import agents_for
 
 __all__ = [
     "NOT_YET",
     "BisectView",
     "Draft",
     "RunningBisect",
+    "agents_for",
     "chance_text",
     "command_for",
     "detail_document",
@@ -20,5 +21,4 @@ __all__ = [
     "summary_document",
     "view_of",
     "with_what_is_left",
-    "workers_for",
 ]

@@ -15,7 +15,7 @@ from webapp.accounts.services import is_triager, signed_in_user, triager_require
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import findings_of
 from webapp.bisects.models import BisectSettings
-from webapp.bisects.queries import Draft, forecast_of, workers_for
+from webapp.bisects.queries import Draft, agents_for, forecast_of
 from webapp.bisects.services import MOST_BESIDE, BisectError, draft_bisect, start_bisect
 from webapp.pages.bisects.picking import Pick, chosen_of, picks_of
 from webapp.pages.compare.pickers import suggestions
@@ -58,7 +58,7 @@ def _ask(request: HttpRequest) -> HttpResponse:
     if wanted.is_complete:
         try:
             draft = _draft(wanted)
-            hands = len(workers_for(draft.bisect.series, timezone.now()))
+            hands = agents_for(draft.bisect, timezone.now())
             context |= {"draft": draft, "hands": hands, "forecast": forecast_of(draft)}
         except BisectError as error:
             context["problem"] = str(error)

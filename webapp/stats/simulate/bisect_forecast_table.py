@@ -3,13 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from math import isfinite
 
 import numpy as np
 
 from webapp.stats.bisection.forecast import Forecast, forecast
 from webapp.stats.bisection.playing import play
 from webapp.stats.errors import OutOfRangeError
+from webapp.stats.simulate import bisect_team_table
 from webapp.stats.simulate.bisect_cells import Cell, question_of
+from webapp.stats.simulate.bisect_teams import forecast_and_hours
 from webapp.stats.simulate.bisect_world_table import ROWS
 from webapp.stats.simulate.processes import Spread, here
 
@@ -74,3 +77,24 @@ def lines(*, trials: int, seed: int, spread: Spread) -> Iterator[str]:
             f"{found.below:.0%}",
         ]
         yield "| " + " | ".join(cells) + " |"
+    yield f"\nSeveral machines or modes: hours from the start to the end.\n\n{HEAD}"
+    for team in bisect_team_table.ROWS:
+        if isfinite(team.team.gone):
+            continue
+        yield _line_of_team(team, trials=trials, seed=seed, spread=spread)
+
+
+def _line_of_team(row: bisect_team_table.TeamRow, *, trials: int, seed: int, spread: Spread) -> str:
+    """The same of a team, in hours."""
+    pairs = list(spread(partial(forecast_and_hours, row.team, seed), range(trials)))
+    took = [hours for _, hours in pairs]
+    cells = [
+        row.name,
+        f"{np.mean([one.hours_median for one, _ in pairs]):.0f}",
+        f"{np.mean([one.hours_p90 for one, _ in pairs]):.0f}",
+        f"{np.median(took):g}",
+        f"{np.percentile(took, 90):g}",
+        f"{np.mean([hours <= one.hours_p90 for one, hours in pairs]):.0%}",
+        f"{np.mean([hours <= one.hours_median for one, hours in pairs]):.0%}",
+    ]
+    return "| " + " | ".join(cells) + " |"

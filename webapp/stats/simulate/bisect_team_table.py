@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -11,15 +10,11 @@ from webapp.stats.simulate.bisect_teams import (
     Member,
     Team,
     TeamResult,
-    forecast_and_hours,
     play_team,
     team_result,
 )
 from webapp.stats.simulate.bisect_worlds import World
 from webapp.stats.simulate.processes import Spread
-
-FORECASTS_OF = 10
-"""One trial in so many is forecast as well: a forecast plays forty bisects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +75,7 @@ ROWS = (
 COLUMNS = (
     *("machines and modes", "right (each seed)", "wrong (each seed)", "more than one (each seed)"),
     *("machine or noise", "none", "at stated 90 %", "boots", "of the busiest machine"),
-    *("hours median, p95", "forecast kept in 90 %, 50 %", "asked, %"),
+    *("hours median, p95", "asked, %"),
 )
 HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
 
@@ -89,29 +84,18 @@ def lines(*, trials: int, seed: int, spread: Spread) -> Iterator[str]:
     """Each line as soon as it is known: ``trials`` of ``seed`` and as many of the next one."""
     yield (
         f"{trials} trials a row of each of the seeds {seed} and {seed + 1}; a boot takes an "
-        f"hour on every machine. One trial in {FORECASTS_OF} is forecast.\n\n{HEAD}"
+        f"hour on every machine.\n\n{HEAD}"
     )
     for row in ROWS:
         tried = [
             play_team(row.team, trials=trials, seed=each, spread=spread)
             for each in (seed, seed + 1)
         ]
-        kept = _kept(row.team, max(trials // FORECASTS_OF, 2), seed, spread)
         by_seed = [team_result(each) for each in tried]
-        yield _line(row, team_result([*chain(*tried)]), by_seed, kept)
+        yield _line(row, team_result([*chain(*tried)]), by_seed)
 
 
-def _kept(team: Team, trials: int, seed: int, spread: Spread) -> str:
-    """Shares of the bisects that took no longer than their forecast's p90 and median."""
-    if team.gone < np.inf:
-        return "–"
-    pairs = list(spread(partial(forecast_and_hours, team, seed), range(trials)))
-    within = np.mean([hours <= one.hours_p90 for one, hours, _ in pairs])
-    below = np.mean([hours <= one.hours_median for one, hours, _ in pairs])
-    return f"{within:.0%}, {below:.0%} of {trials}"
-
-
-def _line(row: TeamRow, result: TeamResult, by_seed: list[TeamResult], kept: str) -> str:
+def _line(row: TeamRow, result: TeamResult, by_seed: list[TeamResult]) -> str:
     def each(name: str) -> str:
         of_seeds = ", ".join(f"{getattr(one, name):.1%}" for one in by_seed)
         return f"{getattr(result, name):.1%} ({of_seeds})"
@@ -126,7 +110,6 @@ def _line(row: TeamRow, result: TeamResult, by_seed: list[TeamResult], kept: str
         f"{result.boots:g}",
         f"{result.busiest:g}",
         f"{result.hours:g}, {result.hours_p95:g}",
-        kept,
         row.asked,
     ]
     return "| " + " | ".join(cells) + " |"

@@ -158,9 +158,9 @@ def team_result(tried: Sequence[TeamTried]) -> TeamResult:
     )
 
 
-def forecast_and_hours(team: Team, seed: int, number: int) -> tuple[Forecast, float, int]:
-    """The forecast of one bisect, the hours from start to end and the boots that it took."""
+def forecast_and_hours(team: Team, seed: int, number: int) -> tuple[Forecast, float]:
+    """The forecast of one bisect, and the hours that it took from its start to its end."""
     asked = team_question(team, np.random.default_rng([seed, number]))
     expected = forecast_together(asked.subjects)
     played = play_together(asked.subjects, asked.labs)
-    return expected, played.hours, played.effort
+    return expected, played.hours
