@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from tests import make
 from tests.alerts.steps import arrive, log, runs_of
+from tests.events.steps import event
 from tests.pages.conftest import Counted, words
 from webapp.alerts.models import Alert
 from webapp.analysis.models import Comparison, Finding, SeriesSettings
@@ -324,8 +325,7 @@ def test_nothing_chosen_is_said(ada: Client) -> None:
 def test_the_pages_need_few_statements(queries: Counted, mixed: Alert) -> None:
     assert queries("/alerts/") <= 10
     assert queries(f"/alerts/{mixed.pk}/evidence/") <= 7
-    # Three for what happened to the machines: times of the measurements, events, canaries.
-    assert queries(f"/alerts/{mixed.pk}/") <= 20
+    assert queries(f"/alerts/{mixed.pk}/") <= 12
 
 
 def test_an_alert_of_many_series_needs_as_few_statements_and_draws_the_first(
@@ -419,3 +419,11 @@ def test_the_page_of_a_machine_begins_with_its_own_loss(visit: Visit) -> None:
     assert "▾ −5.0 % pf r515 new" in visit("/hardware/Celeron/I350/")
     assert "▾ −30.0 % pf r515 new" in visit("/hardware/Opteron/T520/")
     assert "pf Opteron, T520" in visit("/")
+
+
+def test_what_is_recorded_of_the_lab_costs_statements_only_where_it_is(
+    queries: Counted, mixed: Alert
+) -> None:
+    nothing = queries(f"/alerts/{mixed.pk}/")
+    event(hardware=make.hardware(), happened_at=make.DAY_ONE)
+    assert nothing < queries(f"/alerts/{mixed.pk}/") <= 16

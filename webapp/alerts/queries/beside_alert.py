@@ -6,6 +6,13 @@ from webapp.alerts.models import Alert
 from webapp.alerts.queries.rows import rows_of
 
 STATEMENT = """
+WITH machine AS MATERIALIZED (
+    SELECT DISTINCT series.hardware_id AS id
+      FROM alerts_alertfinding AS membership
+      JOIN analysis_finding AS finding ON finding.id = membership.finding_id
+      JOIN results_series AS series ON series.id = finding.series_id
+     WHERE membership.alert_id = %(alert)s
+)
 SELECT (SELECT min(id) FROM alerts_alert WHERE id > %(alert)s AND state = ANY(%(open)s)),
        (SELECT max(id) FROM alerts_alert WHERE id < %(alert)s AND state = ANY(%(open)s)),
        ARRAY(SELECT id FROM alerts_alert WHERE duplicate_of_id = %(alert)s ORDER BY id),
@@ -23,7 +30,22 @@ SELECT (SELECT min(id) FROM alerts_alert WHERE id > %(alert)s AND state = ANY(%(
           JOIN results_revision AS after ON after.id = finding.after_id
           JOIN results_revision AS last ON last.id = finding.last_id
          WHERE finding.state = 'candidate' AND series.tree_id = %(tree)s
-           AND after.position < %(until)s AND last.position > %(since)s)
+           AND after.position < %(until)s AND last.position > %(since)s),
+       EXISTS (SELECT FROM machine
+                 JOIN results_series AS series
+                   ON series.hardware_id = machine.id AND series.tree_id = %(tree)s
+                 JOIN analysis_seriessettings AS settings ON settings.series_id = series.id
+                WHERE settings.is_canary),
+       EXISTS (SELECT FROM events_labevent WHERE withdrawn_at IS NULL)
+           OR EXISTS (SELECT FROM machine
+                        JOIN events_canary AS canary ON canary.hardware_id = machine.id),
+       EXISTS (SELECT FROM bisects_bisect WHERE alert_id = %(alert)s),
+       EXISTS (SELECT FROM alerts_alertfinding AS membership
+                 JOIN analysis_finding AS finding ON finding.id = membership.finding_id
+                 JOIN results_point AS point ON point.series_id = finding.series_id
+                  AND point.revision_id IN (finding.previous_id, finding.revision_id,
+                                            finding.after_id, finding.last_id)
+                WHERE membership.alert_id = %(alert)s AND point.left_out IS NOT NULL)
 """
 
 
@@ -32,6 +54,10 @@ class FactsBeside:
     """The open alerts around it in the order of the inbox, the newest first; the alerts that are
     duplicates of it; how many people were mailed about it; how many series it holds no finding of
     were measured at its likeliest commit; how many candidates suspect one of its commits.
+
+    What is not there need not be asked for: ``canaries`` among the series of its machines; anything
+    ``recorded`` of a lab, or watched on its machines; ``bisects`` of it; samples that are
+    ``left_out`` beside its findings.
     """
 
     previous: int | None
@@ -40,6 +66,10 @@ class FactsBeside:
     mailed: int
     others: int
     candidates: int
+    canaries: bool
+    recorded: bool
+    bisects: bool
+    left_out: bool
 
 
 def facts_beside(alert: Alert) -> FactsBeside:

@@ -46,20 +46,24 @@ class LabHint:
         return bool(self.witnesses or self.moved or self.disturbances)
 
 
-def lab_hint(alert: Alert, findings: Sequence[Finding]) -> LabHint | None:
+def lab_hint(
+    alert: Alert, findings: Sequence[Finding], *, canaries: bool = True, recorded: bool = True
+) -> LabHint | None:
     """The hint about an alert and all its ``findings`` (with subjects), in eight queries at most.
 
-    None when neither witness nor canary nor event says anything.
+    None when neither witness nor canary nor event says anything. Nobody looks for canaries among
+    the series, nor for what was recorded of the lab, where the caller knows that there are none
+    (`facts_beside`).
     """
-    machines = {row.series.hardware for row in findings}
+    machines = {row.series.hardware_id: row.series.hardware for row in findings}
     if not machines:
         return None
-    only = next(iter(machines)) if len(machines) == 1 else None
+    only = next(iter(machines.values())) if len(machines) == 1 else None
     many = only is not None and len({row.series_id for row in findings}) >= MANY
     others = list(_stayed(alert).exclude(hardware=only)) if many else []
-    canaries = _canaries(alert, machines)
-    watched = {row.pk for row in canaries}
-    moved = list(canaries.filter(Exists(_overlapping(alert, Finding.PROVEN)))) if watched else []
+    chosen = _canaries(alert, machines) if canaries else Series.objects.none()
+    watched = {row.pk for row in chosen}
+    moved = list(chosen.filter(Exists(_overlapping(alert, Finding.PROVEN)))) if watched else []
     still = list(_stayed(alert).filter(pk__in=watched)) if watched else []
     smallest = _smallest([*others, *still]) if others or still else {}
     hint = LabHint(
@@ -71,7 +75,7 @@ def lab_hint(alert: Alert, findings: Sequence[Finding]) -> LabHint | None:
             for row in still
             if smallest.get(row.pk, float("inf")) <= _largest(findings, row.hardware)
         ],
-        disturbances=disturbances([_window(row) for row in findings]),
+        disturbances=disturbances([_window(row) for row in findings]) if recorded else (),
     )
     return hint if hint.smells or hint.stayed else None
 
@@ -87,7 +91,7 @@ def _window(finding: Finding) -> Window:
     )
 
 
-def _canaries(alert: Alert, machines: Collection[Hardware]) -> QuerySet[Series]:
+def _canaries(alert: Alert, machines: Collection[int]) -> QuerySet[Series]:
     found = Series.objects.named().filter(settings__is_canary=True, tree=alert.tree_id)
     return found.filter(hardware__in=machines).order_by("hardware__name", "mode__name")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import models
 
-from webapp.alerts.queries.rows import rows_of
+from webapp.alerts.queries.rows import made_of, rows_of
 from webapp.analysis.models import Finding
 from webapp.labs.models import Lab
 from webapp.results.models import Hardware, Metric, Mode, Revision, Series, Tree
@@ -24,7 +24,7 @@ def _attributes(model: type[models.Model], *without: str) -> tuple[str, ...]:
 
 
 LEFT_OUT = {
-    Finding: ("why",),
+    Finding: ("why", "detector", "first_detected_at", "updated_at"),
     Series: (),
     Hardware: ("description", "facts", "created_at"),
     Lab: ("description", "created_at"),
@@ -134,7 +134,7 @@ def _finding(
         end = start + len(names)
         key = (model, values[start])  # the first column of each is its id
         if key not in shared:
-            shared[key] = model.from_db("default", names, values[start:end])
+            shared[key] = made_of(model, names, values[start:end])
         made[model] = shared[key]
         start = end
     finding, series, hardware = made[Finding], made[Series], made[Hardware]

@@ -41,7 +41,7 @@ from webapp.pages.alerts.rows import pill_of
 from webapp.pages.alerts.steps import steps_of
 from webapp.pages.alerts.suspects import suspects_of
 from webapp.pages.alerts.texts import beside_worst, headline, how_sure, state_note
-from webapp.pages.bisects.lines import lines_of
+from webapp.pages.bisects.lines import BisectLine, lines_of
 from webapp.pages.parts.job_offers import Offers, offers_at_alert
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.numbers import NUMBER_MAX, read_number
@@ -85,15 +85,15 @@ def _context(request: HttpRequest, one: Listed) -> dict[str, object]:
         "together": sharper_interval(findings),
         "one_build": one_build_lines(one.members.worst) if one.members.worst else (),
         "withdrawn": "" if one.members.worst else _withdrawn(alert),
-        "lab": lab_hint(alert, findings),
-        "left_out": left_out_beside(findings),
+        "lab": lab_hint(alert, findings, canaries=facts.canaries, recorded=facts.recorded),
+        "left_out": left_out_beside(findings) if facts.left_out else [],
         "asof": asof,
         "past": members_at(alert, asof) if asof else (),
         "facts": facts,
         "candidates": _candidates(alert) if facts.candidates else (),
         "suspects": suspects_of(one),
         "steps": steps_of(one, signed_in=request.user.is_authenticated),
-        "bisects": lines_of(list(Bisect.objects.about(alert=alert.pk).with_subjects())),
+        "bisects": _bisects(alert) if facts.bisects else [],
         "events": events,
         "can_act": can_act,
         "back": request.get_full_path(),
@@ -101,6 +101,10 @@ def _context(request: HttpRequest, one: Listed) -> dict[str, object]:
         "simulated": any(row.series.hardware.lab.simulated for row in findings),
         **_section(show, one, can_act=can_act),
     }
+
+
+def _bisects(alert: Alert) -> list[BisectLine]:
+    return lines_of(list(Bisect.objects.about(alert=alert.pk).with_subjects()))
 
 
 @require_safe

@@ -3,23 +3,18 @@
 Written by functions, as the heat map is: a commit that moved hundreds of series has as many.
 """
 
-from functools import lru_cache
 from html import escape
 
-from django.urls import get_script_prefix, reverse
 from django.utils.text import slugify
 
 from webapp.alerts.queries import FindingAt, Gated, Suspecting, Suspicion
 from webapp.analysis.models import Finding
 from webapp.charts import text
 from webapp.charts.cost_text import cost_sentence
-from webapp.pages.parts.links import trend_link
-from webapp.pages.parts.marks import css_class, verdict_mark
+from webapp.pages.parts.links import commit_link, trend_link
+from webapp.pages.parts.marks import SIMULATED, css_class, verdict_mark
 from webapp.results.models import Revision
 from webapp.stats.changes import Gate
-
-LINKS_KEPT = 1024
-"""Findings at one commit name the same few revisions."""
 
 
 def finding_item(one: Gated | Suspecting, *, received: int) -> str:
@@ -39,7 +34,7 @@ def _answer(finding: FindingAt) -> str:
     is_one_build = finding.state == Finding.State.ONE_BUILD
     mark = verdict_mark("builds differ" if is_one_build else finding.verdict)
     css = "" if is_one_build else f' class="{escape(css_class(finding.verdict))}"'
-    tag = ' <span class="tag">simulated</span>' if series.hardware.lab.simulated else ""
+    tag = f" {SIMULATED}" if series.hardware.lab.simulated else ""
     by = f" by {escape(finding.recovered_by.name)}" if finding.recovered_by else ""
     sure = f" · {text.chance(finding.probability)} sure to be real"
     return (
@@ -95,10 +90,5 @@ def _size(finding: FindingAt) -> str:
 
 
 def _link(revision: Revision) -> str:
-    address = _address(get_script_prefix(), revision.tree.name, revision.name)
+    address = commit_link(revision.tree.name, revision.name)
     return f'<a class="revision" href="{escape(address)}">{escape(revision.name)}</a>'
-
-
-@lru_cache(maxsize=LINKS_KEPT)
-def _address(prefix: str, tree: str, name: str) -> str:
-    return reverse("commit", args=[tree, name])

@@ -1,9 +1,9 @@
 """Addresses of pages. Those of `webapp.analysis.queries.links` stand in mails and feeds, too."""
 
-from functools import cache
+from functools import cache, lru_cache
 
 from django.http import HttpRequest
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from webapp.analysis.queries import (
@@ -17,6 +17,7 @@ from webapp.analysis.queries import (
 
 __all__ = [
     "READABLE",
+    "commit_link",
     "compare_link",
     "job_new_link",
     "local_page",
@@ -27,10 +28,24 @@ __all__ = [
 ]
 
 
+COMMITS_KEPT = 4096
+"""Addresses of commits that a process remembers."""
+
+
 @cache
 def _asking() -> str:
     """Asked for by each of a page's cells: it stays where it is while the process runs."""
     return reverse("job_new")
+
+
+def commit_link(tree: str, name: str) -> str:
+    """The page of a commit. Lists and findings name the same ones again and again."""
+    return _commit_below(get_script_prefix(), tree, name)
+
+
+@lru_cache(maxsize=COMMITS_KEPT)
+def _commit_below(prefix: str, tree: str, name: str) -> str:
+    return reverse("commit", args=[tree, name])
 
 
 def job_new_link(series: int, revision: str, back: str) -> str:

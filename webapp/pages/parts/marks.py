@@ -1,11 +1,14 @@
-"""What stands before a change: its verdict as a glyph."""
+"""What stands before a change or behind a machine: small marks that many pages show."""
 
 from functools import lru_cache
 
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from webapp.charts.text import MARKS
+
+SIMULATED = mark_safe('<span class="tag">simulated</span>')
+"""Says that the figures beside it come from a simulation."""
 
 
 @lru_cache(maxsize=4 * len(MARKS))

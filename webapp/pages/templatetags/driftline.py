@@ -1,12 +1,11 @@
 """What templates need to say numbers, verdicts and times the same way everywhere."""
 
-from datetime import datetime, timedelta
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from django import template
-from django.contrib.humanize.templatetags.humanize import naturaltime
 from django.urls import reverse
-from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from webapp.alerts.queries import FindingAt, Gated, Scope, Suspecting
@@ -15,8 +14,10 @@ from webapp.charts import text
 from webapp.charts.cost_text import cost_sentence
 from webapp.pages.commits.finding_line import finding_item
 from webapp.pages.commits.headline import Proven
-from webapp.pages.parts import links
-from webapp.pages.parts.marks import css_class, verdict_mark
+from webapp.pages.commits.rows import rows
+from webapp.pages.parts import ages, links
+from webapp.pages.parts.marks import SIMULATED, css_class, verdict_mark
+from webapp.pages.parts.summaries import CommitSummary
 from webapp.results.models import Hardware, Series
 from webapp.results.queries import NamedSeries
 from webapp.results.services import as_text
@@ -167,40 +168,20 @@ def span(length: timedelta) -> str:
     return f"{seconds:.0f} s"
 
 
-@register.filter
-def when(moment: datetime | None) -> str:
-    """A relative time, to its largest unit, with the exact one on hover; a dash when unknown."""
-    if moment is None:
-        return text.UNKNOWN
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>',
-        moment.isoformat(),
-        moment.strftime("%Y-%m-%d %H:%M %Z"),
-        _relative(moment),
-    )
+register.filter("when", ages.when)
 
 
-def _relative(moment: datetime) -> str:
-    """The year alone where no calendar reaches: what was stored before times had bounds."""
-    try:
-        return _roughly(naturaltime(moment))
-    except (OverflowError, ValueError):
-        return f"in the year {moment.year}"
-
-
-def _roughly(text: str) -> str:
-    """``1 year, 3 months ago`` without its smaller unit."""
-    largest, comma, rest = text.partition(",")
-    return largest + (" ago" if rest.endswith("ago") else " from now") if comma else text
+@register.simple_tag
+def commit_rows(commits: Iterable[CommitSummary], show_tree: bool, mark_tested: bool) -> SafeString:
+    """What each commit did, a row each."""
+    now = datetime.now(UTC)
+    return rows(commits, now, show_tree=show_tree, mark_tested=mark_tested)
 
 
 @register.simple_tag
 def simulated_tag(hardware: Hardware) -> str:
     """Says that the figures beside it come from a simulation. Needs ``hardware.lab`` loaded."""
     return SIMULATED if hardware.lab.simulated else ""
-
-
-SIMULATED = mark_safe('<span class="tag">simulated</span>')
 
 
 @register.filter
