@@ -56,6 +56,16 @@ def test_of_a_machine_that_is_not_there_nothing_is_drawn_and_the_nearest_are_off
     assert figure["series"] == []
 
 
+def test_without_a_tree_it_is_the_one_that_measures_the_machine(client: Client) -> None:
+    other = make.tree("stable-12")
+    make.point(make.series(on=make.hardware("Atom/T540")), make.revision("r1"))
+    make.point(make.series(of=other, on=make.hardware("Xeon/T580")), make.revision("r2", of=other))
+    for machine, tree in (("Atom/T540", "freebsd-head"), ("Xeon/T580", "stable-12")):
+        response = client.get("/trends/", {"hardware": machine})
+        assert "No hardware is called" not in response.content.decode()
+        assert response.context["query"].tree == tree
+
+
 def test_a_machine_that_is_there_is_drawn_beside_one_that_is_not(client: Client) -> None:
     make.point(make.series(on=make.hardware("Xeon/T580")), make.revision("r1"))
     page = client.get("/trends/?hardware=Xeon/T580&hardware=foo").content.decode()

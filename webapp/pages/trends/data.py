@@ -1,7 +1,7 @@
 """Loads what the trend chart shows, in a fixed number of queries; samples are never read."""
 
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -166,11 +166,27 @@ def _windows(shown: Sequence[int], offer: Offer, last: int) -> tuple[list[Series
 def _tree(query: TrendQuery, trees: Sequence[Tree]) -> Tree | None:
     name = query.tree
     if not name:
-        return next((one for one in trees if one.is_measured), None)  # type: ignore[attr-defined]
+        measured = [one for one in trees if one.is_measured]  # type: ignore[attr-defined]
+        return _tree_of(query, measured) or next(iter(measured), None)
     for one in trees:
         if one.name == name:
             return one
     raise NotOffered(query, unknown(query, "tree", name, [one.name for one in trees]))
+
+
+def _tree_of(query: TrendQuery, measured: Sequence[Tree]) -> Tree | None:
+    """The tree along which most series of the machines and modes that are asked for are measured;
+    no query where there is no choice.
+    """
+    if len(measured) < 2 or not (query.hardware or query.modes):
+        return None
+    asked = Series.objects.all()
+    if query.hardware:
+        asked = asked.filter(hardware__name__in=query.hardware)
+    if query.modes:
+        asked = asked.filter(mode__name__in=query.modes)
+    counts = Counter(asked.values_list("tree_id", flat=True))
+    return max(measured, key=lambda one: counts[one.pk]) if counts else None
 
 
 def _metric(query: TrendQuery, offered: Sequence[Metric]) -> Metric | None:
