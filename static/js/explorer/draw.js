@@ -13,7 +13,7 @@ const NARROW_BELOW = 640; // pixels
 const MOST_WITH_WORDS = 8;
 const LABEL_ROOM = 13;
 const HALF_A_NAME = 22; // pixels
-const NAME_LONGEST = 14;
+const NAME_LONGEST = 12;
 
 // Draws `state` into `plot` and returns what pointing needs: the scale across and the lanes' scales.
 export function draw(plot, state) {

@@ -21,7 +21,7 @@ LABELS = 8
 LABEL_ROOM = 13.0
 """The height of a line of text beside the newest points."""
 
-NAME_LONGEST = 14
+NAME_LONGEST = 12
 
 
 def draw(trend: Trend) -> str:
