@@ -163,3 +163,18 @@ def test_the_forecast_of_two_machines_lets_them_work_side_by_side() -> None:
 
     assert found["hours_median"] < found["boots_median"] * drafted.bisect.boot_hours * 2
     assert [row.subject for row in drafted.boots].count(1) > 30
+
+
+def test_a_step_taken_again_asks_for_nothing_twice() -> None:
+    bisect = lab.start_of_several(Truth(), other())
+    now = timezone.now()
+    for worker, machine in (("rig-0", lab.HARDWARE), ("rig-1", OTHER)):
+        lab.poll(worker, now=now, hardware=machine)
+    advance_bisect(bisect=bisect.pk, now=now)
+    asked = list(BisectJob.objects.values_list("job", "subject"))
+
+    again = advance_bisect(bisect=bisect.pk, now=now + timedelta(seconds=1))
+
+    assert sorted(subject for _, subject in asked) == [0, 1]
+    assert list(BisectJob.objects.values_list("job", "subject")) == asked
+    assert not again
