@@ -122,3 +122,20 @@ def test_a_stored_sentence_has_a_minus_sign_and_names_keep_their_hyphens(
     stored: str, shown: str
 ) -> None:
     assert text.with_minus(stored) == shown
+
+
+edges = st.builds(
+    lambda digits, power: (digits + 0.5) * 10.0**power,
+    st.integers(99_999, 1_000_000),
+    st.integers(-30, 30),
+)
+"""Halfway between two numbers of six digits, as near as a double comes."""
+
+figures = st.none() | st.floats() | st.floats(-1e7, 1e7) | edges | st.integers(0, 2000).map(float)
+
+
+@given(st.lists(figures, max_size=30))
+def test_many_figures_are_rounded_as_each_alone(values: list[float | None]) -> None:
+    found, each = text.all_rounded(values), [text.rounded(value) for value in values]
+    assert found == each
+    assert [type(one) for one in found] == [type(one) for one in each]

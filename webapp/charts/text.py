@@ -1,8 +1,10 @@
 """Numbers and verdicts as people read them. Pure: plain values in, text out."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import inf, isfinite
+
+import numpy as np
 
 MINUS = "\N{MINUS SIGN}"
 HYPHEN_AS_MINUS = re.compile(r"(?<![\w/.-])-(?=\d)")
@@ -21,6 +23,13 @@ MARKS = {
 
 SIGNIFICANT_DIGITS = 6
 """Of a figure that a script draws."""
+
+_EXACT_POWERS = 22
+"""10 to the power of 22 is the last that a double holds exactly."""
+
+_BELOW_EDGE = 0.5 - 1e-6
+"""How far from a whole number what is surely not on the edge between two may lie; what scaling adds
+is below 10⁻⁹."""
 
 LARGE = 1e15
 SMALL = 1e-4
@@ -52,6 +61,29 @@ def rounded(value: float | None) -> float | None:
         return None
     short = float(f"{value:.{SIGNIFICANT_DIGITS}g}")
     return int(short) if abs(short) < LARGE and short.is_integer() else short
+
+
+def all_rounded(values: Sequence[float | None]) -> list[float | None]:
+    """`rounded` of each of ``values``, a hundred times as fast: a chart has thousands.
+
+    Powers of ten up to `_EXACT_POWERS` and whole numbers of six digits are exact doubles, so that
+    their quotient is the nearest double of the decimal number, as reading its digits gives. What
+    lies on the edge between two such numbers, and what is smaller or larger, is left to `rounded`.
+    """
+    given = np.array(values, np.float64)
+    with np.errstate(all="ignore"):
+        power = SIGNIFICANT_DIGITS - 1 - np.floor(np.log10(np.abs(given)))
+        by = 10.0 ** np.abs(power)
+        scaled = np.where(power >= 0, given * by, given / by)
+        whole = np.rint(scaled)
+        is_plain = (np.abs(power) <= _EXACT_POWERS) & (np.abs(scaled - whole) < _BELOW_EDGE)
+        short = np.where(power >= 0, whole / by, whole * by)
+    found: list[float | None] = [
+        int(one) if one.is_integer() and abs(one) < LARGE else one for one in short.tolist()
+    ]
+    for at in np.flatnonzero(~is_plain).tolist():
+        found[at] = rounded(values[at])
+    return found
 
 
 def short_number(value: float | None) -> str:

@@ -12,6 +12,7 @@ from webapp.stats.compare.levels import (
     Side,
     Summary,
     common_unit,
+    intervals_of,
     summarize,
     uncounted_levels,
 )
@@ -146,3 +147,16 @@ def test_unusable_samples_and_noise_are_refused() -> None:
     for percent, df in ((-1, 5), (math.nan, 5), (math.inf, 5), (1, 0.5), (1, math.nan)):
         with pytest.raises(OutOfRangeError, match="between builds"):
             BuildNoise(percent, df)
+
+
+@given(
+    st.lists(
+        st.lists(st.floats(-1e300, 1e300) | st.integers(0, 9).map(float), min_size=1, max_size=6),
+        max_size=8,
+    )
+)
+def test_many_intervals_are_those_of_each_set(sets: list[list[float]]) -> None:
+    rows = [summarize(Samples(values)) for values in sets]
+    units = [json.loads(json.dumps(row.to_data()))["linear"]["run"] for row in rows]
+    found = intervals_of([None, *units], [0, *(row.exponent for row in rows)])
+    assert found == [None, *(row.interval() for row in rows)]

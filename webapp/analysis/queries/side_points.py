@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection
 
@@ -79,8 +79,7 @@ SELECT side.number - 1, point.series_id, machine.id, machine.name, machine.displ
 """
 
 
-@dataclass(frozen=True)
-class SidePoint:
+class SidePoint(NamedTuple):
     """What one side has in one row: of which series, how many samples, and their mean in the
     metric's unit; whether its runs disagree, and what of them does not count.
     """
@@ -99,8 +98,7 @@ class SidePoint:
     left_out: LeftOut | None
 
 
-@dataclass(frozen=True)
-class PointRow:
+class PointRow(NamedTuple):
     """Points that agree in everything but the compared axis, the base first.
 
     ``mode`` is the name by which it was matched, without the options that are compared.
@@ -139,8 +137,7 @@ class PointTable:
         return headline_of([one.look for row in self.rows for one in row.judged])
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(NamedTuple):
     """A row of `POINTS`: what is shown, and what is judged by."""
 
     point: SidePoint

@@ -7,9 +7,8 @@ so a page is never older than what is known, and says what the compare page says
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import isfinite
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from django.db.models import Q
@@ -34,8 +33,7 @@ BUILDS_DIFFER = "builds differ"
 RUNS_DISAGREE = "lab?"
 
 
-@dataclass(frozen=True, slots=True)
-class PointVerdict:
+class PointVerdict(NamedTuple):
     """One point against the one before it.
 
     ``percent`` with ``low`` and ``high`` is the change and its 95 % interval, ``visible`` the

@@ -4,10 +4,9 @@ Revisions are rows of one table and a point names its revision by index, so 20 s
 revisions stay small on the wire. Values are as measured; an indexed series says its factor.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
-from webapp.charts.text import rounded
+from webapp.charts.text import all_rounded, rounded
 from webapp.charts.trend.alerts import AlertMark
 from webapp.charts.trend.levels import Level
 from webapp.charts.trend.markers import Marker
@@ -52,7 +51,7 @@ def _revisions(of: Revisions) -> Json:
 
 
 def _series(series: TrendSeries, *, name: str, has_whiskers: bool) -> Json:
-    whiskers = {"low": _figures(series.lows), "high": _figures(series.highs)}
+    whiskers = {"low": all_rounded(series.lows), "high": all_rounded(series.highs)}
     return {
         "id": series.id,
         "name": name,
@@ -63,7 +62,7 @@ def _series(series: TrendSeries, *, name: str, has_whiskers: bool) -> Json:
         "simulated": series.simulated,
         "revision": series.indices,
         "n": series.counts,
-        "value": _figures(series.centres),
+        "value": all_rounded(series.centres),
         **(whiskers if has_whiskers else {}),
         "levels": [_level(one) for one in series.levels],
         "found": [one.columns() for one in series.found],
@@ -73,10 +72,6 @@ def _series(series: TrendSeries, *, name: str, has_whiskers: bool) -> Json:
         **({"apart": {one.at: list(one.means) for one in series.apart}} if series.apart else {}),
         **({"left_out": dict(series.left_out)} if series.left_out else {}),
     }
-
-
-def _figures(values: Sequence[float | None]) -> list[float | None]:
-    return [rounded(value) for value in values]
 
 
 def _level(level: Level) -> list[float | None]:

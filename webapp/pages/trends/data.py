@@ -16,7 +16,7 @@ from webapp.pages.parts.conclusions import NOT_KNOWN, Concluded, Conclusion, con
 from webapp.pages.trends import offer as offers
 from webapp.pages.trends.markers import markers_along
 from webapp.pages.trends.offer import Measured, Offer
-from webapp.pages.trends.points import PointRow, Points, read_points, whisker
+from webapp.pages.trends.points import PointRow, Points, read_points, whiskers_of
 from webapp.pages.trends.query import TrendQuery
 from webapp.pages.trends.unknown import NotOffered, Part, Unknown, unknown
 from webapp.results.models import LeftOut, Metric, Revision, Series, Tree
@@ -345,7 +345,7 @@ def _series(
     whiskers: Whiskers,
     machine: int,
 ) -> TrendSeries:
-    bars = [whisker(point, whiskers) for point in points]
+    lows, highs = whiskers_of(points, whiskers)
     is_range = whiskers == Whiskers.RANGE
     return TrendSeries(
         id=series.pk,
@@ -358,8 +358,8 @@ def _series(
         indices=[index_of[point.revision_id] for point in points],
         counts=[point.n for point in points],
         centres=[point.median if is_range else point.mean for point in points],
-        lows=[low for low, _ in bars],
-        highs=[high for _, high in bars],
+        lows=lows,
+        highs=highs,
         apart=[
             Apart(at, [run["mean"] for run in point.uploads["runs"]])
             for at, point in enumerate(points)

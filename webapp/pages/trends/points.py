@@ -1,5 +1,6 @@
 """The points of a trend chart: all of a short history, of a long one what its pixels can show."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from webapp.charts.trend import Whiskers
 from webapp.pages.trends.query import TrendQuery
 from webapp.results.models import Point, PointQuerySet, Revision, Series, Tree
 from webapp.results.queries import received_by
-from webapp.stats.compare import Side, interval_of
+from webapp.stats.compare import intervals_of
 
 MOST_WHOLE = 5_000
 """Points of a chart that are sent one and all; of more, the extremes of each pixel."""
@@ -43,6 +44,12 @@ class PointRow(NamedTuple):
     disagrees: bool
     uploads: dict[str, Any] | None
     left_out: dict[str, Any] | None
+
+
+COLUMNS = (*PointRow._fields[:-2], "uploads_text", "left_out_text")
+"""The same as they are read; three of them are JSON as it is written."""
+
+UNIT = COLUMNS.index("unit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +133,16 @@ def _in_sight(along: Places, query: TrendQuery, tree: Tree) -> tuple[int, int]:
 
 
 def _rows(found: PointQuerySet) -> list[PointRow]:
-    return [PointRow(*row) for row in found.with_own_units().values_list(*PointRow._fields)]
+    rows = list(found.with_own_units().values_list(*COLUMNS))
+    units = json.loads(f"[{','.join(row[UNIT] or 'null' for row in rows)}]")
+    return [
+        PointRow._make((*row[:UNIT], unit, *row[UNIT + 1 : -2], *map(_read, row[-2:])))
+        for row, unit in zip(rows, units, strict=True)
+    ]
+
+
+def _read(text: str | None) -> Any:
+    return json.loads(text) if text else None
 
 
 def _position(tree: Tree, name: str) -> int:
@@ -136,16 +152,21 @@ def _position(tree: Tree, name: str) -> int:
     return revision.position
 
 
-def whisker(point: PointRow, whiskers: Whiskers) -> tuple[float | None, float | None]:
-    """The ends of a point's whisker: of the 95 % interval of the mean, or smallest and largest.
+def whiskers_of(
+    points: Sequence[PointRow], whiskers: Whiskers
+) -> tuple[list[float | None], list[float | None]]:
+    """The lower and the upper end of each point's whisker: of the 95 % interval of the mean, or
+    smallest and largest.
 
     The interval is that of the point's own units: builds, else boots, else runs. One unit has none,
     and runs that disagree have no mean.
     """
-    if point.disagrees or whiskers == Whiskers.NONE:
-        return None, None
     if whiskers == Whiskers.RANGE:
-        return point.minimum, point.maximum
-    if point.unit is None:
-        return None, None
-    return interval_of(Side(*point.unit), point.exponent) or (None, None)
+        ends = [None if one.disagrees else (one.minimum, one.maximum) for one in points]
+    elif whiskers == Whiskers.NONE:
+        ends = [None] * len(points)
+    else:
+        units = [None if one.disagrees else one.unit for one in points]
+        ends = intervals_of(units, [one.exponent for one in points])
+    pairs = [one or (None, None) for one in ends]
+    return [low for low, _ in pairs], [high for _, high in pairs]

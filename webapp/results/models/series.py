@@ -194,7 +194,10 @@ class PointQuerySet(models.QuerySet["Point"]):
 
     def with_own_units(self) -> Self:
         """With ``unit``, mean and scatter of the units that its interval rests on, and
-        ``exponent`` (see `interval_of`): a chart of thousands of points reads no more of each.
+        ``exponent`` (see `intervals_of`): a chart of thousands of points reads no more of each.
+
+        ``unit``, and ``uploads`` and ``left_out`` as ``uploads_text`` and ``left_out_text``, are
+        JSON as it is written: read all together it takes a third of the time.
         """
         unit = Case(
             When(levels__builds__gte=2, then=F("levels__linear__build")),
@@ -202,7 +205,10 @@ class PointQuerySet(models.QuerySet["Point"]):
             default=F("levels__linear__run"),
         )
         return self.annotate(
-            unit=unit, exponent=Cast(KT("levels__exponent"), models.IntegerField())
+            unit=Cast(unit, models.TextField()),
+            exponent=Cast(KT("levels__exponent"), models.IntegerField()),
+            uploads_text=Cast("uploads", models.TextField()),
+            left_out_text=Cast("left_out", models.TextField()),
         )
 
     def of_revision(self, revision: Revision) -> Self:

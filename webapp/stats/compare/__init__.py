@@ -14,9 +14,8 @@ from webapp.stats.compare.headline import Headline, Look, headline_of, look_at
 from webapp.stats.compare.levels import (
     BuildNoise,
     Samples,
-    Side,
     Summary,
-    interval_of,
+    intervals_of,
     pool,
     summarize,
 )
@@ -37,7 +36,6 @@ __all__ = [
     "Level",
     "Look",
     "Samples",
-    "Side",
     "Summaries",
     "Summary",
     "Verdict",
@@ -48,7 +46,7 @@ __all__ = [
     "explain",
     "headline_of",
     "heterogeneity",
-    "interval_of",
+    "intervals_of",
     "look_at",
     "pool",
     "summarize",

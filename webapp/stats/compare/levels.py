@@ -230,14 +230,36 @@ class Summary:
 
 
 def interval_of(side: Side, exponent: int, confidence: float = 95.0) -> tuple[float, float] | None:
-    """The interval of `Summary.interval` by the units of ``side`` alone: charts of thousands of
-    points read no more of each.
-    """
+    """The interval of `Summary.interval` by the units of ``side`` alone."""
     if not side.df:
         return None
     half = critical_value(side.df, confidence) * side.error
     low, high = _unscaled(side.mean - half, exponent), _unscaled(side.mean + half, exponent)
     return (low, high) if isfinite(low * low) and isfinite(high * high) else None
+
+
+def intervals_of(
+    sides: Sequence[Sequence[Any] | None], exponents: Sequence[int], confidence: float = 95.0
+) -> list[tuple[float, float] | None]:
+    """`interval_of` of many sides, each as `Summary.to_data` writes it; None has none. Charts of
+    thousands of points read no more of each.
+    """
+    found: list[tuple[float, float] | None] = [None] * len(sides)
+    known = [at for at, side in enumerate(sides) if side is not None and side[3]]
+    if not known:
+        return found
+    mean, sd, share, df, *_ = np.array([sides[at] for at in known], np.float64).T
+    critical = np.array([critical_value(int(one), confidence) for one in df.tolist()])
+    half = critical * (sd * np.sqrt(share))
+    exponent = np.array([exponents[at] for at in known])
+    with np.errstate(over="ignore"):
+        low, high = np.ldexp(mean - half, exponent), np.ldexp(mean + half, exponent)
+        inside = np.isfinite(low * low) & np.isfinite(high * high)
+    for at, is_inside, *ends in zip(
+        known, inside.tolist(), low.tolist(), high.tolist(), strict=True
+    ):
+        found[at] = (ends[0], ends[1]) if is_inside else None
+    return found
 
 
 _FROM_ABOVE = (Level.BUILD, Level.BOOT)
