@@ -21,10 +21,11 @@ from webapp.analysis.models import Finding
 from webapp.api.schemas.runs import RunIn
 from webapp.bisects.services import BisectError, draft_bisect
 from webapp.labs import services as labs
+from webapp.merging.services import merge_hardware, merge_revisions
 from webapp.notifications.services import notify_events
 from webapp.outbox.messages import compose
 from webapp.outbox.models import Mail
-from webapp.results.models import Revision, Run, Series
+from webapp.results.models import Hardware, Revision, Run, Series
 from webapp.results.services import withdraw_run
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +34,7 @@ FAINT, FAR = -0.03, -0.25
 """Logs: between five and eight standard deviations of a revision, and far beyond eight."""
 
 
-def upload(off: Mapping[str, float]) -> None:
+def upload(off: Mapping[str, float], *, on: str = "bench/nic", odd_at: int = AT) -> None:
     """Runs of each mode on one machine; r125 is off by so much (logs), and r126 is back."""
     agent = labs.create_agent(name="control", lab_name="netlab")
     rng = np.random.default_rng(3)
@@ -41,9 +42,10 @@ def upload(off: Mapping[str, float]) -> None:
         run_document(
             uuid=str(uuid4()),
             revision=f"r{100 + i}",
+            hardware=on,
             mode={"workload": mode, "traffic": None, "options": []},
             samples=(
-                1e6 * np.exp(by * (i == AT) + rng.normal(0, 0.004) + rng.normal(0, 0.004, 5))
+                1e6 * np.exp(by * (i == odd_at) + rng.normal(0, 0.004) + rng.normal(0, 0.004, 5))
             ).tolist(),
         )
         for i in range(COUNT)
@@ -196,3 +198,57 @@ def test_it_is_one_for_a_machine_and_a_revision_and_people_cannot_move_its_findi
             opened_at=one.opened_at,
             updated_at=one.updated_at,
         )
+
+
+def machine(name: str) -> Hardware:
+    return Hardware.objects.get(name=name)
+
+
+def test_machines_that_turn_out_to_be_one_have_one_alert_with_both_logs(client: Client) -> None:
+    """Each had its own at the revision. The older stays; the number of the other leads to it."""
+    upload({"pf": FAR, "ipfw": FAR})
+    upload({"forwarding": FAR, "nat": FAR}, on="other/nic")
+    older, younger = Alert.objects.order_by("pk")
+
+    merge_hardware(source=machine("other/nic"), into=machine("bench/nic"))
+    analyse()
+
+    alert = Alert.objects.get()
+    assert (alert.pk, alert.is_active, alert.findings.count()) == (older.pk, True, 4)
+    assert alert.events.filter(kind="opened").count() == 2
+    moved = client.get(f"/alerts/{younger.pk}/", follow=True)
+    assert moved.redirect_chain[-1][0] == alert.get_absolute_url()
+    assert "one revision alone" in client.get("/hardware/bench/nic/").content.decode()
+
+
+def test_an_alert_goes_with_its_machine_into_another_one() -> None:
+    upload({"pf": FAR, "ipfw": FAR}, on="other/nic")
+    upload({"pf": 0.0, "ipfw": 0.0, "nat": 0.0, "forwarding": 0.0}, odd_at=-1)
+    before = Alert.objects.get()
+
+    merge_hardware(source=machine("other/nic"), into=machine("bench/nic"))
+    alert = Alert.objects.get()
+    assert (alert.pk, alert.hardware) == (before.pk, machine("bench/nic"))
+
+    # Half of the runs of r125 are not off: they disagree, and nothing is told of them.
+    analyse()
+    alert.refresh_from_db()
+    assert (alert.is_active, alert.resolution) == (False, "retracted")
+
+
+def test_revisions_that_turn_out_to_be_one_have_one_alert() -> None:
+    upload({"pf": FAR, "ipfw": FAR})
+    before = Alert.objects.get()
+    revision = Revision.objects.get(name="r125")
+    into = Revision.objects.create(
+        tree=revision.tree, name="n125", position=revision.position * 1000
+    )
+    Revision.objects.filter(pk=into.pk).update(position=revision.position + 10_000)
+
+    merge_revisions(source=revision, into=into)
+
+    alert = Alert.objects.get()
+    assert (alert.pk, alert.revision, alert.likeliest) == (before.pk, into, into)
+    analyse()
+    alert.refresh_from_db()
+    assert (alert.is_active, alert.resolution) == (False, "retracted")

@@ -22,7 +22,8 @@ def payload_of(
     """One event as JSON; needs the alert's revisions and the findings' subjects loaded.
 
     ``revision`` is the first one measured at the new level; ``commit`` the cause, null while no
-    commit holds 80 % of the chance alone, or it all rests on ``one_build`` a side. Percentages are
+    commit holds 80 % of the chance alone, or it all rests on ``one_build`` a side; of a slow loss
+    or an excursion none is to blame: no ``commits`` and no ``chance`` of any. Percentages are
     new level against old, null beyond the double range; levels are in the unit. ``left_out`` are
     the points beside the findings that lack samples of their runs: each finding tells of its own.
     """
@@ -39,8 +40,8 @@ def payload_of(
         "tree": alert.tree.name,
         "revision": alert.likeliest.name,
         "commit": suspicion.commit.name if suspicion.commit else None,
-        "commits": suspicion.commits,
-        "chance": suspicion.chance,
+        "commits": 0 if suspicion.blames_none else suspicion.commits,
+        "chance": 0.0 if suspicion.blames_none else suspicion.chance,
         "suspects": {"after": alert.after.name, "up_to": alert.revision.name},
         "findings": [_finding(row, left_out) for row in findings],
     }

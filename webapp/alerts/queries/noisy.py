@@ -24,6 +24,10 @@ STEP_PCT = 0.5
 NOT_REAL = Q(membership__alert__resolution=Alert.Resolution.NOT_REAL)
 RETRACTED = Q(state=Finding.State.RETRACTED)
 CAME_TO_NOTHING = NOT_REAL | RETRACTED
+OPENS = Q(kind__in=[Finding.Kind.LEVEL, Finding.Kind.SLOW]) | Q(membership__isnull=False)
+"""Findings on which a threshold decides: an excursion opens an alert only with others of its
+machine, and a change of noise or modes opens none.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,7 @@ def noisiest(since: datetime, *, tree: str = "") -> list[Noisy]:
 
 
 def _findings(since: datetime, tree: str) -> QuerySet[Finding]:
-    found = Finding.objects.exclude(state=Finding.State.CANDIDATE)
+    found = Finding.all_kinds.filter(OPENS).exclude(state=Finding.State.CANDIDATE)
     return found.filter(
         first_detected_at__gte=since, **{"series__tree__name": tree} if tree else {}
     )

@@ -41,10 +41,15 @@ class Suspicion:
     is_excursion: bool = False
 
     @property
+    def blames_none(self) -> bool:
+        """Whether no commit is to blame, by what kind of alert it is."""
+        return self.is_slow or self.is_excursion
+
+    @property
     def commit(self) -> Revision | None:
         """The one that may be named; None while several share the suspicion."""
         is_sure = self.commits == 1 and self.chance >= SURE
-        names_none = self.is_one_build or self.is_slow or self.is_excursion
+        names_none = self.is_one_build or self.blames_none
         return self.last if is_sure and not names_none else None
 
 

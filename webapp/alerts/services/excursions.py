@@ -29,10 +29,8 @@ Odd = tuple[int, int]  # hardware, revision
 
 def reconcile_excursions(tree: int, findings: Sequence[Finding]) -> None:
     """Open and retract the alerts of machines that were odd at one revision; ``findings`` are those
-    of ``alertable_in``. The caller holds ``lock_trees``. No query where there are none.
+    of ``alertable_in``. The caller holds ``lock_trees``.
     """
-    if not findings:
-        return
     odd = _agreeing(tree, findings)
     wanted = Q(is_active=True) | Q(revision__in={revision for _, revision in odd})
     stored = Alert.objects.filter(wanted, tree=tree, kind=Alert.Kind.EXCURSION)

@@ -1,6 +1,6 @@
 """Bring the alerts of a tree in line with its findings: read, plan, write what changed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import cast
 
 from django.db import transaction
@@ -19,6 +19,11 @@ from webapp.analysis.models import Finding
 from webapp.results.services import begin_writing, lock_trees
 
 NOTHING_BACK: Mapping[int, int] = {}
+OF_MACHINES: Mapping[str, Callable[[int, Sequence[Finding]], None]] = {
+    Finding.Kind.SLOW: reconcile_slow_losses,
+    Finding.Kind.EXCURSION: reconcile_excursions,
+}
+"""Alerts that blame no commit; kinds of alerts and of findings have one name."""
 
 
 @transaction.atomic
@@ -37,15 +42,20 @@ def reconcile_alerts(tree: int, *, back: Mapping[int, int] = NOTHING_BACK) -> No
     """
     alertable = alertable_in(tree)
     findings = [row for row in alertable if row.kind == Finding.Kind.LEVEL]
-    _reconcile_levels(tree, findings, back)
-    reconcile_slow_losses(tree, [row for row in alertable if row.kind == Finding.Kind.SLOW])
-    reconcile_excursions(tree, [row for row in alertable if row.kind == Finding.Kind.EXCURSION])
+    active = _reconcile_levels(tree, findings, back)
+    # An alert may have lost all its findings: they go with a series that becomes part of another.
+    for kind, reconcile in OF_MACHINES.items():
+        rows = [row for row in alertable if row.kind == kind]
+        if rows or kind in active:
+            reconcile(tree, rows)
 
 
-def _reconcile_levels(tree: int, findings: Sequence[Finding], back: Mapping[int, int]) -> None:
+def _reconcile_levels(tree: int, findings: Sequence[Finding], back: Mapping[int, int]) -> set[str]:
+    """Of changes of level; the kinds of the other alerts that are active, read along."""
     holds = holds_in([tree])
     read = read_evidence(tree, findings, holds=holds)
-    alerts = _alerts(tree, findings, read, back)
+    stored = _alerts(tree, findings, read, back)
+    alerts = [one for one in stored if one.kind == Alert.Kind.LEVEL]
     known = Known(
         findings=read.findings,
         alerts=[_known(alert) for alert in alerts],
@@ -56,19 +66,21 @@ def _reconcile_levels(tree: int, findings: Sequence[Finding], back: Mapping[int,
     )
     if changes := plan_changes(known):
         write_changes(tree, changes, alerts, findings, now=timezone.now())
+    return {one.kind for one in stored}
 
 
 def _alerts(
     tree: int, findings: Sequence[Finding], read: Read, back: Mapping[int, int]
 ) -> list[Alert]:
     """The alerts that stand or hold findings, those of commits that findings may blame, and those
-    that people named.
+    that people named; of the other kinds those that are active.
     """
     suspects = {row.last_id for row in findings if row.state in Finding.ALERTED}
     named = {one.alert for one in read.assigned} | set(back.values())
     named |= {row.alert for row in read.findings if row.alert is not None}
-    wanted = Q(is_active=True) | Q(revision__in=suspects) | Q(pk__in=named)
-    stored = Alert.objects.of_levels().filter(wanted, tree=tree).order_by("pk")
+    of_level = Q(revision__in=suspects) | Q(pk__in=named)
+    wanted = Q(is_active=True) | (Q(kind=Alert.Kind.LEVEL) & of_level)
+    stored = Alert.objects.filter(wanted, tree=tree).order_by("pk")
     return list(stored.select_related("revision", "after", "likeliest", "named"))
 
 

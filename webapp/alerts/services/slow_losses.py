@@ -25,10 +25,8 @@ State = Alert.State
 
 def reconcile_slow_losses(tree: int, findings: Sequence[Finding]) -> None:
     """Open, extend and retract the slow losses of a tree; ``findings`` are those of
-    ``alertable_in``. The caller holds ``lock_trees``. No query where there are none.
+    ``alertable_in``. The caller holds ``lock_trees``.
     """
-    if not findings:
-        return
     lost = _lost(tree, findings)
     alerts = _alerts(tree)
     now = timezone.now()

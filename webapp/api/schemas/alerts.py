@@ -16,7 +16,8 @@ class AlertOut(BaseModel):
     level. ``commit`` is the cause: null while no commit holds 80 % of the chance alone. Until then
     ``commits`` share ``chance``; null where only one of them is known, and others may be. With
     ``one_build`` it all rests on one build a side, and no commit is named. Of the kind ``slow`` the
-    loss went on from ``after`` to ``revision``, and none is to blame."""
+    loss went on from ``after`` to ``revision``, of ``excursion`` a machine was off at ``revision``
+    alone: none is to blame, ``commits`` and ``chance`` are 0."""
 
     number: int
     kind: str
