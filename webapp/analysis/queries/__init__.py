@@ -1,5 +1,6 @@
 from webapp.analysis.queries.asof import moment_of
 from webapp.analysis.queries.blocks import FLAVOURS, LEVELS, PLAIN_BLOCK, BlockOptions
+from webapp.analysis.queries.claims import ModeClaim
 from webapp.analysis.queries.compare import compare_sides
 from webapp.analysis.queries.compared import (
     EPOCH_BETWEEN,
@@ -77,6 +78,7 @@ __all__ = [
     "ComparedTable",
     "Curve",
     "CurvePoint",
+    "ModeClaim",
     "PointRow",
     "PointTable",
     "PointVerdict",

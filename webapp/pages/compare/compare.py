@@ -25,7 +25,6 @@ from webapp.analysis.queries import (
     compare_link,
     compare_points,
     compare_sides,
-    differing_parts,
     is_range,
     moment_of,
 )
@@ -128,11 +127,7 @@ def drawing(request: HttpRequest) -> str:
     if len(sides) < FEWEST_SIDES:
         raise SideError("Two sides are needed: a=… and b=…")
     table, _ = _tables(sides, moment_of(request.GET.get("asof", "")))
-    titles = titles_of(table.sides)
-    with_metric = len({row.base.metric for row in table.rows}) > 1
-    cells = compare_answer.cells_of(table)
-    groups = compare_answer.groups_of(cells, titles, with_metric=with_metric)
-    lines = lines_of(cells)
+    lines = lines_of(compare_answer.cells_of(table))
     rows = [
         forest_picture.Row(
             name=f"{line.row.mode} · {cell.row.base.hardware}",
@@ -144,7 +139,7 @@ def drawing(request: HttpRequest) -> str:
         for line in sorted(lines, key=lambda line: not line.is_proven)
         for cell in line.cells
     ]
-    answer = compare_answer.headline(cells, groups, subject_of(table.sides, titles))
+    answer = compare_answer.answer_of(table)
     image = forest_picture.draw(_reach(lines), rows[:ROWS_DRAWN], described=answer)
     more = len(rows) - ROWS_DRAWN
     return stacked(answer, [Part(f"and {more} more rows" if more > 0 else "", image)])
@@ -247,10 +242,10 @@ def _context(
     request: HttpRequest, table: PointTable, asof: datetime | None, evidence: str
 ) -> dict[str, object]:
     order = request.GET.get("order", ORDERS[0])
-    titles = titles_of(table.sides)
-    with_metric = len({row.base.metric for row in table.rows}) > 1
+    titles = compare_answer.titles_of(table.sides)
+    with_metric = compare_answer.has_metrics(table)
     cells = compare_answer.cells_of(table)
-    groups = compare_answer.groups_of(cells, titles, with_metric=with_metric)
+    groups = compare_answer.groups_of(table, cells, titles)
     lines = lines_of(cells, order if order in ORDERS else ORDERS[0])
     more = [("asof", asof.isoformat())] if asof else []
     drawing = Drawing(
@@ -268,8 +263,10 @@ def _context(
         "asof": asof,
         "boxes": _boxes(table),
         "common": _common(table.sides),
-        "answer": compare_answer.headline(cells, groups, subject_of(table.sides, titles)),
-        "lead": compare_answer.lead(cells),
+        "answer": compare_answer.headline(
+            cells, groups, compare_answer.subject_of(table.sides, titles)
+        ),
+        "lead": compare_answer.lead(cells, groups),
         "counts": {verdict.value: count for verdict, count in table.headline.counts.items()},
         "together": table.headline,
         "panels": panels_of(groups, drawing.reach),
@@ -356,26 +353,6 @@ def _boxes(table: PointTable) -> list[Box]:
         Box(name, side, revision)
         for name, side, revision in zip("ABCDEFG", table.sides, table.revisions, strict=False)
     ]
-
-
-def titles_of(sides: Sequence[Side]) -> list[str]:
-    """Each side by what tells it apart from the others."""
-    differing = differing_parts(sides)
-    return [" ".join(_part_text(side, part) for part in differing) or str(side) for side in sides]
-
-
-def _part_text(side: Side, part: str) -> str:
-    value: str = getattr(side, part)
-    return value or {"mode": "without", "hardware": "all hardware"}.get(part, "")
-
-
-def subject_of(sides: Sequence[Side], titles: Sequence[str]) -> str:
-    """What the headline is about: the option, else B against A."""
-    base, *others = sides
-    options = [" ".join(side.options) for side in others]
-    if all(options) and not base.options:
-        return ", ".join(options)
-    return f"{', '.join(titles[1:])} against {titles[0]}"
 
 
 def _common(sides: Sequence[Side]) -> str:
