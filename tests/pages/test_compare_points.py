@@ -109,7 +109,6 @@ def test_points_know_as_samples_do_which_builds_are_on_several_machines(
     """Two builds a side on two machines: whether one build is on both decides how sure a mean is."""
     forget_names()
     for machine in ("a/nic", "b/nic"):
-        make.hardware(machine)
         for number, revision in enumerate(("r300000", "r300001")):
             for build in range(2):
                 name = builds.format(machine=machine, build=f"{revision}-{build}")
