@@ -106,7 +106,7 @@ def test_as_of_before_everything_nothing_was_measured(client: Client) -> None:
 def test_points_know_as_samples_do_which_builds_are_on_several_machines(
     builds: str, is_shared: bool
 ) -> None:
-    """Two builds a side on two machines: whether one build is on both decides how sure a mean is."""
+    """Two builds a side on two machines: one that is on both makes the mean less sure."""
     forget_names()
     for machine in ("a/nic", "b/nic"):
         for number, revision in enumerate(("r300000", "r300001")):
