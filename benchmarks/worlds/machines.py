@@ -15,7 +15,8 @@ from benchmarks.worlds.figures import Figure, at_least, at_most, percent
 from webapp.stats.compare import (
     VERDICTS,
     Across,
-    Estimate,
+    Evidence,
+    Look,
     Samples,
     Summaries,
     Verdict,
@@ -64,9 +65,9 @@ def _alike(units: int, count: int, trials: int, rng: Rng) -> Iterator[Figure]:
     differ = sum(across.differs for across, _ in worlds)
     yield Figure(f"{name}: said to differ", percent(differ, trials), NOT_WORSE_THAN)
     if units == UNITS[1]:
-        by_q = sum(_by_cochran(estimates) for _, estimates in worlds)
+        by_q = sum(_by_cochran(cells) for _, cells in worlds)
         yield Figure(f"{name}: Cochran's Q", percent(by_q, trials))
-        beside = sum(_is_beside(across) for across, _ in worlds)
+        beside = sum(_is_beside(cells) for _, cells in worlds)
         yield Figure(f"{name}: proven here, cannot tell there", percent(beside, trials))
 
 
@@ -74,7 +75,7 @@ def _gated(trials: int, rng: Rng) -> Figure:
     """Many modes at once, the same effect in each and everywhere."""
     told = 0
     for _ in range(max(trials // MODES, 1) * 4):
-        modes = [((), _judged([EFFECT] * 5, 5, rng)[1]) for _ in range(MODES)]
+        modes = [_judged([EFFECT] * 5, 5, rng)[1] for _ in range(MODES)]
         told += any(one.differs for one in across_machines(modes))
     name = f"{MODES} modes, the same on 5 machines: any said to differ"
     return Figure(name, percent(told, max(trials // MODES, 1) * 4), NOT_WORSE_THAN)
@@ -89,31 +90,33 @@ def _depending(trials: int, rng: Rng) -> Iterator[Figure]:
         yield Figure(name, percent(seen, trials), goal)
 
 
-def _judged(effects: list[float], units: int, rng: Rng) -> tuple[Across, list[Estimate]]:
-    """What one mode shows, and the estimates behind it."""
+def _judged(effects: list[float], units: int, rng: Rng) -> tuple[Across, list[Evidence]]:
+    """What one mode shows, and what is known of each machine."""
     scatter = SCATTER * RATIO ** rng.uniform(-1, 1, (len(effects), 1))
     a = np.exp(rng.normal(0, scatter, (len(effects), units)))
     b = np.exp(rng.normal(0, scatter, (len(effects), units))) * (1 + np.array([effects]).T)
     found = compare_many(_summaries(a), _summaries(b), better="more")
-    estimates = [
-        estimate_of(*map(float, row))
-        for row in zip(found.percent, found.low, found.high, found.df, strict=True)
+    cells = [
+        Evidence(Look(VERDICTS[code], float(p)), estimate_of(*map(float, row)), builds=frozenset())
+        for code, p, *row in zip(
+            found.verdict, found.p, found.percent, found.low, found.high, found.df, strict=True
+        )
     ]
-    known = [one for one in estimates if one is not None]
-    (across,) = across_machines([([VERDICTS[code] for code in found.verdict], known)])
-    return across, known
+    (across,) = across_machines([cells])
+    return across, cells
 
 
 def _summaries(rows: Values) -> Summaries:
     return Summaries([summarize(Samples(row)) for row in rows.tolist()])
 
 
-def _by_cochran(estimates: list[Estimate]) -> bool:
+def _by_cochran(cells: list[Evidence]) -> bool:
+    estimates = [one.estimate for one in cells if one.estimate is not None]
     changes = np.array([one.change for one in estimates])
     weights = np.array([one.error for one in estimates]) ** -2
     spread = (weights * (changes - (weights * changes).sum() / weights.sum()) ** 2).sum()
     return bool(stats.chi2.sf(spread, len(changes) - 1) <= LEVEL)
 
 
-def _is_beside(across: Across) -> bool:
-    return Verdict.CANNOT_TELL in across.counts and Verdict.WORSE in across.counts
+def _is_beside(cells: list[Evidence]) -> bool:
+    return {Verdict.CANNOT_TELL, Verdict.WORSE} <= {one.look.verdict for one in cells}

@@ -15,7 +15,7 @@ def figures() -> list[Figure]:
 
 def test_without_an_effect_the_sentence_claims_none(figures: list[Figure]) -> None:
     of_nothing = [one for one in figures if "no effect" in one.name]
-    assert len(of_nothing) == 2 * len(sweeps.BUILD_RATIOS)
+    assert len(of_nothing) == 2 * len(sweeps.BUILD_RATIOS) + 3
     assert all(verdict(one) == "met" for one in of_nothing)
 
 
@@ -30,7 +30,15 @@ def test_an_option_that_depends_on_the_machine_is_said_to(figures: list[Figure])
 
 
 def test_what_a_plan_promises_is_told_in_most_sweeps(figures: list[Figure]) -> None:
-    told = {one.name: one for one in figures if one.name.endswith("the loss is told")}
-    assert min(one.measured[0] for one in told.values()) > 50
-    planned = [one for name, one in told.items() if "planned at 98 %" in name]
-    assert [verdict(one) for one in planned] == ["met"] * len(sweeps.BUILD_RATIOS)
+    told = [one for one in figures if one.name.endswith("the loss is told") and one.goal]
+    own = [one for one in told if "on all machines" not in one.name and "nobody" not in one.name]
+    assert len(own) == 3 * len(sweeps.BUILD_RATIOS) + 5
+    assert {verdict(one) for one in own} == {"met"}
+
+
+def test_builds_that_all_machines_share_promise_less_and_claim_nothing_wrong(
+    figures: list[Figure],
+) -> None:
+    shared = [one for one in figures if "on all machines" in one.name]
+    assert all(one.measured[0] <= 5 for one in shared if one.name.endswith("sentence wrong"))
+    assert all(one.measured[0] > 20 for one in shared if one.name.endswith("is told"))

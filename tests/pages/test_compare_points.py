@@ -56,7 +56,6 @@ def test_all_rows_at_once_say_what_they_say_one_by_one() -> None:
         figures = one.percent, one.low, one.high, one.df, one.p
         known = change.percent, change.low, change.high, change.df, change.p
         assert figures == pytest.approx(known, rel=1e-12)
-    assert at_once.headline == table.headline
 
 
 @pytest.mark.usefixtures("both")
@@ -101,3 +100,27 @@ def test_as_of_a_moment_the_page_shows_what_had_arrived_by_then(client: Client) 
 def test_as_of_before_everything_nothing_was_measured(client: Client) -> None:
     page = client.get(f"{TWO}&asof=1999-01-01T00:00:00Z")
     assert "nothing was measured on every side" in words(page.content.decode())
+
+
+@pytest.mark.parametrize(("builds", "is_shared"), [("{machine}-{build}", False), ("{build}", True)])
+def test_points_know_as_samples_do_which_builds_are_on_several_machines(
+    builds: str, is_shared: bool
+) -> None:
+    """Two builds a side on two machines: one that is on both makes the mean less sure."""
+    forget_names()
+    for machine in ("a/nic", "b/nic"):
+        for number, revision in enumerate(("r300000", "r300001")):
+            for build in range(2):
+                name = builds.format(machine=machine, build=f"{revision}-{build}")
+                factor = 1000 - 90 * number + 3 * build
+                upload(measured(revision, factor, hardware=machine, build_id=name))
+    by_points, by_samples = compare_points(SIDES), as_points(compare_sides(SIDES))
+    assert by_points is not None
+    (ours,), (theirs,) = by_points.modes, by_samples.modes
+    assert (ours.across.mean, theirs.across.mean) != (None, None)
+    assert ours.across.mean == theirs.across.mean
+    first, second = (row.judged[0].builds for row in by_points.rows)
+    assert first is not None
+    assert second is not None
+    assert len(first) == len(second) == 4
+    assert (first == second, bool(first & second)) == (is_shared, is_shared)

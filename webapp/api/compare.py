@@ -12,9 +12,12 @@ from webapp.analysis.queries import (
     BlockOptions,
     ComparedRow,
     ComparedSet,
+    ModeClaim,
+    PointTable,
     RangeRow,
     Side,
     SideError,
+    as_points,
     compare_sides,
     compare_written_ranges,
     moment_of,
@@ -23,7 +26,7 @@ from webapp.api.schemas.comparisons import CompareOut, RangesOut
 from webapp.api.schemas.errors import ErrorOut
 from webapp.results.models import LeftOut
 from webapp.stats import ministat
-from webapp.stats.compare import Comparison, Headline, Verdict
+from webapp.stats.compare import Comparison, Verdict
 from webapp.stats.limits import worth_telling
 
 router = Router(tags=["compare"])
@@ -69,7 +72,7 @@ def compare(request: HttpRequest, sides: Query[Sides]) -> Any:
     return {
         "sides": [str(side) for side in table.sides],
         "unmatched": table.unmatched,
-        "headline": headline_out(table.headline),
+        "headline": headline_out(as_points(table)),
         "rows": [row_out(row, options) for row in table.rows],
     }
 
@@ -113,13 +116,32 @@ def _range_row(row: RangeRow) -> dict[str, Any]:
     }
 
 
-def headline_out(together: Headline) -> dict[str, Any]:
-    """What all rows together may be said to show."""
+def headline_out(table: PointTable) -> dict[str, Any]:
+    """What all rows together may be said to show: of each mode, and of single pairs."""
+    together = table.headline
     return {
+        "modes": [_mode(one) for one in table.modes],
         "counts": {verdict.value: together.verdicts.count(verdict) for verdict in Verdict},
         "differing": together.differing,
         "expected_by_chance": together.expected,
         "text": together.text,
+    }
+
+
+def _mode(one: ModeClaim) -> dict[str, Any]:
+    across = one.across
+    mean = across.mean
+    return {
+        "mode": one.mode,
+        "metric": one.metric,
+        "set": one.index,
+        "verdict": across.verdict.value,
+        "percent": mean.percent if mean else None,
+        "low": mean.low if mean else None,
+        "high": mean.high if mean else None,
+        "machines": mean.machines if mean else 0,
+        "alone": {verdict.value: across.counts.get(verdict, 0) for verdict in Verdict},
+        "differs": across.differs,
     }
 
 

@@ -9,7 +9,7 @@ from ninja import Query, Router, Status
 from pydantic import Field
 
 from webapp.accounts.models import User
-from webapp.analysis.queries import Side
+from webapp.analysis.queries import Side, as_points
 from webapp.api.auth import AgentToken, OperatorSession
 from webapp.api.compare import headline_out, row_out
 from webapp.api.numbered import Page, bounded, newest
@@ -62,7 +62,7 @@ def one_experiment(request: HttpRequest, number: int) -> Any:
     found = get_object_or_404(Experiment.objects.with_subjects(), pk=bounded(number))
     table = frozen_table(found).table
     return experiment_out(found) | {
-        "headline": headline_out(table.headline),
+        "headline": headline_out(as_points(table)),
         "rows": [row_out(row) for row in table.rows],
         "contradictions": contradictions(found),
     }

@@ -123,7 +123,7 @@ def bisect_png(request: HttpRequest, number: int) -> HttpResponse:
 @require_safe
 def badge_svg(request: HttpRequest) -> HttpResponse:
     """How many regressions are open: of all, or of a `tree`, a `hardware`, a `mode`; of an
-    `experiment` (its number) how many cells are proven worse and better.
+    `experiment` (its number) how many modes are proven worse and better.
     """
     if number := read_number(request.GET.get("experiment", "")):
         return picture_answer(request, lambda: as_svg(_experiment_badge(number), request))
@@ -141,12 +141,13 @@ def _experiment_badge(number: int) -> str:
     if experiment is None:
         raise NoPicture(f"No experiment {number}.")
     try:
-        counts = frozen_points(experiment).table.headline.counts
+        modes = frozen_points(experiment).table.modes
     except SideError as error:
         raise NoPicture(f"Nothing is drawn: {error}", 409) from error
-    proven = [f"{counts[one]} {one.value}" for one in PROVEN if one in counts]
+    named = [verdict for mode in modes for verdict in mode.across.named]
+    proven = [f"{named.count(one)} {one.value}" for one in PROVEN if one in named]
     value = ", ".join(proven) or "no difference proven"
-    return badge(f"experiment {number}", value, worse=Verdict.WORSE in counts)
+    return badge(f"experiment {number}", value, worse=Verdict.WORSE in named)
 
 
 def _name(request: HttpRequest, key: str) -> str:

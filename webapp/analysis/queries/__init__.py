@@ -1,5 +1,6 @@
 from webapp.analysis.queries.asof import moment_of
 from webapp.analysis.queries.blocks import FLAVOURS, LEVELS, PLAIN_BLOCK, BlockOptions
+from webapp.analysis.queries.claims import ModeClaim
 from webapp.analysis.queries.commit_points import (
     CommitPoint,
     Previous,
@@ -89,6 +90,7 @@ __all__ = [
     "ComparedTable",
     "Curve",
     "CurvePoint",
+    "ModeClaim",
     "PointRow",
     "PointTable",
     "PointVerdict",

@@ -64,6 +64,10 @@ class PointSide:
     levels: Mapping[str, Any]
     disagrees: bool
 
+    @property
+    def build_names(self) -> None:
+        """Not read: a commit's verdicts are told series by series."""
+
     def is_of_the_builds_of(self, other: "PointSide") -> bool:
         """Whether both hold samples of the very same builds."""
         return bool(self.levels["identity"] == other.levels["identity"])

@@ -1,6 +1,6 @@
 """What a comparison of sides holds: sets of samples, in rows, in a table."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
@@ -8,18 +8,23 @@ from statistics import fmean
 from webapp.analysis.queries.blocks import PLAIN_BLOCK, BlockOptions
 from webapp.analysis.queries.noise import SeriesFacts
 from webapp.analysis.queries.sides import Side
-from webapp.results.models import Hardware, LeftOut, Metric, Mode, Revision, Variant
+from webapp.results.models import (
+    Hardware,
+    LeftOut,
+    Metric,
+    Mode,
+    Revision,
+    Variant,
+    digest_of_builds,
+)
 from webapp.stats import ministat
 from webapp.stats.better import Better
 from webapp.stats.compare import (
     Comparison,
-    Headline,
     Samples,
     Summary,
     compare,
     explain,
-    headline_of,
-    look_at,
     summarize,
 )
 
@@ -73,6 +78,11 @@ class ComparedSet:
     def units(self) -> Summary:
         """Mean and scatter by run, boot and build."""
         return summarize(self.levels)
+
+    @property
+    def build_names(self) -> frozenset[str]:
+        """Its builds by the digests of their ids."""
+        return digests_of({str(one) for one in self.levels.builds or ()})
 
     def is_of_the_builds_of(self, other: "ComparedSet") -> bool:
         """Whether both hold samples of the very same builds."""
@@ -155,10 +165,10 @@ class ComparedTable:
     rows: tuple[ComparedRow, ...]
     unmatched: int
 
-    @cached_property
-    def headline(self) -> Headline:
-        """What all verdicts, row by row, may be said to show together."""
-        return headline_of([look_at(one) for row in self.rows for one in row.judged])
+
+def digests_of(build_ids: Iterable[str]) -> frozenset[str]:
+    """Of each build by itself, as a point keeps that of its only one."""
+    return frozenset(digest_of_builds([one]) for one in build_ids)
 
 
 def _judge(base: ComparedSet, other: ComparedSet, facts: SeriesFacts) -> Comparison:

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from webapp.analysis.queries.compared import ComparedRow, ComparedSet, ComparedTable
+from webapp.analysis.queries.claims import JudgedPair, ModeClaim, claims_of, headline_of_claims
+from webapp.analysis.queries.compared import ComparedRow, ComparedSet, ComparedTable, digests_of
 from webapp.analysis.queries.named import revisions_of
 from webapp.analysis.queries.noise import SeriesFacts, noise_from
 from webapp.analysis.queries.sides import (
@@ -31,7 +32,7 @@ from webapp.events.models import LabEvent
 from webapp.events.queries import ONE_EPOCH, Epochs, epochs_of
 from webapp.results.models import Hardware, LeftOut, ModeName, Revision, Series
 from webapp.stats.better import Better
-from webapp.stats.compare import Headline, headline_of
+from webapp.stats.compare import Headline
 from webapp.stats.defaults import MARGIN_PCT
 
 # The points of every side in one statement. The base alone is judged by its history: a variant's is
@@ -55,7 +56,12 @@ SELECT side.number - 1, point.series_id, machine.id, machine.name, machine.displ
        COALESCE(variant.name, ''), point.n, point.mean, point.levels, point.disagrees,
        point.left_out, settings.margin_pct,
        analysis.summary -> 'noise' ->> 'measured_build_pct',
-       analysis.summary -> 'noise' ->> 'measured_freedom'
+       analysis.summary -> 'noise' ->> 'measured_freedom',
+       CASE WHEN point.builds > 1 THEN ARRAY(
+            SELECT DISTINCT run.build_id FROM results_run AS run
+              JOIN results_measurement AS measurement ON measurement.run_id = run.id
+             WHERE run.revision_id = point.revision_id AND run.withdrawn_at IS NULL
+               AND measurement.series_id = point.series_id) END
   FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[]) WITH ORDINALITY
        AS side (revision, variant, hardware, mode, metric, number)
   JOIN results_point AS point ON point.revision_id = side.revision
@@ -132,9 +138,22 @@ class PointTable:
     unmatched: int
 
     @cached_property
+    def modes(self) -> list[ModeClaim]:
+        """What may be said of each mode over its machines."""
+        return claims_of(self._pairs)
+
+    @cached_property
     def headline(self) -> Headline:
-        """What all verdicts, row by row, may be said to show together."""
-        return headline_of([one.look for row in self.rows for one in row.judged])
+        """What may be said of each pair alone, row by row."""
+        return headline_of_claims(self._pairs, self.modes)
+
+    @cached_property
+    def _pairs(self) -> list[JudgedPair]:
+        return [
+            JudgedPair(row.mode, row.base.metric, index, row.base.better, judged)
+            for row in self.rows
+            for index, judged in enumerate(row.judged)
+        ]
 
 
 class _Found(NamedTuple):
@@ -143,6 +162,7 @@ class _Found(NamedTuple):
     point: SidePoint
     parts: ModeName
     levels: Mapping[str, Any]
+    build_names: frozenset[str]
     facts: SeriesFacts
 
     @property
@@ -226,6 +246,10 @@ class _Set:
     def disagrees(self) -> bool:
         return self.one.disagrees
 
+    @property
+    def build_names(self) -> frozenset[str]:
+        return self.one.build_names
+
     def is_of_the_builds_of(self, other: "_Set") -> bool:
         """Whether both hold samples of the very same builds."""
         return self.one.is_of_the_builds_of(other.one)
@@ -280,7 +304,7 @@ def _found(
 def _read(columns: Sequence[Any], machines: dict[int, Hardware]) -> _Found:
     series, machine, name, display, cpu, nic, fact_cpu, fact_nic, simulated = columns[:9]
     mode, workload, traffic, options, metric, unit, better, variant = columns[9:17]
-    n, mean, levels, disagrees, left_out, margin, build_pct, freedom = columns[17:]
+    n, mean, levels, disagrees, left_out, margin, build_pct, freedom, builds = columns[17:]
     hardware = machines.get(machine)
     if hardware is None:
         hardware = Hardware(pk=machine, name=name, display_name=display, cpu=cpu, nic=nic)
@@ -305,7 +329,10 @@ def _read(columns: Sequence[Any], machines: dict[int, Hardware]) -> _Found:
         way, MARGIN_PCT if margin is None else margin, noise_from(build_pct, freedom)
     )
     parts = ModeName(workload, traffic or None, tuple(options))
-    return _Found(point, parts, json.loads(levels), facts)
+    kept = json.loads(levels)
+    # The digest of a single build's id tells it from others; those of several have to be read.
+    names = frozenset([kept["identity"]]) if builds is None else digests_of(builds)
+    return _Found(point, parts, kept, names, facts)
 
 
 def _epochs(series: Collection[int]) -> Mapping[int, Epochs]:

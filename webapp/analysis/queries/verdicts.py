@@ -45,6 +45,8 @@ class PointVerdict(NamedTuple):
     whose noise nothing is known, of which a side has but one; if they differ for sure, that is all
     that can be said (``builds_differ``), and the verdict is *cannot tell*. It is so too where runs
     of the point, or of the one before, differ by more than their noise (``runs_disagree``).
+    ``builds`` are those of both whose scatter is in the change; empty: both are of the same, so
+    that it cancels; None: not known by name. ``margin`` is that of the verdict.
     """
 
     verdict: Verdict
@@ -61,6 +63,8 @@ class PointVerdict(NamedTuple):
     one_build: bool
     builds_differ: bool
     runs_disagree: bool
+    builds: frozenset[str] | None
+    margin: float
 
     @property
     def label(self) -> str:
@@ -92,6 +96,10 @@ class Measured(Protocol):
     @property
     def disagrees(self) -> bool:
         """Whether its runs differ by more than their noise."""
+
+    @property
+    def build_names(self) -> frozenset[str] | None:
+        """Names that tell its builds from those of others; None where they are not at hand."""
 
     def is_of_the_builds_of(self, other: Any) -> bool:
         """Whether both hold samples of the very same builds."""
@@ -178,7 +186,18 @@ def _verdict(pair: Pair, is_same: bool, row: tuple[Any, ...]) -> PointVerdict:
         one_build=one_build,
         builds_differ=one_build and proven and not disagree,
         runs_disagree=disagree,
+        builds=_builds(pair),
+        margin=pair[2].margin_pct,
     )
+
+
+def _builds(pair: Pair) -> frozenset[str] | None:
+    before, after, _ = pair
+    if before.is_of_the_builds_of(after):
+        return frozenset()
+    if before.build_names is None or after.build_names is None:
+        return None
+    return before.build_names | after.build_names
 
 
 def _known(values: NDArray[np.float64]) -> list[float | None]:

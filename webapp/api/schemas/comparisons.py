@@ -91,12 +91,32 @@ class RowOut(Schema):
     ministat: str | None
 
 
-class HeadlineOut(BaseModel):
-    """What may be said of all rows together: the counts of verdicts, *better* and *worse* only
-    where they pass the gate for false discoveries (5 %) over all rows. ``differing`` have an
-    interval at 95 % that excludes zero.
+class ModeOut(BaseModel):
+    """One mode over its machines, of the set ``set`` after the base. ``verdict`` is that on its
+    mean change: ``percent`` with its 95 % interval over ``machines`` that count, null for fewer
+    than two. ``alone`` counts machines by their verdicts, as far as these may be said of each
+    alone; ``differs``: by how much depends on the machine.
     """
 
+    mode: str
+    metric: str
+    set: int
+    verdict: str
+    percent: float | None
+    low: float | None
+    high: float | None
+    machines: int
+    alone: dict[str, int]
+    differs: bool
+
+
+class HeadlineOut(BaseModel):
+    """What may be said of all rows together: of each of ``modes``, and the ``counts`` of verdicts
+    on single pairs. Any of these claims is wrong in at most 5 of 100 tables. ``differing`` pairs
+    have an interval at 95 % that excludes zero, whether they are told or not.
+    """
+
+    modes: list[ModeOut]
     counts: dict[str, int]
     differing: int
     expected_by_chance: float

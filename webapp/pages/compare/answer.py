@@ -1,12 +1,12 @@
 """What a comparison says as a whole: its headline, and what each mode shows over its machines."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from webapp.analysis.queries import PointRow, PointTable, PointVerdict
 from webapp.charts.text import direction, half_width, percent
-from webapp.stats.compare import Across, Estimate, Verdict, across_machines, estimate_of
+from webapp.pages.compare.titles import subject_of, titles_of
+from webapp.stats.compare import Across, Mean, Verdict
 
 BOTH = "it depends on the machine"
 SIZES = "by how much depends on the machine"
@@ -16,8 +16,8 @@ GROUPS_NAMED = 2
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One set against the base of its row. ``gated`` is its verdict as far as it passes the gate
-    over all rows.
+    """One set against the base of its row. ``gated`` is its verdict as far as it may be said beside
+    all others (`PointTable.headline`).
     """
 
     row: PointRow
@@ -52,30 +52,48 @@ def cells_of(table: PointTable) -> list[Cell]:
     ]
 
 
-def groups_of(cells: Iterable[Cell], titles: Sequence[str], *, with_metric: bool) -> list[Group]:
+def groups_of(table: PointTable, cells: Sequence[Cell], titles: Sequence[str]) -> list[Group]:
     """Modes with what they show over their machines, those with most that is proven first.
 
-    ``titles`` are the names of the sides; the sets of one side are a group of their own.
+    ``cells`` are all of the table; ``titles`` are the names of the sides; the sets of one side are
+    a group of their own.
     """
-    found: dict[tuple[str, str, int], list[Cell]] = defaultdict(list)
-    for cell in cells:
-        found[cell.row.mode, cell.row.base.metric, cell.index].append(cell)
-    tested = across_machines([_looks(its) for its in found.values()])
     groups = []
-    for ((mode, metric, index), its), across in zip(found.items(), tested, strict=True):
-        parts = [mode, metric if with_metric else "", titles[index + 1] if len(titles) > 2 else ""]
+    for one in table.modes:
+        its = [cells[at] for at in one.positions]
+        metric = one.metric if has_metrics(table) else ""
+        parts = [one.mode, metric, titles[one.index + 1] if len(titles) > 2 else ""]
         title = " · ".join(filter(None, parts))
-        groups.append(Group(title, its, across, _sentence(its, across)))
-    return sorted(groups, key=lambda one: (not one.across.differs, -one.proven, one.title))
+        groups.append(Group(title, its, one.across, _sentence(its, one.across)))
+    return sorted(groups, key=_order)
+
+
+def _order(group: Group) -> tuple[bool, bool, int, str]:
+    across = group.across
+    return not across.named, not across.differs, -group.proven, group.title
+
+
+def has_metrics(table: PointTable) -> bool:
+    """Whether rows differ in their metric, so that it has to be said."""
+    return len({row.base.metric for row in table.rows}) > 1
+
+
+def answer_of(table: PointTable, titles: Sequence[str] | None = None) -> str:
+    """The sentence over the whole table; ``titles`` are the names of the sides in it."""
+    cells = cells_of(table)
+    own = titles_of(table.sides)
+    return headline(cells, groups_of(table, cells, titles or own), subject_of(table.sides, own))
 
 
 def headline(cells: Sequence[Cell], groups: Sequence[Group], subject: str) -> str:
-    """The answer: ``VIMAGE: pf-statefull slower on 3 of 5 machines; …``; of one pair its change."""
+    """The answer: ``VIMAGE: pf-statefull 3.7 % slower [3.1, 4.2] over 6 machines; …``; of one pair
+    its change.
+    """
     if not cells:
         return f"{subject}: nothing was measured on every side"
     if len(cells) == 1:
         return f"{subject}: {change_sentence(cells[0])}"
-    telling = [group for group in groups if group.proven]
+    telling = [group for group in groups if group.across.named]
     if not telling:
         return f"{subject}: {_nothing_proven(cells)}"
     if len({group.title for group in groups}) == 1:
@@ -89,12 +107,41 @@ def headline(cells: Sequence[Cell], groups: Sequence[Group], subject: str) -> st
 
 
 def _in_short(group: Group) -> str:
-    """``slower on 3 of 5 machines``, ``slower on 2, faster on 1 of 5 machines``."""
+    """``3.7 % slower [3.1, 4.2] over 6 machines (2 of them proven alone)``; where only single
+    machines are proven ``slower on 2, faster on 1 of 5 machines``.
+    """
     words, counts = direction_texts(group.cells[0].row), group.across.counts
+    total = len(group.cells)
     proven = [verdict for verdict in (Verdict.WORSE, Verdict.BETTER) if counts.get(verdict)]
-    text = ", ".join(f"{words[verdict]} on {counts[verdict]}" for verdict in proven)
-    text += f" of {len(group.cells)} machine{'s' if len(group.cells) > 1 else ''}"
-    return f"{text} ({BOTH})" if len(proven) > 1 and group.across.differs else text
+    alone = ", ".join(f"{words[verdict]} on {counts[verdict]}" for verdict in proven)
+    mean = _mean_named(group.across)
+    if mean is None:
+        text = f"{alone} of {total} machine{'s' if total > 1 else ''}"
+        return f"{text} ({BOTH})" if _is_mixed(group.across) else text
+    said = _mean_text(mean, words[group.across.verdict], total)
+    if not proven:
+        return said
+    if _is_mixed(group.across):
+        return f"{said} (alone {alone}: {BOTH})"
+    return f"{said} ({group.proven} of them proven alone)"
+
+
+def _mean_named(across: Across) -> Mean | None:
+    """The mean change, where it is proven of the mode."""
+    is_named = across.verdict in {Verdict.WORSE, Verdict.BETTER}
+    return across.mean if is_named else None
+
+
+def _mean_text(mean: Mean, word: str, total: int) -> str:
+    low, high = sorted((abs(mean.low), abs(mean.high)))
+    over = str(mean.machines) if mean.machines == total else f"{mean.machines} of {total}"
+    interval = f"[{half_width(low)}, {half_width(high)}]"
+    return f"{half_width(abs(mean.percent))} % {word} {interval} over {over} machines"
+
+
+def _is_mixed(across: Across) -> bool:
+    """Whether one machine alone is proven better, and another worse."""
+    return {Verdict.WORSE, Verdict.BETTER} <= set(across.verdicts)
 
 
 def _nothing_proven(cells: Sequence[Cell]) -> str:
@@ -121,8 +168,10 @@ def change_sentence(cell: Cell) -> str:
     return f"{half_width(abs(judged.percent))} % {way}"
 
 
-def lead(cells: Sequence[Cell]) -> str:
-    """``7 of 15 comparisons prove a difference, 1 proves there is none that matters, …``."""
+def lead(cells: Sequence[Cell], groups: Sequence[Group]) -> str:
+    """``7 of 15 comparisons prove a difference alone, 1 proves there is none that matters, …``;
+    *alone* where modes are on several machines.
+    """
     total = len(cells)
     if total < 2:
         return ""
@@ -132,8 +181,9 @@ def lead(cells: Sequence[Cell]) -> str:
     disagree = sum(cell.judged.runs_disagree for cell in cells)
     unsure = counts[Verdict.CANNOT_TELL] - differing - disagree
     same = counts[Verdict.EQUIVALENT]
+    alone = " alone" if any(len(group.cells) > 1 for group in groups) else ""
     parts = [
-        f"{proven} of {total} comparisons prove{'s' if proven == 1 else ''} a difference",
+        f"{proven} of {total} comparisons prove{'s' if proven == 1 else ''} a difference{alone}",
         f"{same} prove{'s' if same == 1 else ''} there is none that matters" if same else "",
         _builds(differing),
         f"{disagree} with runs that disagree" if disagree else "",
@@ -159,37 +209,32 @@ def direction_texts(row: PointRow) -> Mapping[Verdict, str]:
     }
 
 
-def _looks(cells: Sequence[Cell]) -> tuple[list[Verdict], list[Estimate]]:
-    """The verdicts, and the estimates of those whose interval counts all that is known of noise."""
-    sure = (cell.judged for cell in cells if not _is_open(cell.judged))
-    estimates = (estimate_of(one.percent, one.low, one.high, one.df) for one in sure)
-    return [cell.gated for cell in cells], [one for one in estimates if one is not None]
-
-
-def _is_open(judged: PointVerdict) -> bool:
-    """Whether single builds or runs that disagree stand behind it."""
-    return judged.one_build or judged.runs_disagree
-
-
 def _sentence(cells: Sequence[Cell], across: Across) -> str:
+    words, total = direction_texts(cells[0].row), len(cells)
+    mean = _mean_named(across)
+    parts = _alone(cells, across)
+    if mean is None:
+        parts[0] += f" of {total} machine{'s' if total > 1 else ''}"
+        text = ", ".join(parts)
+    else:
+        text = f"{_mean_text(mean, words[across.verdict], total)}; alone {', '.join(parts)}"
+    if _is_mixed(across):
+        return f"{text}: {BOTH}"
+    return f"{text}: {SIZES}" if across.differs else text
+
+
+def _alone(cells: Sequence[Cell], across: Across) -> list[str]:
+    """``slower on 2``, ``cannot tell on 4``: each machine by itself, as far as that may be said."""
     words, counts = direction_texts(cells[0].row), across.counts
-    total = len(cells)
     differing = sum(cell.judged.builds_differ for cell in cells)
-    unsure = counts.get(Verdict.CANNOT_TELL, 0) - differing
     found = [
         (words[Verdict.WORSE], counts.get(Verdict.WORSE, 0)),
         (words[Verdict.BETTER], counts.get(Verdict.BETTER, 0)),
         ("equivalent", counts.get(Verdict.EQUIVALENT, 0)),
         ("builds differ", differing),
-        ("cannot tell", unsure),
+        ("cannot tell", counts.get(Verdict.CANNOT_TELL, 0) - differing),
     ]
-    parts = [f"{word} on {count}" for word, count in found if count]
-    parts[0] += f" of {total} machine{'s' if total > 1 else ''}"
-    if not across.differs or not (counts.get(Verdict.WORSE) or counts.get(Verdict.BETTER)):
-        # Changes that differ but do not matter, or are not proven, are no news.
-        return ", ".join(parts)
-    is_mixed = bool(counts.get(Verdict.WORSE) and counts.get(Verdict.BETTER))
-    return f"{', '.join(parts)}: {BOTH if is_mixed else SIZES}"
+    return [f"{word} on {count}" for word, count in found if count]
 
 
 def _of_modes(cells: Sequence[Cell]) -> str:

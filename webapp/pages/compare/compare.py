@@ -38,7 +38,7 @@ from webapp.pages.compare import report as compare_report
 from webapp.pages.compare.evidence import evidence_of
 from webapp.pages.compare.groups import panels_of
 from webapp.pages.compare.rows import ORDERS, Drawing, Line, kind_of, lines_of, rows_html
-from webapp.pages.compare.titles import subject_of, titles_of
+from webapp.pages.compare.titles import titles_of
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.variants import variants_beside
 from webapp.results.models import Revision
@@ -127,11 +127,7 @@ def drawing(request: HttpRequest) -> str:
     if len(sides) < FEWEST_SIDES:
         raise SideError("Two sides are needed: a=… and b=…")
     table, _ = _tables(sides, moment_of(request.GET.get("asof", "")))
-    titles = titles_of(table.sides)
-    with_metric = len({row.base.metric for row in table.rows}) > 1
-    cells = compare_answer.cells_of(table)
-    groups = compare_answer.groups_of(cells, titles, with_metric=with_metric)
-    lines = lines_of(cells)
+    lines = lines_of(compare_answer.cells_of(table))
     rows = [
         forest_picture.Row(
             name=f"{line.row.mode} · {cell.row.base.hardware}",
@@ -143,7 +139,7 @@ def drawing(request: HttpRequest) -> str:
         for line in sorted(lines, key=lambda line: not line.is_proven)
         for cell in line.cells
     ]
-    answer = compare_answer.headline(cells, groups, subject_of(table.sides, titles))
+    answer = compare_answer.answer_of(table)
     image = forest_picture.draw(_reach(lines), rows[:ROWS_DRAWN], described=answer)
     more = len(rows) - ROWS_DRAWN
     return stacked(answer, [Part(f"and {more} more rows" if more > 0 else "", image)])
@@ -250,9 +246,9 @@ def _context(
 ) -> dict[str, object]:
     order = request.GET.get("order", ORDERS[0])
     titles = titles_of(table.sides)
-    with_metric = len({row.base.metric for row in table.rows}) > 1
+    with_metric = compare_answer.has_metrics(table)
     cells = compare_answer.cells_of(table)
-    groups = compare_answer.groups_of(cells, titles, with_metric=with_metric)
+    groups = compare_answer.groups_of(table, cells, titles)
     lines = lines_of(cells, order if order in ORDERS else ORDERS[0])
     more = [("asof", asof.isoformat())] if asof else []
     drawing = Drawing(
@@ -271,7 +267,7 @@ def _context(
         "boxes": _boxes(table),
         "common": _common(table.sides),
         "answer": compare_answer.headline(cells, groups, subject_of(table.sides, titles)),
-        "lead": compare_answer.lead(cells),
+        "lead": compare_answer.lead(cells, groups),
         "counts": {verdict.value: count for verdict, count in table.headline.counts.items()},
         "together": table.headline,
         "panels": panels_of(groups, drawing.reach),

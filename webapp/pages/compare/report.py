@@ -8,8 +8,11 @@ from webapp.analysis.queries import (
     BlockOptions,
     ComparedRow,
     ComparedTable,
+    PointTable,
+    as_points,
 )
 from webapp.charts.text import better_text, change_within, number
+from webapp.pages.compare.answer import answer_of
 from webapp.pages.compare.verdict import compared_sentence
 from webapp.stats.markdown import block, inline
 
@@ -27,15 +30,16 @@ def as_text(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> str:
         f"{row_title(row)}\n{_reasons(row)}\n\n{block_text(row, options)}" for row in table.rows
     ]
     head = [f"{SIMULATED}\n"] if is_simulated(table) else []
-    return "\n".join([*head, *blocks, f"{_headline(table)}\n"])
+    return "\n".join([*head, *blocks, f"{_alone(as_points(table))}\n"])
 
 
 def as_markdown(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> str:
     """Title, hardware, a table of all rows, then the ministat block of each."""
     base, *others = table.sides
+    points = as_points(table)
     parts = [
         f"# {inline(base)} against {inline(', '.join(map(str, others)))}",
-        *([_headline(table)] if table.rows else []),
+        *([f"{inline(answer_of(points))}. Alone: {_alone(points)}"] if table.rows else []),
         *([SIMULATED] if is_simulated(table) else []),
         "\n".join(f"- {inline(name)}" for name in _hardware(table)),
         rows_table(table.rows),
@@ -44,8 +48,8 @@ def as_markdown(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> st
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _headline(table: ComparedTable) -> str:
-    """What all rows together may be said to show."""
+def _alone(table: PointTable) -> str:
+    """What may be said of each pair alone."""
     together = table.headline
     counts = ", ".join(f"{count} {verdict}" for verdict, count in together.counts.items())
     return f"{counts} ({together.text})."

@@ -28,7 +28,7 @@ from webapp.experiments.queries import (
 )
 from webapp.pages.compare import answer as compare_answer
 from webapp.pages.compare.report import SIMULATED, block_text, is_simulated, row_title, rows_table
-from webapp.pages.compare.titles import subject_of, titles_of
+from webapp.pages.compare.titles import titles_of
 from webapp.stats.compare import Verdict
 from webapp.stats.markdown import block, inline
 
@@ -91,12 +91,12 @@ class Report:
     @property
     def with_metric(self) -> bool:
         """Whether rows differ in their metric."""
-        return _has_metrics(self.points)
+        return compare_answer.has_metrics(self.points)
 
     @cached_property
     def answer(self) -> str:
         """The product's sentence, by the rules of every comparison."""
-        return _sentence(self.points, self.cells, self.titles)
+        return compare_answer.answer_of(self.points, self.titles)
 
     @cached_property
     def figures(self) -> str:
@@ -186,24 +186,12 @@ def shown_of(
 def answer_of(experiment: Experiment) -> str:
     """The product's sentence alone, from points. Needs `with_subjects`. Raises as `report_of`."""
     points = frozen_points(experiment).table
-    return _sentence(points, compare_answer.cells_of(points), _titles(experiment, points))
-
-
-def _sentence(
-    points: PointTable, cells: Sequence[compare_answer.Cell], titles: Sequence[str]
-) -> str:
-    groups = compare_answer.groups_of(cells, titles, with_metric=_has_metrics(points))
-    subject = subject_of(points.sides, titles_of(points.sides))
-    return compare_answer.headline(cells, groups, subject)
+    return compare_answer.answer_of(points, _titles(experiment, points))
 
 
 def _titles(experiment: Experiment, points: PointTable) -> list[str]:
     labels = [side.label for side in experiment.sides.all()]
     return [label or own for label, own in zip(labels, titles_of(points.sides), strict=True)]
-
-
-def _has_metrics(points: PointTable) -> bool:
-    return len({row.base.metric for row in points.rows}) > 1
 
 
 def _shown_series(table: PointTable) -> set[int]:

@@ -26,7 +26,7 @@ from webapp.results.models.pooling_decisions import PoolingDecision
 from webapp.results.models.refusals import RefusedReplacement
 from webapp.results.models.runs import Measurement, Run
 from webapp.results.models.sample_decisions import SampleDecision
-from webapp.results.models.series import Point, PointQuerySet, Series
+from webapp.results.models.series import Point, PointQuerySet, Series, digest_of_builds
 from webapp.results.models.subjects import (
     Hardware,
     HardwareAlias,
@@ -87,6 +87,7 @@ __all__ = [
     "VariantPart",
     "WaitingRun",
     "counted",
+    "digest_of_builds",
     "position_of",
     "searchable",
     "storable",

@@ -1,5 +1,6 @@
 """Series and their points."""
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -18,6 +19,11 @@ from webapp.results.models.variants import Variant
 from webapp.results.validity import LeftOut
 from webapp.stats.better import Better
 from webapp.stats.compare import Summary
+
+
+def digest_of_builds(build_ids: Iterable[str]) -> str:
+    """The same for the same builds, whatever their order."""
+    return hashlib.blake2b("\n".join(sorted(build_ids)).encode(), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +322,11 @@ class Point(models.Model):
     def summary(self) -> Summary:
         """What comparisons need of the samples: boots are units of runs, builds of boots."""
         return Summary.from_data(self.levels)
+
+    @property
+    def build_names(self) -> frozenset[str] | None:
+        """The digest of its one build's id; None where it has several, of which it keeps one."""
+        return frozenset({self.levels["identity"]}) if self.builds == 1 else None
 
     def is_of_the_builds_of(self, other: "Point") -> bool:
         """Whether both hold samples of the very same builds."""

@@ -1,6 +1,5 @@
 """Points: the samples of a series at one revision, pooled, and the series marked dirty."""
 
-import hashlib
 import json
 import math
 import statistics
@@ -13,7 +12,7 @@ from uuid import UUID
 from django.db import connection
 from django.utils import timezone
 
-from webapp.results.models import Point
+from webapp.results.models import Point, digest_of_builds
 from webapp.results.models.history import WAITING_FROM
 from webapp.results.services.bulk import fetch_rows, insert_rows
 from webapp.results.services.uploads import judge_uploads, uploads_apart
@@ -208,8 +207,7 @@ def of_runs(
 ) -> dict[str, Any]:
     """The columns of a point that tell its levels: of each run samples, boots and build."""
     summary = summarize(pool(runs))
-    builds = "\n".join(sorted({build for _, _, build in runs}))
-    identity = hashlib.blake2b(builds.encode(), digest_size=8).hexdigest()
+    identity = digest_of_builds({build for _, _, build in runs})
     return {
         "n": summary.n,
         "builds": summary.builds,

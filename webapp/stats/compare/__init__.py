@@ -1,16 +1,14 @@
 """A against B: the tests that people know, the change with its interval, and the verdict."""
 
 from webapp.stats.compare.across import (
-    Across,
     Estimate,
     Heterogeneity,
-    across_machines,
     estimate_of,
     heterogeneity,
 )
 from webapp.stats.compare.comparing import MORE_BUILDS, Comparison, Level, Verdict, compare
 from webapp.stats.compare.explain import explain
-from webapp.stats.compare.headline import Headline, Look, headline_of, look_at
+from webapp.stats.compare.headline import Headline, Look, headline_of, headline_with
 from webapp.stats.compare.levels import (
     BuildNoise,
     Samples,
@@ -21,6 +19,7 @@ from webapp.stats.compare.levels import (
 )
 from webapp.stats.compare.many import VERDICTS, Comparisons, compare_many
 from webapp.stats.compare.summaries import LEVELS, Summaries
+from webapp.stats.compare.sweep import Across, Evidence, Mean, across_machines
 
 __all__ = [
     "LEVELS",
@@ -31,10 +30,12 @@ __all__ = [
     "Comparison",
     "Comparisons",
     "Estimate",
+    "Evidence",
     "Headline",
     "Heterogeneity",
     "Level",
     "Look",
+    "Mean",
     "Samples",
     "Summaries",
     "Summary",
@@ -45,6 +46,7 @@ __all__ = [
     "estimate_of",
     "explain",
     "headline_of",
+    "headline_with",
     "heterogeneity",
     "intervals_of",
     "look_at",

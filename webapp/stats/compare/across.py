@@ -7,14 +7,12 @@ errors, is Student's t; made a normal deviate, its squares sum to chi-squared. F
 equal ones are called different at most (`python -m benchmarks.worlds --only machines`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum, isfinite, log1p, sqrt
 
 from scipy import special
 
-from webapp.stats.compare.comparing import Verdict
-from webapp.stats.false_discovery import LEVEL, gate
 from webapp.stats.sensitivity import DEFAULT_CONFIDENCE, critical_t
 
 LEAST_CHANGES = 2
@@ -43,20 +41,6 @@ class Heterogeneity:
     common: float
     statistic: float
     p: float
-
-
-@dataclass(frozen=True, slots=True)
-class Across:
-    """What one mode shows over its machines: how many have which verdict, and the test.
-
-    ``differs``: the changes differ from machine to machine, and pass the gate over all modes. What
-    is proven on one machine beside *cannot tell* on another is no such difference by itself.
-    ``test`` is None where fewer than two changes have an interval that counts.
-    """
-
-    counts: Mapping[Verdict, int]
-    test: Heterogeneity | None
-    differs: bool
 
 
 def estimate_of(
@@ -99,27 +83,6 @@ def heterogeneity(estimates: Sequence[Estimate]) -> Heterogeneity | None:
         statistic=statistic,
         p=float(special.chdtrc(len(estimates) - 1, statistic)),
     )
-
-
-def across_machines(
-    modes: Sequence[tuple[Sequence[Verdict], Sequence[Estimate]]], level: float = LEVEL
-) -> list[Across]:
-    """Each mode with its verdicts, as far as they may be told, and the estimates behind them.
-
-    The tests pass one gate (Benjamini and Hochberg) at ``level``; a mode without a test counts as
-    none.
-    """
-    tests = [heterogeneity(estimates) for _, estimates in modes]
-    tested = [test for test in tests if test is not None]
-    passed = iter(gate([test.p for test in tested], level))
-    return [
-        Across(
-            {verdict: found for verdict in Verdict if (found := list(verdicts).count(verdict))},
-            test,
-            test is not None and next(passed).passes,
-        )
-        for (verdicts, _), test in zip(modes, tests, strict=True)
-    ]
 
 
 def _normal(t: float, df: float) -> float:

@@ -1,4 +1,4 @@
-"""Which of many verdicts a headline may tell: those that the gate for false findings lets through.
+"""Which verdicts on a commit a headline may tell: those that pass the gate for false findings.
 
 Of a hundred equal cells five differ at 95 % by chance. What a headline says of n cells, "worse" or
 "better", must therefore pass the procedure of Benjamini and Hochberg (1995) at 5 % over all of
@@ -6,10 +6,10 @@ them: where nothing changed, at most 5 of 100 headlines are wrong, however many 
 Each cell keeps a verdict of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from webapp.stats.compare.comparing import Comparison, Verdict
+from webapp.stats.compare.comparing import Verdict
 from webapp.stats.false_discovery import LEVEL, gate
 
 PROVEN = (Verdict.WORSE, Verdict.BETTER)
@@ -58,7 +58,7 @@ class Headline:
 
 
 def headline_of(looks: Sequence[Look]) -> Headline:
-    """What the cells of one commit, or of one table, say together.
+    """What the cells of one commit say together.
 
     *Equivalent* needs no gate: it claims no difference.
     """
@@ -67,12 +67,9 @@ def headline_of(looks: Sequence[Look]) -> Headline:
         look.verdict if look.verdict not in PROVEN or its.passes else Verdict.CANNOT_TELL
         for look, its in zip(looks, gates, strict=True)
     )
+    return headline_with(verdicts, looks)
+
+
+def headline_with(verdicts: Iterable[Verdict], looks: Sequence[Look]) -> Headline:
+    """With the ``verdicts`` that may be told of the cells that are looked at so."""
     return Headline(tuple(verdicts), sum(look.p <= LEVEL for look in looks))
-
-
-def look_at(comparison: Comparison) -> Look:
-    """A comparison as the gate sees it: one build a side shows nothing of what is built, and runs
-    that disagree show nothing at all.
-    """
-    is_proof = not (comparison.one_build or comparison.runs_disagree)
-    return Look(comparison.verdict, comparison.change.p if is_proof else 1.0)

@@ -1,0 +1,75 @@
+"""What may be said of a whole table of comparisons: a claim for each mode, then for machines."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from webapp.analysis.queries.verdicts import PointVerdict
+from webapp.stats.better import Better
+from webapp.stats.compare import (
+    Across,
+    Evidence,
+    Headline,
+    Verdict,
+    across_machines,
+    estimate_of,
+    headline_with,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPair:
+    """The set ``index`` after the base against the base, in one mode and metric on one machine."""
+
+    mode: str
+    metric: str
+    index: int
+    better: Better
+    judged: PointVerdict
+
+
+@dataclass(frozen=True, slots=True)
+class ModeClaim:
+    """One mode, in one metric, of the set ``index`` after the base, over its machines: the
+    ``positions`` of these among all pairs, and what may be said.
+    """
+
+    mode: str
+    metric: str
+    index: int
+    positions: tuple[int, ...]
+    across: Across
+
+
+def claims_of(pairs: Sequence[JudgedPair]) -> list[ModeClaim]:
+    """What may be said of each mode; the sentence over all is wrong in at most 5 of 100 tables."""
+    positions: dict[tuple[str, str, int], list[int]] = defaultdict(list)
+    for position, one in enumerate(pairs):
+        positions[one.mode, one.metric, one.index].append(position)
+    across = across_machines([[_evidence(pairs[at]) for at in its] for its in positions.values()])
+    return [
+        ModeClaim(*key, tuple(its), one)
+        for (key, its), one in zip(positions.items(), across, strict=True)
+    ]
+
+
+def headline_of_claims(pairs: Sequence[JudgedPair], claims: Sequence[ModeClaim]) -> Headline:
+    """The verdict of each pair, as far as it may be said of that machine alone."""
+    alone: dict[int, Verdict] = {}
+    for claim in claims:
+        alone |= dict(zip(claim.positions, claim.across.verdicts, strict=True))
+    verdicts = (alone[position] for position in range(len(pairs)))
+    return headline_with(verdicts, [one.judged.look for one in pairs])
+
+
+def _evidence(pair: JudgedPair) -> Evidence:
+    one = pair.judged
+    return Evidence(
+        look=one.look,
+        estimate=estimate_of(one.percent, one.low, one.high, one.df),
+        builds=one.builds,
+        from_history=one.build_noise is not None,
+        is_open=one.one_build or one.runs_disagree,
+        better=pair.better,
+        margin=one.margin,
+    )
