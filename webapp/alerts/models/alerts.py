@@ -105,15 +105,6 @@ class AlertQuerySet(models.QuerySet["Alert"]):
             "tree", "revision", "after", "likeliest", "named", "resolution_revision", "duplicate_of"
         )
 
-    def of_revision(self, revision: Revision) -> Self:
-        """Active alerts that suspect it."""
-        return self.of_levels().filter(
-            tree=revision.tree_id,
-            is_active=True,
-            after__position__lt=revision.position,
-            revision__position__gte=revision.position,
-        )
-
 
 class Alert(models.Model):
     """One suspect commit and its findings.

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import Any
+from typing import Any, NamedTuple
 
 from webapp.alerts.queries.finding_at import FindingAt, findings_suspecting
 from webapp.alerts.queries.suspicion import Suspicion, suspicions_of_findings
@@ -15,8 +15,7 @@ from webapp.stats.changes import TOO_FEW, Analysis, At, Gate, Noise, Segment, ga
 NOT_ANALYSED = "Not analysed yet."
 
 
-@dataclass(frozen=True, slots=True)
-class Gated:
+class Gated(NamedTuple):
     """A finding first seen at the commit, its place among all that received it, and which commits
     it may have begun at.
     """
@@ -26,8 +25,7 @@ class Gated:
     suspicion: Suspicion
 
 
-@dataclass(frozen=True, slots=True)
-class Suspecting:
+class Suspecting(NamedTuple):
     """A finding that another revision showed first, of which the commit may be the cause."""
 
     finding: FindingAt

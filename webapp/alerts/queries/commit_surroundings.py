@@ -10,10 +10,16 @@ from webapp.results.models import Revision
 BESIDE = """
 SELECT ARRAY(SELECT alias.name FROM results_revisionalias AS alias
               WHERE alias.revision_id = %(id)s AND alias.name <> %(name)s ORDER BY alias.name),
-       EXISTS (SELECT FROM alerts_alert AS alert
-                 JOIN results_revision AS after ON after.id = alert.after_id
-                 JOIN results_revision AS last ON last.id = alert.revision_id
-                WHERE alert.tree_id = %(tree)s AND alert.is_active AND alert.kind = 'level'
+       (SELECT json_agg(json_build_array(alert.id, alert.state) ORDER BY alert.id)
+          FROM alerts_alert AS alert
+          JOIN results_revision AS after ON after.id = alert.after_id
+          JOIN results_revision AS last ON last.id = alert.revision_id
+         WHERE alert.tree_id = %(tree)s AND alert.is_active AND alert.kind = 'level'
+           AND after.position < %(at)s AND last.position >= %(at)s),
+       EXISTS (SELECT FROM alerts_agreement AS agreement
+                 JOIN results_revision AS after ON after.id = agreement.after_id
+                 JOIN results_revision AS last ON last.id = agreement.last_id
+                WHERE agreement.tree_id = %(tree)s
                   AND after.position < %(at)s AND last.position >= %(at)s),
        EXISTS (SELECT FROM events_labevent AS event
                  JOIN results_revision AS first ON first.id = event.first_id
@@ -38,13 +44,16 @@ SELECT ARRAY(SELECT alias.name FROM results_revisionalias AS alias
 
 
 class BesideCommit(NamedTuple):
-    """Other names of a commit, which kinds of rows name it, and how many runs it has: all of them,
-    those that are withdrawn or replaced, and the builds of the others. ``others``: findings
-    that are no change of level are seen at it. ``marked``: some run has marked samples.
+    """Other names of a commit, the number and the state of each active alert that suspects it,
+    which kinds of rows name it, and how many runs it has: all of them, those that are withdrawn or
+    replaced, and the builds of the others. ``agreeing``: it is among the commits of an `Agreement`,
+    shown or not. ``others``: findings that are no change of level are seen at it. ``marked``: some
+    run has marked samples.
     """
 
     aliases: Sequence[str]
-    alerts: bool
+    alerts: Sequence[tuple[int, str]] | None
+    agreeing: bool
     events: bool
     releases: bool
     bisects: bool

@@ -6,7 +6,7 @@ it. A commit is named, and with it its author, only when it holds at least 80 % 
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from webapp.alerts.models import Alert
 from webapp.alerts.queries.finding_at import FindingAt
@@ -23,8 +23,7 @@ INTERVAL = 0.95
 """What the suspects of a finding or an alert hold together."""
 
 
-@dataclass(frozen=True, slots=True)
-class Suspicion:
+class Suspicion(NamedTuple):
     """A change began after ``after``, at the latest in ``last``, with ``chance`` given that it is
     real. ``commits`` is how many are known; None where that is one and others may lie between.
     ``is_one_build``: it rests on one build a side, and names nobody's commit. ``is_slow``: it went
@@ -67,7 +66,7 @@ def suspicions_of(alerts: Iterable[Alert]) -> Mapping[int, Suspicion]:
     rows = list(alerts)
     narrowest = _narrowest(rows)
     found = {
-        row.pk: replace(_of_alert(row, narrowest.get(row.pk)), is_one_build=row.one_build)
+        row.pk: _of_alert(row, narrowest.get(row.pk))._replace(is_one_build=row.one_build)
         for row in rows
     }
     return _counted(found, bisected={row.pk for row in rows if _is_bisected(row)})
@@ -141,7 +140,7 @@ def _counted(
     ranges = list(dict.fromkeys(steps.values()))
     counts = dict(zip(ranges, Revision.objects.counts(ranges), strict=True))
     return {
-        pk: replace(one, commits=1 if pk in bisected else _commits(one, counts[steps[pk]]))
+        pk: one._replace(commits=1 if pk in bisected else _commits(one, counts[steps[pk]]))
         for pk, one in found.items()
     }
 

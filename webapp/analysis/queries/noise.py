@@ -1,8 +1,7 @@
 """What the history of a series says of its noise, as comparisons and pages use it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from webapp.analysis.models import SeriesAnalysis, SeriesSettings
 from webapp.results.models import Series
@@ -10,8 +9,7 @@ from webapp.stats.better import Better
 from webapp.stats.compare import BuildNoise
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesFacts:
+class SeriesFacts(NamedTuple):
     """How to judge one series: its direction, its margin, and its noise between builds.
 
     ``build_noise`` is None where the history does not tell it. Percentages are of the level.

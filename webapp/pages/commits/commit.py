@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 from webapp.accounts.services import is_triager
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import (
+    Agreeing,
     BesideCommit,
     Detected,
     FindingAt,
@@ -64,8 +65,7 @@ def page(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
     their runs are listed.
     """
     found = get_object_or_404(Tree, name=tree)
-    revisions = with_agreeing(Revision.objects.all(), around=True)
-    commit = revisions.named(tree=found, name=revision)
+    commit = Revision.objects.named(tree=found, name=revision)
     if commit is None:
         raise Http404(f"No revision {revision} is known in {tree}.")
     commit.tree = found
@@ -94,7 +94,7 @@ def _context(commit: Revision, part: str, *, ask_from: str) -> dict[str, object]
     return {
         "commit": commit,
         "headline": headline(detected, measured),
-        "agreeing": agreeing_of(commit),
+        "agreeing": _agreeing(commit) if beside.agreeing else None,
         "commit_source": commit.tree.source_of(commit.name, beside.aliases),
         **_named_by(commit, beside),
         "tables": tables(points, judged, begun, Surroundings(commit, ask_from, previous)),
@@ -118,6 +118,12 @@ def _context(commit: Revision, part: str, *, ask_from: str) -> dict[str, object]
     }
 
 
+def _agreeing(commit: Revision) -> Agreeing | None:
+    """What several series show together, with it among the commits in question."""
+    rows = Revision.objects.filter(pk=commit.pk).defer("message", "paths")
+    return agreeing_of(with_agreeing(rows, around=True).get())
+
+
 def _others(commit: Revision) -> list[Finding]:
     """What is seen at it beside changes of level: nothing of it is the commit's."""
     told = Finding.all_kinds.live().shown_alone().filter(revision=commit)
@@ -130,7 +136,7 @@ def _named_by(commit: Revision, beside: BesideCommit) -> dict[str, object]:
     """What else names it. Read only where there is any."""
     return {
         "aliases": beside.aliases,
-        "alerts": list(Alert.objects.of_revision(commit).order_by("pk")) if beside.alerts else [],
+        "alerts": [Alert(pk=pk, state=state) for pk, state in beside.alerts or ()],
         "events": list(LabEvent.objects.in_force().around(commit).named()) if beside.events else [],
         "releases": list(Release.objects.of_tree(commit.tree).filter(revision=commit))
         if beside.releases

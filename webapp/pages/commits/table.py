@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from html import escape
+from typing import NamedTuple
 
 from django.utils.safestring import SafeString, mark_safe
 
@@ -29,8 +30,7 @@ COLUMNS_MOST = 8
 """Modes beside each other; more of them are rows, where there are more modes than machines."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """One hardware in one mode: its point, and the verdict where there is a point before it.
 
     ``finding`` is what the detector says begins here, if anything.

@@ -38,7 +38,7 @@ from webapp.pages.compare import report as compare_report
 from webapp.pages.compare.evidence import evidence_of
 from webapp.pages.compare.groups import panels_of
 from webapp.pages.compare.rows import ORDERS, Drawing, Line, kind_of, lines_of, rows_html
-from webapp.pages.compare.titles import titles_of
+from webapp.pages.compare.titles import subject_of, titles_of
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.variants import variants_beside
 from webapp.results.models import Revision
