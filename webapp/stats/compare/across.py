@@ -3,8 +3,8 @@
 Cochran's Q takes standard errors for known, and calls equal changes different in 9 to 31 of 100
 cases where each was estimated from three units a side. The test of Alexander and Govern
 (1994) counts their degrees of freedom: each change's distance from the weighted mean, in standard
-errors, is Student's t; made a normal deviate, its squares sum to chi-squared. Five of a hundred
-equal ones are called different at most (`python -m benchmarks.worlds --only machines`).
+errors, is Student's t; made a normal deviate, its squares sum to chi-squared. At 5 %, five of a
+hundred equal ones are called different at most (`tests/stats/compare/test_across.py`).
 """
 
 from collections.abc import Sequence
