@@ -325,7 +325,7 @@ def test_the_number_of_queries_does_not_grow_with_cells(
         make.comparison(series, *pair)
         make.finding(series, *pair)
         make.run(pair[1], on=machine)
-    assert queries(page(pair[1])) == few <= 12
+    assert queries(page(pair[1])) == few <= 13
 
 
 def test_a_confirmed_change_is_told_as_level_against_level(
