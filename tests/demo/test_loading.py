@@ -81,7 +81,7 @@ class TestRealPath:
         assert not Series.objects.dirty().exists()
         assert Comparison.objects.exists()
         assert Revision.objects.get(name="r303643").author_name == "mjg"
-        assert Revision.objects.filter(subject__startswith="Planted").count() == 10
+        assert Revision.objects.filter(subject__startswith="Planted").count() == 11
         assert not Token.objects.usable().exists()
         assert User.objects.filter(username="demo", is_superuser=True).exists()
         assert "password" in said[-1]
