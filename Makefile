@@ -21,7 +21,7 @@ LAUNCHER = $(BIN)/python -m webapp.launcher
 WHERE = --port "$(PORT)" --bind "$(BIND)" --state "$(STATE)"
 STACK = $(LAUNCHER) up $(WHERE)
 
-.PHONY: help setup demo up service faults test long fuzz browser check format bench oracles lock clean
+.PHONY: help setup demo up service faults test long again fuzz browser check format bench oracles lock clean
 
 help:
 	@echo 'make demo    start everything with demonstration data   (PORT=8000 STATE=.run)'
@@ -70,6 +70,11 @@ test: $(STAMP) browser
 # archive, long simulations, and the rest of the matrices of which `make test` runs the first case.
 long: $(STAMP) browser
 	@$(PYTEST) -m long $(TESTS)
+
+# What failed in the last run, one after the other, up to the first that fails again. With nothing
+# failed (the run itself broke) this fails too.
+again: $(STAMP) browser
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -v -x --last-failed --last-failed-no-failures none
 
 # The tests marked `fuzz`, which `make test` runs with 200 cases a parser.
 fuzz: $(STAMP)
