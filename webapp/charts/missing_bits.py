@@ -1,6 +1,7 @@
 """What a bisect has still to learn, boot by boot, as an image made on the server. Pure."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import ceil
 
 from webapp.charts import svg
@@ -10,6 +11,8 @@ WIDTH, HEIGHT = 300.0, 132.0
 LEFT, RIGHT, TOP, BASE = 26.0, 290.0, 12.0, 112.0
 LINES = 3
 """Lines of the grid above zero."""
+LABEL = 74.0
+"""Pixels that the words at the end of the line take, with their distance from it."""
 
 
 def draw(steps: Sequence[tuple[int, float]]) -> str:
@@ -25,12 +28,26 @@ def draw(steps: Sequence[tuple[int, float]]) -> str:
         *(_boots(x, boots) for boots in (steps[0][0], last_boots)),
         svg.element("path", class_="lv", d="M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in along)),
         svg.element("circle", cx=at, cy=up, r=3.5, class_="at"),
-        svg.label(f"{last_bits:.1f} bits left", x=at - 8, y=max(up - 8, TOP), class_="tick end"),
+        svg.label(f"{last_bits:.1f} bits left", x=at - 8, y=_free(along), class_="tick end"),
         width=WIDTH,
         height=HEIGHT,
         described=f"{last_bits:.1f} bits left after {last_boots} boots",
         class_="bits",
     )
+
+
+def _free(along: Sequence[tuple[float, float]]) -> float:
+    """The baseline of the label at the end of the line: above what runs where it stands, or below
+    where there is no room above."""
+    start = along[-1][0] - LABEL
+    over = [up for at, up in along if at >= start]
+    over += [
+        up + (start - at) / (after - at) * (down - up)
+        for (at, up), (after, down) in pairwise(along)
+        if at < start < after
+    ]
+    above = min(over) - 8
+    return above if above >= TOP else max(over) + 16
 
 
 def _line(y: Scale, bits: int) -> list[str]:

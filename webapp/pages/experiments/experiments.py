@@ -25,7 +25,8 @@ PARTS = ("state", "tree", "hardware")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One experiment of the list: what its sides are called, and its machines."""
+    """One experiment of the list: what its sides are called, unless its question says so, and its
+    machines."""
 
     experiment: Experiment
     sides: str
@@ -56,7 +57,8 @@ def _line(experiment: Experiment) -> Line:
     own = titles_of([side.compared for side in sides])
     titles = [side.label or title for side, title in zip(sides, own, strict=True)]
     machines = dict.fromkeys(cell.hardware.shown_name for cell in experiment.cells.all())
-    return Line(experiment, " against ".join([", ".join(titles[1:]), titles[0]]), list(machines))
+    text = " against ".join([", ".join(titles[1:]), titles[0]])
+    return Line(experiment, "" if text == experiment.question else text, list(machines))
 
 
 @triager_required
