@@ -1,5 +1,6 @@
 """A against B as data."""
 
+from datetime import datetime
 from math import isfinite
 from typing import Any
 
@@ -55,6 +56,7 @@ class Ranges(Schema):
 
     a: str = Field(description="The base, for example freebsd-head:11.0±10")
     b: str = Field(description="What it is held to, for example freebsd-head:12.0..r309257")
+    asof: str = Field("", description="A time: runs that had been received by then")
 
 
 @router.get(
@@ -65,9 +67,7 @@ class Ranges(Schema):
 def compare(request: HttpRequest, sides: Query[Sides]) -> Any:
     """Rows are matched over the parts that every side leaves open."""
     options = BlockOptions.read(sides.dict(exclude={"a", "b", "asof"}))
-    moment = moment_of(sides.asof)
-    if sides.asof and moment is None:
-        raise SideError(f"asof={sides.asof[:40]!r} is no time: write 2026-01-31T12:00:00Z")
+    moment = _moment(sides.asof)
     table = compare_sides([Side.parse(text) for text in [sides.a, *sides.b]], moment)
     return {
         "sides": [str(side) for side in table.sides],
@@ -85,7 +85,7 @@ def compare(request: HttpRequest, sides: Query[Sides]) -> Any:
 )
 def ranges(request: HttpRequest, sides: Query[Ranges]) -> Any:
     """A row for each series that both ranges have; better and worse pass one gate over all rows."""
-    table = compare_written_ranges([sides.a, sides.b])
+    table = compare_written_ranges([sides.a, sides.b], _moment(sides.asof))
     return {
         "a": {"range": table.a.text, "first": table.a.first.name, "last": table.a.last.name},
         "b": {"range": table.b.text, "first": table.b.first.name, "last": table.b.last.name},
@@ -93,6 +93,14 @@ def ranges(request: HttpRequest, sides: Query[Ranges]) -> Any:
         "unmatched": table.unmatched,
         "rows": [_range_row(row) for row in table.rows],
     }
+
+
+def _moment(asof: str) -> datetime | None:
+    """Raises SideError for what is no time."""
+    moment = moment_of(asof)
+    if asof and moment is None:
+        raise SideError(f"asof={asof[:40]!r} is no time: write 2026-01-31T12:00:00Z")
+    return moment
 
 
 def _range_row(row: RangeRow) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from webapp.analysis.queries.options import (
     measured_options,
     newest_with_both,
 )
+from webapp.analysis.queries.range_values import RevisionRange
 from webapp.analysis.queries.ranges import (
     AROUND_MARKS,
     BETWEEN,
@@ -97,6 +98,7 @@ __all__ = [
     "Previous",
     "RangeRow",
     "RangeTable",
+    "RevisionRange",
     "SeriesFacts",
     "Side",
     "SideError",

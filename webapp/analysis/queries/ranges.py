@@ -7,25 +7,17 @@ sessions follow as in any side.
 """
 
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, groupby
-from statistics import fmean
+from datetime import datetime
 from urllib.parse import unquote
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import OuterRef
 
 from webapp.analysis.queries.named import revisions_of
-from webapp.analysis.queries.sides import (
-    MODE,
-    Side,
-    SideError,
-    free_parts,
-    matched_mode,
-    options_of,
-)
-from webapp.results.models import Measurement, ModeName, Point, Revision, Series, counted
+from webapp.analysis.queries.range_values import RevisionRange, measured, values_of
+from webapp.analysis.queries.sides import Side, SideError, free_parts, options_of
+from webapp.results.models import ModeName, Revision, Series
 from webapp.stats.better import is_gain
 from webapp.stats.defaults import MARGIN_PCT
 from webapp.stats.ranges import FEWEST, RangeChange, compare_ranges, verdicts
@@ -35,26 +27,16 @@ AROUND = re.compile(r"(?P<name>.+)(?:±|\+-)(?P<count>.*)", re.DOTALL)
 BETWEEN, AROUND_MARKS = "..", ("±", "+-")
 MOST_AROUND = 1000
 SIDES = 2
-Key = tuple[str, str, str]  # hardware, mode, metric
-
-
-@dataclass(frozen=True, slots=True)
-class RevisionRange:
-    """The revisions of a tree from ``first`` to ``last``, both included, as ``text`` names them."""
-
-    text: str
-    side: Side
-    first: Revision
-    last: Revision
 
 
 @dataclass(frozen=True, slots=True)
 class RangeRow:
-    """One series of ``b`` against that of ``a``; ``values`` are the means of the measured revisions
-    on either side, and ``change`` is None where these are too few. ``mode`` is the name by which
-    rows were matched, without the options that are compared.
+    """One series of ``b`` against ``base``, that of ``a``; ``values`` are the means of the measured
+    revisions on either side, and ``change`` is None where these are too few. ``mode`` is the name
+    by which rows were matched, without the options that are compared.
     """
 
+    base: Series
     series: Series
     mode: str
     change: RangeChange | None
@@ -103,8 +85,9 @@ def is_range(text: str) -> bool:
     return BETWEEN in kernel or AROUND.fullmatch(kernel.partition("~")[0]) is not None
 
 
-def compare_written_ranges(texts: Sequence[str]) -> RangeTable:
-    """Compare the second range with the first, a row for each series that both have.
+def compare_written_ranges(texts: Sequence[str], asof: datetime | None = None) -> RangeTable:
+    """Compare the second range with the first, a row for each series that both have; with ``asof``
+    from the runs that had been received by then.
 
     Raises:
         SideError: other than two ranges, a name that is not known, an end before its beginning,
@@ -112,14 +95,14 @@ def compare_written_ranges(texts: Sequence[str]) -> RangeTable:
     """
     if len(texts) != SIDES or not all(is_range(text) for text in texts):
         raise SideError(f"give two ranges, a and b, each written {WRITTEN}")
-    a, b = (_range(text) for text in texts)
+    a, b = (_range(text, asof) for text in texts)
     free_parts([a.side, b.side])
     _refuse_overlap(a, b)
     compared = options_of([a.side, b.side])
-    values = [_values(one, compared) for one in (a, b)]
+    values = [values_of(one, compared, asof) for one in (a, b)]
     matched = sorted(values[0].keys() & values[1].keys())
     pairs = [(values[0][key][1], values[1][key][1]) for key in matched]
-    series = [values[1][key][0] for key in matched]
+    bases, series = ([side[key][0] for key in matched] for side in values)
     changes = compare_ranges(pairs)
     gains = [
         one is not None and is_gain(one.pct, its.better)
@@ -127,15 +110,15 @@ def compare_written_ranges(texts: Sequence[str]) -> RangeTable:
     ]
     told = verdicts(changes, gains, MARGIN_PCT)
     rows = [
-        RangeRow(its, key[1] or its.mode.name, change, pair, verdict)
-        for key, its, change, pair, verdict in zip(
-            matched, series, changes, pairs, told, strict=True
+        RangeRow(base, its, key[1] or its.mode.name, change, pair, verdict)
+        for key, base, its, change, pair, verdict in zip(
+            matched, bases, series, changes, pairs, told, strict=True
         )
     ]
     return RangeTable(a, b, rows, len(values[0].keys() ^ values[1].keys()))
 
 
-def _range(text: str) -> RevisionRange:
+def _range(text: str, asof: datetime | None) -> RevisionRange:
     tree, _, rest = text.partition(":")
     kernel, *others = rest.split(":")
     written, tilde, variant = kernel.partition("~")
@@ -152,7 +135,7 @@ def _range(text: str) -> RevisionRange:
     found = revisions_of(sides)
     side = replace(sides[0], revision=unquote(written))
     if around:
-        first, last = _around(text, side, found[0], around["count"])
+        first, last = _around(text, side, found[0], around["count"], asof)
     else:
         first, last = found
     if first.position > last.position:
@@ -162,29 +145,21 @@ def _range(text: str) -> RevisionRange:
     return RevisionRange(text, side, first, last)
 
 
-def _around(text: str, side: Side, at: Revision, written: str) -> tuple[Revision, Revision]:
+def _around(
+    text: str, side: Side, at: Revision, written: str, asof: datetime | None
+) -> tuple[Revision, Revision]:
     """The revisions that end a range of so many measured ones to either side."""
     if not written.isdecimal() or not 1 <= int(written) <= MOST_AROUND:
         raise SideError(f"{text!r}: give 1 to {MOST_AROUND} revisions behind ±")
     count = int(written)
-    points = _points_of(side, OuterRef("pk"))
-    measured = (
-        Revision.objects.filter(Exists(points), tree=at.tree_id)
+    known = (
+        Revision.objects.filter(measured(side, OuterRef("pk"), asof), tree=at.tree_id)
         .placed()
         .only("name", "position", "tree_id")
     )
-    before = measured.filter(position__lt=at.position).order_by("-position")[:count]
-    after = measured.filter(position__gt=at.position).order_by("position")[:count]
+    before = known.filter(position__lt=at.position).order_by("-position")[:count]
+    after = known.filter(position__gt=at.position).order_by("position")[:count]
     return [at, *before][-1], [at, *after][-1]
-
-
-def _points_of(side: Side, revision: OuterRef) -> QuerySet[Point]:
-    """The points of its kernel at a revision."""
-    return Point.objects.filter(**_of_kernel(side), revision=revision)
-
-
-def _of_kernel(side: Side) -> dict[str, str | None]:
-    return {"series__variant__name": side.variant} if side.variant else {"series__variant": None}
 
 
 def _refuse_overlap(a: RevisionRange, b: RevisionRange) -> None:
@@ -204,71 +179,3 @@ def _are_apart(a: Side, b: Side) -> bool:
     if any(getattr(a, part) != getattr(b, part) for part in named):
         return True
     return bool(a.sessions and b.sessions) and not set(a.sessions) & set(b.sessions)
-
-
-def _values(one: RevisionRange, compared: Collection[str]) -> dict[Key, tuple[Series, list[float]]]:
-    """By what rows are matched over, the series and its mean at each revision, in order."""
-    rows = _of_sessions(one) if one.side.session else _of_points(one)
-    means: dict[int, list[float]] = defaultdict(list)
-    for pk, mean in rows:
-        means[pk].append(mean)
-    found: dict[Key, tuple[Series, list[float]]] = {}
-    for pk, series in Series.objects.named().in_bulk(list(means)).items():
-        mode = matched_mode(one.side, series.mode.parts, compared)
-        if mode is not None:
-            hardware = "" if one.side.hardware else series.hardware.name
-            key = (hardware, mode if one.side.is_open(MODE) else "", series.metric.name)
-            found[key] = series, means[pk]
-    if not found:
-        raise SideError(
-            f"nothing was measured in {one.text}, {one.first} to {one.last}: widen the range, for "
-            f"example {one.side.tree}:{one.first}±10, or leave hardware, mode, variant or session "
-            "open"
-        )
-    return found
-
-
-def _fixed(side: Side) -> dict[str, str | None]:
-    """What the side says of the series."""
-    named = {
-        "series__hardware__name": side.hardware,
-        "series__mode__name": "" if side.is_open(MODE) else side.mode,
-        "series__metric__name": side.metric,
-    }
-    return _of_kernel(side) | {field: name for field, name in named.items() if name}
-
-
-def _of_points(one: RevisionRange) -> Iterable[tuple[int, float]]:
-    """Series (id) and mean of each revision, along the tree, without those whose runs disagree."""
-    return (
-        Point.objects.that_agree()
-        .filter(**_fixed(one.side), series__tree=one.first.tree_id)
-        .filter(position__range=(one.first.position, one.last.position))
-        .order_by("series", "position")
-        .values_list("series", "mean")
-    )
-
-
-def _of_sessions(one: RevisionRange) -> Iterator[tuple[int, float]]:
-    """The same of the runs of some sessions. Runs that disagree are told apart by asking for one
-    session, unless that holds several.
-    """
-    beside = Point.objects.that_disagree().filter(
-        series=OuterRef("series"), revision=OuterRef("run__revision")
-    )
-    rows = (
-        Measurement.objects.counted()
-        .filter(**_fixed(one.side), series__tree=one.first.tree_id)
-        .filter(run__revision__position__range=(one.first.position, one.last.position))
-        .filter(run__session__in=one.side.sessions)
-        .annotate(disagrees=Exists(beside))
-        .order_by("series", "run__revision__position", "run__uuid")
-        .values_list(
-            "series", "run__revision", "disagrees", "samples", "boots", "left_out", named=True
-        )
-    )
-    for (series, _, disagrees), group in groupby(rows, key=lambda row: row[:3]):
-        counting = [counted(row.samples, row.boots, row.left_out)[0] for row in group]
-        samples = [samples for samples in counting if samples]
-        if samples and (not disagrees or len(samples) == 1):
-            yield series, fmean(chain.from_iterable(samples))

@@ -33,6 +33,7 @@ from webapp.charts import forest, forest_picture
 from webapp.charts.stack import Part, stacked
 from webapp.pages.compare import answer as compare_answer
 from webapp.pages.compare import pickers as compare_pickers
+from webapp.pages.compare import range_report
 from webapp.pages.compare import ranges as compare_ranges
 from webapp.pages.compare import report as compare_report
 from webapp.pages.compare.evidence import evidence_of
@@ -86,7 +87,10 @@ def page(request: HttpRequest) -> HttpResponse:
 def row(request: HttpRequest) -> HttpResponse:
     """The evidence of a comparison that has one row: what opens under it."""
     try:
-        sides = [Side.parse(text) for text in _texts(request)]
+        texts = _texts(request)
+        if any(is_range(text) for text in texts):
+            return compare_ranges.row(request, texts)
+        sides = [Side.parse(text) for text in texts]
         options = BlockOptions.read(request.GET.dict())
         table = compare_sides(sides, moment_of(request.GET.get("asof", "")))
     except SideError as error:
@@ -109,13 +113,13 @@ def suggestions(request: HttpRequest) -> HttpResponse:
 @require_safe
 def text(request: HttpRequest) -> HttpResponse:
     """The ministat block of every row, as plain text."""
-    return _report(request, (compare_report.as_text, compare_ranges.as_text), "text/plain")
+    return _report(request, (compare_report.as_text, range_report.as_text), "text/plain")
 
 
 @require_safe
 def markdown(request: HttpRequest) -> HttpResponse:
     """The comparison as a report in Markdown."""
-    writers = compare_report.as_markdown, compare_ranges.as_markdown
+    writers = compare_report.as_markdown, range_report.as_markdown
     return _report(request, writers, "text/markdown")
 
 
@@ -123,10 +127,13 @@ def drawing(request: HttpRequest) -> str:
     """The comparison as one picture: its answer, and the interval of each row, the proven ones
     first. Raises SideError for sides that cannot be read or found.
     """
-    sides = [Side.parse(text) for text in _texts(request)]
+    texts, asof = _texts(request), moment_of(request.GET.get("asof", ""))
+    if any(is_range(text) for text in texts):
+        return compare_ranges.drawing(texts, asof)
+    sides = [Side.parse(text) for text in texts]
     if len(sides) < FEWEST_SIDES:
         raise SideError("Two sides are needed: a=… and b=…")
-    table, _ = _tables(sides, moment_of(request.GET.get("asof", "")))
+    table, _ = _tables(sides, asof)
     lines = lines_of(compare_answer.cells_of(table))
     rows = [
         forest_picture.Row(
@@ -151,21 +158,19 @@ def _refused(reason: str, content_type: str = "text/plain; charset=utf-8") -> Ht
 
 def _report(
     request: HttpRequest,
-    writers: tuple[compare_report.Writer, compare_ranges.Writer],
+    writers: tuple[compare_report.Writer, range_report.Writer],
     content_type: str,
 ) -> HttpResponse:
     """What one of ``writers`` makes of sides, and the other of ranges of revisions."""
     content_type = f"{content_type}; charset=utf-8"
     of_sides, of_ranges = writers
-    texts = _texts(request)
+    texts, asof = _texts(request), moment_of(request.GET.get("asof", ""))
     try:
         options = BlockOptions.read(request.GET.dict())
         if any(is_range(text) for text in texts):
-            return HttpResponse(
-                of_ranges(compare_written_ranges(texts), options), content_type=content_type
-            )
-        sides = [Side.parse(text) for text in texts]
-        table = compare_sides(sides, moment_of(request.GET.get("asof", "")))
+            ranges = compare_written_ranges(texts, asof)
+            return HttpResponse(of_ranges(ranges, options), content_type=content_type)
+        table = compare_sides([Side.parse(text) for text in texts], asof)
     except SideError as error:
         return _refused(str(error), content_type)
     return HttpResponse(of_sides(table, options), content_type=content_type)

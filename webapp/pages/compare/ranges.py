@@ -1,121 +1,159 @@
-"""Release against release: two ranges of revisions by their levels, as page, Markdown or text."""
+"""Release against release: two ranges of revisions by their levels, on the compare page."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from datetime import datetime
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.urls import reverse
 
-from webapp.analysis.queries import BlockOptions, RangeRow, RangeTable, compare_written_ranges
-from webapp.charts.text import better_text, change_within, number
-from webapp.pages.compare.report import SIMULATED
-from webapp.pages.compare.titles import subject_of, titles_of
+from webapp.analysis.queries import (
+    FLAVOURS,
+    LEVELS,
+    BlockOptions,
+    RangeTable,
+    SideError,
+    compare_link,
+    compare_written_ranges,
+    moment_of,
+)
+from webapp.charts import forest, forest_picture
+from webapp.charts.stack import Part, stacked
+from webapp.pages.compare.range_report import GATED, headline, is_simulated, ordered
+from webapp.pages.compare.range_rows import (
+    Drawing,
+    evidence_of,
+    is_proven,
+    kind_of,
+    reach_of,
+    rows_html,
+)
+from webapp.pages.compare.titles import titles_of
 from webapp.pages.parts.links import with_query
-from webapp.stats.errors import TooFewSamplesError
-from webapp.stats.markdown import inline
+from webapp.stats.defaults import MARGIN_PCT
 
-Writer = Callable[[RangeTable, BlockOptions], str]
-TOO_FEW = "A range has fewer than 3 measured revisions: ministat refuses it."
+ROWS_AT_ONCE = 60
+"""Rows of either kind that a page begins with; the others come when they are asked for."""
 
-HEAD = (
-    "| mode | hardware | before | after | n | Δ % [95 %] | verdict |\n|---|---|--:|--:|--:|--:|---|"
-)
-GATED = (
-    "Better and worse pass one gate over all rows: on average at most 5 % of them are false. The "
-    "intervals count how builds scatter, and that neighbouring revisions may resemble one another."
-)
+ROWS_DRAWN = 40
+"""Rows of a picture."""
 
 
 def page(request: HttpRequest, texts: Sequence[str]) -> HttpResponse:
     """The table. Raises SideError for ranges that cannot be read, found or compared."""
-    table = compare_written_ranges(texts)
-    pairs = list(zip("ab", texts, strict=True))
+    asof = moment_of(request.GET.get("asof", ""))
+    table = compare_written_ranges(texts, asof)
+    more = [("asof", asof.isoformat())] if asof else []
+    drawing = _drawing(table, more)
+    evidence = ""
+    if len(table.rows) == 1:
+        evidence = _evidence(request, table, BlockOptions.read(request.GET.dict()))
     context = {
         "table": table,
+        "asof": asof,
         "headline": headline(table),
+        "boxes": list(zip("AB", (table.a, table.b), strict=True)),
         "gated": GATED,
-        "rows": [(row, _figures(row)) for row in _ordered(table.rows)],
-        "change_link": with_query(reverse("compare"), [*pairs, ("change", "1")]),
-        "markdown_link": with_query(reverse("compare_markdown"), pairs),
-        "text_link": with_query(reverse("compare_text"), pairs),
-        "data_link": with_query(reverse("api:compare_ranges"), pairs),
-        "swapped": with_query(reverse("compare"), list(zip("ab", reversed(texts), strict=True))),
-        "simulated": _is_simulated(table),
+        "definitions": forest.definitions(drawing.reach),
+        "axis": forest.axis(drawing.reach, less="muted:less", more="muted:more"),
+        "margin": MARGIN_PCT,
+        "simulated": is_simulated(table),
+        **_rows(table, drawing, evidence, most=len(table.rows) if "all" in request.GET else None),
+        **_links(texts, more),
     }
     return render(request, "pages/compare_ranges.html", context)
 
 
-def headline(table: RangeTable) -> str:
-    """``r1..r9 against r10..r20: 2 worse, 1 better, 5 equivalent``."""
-    told = ", ".join(f"{count} {verdict}" for verdict, count in table.counts.items() if count)
-    sides = [table.a.side, table.b.side]
-    subject = subject_of(sides, titles_of(sides))
-    return f"{subject}: {told or 'no series was measured in both'}"
-
-
-def as_markdown(table: RangeTable, _options: BlockOptions) -> str:
-    """The same as a report."""
-    lines = [_line(row) for row in _ordered(table.rows)]
-    ends = [f"- {inline(one.text)}: {one.first} to {one.last}" for one in (table.a, table.b)]
-    told = [GATED, *([SIMULATED] if _is_simulated(table) else [])]
-    parts = [f"# {inline(headline(table))}", "\n".join(ends), *told]
-    return "\n\n".join([*parts, "\n".join([HEAD, *lines])]) + "\n"
-
-
-def as_text(table: RangeTable, options: BlockOptions) -> str:
-    """The ministat block of every row, of the means of its revisions, under a line that names it.
-
-    ministat takes revisions for independent ones, and leaves none out: the verdict is not its.
+def row(request: HttpRequest, texts: Sequence[str]) -> HttpResponse:
+    """The evidence of a table of one row. Raises SideError where it has another number of rows, and
+    for ranges that cannot be read, found or compared.
     """
-    labels = titles_of([table.a.side, table.b.side])
-    blocks = [_block(row, labels, options) for row in _ordered(table.rows)]
-    head = [f"{SIMULATED}\n"] if _is_simulated(table) else []
-    return "\n".join([*head, *blocks, f"{headline(table)}\n"])
+    options = BlockOptions.read(request.GET.dict())
+    table = compare_written_ranges(texts, moment_of(request.GET.get("asof", "")))
+    if len(table.rows) != 1:
+        raise SideError(f"{len(table.rows)} rows: name hardware, mode and metric of one")
+    return HttpResponse(_evidence(request, table, options))
 
 
-def _block(row: RangeRow, labels: Sequence[str], options: BlockOptions) -> str:
-    metric, its = row.series.metric, _figures(row)
-    title = (
-        f"{row.mode} on {row.series.hardware.name} "
-        f"({metric.name}, {metric.unit}, {better_text(row.series.better)})"
+def drawing(texts: Sequence[str], asof: datetime | None) -> str:
+    """The comparison as one picture. Raises SideError as `page` does."""
+    table = compare_written_ranges(texts, asof)
+    lines = ordered(table.rows)
+    rows = [
+        forest_picture.Row(
+            name=f"{line.mode} · {line.series.hardware}",
+            percent=line.change.pct if line.change else None,
+            low=line.change.low_pct if line.change else None,
+            high=line.change.high_pct if line.change else None,
+            kind=kind_of(line),
+        )
+        for line in lines[:ROWS_DRAWN]
+    ]
+    answer = headline(table)
+    image = forest_picture.draw(reach_of(table.rows), rows, described=answer)
+    left = len(lines) - len(rows)
+    return stacked(answer, [Part(f"and {left} more rows" if left else "", image)])
+
+
+def _drawing(table: RangeTable, more: Sequence[tuple[str, str]]) -> Drawing:
+    return Drawing(
+        sides=(table.a.side, table.b.side),
+        reach=reach_of(table.rows),
+        with_metric=len({row.series.metric_id for row in table.rows}) > 1,
+        path=reverse("compare"),
+        fragment=reverse("compare_row"),
+        more=more,
     )
-    said = row.reason or f"{its['change']} %, {its['n']} revisions"
-    try:
-        text = options.render(list(zip(labels, row.values, strict=True)))
-    except TooFewSamplesError:
-        text = f"{TOO_FEW}\n"
-    return f"{title}\n{row.verdict}: {said}\n\n{text}"
 
 
-def _is_simulated(table: RangeTable) -> bool:
-    return any(row.series.hardware.lab.simulated for row in table.rows)
-
-
-def _ordered(rows: Sequence[RangeRow]) -> list[RangeRow]:
-    """What is proven first, the worst before the best."""
-    rank = {"worse": 0, "better": 1, "equivalent": 2, "cannot tell": 3}
-    return sorted(
-        rows, key=lambda row: (rank[row.verdict], -abs(row.change.pct) if row.change else 0)
-    )
-
-
-def _figures(row: RangeRow) -> dict[str, str]:
-    one = row.change
-    if one is None:
-        return {"before": "", "after": "", "n": f"{row.counts[0]} / {row.counts[1]}", "change": ""}
-    left_out = one.a.left_out + one.b.left_out
-    more = f", {left_out} left out" if left_out else ""
+def _rows(
+    table: RangeTable, drawing: Drawing, evidence: str, *, most: int | None
+) -> dict[str, object]:
+    """What is proven, and folded below it what is not; of each ``most`` rows."""
+    most = ROWS_AT_ONCE if most is None else most
+    rows = ordered(table.rows)
+    shown = [row for row in rows if is_proven(row)]
+    folded = [row for row in rows if not is_proven(row)]
+    told = [row.verdict for row in folded]
     return {
-        "before": number(one.a.level),
-        "after": number(one.b.level),
-        "n": f"{one.a.count} / {one.b.count}{more}",
-        "change": change_within(one.pct, one.low_pct, one.high_pct),
+        "shown": rows_html(shown[:most], drawing, evidence),
+        "shown_count": len(shown),
+        "folded": rows_html(folded[:most], drawing, evidence),
+        "folded_count": len(folded),
+        "folded_counts": [(one, told.count(one)) for one in dict.fromkeys(told)],
+        "left_out": max(len(shown) - most, 0) + max(len(folded) - most, 0),
     }
 
 
-def _line(row: RangeRow) -> str:
-    its = _figures(row)
-    named = inline(row.mode), inline(row.series.hardware.name)
-    verdict = f"{row.verdict}: {row.reason}" if row.reason else row.verdict
-    cells = [*named, its["before"], its["after"], its["n"], its["change"], verdict]
-    return f"| {' | '.join(cells)} |"
+def _links(texts: Sequence[str], more: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """The same comparison elsewhere."""
+    pairs = [*zip("ab", texts, strict=True), *more]
+    swapped = [*zip("ab", reversed(texts), strict=True), *more]
+    return {
+        "change_link": with_query(reverse("compare"), [*pairs, ("change", "1")]),
+        "markdown_link": with_query(reverse("compare_markdown"), pairs),
+        "text_link": with_query(reverse("compare_text"), pairs),
+        "svg_link": with_query(reverse("compare_svg"), pairs),
+        "png_link": with_query(reverse("compare_png"), pairs),
+        "data_link": with_query(reverse("api:compare_ranges"), pairs),
+        "all_link": with_query(reverse("compare"), [*pairs, ("all", "1")]),
+        "swapped": with_query(reverse("compare"), swapped),
+    }
+
+
+def _evidence(request: HttpRequest, table: RangeTable, options: BlockOptions) -> str:
+    evidence = evidence_of(table, options, titles_of([table.a.side, table.b.side]))
+    asof = request.GET.get("asof", "")
+    context = {
+        "evidence": evidence,
+        "alone": compare_link(*evidence.sides, more=[("asof", asof)] if asof else []),
+        "gated": GATED,
+        "options": options,
+        "flavours": FLAVOURS,
+        "levels": LEVELS,
+        "confidence": f"{options.confidence:g}",
+        "sides": [str(side) for side in evidence.sides],
+        "asof": asof,
+    }
+    return render_to_string("pages/_compare_range_evidence.html", context, request)

@@ -99,6 +99,26 @@ def rows_html(lines: Iterable[Line], drawing: Drawing, evidence: str = "") -> Sa
     return mark_safe("".join(rows))  # noqa: S308 (escaped below)
 
 
+def opening(
+    summary: str, pairs: Sequence[tuple[str, str]], path: str, fragment: str, evidence: str
+) -> str:
+    """A row that opens to its ``evidence``, open where that is at hand. Else it is fetched from
+    ``fragment``, and stands at ``path`` for who has no script, each with ``pairs`` as its query.
+    """
+    if evidence:
+        return (
+            f'<details class="compared" open><summary>{summary}</summary>'
+            f'<div class="evidence">{evidence}</div></details>'
+        )
+    query = escape(urlencode(pairs, safe=READABLE))
+    return (
+        f'<details class="compared"><summary>{summary}</summary>'
+        f'<div class="evidence" hx-get="{fragment}?{query}" '
+        'hx-trigger="toggle from:closest details once">'
+        f'<a href="{path}?{query}">This row alone, with its evidence</a></div></details>'
+    )
+
+
 def sides_of_row(sides: Sequence[Side], row: PointRow) -> list[Side]:
     """The sides that mean this row alone."""
     return [
@@ -152,20 +172,9 @@ def _row(line: Line, drawing: Drawing, evidence: str) -> str:
     summary = "".join(
         _pair(cell, drawing, is_first=number == 0) for number, cell in enumerate(line.cells)
     )
-    if evidence:
-        return (
-            f'<details class="compared" open><summary>{summary}</summary>'
-            f'<div class="evidence">{evidence}</div></details>'
-        )
     a, *others = map(str, sides_of_row(drawing.table.sides, line.row))
     pairs = [("a", a), *(("b", other) for other in others), *drawing.more]
-    query = escape(urlencode(pairs, safe=READABLE))
-    return (
-        f'<details class="compared"><summary>{summary}</summary>'
-        f'<div class="evidence" hx-get="{drawing.fragment}?{query}" '
-        'hx-trigger="toggle from:closest details once">'
-        f'<a href="{drawing.path}?{query}">This row alone, with its evidence</a></div></details>'
-    )
+    return opening(summary, pairs, drawing.path, drawing.fragment, evidence)
 
 
 def _pair(cell: Cell, drawing: Drawing, *, is_first: bool) -> str:

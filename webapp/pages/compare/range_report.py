@@ -1,0 +1,99 @@
+"""Two ranges of revisions as a report: Markdown, or the text of ministat."""
+
+from collections.abc import Callable, Sequence
+
+from webapp.analysis.queries import BlockOptions, RangeRow, RangeTable
+from webapp.charts.text import better_text, change_within, number
+from webapp.pages.compare.report import SIMULATED
+from webapp.pages.compare.titles import subject_of, titles_of
+from webapp.stats.errors import TooFewSamplesError
+from webapp.stats.markdown import inline
+
+Writer = Callable[[RangeTable, BlockOptions], str]
+TOO_FEW = "A range has fewer than 3 measured revisions: ministat refuses it."
+
+HEAD = (
+    "| mode | hardware | before | after | n | Δ % [95 %] | verdict |\n|---|---|--:|--:|--:|--:|---|"
+)
+GATED = (
+    "Better and worse pass one gate over all rows: on average at most 5 % of them are false. The "
+    "intervals count how builds scatter, and that neighbouring revisions may resemble one another."
+)
+
+
+def headline(table: RangeTable) -> str:
+    """``r1..r9 against r10..r20: 2 worse, 1 better, 5 equivalent``."""
+    told = ", ".join(f"{count} {verdict}" for verdict, count in table.counts.items() if count)
+    sides = [table.a.side, table.b.side]
+    subject = subject_of(sides, titles_of(sides))
+    return f"{subject}: {told or 'no series was measured in both'}"
+
+
+def as_markdown(table: RangeTable, _options: BlockOptions) -> str:
+    """The same as a report."""
+    lines = [_line(row) for row in ordered(table.rows)]
+    ends = [f"- {inline(one.text)}: {one.first} to {one.last}" for one in (table.a, table.b)]
+    told = [GATED, *([SIMULATED] if is_simulated(table) else [])]
+    parts = [f"# {inline(headline(table))}", "\n".join(ends), *told]
+    return "\n\n".join([*parts, "\n".join([HEAD, *lines])]) + "\n"
+
+
+def as_text(table: RangeTable, options: BlockOptions) -> str:
+    """The ministat block of every row, of the means of its revisions, under a line that names it.
+
+    ministat takes revisions for independent ones, and leaves none out: the verdict is not its.
+    """
+    labels = titles_of([table.a.side, table.b.side])
+    blocks = [_block(row, labels, options) for row in ordered(table.rows)]
+    head = [f"{SIMULATED}\n"] if is_simulated(table) else []
+    return "\n".join([*head, *blocks, f"{headline(table)}\n"])
+
+
+def _block(row: RangeRow, labels: Sequence[str], options: BlockOptions) -> str:
+    metric, its = row.series.metric, figures(row)
+    title = (
+        f"{row.mode} on {row.series.hardware.name} "
+        f"({metric.name}, {metric.unit}, {better_text(row.series.better)})"
+    )
+    said = row.reason or f"{its['change']} %, {its['n']} revisions"
+    try:
+        text = options.render(list(zip(labels, row.values, strict=True)))
+    except TooFewSamplesError:
+        text = f"{TOO_FEW}\n"
+    return f"{title}\n{row.verdict}: {said}\n\n{text}"
+
+
+def is_simulated(table: RangeTable) -> bool:
+    """Whether any row is of a machine that does not exist."""
+    return any(row.series.hardware.lab.simulated for row in table.rows)
+
+
+def ordered(rows: Sequence[RangeRow]) -> list[RangeRow]:
+    """What is proven first, the worst before the best."""
+    rank = {"worse": 0, "better": 1, "equivalent": 2, "cannot tell": 3}
+    return sorted(
+        rows, key=lambda row: (rank[row.verdict], -abs(row.change.pct) if row.change else 0)
+    )
+
+
+def figures(row: RangeRow) -> dict[str, str]:
+    """What a row says: levels ``before`` and ``after``, ``n``, ``change`` with its interval."""
+    one = row.change
+    if one is None:
+        return {"before": "", "after": "", "n": f"{row.counts[0]} / {row.counts[1]}", "change": ""}
+    left_out = one.a.left_out + one.b.left_out
+    more = f", {left_out} left out" if left_out else ""
+    return {
+        "before": number(one.a.level),
+        "after": number(one.b.level),
+        "n": f"{one.a.count} / {one.b.count}{more}",
+        "change": change_within(one.pct, one.low_pct, one.high_pct),
+    }
+
+
+def _line(row: RangeRow) -> str:
+    its = figures(row)
+    named = inline(row.mode), inline(row.series.hardware.name)
+    verdict = f"{row.verdict}: {row.reason}" if row.reason else row.verdict
+    cells = [*named, its["before"], its["after"], its["n"], its["change"], verdict]
+    return f"| {' | '.join(cells)} |"
