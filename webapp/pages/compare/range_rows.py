@@ -98,14 +98,12 @@ class RangeEvidence:
             return self.row.reason
         p = f"p = {change.p_value:.2g}" if change.p_value >= P_SHOWN else f"p < {P_SHOWN:g}"
         within = text.change_within(change.pct, change.low_pct, change.high_pct)
-        memory = (
-            f"Neighbouring revisions correlate by {change.memory:.2f}, which the interval counts"
-        )
+        memory = f"correlate by {change.memory:.2f}, which the interval counts"
         if change.memory < LEAST_MEMORY:
-            memory = "Neighbouring revisions do not resemble one another"
+            memory = "do not resemble one another"
         return (
             f"Level against level: {within} %; {p} with {change.freedom:.0f} degrees of freedom. "
-            + memory
+            f"Neighbouring revisions {memory}"
         )
 
     @property
