@@ -11,8 +11,13 @@ from html import escape
 from itertools import chain
 from statistics import median
 
+import numpy as np
+from numpy.typing import NDArray
+
 from webapp.charts.scale import Scale, ticks
 from webapp.charts.text import number, percent
+
+Array = NDArray[np.float64]
 
 HEIGHT = 112.0
 TOP, BASE = 12.0, 100.0
@@ -167,34 +172,34 @@ def _marks(lane: Lane, length: int) -> list[str]:
 
 
 def _whiskers(lane: Lane, length: int, y: Scale) -> list[str]:
-    # As coefficients: called some thousand times for a page, once for each point.
-    step, start = (1 - 2 * INSET) * UNITS / max(length - 1, 1), INSET * UNITS
-    low, per = y.low, (y.end - y.start) / (y.high - y.low)
-    lines = "".join(
-        [
-            f"M{start + step * index:.1f} {max(BASE + (bottom - low) * per, TOP):.1f}V{tip:.1f}"
-            for index, bottom, tip in zip(
-                lane.indices,
-                (max(bottom, low) for bottom in lane.lows),
-                (max(BASE + (top - low) * per, TOP) for top in lane.highs),
-                strict=True,
-            )
-        ]
-    )
-    return [f'<path class="wh" d="{lines}"/>']
+    lows, highs = np.asarray(lane.lows, float), np.asarray(lane.highs, float)
+    across = _columns(lane, length)
+    bottoms = np.maximum(_height(np.maximum(lows, y.low), y), TOP)
+    tips = np.maximum(_height(highs, y), TOP)
+    return [f'<path class="wh" d="{_written("M%.1f %.1fV%.1f", across, bottoms, tips)}"/>']
 
 
 def _points(lane: Lane, length: int, y: Scale) -> list[str]:
-    step, start = (1 - 2 * INSET) * UNITS / max(length - 1, 1), INSET * UNITS
-    low, per = y.low, (y.end - y.start) / (y.high - y.low)
-    dots = "".join(
-        [
-            f"M{start + step * index:.1f} {BASE + (mean - low) * per:.1f}h0"
-            for index, mean in zip(lane.indices, lane.means, strict=True)
-        ]
-    )
+    means = _height(np.asarray(lane.means, float), y)
+    dots = _written("M%.1f %.1fh0", _columns(lane, length), means)
     width = "4.4" if len(lane.means) <= 80 else "3.2"
     return [f'<path class="pt" stroke-width="{width}" d="{dots}"/>']
+
+
+def _columns(lane: Lane, length: int) -> Array:
+    """Where the points stand, in user units: `_x` of all of them."""
+    step = (1 - 2 * INSET) * UNITS / max(length - 1, 1)
+    return INSET * UNITS + step * np.asarray(lane.indices, float)
+
+
+def _height(values: Array, y: Scale) -> Array:
+    """Where values lie on the scale, in user units: ``y`` of all of them."""
+    return BASE + (values - y.low) * ((y.end - y.start) / (y.high - y.low))
+
+
+def _written(form: str, *columns: Array) -> str:
+    """``form`` once for each row of ``columns``: one formatting for thousands of numbers."""
+    return form * len(columns[0]) % tuple(np.column_stack(columns).ravel().tolist())
 
 
 def _levels(lane: Lane, length: int, y: Scale) -> list[str]:

@@ -2,7 +2,6 @@
 
 from django.contrib.auth import views as auth
 from django.urls import path
-from django.views.decorators.gzip import gzip_page
 
 from webapp.pages import pictures, search
 from webapp.pages.account import account
@@ -28,6 +27,7 @@ from webapp.pages.lab import (
 )
 from webapp.pages.mail import feeds, outbox, subscriptions, unsubscribe, webhooks
 from webapp.pages.overview import first_steps, lately, overview
+from webapp.pages.parts.compressed import gzip_page
 from webapp.pages.trends import trends
 
 urlpatterns = [

@@ -14,6 +14,7 @@ from webapp.alerts.queries.beside_alert import facts_beside
 from webapp.alerts.queries.commit_surroundings import BesideCommit, beside_commit
 from webapp.alerts.queries.dry_runs import DryRun, dry_run
 from webapp.alerts.queries.elsewhere import Elsewhere, machine_elsewhere
+from webapp.alerts.queries.events import events_of
 from webapp.alerts.queries.finding_at import FindingAt
 from webapp.alerts.queries.findings import (
     by_alert,
@@ -45,6 +46,7 @@ from webapp.alerts.queries.min_effects import DEFAULT, EffectInForce, MinEffects
 from webapp.alerts.queries.neighbours import Unmoved, beside
 from webapp.alerts.queries.noisy import noisiest
 from webapp.alerts.queries.quality import mail_quality, open_by_age, triage_quality
+from webapp.alerts.queries.rows import commits_between
 from webapp.alerts.queries.scopes import Scope, ScopeError
 from webapp.alerts.queries.sharper import SharperInterval, sharper_interval
 from webapp.alerts.queries.suspicion import (
@@ -86,9 +88,11 @@ __all__ = [
     "by_alert",
     "candidates_beside",
     "choices",
+    "commits_between",
     "counts",
     "detected_at",
     "dry_run",
+    "events_of",
     "facts_beside",
     "findings_of",
     "findings_on",

@@ -1,5 +1,6 @@
 """What a page of one alert says beside its findings, in one statement."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webapp.alerts.models import Alert
@@ -45,7 +46,19 @@ SELECT (SELECT min(id) FROM alerts_alert WHERE id > %(alert)s AND state = ANY(%(
                  JOIN results_point AS point ON point.series_id = finding.series_id
                   AND point.revision_id IN (finding.previous_id, finding.revision_id,
                                             finding.after_id, finding.last_id)
-                WHERE membership.alert_id = %(alert)s AND point.left_out IS NOT NULL)
+                WHERE membership.alert_id = %(alert)s AND point.left_out IS NOT NULL),
+       (SELECT md5(string_agg(concat_ws(' ', finding.id, finding.xmin, series.xmin, mode.xmin,
+                                        metric.xmin, tree.xmin, hardware.xmin, lab.xmin,
+                                        analysis.xmin), ',' ORDER BY finding.id))
+          FROM analysis_finding AS finding
+          JOIN results_series AS series ON series.id = finding.series_id
+          JOIN results_mode AS mode ON mode.id = series.mode_id
+          JOIN results_metric AS metric ON metric.id = series.metric_id
+          JOIN results_tree AS tree ON tree.id = series.tree_id
+          JOIN results_hardware AS hardware ON hardware.id = series.hardware_id
+          JOIN labs_lab AS lab ON lab.id = hardware.lab_id
+          LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
+         WHERE finding.id = ANY(%(drawn)s))
 """
 
 
@@ -57,7 +70,9 @@ class FactsBeside:
 
     What is not there need not be asked for: ``canaries`` among the series of its machines; anything
     ``recorded`` of a lab, or watched on its machines; ``bisects`` of it; samples that are
-    ``left_out`` beside its findings.
+    ``left_out`` beside its findings. ``stamp`` is another one whenever a row was written that the
+    cards of some findings are drawn from (``xmin`` is the transaction that did); of points, and of
+    the names of revisions, by the versions of their series.
     """
 
     previous: int | None
@@ -70,10 +85,11 @@ class FactsBeside:
     recorded: bool
     bisects: bool
     left_out: bool
+    stamp: str | None
 
 
-def facts_beside(alert: Alert) -> FactsBeside:
-    """What stands beside ``alert``."""
+def facts_beside(alert: Alert, *, drawn: Sequence[int] = ()) -> FactsBeside:
+    """What stands beside ``alert``; the stamp is of the findings (by id) that are ``drawn``."""
     parameters = {
         "alert": alert.pk,
         "open": list(Alert.OPEN),
@@ -82,5 +98,6 @@ def facts_beside(alert: Alert) -> FactsBeside:
         "tree": alert.tree_id,
         "since": alert.after.position,
         "until": alert.revision.position,
+        "drawn": list(drawn),
     }
     return FactsBeside(*rows_of(STATEMENT, parameters)[0])

@@ -61,8 +61,8 @@ def lab_hint(
     only = next(iter(machines.values())) if len(machines) == 1 else None
     many = only is not None and len({row.series_id for row in findings}) >= MANY
     others = list(_stayed(alert).exclude(hardware=only)) if many else []
-    chosen = _canaries(alert, machines) if canaries else Series.objects.none()
-    watched = {row.pk for row in chosen}
+    chosen = _canaries(alert, machines)
+    watched = {row.pk for row in chosen} if canaries else set()
     moved = list(chosen.filter(Exists(_overlapping(alert, Finding.PROVEN)))) if watched else []
     still = list(_stayed(alert).filter(pk__in=watched)) if watched else []
     smallest = _smallest([*others, *still]) if others or still else {}

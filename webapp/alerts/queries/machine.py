@@ -17,6 +17,8 @@ from webapp.labs.models import Lab
 from webapp.results.models import Hardware, ModeName
 from webapp.stats.better import Better
 
+# Aggregates take their rows in the order of the sorted subquery, the newest first. An order of
+# their own would sort them again for each: most of the statement's time.
 SERIES = """
 SELECT series.id, tree.id, tree.name, metric.name, metric.unit,
        COALESCE(NULLIF(series.own_better, ''), metric.better),
@@ -31,12 +33,9 @@ SELECT series.id, tree.id, tree.name, metric.name, metric.unit,
   JOIN results_metric AS metric ON metric.id = series.metric_id
   JOIN results_mode AS mode ON mode.id = series.mode_id
   JOIN LATERAL (
-        SELECT array_agg(point.position ORDER BY point.position) AS positions,
-               array_agg(point.mean ORDER BY point.position) AS means,
-               array_agg(point.minimum ORDER BY point.position) AS lows,
-               array_agg(point.maximum ORDER BY point.position) AS highs,
-               (array_agg(point.median ORDER BY point.position DESC))[1] AS median,
-               (array_agg(point.n ORDER BY point.position DESC))[1] AS n
+        SELECT array_agg(point.position) AS positions, array_agg(point.mean) AS means,
+               array_agg(point.minimum) AS lows, array_agg(point.maximum) AS highs,
+               (array_agg(point.median))[1] AS median, (array_agg(point.n))[1] AS n
           FROM (SELECT newest.position, newest.mean, newest.minimum, newest.maximum,
                        newest.median, newest.n
                   FROM results_point AS newest
@@ -78,6 +77,8 @@ SELECT revision.tree_id, revision.position, revision.name
 """
 
 # With it whether there is anything else to read: most machines have no events, canaries, variants.
+# The stamp is another one whenever a row about a series of the machine was written (its ``xmin`` is
+# the transaction that did), or a point of it, which raises the series' version.
 MACHINE = """
 SELECT hardware.*, lab.name AS lab_name, lab.simulated AS lab_simulated,
        (SELECT run.received_at FROM results_run AS run
@@ -99,7 +100,16 @@ SELECT hardware.*, lab.name AS lab_name, lab.simulated AS lab_simulated,
                 WHERE canary.hardware_id = hardware.id) AS has_canaries,
        EXISTS (SELECT FROM results_series AS series
                 WHERE series.hardware_id = hardware.id
-                  AND series.variant_id IS NOT NULL) AS has_variants
+                  AND series.variant_id IS NOT NULL) AS has_variants,
+       (SELECT md5(string_agg(concat_ws(' ', series.id, series.xmin, series.version, tree.xmin,
+                                        metric.xmin, mode.xmin, analysis.xmin),
+                              ',' ORDER BY series.id))
+          FROM results_series AS series
+          JOIN results_tree AS tree ON tree.id = series.tree_id
+          JOIN results_metric AS metric ON metric.id = series.metric_id
+          JOIN results_mode AS mode ON mode.id = series.mode_id
+          LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
+         WHERE series.hardware_id = hardware.id AND series.variant_id IS NULL) AS stamp
   FROM results_hardware AS hardware
   JOIN labs_lab AS lab ON lab.id = hardware.lab_id
  WHERE hardware.name = %s
@@ -110,13 +120,16 @@ FEW_REVISIONS = 2
 
 
 class MachineFound(NamedTuple):
-    """A machine, and whether there is any fact, event, canary or variant to be read of it."""
+    """A machine, whether there is any fact, event, canary or variant to be read of it, and the
+    ``stamp`` of what `series_on` gives: the same while its series, points and analyses are.
+    """
 
     hardware: Hardware
     facts: bool
     events: bool
     canaries: bool
     variants: bool
+    stamp: str
 
 
 class SeriesOnMachine(NamedTuple):
@@ -191,7 +204,8 @@ def machine_named(name: str) -> MachineFound | None:
     for machine in Hardware.objects.raw(MACHINE, [name]):
         told = vars(machine)
         machine.lab = Lab(pk=machine.lab_id, name=told["lab_name"], simulated=told["lab_simulated"])
-        return MachineFound(machine, *(told[f"has_{what}"] for what in MachineFound._fields[1:]))
+        has = (told[f"has_{what}"] for what in ("facts", "events", "canaries", "variants"))
+        return MachineFound._make((machine, *has, told["stamp"] or ""))
     return None
 
 
@@ -205,7 +219,8 @@ def series_on(hardware: int, *, window: int) -> list[SeriesOnMachine]:
             (
                 *row[:8],
                 ModeName.of(row[8], row[9], row[10]),
-                *row[11:17],
+                *(newest[::-1] for newest in row[11:15]),
+                *row[15:17],
                 json.loads(row[17]) if row[17] else {},
             )
         )

@@ -23,6 +23,13 @@ REVISION_NAMES = (*REVISION, "subject")
 REVISIONS = f"SELECT {', '.join(REVISION_NAMES)} FROM results_revision WHERE id = ANY(%s)"  # noqa: S608
 
 
+BETWEEN = f"""
+SELECT {", ".join(REVISION_NAMES)} FROM results_revision
+ WHERE tree_id = %s AND position > %s AND position < %s
+ ORDER BY position LIMIT %s
+"""  # noqa: S608 (names of columns; no value of a request is in this text)
+
+
 def rows_of(
     statement: str, parameters: Sequence[Any] | Mapping[str, Any] = ()
 ) -> list[tuple[Any, ...]]:
@@ -38,6 +45,12 @@ def revisions_of(ids: Iterable[int | None]) -> dict[int, Revision]:
     if not wanted:
         return {}
     return {row[0]: revision_from(row) for row in rows_of(REVISIONS, [wanted])}
+
+
+def commits_between(earlier: Revision, later: Revision, *, most: int) -> list[Revision]:
+    """The first ``most`` revisions strictly between two of one tree; one statement."""
+    ends = [earlier.tree_id, earlier.position, later.position]
+    return [revision_from(row) for row in rows_of(BETWEEN, [*ends, most])]
 
 
 def revision_from(row: Sequence[Any]) -> Revision:

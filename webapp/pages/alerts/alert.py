@@ -8,7 +8,9 @@ from statistics import fmean
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
 from django.utils.dateparse import parse_datetime
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import is_naive, make_aware
 from django.views.decorators.http import require_POST, require_safe
 
@@ -21,6 +23,7 @@ from webapp.alerts.queries import (
     Surroundings,
     beside,
     candidates_beside,
+    events_of,
     facts_beside,
     lab_hint,
     left_out_beside,
@@ -43,9 +46,14 @@ from webapp.pages.alerts.suspects import suspects_of
 from webapp.pages.alerts.texts import beside_worst, headline, how_sure, state_note
 from webapp.pages.bisects.lines import BisectLine, lines_of
 from webapp.pages.parts.job_offers import Offers, offers_at_alert
+from webapp.pages.parts.kept import Kept
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.numbers import NUMBER_MAX, read_number
 from webapp.results.models import Hardware
+
+CARDS_DRAWN: Kept[SafeString] = Kept(most=64, seconds=60.0)
+"""Drawn cards of alerts: many people open the same ones. What changes without a sign of it in the
+key, the name of a revision, is told late by a minute at most."""
 
 TOO_FEW = "A side has fewer than 3 samples: ministat refuses it."
 
@@ -66,11 +74,10 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
 def _context(request: HttpRequest, one: Listed) -> dict[str, object]:
     alert, findings = one.alert, one.members.findings
     can_act = is_triager(request.user)
-    events = list(alert.events.select_related("actor"))
+    events = events_of(alert)
     asof = _moment(request.GET.get("asof", ""))
     show = request.GET.get("show", "")
-    near = surroundings_of(findings[:CARDS], whiskers=findings[:CARDS])
-    facts = facts_beside(alert)
+    facts = facts_beside(alert, drawn=[row.pk for row in findings[:CARDS]])
     return {
         "one": one,
         "alert": alert,
@@ -80,7 +87,7 @@ def _context(request: HttpRequest, one: Listed) -> dict[str, object]:
         "state_note": state_note(alert),
         "acknowledged_by": one.taken_by,
         "only": _only_machine(findings),
-        "cards": cards_of(findings[:CARDS], near, narrow=NARROW),
+        "cards": _cards(alert, findings[:CARDS], facts.stamp),
         "undrawn": max(len(findings) - CARDS, 0),
         "together": sharper_interval(findings),
         "one_build": one_build_lines(one.members.worst) if one.members.worst else (),
@@ -101,6 +108,20 @@ def _context(request: HttpRequest, one: Listed) -> dict[str, object]:
         "simulated": any(row.series.hardware.lab.simulated for row in findings),
         **_section(show, one, can_act=can_act),
     }
+
+
+def _cards(alert: Alert, findings: Sequence[Finding], stamp: str | None) -> SafeString:
+    """The cards of ``findings``, as HTML."""
+    key = (alert.pk, stamp, tuple(row.pk for row in findings))
+    return CARDS_DRAWN.get(key, lambda: _drawn(alert, findings))
+
+
+def _drawn(alert: Alert, findings: Sequence[Finding]) -> SafeString:
+    cards = cards_of(findings, surroundings_of(findings, whiskers=findings), narrow=NARROW)
+    written = (
+        render_to_string("pages/_alert_card.html", {"card": card, "alert": alert}) for card in cards
+    )
+    return mark_safe("".join(written))  # noqa: S308 (what templates wrote)
 
 
 def _bisects(alert: Alert) -> list[BisectLine]:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from django.urls import reverse
 
 from webapp.alerts.models import Alert
-from webapp.alerts.queries import Listed
+from webapp.alerts.queries import Listed, commits_between
 from webapp.analysis.models import Finding
 from webapp.pages.alerts.texts import sure
 from webapp.pages.parts.source_links import source_url
@@ -132,12 +132,12 @@ def _bar(alert: Alert, name: str, probability: float, known: Revision | None, *,
 
 
 def _shown(alert: Alert) -> tuple[list[Revision], int]:
-    between = Revision.objects.between(alert.after, alert.revision).defer("message", "paths")
-    first = list(between[: LISTED + 1])
+    first = commits_between(alert.after, alert.revision, most=LISTED + 1)
     found = [*first[:LISTED], alert.revision]
     if alert.likeliest not in found:
         found.insert(-1, alert.likeliest)
     for revision in found:
         revision.tree = alert.tree
-    is_whole = len(first) <= LISTED
-    return found, 0 if is_whole else between.count() - len(found) + 1
+    if len(first) <= LISTED:
+        return found, 0
+    return found, Revision.objects.between(alert.after, alert.revision).count() - len(found) + 1

@@ -18,14 +18,13 @@ NAMED = ("tree", "revision", "after", "likeliest")
 
 
 @dataclass(frozen=True, slots=True)
-class AlertHere:
-    """An open alert: the weightiest finding that it holds on this machine, in ``series``, and how
-    many others it holds here.
+class AlertOnMachine:
+    """What an alert (by number) holds on this machine: its weightiest finding here, in which mode,
+    and how many others.
     """
 
-    alert: Alert
-    suspicion: Suspicion
-    series: SeriesOnMachine
+    alert: int
+    mode: str
     worst: FindingOnMachine
     others: int
 
@@ -35,30 +34,48 @@ class AlertHere:
         return self.worst.state == Finding.State.ONE_BUILD
 
 
-def open_here(
+@dataclass(frozen=True, slots=True)
+class AlertHere:
+    """An open alert, whom it suspects, and what it holds ``here``."""
+
+    alert: Alert
+    suspicion: Suspicion
+    here: AlertOnMachine
+
+
+def alerts_on(
     series: Sequence[SeriesOnMachine], findings: Mapping[int, Sequence[FindingOnMachine]]
-) -> list[AlertHere]:
+) -> list[AlertOnMachine]:
     """The open alerts with a loss on the machine, the largest loss first, then those with gains
-    alone; at most `ALERTS_SHOWN`. Three queries where there is any.
+    alone; at most `ALERTS_SHOWN`.
     """
-    held: dict[int, list[tuple[FindingOnMachine, SeriesOnMachine]]] = defaultdict(list)
+    members: dict[int, list[tuple[FindingOnMachine, SeriesOnMachine]]] = defaultdict(list)
     for one in series:
         for row in findings.get(one.pk, ()):
             if row.alert is not None and row.is_open and row.state in Finding.ALERTED:
-                held[row.alert].append((row, one))
-    ranked = {pk: sorted(its, key=lambda pair: _weight(pair[0])) for pk, its in held.items()}
+                members[row.alert].append((row, one))
+    ranked = {pk: sorted(its, key=lambda pair: _weight(pair[0])) for pk, its in members.items()}
     wanted = sorted(ranked, key=lambda pk: (*_weight(ranked[pk][0][0]), -pk))[:ALERTS_SHOWN]
-    if not wanted:
+    return [
+        AlertOnMachine(pk, mode=its[0][1].mode, worst=its[0][0], others=len(its) - 1)
+        for pk, its in ((pk, ranked[pk]) for pk in wanted)
+    ]
+
+
+def open_here(listed: Sequence[AlertOnMachine]) -> list[AlertHere]:
+    """The alerts that are ``listed``, with their suspects. Three queries where there is any."""
+    if not listed:
         return []
-    found = Alert.objects.filter(pk__in=wanted).select_related(*NAMED)
+    found = Alert.objects.filter(pk__in=[one.alert for one in listed]).select_related(*NAMED)
     alerts = {row.pk: row for row in found}
     suspicions = suspicions_of(alerts.values())
+    for pk, alert in alerts.items():
+        if (commit := suspicions[pk].commit) is not None:
+            commit.tree = alert.tree  # its address names it
     return [
-        AlertHere(
-            alerts[pk], suspicions[pk], ranked[pk][0][1], ranked[pk][0][0], len(ranked[pk]) - 1
-        )
-        for pk in wanted
-        if pk in alerts
+        AlertHere(alerts[one.alert], suspicions[one.alert], one)
+        for one in listed
+        if one.alert in alerts
     ]
 
 

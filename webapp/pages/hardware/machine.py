@@ -1,19 +1,21 @@
 """`/hardware/<name>/`: one machine, what it measures, and what changed on it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.services import signed_in_required, signed_in_user
 from webapp.alerts.queries import (
     FindingOnMachine,
     MachineFound,
-    SeriesOnMachine,
     findings_on,
     machine_named,
     names_at,
@@ -23,12 +25,13 @@ from webapp.analysis.models import Finding
 from webapp.events.models import Canary, LabEvent
 from webapp.notifications.models import Subscription
 from webapp.notifications.services import NameTaken, save_subscription
-from webapp.pages.hardware.alerts import open_here
+from webapp.pages.hardware.alerts import AlertOnMachine, alerts_on, open_here
 from webapp.pages.hardware.canaries import CanaryLine, canary_lines
-from webapp.pages.hardware.knobs import knobs_of
+from webapp.pages.hardware.knobs import Knob, knobs_of
 from webapp.pages.hardware.lanes import label_positions, lanes_of, panels
 from webapp.pages.hardware.lead import lead
 from webapp.pages.hardware.rows import rows_of, sweeps_of
+from webapp.pages.parts.kept import Kept
 from webapp.pages.parts.variants import variants_on
 from webapp.results.models import Hardware, HardwareFact
 
@@ -40,6 +43,29 @@ FORMER_SHOWN = 20
 NAME_MAX = 100
 """Of a subscription."""
 
+Marks = Mapping[str, tuple[tuple[int, str], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What a machine's page shows of its series, most of it as HTML. ``together`` is the address of
+    the first panel's modes in one chart.
+    """
+
+    has_series: bool
+    has_found: bool
+    lead: SafeString
+    lanes: SafeString
+    rows: SafeString
+    together: str
+    alerts: Sequence[AlertOnMachine]
+    knobs: Sequence[Knob]
+
+
+DRAWN: Kept[Drawn] = Kept(most=32, seconds=60.0)
+"""A machine's series change with an upload and else stay. What changes without a sign of it in the
+key, the name of a revision or the number of its place, is told late by a minute at most."""
+
 
 @require_safe
 def page(request: HttpRequest, name: str) -> HttpResponse:
@@ -49,20 +75,21 @@ def page(request: HttpRequest, name: str) -> HttpResponse:
         raise Http404(f"No machine {name} is known.")
     machine = found.hardware
     asked = request.GET.get("q", "").replace("\0", "")[:200]
-    series = series_on(machine.pk, window=REVISIONS_SHOWN)
-    rows = findings_on(machine.pk) if series else []
+    rows = findings_on(machine.pk) if found.stamp else []
     events = _events(found)
+    marks = _marks(events)
+    shown = DRAWN.get(
+        (machine.pk, machine.name, found.stamp, asked, tuple(rows), tuple(marks.items())),
+        lambda: _drawn(machine, rows, marks, asked),
+    )
     context = {
         "machine": machine,
         "asked": asked,
-        "has_series": bool(series),
-        "series_count": len(series),
-        "shown": REVISIONS_SHOWN,
+        "drawn": shown,
+        "alerts": open_here(shown.alerts),
         "variants": variants_on(machine) if found.variants else [],
-        "knobs": knobs_of(machine.name, [one.parts for one in series]),
         "events": events,
         "canaries": _canaries(found),
-        **_series_parts(machine, series, rows, events, asked),
         **_facts(found),
     }
     return render(request, "pages/machine.html", context)
@@ -91,43 +118,48 @@ def _by_series(findings: Iterable[FindingOnMachine]) -> dict[int, list[FindingOn
     return found
 
 
-def _series_parts(
-    machine: Hardware,
-    series: Sequence[SeriesOnMachine],
-    rows: Sequence[FindingOnMachine],
-    events: Sequence[LabEvent],
-    asked: str,
-) -> dict[str, object]:
+def _drawn(machine: Hardware, rows: Sequence[FindingOnMachine], marks: Marks, asked: str) -> Drawn:
     """The lanes, sweeps and rows, and the sentence above them: of changes of level and slow ones.
     Open alerts are of every kind.
     """
+    series = series_on(machine.pk, window=REVISIONS_SHOWN)
     findings = _by_series(one for one in rows if one.kind != Finding.Kind.EXCURSION)
     wanted = [one for one in series if _contains(one.mode, asked)]
     drawn, rest = lanes_of(wanted, findings)
     newest = [(one.tree_id, one.positions[-1]) for one in rest]
     names = names_at([*label_positions(drawn), *dict.fromkeys(newest)])
     sweeps, ones = sweeps_of(rest, names, machine.name)
-    return {
-        "lead": lead(series, findings),
-        "alerts": open_here(series, _by_series(rows)),
-        "panels": panels(drawn, findings, names, _marks(events), machine.name),
+    lanes = panels(drawn, findings, names, marks, machine.name)
+    below = {
         "sweeps": sweeps,
         "rows": rows_of(ones, names, machine.name, folded=not asked),
         "few": not any(one.has_history for one in ones),
     }
+    return Drawn(
+        has_series=bool(series),
+        has_found=bool(lanes or sweeps or ones),
+        lead=render_to_string("pages/_machine_lead.html", {"lead": lead(series, findings)}),
+        lanes=render_to_string(
+            "pages/_machine_lanes.html", {"panels": lanes, "shown": REVISIONS_SHOWN}
+        ),
+        rows=render_to_string("pages/_machine_rows.html", below),
+        together=lanes[0].together if lanes else "",
+        alerts=alerts_on(series, _by_series(rows)),
+        knobs=knobs_of(machine.name, [one.parts for one in series]),
+    )
 
 
 def _contains(mode: str, asked: str) -> bool:
     return all(word in mode.lower() for word in asked.lower().split())
 
 
-def _marks(events: Iterable[LabEvent]) -> dict[str, list[tuple[int, str]]]:
+def _marks(events: Iterable[LabEvent]) -> Marks:
     """What is drawn along trees (by name): events that name the revision at which they show."""
     found: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for one in events:
         if one.first is not None:
             found[one.first.tree.name].append((one.first.position - 1, f"lab: {one.label}"))
-    return found
+    return {tree: tuple(its) for tree, its in found.items()}
 
 
 def _events(found: MachineFound) -> list[LabEvent]:

@@ -61,9 +61,13 @@ PILLS = {
 def page_links(context: Context) -> SafeString:
     """The links of the bar with the one of this page marked: side by side, the rarer ones under
     *More*; all in one menu where the window is narrow."""
-    path = _path(context)
     first, more = _addresses(PAGES), _addresses(MORE)
-    here = _here(path, [*first, *more])
+    return _bar(first, more, _here(_path(context), [*first, *more]))
+
+
+@cache
+def _bar(first: tuple[Link, ...], more: tuple[Link, ...], here: str) -> SafeString:
+    """There are no more of them than pages in the bar: ``here`` is one of the links, or none."""
     return format_html(
         "{}{}{}",
         format_html_join(
