@@ -6,6 +6,7 @@ from math import floor
 from webapp.stats.bisection import ending, explain
 from webapp.stats.bisection.case import Case, Decision, Measure, State
 from webapp.stats.bisection.plan import Purpose
+from webapp.stats.bisection.remainder import SHARE
 from webapp.stats.bisection.second import second_boots
 
 CONFIRMING_BOOTS = 3
@@ -46,15 +47,23 @@ def confirming(case: Case, pair: Pair) -> Decision:
             text = explain.second(case.plan, case.now)
             return case.go_on(State.CONFIRMING, second, text)
         text = explain.single(case.plan, case.now, len(made))
-        if ending.is_first_of_several(case.now):
-            text += explain.first_of_several(case.now)
-        return case.done(ending.single(case.now, text))
+        return case.done(ending.single(case.plan, case.now, text + _others(case)))
     actions = _boots(case, pair, made, short)
     if not actions and not case.pending:
         text = explain.unconfirmed(case.plan, case.now, case.stop)
         wide = ending.WIDE_SET_MASS
         return case.done(ending.stopped(case.now, text, bits=0.0, saturated=True, mass=wide))
     return case.go_on(State.CONFIRMING, actions, explain.confirming(case.plan, case.now))
+
+
+def _others(case: Case) -> str:
+    """What is said of other commits that may contribute; begins with a space."""
+    if ending.is_first_of_several(case.plan, case.now):
+        return explain.first_of_several(case.plan, case.now)
+    other = ending.other_change(case.now)
+    if other is not None and other <= SHARE * abs(case.plan.effect):
+        return ""
+    return explain.not_ruled_out(other)
 
 
 def builds_needed(case: Case) -> int:
@@ -64,8 +73,8 @@ def builds_needed(case: Case) -> int:
     """
     step = max(abs(case.now.effect), 1e-12)
     needed = floor((BUILD_MARGIN * case.now.build_sd / (step / 2)) ** 2) + 1
-    may_scatter = case.now.build_sd >= ending.MAY_SCATTER * step
-    return max(needed, 2) if case.plan.can_rebuild and may_scatter else needed
+    scatters = ending.may_scatter(case.now)
+    return max(needed, 2) if case.plan.can_rebuild and scatters else needed
 
 
 def _too_noisy(case: Case) -> Decision:

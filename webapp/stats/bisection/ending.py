@@ -7,7 +7,9 @@ from math import ceil
 import numpy as np
 
 from webapp.stats.bisection.outside import Outside
+from webapp.stats.bisection.plan import Plan
 from webapp.stats.bisection.posterior import Posterior
+from webapp.stats.bisection.remainder import BOUND
 
 SET_MASS = 0.95
 """What a set of candidates that cannot be excluded holds of the probability of a step."""
@@ -20,11 +22,20 @@ STEP_MASS = 0.95
 
 
 SEVERAL, SEVERAL_BUILDS = 0.12, 0.2
-"""Chance of two steps from which a name is called the first of several; the second where builds
-may scatter (`MAY_SCATTER`), because then a level of its own is often a build's luck."""
+"""Chance of two steps from which a name is called the first of several where a second one of half
+the alerted step cannot be tested (`is_sharp`); the second where builds may scatter
+(`MAY_SCATTER`), because then a level of its own is often a build's luck."""
 
 MAY_SCATTER = 0.1
 """Scatter of builds, over the step, from which a difference may be that of two builds."""
+
+MOVED = 0.5
+"""Chance that the machine did not stay as it was, from which levels are not compared across it."""
+
+SHARP, SHARP_BUILDS = 0.5, 0.2
+"""Scatter of boots and of builds, over the step, up to which a second one can be tested with some
+dozen boots. A second step looks like builds that scatter until it is found: so not `MAY_SCATTER`.
+"""
 
 
 class Kind(StrEnum):
@@ -47,8 +58,9 @@ class Outcome:
     ``probability`` that this is the truth: of the candidate, of the set, of two steps or of none.
     ``second``: for two steps the candidates of the second one. ``more_boots``: about how many
     would be needed, None where boots alone would not tell. ``several``: a single commit is the
-    first of several. ``outside``: on which side of the range the step lies instead. ``text``: why,
-    as a sentence.
+    first of several. ``other``: of a single one that is not, the size of another change, log
+    percent of either sign, below which there is none at 95 %; None where the machine moved.
+    ``outside``: on which side of the range the step lies instead. ``text``: why, as a sentence.
     """
 
     kind: Kind
@@ -58,6 +70,7 @@ class Outcome:
     second: tuple[int, ...] = ()
     more_boots: int | None = None
     several: bool = False
+    other: float | None = None
     outside: Outside | None = None
 
 
@@ -82,21 +95,43 @@ def set_probability(now: Posterior, candidates: tuple[int, ...]) -> float:
     return float(now.candidates[np.array(candidates, np.intp) - 1].sum()) if candidates else 0.0
 
 
-def single(now: Posterior, text: str) -> Outcome:
+def single(plan: Plan, now: Posterior, text: str) -> Outcome:
     """One commit is named."""
-    chance = float(now.candidates[now.top - 1])
-    return Outcome(Kind.SINGLE, (now.top,), chance, text, several=is_first_of_several(now))
+    chance, several = float(now.candidates[now.top - 1]), is_first_of_several(plan, now)
+    other = None if several else other_change(now)
+    return Outcome(Kind.SINGLE, (now.top,), chance, text, several=several, other=other)
 
 
-def is_first_of_several(now: Posterior) -> bool:
-    """Whether one commit alone hardly explains all that was measured."""
-    return now.two >= several_from(now)
+def is_first_of_several(plan: Plan, now: Posterior) -> bool:
+    """Whether one commit alone hardly explains all that was measured.
+
+    A test that boots ran out for is decided by the sign of its log likelihood ratio, unless what
+    is left may be the luck of builds.
+    """
+    if not is_sharp(plan, now):
+        return now.two >= several_from(now)
+    return now.rest.ratio >= (BOUND if may_scatter(now) else 0.0)
+
+
+def is_sharp(plan: Plan, now: Posterior) -> bool:
+    """Whether boots and builds scatter little enough to test a second step of half the first."""
+    is_steady = now.build_sd <= SHARP_BUILDS * abs(now.effect)
+    return is_steady and now.boot_sd <= SHARP * abs(plan.effect)
+
+
+def may_scatter(now: Posterior) -> bool:
+    """Whether a difference may be that of two builds."""
+    return now.build_sd >= MAY_SCATTER * abs(now.effect)
+
+
+def other_change(now: Posterior) -> float | None:
+    """How large another change can still be, log percent; None where the machine moved."""
+    return None if now.lab.unsteady >= MOVED else now.rest.sizes.largest()
 
 
 def several_from(now: Posterior) -> float:
     """The chance of two steps from which that is said."""
-    may_scatter = now.build_sd >= MAY_SCATTER * abs(now.effect)
-    return SEVERAL_BUILDS if may_scatter else SEVERAL
+    return SEVERAL_BUILDS if may_scatter(now) else SEVERAL
 
 
 def suspected(now: Posterior, text: str) -> Outcome:

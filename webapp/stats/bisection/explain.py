@@ -2,10 +2,12 @@
 
 from math import expm1
 
+from webapp.stats.bisection.ending import is_sharp
 from webapp.stats.bisection.leaders import leaders
 from webapp.stats.bisection.outside import Outside, Side
 from webapp.stats.bisection.plan import Evidence, Plan
 from webapp.stats.bisection.posterior import Posterior
+from webapp.stats.bisection.remainder import SHARE as SECOND
 from webapp.stats.bisection.validation import BOUND, ERROR, MOST_BOOTS, SHARE, Validation, Verdict
 from webapp.stats.normal import TWO_SIDED_95
 
@@ -105,8 +107,8 @@ def confirming(plan: Plan, now: Posterior) -> str:
 def second(plan: Plan, now: Posterior) -> str:
     """Whether another commit contributes is looked at before one is named."""
     return (
-        f"{plan.name(now.top)} has {percent(now.candidates[now.top - 1])}, but the chance that "
-        f"another commit contributes is {percent(now.two)}: revisions on both sides of where it "
+        f"{plan.name(now.top)} has {percent(now.candidates[now.top - 1])}, but whether another "
+        f"commit contributes is open ({_another(plan, now)}): revisions on both sides of where it "
         "would be are booted again before one is named."
     )
 
@@ -119,12 +121,24 @@ def single(plan: Plan, now: Posterior, boots: int) -> str:
     )
 
 
-def first_of_several(now: Posterior) -> str:
+def first_of_several(plan: Plan, now: Posterior) -> str:
     """One commit alone does not explain everything. Begins with a space."""
-    return (
-        f" It is the first of several ({percent(now.two)} that another commit contributes): "
-        "bisect the rest on its own."
-    )
+    return f" It is the first of several ({_another(plan, now)}): bisect the rest on its own."
+
+
+def _another(plan: Plan, now: Posterior) -> str:
+    """What speaks for a second change: the test of a size, or its chance where there is none."""
+    if is_sharp(plan, now):
+        ratio = signed(now.rest.ratio, 1)
+        return f"log likelihood ratio {ratio} of another change of {size(SECOND * plan.effect)}"
+    return f"{percent(now.two)} that another commit contributes"
+
+
+def not_ruled_out(other: float | None) -> str:
+    """What a second change can still hide; None: nothing is known. Begins with a space."""
+    if other is None:
+        return " Because the machine moved, another change in this range is not ruled out."
+    return f" Another change of up to {size(other)} in this range is not ruled out."
 
 
 def unconfirmed(plan: Plan, now: Posterior, stop: str) -> str:
@@ -246,6 +260,11 @@ def percent(chance: float) -> str:
 def change(log: float) -> str:
     """A difference in log percent, as percent of what was before."""
     return f"{signed(100 * expm1(log / 100))} %"
+
+
+def size(log: float) -> str:
+    """The size of a change of either sign, in log percent, as percent."""
+    return f"{100 * expm1(abs(log) / 100):.1f} %"
 
 
 def signed(value: float, digits: int = 2) -> str:

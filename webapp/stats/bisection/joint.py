@@ -14,6 +14,7 @@ Two commits may move different subjects: of each one a pair of steps moves both,
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ from webapp.stats.bisection.posterior import (
     figures,
     posterior_of,
     ranges,
+    rest_of,
 )
 from webapp.stats.bisection.subjects import Subject
 from webapp.stats.bisection.tally import Tally
@@ -235,7 +237,7 @@ class _Common:
         """The largest log evidence, from which all are counted."""
         return max(float(self.gaps[self.prior > 0].max(initial=-np.inf)), self.none)
 
-    def shared(self) -> dict[str, object]:
+    def shared(self) -> dict[str, Any]:
         """The fields of a posterior that are the same for every subject."""
         z, none = np.exp(self.gaps - self.top), self.doubt * np.exp(self.none - self.top)
         total = (1 - self.doubt) * float(z @ self.prior) + none
@@ -253,23 +255,26 @@ class _Common:
     def unbooted(self, blank: View) -> View:
         """A subject that says nothing: it has the figures that its plan expects."""
         now = blank.posterior
-        kept = ("effect", "effect_sd", "good_level", "boot_sd", "build_sd", "lab")
+        kept = ("effect", "effect_sd", "good_level", "boot_sd", "build_sd", "lab", "rest")
         known = {name: getattr(now, name) for name in kept}
-        return View(Posterior(**self.shared(), **known), blank.moved)  # type: ignore[arg-type]
+        return View(Posterior(**self.shared(), **known), blank.moved)
 
     def view(self, seen: Seen) -> View:
         """The figures of one subject, under what the others say of the commit."""
         weight, kept = self._weights(seen)
         log_chance = seen.joint.log + weight
-        top = float(log_chance.max())
-        chance = np.exp(log_chance - top)
+        most = float(log_chance.max())
+        chance = np.exp(log_chance - most)
         steps = float(chance[:, :-1].sum())
-        spared = float(np.exp(seen.joint.log[:, -1] + kept - top).sum())
+        spared = float(np.exp(seen.joint.log[:, -1] + kept - most).sum())
         own = figures(
             seen.subject.plan, seen.data, seen.line, seen.joint, chance / float(chance.sum())
         )
         moved = steps / max(steps + spared, TINY)
-        return View(Posterior(**self.shared(), **own), moved)  # type: ignore[arg-type]
+        shared = self.shared()
+        top = int(np.argmax(shared["candidates"])) + 1
+        rest = rest_of(seen.subject.plan, seen.data, seen.line, seen.joint, top)
+        return View(Posterior(**shared, **own, rest=rest), moved)
 
     def _weights(self, seen: Seen) -> tuple[Floats, Floats]:
         """Logarithms of what the others make of each gap and state of a subject, (M + 2, X), and of

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.bisection.hypotheses import EFFECT_SPREAD, Joint, TwoSteps, two_steps, weigh
+from webapp.stats.bisection.hypotheses import EFFECT_SPREAD, Joint, two_steps, weigh
 from webapp.stats.bisection.lab_found import UNKNOWN, Lab, likeliest
 from webapp.stats.bisection.plan import Evidence, Plan
+from webapp.stats.bisection.remainder import NONE, Remainder, Steady, remainder_of
 from webapp.stats.bisection.segments import log_cuts, segments_of
 from webapp.stats.bisection.tally import Tally, tally
 from webapp.stats.bisection.timeline import Timeline, timeline
@@ -37,7 +38,7 @@ class Posterior:
     candidates (first, last) between two measured builds; None where fewer than two gaps are open.
     ``effect`` with its standard deviation, and ``good_level``: log percent. ``boot_sd``,
     ``build_sd``: the noise as believed now. ``gap_of`` (N,): candidates with the same number are
-    told apart by no boot so far.
+    told apart by no boot so far. ``rest``: what the likeliest candidate leaves to a second one.
     """
 
     candidates: Floats
@@ -52,6 +53,7 @@ class Posterior:
     two_gaps: tuple[tuple[int, int], tuple[int, int]] | None
     gap_of: NDArray[np.intp]
     lab: Lab
+    rest: Remainder
 
     @property
     def top(self) -> int:
@@ -79,7 +81,7 @@ def posterior_of(plan: Plan, data: Tally) -> Posterior:
     line = timeline(plan, data)
     if not len(line.value):
         return _prior(plan, data)
-    gap_of = np.searchsorted(line.slots, np.arange(1, plan.bad + 1))
+    gap_of = gaps_of(plan, line)
     gap_prior = np.bincount(gap_of, data.prior, len(line.slots) + 1).astype(np.float64)
     joint = weigh(plan, data, line)
     top = float(joint.log.max())
@@ -88,14 +90,20 @@ def posterior_of(plan: Plan, data: Tally) -> Posterior:
     total = float(weight.sum())
     gaps, none = z[:, :-1].sum(axis=(0, 2)), plan.doubt * float(z[:, -1].sum())
     equal = (1 - plan.doubt) * gaps[gap_of] * data.equal
-    two, one = _two_steps(plan, data, line, joint, gap_prior)
+    alone = _alone(plan, data, line, joint)
+    one = _log_of_one(plan, alone, gap_prior)
+    two = two_steps(plan, data, alone.steady, gap_prior)
+    candidates = (1 - plan.doubt) * gaps[gap_of] * data.prior / total
     return Posterior(
-        candidates=(1 - plan.doubt) * gaps[gap_of] * data.prior / total,
+        candidates=candidates,
         equal=equal / (float(equal.sum()) + none),
         none=none / total,
         two=chance_of_two(plan.doubt, two.log_z, one),
         two_gaps=ranges(two.gaps, gap_of),
         gap_of=gap_of,
+        rest=remainder_of(
+            plan, Steady(data, alone.steady, gap_of, one), int(candidates.argmax()) + 1
+        ),
         **figures(plan, data, line, joint, weight / total),
     )
 
@@ -104,17 +112,29 @@ def _prior_of_gaps(plan: Plan, gap_prior: Floats) -> Floats:
     return np.append((1 - plan.doubt) * gap_prior, plan.doubt)[None, :, None]
 
 
-def _two_steps(
-    plan: Plan, data: Tally, line: Timeline, joint: Joint, gap_prior: Floats
-) -> tuple[TwoSteps, float]:
-    """Two steps, and the log evidence of everything else: by the series alone, since nothing is
-    assumed of what two culprits do to its companions.
-    """
-    if not line.own.all():
-        joint = weigh(plan, data, line.alone())
+def _alone(plan: Plan, data: Tally, line: Timeline, joint: Joint) -> Joint:
+    """By the series alone, since nothing is assumed of what two culprits do to its companions."""
+    return joint if line.own.all() else weigh(plan, data, line.alone())
+
+
+def _log_of_one(plan: Plan, joint: Joint, gap_prior: Floats) -> float:
+    """The log evidence of everything with at most one step."""
     top = float(joint.log.max())
-    one = float((np.exp(joint.log - top) * _prior_of_gaps(plan, gap_prior)).sum())
-    return two_steps(plan, data, joint.steady, gap_prior), top + log(one)
+    return top + log(float((np.exp(joint.log - top) * _prior_of_gaps(plan, gap_prior)).sum()))
+
+
+def rest_of(plan: Plan, data: Tally, line: Timeline, joint: Joint, likeliest: int) -> Remainder:
+    """What a step at the ``likeliest`` candidate leaves to a second one in this series."""
+    gap_of = gaps_of(plan, line)
+    gap_prior = np.bincount(gap_of, data.prior, len(line.slots) + 1).astype(np.float64)
+    alone = _alone(plan, data, line, joint)
+    one = _log_of_one(plan, alone, gap_prior)
+    return remainder_of(plan, Steady(data, alone.steady, gap_of, one), likeliest)
+
+
+def gaps_of(plan: Plan, line: Timeline) -> NDArray[np.intp]:
+    """The gap (N,) between measured slots that each candidate falls into."""
+    return np.searchsorted(line.slots, np.arange(1, plan.bad + 1))
 
 
 def _prior(plan: Plan, data: Tally) -> Posterior:
@@ -132,6 +152,7 @@ def _prior(plan: Plan, data: Tally) -> Posterior:
         two_gaps=None,
         gap_of=np.zeros(plan.bad, np.intp),
         lab=UNKNOWN,
+        rest=NONE,
     )
 
 
