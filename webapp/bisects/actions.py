@@ -12,18 +12,18 @@ MOST_NAMED = 4
 def action_text(bisect: Bisect, row: BisectDecision, names: Sequence[str]) -> str:
     """``measures r1004 on Atom/T540, r1000 on Xeon/CX4``; ``names`` are those along the bisect."""
     measured = row.figures.get("measure", [])
-    places = row.figures.get("measure_at", [])
-    if not (bisect.is_of_several and measured and places):
+    subjects = row.figures.get("measure_at", [])
+    if not (bisect.is_of_several and measured and subjects):
         return row.action
     each = [
-        f"{names[index]} on {place_of(bisect, number)}"
-        for index, number in zip(measured, places, strict=True)
+        f"{names[index]} on {location_of(bisect, number)}"
+        for index, number in zip(measured, subjects, strict=True)
     ]
     shown, more = ", ".join(each[:MOST_NAMED]), len(each) - MOST_NAMED
     return f"measures {shown}" + (f" and {more} more" if more > 0 else "")
 
 
-def place_of(bisect: Bisect, number: int) -> str:
+def location_of(bisect: Bisect, number: int) -> str:
     """The hardware of a machine and mode, with the mode where the hardware has several."""
     machines = [machine_of(scope) for scope in bisect.scopes]
     series = bisect.scopes[number].series
