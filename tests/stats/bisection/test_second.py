@@ -77,7 +77,7 @@ def test_the_question_costs_so_many_boots_and_no_more():
 
 
 def test_what_a_second_change_can_still_hide_is_said_where_boots_ran_out():
-    noise = Noise(0.7, 0.4)
+    noise = Noise(0.8, 0.5)
     made = Evidence(searched(-2.2))
     short = replace(PLAN, noise=noise, budget=Budget(boots=made.effort))
 
