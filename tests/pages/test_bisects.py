@@ -13,7 +13,7 @@ from tests.pages.conftest import Counted, words
 from webapp.accounts.models import User
 from webapp.bisects.models import Bisect, BisectSettings
 from webapp.bisects.services import start_bisect
-from webapp.results.models import Revision
+from webapp.results.models import Metric, Revision
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
@@ -230,3 +230,20 @@ def test_the_page_needs_few_statements(queries: Counted, bisect: Bisect, truth: 
     few = queries(f"/bisects/{bisect.pk}/")
     lab.work(truth, bisect)
     assert queries(f"/bisects/{bisect.pk}/") <= few <= 14
+
+
+def test_the_form_offers_no_metric_that_follows_from_two_modes(
+    client: Client, truth: Truth, bisect: Bisect
+) -> None:
+    pps = bisect.series.metric
+    Metric.objects.create(name="cost of VIMAGE", unit="%", better="less", of=pps, option="VIMAGE")
+    form = client.get("/bisects/new/").content.decode()
+    (offered,) = re.findall(r'<datalist id="names-measured">(.*?)</datalist>', form, re.DOTALL)
+    assert 'value="pps"' in offered
+    assert "cost of" not in form
+    assert 'part=measured&amp;field=metric"' in form
+    typed = client.get("/compare/suggestions/?part=measured&field=metric&metric=cost")
+    assert typed.status_code == 200
+    assert "cost of" not in typed.content.decode()
+    anywhere = client.get("/compare/suggestions/?part=metric&field=metric&metric=cost")
+    assert "cost of VIMAGE" in anywhere.content.decode()

@@ -118,6 +118,10 @@ def test_page_json_markdown_and_mail_say_what_each_machine_shows(client: Client)
     mail = compose_done(Mail.objects.get())
     svg = client.get(f"{bisect.get_absolute_url().rstrip('/')}.svg").content.decode()
 
+    measured = [row["action"] for row in document["decisions"] if "measures" in row["action"]]
+    assert f"measures r1000 on {lab.HARDWARE}, r1000 on {OTHER}" in page
+    assert f"measures r1000 on {lab.HARDWARE}, r1000 on {OTHER}" in text
+    assert all(f" on {lab.HARDWARE}" in said or f" on {OTHER}" in said for said in measured)
     first, second = document["subjects"]
     assert (first["hardware"], second["hardware"]) == (lab.HARDWARE, OTHER)
     assert first["leads"]

@@ -227,10 +227,17 @@ def _figures(found: bisection.Decision, names: Sequence[str]) -> dict[str, Any]:
         "rebuild": [one.index for one in found.actions if one.rebuild],
         "effort": found.effort,
         "several": bool(outcome and outcome.several),
+        "other_pct": _other_percent(outcome),
         "second": list(outcome.second) if outcome else [],
         "more_boots": outcome.more_boots if outcome else None,
         "outside": _outside(outcome),
     }
+
+
+def _other_percent(outcome: bisection.Outcome | None) -> float | None:
+    """How large a change beside the named commit is not ruled out; None: nothing is said of it."""
+    other = outcome.other if outcome else None
+    return None if other is None else _percent(other)
 
 
 def _outside(outcome: bisection.Outcome | None) -> dict[str, Any] | None:

@@ -48,6 +48,7 @@ def detail_document(view: BisectView) -> dict[str, Any]:
         "unlikely": [{"revision": one.revision.name, "why": one.why} for one in view.unlikely],
         "machine": view.figures.get("lab"),
         "first_of_several": view.figures.get("several", False),
+        "other_change_up_to_percent": view.figures.get("other_pct"),
         "outside": _outside(view),
         "skipped": [revision.name for revision in view.skipped],
         "budget": {
@@ -62,7 +63,7 @@ def detail_document(view: BisectView) -> dict[str, Any]:
         ],
         "subjects": [lane_document(lane) for lane in view.lanes],
         "boots": [_boot(row) for row in view.boots],
-        "decisions": [_decision(row, names) for row in view.decisions],
+        "decisions": [_decision(view, row, names) for row in view.decisions],
         "acts": [_act(row) for row in view.acts],
     }
 
@@ -89,13 +90,13 @@ def _boot(row: BisectBoot) -> dict[str, Any]:
     }
 
 
-def _decision(row: BisectDecision, names: Sequence[str]) -> dict[str, Any]:
+def _decision(view: BisectView, row: BisectDecision, names: Sequence[str]) -> dict[str, Any]:
     """``names`` are those of the revisions along the bisect."""
     return {
         "number": row.number,
         "at": row.at,
         "state": row.state,
-        "action": row.action,
+        "action": view.action_of(row),
         "words": row.text,
         "boots": row.boots,
         "chances": [

@@ -51,6 +51,7 @@ def _context(view: BisectView) -> dict[str, Any]:
         "more": max(len(suspects) - SUSPECTS_SHOWN, 0),
         "skipped": view.skipped,
         "ministat": view.ministat(),
+        "ministat_note": view.ministat_note,
         "links": [(name, absolute(path)) for name, path in links],
     }
 

@@ -6,11 +6,12 @@ from functools import cached_property
 from statistics import median
 from typing import Any
 
+from webapp.bisects.actions import action_text
 from webapp.bisects.lanes import Lane
 from webapp.bisects.marks import Marks, marks_of
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision, BisectJob
 from webapp.bisects.prior import Unlikely, prior_sentence, unlikely_of
-from webapp.bisects.sentences import lab_sentence, with_what_is_left
+from webapp.bisects.sentences import boots_text, lab_sentence, with_what_is_left
 from webapp.bisects.services.collecting import revisions_along
 from webapp.bisects.spread import half_width_pct
 from webapp.charts.bisect import BisectChart, Dot
@@ -187,6 +188,10 @@ class BisectView:
         """How many boots it has cost: those of the present decision's budget."""
         return sum(row.purpose not in KNOWN_BEFORE for row in self.counted)
 
+    def action_of(self, row: BisectDecision) -> str:
+        """What a decision does, in a few words."""
+        return action_text(self.bisect, row, [revision.name for revision in self.revisions])
+
     @property
     def next(self) -> list[Revision]:
         """What the last decision wants measured."""
@@ -226,6 +231,22 @@ class BisectView:
         if any(len(values) < LEAST_FOR_MINISTAT for _, values in sides):
             return ""
         return ministat.render(sides, separate_bars=True) if sides else ""
+
+    @property
+    def ministat_note(self) -> str:
+        """What is to be said under a block that proves nothing by itself; else empty.
+
+        The verdict weighs every boot on both sides of the step, the block only what it shows.
+        """
+        if not self.ministat():
+            return ""
+        (before, parent), (_, culprit) = self.sides
+        if ministat.difference(parent, culprit).proven:
+            return ""
+        alone = self.parent is not None and before == self.parent.name
+        shown = "These two revisions" if alone else "These values"
+        boots = boots_text(self.measured_for_it)
+        return f"{shown} alone do not prove it; the verdict rests on all {boots}."
 
     @cached_property
     def sides(self) -> list[tuple[str, list[float]]]:

@@ -1,6 +1,6 @@
 """The posterior against slow references that share no formula with it."""
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 from webapp.stats.bisection import Boot, Evidence, Noise, Plan, Purpose, log_percent, posterior
 from webapp.stats.bisection.hypotheses import (
     DIFFERENCE_SPREAD,
+    EFFECT_SPREAD,
     SPREADS,
     lab_step_spread,
 )
 from webapp.stats.bisection.lab_states import STATES, STEP_WEIGHT, LabKind
 from webapp.stats.bisection.noise import noise_nodes
 from webapp.stats.bisection.posterior import TWO_STEPS_PRIOR
+from webapp.stats.bisection.remainder import SHARE
 from webapp.stats.bisection.tally import tally
 from webapp.stats.errors import NotFiniteError, OutOfRangeError
 
@@ -109,6 +111,34 @@ def slow(plan, boots):
     return z / z.sum(), odds / (1 + odds)
 
 
+def slow_remainder(plan, boots, top):
+    """The log likelihood ratio of a second step of half the alerted one, by enumeration."""
+    rows = merged(boots)
+    prior = np.array(plan.weights) / sum(plan.weights)
+    after = {j: np.array([float(row[0] >= j) for row in rows]) for j in range(1, plan.bad + 1)}
+    measured = {row[0] for row in rows}
+    alike = [j for j in after if (after[j] == after[top]).all()]
+    open_to = [j for j in after if j not in alike and min(measured) < j <= max(measured)]
+    if not open_to or not min(measured) < top <= max(measured):
+        return -np.inf
+    one, two = [], []
+    for log_prior, covariance, is_steady in worlds(plan, rows):
+        one.append(np.log(plan.doubt) + log_prior + log_density(rows, covariance, []))
+        for share, chance in SPREADS:
+            total, known = (plan.effect, share * abs(plan.effect)), log_prior + np.log(chance)
+            for j, column in after.items():
+                weight = np.log((1 - plan.doubt) * prior[j - 1])
+                one.append(weight + known + log_density(rows, covariance, [(column, *total)]))
+            for j, sign in product(open_to, (-1, 1)) if is_steady else ():
+                weight = prior[j - 1] / prior[[k - 1 for k in open_to]].sum() / 2
+                weight *= (1 - plan.doubt) * prior[[k - 1 for k in alike]].sum()
+                size = sign * SHARE * abs(plan.effect)
+                other = (after[j] - after[top], size, EFFECT_SPREAD * abs(size))
+                steps = [(after[top], *total), other]
+                two.append(np.log(weight) + known + log_density(rows, covariance, steps))
+    return np.logaddexp.reduce(two) - np.logaddexp.reduce(one)
+
+
 def boots_strategy(commits):
     return st.lists(
         st.builds(
@@ -142,6 +172,8 @@ def test_it_equals_the_enumeration_of_normal_densities(boots, weights, noise, ef
     chances, two = slow(plan, tally(plan, Evidence(tuple(boots))).counted)
     assert np.append(now.candidates, now.none) == pytest.approx(chances, abs=2e-5)
     assert now.two == pytest.approx(two, abs=1e-4)
+    ratio = slow_remainder(plan, tally(plan, Evidence(tuple(boots))).counted, now.top)
+    assert now.rest.ratio == pytest.approx(ratio, abs=1e-3)
 
 
 def test_estimated_noise_is_less_sure_than_known_noise():

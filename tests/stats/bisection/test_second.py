@@ -1,7 +1,26 @@
 """A second culprit of the other sign is looked for before one commit is named alone."""
 
-from webapp.stats.bisection import Boot, Evidence, Kind, Noise, Plan, Purpose, State, decide
+from dataclasses import replace
+from math import expm1
+
+import numpy as np
+import pytest
+
+from webapp.stats.bisection import (
+    Boot,
+    Budget,
+    Evidence,
+    Kind,
+    Noise,
+    Plan,
+    Purpose,
+    State,
+    decide,
+    explain,
+)
+from webapp.stats.bisection.remainder import SHARE, Sizes
 from webapp.stats.bisection.second import MOST_BOOTS
+from webapp.stats.normal import TWO_SIDED_95
 
 PLAN = Plan((1.0,) * 32, -2.0, Noise(0.4, 0.4))
 PAST = tuple(Boot(-back, 0.3 * (-1) ** n) for back in range(8) for n in range(4))
@@ -27,7 +46,7 @@ def test_while_a_gain_behind_the_loss_is_possible_both_sides_of_it_are_booted_ag
     assert decision.posterior.top == LOSS
     assert [one.purpose for one in decision.actions] == [Purpose.CONFIRMING]
     assert decision.actions[0].index >= LOSS
-    assert "another commit contributes" in decision.text
+    assert "whether another commit contributes is open" in decision.text
 
 
 def test_a_gain_that_shows_makes_the_loss_the_first_of_several():
@@ -44,6 +63,8 @@ def test_without_any_sign_of_a_second_one_the_commit_is_named_alone():
 
     assert decision.outcome.kind is Kind.SINGLE
     assert not decision.outcome.several
+    assert decision.outcome.other < 1.0
+    assert "not ruled out" not in decision.text
 
 
 def test_the_question_costs_so_many_boots_and_no_more():
@@ -52,3 +73,34 @@ def test_the_question_costs_so_many_boots_and_no_more():
     decision = decide(PLAN, Evidence(searched(-2.4) + doubt))
 
     assert decision.state is State.DONE
+    assert decision.outcome.kind is Kind.SINGLE
+
+
+def test_what_a_second_change_can_still_hide_is_said_where_boots_ran_out():
+    noise = Noise(0.8, 0.5)
+    made = Evidence(searched(-2.2))
+    short = replace(PLAN, noise=noise, budget=Budget(boots=made.effort))
+
+    outcome = decide(short, made).outcome
+
+    assert outcome.kind is Kind.SINGLE
+    assert not outcome.several
+    assert outcome.other > SHARE * 2.0
+    said = f"Another change of up to {100 * expm1(outcome.other / 100):.1f} % in this range is not"
+    assert said in outcome.text
+
+
+def test_of_a_machine_that_moved_it_is_said_that_nothing_is_known():
+    assert explain.not_ruled_out(None) == (
+        " Because the machine moved, another change in this range is not ruled out."
+    )
+
+
+def test_the_largest_size_holds_so_much_of_the_mixture():
+    one = Sizes(np.array([0.0]), np.array([1.0]), np.array([1.0]))
+    far = Sizes(np.array([3.0]), np.array([1.0]), np.array([1.0]))
+    both = Sizes(np.array([0.0, -3.0]), np.array([1e-6, 1e-6]), np.array([0.5, 0.5]))
+
+    assert one.largest() == pytest.approx(TWO_SIDED_95, abs=1e-5)
+    assert far.largest() == pytest.approx(3 + 1.644854, abs=1e-4)
+    assert both.largest() == pytest.approx(3.0, abs=1e-3)

@@ -23,8 +23,8 @@ from webapp.pages.parts.numbers import read_number
 from webapp.results.models import Revision, Series
 
 FIELDS = ("tree", "hardware", "mode", "metric", "good", "bad", "effect", "boots", "hours")
-PICKED = ("tree", "hardware", "mode", "metric", "revision")
-"""Parts whose names the form offers."""
+PICKED = ("tree", "hardware", "mode", "measured", "revision")
+"""Parts whose names the form offers; of metrics those that a job can measure."""
 
 ASKED = (*FIELDS, "deadline", "manual", "alert")
 TEXT_MAX = 300

@@ -86,12 +86,14 @@ def _block(view: BisectView) -> str:
     if not figures:
         return ""
     title = " and ".join(label for label, _ in view.sides)
-    return f"## {inline(title)}\n\n{block(figures)}"
+    parts = [f"## {inline(title)}", block(figures), inline(view.ministat_note)]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _decisions(view: BisectView) -> str:
     rows = [
-        f"{row.number}. {row.at:%Y-%m-%d %H:%M} {row.state}, {row.action}: {inline(row.text)}"
+        f"{row.number}. {row.at:%Y-%m-%d %H:%M} {row.state}, {inline(view.action_of(row))}: "
+        f"{inline(row.text)}"
         for row in view.decisions
     ]
     return "\n".join(["## Decisions\n", *rows]) if rows else ""

@@ -32,7 +32,7 @@ class Step:
 def story_of(view: BisectView) -> list[Step]:
     """Decisions and acts, the newest first."""
     known = _known_before(view)
-    decisions = [_of_decision(row, len(view.revisions), known) for row in view.decisions]
+    decisions = [_of_decision(view, row, known) for row in view.decisions]
     steps = [*(_of_act(row, known) for row in view.acts), *decisions]
     return sorted(steps, key=lambda step: step.at)[::-1]
 
@@ -42,8 +42,8 @@ def _known_before(view: BisectView) -> int:
     return view.decisions[0].boots if view.decisions else 0
 
 
-def _of_decision(row: BisectDecision, count: int, known: int) -> Step:
-    chances = [0.0] * count
+def _of_decision(view: BisectView, row: BisectDecision, known: int) -> Step:
+    chances = [0.0] * len(view.revisions)
     for index, chance in row.figures.get("chances", []):
         chances[index] = chance
     boots = row.boots - known
@@ -53,7 +53,7 @@ def _of_decision(row: BisectDecision, count: int, known: int) -> Step:
     return Step(
         at=row.at,
         who="",
-        what=row.action,
+        what=view.action_of(row),
         why=row.text,
         boots=boots,
         picture=drawn if is_decided else "",

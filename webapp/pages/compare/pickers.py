@@ -208,6 +208,12 @@ def _metrics(text: str, _tree: str) -> Iterable[Suggestion]:
     return (Suggestion(name) for name in names[:SUGGESTED])
 
 
+def _measured(text: str, _tree: str) -> Iterable[Suggestion]:
+    """Metrics that a run measures; costs follow from two of its modes."""
+    found = Metric.objects.filter(name__icontains=text, of__isnull=True)
+    return (Suggestion(name) for name in found.values_list("name", flat=True)[:SUGGESTED])
+
+
 def _sessions(text: str, tree: str) -> Iterable[Suggestion]:
     rows = newest_sessions(tree=tree, before=NEVER, most=SUGGESTED * 4)
     return (
@@ -225,6 +231,7 @@ _SOURCES = {
     "option": _options,
     "variant": _variants,
     "metric": _metrics,
+    "measured": _measured,
     "session": _sessions,
 }
 

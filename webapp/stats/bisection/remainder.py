@@ -61,11 +61,11 @@ NO_SIZES = Sizes(*(np.zeros(0) for _ in range(3)))
 class Remainder:
     """``ratio``: log likelihood ratio of a second step; −∞ where no other gap is open.
 
-    ``place``: the candidates (first, last) of its likeliest gap. ``sizes``: of any other change.
+    ``between``: the candidates (first, last) of its likeliest gap. ``sizes``: of any other change.
     """
 
     ratio: float = -inf
-    place: tuple[int, int] | None = None
+    between: tuple[int, int] | None = None
     sizes: Sizes = NO_SIZES
 
     @property
@@ -99,14 +99,14 @@ def remainder_of(plan: Plan, seen: Steady, likeliest: int) -> Remainder:
     if not (len(others) and 0 < top < last and gap_prior[top]):
         return NONE
     pairs = others - 1, np.full(len(others), top - 1)
-    places = np.log(gap_prior[others] / gap_prior[others].sum())
+    prior = np.log(gap_prior[others] / gap_prior[others].sum())
     by_place = np.logaddexp(*(_evidence(plan, seen, pairs, sign) for sign in (-1, 1)))
-    by_place = by_place - log(2) + places
+    by_place = by_place - log(2) + prior
     known = log(STATES[0].weight * (1 - plan.doubt) * float(gap_prior[top]))
     ratio = float(np.logaddexp.reduce(by_place)) + known - seen.log_one
     inside = np.flatnonzero(seen.gap_of == others[int(np.argmax(by_place))]) + 1
-    place = int(inside[0]), int(inside[-1])
-    return Remainder(ratio, place, _sizes(plan, seen, pairs, places))
+    between = int(inside[0]), int(inside[-1])
+    return Remainder(ratio, between, _sizes(plan, seen, pairs, prior))
 
 
 def _evidence(plan: Plan, seen: Steady, pairs: tuple[Indices, Indices], sign: int) -> Floats:
@@ -124,11 +124,11 @@ def _evidence(plan: Plan, seen: Steady, pairs: tuple[Indices, Indices], sign: in
     return np.asarray(np.logaddexp.reduce(log_z, axis=0))
 
 
-def _sizes(plan: Plan, seen: Steady, pairs: tuple[Indices, Indices], places: Floats) -> Sizes:
-    """Of a change at each place of which nothing is assumed, nor of the step."""
+def _sizes(plan: Plan, seen: Steady, pairs: tuple[Indices, Indices], chance: Floats) -> Sizes:
+    """Of a change at each of the first columns, of which nothing is assumed, nor of the step."""
     free = (WIDE_SPREAD * plan.effect) ** 2
     prior = PairPrior((0.0, plan.effect), free, 0.0, free)
     fit = two_columns(seen.products, *pairs, prior)
-    log_z = fit.log_z + np.log(seen.data.nodes.weight)[:, None] + places
+    log_z = fit.log_z + np.log(seen.data.nodes.weight)[:, None] + chance
     weight = np.exp(log_z - log_z.max())
     return Sizes(fit.mean.ravel(), np.sqrt(fit.variance).ravel(), (weight / weight.sum()).ravel())

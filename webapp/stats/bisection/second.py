@@ -44,9 +44,9 @@ def _is_open(case: Case) -> bool:
 
 def _counts(case: Case) -> list[dict[int, int]]:
     """Boots of the measured revisions on each side of the second step, history's at the ends."""
-    if case.now.rest.place is None:
+    if case.now.rest.between is None:
         return []
-    top, (first, last) = case.now.top, case.now.rest.place
+    top, (first, last) = case.now.top, case.now.rest.between
     if last < top:
         spans = [(0, first - 1), (last, top - 1)]
     else:
