@@ -5,7 +5,7 @@ rows of models these took more processor time than anything else on the page of 
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.db import connection
@@ -105,9 +105,20 @@ class CommitPoint(NamedTuple):
 
 def points_of_commit(commit: Revision) -> list[CommitPoint]:
     """The points of ``commit``, variants too, in the order of what their series name. One query."""
+    return points_of_rows(rows_of_commit(commit))
+
+
+def rows_of_commit(commit: Revision) -> list[tuple[Any, ...]]:
+    """What `points_of_rows` reads, and nothing else follows from: the points of ``commit`` as plain
+    values. One query.
+    """
     with connection.cursor() as cursor:
         cursor.execute(POINTS, [commit.pk])
-        rows = cursor.fetchall()
+        return list(cursor.fetchall())
+
+
+def points_of_rows(rows: Sequence[tuple[Any, ...]]) -> list[CommitPoint]:
+    """The points that `rows_of_commit` read."""
     reader = SeriesReader()
     kept = _levels_of(rows)
     return [_point(reader.read(row), row[SERIES_WIDTH:], kept) for row in rows]
