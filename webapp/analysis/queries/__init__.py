@@ -5,7 +5,6 @@ from webapp.analysis.queries.commit_points import (
     CommitPoint,
     Previous,
     judge_commit,
-    points_of_commit,
     points_of_rows,
     rows_of_commit,
 )
@@ -126,7 +125,6 @@ __all__ = [
     "newest_pairs",
     "newest_with_both",
     "one_build_lines",
-    "points_of_commit",
     "points_of_rows",
     "rows_of_commit",
     "side_of",

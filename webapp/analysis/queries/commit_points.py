@@ -103,14 +103,9 @@ class CommitPoint(NamedTuple):
         return LeftOut.from_data(self.left_out)
 
 
-def points_of_commit(commit: Revision) -> list[CommitPoint]:
-    """The points of ``commit``, variants too, in the order of what their series name. One query."""
-    return points_of_rows(rows_of_commit(commit))
-
-
 def rows_of_commit(commit: Revision) -> list[tuple[Any, ...]]:
-    """What `points_of_rows` reads, and nothing else follows from: the points of ``commit`` as plain
-    values. One query.
+    """The points of ``commit``, variants too, in the order of what their series name: as plain
+    values, from which all that `points_of_rows` gives follows. One query.
     """
     with connection.cursor() as cursor:
         cursor.execute(POINTS, [commit.pk])
