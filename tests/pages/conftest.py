@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from tests import make
 from webapp.accounts.models import User
 from webapp.pages.alerts.alert import CARDS_DRAWN
+from webapp.pages.hardware.hardware_list import TILES
 from webapp.pages.hardware.machine import DRAWN
 from webapp.pages.trends.offer import METRICS, OFFERS, TREES
 from webapp.pages.trends.trends import SHOWN
@@ -38,7 +39,7 @@ def queries(client: Client) -> Counted:
     """How many statements the page at an address needs where no drawn chart is kept."""
 
     def count(address: str) -> int:
-        for kept in (CARDS_DRAWN, DRAWN, SHOWN, TREES, METRICS, OFFERS):
+        for kept in (CARDS_DRAWN, DRAWN, TILES, SHOWN, TREES, METRICS, OFFERS):
             kept.clear()
         captured: AbstractContextManager[CaptureQueriesContext] = CaptureQueriesContext(connection)
         with captured as statements:

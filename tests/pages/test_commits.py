@@ -150,3 +150,21 @@ def test_the_number_of_queries_does_not_grow_with_commits(queries: Counted) -> N
     few = queries(PAGE)
     make.history(make.series(in_mode="ipfw"), make.revisions(9, first=400_000), [100, 90, 80] * 3)
     assert queries(PAGE) == few <= 7  # one for releases
+
+
+def test_a_kept_statement_answers_what_is_there_now(client: Client, queries: Counted) -> None:
+    along = make.revisions(3)
+    series = make.series()
+    make.history(series, along[:2], [100.0, 100.0])
+    before = client.get("/commits/freebsd-head/").content.decode()
+    cost = queries("/commits/freebsd-head/")
+    make.history(series, along[2:], [90.0])
+    make.finding(series, along[1], along[2])
+    after = client.get("/commits/freebsd-head/").content.decode()
+    assert (along[2].name in before, along[2].name in after) == (False, True)
+    assert queries("/commits/freebsd-head/") <= cost + 1
+    narrowed = client.get("/commits/freebsd-head/?verdict=better").content.decode()
+    assert along[2].name not in narrowed
+    other = make.revision("r1", of=make.tree("other-tree"))
+    make.point(make.series(of=other.tree), other)
+    assert along[2].name not in client.get("/commits/other-tree/").content.decode()

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
 from tests import make
 from tests.pages.conftest import Counted
 from webapp.jobs.models import Worker
-from webapp.results.models import Hardware
+from webapp.results.models import Hardware, Mode, Series
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
@@ -132,3 +134,23 @@ def test_the_number_of_statements_does_not_grow(queries: Counted) -> None:
         for name in ("r300000", "r300003"):
             make.point(make.series(on=machine), make.revision(name))
     assert queries("/hardware/") == few <= 4
+
+
+def test_tiles_drawn_before_cost_a_statement_less_until_they_change(
+    client: Client, django_assert_max_num_queries: Any
+) -> None:
+    along = make.revisions(4)
+    series = make.series(in_mode="pf")
+    make.history(series, along, [100.0, 100.0, 90.0, 90.0])
+    with django_assert_max_num_queries(4) as first:
+        before = client.get("/hardware/").content.decode()
+    with django_assert_max_num_queries(len(first) - 1):
+        assert client.get("/hardware/").content.decode() == before
+    make.finding(series, along[1], along[2], change_pct=-23.4)
+    assert "23.4" in client.get("/hardware/").content.decode()
+    Mode.objects.update(name="pf2")
+    assert ">pf2</span>" in client.get("/hardware/").content.decode()
+    Series.objects.update(version=F("version") + 1)
+    with django_assert_max_num_queries(4) as again:
+        client.get("/hardware/")
+    assert len(again) == len(first)

@@ -1,6 +1,8 @@
 """What pages keep in their process."""
 
-from webapp.pages.parts.kept import Kept
+import pytest
+
+from webapp.pages.parts.kept import Kept, fingerprint
 
 
 def test_a_value_is_made_once_for_its_key() -> None:
@@ -28,3 +30,16 @@ def test_what_is_too_old_is_made_anew() -> None:
     kept.get("a", lambda: 1)
     assert kept.get("a", lambda: 2) == 2
     kept.clear()
+
+
+def test_a_fingerprint_tells_values_apart_and_not_their_copies() -> None:
+    rows = [(1, "a", 0.5, None, True, ["x"]), (2, "b", 1e300, "c", False, [])]
+    copies = [(int("1"), "".join("a"), 0.25 + 0.25, None, True, list("x")), rows[1]]
+    assert fingerprint(rows) == fingerprint(copies)
+    others: list[object] = [rows[:1], rows[::-1], [(1.0, *rows[0][1:]), rows[1]], [[*rows[0]]]]
+    assert len({fingerprint(one) for one in (rows, *others)}) == 5
+
+
+def test_what_has_no_fingerprint_is_refused() -> None:
+    with pytest.raises(ValueError, match="unmarshallable"):
+        fingerprint([object()])

@@ -10,6 +10,13 @@ from webapp.alerts.queries.at_commit import (
     passing,
     why_not,
 )
+from webapp.alerts.queries.at_commits import (
+    LargestFinding,
+    VerdictAt,
+    largest_at,
+    tallies_at,
+    verdicts_at,
+)
 from webapp.alerts.queries.beside_alert import facts_beside
 from webapp.alerts.queries.commit_surroundings import BesideCommit, beside_commit
 from webapp.alerts.queries.dry_runs import DryRun, dry_run
@@ -69,6 +76,7 @@ __all__ = [
     "FindingAt",
     "FindingOnMachine",
     "Gated",
+    "LargestFinding",
     "Listed",
     "MachineFound",
     "MinEffects",
@@ -82,6 +90,7 @@ __all__ = [
     "Suspecting",
     "Suspicion",
     "Unmoved",
+    "VerdictAt",
     "agreeing_of",
     "beside",
     "beside_commit",
@@ -98,6 +107,7 @@ __all__ = [
     "findings_on",
     "holds_in",
     "lab_hint",
+    "largest_at",
     "left_out_beside",
     "left_out_of",
     "listed",
@@ -121,7 +131,9 @@ __all__ = [
     "suspicion_of",
     "suspicions_of",
     "suspicions_of_findings",
+    "tallies_at",
     "triage_quality",
+    "verdicts_at",
     "why_not",
     "with_agreeing",
     "worst_of",

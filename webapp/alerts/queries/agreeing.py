@@ -1,5 +1,6 @@
 """Agreeing candidates beside revisions: read with them, in the statement that reads them."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -73,5 +74,7 @@ def with_agreeing(revisions: RevisionQuerySet, *, around: bool = False) -> Revis
 
 def agreeing_of(revision: Revision) -> Agreeing | None:
     """What is told of a revision that was read `with_agreeing`; None where nothing is."""
-    told: Mapping[str, Any] | None = getattr(revision, "agreeing", None)
-    return None if told is None else Agreeing(**told)
+    told: Mapping[str, Any] | str | None = getattr(revision, "agreeing", None)
+    if isinstance(told, str):  # of a statement that was kept: its columns are as they were sent
+        told = json.loads(told)
+    return Agreeing(**told) if isinstance(told, dict) else None

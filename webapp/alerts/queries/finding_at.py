@@ -3,15 +3,21 @@ hundreds of series has as many findings, and of each less than half of its colum
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from webapp.alerts.queries.rows import revisions_of, rows_of
 from webapp.analysis.models import Finding
 from webapp.results.models import Revision
 from webapp.results.queries import NamedSeries, series_by_id
 
-# As `FindingQuerySet.on_display` and `suspecting` choose them.
-SUSPECTING = """
+# As `FindingQuerySet.on_display` chooses them, changes of level alone.
+ON_DISPLAY = """
+       finding.kind = %(kind)s AND finding.state = ANY(%(live)s)
+   AND NOT (finding.state = %(recovered)s
+            AND COALESCE(finding.low_pct < 0 AND finding.high_pct > 0, false))
+"""
+
+SUSPECTING = f"""
 SELECT finding.series_id, finding.id, finding.state, finding.verdict, finding.change_pct,
        finding.low_pct, finding.high_pct, finding.level_before, finding.level, finding.here,
        finding.probability, finding.p_value, finding.why, finding.one_build IS NOT NULL,
@@ -25,11 +31,18 @@ SELECT finding.series_id, finding.id, finding.state, finding.verdict, finding.ch
   JOIN results_revision AS after ON after.id = finding.after_id
   JOIN results_revision AS last ON last.id = finding.last_id
  WHERE series.tree_id = %(tree)s AND after.position < %(at)s AND last.position >= %(at)s
-   AND finding.kind = %(kind)s AND finding.state = ANY(%(live)s)
-   AND NOT (finding.state = %(recovered)s
-            AND COALESCE(finding.low_pct < 0 AND finding.high_pct > 0, false))
+   AND {ON_DISPLAY}
  ORDER BY hardware.name, mode.name, metric.name, finding.position
-"""
+"""  # noqa: S608 (text of our own; no value of a request is in it)
+
+
+def on_display() -> dict[str, Any]:
+    """The parameters of `ON_DISPLAY`."""
+    return {
+        "kind": Finding.Kind.LEVEL,
+        "live": list(Finding.LIVE),
+        "recovered": Finding.State.RECOVERED,
+    }
 
 
 class FindingAt(NamedTuple):
@@ -67,14 +80,8 @@ def findings_suspecting(commit: Revision, known: Mapping[int, NamedSeries]) -> l
     """Those shown whose interval of suspects holds ``commit``, in the order of what their series
     name. One query, one more where there is any, and one for series that are not ``known`` by id.
     """
-    asked = {
-        "tree": commit.tree_id,
-        "at": commit.position,
-        "kind": Finding.Kind.LEVEL,
-        "live": list(Finding.LIVE),
-        "recovered": Finding.State.RECOVERED,
-    }
-    rows = rows_of(SUSPECTING, asked)
+    asked = {"tree": commit.tree_id, "at": commit.position}
+    rows = rows_of(SUSPECTING, asked | on_display())
     if not rows:
         return []
     revisions = revisions_of(pk for row in rows for pk in row[14:])

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from webapp.alerts.models import Alert
+from webapp.alerts.queries.at_commits import LargestFinding
 from webapp.alerts.queries.finding_at import FindingAt
 from webapp.alerts.queries.rows import REVISION_NAMES, revision_from, rows_of
 from webapp.analysis.models import Finding
@@ -72,7 +73,9 @@ def suspicions_of(alerts: Iterable[Alert]) -> Mapping[int, Suspicion]:
     return _counted(found, bisected={row.pk for row in rows if _is_bisected(row)})
 
 
-def suspicions_of_findings(findings: Iterable[Finding | FindingAt]) -> Mapping[int, Suspicion]:
+def suspicions_of_findings(
+    findings: Iterable[Finding | FindingAt | LargestFinding],
+) -> Mapping[int, Suspicion]:
     """Which commits each finding (by id) suspects, in one query; needs their revisions loaded."""
     return _counted({row.pk: _of_finding(row) for row in findings})
 
@@ -120,7 +123,7 @@ def _of_alert(alert: Alert, narrowest: tuple[float, Revision] | None) -> Suspici
     return Suspicion(after, alert.likeliest, here)
 
 
-def _of_finding(row: Finding | FindingAt) -> Suspicion:
+def _of_finding(row: Finding | FindingAt | LargestFinding) -> Suspicion:
     is_step = (row.after.pk, row.last.pk) == (row.previous.pk, row.revision.pk)
     if row.here >= SURE or is_step:
         is_one_build = row.state == Finding.State.ONE_BUILD

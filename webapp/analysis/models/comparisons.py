@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, Self
 
 from django.db import models
-from django.db.models import Count, F, Q
+from django.db.models import F, Q
 
 from webapp.results.models import Revision, Series
 
@@ -63,21 +63,6 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
             "series__mode",
             "series__metric",
         )
-
-    def tallies(self) -> dict[int, Tally]:
-        """For each revision id how many comparisons gave which verdict and flag."""
-        counted = (
-            self.order_by()
-            .values("revision_id")
-            .annotate(
-                compared=Count("pk"),
-                regressed=Count("pk", filter=Q(flag=Flag.REGRESSED)),
-                improved=Count("pk", filter=Q(flag=Flag.IMPROVED)),
-                cannot_tell=Count("pk", filter=Q(verdict=Verdict.CANNOT_TELL)),
-            )
-        )
-        rows = counted.values_list("revision_id", *Tally._fields)
-        return {row[0]: Tally(*row[1:]) for row in rows}
 
 
 class Comparison(models.Model):

@@ -5,7 +5,7 @@ from math import inf
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import Case, Exists, F, Max, OuterRef, Q, Subquery, Value, When
+from django.db.models import Case, F, Max, OuterRef, Q, Subquery, Value, When
 from django.db.models.functions import Abs, Coalesce
 
 from webapp.analysis.models.analysis import SeriesSettings
@@ -89,15 +89,6 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         )
         return self.annotate(build=Subquery(runs.order_by("build_id").values("build_id")[:1]))
 
-    def beside_what_was_measured(self) -> Self:
-        """Without what options cost at revisions where something that was measured changed: the
-        cost repeats it.
-        """
-        measured = Finding.objects.live().filter(
-            revision=OuterRef("revision"), series__metric__of=None
-        )
-        return self.exclude(Q(series__metric__of__isnull=False) & Exists(measured))
-
     def of_revision(self, revision: Revision) -> Self:
         """Those whose likeliest first revision it is."""
         return self.filter(revision=revision)
@@ -127,16 +118,6 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         ]
         rows = parts[0].union(*parts[1:], all=True).order_by("rank", *newest, "revision_id")
         return list(dict.fromkeys(row["revision_id"] for row in rows))
-
-    def largest_of_each_revision(self) -> Self:
-        """One for each revision: worse before better, confirmed before candidate, then by size;
-        what an option costs where nothing else is found.
-        """
-        cost = Case(When(series__metric__of=None, then=0), default=1)
-        worse = Case(When(verdict=Verdict.WORSE, then=0), default=1)
-        proven = Case(When(state__in=Finding.PROVEN, then=0), default=1)
-        size = Abs("change_pct").desc(nulls_first=True)
-        return self.order_by("revision_id", cost, worse, proven, size, "pk").distinct("revision_id")
 
     def with_revisions(self) -> Self:
         """With every revision that a sentence about a finding names."""

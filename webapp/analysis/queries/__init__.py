@@ -5,7 +5,8 @@ from webapp.analysis.queries.commit_points import (
     CommitPoint,
     Previous,
     judge_commit,
-    points_of_commit,
+    points_of_rows,
+    rows_of_commit,
 )
 from webapp.analysis.queries.compare import compare_sides
 from webapp.analysis.queries.compared import (
@@ -126,7 +127,8 @@ __all__ = [
     "newest_pairs",
     "newest_with_both",
     "one_build_lines",
-    "points_of_commit",
+    "points_of_rows",
+    "rows_of_commit",
     "side_of",
     "sides_of",
     "trend_link",

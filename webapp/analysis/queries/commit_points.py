@@ -5,7 +5,7 @@ rows of models these took more processor time than anything else on the page of 
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.db import connection
@@ -103,11 +103,17 @@ class CommitPoint(NamedTuple):
         return LeftOut.from_data(self.left_out)
 
 
-def points_of_commit(commit: Revision) -> list[CommitPoint]:
-    """The points of ``commit``, variants too, in the order of what their series name. One query."""
+def rows_of_commit(commit: Revision) -> list[tuple[Any, ...]]:
+    """The points of ``commit``, variants too, in the order of what their series name: as plain
+    values, from which all that `points_of_rows` gives follows. One query.
+    """
     with connection.cursor() as cursor:
         cursor.execute(POINTS, [commit.pk])
-        rows = cursor.fetchall()
+        return list(cursor.fetchall())
+
+
+def points_of_rows(rows: Sequence[tuple[Any, ...]]) -> list[CommitPoint]:
+    """The points that `rows_of_commit` read."""
     reader = SeriesReader()
     kept = _levels_of(rows)
     return [_point(reader.read(row), row[SERIES_WIDTH:], kept) for row in rows]

@@ -15,11 +15,15 @@ from webapp.charts import around
 from webapp.charts.around import Around
 from webapp.charts.text import percent
 from webapp.charts.trend import Level
+from webapp.pages.parts.kept import Kept, fingerprint
 from webapp.pages.parts.links import trend_link
 from webapp.results.models import Revision
 from webapp.results.queries import Neighbour, Neighbours
 
 CHARTS_SHOWN = 6
+
+IMAGES: Kept[str] = Kept(most=128, seconds=600.0)
+"""Charts by all that they are drawn from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,12 @@ def drawn(begun: Sequence[Gated], commit: Revision) -> list[ChangeDrawn]:
 
 
 def _image(row: FindingAt, points: PointsAround) -> str:
+    told = (row.series.subject, row.state, row.verdict, row.change_pct, row.level_before, row.level)
+    ends = (row.revision.name, row.revision.position, row.after.position, row.last.position)
+    return IMAGES.get(fingerprint([told, ends, tuple(points)]), lambda: _drawn(row, points))
+
+
+def _drawn(row: FindingAt, points: PointsAround) -> str:
     positions = points.positions
     chart = Around(
         names=points.names,

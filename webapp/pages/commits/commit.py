@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -23,18 +24,21 @@ from webapp.alerts.queries import (
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import (
     CommitPoint,
+    PointVerdict,
     Previous,
     Side,
     judge_commit,
-    points_of_commit,
+    points_of_rows,
+    rows_of_commit,
 )
 from webapp.bisects.models import Bisect
 from webapp.events.models import LabEvent, Release
 from webapp.pages.commits.charts import drawn, ranges, steps, strip
 from webapp.pages.commits.headline import headline, proven
-from webapp.pages.commits.table import Surroundings, tables
+from webapp.pages.commits.table import Surroundings, Table, tables
 from webapp.pages.lab.disagreements import disagreements, needs_runs
 from webapp.pages.lab.marked_samples import marked_runs
+from webapp.pages.parts.kept import Kept, fingerprint
 from webapp.pages.parts.links import compare_link
 from webapp.pages.parts.variants import variants_of_commit
 from webapp.results.models import Revision, Run, Tree
@@ -55,6 +59,23 @@ PARTS = {
     "findings": "pages/_commit_all_findings.html",
 }
 """What is folded, and read when it is opened: `?part=…`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was measured at a commit, without variants (``points``) and with them, and the verdict
+    on each point by series (id); all of it follows from what ``key`` is the fingerprint of.
+    """
+
+    key: bytes
+    everything: Sequence[CommitPoint]
+    points: Sequence[CommitPoint]
+    judged: Mapping[int, PointVerdict]
+
+
+MEASURED: Kept[Measured] = Kept(most=16, seconds=600.0)
+TABLES: Kept[Sequence[Table]] = Kept(most=16, seconds=600.0)
+"""Never too old: their keys are all that they are made of. The age frees what nobody reads."""
 
 
 @require_safe
@@ -83,26 +104,25 @@ def page(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
 
 def _context(commit: Revision, part: str, *, ask_from: str) -> dict[str, object]:
     beside = beside_commit(commit)
-    everything = points_of_commit(commit)
-    points = [point for point in everything if point.series.is_plain]
-    judged = judge_commit(points)
+    measured = _measured(commit)
+    everything, points, judged = measured.everything, measured.points, measured.judged
     detected = detected_at(commit, judged, {one.series_id: one.series for one in everything})
     begun = {one.finding.series.pk: one.finding for one in detected.begun}
     of_cells = [point for point in points if not point.series.is_cost]
-    measured = {one.series_id: judged[one.series_id] for one in of_cells if one.series_id in judged}
+    told = {one.series_id: judged[one.series_id] for one in of_cells if one.series_id in judged}
     previous = _most_common_base(points)
     return {
         "commit": commit,
-        "headline": headline(detected, measured),
+        "headline": headline(detected, told),
         "agreeing": _agreeing(commit) if beside.agreeing else None,
         "commit_source": commit.tree.source_of(commit.name, beside.aliases),
         **_named_by(commit, beside),
-        "tables": tables(points, judged, begun, Surroundings(commit, ask_from, previous)),
+        "tables": _tables(measured, begun, Surroundings(commit, ask_from, previous)),
         "more_builds": MORE_BUILDS,
         "can_ask": bool(ask_from),
         "detected": detected,
         "charts": drawn(detected.let_through, commit),
-        "proven": [] if detected.let_through else proven(of_cells, measured),
+        "proven": [] if detected.let_through else proven(of_cells, told),
         "previous": previous,
         **_neighbours(commit),
         **_runs(commit, beside, everything, part),
@@ -116,6 +136,40 @@ def _context(commit: Revision, part: str, *, ask_from: str) -> dict[str, object]
         "in_question": any(point.disagrees for point in points),
         "simulated": any(point.series.hardware.lab.simulated for point in everything),
     }
+
+
+def _measured(commit: Revision) -> Measured:
+    """One query. What follows from its rows is not made again while they are the same."""
+    rows = rows_of_commit(commit)
+    key = fingerprint(rows)
+    return MEASURED.get(key, lambda: _judged(key, rows))
+
+
+def _judged(key: bytes, rows: Sequence[tuple[object, ...]]) -> Measured:
+    everything = points_of_rows(rows)
+    points = [point for point in everything if point.series.is_plain]
+    judged = judge_commit(points)
+    return Measured(key, _without_levels(everything), _without_levels(points), judged)
+
+
+def _without_levels(points: Iterable[CommitPoint]) -> Sequence[CommitPoint]:
+    """What they are judged by is most of their size, and they are."""
+    return [point._replace(pair=None) for point in points]
+
+
+def _tables(
+    measured: Measured, begun: Mapping[int, FindingAt], around: Surroundings
+) -> Sequence[Table]:
+    """The heat maps, drawn anew when anything in them changed."""
+    findings = tuple(
+        (pk, row.state, row.verdict, row.change_pct, row.low_pct, row.high_pct)
+        for pk, row in begun.items()
+    )
+    commit = around.commit
+    return TABLES.get(
+        (measured.key, findings, commit.tree.name, commit.name, around.ask_from),
+        lambda: tables(measured.points, measured.judged, begun, around),
+    )
 
 
 def _agreeing(commit: Revision) -> Agreeing | None:

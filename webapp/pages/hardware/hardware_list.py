@@ -30,6 +30,7 @@ from webapp.pages.overview.wall import (
     ranked,
 )
 from webapp.pages.parts.ages import age
+from webapp.pages.parts.kept import Kept
 
 DAYS = 45
 TILES_EACH = 3
@@ -41,9 +42,14 @@ class Known:
     """What the rows are drawn from, by hardware or series (ids)."""
 
     series: Mapping[int, Sequence[WallSeries]]
-    tiles: Mapping[int, WallTile]
+    tiles: Mapping[int, str]
     losses: Mapping[int, int]
     now: datetime
+
+
+TILES: Kept[Mapping[int, str]] = Kept(most=8, seconds=60.0)
+"""Drawn tiles, as `overview.WALLS` keeps them: by the versions of their points and conclusions.
+What changes without a sign of it there is told late by a minute at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +90,7 @@ def _kinds(found: Sequence[Machine]) -> dict[str, list[Machine]]:
 
 
 def _known(found: Sequence[Machine], now: datetime) -> Known:
-    """Three statements for everything that the rows show."""
+    """Three statements for everything that the rows show, one less where tiles are kept."""
     series: dict[int, list[WallSeries]] = defaultdict(list)
     wanted = {one.id for one in found}
     for one in wall_series(counted=REVISIONS_SHOWN):
@@ -95,8 +101,32 @@ def _known(found: Sequence[Machine], now: datetime) -> Known:
         for rows in series.values()
         for one in ranked([row for row in rows if row.revisions > 1])[:TILES_EACH]
     ]
-    ids = [one.id for one in ranked(drawn)[:MOST_TILES]]
-    return Known(series, wall_tiles(ids, last=REVISIONS_SHOWN), open_losses_by_hardware(), now)
+    names = {one.id: one.name for one in found}
+    shown = tuple(
+        (one._replace(live_at=None, is_dirty=False), names[one.hardware_id])
+        for one in ranked(drawn)[:MOST_TILES]
+    )
+    tiles = TILES.get(shown, lambda: _tiles(shown))
+    return Known(series, tiles, open_losses_by_hardware(), now)
+
+
+def _tiles(wanted: Sequence[tuple[WallSeries, str]]) -> dict[int, str]:
+    """The tile of each series (by id), which is on the machine of that name; one statement."""
+    found = wall_tiles([one.id for one, _ in wanted], last=REVISIONS_SHOWN)
+    return {one.id: _tile(one, found[one.id], name) for one, name in wanted if one.id in found}
+
+
+def _tile(one: WallSeries, shown: WallTile, hardware: str) -> str:
+    href = (
+        f"{reverse('trends')}?tree={quote(one.tree)}&hardware={quote(hardware)}"
+        f"&mode={quote(one.mode)}&metric={quote(one.metric)}"
+    )
+    index_of = {position: index for index, position in enumerate(shown.positions)}
+    chart = draw_tile(one, shown, shown.positions, index_of)
+    return (
+        f'<a class="small-tile" href="{escape(href)}"><span class="m">{escape(one.mode)}</span>'
+        f"{news(one, shown)}{chart}</a>"
+    )
 
 
 def _headline(found: Sequence[Machine], now: datetime) -> str:
@@ -184,22 +214,9 @@ class _Row:
     def _tiles(self) -> str:
         drawn = [one for one in self._series if one.id in self.known.tiles]
         left = [one for one in self._series if one.id not in self.known.tiles]
-        tiles = "".join(self._tile(one) for one in ranked(drawn))
+        tiles = "".join(self.known.tiles[one.id] for one in ranked(drawn))
         rest = f'<span class="muted">{escape(counted_text(left))}</span>' if left else ""
         return f'<div class="tiles">{tiles}{rest}</div>'
-
-    def _tile(self, one: WallSeries) -> str:
-        shown = self.known.tiles[one.id]
-        href = (
-            f"{reverse('trends')}?tree={quote(one.tree)}&hardware={quote(self.machine.name)}"
-            f"&mode={quote(one.mode)}&metric={quote(one.metric)}"
-        )
-        index_of = {position: index for index, position in enumerate(shown.positions)}
-        chart = draw_tile(one, shown, shown.positions, index_of)
-        return (
-            f'<a class="small-tile" href="{escape(href)}"><span class="m">{escape(one.mode)}</span>'
-            f"{news(one, shown)}{chart}</a>"
-        )
 
     @property
     def _detects(self) -> str:

@@ -1,21 +1,25 @@
 """What a commit did, over all series that were compared at it: shared by several pages."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-
-from django.db.models import Q
 
 from webapp.alerts.queries import (
     Agreeing,
+    LargestFinding,
     Suspicion,
+    VerdictAt,
     agreeing_of,
+    largest_at,
     passing,
     suspicions_of_findings,
+    tallies_at,
+    verdicts_at,
 )
-from webapp.analysis.models import Comparison, Finding, FindingQuerySet, Tally, Verdict
+from webapp.analysis.models import Finding, Tally, Verdict
 from webapp.charts.text import MARKS
-from webapp.results.models import Revision, Series
+from webapp.results.models import Revision
+from webapp.results.queries import NamedSeries
 
 ONE_BUILD = "one build a side"
 AGREEING = "agreeing candidates"
@@ -30,7 +34,7 @@ class Largest:
     ``percent_error`` half its 95 % interval.
     """
 
-    series: Series
+    series: NamedSeries
     verdict: str
     percent: float | None
     percent_error: float | None
@@ -108,13 +112,12 @@ class CommitSummary:
 def summarise(revisions: Sequence[Revision]) -> list[CommitSummary]:
     """The summaries of ``revisions`` in their order, in five queries."""
     ids = [revision.pk for revision in revisions]
-    tallies = Comparison.objects.filter(revision__in=ids).tallies()
-    live = Finding.objects.on_display().filter(revision__in=ids)
-    let_through = _let_through(live, tallies)
-    rows = list(live.with_subjects().largest_of_each_revision().with_revisions())
-    found = {row.revision_id: _of_finding(row) for row in rows}
+    tallies = tallies_at(ids)
+    let_through = _let_through(verdicts_at(ids), tallies)
+    rows = largest_at(ids)
+    found = {row.revision.pk: _of_finding(row) for row in rows}
     suspicions = suspicions_of_findings(rows)
-    shared = {row.revision_id: suspicions[row.pk] for row in rows}
+    shared = {row.revision.pk: suspicions[row.pk] for row in rows}
     return [
         CommitSummary(
             revision,
@@ -129,31 +132,24 @@ def summarise(revisions: Sequence[Revision]) -> list[CommitSummary]:
 
 
 def _let_through(
-    live: FindingQuerySet, tallies: Mapping[int, Tally]
+    verdicts: Iterable[VerdictAt], tallies: Mapping[int, Tally]
 ) -> dict[int, frozenset[Verdict]]:
     """For each revision the verdicts of its findings that pass the gate over all its series. What
     more builds confirmed has passed a limit of its own; one build a side is not told as a verdict.
     """
     gated: dict[int, list[tuple[Verdict, float]]] = defaultdict(list)
     passed: dict[int, set[Verdict]] = defaultdict(set)
-    rows = (
-        live.beside_what_was_measured()
-        .exclude(state=Finding.State.ONE_BUILD)
-        .annotate(is_detected=Q(one_build__isnull=True))
-    )
-    for revision, verdict, p_value, is_detected in rows.values_list(
-        "revision_id", "verdict", "p_value", "is_detected"
-    ):
-        if is_detected:
-            gated[revision].append((Verdict(verdict), p_value))
+    for one in verdicts:
+        if one.is_detected:
+            gated[one.revision].append((one.verdict, one.p_value))
         else:
-            passed[revision].add(Verdict(verdict))
+            passed[one.revision].add(one.verdict)
     for revision, found in gated.items():
         passed[revision] |= passing(found, tallies.get(revision, Tally()).compared)
     return {revision: frozenset(verdicts) for revision, verdicts in passed.items()}
 
 
-def _of_finding(row: Finding) -> Largest:
+def _of_finding(row: LargestFinding) -> Largest:
     ends = (row.low_pct, row.high_pct)
     half = (ends[1] - ends[0]) / 2 if ends[0] is not None and ends[1] is not None else None
     return Largest(row.series, row.verdict, row.change_pct, half, row.state)
