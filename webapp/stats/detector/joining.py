@@ -56,7 +56,7 @@ def present(state: State, better: Better) -> Report:
     found = state.window.found()
     if not found.stretches:
         return Report(analysis, found)
-    positions = [value.position for value in state.window.values]
+    positions = state.window.rows.positions()
     rows, dropped = _join(analysis.changes, found, positions, better)
     as_folded = set(analysis.changes)
     fresh = [one for one in rows if one in as_folded]

@@ -1,0 +1,96 @@
+"""The revisions of a window, which stay as they were stored until somebody asks for them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, chain, pairwise
+from typing import Any
+
+from webapp.stats.changes.points import Value
+from webapp.stats.packed import extend, pack, unpack
+
+Columns = dict[str, Any]
+
+PLAIN, PACKED = ("position", "label", "freedom"), ("location", "variance", "share")
+"""What levels need to know of a revision, beside the logarithms of its samples."""
+
+
+@dataclass(slots=True)
+class Rows:
+    """Revisions in order: those of `stored` columns, and those `fresh` after them.
+
+    Most often a state is read, one revision comes to it and it is stored again: then the stored
+    ones are not looked at.
+    """
+
+    fresh: list[Value] = field(default_factory=list)
+    stored: Columns | None = None
+
+    def __len__(self) -> int:
+        return len(self.fresh) + (len(self.stored["position"]) if self.stored else 0)
+
+    def append(self, value: Value) -> None:
+        """Add a revision at the end."""
+        self.fresh.append(value)
+
+    def values(self) -> list[Value]:
+        """All of them; the list is this object's own."""
+        if self.stored:
+            self.fresh = [*_read(self.stored), *self.fresh]
+            self.stored = None
+        return self.fresh
+
+    def positions(self) -> list[int]:
+        """Where they are."""
+        before = self.stored["position"] if self.stored else []
+        return [*before, *(value.position for value in self.fresh)]
+
+    def newest(self) -> tuple[int, str]:
+        """Position and label of the last one."""
+        if self.fresh:
+            return self.fresh[-1].position, self.fresh[-1].label
+        assert self.stored is not None
+        return self.stored["position"][-1], self.stored["label"][-1]
+
+    def drop(self, count: int) -> None:
+        """Drop the first ones."""
+        self.fresh = self.values()[count:]
+
+    def copy(self) -> "Rows":
+        """Rows of their own; what is stored is never changed, and shared."""
+        return Rows(self.fresh.copy(), self.stored)
+
+    def to_data(self) -> Columns:
+        """Return them column by column; logarithms all after each other, and how many each has."""
+        fresh = self.fresh
+        sizes, logs = [len(one.logs) for one in fresh], chain.from_iterable(o.logs for o in fresh)
+        if not self.stored:
+            return {
+                **{name: _column(fresh, name) for name in PLAIN},
+                **{name: pack(_column(fresh, name)) for name in PACKED},
+                "sizes": sizes,
+                "logs": pack(list(logs)),
+            }
+        if not fresh:
+            return self.stored
+        return {
+            **{name: [*self.stored[name], *_column(fresh, name)] for name in PLAIN},
+            **{name: extend(self.stored[name], _column(fresh, name)) for name in PACKED},
+            "sizes": [*self.stored["sizes"], *sizes],
+            "logs": extend(self.stored["logs"], list(logs)),
+        }
+
+
+def _column(values: Sequence[Value], name: str) -> list[Any]:
+    return [getattr(value, name) for value in values]
+
+
+def _read(data: Columns) -> Iterable[Value]:
+    logs = unpack(data["logs"])
+    ends = pairwise(accumulate(data["sizes"], initial=0))
+    columns = [data[name] for name in PLAIN] + [unpack(data[name]) for name in PACKED]
+    return (
+        Value(position, label, location, variance, freedom, share, tuple(logs[first:stop]))
+        for position, label, freedom, location, variance, share, (first, stop) in zip(
+            *columns, ends, strict=True
+        )
+    )
