@@ -117,21 +117,25 @@ class Window:
 
 
 def lengthened(found: Findings, newest: At, count: int) -> Findings:
-    """Return findings with `count` more revisions, up to the `newest`, at their last level."""
+    """Return findings with `count` more revisions, up to the `newest`, at their last level.
+
+    Sizes stay as they were measured.
+    """
     if not found.stretches:
         return found
     *levels, last = found.stretches
     stretches = (*levels, replace(last, last=newest, count=last.count + count))
+    slow = tuple(replace(one, last=newest) for one in found.slow)
     if not found.steps:
-        return replace(found, stretches=stretches)
+        return replace(found, stretches=stretches, slow=slow)
     *steps, step = found.steps
     before, after = step.revisions
     finding = replace(step.finding, last=newest)
-    steps = [*steps, replace(step, finding=finding, revisions=(before, after + count))]
     return replace(
         found,
         changes=(*found.changes[:-1], finding),
-        steps=tuple(steps),
+        slow=slow,
+        steps=(*steps, replace(step, finding=finding, revisions=(before, after + count))),
         stretches=stretches,
     )
 
