@@ -35,7 +35,7 @@ from webapp.stats.changes.findings import (
     Segment,
     Smallest,
 )
-from webapp.stats.changes.fold import check_order, take_in
+from webapp.stats.changes.fold import advance_point, check_order
 from webapp.stats.changes.noise import Borrowed, borrow
 from webapp.stats.changes.points import BadSeriesError, Point, reduce_points
 from webapp.stats.changes.present import largest_score, present
@@ -62,6 +62,7 @@ __all__ = [
     "Smallest",
     "State",
     "advance",
+    "advance_point",
     "borrow",
     "check_order",
     "detect",
@@ -71,7 +72,6 @@ __all__ = [
     "probability",
     "recoveries",
     "start",
-    "take_in",
     "what_helps",
     "why_flagged",
     "why_not",
@@ -94,7 +94,7 @@ def advance(state: State, points: Sequence[Point]) -> State:
     state = state.copy()
     check_order(state, points)
     for point, value in zip(points, reduce_points(points), strict=True):
-        take_in(state, point, value)
+        advance_point(state, point, value)
     return state
 
 

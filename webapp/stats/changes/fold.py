@@ -47,7 +47,7 @@ def check_order(state: State, points: Sequence[Point]) -> None:
         last = point.position
 
 
-def take_in(state: State, point: Point, value: Value | None) -> None:
+def advance_point(state: State, point: Point, value: Value | None) -> None:
     """Advance `state`, which is changed, by one more point; no `value`: it has no usable sample."""
     if value is None:
         state.left_out.append((point.position, point.label))

@@ -46,6 +46,6 @@ def is_fresh(fold: changes.State) -> bool:
     return bool(fold.breaks) and fold.regimes[-1].count <= FRESH
 
 
-def told(fold: changes.State) -> tuple[int, int]:
-    """Return what changes when the fold tells something new, or takes it back."""
+def counts(fold: changes.State) -> tuple[int, int]:
+    """Return what changes when the fold finds something new, or takes it back."""
     return len(fold.breaks), len(fold.retracted)

@@ -1,6 +1,6 @@
 """The revisions of a window, which stay as they were stored until somebody asks for them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, pairwise
 from typing import Any
@@ -24,6 +24,7 @@ class Rows:
 
     fresh: list[Value] = field(default_factory=list)
     stored: Columns | None = None
+    decoded: list[Value] | None = None
 
     def __len__(self) -> int:
         return len(self.fresh) + (len(self.stored["position"]) if self.stored else 0)
@@ -33,11 +34,10 @@ class Rows:
         self.fresh.append(value)
 
     def values(self) -> list[Value]:
-        """All of them; the list is this object's own."""
-        if self.stored:
-            self.fresh = [*_read(self.stored), *self.fresh]
-            self.stored = None
-        return self.fresh
+        """All of them."""
+        if self.decoded is None:
+            self.decoded = _read(self.stored) if self.stored else []
+        return [*self.decoded, *self.fresh]
 
     def positions(self) -> list[int]:
         """Where they are."""
@@ -53,11 +53,11 @@ class Rows:
 
     def drop(self, count: int) -> None:
         """Drop the first ones."""
-        self.fresh = self.values()[count:]
+        self.fresh, self.stored, self.decoded = self.values()[count:], None, None
 
     def copy(self) -> "Rows":
         """Rows of their own; what is stored is never changed, and shared."""
-        return Rows(self.fresh.copy(), self.stored)
+        return Rows(self.fresh.copy(), self.stored, self.decoded)
 
     def to_data(self) -> Columns:
         """Return them column by column; logarithms all after each other, and how many each has."""
@@ -84,13 +84,13 @@ def _column(values: Sequence[Value], name: str) -> list[Any]:
     return [getattr(value, name) for value in values]
 
 
-def _read(data: Columns) -> Iterable[Value]:
+def _read(data: Columns) -> list[Value]:
     logs = unpack(data["logs"])
     ends = pairwise(accumulate(data["sizes"], initial=0))
     columns = [data[name] for name in PLAIN] + [unpack(data[name]) for name in PACKED]
-    return (
+    return [
         Value(position, label, location, variance, freedom, share, tuple(logs[first:stop]))
         for position, label, freedom, location, variance, share, (first, stop) in zip(
             *columns, ends, strict=True
         )
-    )
+    ]

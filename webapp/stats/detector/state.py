@@ -55,15 +55,15 @@ def advance(state: State, points: Sequence[changes.Point]) -> State:
     # Before the end of the last block it does not matter where levels were looked for.
     since = rest.last_block_end(length + len(points))
     for point, value in zip(points, reduce_points(points), strict=True):
-        before = rest.told(fold)
-        changes.take_in(fold, point, value)
+        before = rest.counts(fold)
+        changes.advance_point(fold, point, value)
         if value is not None:
             window.add(value)
         length += 1
         if length < since:
             continue
         was_stirred, window.is_stirred = window.is_stirred, rest.is_stirred(fold)
-        is_due = was_stirred or rest.is_fresh(fold) or rest.told(fold) != before
+        is_due = was_stirred or rest.is_fresh(fold) or rest.counts(fold) != before
         if is_due or rest.ends_block(length):
             window.look_anew()
     return State(fold, window)
