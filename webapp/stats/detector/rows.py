@@ -10,8 +10,9 @@ from webapp.stats.packed import extend, pack, unpack
 
 Columns = dict[str, Any]
 
-PLAIN, PACKED = ("position", "label", "freedom"), ("location", "variance", "share")
-"""What levels need to know of a revision, beside the logarithms of its samples."""
+PLAIN, PACKED = ("position", "label"), ("location", "variance", "freedom", "share")
+"""What levels need to know of a revision, beside the logarithms of its samples. Whole numbers are
+packed as well, where nothing asks for them before all are read."""
 
 
 @dataclass(slots=True)
@@ -62,21 +63,17 @@ class Rows:
     def to_data(self) -> Columns:
         """Return them column by column; logarithms all after each other, and how many each has."""
         fresh = self.fresh
-        sizes, logs = [len(one.logs) for one in fresh], chain.from_iterable(o.logs for o in fresh)
+        more: dict[str, list[Any]] = {name: _column(fresh, name) for name in PACKED}
+        more["sizes"] = [len(one.logs) for one in fresh]
+        more["logs"] = list(chain.from_iterable(one.logs for one in fresh))
+        plain = {name: _column(fresh, name) for name in PLAIN}
         if not self.stored:
-            return {
-                **{name: _column(fresh, name) for name in PLAIN},
-                **{name: pack(_column(fresh, name)) for name in PACKED},
-                "sizes": sizes,
-                "logs": pack(list(logs)),
-            }
+            return plain | {name: pack(column) for name, column in more.items()}
         if not fresh:
             return self.stored
         return {
-            **{name: [*self.stored[name], *_column(fresh, name)] for name in PLAIN},
-            **{name: extend(self.stored[name], _column(fresh, name)) for name in PACKED},
-            "sizes": [*self.stored["sizes"], *sizes],
-            "logs": extend(self.stored["logs"], list(logs)),
+            **{name: [*self.stored[name], *column] for name, column in plain.items()},
+            **{name: extend(self.stored[name], column) for name, column in more.items()},
         }
 
 
@@ -86,11 +83,11 @@ def _column(values: Sequence[Value], name: str) -> list[Any]:
 
 def _read(data: Columns) -> list[Value]:
     logs = unpack(data["logs"])
-    ends = pairwise(accumulate(data["sizes"], initial=0))
+    ends = pairwise(accumulate(map(int, unpack(data["sizes"])), initial=0))
     columns = [data[name] for name in PLAIN] + [unpack(data[name]) for name in PACKED]
     return [
-        Value(position, label, location, variance, freedom, share, tuple(logs[first:stop]))
-        for position, label, freedom, location, variance, share, (first, stop) in zip(
+        Value(position, label, location, variance, int(freedom), share, tuple(logs[first:stop]))
+        for position, label, location, variance, freedom, share, (first, stop) in zip(
             *columns, ends, strict=True
         )
     ]
