@@ -42,6 +42,8 @@ class Window:
 
     Levels are looked for in the first `looked` of them, where they are `seen` already or when they
     are asked for. `is_stirred` says whether the next revision has them looked for anew (`rest`).
+    Where those that are seen move by and by, `newest` is what is found in all revisions; it is not
+    stored, so that what is found never depends on when somebody asked.
     """
 
     rows: Rows = field(default_factory=Rows)
@@ -50,10 +52,12 @@ class Window:
     looked: int = 0
     is_stirred: bool = True
     seen: Findings | None = None
+    newest: Findings | None = None
 
     def add(self, value: Value) -> None:
         """Take in the next revision."""
         self.rows.append(value)
+        self.newest = None
         if len(self.rows) == KEPT + BLOCK:
             self._settle()
 
@@ -64,11 +68,7 @@ class Window:
 
     def found(self) -> Findings:
         """Return what is found in the window and settled before it."""
-        if self.seen is None:
-            self.seen = find_in(self.rows.values()[: self.looked])
-        found, more = self.seen, len(self.rows) - self.looked
-        if more:
-            found = lengthened(found, At(*self.rows.newest()), more)
+        found = self._found()
         if self.since is None:
             return found
         settled, fresh = self.settled.findings, _part(found, self.since, None)
@@ -81,6 +81,19 @@ class Window:
             steps=(*settled.steps, *fresh.steps),
             stretches=(*settled.stretches, *self._reaching(found, self.since)),
         )
+
+    def _found(self) -> Findings:
+        """What is found in the window alone."""
+        if self.seen is None:
+            self.seen = find_in(self.rows.values()[: self.looked])
+        more = len(self.rows) - self.looked
+        if not more:
+            return self.seen
+        if not moves(self.seen):
+            return lengthened(self.seen, At(*self.rows.newest()), more)
+        if self.newest is None:
+            self.newest = find_in(self.rows.values())
+        return self.newest
 
     def copy(self) -> "Window":
         """A window of its own."""
@@ -116,25 +129,28 @@ class Window:
         self.look_anew()
 
 
+def moves(found: Findings) -> bool:
+    """Return whether a series moves by and by, so that it is never at rest."""
+    return bool(found.slow) or any(one.level != one.end_level for one in found.stretches)
+
+
 def lengthened(found: Findings, newest: At, count: int) -> Findings:
     """Return findings with `count` more revisions, up to the `newest`, at their last level.
 
-    Sizes stay as they were measured.
+    The series does not move by and by (`moves`). Sizes stay as they were measured.
     """
     if not found.stretches:
         return found
     *levels, last = found.stretches
     stretches = (*levels, replace(last, last=newest, count=last.count + count))
-    slow = tuple(replace(one, last=newest) for one in found.slow)
     if not found.steps:
-        return replace(found, stretches=stretches, slow=slow)
+        return replace(found, stretches=stretches)
     *steps, step = found.steps
     before, after = step.revisions
     finding = replace(step.finding, last=newest)
     return replace(
         found,
         changes=(*found.changes[:-1], finding),
-        slow=slow,
         steps=(*steps, replace(step, finding=finding, revisions=(before, after + count))),
         stretches=stretches,
     )
