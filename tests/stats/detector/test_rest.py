@@ -105,3 +105,16 @@ def test_where_levels_were_not_looked_for_the_last_one_goes_on():
 
     assert (last.last.position, last.count) == (values[-1].position, len(values))
     assert (last.level, last.low, last.high) == (earlier.level, earlier.low, earlier.high)
+
+
+def test_a_series_that_loses_by_and_by_is_never_at_rest():
+    points = series_of(draw(np.random.default_rng(5), np.linspace(0.0, -0.1, 203)))
+    state = start()
+    for point in points:
+        state = advance(state, [point])
+    assert state.window.looked < len(points)
+
+    [slow] = present(state, "more").others.slow
+
+    assert slow == find_in(state.window.rows.values()).slow[0]
+    assert slow.last.position == points[-1].position

@@ -2,7 +2,8 @@
 
 Looking for levels takes ten times as long as all else. A revision that lies where the series lay
 moves no level; what it adds is seen at the end of its block. Which revisions those are is read from
-the fold alone, so that it does not matter in how many pieces points came.
+the fold alone, so that it does not matter in how many pieces points came. (A series that moves by
+and by is never at rest: `window.moves`.)
 """
 
 from webapp.stats import changes
