@@ -8,7 +8,7 @@ taken, so that a busy machine disturbs less.
 import json
 from collections.abc import Callable, Iterator
 from functools import partial
-from statistics import median
+from statistics import mean, median
 from time import process_time
 
 import numpy as np
@@ -24,7 +24,11 @@ LENGTHS = (60, 500, 5000)
 GOAL_WHOLE_MS = {60: 0.8, 500: 7.0, 5000: 60.0}
 GOAL_ONE_MS = dict.fromkeys(LENGTHS, 1.5)
 STORED = "one new revision, state read and stored"
-GOALS = {"whole series": GOAL_WHOLE_MS, STORED: GOAL_ONE_MS}
+IN_A_ROW = 160
+MEAN, USUAL, WORST = (f"{what} of {IN_A_ROW} such in a row" for what in ("mean", "median", "most"))
+"""As many as pass between two steps: with what a step makes of the revisions after it."""
+
+GOALS = {"whole series": GOAL_WHOLE_MS, STORED: GOAL_ONE_MS, MEAN: GOAL_ONE_MS}
 STEP_EVERY = 150
 """Revisions between the changes of the measured series."""
 
@@ -55,25 +59,30 @@ def milliseconds(work: Callable[[], object], repeats: int) -> float:
 def measure(otava: peers.Otava | None, repeats: int) -> Iterator[tuple[str, int, float]]:
     """Yield name, length and milliseconds."""
     for length in LENGTHS:
-        values = values_of(length + 1)
+        values = values_of(length + IN_A_ROW)
         points = series_of(values)
         count = max(3, repeats * 60 // length)
         before = advance(start(), points[:length])
-        yield "whole series", length, milliseconds(partial(detect, points[:-1]), count)
-        fold = partial(changes.detect, points[:-1])
+        yield "whole series", length, milliseconds(partial(detect, points[:length]), count)
+        present(before, "more")
+        fold = partial(changes.detect, points[:length])
         yield "whole series, the fold alone", length, milliseconds(fold, count)
-        one_more = partial(_one_more, before, points[length:])
+        one_more = partial(_one_more, before, points[length : length + 1])
         yield "one new revision", length, milliseconds(one_more, repeats)
         stored = json.dumps(before.to_data())
-        one_stored = partial(_one_stored, stored, points[length:])
+        one_stored = partial(_one_stored, stored, points[length : length + 1])
         yield STORED, length, milliseconds(one_stored, repeats)
-        pelt = partial(peers.pelt(2.0), [values])
+        times = _in_a_row(stored, points[length:])
+        yield MEAN, length, mean(times)
+        yield USUAL, length, median(times)
+        yield WORST, length, max(times)
+        pelt = partial(peers.pelt(2.0), [values[:length]])
         yield "PELT (ruptures), whole", length, milliseconds(pelt, count)
         if length <= EDIVISIVE_MOST:
-            slow = partial(peers.mongodb(), [values])
+            slow = partial(peers.mongodb(), [values[:length]])
             yield "E-divisive, slow reference", length, milliseconds(slow, 1)
         if otava is not None:
-            _, seconds = otava.ask([values] * max(3, count // 4), 1e-3)
+            _, seconds = otava.ask([values[:length]] * max(3, count // 4), 1e-3)
             yield "Otava, whole", length, 1000 * median(seconds)
 
 
@@ -82,9 +91,19 @@ def _one_more(state: State, points: list[Point]) -> Report:
 
 
 def _one_stored(stored: str, points: list[Point]) -> tuple[Report, str]:
-    """As the worker does where a state is due: of 64 revisions it stores the state of one."""
+    """As the worker does where a state is due: of 16 revisions it stores the state of one."""
     state = advance(State.from_data(json.loads(stored)), points)
     return present(state, "more"), json.dumps(state.to_data())
+
+
+def _in_a_row(stored: str, points: list[Point]) -> list[float]:
+    """The least CPU milliseconds of three for each of `points`, the state stored after each."""
+    times = []
+    for point in points:
+        one = partial(_one_stored, stored, [point])
+        times.append(min(milliseconds(one, 1) for _ in range(3)))
+        _, stored = one()
+    return times
 
 
 def report(otava: peers.Otava | None, repeats: int) -> str:

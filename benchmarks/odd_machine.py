@@ -59,7 +59,7 @@ def _odd(
         runs = 1e6 * np.exp(of_mode[:, None] + 0.01 * _draw(rng, (REVISIONS, 5), tails))
         state = advance(start(), [Point(i, f"r{i}", row.tolist()) for i, row in enumerate(runs)])
         found = present(state, "more").others
-        every = (*found.excursions, *faint_excursions(state.window.values, found))
+        every = (*found.excursions, *faint_excursions(state.window.rows.values(), found))
         off.update(one.first.position for one in every if one.pct < 0)
     return {at for at, count in off.items() if modes_agree(count, modes)}
 

@@ -26,7 +26,7 @@ def told(series: list[Point]) -> tuple[list[Finding], list[Finding]]:
     """Excursions of the series alone, and those that count where others agree."""
     state = advance(start(), series)
     found = present(state, "more").others
-    return list(found.excursions), faint_excursions(state.window.values, found)
+    return list(found.excursions), faint_excursions(state.window.rows.values(), found)
 
 
 @pytest.mark.parametrize(

@@ -23,3 +23,12 @@ def unpack(text: str) -> list[float]:
     """
     numbers: list[float] = np.frombuffer(b64decode(text, validate=True), DOUBLES).tolist()
     return numbers
+
+
+def extend(text: str, numbers: Sequence[float]) -> str:
+    """Return what `pack` would write of those in `text` and these after them.
+
+    Raises ValueError for text that `pack` did not write.
+    """
+    more = np.asarray(numbers, dtype=DOUBLES).tobytes()
+    return b64encode(b64decode(text, validate=True) + more).decode("ascii")

@@ -9,8 +9,11 @@ from benchmarks.worlds.inserting import GONE, STEPPED, disturbed
 
 FEW, MANY = range(60), range(60, 600)
 MOST_GONE, MOST_DISTURBED = 0.02, 0.04
-"""Shares of insertions; 0.5 % take a finding away, and 2.3 % disturb anything at all: two changes
+"""Shares of insertions; 0.7 % take a finding away, and 2.3 % disturb anything at all: two changes
 close to each other that just pay, or a revision of heavy tails that is left out or not."""
+
+CHANCE = 2
+"""So many may of few insertions: at 0.7 %, two of sixty do in one set of sixteen."""
 
 
 @pytest.mark.parametrize("numbers", [FEW, pytest.param(MANY, marks=pytest.mark.long)])
@@ -21,5 +24,5 @@ def test_an_inserted_revision_overturns_nothing_far_away(numbers):
         found = disturbed(rng, STEPPED[number % len(STEPPED)](rng))
         counts.update([*found, *(["anything"] if found else [])])
 
-    assert counts[GONE] <= MOST_GONE * len(numbers)
-    assert counts["anything"] <= MOST_DISTURBED * len(numbers)
+    assert counts[GONE] <= max(MOST_GONE * len(numbers), CHANCE)
+    assert counts["anything"] <= max(MOST_DISTURBED * len(numbers), 2 * CHANCE)

@@ -150,7 +150,7 @@ def _detected(
     faint = [
         each
         for one, state in zip(by_epoch, states, strict=True)
-        for each in faint_excursions(state.window.values, one.others)
+        for each in faint_excursions(state.window.rows.values(), one.others)
     ]
     return Detected(
         series, told.analysis, recent, first, told.others, analyses, starts, parts, faint

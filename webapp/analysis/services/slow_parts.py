@@ -25,7 +25,7 @@ def parts_of(found: Findings, state: detector.State) -> dict[int, list[SlowPart]
     """
     if not found.slow:
         return {}
-    values = state.window.values
+    values = state.window.rows.values()
     at = np.array([value.position for value in values])
     logs = np.array([value.location for value in values])
     for step in found.changes:

@@ -35,10 +35,10 @@ from webapp.stats.changes.findings import (
     Segment,
     Smallest,
 )
-from webapp.stats.changes.fold import advance_one
+from webapp.stats.changes.fold import advance_point, check_order
 from webapp.stats.changes.noise import Borrowed, borrow
 from webapp.stats.changes.points import BadSeriesError, Point, reduce_points
-from webapp.stats.changes.present import present
+from webapp.stats.changes.present import largest_score, present
 from webapp.stats.changes.recovery import recoveries
 from webapp.stats.changes.scale import probability
 from webapp.stats.changes.state import VERSION, State
@@ -62,9 +62,12 @@ __all__ = [
     "Smallest",
     "State",
     "advance",
+    "advance_point",
     "borrow",
+    "check_order",
     "detect",
     "gate_among",
+    "largest_score",
     "present",
     "probability",
     "recoveries",
@@ -89,13 +92,9 @@ def advance(state: State, points: Sequence[Point]) -> State:
     for a sample that is not a finite number and for a point without samples.
     """
     state = state.copy()
-    _check_order(state.last_position, points)
+    check_order(state, points)
     for point, value in zip(points, reduce_points(points), strict=True):
-        if value is None:
-            state.left_out.append((point.position, point.label))
-            state.last_position = point.position
-        else:
-            advance_one(state, value)
+        advance_point(state, point, value)
     return state
 
 
@@ -108,13 +107,3 @@ def detect(
     """
     ordered = sorted(points, key=lambda point: point.position)
     return present(advance(start(borrowed), ordered), better)
-
-
-def _check_order(last: int | None, points: Sequence[Point]) -> None:
-    for point in points:
-        if last is not None and point.position <= last:
-            raise BadSeriesError(
-                f"revision {point.label} at position {point.position} does not follow {last}: "
-                "read the series again from a state before it"
-            )
-        last = point.position

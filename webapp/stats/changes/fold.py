@@ -5,6 +5,7 @@ analysing a series at once runs the very same steps. A step looks at a bounded n
 revisions, so that it costs the same at the 60th and at the 5,000th.
 """
 
+from collections.abc import Sequence
 from math import inf, sqrt
 
 from webapp.stats.changes import models, scale
@@ -20,7 +21,7 @@ from webapp.stats.changes.layout import (
     spread,
 )
 from webapp.stats.changes.noise import YOUNG
-from webapp.stats.changes.points import Value
+from webapp.stats.changes.points import BadSeriesError, Point, Value
 from webapp.stats.changes.review import review
 from webapp.stats.changes.state import KEPT_SAMPLES, Regime, State
 
@@ -32,6 +33,27 @@ CENTRED = frozenset((3, 5, 8))
 
 LEAST_REGIME = 2 * models.LEAST_SIDE
 """Revisions of a regime before it can break: two on either side."""
+
+
+def check_order(state: State, points: Sequence[Point]) -> None:
+    """Raise BadSeriesError unless each position is larger than the last one that was read."""
+    last = state.last_position
+    for point in points:
+        if last is not None and point.position <= last:
+            raise BadSeriesError(
+                f"revision {point.label} at position {point.position} does not follow {last}: "
+                "read the series again from a state before it"
+            )
+        last = point.position
+
+
+def advance_point(state: State, point: Point, value: Value | None) -> None:
+    """Advance `state`, which is changed, by one more point; no `value`: it has no usable sample."""
+    if value is None:
+        state.left_out.append((point.position, point.label))
+        state.last_position = point.position
+    else:
+        advance_one(state, value)
 
 
 def advance_one(state: State, value: Value) -> None:

@@ -1,6 +1,6 @@
 """From the state of a series to what is said about it."""
 
-from math import expm1, sqrt
+from math import expm1, inf, sqrt
 
 from webapp.stats.better import Better, is_gain
 from webapp.stats.changes import models, modes, review, scale
@@ -61,6 +61,14 @@ def present(state: State, better: Better) -> Analysis:
         ),
         left_out=tuple(At(*item) for item in state.left_out),
     )
+
+
+def largest_score(state: State) -> float:
+    """Return the most that any number of newest revisions shows against the rest of their regime
+    (`Newest.scan_score`); infinity while too little is known.
+    """
+    newest = None if is_silent(state) else _newest(state, *spread(state))
+    return inf if newest is None else newest.scan_score
 
 
 def percent(log: float) -> float:

@@ -5,6 +5,7 @@ and the breaks between them; it does not grow with the history, except by one en
 """
 
 from dataclasses import dataclass, field, replace
+from itertools import accumulate, chain, pairwise
 from typing import Any, Literal
 
 from webapp.stats.changes.noise import Borrowed, Tracker
@@ -16,7 +17,7 @@ RING = 96
 KEPT_SAMPLES = 24
 """Newest revisions whose samples are kept to recognise two modes."""
 
-VERSION = 7
+VERSION = 8
 """Of the stored form and of the method: another version means that a series is done anew."""
 
 PACKED = ("location", "weight", "clipped", "near", "far", "weights", "totals")
@@ -223,6 +224,10 @@ class State:
             "regimes": [_as_dict(one) for one in self.regimes],
             "breaks": [_break_as_dict(one) for one in self.breaks],
             "retracted": [_break_as_dict(one) for one in self.retracted],
+            "samples": {
+                "sizes": [len(row) for row in self.samples],
+                "logs": pack(list(chain.from_iterable(self.samples))),
+            },
         }
 
     @classmethod
@@ -245,7 +250,7 @@ class State:
                 "regimes": [Regime(**regime) for regime in data["regimes"]],
                 "breaks": [_read_break(item) for item in data["breaks"]],
                 "retracted": [_read_break(item) for item in data["retracted"]],
-                "samples": [tuple(row) for row in data["samples"]],
+                "samples": _read_samples(data["samples"]),
                 "left_out": [tuple(item) for item in data["left_out"]],
             }
         )
@@ -254,6 +259,11 @@ class State:
 def _as_dict(one: Any) -> dict[str, Any]:
     """The fields of a dataclass by name, as they are."""
     return {name: getattr(one, name) for name in one.__slots__}
+
+
+def _read_samples(data: dict[str, Any]) -> list[tuple[float, ...]]:
+    logs, ends = unpack(data["logs"]), pairwise(accumulate(data["sizes"], initial=0))
+    return [tuple(logs[first:stop]) for first, stop in ends]
 
 
 def _break_as_dict(one: Break) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """What the fold told first and what levels say stands, as one."""
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import log, sqrt
+from math import inf, log, sqrt
 
 from webapp.stats import changes
 from webapp.stats.better import Better, is_gain
@@ -56,7 +56,7 @@ def present(state: State, better: Better) -> Report:
     found = state.window.found()
     if not found.stretches:
         return Report(analysis, found)
-    positions = [value.position for value in state.window.values]
+    positions = state.window.rows.positions()
     rows, dropped = _join(analysis.changes, found, positions, better)
     as_folded = set(analysis.changes)
     fresh = [one for one in rows if one in as_folded]
@@ -81,9 +81,20 @@ def _join(
     left = list(folded)
     rows = []
     for step in found.steps:
+        at = step.finding.first.position
+        low, high = _near(at, positions)
+        # By place first: settled changes are held against each other too, and there may be many.
         same = min(
-            (one for one in left if _is_same(one, step, positions, better)),
-            key=lambda one: abs(one.revision.position - step.finding.first.position),
+            (
+                one
+                for one in left
+                if (
+                    one.after.position < at <= one.last.position
+                    or low <= one.revision.position <= high
+                )
+                and one.verdict == _verdict(step, better)
+            ),
+            key=lambda one: abs(one.revision.position - at),
             default=None,
         )
         if same is not None:
@@ -103,18 +114,16 @@ def _in_order(rows: Sequence[Change]) -> tuple[Change, ...]:
     return tuple(by_place[at] for at in sorted(by_place))
 
 
-def _is_same(one: Change, step: Step, positions: Sequence[int], better: Better) -> bool:
-    """Whether the fold tells the same change: the same way, and the places meet."""
-    if one.verdict != _verdict(step, better):
-        return False
-    at = step.finding.first.position
-    if one.after.position < at <= one.last.position:
-        return True
-    # By halving: settled changes are held against each other too, and there may be many.
-    first, last = sorted((at, one.revision.position))
-    begin, end = bisect_right(positions, first), bisect_right(positions, last)
-    is_kept = positions[begin - 1 : begin] == [first] or positions[end - 1 : end] == [last]
-    return end - begin <= NEAR and is_kept
+def _near(at: int, positions: Sequence[int]) -> tuple[float, float]:
+    """The positions at which the fold may place the change that levels place at ``at``.
+
+    Where one of both is no longer kept, those at the beginning of what is kept are near it.
+    """
+    index = bisect_left(positions, at)
+    if positions[index : index + 1] != [at]:
+        return positions[0], positions[NEAR - 1]
+    low = positions[index - NEAR] if index >= NEAR else -inf
+    return low, positions[min(index + NEAR, len(positions) - 1)]
 
 
 def _is_fresh(one: Change, positions: Sequence[int]) -> bool:

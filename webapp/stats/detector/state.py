@@ -6,6 +6,7 @@ from typing import Any
 
 from webapp.stats import changes
 from webapp.stats.changes.points import reduce_points
+from webapp.stats.detector import rest
 from webapp.stats.detector.stored import window_from_data, window_to_data
 from webapp.stats.detector.window import Window
 
@@ -48,9 +49,21 @@ def advance(state: State, points: Sequence[changes.Point]) -> State:
 
     Raises BadSeriesError as `changes.advance` does.
     """
-    fold = changes.advance(state.fold, points)
-    window = state.window.copy()
-    for value in reduce_points(points):
+    fold, window = state.fold.copy(), state.window.copy()
+    changes.check_order(fold, points)
+    length = state.length
+    # Before the end of the last block it does not matter where levels were looked for.
+    since = rest.last_block_end(length + len(points))
+    for point, value in zip(points, reduce_points(points), strict=True):
+        before = rest.counts(fold)
+        changes.advance_point(fold, point, value)
         if value is not None:
             window.add(value)
+        length += 1
+        if length < since:
+            continue
+        was_stirred, window.is_stirred = window.is_stirred, rest.is_stirred(fold)
+        is_due = was_stirred or rest.is_fresh(fold) or rest.counts(fold) != before
+        if is_due or rest.ends_block(length):
+            window.look_anew()
     return State(fold, window)

@@ -1,32 +1,51 @@
 """The window of a series as plain data, and back."""
 
 from collections.abc import Sequence
-from itertools import accumulate, chain, pairwise
 from typing import Any
 
 from webapp.stats.changes import At
-from webapp.stats.changes.points import Value
+from webapp.stats.detector.rows import Rows
 from webapp.stats.detector.window import Settled, Window
 from webapp.stats.levels import Finding, Findings, ModeChange, NoiseChange, Step, Stretch
-from webapp.stats.packed import pack, unpack
 
 Row = list[Any]
-
-PLAIN, PACKED = ("position", "label", "freedom"), ("location", "variance", "share")
-"""What levels need to know of a revision, beside the logarithms of its samples."""
 
 
 def window_to_data(window: Window) -> dict[str, Any]:
     """Return numbers, strings, lists and dicts only: what JSON can hold."""
     settled = window.settled
-    found = settled.findings
     return {
-        "values": _columns(window.values),
+        "values": window.rows.to_data(),
         "since": window.since,
         "open_from": settled.open_from and _at(settled.open_from),
         "open_count": settled.open_count,
+        "settled": _findings_to_data(settled.findings),
+        "looked": window.looked,
+        "is_stirred": window.is_stirred,
+        "seen": window.seen and _findings_to_data(window.seen),
+    }
+
+
+def window_from_data(data: dict[str, Any]) -> Window:
+    """Return the window that `window_to_data` wrote, also after a passage through JSON."""
+    begun, seen = data["open_from"], data["seen"]
+    return Window(
+        Rows(stored=data["values"]),
+        data["since"],
+        Settled(_read_findings(data["settled"]), At(*begun) if begun else None, data["open_count"]),
+        data["looked"],
+        data["is_stirred"],
+        _read_findings(seen) if seen else None,
+    )
+
+
+def _findings_to_data(found: Findings) -> dict[str, Any]:
+    """All of them but `changes`, which `steps` hold."""
+    return {
         "has_modes": found.has_modes,
+        "noise_pct": found.noise_pct,
         "excursions": [_finding(one) for one in found.excursions],
+        "slow": [_finding(one) for one in found.slow],
         "noise_changes": [
             [_at(one.first), one.ratio, _at(one.previous)] for one in found.noise_changes
         ],
@@ -50,10 +69,9 @@ def window_to_data(window: Window) -> dict[str, Any]:
     }
 
 
-def window_from_data(data: dict[str, Any]) -> Window:
-    """Return the window that `window_to_data` wrote, also after a passage through JSON."""
+def _read_findings(data: dict[str, Any]) -> Findings:
     steps = tuple(_read_step(row) for row in data["steps"])
-    found = Findings(
+    return Findings(
         changes=tuple(one.finding for one in steps),
         excursions=tuple(_read_finding(row) for row in data["excursions"]),
         noise_changes=tuple(
@@ -64,40 +82,14 @@ def window_from_data(data: dict[str, Any]) -> Window:
             ModeChange(At(*first), before, after, gap, At(*previous))
             for first, before, after, gap, previous in data["modes"]
         ),
+        slow=tuple(_read_finding(row) for row in data["slow"]),
+        noise_pct=data["noise_pct"],
         steps=steps,
         stretches=tuple(
             Stretch(At(*first), At(*last), *rest) for first, last, *rest in data["stretches"]
         ),
         has_modes=data["has_modes"],
     )
-    begun = data["open_from"]
-    return Window(
-        _read_columns(data["values"]),
-        data["since"],
-        Settled(found, At(*begun) if begun else None, data["open_count"]),
-    )
-
-
-def _columns(values: Sequence[Value]) -> dict[str, Any]:
-    """Revisions column by column; of their logarithms all after each other, and how many each."""
-    return {
-        **{name: [getattr(value, name) for value in values] for name in PLAIN},
-        **{name: pack([getattr(value, name) for value in values]) for name in PACKED},
-        "sizes": [len(value.logs) for value in values],
-        "logs": pack(list(chain.from_iterable(value.logs for value in values))),
-    }
-
-
-def _read_columns(data: dict[str, Any]) -> list[Value]:
-    logs = unpack(data["logs"])
-    ends = pairwise(accumulate(data["sizes"], initial=0))
-    columns = [data[name] for name in PLAIN] + [unpack(data[name]) for name in PACKED]
-    return [
-        Value(position, label, location, variance, freedom, share, tuple(logs[first:stop]))
-        for position, label, freedom, location, variance, share, (first, stop) in zip(
-            *columns, ends, strict=True
-        )
-    ]
 
 
 def _at(at: At) -> Row:

@@ -1,10 +1,12 @@
 """The newest revisions of a series, which levels are looked for in, and what is settled before."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from webapp.stats.changes import At
 from webapp.stats.changes.points import Value
+from webapp.stats.detector.rows import Rows
 from webapp.stats.levels import Findings, Stretch, find_in
 
 KEPT = 256
@@ -36,21 +38,37 @@ class Settled:
 
 @dataclass(slots=True)
 class Window:
-    """The newest revisions, reduced; what begins before `since` (a position) is settled."""
+    """The newest revisions, reduced; what begins before `since` (a position) is settled.
 
-    values: list[Value] = field(default_factory=list)
+    Levels are looked for in the first `looked` of them, where they are `seen` already or when they
+    are asked for. `is_stirred` says whether the next revision has them looked for anew (`rest`).
+    Where those that are seen move by and by, `newest` is what is found in all revisions; it is not
+    stored, so that what is found never depends on when somebody asked.
+    """
+
+    rows: Rows = field(default_factory=Rows)
     since: int | None = None
     settled: Settled = Settled()
+    looked: int = 0
+    is_stirred: bool = True
+    seen: Findings | None = None
+    newest: Findings | None = None
 
     def add(self, value: Value) -> None:
         """Take in the next revision."""
-        self.values.append(value)
-        if len(self.values) == KEPT + BLOCK:
+        self.rows.append(value)
+        self.newest = None
+        if len(self.rows) == KEPT + BLOCK:
             self._settle()
+
+    def look_anew(self) -> None:
+        """Have levels looked for in all revisions that there are by now."""
+        if self.looked != len(self.rows):
+            self.looked, self.seen = len(self.rows), None
 
     def found(self) -> Findings:
         """Return what is found in the window and settled before it."""
-        found = find_in(self.values)
+        found = self._found()
         if self.since is None:
             return found
         settled, fresh = self.settled.findings, _part(found, self.since, None)
@@ -64,9 +82,22 @@ class Window:
             stretches=(*settled.stretches, *self._reaching(found, self.since)),
         )
 
+    def _found(self) -> Findings:
+        """What is found in the window alone."""
+        if self.seen is None:
+            self.seen = find_in(self.rows.values()[: self.looked])
+        more = len(self.rows) - self.looked
+        if not more:
+            return self.seen
+        if not moves(self.seen):
+            return lengthened(self.seen, At(*self.rows.newest()), more)
+        if self.newest is None:
+            self.newest = find_in(self.rows.values())
+        return self.newest
+
     def copy(self) -> "Window":
         """A window of its own."""
-        return Window(self.values.copy(), self.since, self.settled)
+        return replace(self, rows=self.rows.copy())
 
     def _reaching(self, found: Findings, since: int) -> Sequence[Stretch]:
         """The levels of the window, the first of which began before it."""
@@ -78,21 +109,51 @@ class Window:
         return [replace(its[0], first=begun, count=count), *its[1:]]
 
     def _count(self, first: int, last: int) -> int:
-        return sum(first <= value.position <= last for value in self.values)
+        positions = self.rows.positions()
+        return max(bisect_right(positions, last) - bisect_left(positions, first), 0)
 
     def _settle(self) -> None:
         """Settle what was found in the oldest block, and drop it."""
-        whole = self.found()
-        cut = self.values[BLOCK + GUARD].position
+        self.look_anew()
+        whole, values = self.found(), self.rows.values()
+        cut = values[BLOCK + GUARD].position
         kept = _part(whole, None, cut)
         open_from = whole.stretches[len(kept.steps)].first if whole.stretches else None
         count = 0
         if open_from is not None:
-            count = self._count(open_from.position, self.values[BLOCK - 1].position)
+            count = self._count(open_from.position, values[BLOCK - 1].position)
             if open_from == self.settled.open_from:
                 count += self.settled.open_count
         self.settled, self.since = Settled(kept, open_from, count), cut
-        del self.values[:BLOCK]
+        self.rows.drop(BLOCK)
+        self.look_anew()
+
+
+def moves(found: Findings) -> bool:
+    """Return whether a series moves by and by, so that it is never at rest."""
+    return bool(found.slow) or any(one.level != one.end_level for one in found.stretches)
+
+
+def lengthened(found: Findings, newest: At, count: int) -> Findings:
+    """Return findings with `count` more revisions, up to the `newest`, at their last level.
+
+    The series does not move by and by (`moves`). Sizes stay as they were measured.
+    """
+    if not found.stretches:
+        return found
+    *levels, last = found.stretches
+    stretches = (*levels, replace(last, last=newest, count=last.count + count))
+    if not found.steps:
+        return replace(found, stretches=stretches)
+    *steps, step = found.steps
+    before, after = step.revisions
+    finding = replace(step.finding, last=newest)
+    return replace(
+        found,
+        changes=(*found.changes[:-1], finding),
+        steps=(*steps, replace(step, finding=finding, revisions=(before, after + count))),
+        stretches=stretches,
+    )
 
 
 def _part(found: Findings, since: int | None, until: int | None) -> Findings:
