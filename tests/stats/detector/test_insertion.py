@@ -9,11 +9,11 @@ from benchmarks.worlds.inserting import GONE, STEPPED, disturbed
 
 FEW, MANY = range(60), range(60, 600)
 MOST_GONE, MOST_DISTURBED = 0.02, 0.04
-"""Shares of insertions; 0.7 % take a finding away, and 2.3 % disturb anything at all: two changes
+"""Shares of insertions; 0.9 % take a finding away, and 2.3 % disturb anything at all: two changes
 close to each other that just pay, or a revision of heavy tails that is left out or not."""
 
 CHANCE = 2
-"""So many may of few insertions: at 0.7 %, two of sixty do in one set of sixteen."""
+"""So many may of few insertions: at 0.9 %, two of sixty do in one set of ten."""
 
 
 @pytest.mark.parametrize("numbers", [FEW, pytest.param(MANY, marks=pytest.mark.long)])
