@@ -11,9 +11,9 @@ from tests.bisects.lab import Truth
 from webapp.accounts.models import User
 from webapp.bisects.deciding import replay
 from webapp.bisects.errors import BisectChanged, BisectError
-from webapp.bisects.models import Bisect, BisectBoot
+from webapp.bisects.models import Bisect, BisectBoot, BisectDecision
 from webapp.bisects.services import act_on_bisect, advance_bisect, paste_boots, start_bisect
-from webapp.bisects.view import view_of
+from webapp.bisects.view import BisectView, view_of
 from webapp.jobs import services as jobs
 from webapp.jobs.models import Job, Worker
 
@@ -341,3 +341,20 @@ def test_people_measure_by_hand_and_the_posterior_moves() -> None:
 def test_two_same_bisects_do_not_run_at_once(truth: Truth, bisect: Bisect) -> None:
     with pytest.raises(BisectError, match=f"Bisect {bisect.pk} searches the same"):
         start_bisect(draft=lab.draft(truth), created_by=make.user("bob"))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "heading"),
+    [
+        ("over 99 % r1009", "Over 99 % r1009"),
+        ("under 1 % no step", "Under 1 % no step"),
+        ("93 % r1009, 5 % r1008", "93 % r1009, 5 % r1008"),
+        ("r1009 made the step (over 99 %).", "r1009 made the step (over 99 %)."),
+    ],
+)
+def test_a_heading_begins_with_a_capital_and_names_stay_as_they_are(
+    sentence: str, heading: str
+) -> None:
+    decision = BisectDecision(figures={"sentence": sentence})
+    view = BisectView(Bisect(), revisions=[], boots=[], decisions=[decision], acts=[], asked=[])
+    assert (view.sentence, view.headline) == (sentence, heading)

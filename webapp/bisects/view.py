@@ -88,6 +88,13 @@ class BisectView:
         """The answer, or how far it is: ``93 % r303643, 5 % r303640; 2 to 5 boots left``."""
         return with_what_is_left(self.figures) if self.figures else NOT_YET
 
+    @property
+    def headline(self) -> str:
+        """The same as a heading: ``Over 99 % r303643``; the name of a revision stays as it is."""
+        text = self.sentence
+        begins_with_chance = text.startswith(("over ", "under "))
+        return text[0].upper() + text[1:] if begins_with_chance else text
+
     @cached_property
     def marks(self) -> Marks:
         """What people's acts say of the revisions, taken together."""
