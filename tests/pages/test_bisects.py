@@ -93,6 +93,9 @@ def test_its_json_and_its_chart_agree(client: Client, bisect: Bisect, truth: Tru
     page = client.get(f"/bisects/{bisect.pk}/").content.decode()
     bars = re.findall(r'height="([\d.]+)" class="bw"><title>(\S+): ', page)
     assert document["culprit"] == "r1009"
+    told = client.get(f"/api/v1/bisects/{bisect.pk}").json()
+    assert 0 < told["other_change_up_to_percent"] == document["other_change_up_to_percent"] < 2
+    assert not told["first_of_several"]
     assert max(bars, key=lambda bar: float(bar[0]))[1] == "r1009"
     assert "NaN" not in page
 

@@ -157,6 +157,7 @@ class BisectDetail(BisectOut):
     unlikely: list[UnlikelyOut]
     machine: dict[str, Any] | None
     first_of_several: bool
+    other_change_up_to_percent: float | None
     outside: OutsideOut | None
     skipped: list[str]
     budget: BudgetOut
