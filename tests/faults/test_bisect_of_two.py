@@ -132,7 +132,10 @@ def test_a_bisect_on_two_drifting_machines_ends_as_a_quiet_one_whatever_is_kille
     end, (boots, runs, done, machines) = ended(running, broken)
 
     assert end == quiet
-    assert boots == runs == done
+    assert boots == runs, "each boot is counted once"
+    # The result of an agent that was away for longer than its lease counts, though its job was given
+    # out again; and the other machine may be at work when the bisect ends.
+    assert abs(done - boots) <= 1, "nothing that was measured is lost"
     assert machines == len(MACHINES)
 
 
@@ -141,6 +144,9 @@ def quiet(running: Rig) -> list[object]:
     end, (boots, runs, done, machines) = ended(running)
     culprit = f"r{lab.FIRST + lab.GUILTY}"
     assert end == ["done", "single", culprit, 1]
-    assert boots == runs == done
+    assert boots == runs, "each boot is counted once"
+    # The result of an agent that was away for longer than its lease counts, though its job was given
+    # out again; and the other machine may be at work when the bisect ends.
+    assert abs(done - boots) <= 1, "nothing that was measured is lost"
     assert machines == len(MACHINES)
     return end

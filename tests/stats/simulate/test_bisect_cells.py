@@ -18,12 +18,13 @@ pytestmark = pytest.mark.long
 EASY = Cell(64, -2.0, 0.5, 0.5)
 
 
-def test_a_step_of_two_percent_is_found_in_about_fifteen_boots():
+def test_a_step_of_two_percent_is_found_in_about_twenty_boots():
     result = simulate(EASY, trials=60, seed=11)
 
     assert result.right_single >= 0.95
     assert result.wrong_single <= 0.02
-    assert result.boots_median <= 18
+    # What it may take while the machine may have moved; two go to the test of a second culprit.
+    assert result.boots_median <= 20
 
 
 def test_a_step_smaller_than_alerted_is_found_or_not_but_nobody_is_wrongly_named_for_it():
