@@ -123,6 +123,16 @@ def _is_over(running: Rig) -> bool:
         return False
 
 
+def _is_complete(boots: int, runs: int, done: int) -> None:
+    """Nothing that was measured is lost or counted twice.
+
+    The result of an agent that was away for longer than its lease counts, though its job was given
+    out again; and the other machine may be at work when the bisect ends.
+    """
+    assert boots == runs
+    assert abs(done - boots) <= 1
+
+
 @pytest.mark.parametrize("broken", ["agent", "worker", "web", "postgres"])
 def test_a_bisect_on_two_drifting_machines_ends_as_a_quiet_one_whatever_is_killed(
     running: Rig, quiet: list[object], broken: str
@@ -132,10 +142,7 @@ def test_a_bisect_on_two_drifting_machines_ends_as_a_quiet_one_whatever_is_kille
     end, (boots, runs, done, machines) = ended(running, broken)
 
     assert end == quiet
-    assert boots == runs, "each boot is counted once"
-    # The result of an agent that was away for longer than its lease counts, though its job was given
-    # out again; and the other machine may be at work when the bisect ends.
-    assert abs(done - boots) <= 1, "nothing that was measured is lost"
+    _is_complete(boots, runs, done)
     assert machines == len(MACHINES)
 
 
@@ -144,9 +151,6 @@ def quiet(running: Rig) -> list[object]:
     end, (boots, runs, done, machines) = ended(running)
     culprit = f"r{lab.FIRST + lab.GUILTY}"
     assert end == ["done", "single", culprit, 1]
-    assert boots == runs, "each boot is counted once"
-    # The result of an agent that was away for longer than its lease counts, though its job was given
-    # out again; and the other machine may be at work when the bisect ends.
-    assert abs(done - boots) <= 1, "nothing that was measured is lost"
+    _is_complete(boots, runs, done)
     assert machines == len(MACHINES)
     return end
