@@ -95,6 +95,13 @@ class TestAlert:
         assert "cost of VIMAGE in forwarding rose from 1.2 to 3.6 %" in front
         assert "+2.4 points" in front
 
+    def test_the_page_of_its_commit_says_what_its_cells_are(
+        self, client: Client, grown: Alert
+    ) -> None:
+        page = client.get(reverse("commit", args=["freebsd-head", "r300026"])).content.decode()
+        assert "values with the option in percent of those without, more is better" in page
+        assert page.count("values with the option") == 1
+
     def test_its_mail_says_it_too(self, grown: Alert) -> None:
         facts = gather(grown.pk)
         assert subject_line(facts) == (
