@@ -38,19 +38,22 @@ from webapp.pages.compare import ranges as compare_ranges
 from webapp.pages.compare import report as compare_report
 from webapp.pages.compare.evidence import evidence_of
 from webapp.pages.compare.groups import panels_of
-from webapp.pages.compare.rows import ORDERS, Drawing, Line, kind_of, lines_of, rows_html
+from webapp.pages.compare.rows import (
+    ORDERS,
+    ROWS_AT_ONCE,
+    ROWS_DRAWN,
+    Drawing,
+    Line,
+    kind_of,
+    lines_of,
+    rows_html,
+)
 from webapp.pages.compare.titles import subject_of, titles_of
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.variants import variants_beside
 from webapp.results.models import Revision
 from webapp.stats.compare import Verdict
 from webapp.stats.defaults import MARGIN_PCT
-
-ROWS_AT_ONCE = 60
-"""Rows of either kind that a page begins with; the others come when they are asked for."""
-
-ROWS_DRAWN = 40
-"""Rows of a picture."""
 
 FEWEST_SIDES = 2
 BAD_REQUEST = 400

@@ -29,15 +29,10 @@ from webapp.pages.compare.range_rows import (
     reach_of,
     rows_html,
 )
+from webapp.pages.compare.rows import ROWS_AT_ONCE, ROWS_DRAWN
 from webapp.pages.compare.titles import titles_of
 from webapp.pages.parts.links import with_query
 from webapp.stats.defaults import MARGIN_PCT
-
-ROWS_AT_ONCE = 60
-"""Rows of either kind that a page begins with; the others come when they are asked for."""
-
-ROWS_DRAWN = 40
-"""Rows of a picture."""
 
 
 def page(request: HttpRequest, texts: Sequence[str]) -> HttpResponse:

@@ -31,6 +31,12 @@ KINDS = {
 CHIPS = {"equivalent": "same", "unsure": "unsure", "differ": "differ"}
 ORDERS = ("loss", "mode", "hardware")
 
+ROWS_AT_ONCE = 60
+"""Rows of either kind that a page begins with; the others come when they are asked for."""
+
+ROWS_DRAWN = 40
+"""Rows of a picture."""
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
