@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from statistics import median
 
 import pytest
 from django.test import Client
@@ -11,7 +12,7 @@ from tests.bisects import lab
 from tests.bisects.lab import Truth
 from tests.pages.conftest import Counted, words
 from webapp.accounts.models import User
-from webapp.bisects.models import Bisect, BisectSettings
+from webapp.bisects.models import Bisect, BisectBoot, BisectSettings
 from webapp.bisects.services import start_bisect
 from webapp.results.models import Metric, Revision
 
@@ -69,12 +70,18 @@ def test_one_that_is_done_names_the_commit_everywhere(
 def test_the_story_is_drawn_step_by_step(client: Client, bisect: Bisect, truth: Truth) -> None:
     lab.work(truth, bisect)
     html = client.get(f"/bisects/{bisect.pk}/").content.decode()
-    assert html.count('class="bars"') == bisect.decisions.count()
+    assert html.count('class="bars"') == bisect.decisions.values("boots").distinct().count()
     assert re.search(r"[0-9.]+ bits left after \d+ boots", html)
     story = words(html[html.index("How it got there") :])
     assert "6 % each of 16" in story  # before the first boot for it
-    assert " 0 boots " in story
+    assert "before any boot" in story
     assert "> 99 %" in story
+    booted = BisectBoot.objects.filter(bisect=bisect, revision__name="r1009").exclude(
+        purpose="history"
+    )
+    value = f"{median(booted.latest('number').values):,.0f}"
+    assert re.search(rf"r1009 .*{value}.* new level: the step is at or before it", story)
+    assert "old level: the step is after it" in story
 
 
 def test_its_markdown_holds_the_ministat_block(
@@ -208,7 +215,7 @@ def test_a_triager_starts_pauses_and_measures_by_hand(triager: Client, truth: Tr
     triager.post(f"{address}act/", {"act": "pause", "reason": "lunch"})
     assert Bisect.objects.get().state == "paused"
     text = words(triager.get(address).content.decode())
-    assert "paused by tess lunch" in text
+    assert "paused by tess: lunch" in text
 
 
 @pytest.mark.parametrize("path", ["act/", "boots/"])

@@ -14,7 +14,7 @@ from webapp.bisects.prior import Unlikely, prior_sentence, unlikely_of
 from webapp.bisects.sentences import boots_text, lab_sentence, with_what_is_left
 from webapp.bisects.services.collecting import revisions_along
 from webapp.bisects.spread import half_width_pct
-from webapp.charts.bisect import BisectChart, Dot
+from webapp.charts.bisect import WEAK, BisectChart, Dot
 from webapp.results.models import Revision
 from webapp.stats import bisection, ministat
 
@@ -272,16 +272,25 @@ class BisectView:
     def _is_near(self, row: BisectBoot) -> bool:
         return -NEIGHBOURS_DRAWN <= row.index <= self.bisect.last_index + NEIGHBOURS_DRAWN
 
-    def _dot(self, row: BisectBoot) -> Dot:
+    def dot_of(self, row: BisectBoot) -> Dot:
+        """A boot as a chart draws it."""
         centre = median(row.values)
         noise = self.bisect.scopes[row.subject].noise
         half = centre * half_width_pct(noise, len(row.values)) / 100
         source = ANCHOR if row.purpose == ANCHOR else row.source
-        source = "weak" if self.marks.excludes(row) else source
+        source = WEAK if self.marks.excludes(row) else source
         shift = self.lab_shifts.get(row.number)
         steady = None if shift is None else centre / (1 + shift / 100)
         low, high = centre - half, centre + half
         return Dot(row.revision.name, row.index, centre, low, high, source, steady)
+
+    def _wanted_at(self, number: int) -> frozenset[int]:
+        """The indices that the last decision wants measured there; none at the end."""
+        measured = [] if self.bisect.has_ended else self.figures.get("measure", [])
+        at = self.figures.get("measure_at") or [0] * len(measured)
+        return frozenset(
+            index for index, subject in zip(measured, at, strict=False) if subject == number
+        )
 
     def chart(self, number: int = 0) -> BisectChart:
         """The values of each boot over its revision, and the probability of each commit; of the
@@ -293,7 +302,9 @@ class BisectView:
         return BisectChart(
             names=[revision.name for revision in self.revisions],
             dots=[
-                self._dot(row) for row in self.boots if row.subject == number and self._is_near(row)
+                self.dot_of(row)
+                for row in self.boots
+                if row.subject == number and self._is_near(row)
             ],
             chances=self.chances,
             skipped=marks_of(self.acts, number).skipped,
@@ -302,6 +313,7 @@ class BisectView:
             better=series.better,
             before=levels.get("level_before"),
             after=levels.get("level_after"),
+            next=self._wanted_at(number),
         )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from webapp.charts import svg
 from webapp.charts.scale import Scale, spread_labels, ticks, y_range
-from webapp.charts.text import number
+from webapp.charts.text import chance, number
 
 WIDTH, HEIGHT = 1060.0, 420.0
 LEFT, RIGHT = 76.0, 20.0
@@ -13,13 +13,29 @@ UPPER = (28.0, 250.0)
 LOWER = (296.0, 390.0)
 LABELS = 8
 TOPS = (10, 20, 50, 100)
+ALIKE = 0.9
+"""Of a probability: what is above that shares one label, and leads together."""
+
+LEAST_LABELLED = 0.05
+"""Probability below which a bar has no label: its title has it."""
+
+LEAST_LINE = 90.0
+"""Pixels of a level's line from which on it is named."""
+
+SHARE_ROOM = 64.0
+"""Pixels that the label of bars takes."""
+
+NEXT = "next boot"
+NEXT_ROOM = 240.0
+"""Pixels at the left that the title of the axis takes."""
 RADIUS = 3.6
+WEAK = "weak"
 NAMES = {
     "history": "measured before",
     "run": "measured for it",
     "anchor": "anchor: an end booted again",
     "pasted": "entered by hand",
-    "weak": "set aside as weak",
+    WEAK: "set aside as weak",
 }
 """Where a boot comes from, in words; the key is its CSS class."""
 
@@ -46,7 +62,7 @@ class BisectChart:
 
     ``chances`` is the probability of each revision to be the first bad one, 0 for the good one;
     ``skipped`` are indices that cannot be measured, ``unlikely`` those that began with less weight,
-    and why. ``before`` and ``after`` are the levels on
+    and why; ``next`` those that are measured next. ``before`` and ``after`` are the levels on
     either side of the step as far as they are known, in ``unit``.
     """
 
@@ -59,6 +75,7 @@ class BisectChart:
     before: float | None = None
     after: float | None = None
     unlikely: Mapping[int, str] = field(default_factory=dict)
+    next: frozenset[int] = frozenset()
 
 
 def draw(chart: BisectChart) -> str:
@@ -68,11 +85,13 @@ def draw(chart: BisectChart) -> str:
     upper = Scale(*_y_range(chart), UPPER[1], UPPER[0])
     lower = Scale(0.0, float(_top(chart)), LOWER[1], LOWER[0])
     return svg.document(
+        *_next(chart, x),
         *_frame(x, upper, f"{chart.unit}, {chart.better} is better"),
         *_frame(x, lower, "probability of being the first bad one, %"),
         *_levels(chart, x, upper),
         *(part for dot in chart.dots for part in _dot(chart, dot, x, upper)),
         *_bars(chart, x, lower),
+        *_shares(chart, x, lower),
         *_names(chart, x),
         width=WIDTH,
         height=HEIGHT,
@@ -95,12 +114,39 @@ def _frame(x: Scale, y: Scale, title: str) -> list[str]:
     ]
 
 
+def _next(chart: BisectChart, x: Scale) -> list[str]:
+    """A band over each commit that is measured next."""
+    parts = []
+    wide = max(x.slope, 6.0)
+    for index in sorted(chart.next):
+        across = x(index)
+        box = {"x": across - wide / 2, "y": UPPER[0] - 4, "width": wide}
+        parts.append(svg.element("rect", **box, height=LOWER[1] - UPPER[0] + 4, class_="next"))
+    if chart.next and (at := x(min(chart.next))) > NEXT_ROOM:
+        parts.append(svg.label(NEXT, x=at, y=UPPER[0] - 9, class_="strong middle"))
+    return parts
+
+
 def _levels(chart: BisectChart, x: Scale, y: Scale) -> list[str]:
-    known = [level for level in (chart.before, chart.after) if level is not None]
-    return [
-        svg.element("path", d=f"M{x.start:.0f} {y.clamped(level):.1f}H{x.end:.0f}", class_="was")
-        for level in known
-    ]
+    """Each level, dashed from where the step may lie on; and its name where there is room."""
+    open_at = [index for index, likely in enumerate(chart.chances) if likely >= LEAST_LABELLED]
+    to_old = x((open_at[0] if open_at else 0) - 0.5)
+    from_new = x((open_at[-1] if open_at else len(chart.names)) - 0.5)
+    sides = (
+        ("old level", chart.before, x.start, to_old),
+        ("new level", chart.after, from_new, x.end),
+    )
+    parts = []
+    for name, level, start, end in sides:
+        if level is None:
+            continue
+        up = y.clamped(level)
+        parts.append(svg.element("path", d=f"M{x.start:.0f} {up:.1f}H{x.end:.0f}", class_="was"))
+        if open_at and end > start:
+            parts.append(svg.element("path", d=f"M{start:.1f} {up:.1f}H{end:.1f}", class_="lv"))
+        if open_at and end - start >= LEAST_LINE:
+            parts.append(svg.label(name, x=(start + end) / 2, y=up + 14, class_="tick middle"))
+    return parts
 
 
 def _dot(chart: BisectChart, dot: Dot, x: Scale, y: Scale) -> list[str]:
@@ -139,16 +185,16 @@ def _bars(chart: BisectChart, x: Scale, y: Scale) -> list[str]:
     """The probability of each commit; hatched what cannot be measured, crossed what is unlikely."""
     parts = []
     width = max(0.8 * x.slope, 1.5)
-    for index, chance in enumerate(chart.chances):
+    for index, likely in enumerate(chart.chances):
         across = x(index)
-        said = f"{chart.names[index]}: {number(100 * chance)} %"
+        said = f"{chart.names[index]}: {number(100 * likely)} %"
         if index in chart.skipped:
             said = f"{chart.names[index]}: cannot be measured"
             box = {"x": across - width / 2, "y": y.end, "width": width, "height": y.start - y.end}
             title = svg.element("title", svg.plain_text(said))
             parts.append(svg.element("rect", title, **box, class_="skipped"))
-        if chance > 0:
-            high = y.start - y.clamped(100 * chance)
+        if likely > 0:
+            high = y.start - y.clamped(100 * likely)
             box = {"x": across - width / 2, "y": y.start - high, "width": width, "height": high}
             title = svg.element("title", svg.plain_text(said))
             parts.append(svg.element("rect", title, **box, class_="bw"))
@@ -158,6 +204,38 @@ def _bars(chart: BisectChart, x: Scale, y: Scale) -> list[str]:
             title = svg.element("title", svg.plain_text(reason))
             parts.append(svg.element("path", title, d=cross, class_="unlikely"))
     return parts
+
+
+def _shares(chart: BisectChart, x: Scale, y: Scale) -> list[str]:
+    """``36 % each``: what neighbours of equal probability have, beside them where there is room."""
+    groups: list[list[int]] = []
+    for index, likely in enumerate(chart.chances):
+        if likely < LEAST_LABELLED:
+            continue
+        last = groups[-1][-1] if groups else None
+        if last == index - 1 and _are_alike(chart.chances[last], likely):
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+    taken = {index for group in groups for index in group}
+    return [_share(chart, group, taken, x, y) for group in groups]
+
+
+def _are_alike(one: float, other: float) -> bool:
+    return min(one, other) >= ALIKE * max(one, other)
+
+
+def _share(chart: BisectChart, group: Sequence[int], taken: set[int], x: Scale, y: Scale) -> str:
+    most = max(chart.chances[index] for index in group)
+    said = chance(most) + (" each" if len(group) > 1 else "")
+    half = 0.5 * x.slope
+    up = max(y.clamped(100 * most) + 10, y.end + 10)
+    left, right = x(group[0]) - half, x(group[-1]) + half
+    if group[0] - 1 not in taken and left - SHARE_ROOM >= x.start:
+        return svg.label(said, x=left - 4, y=up, class_="strong end")
+    if group[-1] + 1 not in taken and right + SHARE_ROOM <= x.end:
+        return svg.label(said, x=right + 4, y=up, class_="strong")
+    return ""
 
 
 def _names(chart: BisectChart, x: Scale) -> list[str]:

@@ -3,11 +3,12 @@ from webapp.bisects.document import detail_document, summary_document
 from webapp.bisects.draft import Draft
 from webapp.bisects.forecasting import forecast_of
 from webapp.bisects.queries.running import RunningBisect, running_bisects
-from webapp.bisects.sentences import chance_text, with_what_is_left
+from webapp.bisects.sentences import LEAST_LEAD, chance_text, with_what_is_left
 from webapp.bisects.view import NOT_YET, BisectView, view_of
 from webapp.bisects.workers import agents_for
 
 __all__ = [
+    "LEAST_LEAD",
     "NOT_YET",
     "BisectView",
     "Draft",

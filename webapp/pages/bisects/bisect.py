@@ -14,6 +14,7 @@ from webapp.bisects.models import Bisect, BisectAct, BisectSettings
 from webapp.bisects.queries import BisectView, command_for, detail_document, view_of
 from webapp.bisects.services import BisectError, act_on_bisect, paste_boots
 from webapp.charts.bisect import draw
+from webapp.pages.bisects.headline import headline_of
 from webapp.pages.bisects.report import as_markdown
 from webapp.pages.bisects.story import picture_of_missing_bits, story_of
 from webapp.pages.parts.numbers import NUMBER_MAX, read_number
@@ -145,11 +146,14 @@ def _context(view: BisectView) -> dict[str, object]:
     return {
         "bisect": bisect,
         "view": view,
+        "headline": headline_of(view),
         "image": draw(view.chart()),
         "charts": [(lane, draw(view.chart(lane.number))) for lane in view.lanes],
         "wanted": wanted,
         "command": command_for(wanted, bisect.series, settings) if wanted else "",
-        "measuring": [one.job for one in view.asked if not one.job.has_ended],
+        "measuring": [
+            (view.revisions[one.index], one.job) for one in view.asked if not one.job.has_ended
+        ],
         "story": story_of(view),
         "bits": picture_of_missing_bits(view),
         "ministat": view.ministat(),

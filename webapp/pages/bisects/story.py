@@ -1,5 +1,6 @@
 """How a bisect got where it is: decisions and people's acts, and what was believed after each."""
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -8,32 +9,46 @@ from math import log2
 from webapp.bisects.models import BisectAct, BisectDecision
 from webapp.bisects.queries import BisectView
 from webapp.charts import bars, missing_bits
+from webapp.charts.bisect import ALIKE
 from webapp.charts.text import chance as chance_text
+from webapp.charts.text import number
+from webapp.pages.bisects.notes import note_of
 
 WIDTH, HEIGHT = 190.0, 24.0
-ALIKE = 0.9
-"""Of the likeliest commit's probability: those above it lead together."""
+TIMES, ELLIPSIS = "\N{MULTIPLICATION SIGN}", " \N{HORIZONTAL ELLIPSIS} "
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A decision or an act. ``boots`` is how many had come since the first decision; ``picture`` is
-    the probability of each commit after it, ``lead`` that of the likeliest; both empty for acts."""
+    """Boots that came between two decisions and what was decided then, or a person's act.
+
+    ``boots`` are words for which they are; ``names`` and ``values`` what was booted and measured,
+    ``note`` what that says by the levels believed now. ``picture`` is the probability of each
+    commit after it, ``lead`` that of the likeliest; both empty for acts.
+    """
 
     at: datetime
     who: str
     what: str
     why: str
-    boots: int
+    boots: str
+    names: str = ""
+    values: str = ""
+    note: str = ""
     picture: str = ""
     lead: str = ""
 
 
 def story_of(view: BisectView) -> list[Step]:
-    """Decisions and acts, the newest first."""
+    """Boots with what was decided on them, and acts, the newest first."""
     known = _known_before(view)
-    decisions = [_of_decision(view, row, known) for row in view.decisions]
-    steps = [*(_of_act(row, known) for row in view.acts), *decisions]
+    by_boots = [list(same) for _, same in groupby(view.decisions, key=lambda row: row.boots)]
+    charts = _Charts(view)
+    decided, before = [], known
+    for rows in by_boots:
+        decided.append(_of_decision(view, rows[-1], known, charts.booted(before, rows[-1].boots)))
+        before = rows[-1].boots
+    steps = [*(_of_act(row) for row in view.acts), *decided]
     return sorted(steps, key=lambda step: step.at)[::-1]
 
 
@@ -42,12 +57,47 @@ def _known_before(view: BisectView) -> int:
     return view.decisions[0].boots if view.decisions else 0
 
 
-def _of_decision(view: BisectView, row: BisectDecision, known: int) -> Step:
+@dataclass(frozen=True, slots=True)
+class _Booted:
+    """Some boots: how often each revision was booted, their values, and what they say."""
+
+    names: str = ""
+    values: str = ""
+    note: str = ""
+
+
+class _Charts:
+    """The boots of a bisect as each machine's chart draws them."""
+
+    def __init__(self, view: BisectView) -> None:
+        self._view = view
+        self._charts = {scope.number: view.chart(scope.number) for scope in view.bisect.scopes}
+
+    def booted(self, after: int, up_to: int) -> _Booted:
+        """Those numbered above `after`, up to and with `up_to`."""
+        rows = [row for row in self._view.boots if after < row.number <= up_to]
+        if not rows:
+            return _Booted()
+        dots = [(self._charts[row.subject], self._view.dot_of(row)) for row in rows]
+        counts = Counter(dot.name for _, dot in dots)
+        values = sorted(dot.value for _, dot in dots)
+        notes = [
+            note_of([dot for chart, dot in dots if chart is own], own)
+            for own in self._charts.values()
+        ]
+        return _Booted(
+            ", ".join(name if n == 1 else f"{name} {TIMES}{n}" for name, n in counts.items()),
+            ELLIPSIS.join(dict.fromkeys(number(value) for value in (values[0], values[-1]))),
+            "; ".join(dict.fromkeys(filter(None, notes))),
+        )
+
+
+def _of_decision(view: BisectView, row: BisectDecision, known: int, booted: _Booted) -> Step:
     chances = [0.0] * len(view.revisions)
     for index, chance in row.figures.get("chances", []):
         chances[index] = chance
     boots = row.boots - known
-    described = f"Probability of each commit, boots measured for it: {boots}"
+    described = f"Probability of each commit after {boots} boot{'' if boots == 1 else 's'}"
     drawn = bars.draw(chances, width=WIDTH, height=HEIGHT, described=described)
     is_decided = any(chances)
     return Step(
@@ -55,19 +105,22 @@ def _of_decision(view: BisectView, row: BisectDecision, known: int) -> Step:
         who="",
         what=view.action_of(row),
         why=row.text,
-        boots=boots,
+        boots=f"after {boots} boot{'' if boots == 1 else 's'}" if boots else "before any boot",
+        names=booted.names,
+        values=booted.values,
+        note=booted.note,
         picture=drawn if is_decided else "",
         lead=_lead(chances) if is_decided else "",
     )
 
 
-def _of_act(row: BisectAct, known: int) -> Step:
+def _of_act(row: BisectAct) -> Step:
     return Step(
         at=row.at,
         who=row.actor.get_username() if row.actor else "",
         what=" ".join(filter(None, [row.get_kind_display(), str(row.revision or "")])),
         why=row.reason,
-        boots=max(row.after_boots - known, 0),
+        boots="",
     )
 
 
