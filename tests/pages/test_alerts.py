@@ -117,7 +117,7 @@ def test_an_alert_says_where_how_much_and_since_which_commit(visit: Visit, mixed
     assert "Began at r112" in text
     assert "r112 over 99 % sure" in text
     assert "nobody has it yet" in text
-    assert "Driftline opened" in text
+    assert "Driftline opened it" in text
     text = visit(f"/alerts/{mixed.pk}/?show=findings")
     assert "after r111 up to r112" in text
     assert "2 % (default)" in text
@@ -253,7 +253,7 @@ def test_acts_on_one_alert_are_logged_with_their_reason(ada: Client, mixed: Aler
     form = {"act": "fixed", "version": mixed.version, "revision": "r129", "reason": "reverted"}
     text = words(ada.post(f"/alerts/{mixed.pk}/act/", form, follow=True).content.decode())
     assert "resolved as fixed by r129" in text
-    assert "ada resolved fixed by r129: reverted" in text
+    assert "ada resolved it: fixed by r129: reverted" in text
     assert "Undo the last act" in text
 
 
@@ -375,7 +375,7 @@ def test_findings_are_moved_and_alerts_merged_from_the_page(ada: Client, mixed: 
     pf = mixed.findings.get(series__mode__name="pf")
     sent = {"act": "move", "version": mixed.version, "finding": [pf.pk, "x"], "to": other.pk}
     text = words(ada.post(f"/alerts/{mixed.pk}/act/", sent, follow=True).content.decode())
-    assert f"ada findings moved pf on {ATOM} to {other.pk}" in text
+    assert f"ada moved findings: pf on {ATOM} to {other.pk}" in text
     other.refresh_from_db()
     sent = {"act": "merge", "version": other.version, "of": mixed.pk}
     text = words(ada.post(f"/alerts/{other.pk}/act/", sent, follow=True).content.decode())

@@ -7,6 +7,7 @@ from typing import Protocol
 from django import template
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import get_text_list
 
 from webapp.alerts.queries import FindingAt, Gated, Scope, Suspecting
 from webapp.analysis.models import Comparison, Finding, FindingEvent
@@ -156,6 +157,12 @@ def as_set(percent: float | None) -> str:
 def whole_percent(share: float) -> str:
     """``87 %`` of a share from 0 to 1."""
     return f"{100 * share:.0f} %"
+
+
+@register.filter
+def listed(names: Iterable[object]) -> str:
+    """``r1, r2 and r3``."""
+    return get_text_list([str(name) for name in names], "and")
 
 
 @register.filter
