@@ -4,7 +4,8 @@ from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 from webapp.charts import lane
-from webapp.charts.lane import Change, Lane, Level, Mark
+from webapp.charts.lane import Change, Lane, Mark
+from webapp.charts.trend.levels import Level
 
 CHANGE = Change(
     at=1.5,

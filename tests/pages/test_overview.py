@@ -1,5 +1,6 @@
 """`/`: what got worse since I last looked?"""
 
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import timedelta
@@ -193,6 +194,24 @@ def test_a_tile_shows_the_newest_value_the_levels_and_the_last_change(client: Cl
     assert page.count('class="lv"') == 1
     assert '<span class="worse">▾ −10.0 %</span>' in page
     assert 'class="riser worse"' in page
+
+
+def test_a_slope_that_began_before_the_tile_enters_it_at_its_height_there(client: Client) -> None:
+    means = [2000.0 - 10.0 * index for index in range(100)]
+    series, along = measured(means)
+    make.analysis(
+        series,
+        count=100,
+        segments=[make.segment(along[0], along[-1], means[0]) | {"end_level": means[-1]}],
+    )
+    page = client.get("/").content.decode()
+    dots, line = (
+        re.search(rf'd="M[\d.]+ ([\d.]+)[^"]*" class="{css_class}"', page)
+        for css_class in ("pt", "lv")
+    )
+    assert dots
+    assert line
+    assert float(line[1]) == pytest.approx(float(dots[1]), abs=0.5)
 
 
 def test_a_tile_without_a_change_says_what_it_could_prove(visit: Visit) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from webapp.charts.scale import Scale, ticks
 from webapp.charts.text import number, percent
+from webapp.charts.trend.levels import Level
 
 Array = NDArray[np.float64]
 
@@ -41,16 +42,6 @@ TURN = 0.8
 """From this share of the width on, a label stands to the left of its riser."""
 
 TIP = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """A level in the metric's unit from one index of the axis to another."""
-
-    first: float
-    last: float
-    start: float
-    end: float
 
 
 @dataclass(frozen=True, slots=True)

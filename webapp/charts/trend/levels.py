@@ -31,14 +31,16 @@ class Level:
         ends: tuple[int, int],
         heights: tuple[float, float],
         band: tuple[float | None, float | None] = (None, None),
+        since: int | None = None,
     ) -> Self | None:
         """The part of a level that shows; None when none of it does.
 
         ``positions`` are those of the revisions shown, in order; ``ends`` the positions of the
         level's first and last revision, ``heights`` the level at either; ``band`` is its 95 %
-        interval at the first.
+        interval at the first. Nothing is drawn before the position ``since``.
         """
-        first, last = bisect_left(positions, ends[0]), bisect_right(positions, ends[1]) - 1
+        begin = ends[0] if since is None else max(ends[0], since)
+        first, last = bisect_left(positions, begin), bisect_right(positions, ends[1]) - 1
         if first > last:
             return None
         slope = (heights[1] - heights[0]) / max(ends[1] - ends[0], 1)

@@ -14,9 +14,10 @@ from webapp.alerts.queries import FindingOnMachine, SeriesOnMachine
 from webapp.analysis.models import Finding
 from webapp.analysis.services import FEWEST_REVISIONS
 from webapp.charts import lane as chart
-from webapp.charts.lane import Change, Lane, Level, Mark
+from webapp.charts.lane import Change, Lane, Mark
 from webapp.charts.scale import spread_labels
 from webapp.charts.text import common, number, percent
+from webapp.charts.trend.levels import Level
 from webapp.pages.parts.conclusions import SeriesText
 from webapp.pages.parts.links import with_query
 
@@ -256,18 +257,16 @@ def _levels(one: SeriesOnMachine, along: Sequence[int]) -> list[Level]:
     """Those that show. A series too young for the detector has none."""
     if one.summary.get("count", 0) < FEWEST_REVISIONS:
         return []
-    return [
-        Level(
-            bisect_left(along, max(part["first"]["position"], along[0])),
-            bisect_right(along, part["last"]["position"]) - 1,
-            part["level"],
-            part["end_level"],
+    drawn = (
+        Level.within(
+            along,
+            (part["first"]["position"], part["last"]["position"]),
+            (part["level"], part["end_level"]),
         )
         for part in one.summary.get("segments", ())
-        if part["level"] is not None
-        and part["end_level"] is not None
-        and part["last"]["position"] >= along[0]
-    ]
+        if part["level"] is not None and part["end_level"] is not None
+    )
+    return [level for level in drawn if level is not None]
 
 
 def _change(row: FindingOnMachine, along: Sequence[int]) -> Change:

@@ -253,8 +253,9 @@ def _levels(one: WallSeries, shown: WallTile, axis: Sequence[int]) -> list[Level
     drawn = (
         Level.within(
             axis,
-            (max(each["first"]["position"], shown.positions[0]), each["last"]["position"]),
+            (each["first"]["position"], each["last"]["position"]),
             (each["level"], each["end_level"]),
+            since=shown.positions[0],
         )
         for each in shown.segments
     )
