@@ -5,6 +5,7 @@ Alerts that were born as history, from imported runs, do not count: nobody was t
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 from django.db import models
@@ -16,6 +17,14 @@ from webapp.stats.proportion import Proportion, proportion
 
 Resolution = Alert.Resolution
 REAL = (Resolution.FIXED, Resolution.BACKED_OUT, Resolution.EXPECTED, Resolution.WONT_FIX)
+ACTED = Q(triaged=True)
+JUDGED = Q(triaged=True, state=Alert.State.RESOLVED)
+JUDGED_REAL = JUDGED & Q(resolution__in=REAL)
+JUDGED_NOT_REAL = JUDGED & Q(resolution=Resolution.NOT_REAL)
+HOURS = (0, 1, 2, 4, 8, 16, 24, 48, 96, 192)
+"""Where the classes of the time to triage begin, in hours."""
+
+DAY = 24
 AGES = (("under a day", 0, 1), ("1 to 7 days", 1, 7), ("7 to 30 days", 7, 30))
 OLDEST = "30 days and more"
 
@@ -36,7 +45,8 @@ class Percentile(models.Aggregate):
 class Triage:
     """Alerts opened in the period: what people said of them, and how soon they acted.
 
-    ``precision`` is None when nobody judged one, the times when nobody acted on one.
+    ``precision`` is None when nobody judged one, ``median`` and ``p90`` when nobody acted on one.
+    ``times`` are how many were first acted on within each class of `HOURS`, with its name.
     """
 
     opened: int
@@ -45,6 +55,7 @@ class Triage:
     precision: Proportion | None
     median: timedelta | None
     p90: timedelta | None
+    times: list[tuple[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +70,36 @@ class Mails:
 
 def triage_quality(since: datetime, *, tree: str = "") -> Triage:
     """What became of the alerts opened ``since``, of one ``tree`` (a name) or of all; one query."""
+    classes = _classes()
+    found = with_time_to_act(since, tree).aggregate(
+        **{f"within{index}": Count("pk", filter=took) for index, (_, took) in enumerate(classes)},
+        opened=Count("pk"),
+        acted_on=Count("pk", filter=ACTED),
+        retracted=Count("pk", filter=Q(resolution=Resolution.RETRACTED)),
+        real=Count("pk", filter=JUDGED_REAL),
+        not_real=Count("pk", filter=JUDGED_NOT_REAL),
+        median=Percentile("took", 0.5, filter=ACTED),
+        p90=Percentile("took", 0.9, filter=ACTED),
+    )
+    real, not_real = found.pop("real"), found.pop("not_real")
+    times = [(name, found.pop(f"within{index}")) for index, (name, _) in enumerate(classes)]
+    return Triage(precision=proportion(real, real + not_real), times=times, **found)
+
+
+def _classes() -> list[tuple[str, Q]]:
+    """The name of each class of the time to triage (``< 1 h``, ``2 h``, …, ``> 8 d``: where it
+    ends), and the condition that an alert is in it.
+    """
+    begins = [timedelta(hours=hours) for hours in HOURS]
+    ends = [f"{hours} h" if hours < DAY else f"{hours // DAY} d" for hours in HOURS[1:]]
+    within = [Q(took__gte=low, took__lt=high) for low, high in pairwise(begins)]
+    names = [f"< {ends[0]}", *ends[1:], f"> {ends[-1]}"]
+    conditions = [*within, Q(took__gte=begins[-1])]
+    return [(name, ACTED & took) for name, took in zip(names, conditions, strict=True)]
+
+
+def with_time_to_act(since: datetime, tree: str) -> models.QuerySet[Alert]:
+    """The alerts opened ``since`` that count, with ``took``: until a person first acted on one."""
     of_a_person = AlertEvent.objects.filter(
         alert=models.OuterRef("pk"), actor__isnull=False
     ).order_by("pk")
@@ -66,26 +107,8 @@ def triage_quality(since: datetime, *, tree: str = "") -> Triage:
     took = models.ExpressionWrapper(
         first - models.F("opened_at"), output_field=models.DurationField()
     )
-    acted, judged = Q(triaged=True), Q(triaged=True, state=Alert.State.RESOLVED)
-    found = (
-        _alerts(since, tree)
-        .annotate(took=took)
-        .aggregate(
-            opened=Count("pk"),
-            acted_on=Count("pk", filter=acted),
-            retracted=Count("pk", filter=Q(resolution=Resolution.RETRACTED)),
-            real=Count("pk", filter=judged & Q(resolution__in=REAL)),
-            not_real=Count("pk", filter=judged & Q(resolution=Resolution.NOT_REAL)),
-            median=Percentile("took", 0.5, filter=acted),
-            p90=Percentile("took", 0.9, filter=acted),
-        )
-    )
-    real, not_real = found.pop("real"), found.pop("not_real")
-    return Triage(precision=proportion(real, real + not_real), **found)
-
-
-def _alerts(since: datetime, tree: str) -> models.QuerySet[Alert]:
-    return Alert.objects.about(tree=tree).filter(opened_at__gte=since, history=False)
+    opened = Alert.objects.about(tree=tree).filter(opened_at__gte=since, history=False)
+    return opened.annotate(took=took)
 
 
 def open_by_age(now: datetime, *, tree: str = "") -> list[tuple[str, int]]:

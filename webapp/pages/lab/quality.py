@@ -5,10 +5,19 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from webapp.alerts.queries import mail_quality, noisiest, open_by_age, triage_quality
+from webapp.alerts.queries import (
+    judged_by_kind,
+    mail_quality,
+    noisiest,
+    open_by_age,
+    triage_quality,
+)
+from webapp.charts import counts, share_bar
 from webapp.pages.lab.disagreements import WAITING_SHOWN, waiting
 from webapp.pages.parts.days import days_before, days_of
 from webapp.results.models import Tree
+
+TIMES = "Alerts by the time until somebody acted on them"
 
 
 @require_safe
@@ -18,12 +27,20 @@ def page(request: HttpRequest) -> HttpResponse:
     days, now = days_of(request), timezone.now()
     start = days_before(now, days)
     found = waiting()
+    triage, waits = triage_quality(start, tree=tree), open_by_age(now, tree=tree)
     context = {
         "tree": tree,
         "trees": Tree.objects.all(),
         "days": days,
-        "triage": triage_quality(start, tree=tree),
-        "open": open_by_age(now, tree=tree),
+        "triage": triage,
+        "not_real": triage.precision.total - triage.precision.count if triage.precision else 0,
+        "open": waits,
+        "waits": sum(count for _, count in waits),
+        "kinds": [
+            (one, share_bar.draw(one.real) if one.real else "")
+            for one in judged_by_kind(start, tree=tree)
+        ],
+        "times": counts.draw(triage.times, described=TIMES) if triage.acted_on else "",
         "mails": mail_quality(start, now),
         "noisy": noisiest(start, tree=tree),
         "waiting": found[:WAITING_SHOWN],
