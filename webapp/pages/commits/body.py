@@ -141,14 +141,11 @@ def _measured(commit: Revision) -> Measured:
 
 def _judged(key: bytes, rows: Sequence[tuple[object, ...]]) -> Measured:
     everything = points_of_rows(rows)
+    judged = judge_commit([point for point in everything if point.series.is_plain])
+    # What they are judged by is most of their size, and they are.
+    everything = [point._replace(pair=None) for point in everything]
     points = [point for point in everything if point.series.is_plain]
-    judged = judge_commit(points)
-    return Measured(key, _without_levels(everything), _without_levels(points), judged)
-
-
-def _without_levels(points: Iterable[CommitPoint]) -> Sequence[CommitPoint]:
-    """What they are judged by is most of their size, and they are."""
-    return [point._replace(pair=None) for point in points]
+    return Measured(key, everything, points, judged)
 
 
 def _tables(
