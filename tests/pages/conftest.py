@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests import make
 from webapp.accounts.models import User
-from webapp.pages.alerts.alert import CARDS_DRAWN
+from webapp.pages.alerts.alert import CARDS_DRAWN, MEMBERS
 from webapp.pages.commits.body import BODIES
 from webapp.pages.hardware.hardware_list import TILES
 from webapp.pages.hardware.machine import DRAWN
@@ -40,7 +40,7 @@ def queries(client: Client) -> Counted:
     """How many statements the page at an address needs where no drawn chart is kept."""
 
     def count(address: str) -> int:
-        for kept in (BODIES, CARDS_DRAWN, DRAWN, TILES, SHOWN, TREES, METRICS, OFFERS):
+        for kept in (BODIES, CARDS_DRAWN, DRAWN, MEMBERS, TILES, SHOWN, TREES, METRICS, OFFERS):
             kept.clear()
         captured: AbstractContextManager[CaptureQueriesContext] = CaptureQueriesContext(connection)
         with captured as statements:
