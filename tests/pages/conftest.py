@@ -12,7 +12,8 @@ from django.test.utils import CaptureQueriesContext
 
 from tests import make
 from webapp.accounts.models import User
-from webapp.pages.alerts.alert import CARDS_DRAWN
+from webapp.pages.alerts.alert import CARDS_DRAWN, MEMBERS
+from webapp.pages.commits.body import BODIES
 from webapp.pages.hardware.hardware_list import TILES
 from webapp.pages.hardware.machine import DRAWN
 from webapp.pages.trends.offer import METRICS, OFFERS, TREES
@@ -39,7 +40,7 @@ def queries(client: Client) -> Counted:
     """How many statements the page at an address needs where no drawn chart is kept."""
 
     def count(address: str) -> int:
-        for kept in (CARDS_DRAWN, DRAWN, TILES, SHOWN, TREES, METRICS, OFFERS):
+        for kept in (BODIES, CARDS_DRAWN, DRAWN, MEMBERS, TILES, SHOWN, TREES, METRICS, OFFERS):
             kept.clear()
         captured: AbstractContextManager[CaptureQueriesContext] = CaptureQueriesContext(connection)
         with captured as statements:
@@ -68,4 +69,20 @@ def along() -> list[Revision]:
     revisions = make.revisions(4)
     make.history(make.series(in_mode="forwarding"), revisions, [1000] * 4)
     make.history(make.series(in_mode="pf"), revisions, [500, 500, 450, 450])
+    return revisions
+
+
+@pytest.fixture
+def loss() -> list[Revision]:
+    """Six revisions: pf loses a tenth at the fourth, of which a finding, an alert and an analysis
+    tell.
+    """
+    revisions = make.revisions(6)
+    series = make.series(in_mode="pf")
+    make.history(series, revisions, [100.0] * 3 + [90.0] * 3)
+    alert = make.alert(revisions[3], after=revisions[2])
+    make.finding(series, revisions[2], revisions[3], alert=alert)
+    levels = [make.segment(revisions[0], revisions[2], 100.0)]
+    noise = make.noise(run_pct=0.8)
+    make.analysis(series, count=6, segments=levels, noise=noise, why_not="Nothing newer.")
     return revisions

@@ -1,4 +1,4 @@
-"""The cards of an alert are kept no longer than all that they show is the same."""
+"""What an alert holds, and its cards, are kept no longer than all that they show is the same."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,31 +10,31 @@ from django.test import Client
 from tests import make
 from webapp.alerts.models import Alert, AlertFinding
 from webapp.analysis.models import Finding, SeriesAnalysis
-from webapp.results.models import Hardware, Metric, Mode, Revision, Series
+from webapp.labs.models import Lab
+from webapp.pages.alerts.alert import CARDS_DRAWN, MEMBERS
+from webapp.results.models import Hardware, Metric, Mode, Revision, Series, Tree
 
 # The stamp of a row is the transaction that wrote it last: here each write has its own.
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.fixture(autouse=True)
+def nothing_kept() -> None:
+    _forget()
+
+
 @pytest.fixture
-def address() -> str:
+def address(loss: list[Revision]) -> str:
     """An alert of a loss in the middle of a series."""
-    along = make.revisions(6)
-    series = make.series(in_mode="pf")
-    make.history(series, along, [100.0] * 3 + [90.0] * 3)
-    found = make.finding(series, along[2], along[3])
-    alert = make.alert(along[3], after=along[2])
-    AlertFinding.objects.create(finding=found, alert=alert)
-    make.analysis(series, count=6, segments=[make.segment(along[0], along[2], 100.0)])
-    return alert.get_absolute_url()
+    return Alert.objects.get().get_absolute_url()
 
 
-def test_cards_drawn_before_cost_two_statements_less(
+def test_what_was_drawn_before_costs_three_statements_less(
     client: Client, address: str, django_assert_max_num_queries: Any
 ) -> None:
     with django_assert_max_num_queries(14) as first:
         client.get(address)
-    with django_assert_max_num_queries(len(first) - 2):
+    with django_assert_max_num_queries(len(first) - 3):
         client.get(address)
 
 
@@ -64,6 +64,62 @@ CHANGES: dict[str, Callable[[], Any]] = {
 }
 
 
+def _another_finding(**fields: Any) -> None:
+    """One of a series that the alert held nothing of."""
+    along = list(Revision.objects.order_by("position"))
+    series = make.series(in_mode="ipfw")
+    make.history(series, along, [100.0] * 3 + [80.0] * 3)
+    make.finding(series, along[2], along[3], alert=Alert.objects.get(), **fields)
+
+
+MORE: dict[str, Callable[[], Any]] = {
+    "a finding more": lambda: _another_finding(change_pct=-20.0),
+    "one for the better": lambda: _another_finding(change_pct=20.0),
+    "a finding less": lambda: AlertFinding.objects.all().delete(),
+    "a finding that recovered": lambda: Finding.objects.update(
+        state="recovered", recovered_by=Revision.objects.get(name="r300015")
+    ),
+    "one that is live no more": lambda: Finding.objects.update(state="candidate"),
+    "how sure it is of its place": lambda: Finding.objects.update(here=0.31),
+    "which way is better": lambda: Series.objects.update(own_better="less"),
+    "whether a lab is simulated": lambda: Lab.objects.update(simulated=True),
+    "the name of a tree": lambda: Tree.objects.update(name="renamed"),
+    "its state": lambda: Alert.objects.update(state=Alert.State.ACKNOWLEDGED),
+    "the author of its commit": lambda: Revision.objects.update(author_name="Another"),
+    "the subject of its commit": lambda: Revision.objects.update(subject="Another"),
+    "a commit between": lambda: make.revision("r300008"),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES | MORE)
+def test_what_changed_is_shown_at_once(client: Client, address: str, what: str) -> None:
+    before = _page(client, address)
+    assert _page(client, address) == before
+    (CHANGES | MORE)[what]()
+    after = _page(client, address)
+    assert after != before
+    _forget()
+    assert _page(client, address) == after
+
+
+@pytest.mark.parametrize("show", ["findings", "others"])
+def test_what_is_opened_is_told_of_the_same_findings(
+    client: Client, address: str, show: str
+) -> None:
+    before = _page(client, address)
+    opened = client.get(address, {"show": show}).content
+    _forget()
+    assert client.get(address, {"show": show}).content == opened
+    assert _page(client, address) == before
+
+
+def test_who_may_act_is_shown_how_and_a_stranger_is_not(
+    client: Client, tess: Client, address: str
+) -> None:
+    assert "csrfmiddlewaretoken" in _page(tess, address)
+    assert "csrfmiddlewaretoken" not in _page(Client(), address)
+
+
 @pytest.mark.parametrize("what", CHANGES)
 def test_what_changed_is_drawn_at_once(client: Client, address: str, what: str) -> None:
     before = _cards(client, address)
@@ -78,6 +134,15 @@ def test_what_no_longer_backs_it_is_gone_at_once(client: Client, address: str) -
     page = client.get(address).content.decode()
     assert 'class="panel evidence"' not in page
     assert "Nothing backs it now" in page
+
+
+def _forget() -> None:
+    for kept in (CARDS_DRAWN, MEMBERS):
+        kept.clear()
+
+
+def _page(client: Client, address: str) -> str:
+    return client.get(address).content.decode()
 
 
 def _cards(client: Client, address: str) -> str:

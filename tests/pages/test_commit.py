@@ -7,7 +7,7 @@ from django.test import Client
 
 from tests import make
 from tests.pages.conftest import Counted, words
-from webapp.pages.commits import commit
+from webapp.pages.commits import body, commit
 from webapp.results.models import Revision, RevisionAlias
 
 pytestmark = pytest.mark.django_db
@@ -368,7 +368,8 @@ def test_between_tested_neighbours_the_untested_are_counted(client: Client) -> N
 def test_the_parts_of_a_large_commit_are_read_when_they_are_opened(
     client: Client, monkeypatch: pytest.MonkeyPatch, pair: tuple[Revision, Revision]
 ) -> None:
-    monkeypatch.setattr(commit, "INLINE_MOST", 1)
+    for module in (body, commit):
+        monkeypatch.setattr(module, "INLINE_MOST", 1)
     for mode in ("pf", "ipfw"):
         make.finding(make.series(in_mode=mode), *pair)
     make.point(make.series(in_mode="other"), pair[1])

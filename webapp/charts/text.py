@@ -106,7 +106,9 @@ def percent(value: float | None) -> str:
     if value is None or not isfinite(value):
         return UNKNOWN
     text = f"{value:+,.{_decimals(value)}f}"
-    return text.lstrip("+-") if float(text.replace(",", "")) == 0 else text.replace("-", MINUS)
+    if abs(value) < 1 and float(text) == 0:
+        return text.lstrip("+-")
+    return text.replace("-", MINUS)
 
 
 def half_width(value: float | None) -> str:

@@ -50,6 +50,7 @@ from webapp.alerts.queries.machine import (
     names_at,
     series_on,
 )
+from webapp.alerts.queries.members import Members
 from webapp.alerts.queries.min_effects import DEFAULT, EffectInForce, MinEffects
 from webapp.alerts.queries.neighbours import Unmoved, beside
 from webapp.alerts.queries.noisy import noisiest
@@ -81,6 +82,7 @@ __all__ = [
     "LargestFinding",
     "Listed",
     "MachineFound",
+    "Members",
     "MinEffects",
     "OpenLoss",
     "PointsAround",

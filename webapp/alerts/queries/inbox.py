@@ -1,7 +1,7 @@
 """The inbox: alerts by filters, each with the weightiest of what it holds, and the counts beside
 the filters. Statements are written out; see `webapp.alerts.queries.rows`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from webapp.alerts.models import Alert
 from webapp.alerts.queries.members import (
     SHOWN_MOST,
+    STAMP,
     Members,
     give,
     give_revisions,
@@ -70,7 +71,7 @@ SELECT {COLUMNS}, {TREE_COLUMNS}, {TAKEN_BY}, {{loss}} AS loss
  LIMIT %(limit)s OFFSET %(offset)s
 """  # noqa: S608 (names of columns; values of requests are parameters)
 ONE = f"""
-SELECT {COLUMNS}, {TREE_COLUMNS}, {TAKEN_BY}
+SELECT {COLUMNS}, {TREE_COLUMNS}, {TAKEN_BY}, {{stamp}}
   FROM alerts_alert AS alert
   JOIN results_tree AS tree ON tree.id = alert.tree_id
  WHERE alert.id = coalesce(
@@ -101,6 +102,10 @@ UNION ALL
    JOIN results_mode AS mode ON mode.id = series.mode_id)
 ORDER BY 1, 2
 """
+
+
+Read = Callable[[], Mapping[int, Members]]
+Keep = Callable[[Hashable, Read], Mapping[int, Members]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,22 +167,39 @@ def listed(
     return _complete(rows, {row[0]: shown if row[0] == chosen else 1 for row in rows})
 
 
-def one_listed(number: int, *, shown: int = SHOWN_MOST) -> Listed | None:
+def one_listed(number: int, *, shown: int = SHOWN_MOST, keep: Keep | None = None) -> Listed | None:
     """The alert of that number, or the one that its alert was joined to, with as many findings as
     ``shown``; five statements. None: there is none.
+
+    ``keep`` is given a key that says all that the members follow from, and what reads them; where
+    it gives those of before, they are shared and nobody may change them.
     """
-    rows = rows_of(ONE, [number, number])
-    return _complete(rows, {row[0]: shown for row in rows})[0] if rows else None
+    rows = rows_of(ONE.format(stamp=STAMP if keep else "NULL"), [number, number])
+    if not rows:
+        return None
+    key = (rows[0][0], rows[0][-1], shown)
+    return _complete(rows, {key[0]: shown}, lambda read: keep(key, read) if keep else read())[0]
 
 
-def _complete(rows: Sequence[Sequence[Any]], most: Mapping[int, int]) -> list[Listed]:
+def _complete(
+    rows: Sequence[Sequence[Any]],
+    most: Mapping[int, int],
+    kept: Callable[[Read], Mapping[int, Members]] = lambda read: read(),
+) -> list[Listed]:
     alerts = [_alert(row) for row in rows]
-    members = members_of(most)
-    # Only of those that are shown with their evidence more is named than how much they changed.
-    findings = [row for pk, one in members.items() if most[pk] > 1 for row in one.findings]
-    own = (pk for one in alerts for pk in _revision_ids(one))
-    found = revisions_of([*own, *revision_ids(findings)])
-    give_revisions(findings, found)
+    own = [pk for one in alerts for pk in _revision_ids(one)]
+    found: dict[int, Revision] = {}
+
+    def read() -> Mapping[int, Members]:
+        members = members_of(most)
+        # Only of those that are shown with their evidence more is named than how much they changed.
+        findings = [row for pk, one in members.items() if most[pk] > 1 for row in one.findings]
+        found.update(revisions_of([*own, *revision_ids(findings)]))
+        give_revisions(findings, found)
+        return members
+
+    members = kept(read)
+    found = found or revisions_of(own)
     for one in alerts:
         _give(one, found)
     suspicions = suspicions_of(alerts)

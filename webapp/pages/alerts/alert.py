@@ -19,6 +19,7 @@ from webapp.alerts.models import Alert, AlertEvent
 from webapp.alerts.queries import (
     EffectInForce,
     Listed,
+    Members,
     MinEffects,
     Surroundings,
     beside,
@@ -56,6 +57,9 @@ CARDS_DRAWN: Kept[SafeString] = Kept(most=64, seconds=60.0)
 """Drawn cards of alerts: many people open the same ones. What changes without a sign of it in the
 key, the name of a revision, is told late by a minute at most."""
 
+MEMBERS: Kept[Mapping[int, Members]] = Kept(most=16, seconds=60.0)
+"""What alerts hold, by all that it follows from but the names of revisions. Nobody changes it."""
+
 TOO_FEW = "A side has fewer than 3 samples: ministat refuses it."
 
 
@@ -64,7 +68,7 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
     """One alert; `asof` shows what it held at a moment, `show` opens what is folded. The number of
     a joined one leads on.
     """
-    one = _listed(number)
+    one = _found(number, one_listed(min(number, NUMBER_MAX), keep=MEMBERS.get))
     alert = one.alert
     if alert.pk != number:
         messages.info(request, f"Alert {number} is part of this one: their commits are one.")
@@ -132,7 +136,7 @@ def _bisects(alert: Alert) -> list[BisectLine]:
 @require_safe
 def evidence(request: HttpRequest, number: int) -> HttpResponse:
     """What stands beside the rows of the inbox: the charts of one alert, and its suspect."""
-    one = _listed(number, shown=3)
+    one = _found(number, one_listed(min(number, NUMBER_MAX), shown=3))
     near = surroundings_of(one.members.findings, whiskers=one.members.findings)
     context = {"chosen": chosen_of(one, near), "here": request.GET.get("here", "")[:2000]}
     return render(request, "pages/_chosen.html", context)
@@ -188,8 +192,7 @@ def chosen_of(one: Listed, near: Mapping[int, Surroundings]) -> Chosen:
     return Chosen(one, headline(one), cards, beside_worst(one) if one.members.more else "")
 
 
-def _listed(number: int, **how: int) -> Listed:
-    found = one_listed(min(number, NUMBER_MAX), **how)
+def _found(number: int, found: Listed | None) -> Listed:
     if found is None:
         raise Http404(f"no alert {number}")
     return found
@@ -269,9 +272,7 @@ def _samples(row: Finding) -> dict[str, object]:
     ]
     return {
         "ministat": found.ministat_text() if found.can_render else "",
-        "problem": ""
-        if found.can_render
-        else "A side has fewer than 3 samples: ministat refuses it.",
+        "problem": "" if found.can_render else TOO_FEW,
         "strips": strip.draw(sets, unit=found.metric.unit),
     }
 

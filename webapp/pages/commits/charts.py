@@ -4,7 +4,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import pairwise
 
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
@@ -104,23 +103,14 @@ def _levels(points: PointsAround) -> list[Level]:
     return [one for one in found if one is not None]
 
 
-def steps(neighbours: Neighbours, commit: Revision, between: Sequence[int]) -> list[Step]:
-    """The tested revisions around ``commit`` in their order, itself among them. ``between`` counts
-    the revisions after each step up to the next, that one included.
-    """
-    along: list[Neighbour | None] = [*neighbours.tested_before, None, *neighbours.tested_after]
-    counts = [None, *(count - 1 for count in between)]
-    return [Step(one, count) for one, count in zip(along, counts, strict=True)]
+def steps(near: Neighbours, commit: Revision) -> list[Step]:
+    """The tested revisions around ``commit`` in their order, itself among them."""
 
+    def step(one: Neighbour | None) -> Step:
+        count = near.steps.get(one.position if one else commit.position)
+        return Step(one, None if count is None else count - 1)
 
-def ranges(neighbours: Neighbours, commit: Revision) -> list[tuple[int, int, int]]:
-    """What is to be counted for `steps`: of its tree, from one step to the next."""
-    places = [
-        *(one.position for one in neighbours.tested_before),
-        commit.position,
-        *(one.position for one in neighbours.tested_after),
-    ]
-    return [(commit.tree_id, low, high) for low, high in pairwise(places)]
+    return [step(one) for one in (*near.tested_before, None, *near.tested_after)]
 
 
 def strip(found: Sequence[Step], commit: Revision) -> SafeString:

@@ -1,8 +1,6 @@
 """`/commits/<tree>/<rev>/`: what did this commit do?"""
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -13,45 +11,24 @@ from webapp.alerts.models import Alert
 from webapp.alerts.queries import (
     Agreeing,
     BesideCommit,
-    Detected,
-    FindingAt,
     agreeing_of,
     beside_commit,
-    detected_at,
-    why_not,
     with_agreeing,
 )
 from webapp.analysis.models import Finding
-from webapp.analysis.queries import (
-    CommitPoint,
-    PointVerdict,
-    Previous,
-    Side,
-    judge_commit,
-    points_of_rows,
-    rows_of_commit,
-)
+from webapp.analysis.queries import CommitPoint, Side
 from webapp.bisects.models import Bisect
 from webapp.events.models import LabEvent, Release
-from webapp.pages.commits.charts import drawn, ranges, steps, strip
-from webapp.pages.commits.headline import headline, proven
-from webapp.pages.commits.table import Surroundings, Table, tables
+from webapp.pages.commits.body import INLINE_MOST, body_of
+from webapp.pages.commits.charts import steps, strip
 from webapp.pages.lab.disagreements import disagreements, needs_runs
 from webapp.pages.lab.marked_samples import marked_runs
-from webapp.pages.parts.kept import Kept, fingerprint
 from webapp.pages.parts.links import compare_link
-from webapp.pages.parts.variants import variants_of_commit
 from webapp.results.models import Revision, Run, Tree
-from webapp.results.queries import NamedSeries, Neighbour, Neighbours, neighbours_of
-from webapp.stats.compare import MORE_BUILDS
+from webapp.results.queries import Neighbour, Neighbours, neighbours_of
 
 SUSPECTS_SHOWN = 20
-STEPS_SHOWN = 9
-"""Tested revisions on either side."""
-
 OTHERS_MOST = 20
-INLINE_MOST = 12
-"""Up to so many runs, findings or reasons are in the page at once; more are read when opened."""
 
 PARTS = {
     "runs": "pages/_commit_runs.html",
@@ -59,23 +36,6 @@ PARTS = {
     "findings": "pages/_commit_all_findings.html",
 }
 """What is folded, and read when it is opened: `?part=…`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What was measured at a commit, without variants (``points``) and with them, and the verdict
-    on each point by series (id); all of it follows from what ``key`` is the fingerprint of.
-    """
-
-    key: bytes
-    everything: Sequence[CommitPoint]
-    points: Sequence[CommitPoint]
-    judged: Mapping[int, PointVerdict]
-
-
-MEASURED: Kept[Measured] = Kept(most=16, seconds=600.0)
-TABLES: Kept[Sequence[Table]] = Kept(most=16, seconds=600.0)
-"""Never too old: their keys are all that they are made of. The age frees what nobody reads."""
 
 
 @require_safe
@@ -95,81 +55,31 @@ def page(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
     if commit.is_waiting:
         waiting = {"commit": commit, "runs": Run.objects.of_revision(commit).with_marks()}
         return render(request, "pages/commit_waiting.html", waiting)
-    part = request.GET.get("part", "")
+    asked = request.GET.get("part", "")
+    part = asked if asked in PARTS else ""
     context = _context(commit, part, ask_from=request.path if is_triager(request.user) else "")
     _show_runs_of(request, context)
-    is_fragment = part in PARTS and request.headers.get("HX-Request") == "true"
+    is_fragment = part and request.headers.get("HX-Request") == "true"
     return render(request, PARTS[part] if is_fragment else "pages/commit.html", context)
 
 
 def _context(commit: Revision, part: str, *, ask_from: str) -> dict[str, object]:
     beside = beside_commit(commit)
-    measured = _measured(commit)
-    everything, points, judged = measured.everything, measured.points, measured.judged
-    detected = detected_at(commit, judged, {one.series_id: one.series for one in everything})
-    begun = {one.finding.series.pk: one.finding for one in detected.begun}
-    of_cells = [point for point in points if not point.series.is_cost]
-    told = {one.series_id: judged[one.series_id] for one in of_cells if one.series_id in judged}
-    previous = _most_common_base(points)
+    body = body_of(commit, beside.stamp, part, ask_from=ask_from)
     return {
         "commit": commit,
-        "headline": headline(detected, told),
+        "body": body,
+        "detected": body.detected,
+        "findings": body.findings,
+        "silent": body.silent,
+        "is_why_open": part == "why",
         "agreeing": _agreeing(commit) if beside.agreeing else None,
         "commit_source": commit.tree.source_of(commit.name, beside.aliases),
         **_named_by(commit, beside),
-        "tables": _tables(measured, begun, Surroundings(commit, ask_from, previous)),
-        "more_builds": MORE_BUILDS,
-        "can_ask": bool(ask_from),
-        "detected": detected,
-        "charts": drawn(detected.let_through, commit),
-        "proven": [] if detected.let_through else proven(of_cells, told),
-        "previous": previous,
-        **_neighbours(commit),
-        **_runs(commit, beside, everything, part),
-        **_silent(commit, points, begun, part),
-        "findings": _findings(detected, part),
+        **_neighbours(commit, body.tested),
+        **_runs(commit, beside, body.everything, part),
         "others": _others(commit) if beside.others else [],
-        "is_findings_open": part == "findings",
-        "variants": variants_of_commit(
-            commit, [point for point in everything if not point.series.is_plain], points
-        ),
-        "in_question": any(point.disagrees for point in points),
-        "simulated": any(point.series.hardware.lab.simulated for point in everything),
     }
-
-
-def _measured(commit: Revision) -> Measured:
-    """One query. What follows from its rows is not made again while they are the same."""
-    rows = rows_of_commit(commit)
-    key = fingerprint(rows)
-    return MEASURED.get(key, lambda: _judged(key, rows))
-
-
-def _judged(key: bytes, rows: Sequence[tuple[object, ...]]) -> Measured:
-    everything = points_of_rows(rows)
-    points = [point for point in everything if point.series.is_plain]
-    judged = judge_commit(points)
-    return Measured(key, _without_levels(everything), _without_levels(points), judged)
-
-
-def _without_levels(points: Iterable[CommitPoint]) -> Sequence[CommitPoint]:
-    """What they are judged by is most of their size, and they are."""
-    return [point._replace(pair=None) for point in points]
-
-
-def _tables(
-    measured: Measured, begun: Mapping[int, FindingAt], around: Surroundings
-) -> Sequence[Table]:
-    """The heat maps, drawn anew when anything in them changed."""
-    findings = tuple(
-        (pk, row.state, row.verdict, row.change_pct, row.low_pct, row.high_pct)
-        for pk, row in begun.items()
-    )
-    commit = around.commit
-    return TABLES.get(
-        (measured.key, findings, commit.tree.name, commit.name, around.ask_from),
-        lambda: tables(measured.points, measured.judged, begun, around),
-    )
 
 
 def _agreeing(commit: Revision) -> Agreeing | None:
@@ -199,27 +109,6 @@ def _named_by(commit: Revision, beside: BesideCommit) -> dict[str, object]:
         if beside.bisects
         else [],
     }
-
-
-def _findings(detected: Detected, part: str) -> Sequence[object]:
-    """The findings that begin here, in full: at first no more than fit a page."""
-    everything = part == "findings" or len(detected.begun) <= INLINE_MOST
-    return detected.begun if everything else detected.begun[:INLINE_MOST]
-
-
-def _silent(
-    commit: Revision, points: Iterable[CommitPoint], begun: Mapping[int, FindingAt], part: str
-) -> dict[str, object]:
-    """The series of which nothing is reported here, each with the reason; the reasons of many are
-    read when they are asked for.
-    """
-    series = [point.series for point in points if point.series_id not in begun]
-    reasons: Mapping[int, str] = {}
-    if series and (part == "why" or len(series) <= INLINE_MOST):
-        reasons = why_not(commit, [one.pk for one in series])
-    named = sorted(series, key=lambda one: (one.mode.name, one.hardware.name, one.metric.name))
-    silent: list[tuple[NamedSeries, str]] = [(one, reasons[one.pk]) for one in named if reasons]
-    return {"silent": silent, "silent_count": len(series), "is_why_open": part == "why"}
 
 
 def _runs(
@@ -253,25 +142,18 @@ def _show_runs_of(request: HttpRequest, context: dict[str, object]) -> None:
         context["are_facts_open"] = True
 
 
-def _most_common_base(points: Iterable[CommitPoint]) -> Previous | None:
-    """What most points are compared with, whether that point is still there or not."""
-    bases = Counter(point.previous for point in points if point.previous is not None)
-    return bases.most_common(1)[0][0] if bases else None
-
-
-def _neighbours(commit: Revision) -> dict[str, object]:
+def _neighbours(commit: Revision, tested: Sequence[int]) -> dict[str, object]:
     """The tested revisions around it, how many untested ones lie between, and those untested since
     the last test: each may be the cause as well.
     """
-    near = neighbours_of(commit, most=STEPS_SHOWN)
-    between = Revision.objects.counts(ranges(near, commit))
+    near = neighbours_of(commit, tested)
     tested_before = near.tested_before[-1] if near.tested_before else None
-    untested = between[len(near.tested_before) - 1] - 1 if tested_before else 0
+    untested = near.steps.get(commit.position, 1) - 1
     return {
         "neighbours": near,
         "tested_before": tested_before,
         "tested_after": near.tested_after[0] if near.tested_after else None,
-        "strip": strip(steps(near, commit, between), commit),
+        "strip": strip(steps(near, commit), commit),
         "untested": untested,
         "suspects": _suspects(near, commit) if untested else [],
         "compare_before": _compare(tested_before, commit),

@@ -30,6 +30,10 @@ COLUMNS_MOST = 8
 """Modes beside each other; more of them are rows, where there are more modes than machines."""
 
 
+Place = tuple[str, str]
+"""Of a cell: the names of its mode and its machine, which are theirs alone."""
+
+
 class Cell(NamedTuple):
     """One hardware in one mode: its point, and the verdict where there is a point before it.
 
@@ -93,26 +97,30 @@ def tables(
     around: Surroundings,
 ) -> list[Table]:
     """A table for each metric measured."""
-    cells: dict[Metric, dict[tuple[Mode, Hardware], Cell]] = {}
+    metrics: dict[str, Metric] = {}
+    cells: dict[str, dict[Place, Cell]] = {}
     for point in points:
         pk, series = point.series_id, point.series
-        cell = Cell(point, judged.get(pk), begun.get(pk))
-        cells.setdefault(series.metric, {})[series.mode, series.hardware] = cell
-    return [_table(metric, its, around) for metric, its in cells.items()]
+        metrics[series.metric.name] = series.metric
+        its = cells.setdefault(series.metric.name, {})
+        its[series.mode.name, series.hardware.name] = Cell(point, judged.get(pk), begun.get(pk))
+    return [_table(metrics[name], its, around) for name, its in cells.items()]
 
 
-def _table(
-    metric: Metric, cells: Mapping[tuple[Mode, Hardware], Cell], around: Surroundings
-) -> Table:
-    modes = sorted({mode for mode, _ in cells}, key=lambda mode: mode.name)
-    machines = sorted({machine for _, machine in cells}, key=lambda machine: machine.name)
+def _table(metric: Metric, cells: Mapping[Place, Cell], around: Surroundings) -> Table:
+    of = [cell.point.series for cell in cells.values()]
+    modes = {one.mode.name: one.mode for one in of}
+    machines = {one.hardware.name: one.hardware for one in of}
+    down, across = sorted(machines), sorted(modes)
     if len(modes) > max(COLUMNS_MOST, len(machines)):
-        head = [_machine(one) for one in machines]
-        rows = [(_mode(mode), [cells.get((mode, one)) for one in machines]) for mode in modes]
+        head = [_machine(machines[one]) for one in down]
+        rows = [(_mode(modes[mode]), [cells.get((mode, one)) for one in down]) for mode in across]
         corner = "Mode"
     else:
-        head = [_mode(one) for one in modes]
-        rows = [(_machine(one), [cells.get((mode, one)) for mode in modes]) for one in machines]
+        head = [_mode(modes[one]) for one in across]
+        rows = [
+            (_machine(machines[one]), [cells.get((mode, one)) for mode in across]) for one in down
+        ]
         corner = "Hardware"
     sheet = Sheet(metric, TableLinks(around.commit.tree.name, metric.name), around)
     columns = "".join(f'<th scope="col">{one}</th>' for one in head)

@@ -1,7 +1,7 @@
 """Reads about what was measured that are more than a QuerySet's."""
 
 from webapp.results.queries.costs import Parents, parents_of
-from webapp.results.queries.neighbours import Neighbour, Neighbours, neighbours_of
+from webapp.results.queries.neighbours import Neighbour, Neighbours, neighbours_of, tested_near
 from webapp.results.queries.received import received_by
 from webapp.results.queries.sessions import Session, newest_sessions
 from webapp.results.queries.subjects import (
@@ -30,4 +30,5 @@ __all__ = [
     "received_by",
     "series_by_id",
     "subject_sql",
+    "tested_near",
 ]

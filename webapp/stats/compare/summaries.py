@@ -1,6 +1,6 @@
 """Summaries of many sets as columns: what comparisons of many pairs compute with."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from webapp.stats.compare.levels import FINEST, Level, Summary
 LEVELS = (Level.RUN, Level.BOOT, Level.BUILD)
 """What the codes of a unit in `Comparisons`, and the places in `Summaries.sides`, stand for."""
 
+_NAMES = tuple(level.value for level in LEVELS)
 _NOTHING = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 _COLUMNS = len(_NOTHING)
 _UNITS = 4
@@ -38,7 +39,8 @@ class Summaries:
         self.totals = np.array([row.get("total") for row in kept], np.float64)
         self.exponent = np.array([row["exponent"] for row in kept], np.int64)
         self.log = np.array([bool(row["log"]) for row in kept], np.bool_)
-        columns = [[_columns(row["linear"]), _columns(row["log"] or {})] for row in kept]
+        scales = (side for row in kept for side in (row["linear"], row["log"] or {}))
+        columns = [side.get(name, _NOTHING) for side in scales for name in _NAMES]
         shape = (len(kept), 2, len(LEVELS), _COLUMNS)
         self.sides = np.array(columns, np.float64).reshape(shape).transpose(1, 2, 3, 0)
         digits = np.array([row["digit"] for row in kept], np.float64)
@@ -51,10 +53,6 @@ class Summaries:
         """How many units each row has at its ``level``, a place in `LEVELS`."""
         counts: NDArray[np.int64] = self.sides[0, level, _UNITS, np.arange(len(self))].astype(int)
         return counts
-
-
-def _columns(sides: Mapping[str, Sequence[float]]) -> list[Sequence[float]]:
-    return [sides.get(level.value, _NOTHING) for level in LEVELS]
 
 
 def _floors(
