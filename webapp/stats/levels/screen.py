@@ -48,8 +48,7 @@ class Screen:
         columns -= self._means[self._level]
         self._products = (columns * weight[:, None]).T @ columns
         # Of fewer terms they lie inside of these (Cauchy), as with a level spared: they only grow.
-        waves = np.linalg.eigvalsh(self._products[1:-1, 1:-1])
-        self._is_well_posed = bool(waves[0] > WELL_POSED * waves[-1])
+        self._is_well_posed = len(bases) == 1 or _is_well_posed(self._products[1:-1, 1:-1])
 
     def beside_all(self) -> list[float]:
         """Return what each curve leaves unexplained beside all levels (`unexplained`)."""
@@ -122,6 +121,11 @@ class Screen:
         return medians
 
 
+def _is_well_posed(products: Floats) -> bool:
+    values = np.linalg.eigvalsh(products)
+    return bool(values[0] > WELL_POSED * values[-1])
+
+
 def _median(rows: Floats) -> Floats:
     ordered, size = np.sort(rows, axis=1), rows.shape[1]
     return np.asarray((ordered[:, (size - 1) // 2] + ordered[:, size // 2]) / 2)
@@ -136,7 +140,8 @@ def unexplained(off: Floats, inside: NDArray[np.bool_]) -> Floats:
     pairs = inside[:, 1:] & inside[:, :-1]
     now, before = off[:, 1:] * pairs, off[:, :-1] * pairs
     count = np.add.reduce(pairs, axis=1)
-    rho = (now * before).sum(axis=1) / np.maximum((before * before).sum(axis=1), FINEST**2)
+    squares = np.einsum("ij,ij->i", before, before)
+    rho = np.einsum("ij,ij->i", now, before) / np.maximum(squares, FINEST**2)
     innovations = now - np.maximum(rho, 0.0)[:, None] * before
-    left = (innovations * innovations).sum(axis=1) / np.maximum(count, 1)
+    left = np.einsum("ij,ij->i", innovations, innovations) / np.maximum(count, 1)
     return np.asarray(count * np.log(np.maximum(left, FINEST**2)))
