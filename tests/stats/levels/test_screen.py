@@ -16,7 +16,7 @@ def series(seed):
     """Values, their scatter, and where their levels begin."""
     rng = np.random.default_rng([7, seed])
     count = int(rng.integers(40, 260))
-    starts = sorted({0, *rng.integers(3, count - 3, int(rng.integers(2, 8))).tolist()})
+    starts = sorted({0, *rng.integers(3, count - 3, int(rng.integers(1, 8))).tolist()})
     values = rng.standard_t(3, count) * 0.01
     for first in starts[1:]:
         values[first:] += rng.normal(0.0, 0.05)
