@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from webapp.stats.packed import pack, unpack
+from webapp.stats.packed import pack, pack_data, unpack, unpack_data
 
 
 def test_numbers_come_back_bit_by_bit():
@@ -22,3 +22,18 @@ def test_numbers_come_back_bit_by_bit():
 def test_other_text_is_refused(text):
     with pytest.raises(ValueError, match=r"."):
         unpack(text)
+
+
+def test_data_comes_back_as_json_would_return_it():
+    data = [[0.1, "é", None, {"a": [1, 2**60]}], []]
+
+    text = pack_data(data)
+
+    assert unpack_data(json.loads(json.dumps(text))) == data
+    assert json.dumps(text) == f'"{text}"'
+
+
+@pytest.mark.parametrize("text", ["AAAA", "not base64!", pack([1.0])])
+def test_other_data_is_refused(text):
+    with pytest.raises(ValueError, match=r"."):
+        unpack_data(text)

@@ -1,7 +1,10 @@
 """Columns of numbers as text, for states that are stored often: exact, and quick both ways."""
 
+import json
+import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -32,3 +35,21 @@ def extend(text: str, numbers: Sequence[float]) -> str:
     """
     more = np.asarray(numbers, dtype=DOUBLES).tobytes()
     return b64encode(b64decode(text, validate=True) + more).decode("ascii")
+
+
+def pack_data(data: Any) -> str:
+    """Return what JSON can hold as text that needs no escapes: for what is written once and then
+    carried along.
+    """
+    return b64encode(zlib.compress(json.dumps(data).encode(), 1)).decode("ascii")
+
+
+def unpack_data(text: str) -> Any:
+    """Return what `pack_data` wrote.
+
+    Raises ValueError for text that it did not write.
+    """
+    try:
+        return json.loads(zlib.decompress(b64decode(text, validate=True)))
+    except zlib.error as error:
+        raise ValueError(f"packed data cannot be read: {error}") from error

@@ -1,6 +1,7 @@
 """What the fold told first and what levels say stands, as one."""
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from benchmarks.worlds.noises import with_modes
 from benchmarks.worlds.reading import USUAL, draw
 from webapp.stats import changes
 from webapp.stats.detector import State, advance, detect, present, start
+from webapp.stats.packed import unpack_data
 from webapp.stats.simulate import Scatter
 
 NOISY = Scatter(run=3 * USUAL.run, build=3 * USUAL.build)
@@ -83,6 +85,37 @@ def test_the_stored_state_is_bounded():
     sizes.append(len(json.dumps(advance(state, calm[380:]).to_data())))
 
     assert sizes[1] < 1.2 * sizes[0]
+
+
+def test_what_is_settled_is_carried_along_as_text_and_written_anew_where_there_is_more():
+    points = series(stepped(800, (150, -0.05), (300, 0.04), (500, -0.06)))
+    state = State.from_data(json.loads(json.dumps(advance(start(), points[:520]).to_data())))
+    first = state.to_data()
+
+    same = advance(state, points[520:521]).to_data()
+    later = advance(state, points[520:]).to_data()
+
+    assert first["past"]
+    assert same["past"] is first["past"]
+    assert same["window"]["settled"] is first["window"]["settled"]
+    assert later["past"] != first["past"]
+    assert later["window"]["settled"] != first["window"]["settled"]
+    assert later == advance(start(), points).to_data()
+
+
+def test_a_state_that_was_written_without_that_text_is_read():
+    state = advance(start(), series(LONG))
+    data = json.loads(json.dumps(state.to_data()))
+    old = {name: part for name, part in data.items() if name != "past"}
+    old["regimes"] = [asdict(one) for one in state.fold.regimes]
+    old["breaks"] = [asdict(one) for one in state.fold.breaks]
+    old["window"] = {**data["window"], "settled": unpack_data(data["window"]["settled"])}
+
+    read = State.from_data(json.loads(json.dumps(old)))
+
+    assert len(read.fold.breaks) > 1
+    assert read == State.from_data(data)
+    assert json.loads(json.dumps(read.to_data())) == data
 
 
 def test_the_fold_says_when_and_levels_say_how_large():

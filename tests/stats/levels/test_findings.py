@@ -226,3 +226,12 @@ def test_a_level_near_a_former_mode_is_not_moved_to_the_other_one():
 
     assert starts(findings) == [25, 53]
     assert findings.changes[1].low_pct < 77 < findings.changes[1].high_pct
+
+
+@pytest.mark.parametrize("value", [1.0, 7.0])
+def test_equal_values_are_one_level_and_nothing_slow(value):
+    # The logarithm of 1 is 0: equal values leave no rounding error that could pass for scatter.
+    findings = find([Point(i, str(i), [value] * 5) for i in range(80)])
+
+    assert findings.slow == ()
+    assert len(findings.stretches) == 1

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import isfinite
+from itertools import chain, repeat
+from math import inf, isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -82,18 +83,21 @@ def reduce_points(points: Sequence[Point]) -> list[Value | None]:
     """
     values: list[Value | None] = [None] * len(points)
     groups: dict[int, list[int]] = {}
-    usable = [_usable(point) for point in points]
-    for i, point in enumerate(points):
+    usable = _all_usable(points)
+    for i, (point, size) in enumerate(zip(points, map(len, usable), strict=True)):
         if point.builds is not None and len(set(point.builds)) > 1:
             values[i] = _reduce_builds(point)
         else:
-            groups.setdefault(len(usable[i]), []).append(i)
+            groups.setdefault(size, []).append(i)
     for size, members in groups.items():
         if size:
-            rows = np.array([usable[i] for i in members], dtype=float)
+            rows = _as_rows([usable[i] for i in members], size)
             for i, value in zip(members, _reduce_rows(points, members, rows), strict=True):
                 values[i] = value
-    return [_with_boots(value, point) for value, point in zip(values, points, strict=True)]
+    return [
+        value if point.boots is None else _with_boots(value, point)
+        for value, point in zip(values, points, strict=True)
+    ]
 
 
 def of_logs(value: Value, logs: Floats) -> Value:
@@ -103,6 +107,24 @@ def of_logs(value: Value, logs: Floats) -> Value:
     return value._replace(
         location=float(locations[0]), variance=float(variances[0]), logs=tuple(rows[0].tolist())
     )
+
+
+def _all_usable(points: Sequence[Point]) -> list[Sequence[float]]:
+    """The positive samples of each point, checked: all at once, and one by one where any is odd."""
+    samples = [point.samples for point in points]
+    together = np.fromiter(chain.from_iterable(samples), dtype=float)
+    # Nothing is above what is not a number, nor is the least of samples with one of those.
+    if not len(together) or not (together.min() > 0 and together.max() < inf):
+        return [_usable(point) for point in points]
+    if all(map(len, samples)) and all(map(_has_its_marks, points)):
+        return samples
+    return [_usable(point) for point in points]
+
+
+def _has_its_marks(point: Point) -> bool:
+    size = len(point.samples)
+    is_whole = point.boots is None or len(point.boots) == size
+    return is_whole and (point.builds is None or len(point.builds) == size)
 
 
 def _usable(point: Point) -> Sequence[float]:
@@ -127,13 +149,24 @@ def _reduce_rows(points: Sequence[Point], members: list[int], rows: Floats) -> l
     size = rows.shape[1]
     logs = np.sort(np.log(rows), axis=1)
     locations, variances = _location_and_variance(logs)
-    share, freedom = 1.0 / size, size - 1
-    return [
-        Value(points[i].position, points[i].label, location, variance, freedom, share, tuple(kept))
-        for i, location, variance, kept in zip(
-            members, locations.tolist(), variances.tolist(), _keep(logs).tolist(), strict=True
-        )
-    ]
+    columns = (
+        [points[i].position for i in members],
+        [points[i].label for i in members],
+        locations.tolist(),
+        variances.tolist(),
+        repeat(size - 1),
+        repeat(1.0 / size),
+        map(tuple, _keep(logs).tolist()),
+        repeat(0.0),
+        repeat(0),
+        repeat(0),
+    )
+    return list(map(Value._make, zip(*columns, strict=False)))
+
+
+def _as_rows(samples: Sequence[Sequence[float]], size: int) -> Floats:
+    """Samples of points that have `size` each; an array of lists would be asked for its shape."""
+    return np.fromiter(chain.from_iterable(samples), float, len(samples) * size).reshape(-1, size)
 
 
 def _keep(logs: Floats) -> Floats:
@@ -223,10 +256,9 @@ def _leave_out_wild(logs: Floats, locations: Floats, variances: Floats) -> None:
     middle = _median(logs)
     far = WILD * np.sqrt(variances) + 1e-9
     is_low, is_high = middle - logs[:, 0] > far, logs[:, -1] - middle > far
-    for i in np.flatnonzero(is_low != is_high):
-        rest = logs[i : i + 1, 1:] if is_low[i] else logs[i : i + 1, :-1]
-        location, _ = _location_and_variance(rest)
-        locations[i] = location[0]
+    for is_wild, rest in ((is_low & ~is_high, logs[:, 1:]), (is_high & ~is_low, logs[:, :-1])):
+        if is_wild.any():
+            locations[is_wild], _ = _location_and_variance(rest[is_wild])
 
 
 def _location_and_variance_of_many(logs: Floats) -> tuple[Floats, Floats]:
@@ -247,12 +279,12 @@ def _pairs(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 def _median(rows: Floats) -> Floats:
     size = rows.shape[1]
-    ordered = np.sort(rows, axis=1)
-    middle = ordered[:, (size - 1) // 2] + ordered[:, size // 2]
-    return np.asarray(middle / 2)
+    low, high = (size - 1) // 2, size // 2
+    ordered = np.partition(rows, (low, high), axis=1)
+    return np.asarray((ordered[:, low] + ordered[:, high]) / 2)
 
 
 def _spread(differences: Floats) -> Floats:
     """The lower median: of four samples one wild one spoils three differences of six."""
-    size = differences.shape[1]
-    return np.asarray(np.sort(differences, axis=1)[:, (size - 1) // 2])
+    middle = (differences.shape[1] - 1) // 2
+    return np.asarray(np.partition(differences, middle, axis=1)[:, middle])

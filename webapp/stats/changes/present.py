@@ -37,15 +37,19 @@ DRIFT_SCORE = 3.0
 """A slope below so many standard errors of the level is not called a drift."""
 
 
-def present(state: State, better: Better) -> Analysis:
-    """Return what is said about the series that `state` has read."""
+def present(state: State, better: Better, *, all_segments: bool = True) -> Analysis:
+    """Return what is said about the series that `state` has read.
+
+    Of its segments the last one alone is told where a caller has others (not `all_segments`).
+    """
     variance, freedom, table = spread(state)
     speaks = not is_silent(state)
     newest = _newest(state, variance, freedom, table) if speaks else None
     changes = _confirmed(state, better)
     if newest is not None and newest.score >= newest.needed:
         changes.append(_candidate(state, newest, better))
-    segments = tuple(_segment(state, regime, variance, freedom, table) for regime in state.regimes)
+    regimes = state.regimes if all_segments else state.regimes[-1:]
+    segments = tuple(_segment(state, regime, variance, freedom, table) for regime in regimes)
     return Analysis(
         count=state.count,
         changes=tuple(changes),

@@ -4,12 +4,13 @@ The state is all that the next revision needs. It holds the last `RING` revision
 and the breaks between them; it does not grow with the history, except by one entry per break.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain, pairwise
 from typing import Any, Literal
 
 from webapp.stats.changes.noise import Borrowed, Tracker
-from webapp.stats.packed import pack, unpack
+from webapp.stats.packed import pack, pack_data, unpack, unpack_data
 
 RING = 96
 """Revisions kept at least (twice as many before the oldest are dropped)."""
@@ -161,12 +162,21 @@ class Ring:
         return Ring(self.start, *(column.copy() for column in self.columns()))
 
 
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The first `count` breaks of a series, and the regimes before them, as they are stored."""
+
+    count: int = 0
+    text: str = ""
+
+
 @dataclass(slots=True)
 class State:
     """A series as far as it was read; `changes.advance` makes the next one.
 
     `left_out` are the revisions without a usable sample. `origin` is the first location: all others
     are kept relative to it. `variance`, `freedom` and `memory_step` are the noise as known now.
+    `past` is how what is settled was stored last: it says nothing that the lists do not.
     """
 
     borrowed: Borrowed | None = None
@@ -183,6 +193,7 @@ class State:
     retracted: list[Break] = field(default_factory=list)
     samples: list[tuple[float, ...]] = field(default_factory=list)
     left_out: list[tuple[int, str]] = field(default_factory=list)
+    past: Past = field(default=Past(), compare=False, repr=False)
 
     def copy(self) -> "State":
         """A state of its own: what `advance` works on, so that the old one stays as it was.
@@ -190,7 +201,7 @@ class State:
         Only breaks that the ring still holds can be taken back, and only the regimes around
         them can change: the others are shared.
         """
-        settled = sum(1 for item in self.breaks if item.index < self.ring.start)
+        settled = self._settled()
         return State(
             borrowed=self.borrowed,
             count=self.count,
@@ -206,7 +217,12 @@ class State:
             retracted=self.retracted.copy(),
             samples=self.samples.copy(),
             left_out=self.left_out.copy(),
+            past=self.past,
         )
+
+    def _settled(self) -> int:
+        """The number of breaks that are settled for good: the ring no longer holds them."""
+        return bisect_left(self.breaks, self.ring.start, key=lambda item: item.index)
 
     def to_data(self) -> dict[str, Any]:
         """Return numbers, strings, lists and dicts only: what JSON can hold.
@@ -214,21 +230,32 @@ class State:
         The lists are the state's own, which nothing changes once it is made. `asdict` would copy
         everything number by number, which took longer than all else here.
         """
-        ring = _as_dict(self.ring)
+        ring, past = _as_dict(self.ring), self._past()
         return {
             "version": VERSION,
             **_as_dict(self),
+            "past": past.text,
             "borrowed": self.borrowed and _as_dict(self.borrowed),
             "tracker": _as_dict(self.tracker),
             "ring": ring | {name: pack(ring[name]) for name in PACKED},
-            "regimes": [_as_dict(one) for one in self.regimes],
-            "breaks": [_break_as_dict(one) for one in self.breaks],
+            "regimes": [_as_dict(one) for one in self.regimes[past.count :]],
+            "breaks": [_break_as_dict(one) for one in self.breaks[past.count :]],
             "retracted": [_break_as_dict(one) for one in self.retracted],
             "samples": {
                 "sizes": [len(row) for row in self.samples],
                 "logs": pack(list(chain.from_iterable(self.samples))),
             },
         }
+
+    def _past(self) -> Past:
+        """What is settled for good, as text; written anew only where there is more of it."""
+        count = self._settled()
+        if count != self.past.count:
+            rows = [_as_row(one) for one in self.regimes[:count]]
+            self.past = Past(
+                count, pack_data([rows, [_break_as_row(one) for one in self.breaks[:count]]])
+            )
+        return self.past
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> "State":
@@ -239,6 +266,9 @@ class State:
         data = dict(data)
         if data.pop("version", None) != VERSION:
             raise ValueError("the stored state is of another version: analyse the series anew")
+        # States that were written before had all of them beside each other.
+        text = data.pop("past", "")
+        regimes, breaks = unpack_data(text) if text else ((), ())
         borrowed = data["borrowed"]
         ring = data["ring"] | {name: unpack(data["ring"][name]) for name in PACKED}
         return cls(
@@ -247,8 +277,12 @@ class State:
                 "borrowed": Borrowed(**borrowed) if borrowed else None,
                 "tracker": Tracker(**data["tracker"]),
                 "ring": Ring(**ring),
-                "regimes": [Regime(**regime) for regime in data["regimes"]],
-                "breaks": [_read_break(item) for item in data["breaks"]],
+                "regimes": [
+                    *(Regime(*row) for row in regimes),
+                    *(Regime(**regime) for regime in data["regimes"]),
+                ],
+                "breaks": [*map(_break_of_row, breaks), *map(_read_break, data["breaks"])],
+                "past": Past(len(breaks), text),
                 "retracted": [_read_break(item) for item in data["retracted"]],
                 "samples": _read_samples(data["samples"]),
                 "left_out": [tuple(item) for item in data["left_out"]],
@@ -259,6 +293,29 @@ class State:
 def _as_dict(one: Any) -> dict[str, Any]:
     """The fields of a dataclass by name, as they are."""
     return {name: getattr(one, name) for name in one.__slots__}
+
+
+def _as_row(one: Any) -> list[Any]:
+    """The same without their names: of what is written once and read often."""
+    return [getattr(one, name) for name in one.__slots__]
+
+
+def _break_as_row(one: Break) -> list[Any]:
+    kind, index, position, label, confirmed_by, score, interval, *noise = _as_row(one)
+    if interval is not None:
+        *ends, locations = _as_row(interval)
+        interval = [*ends, list(zip(*locations, strict=True))]
+    return [kind, index, position, label, confirmed_by, score, interval, *noise]
+
+
+def _break_of_row(row: list[Any]) -> Break:
+    kind, index, position, label, confirmed_by, score, interval, *noise = row
+    if interval is not None:
+        *ends, chance, locations = interval
+        after, first, last, previous = map(_pair, ends)
+        places: tuple[Any, ...] = tuple(zip(*locations, strict=True))
+        interval = Interval(after, first, last, previous, chance, places)
+    return Break(kind, index, position, label, _pair(confirmed_by), score, interval, *noise)
 
 
 def _read_samples(data: dict[str, Any]) -> list[tuple[float, ...]]:

@@ -10,7 +10,7 @@ from webapp.stats.better import Better, is_gain
 from webapp.stats.changes import Analysis, At, Change, Retracted, Segment, scale
 from webapp.stats.changes.findings import Verdict
 from webapp.stats.detector.state import State
-from webapp.stats.levels import Findings, Step, Stretch
+from webapp.stats.levels import Finding, Findings, Step, Stretch
 from webapp.stats.normal import TWO_SIDED_95
 
 FRESH = 10
@@ -29,9 +29,6 @@ LEAST_LEVELS = 2
 
 LEAST_PLACES = 2
 """Revisions of an interval, with the one before it, that leave one place only."""
-
-PLACE = ("revision", "previous", "after", "first", "last", "here", "locations")
-"""What a change says of where it lies."""
 
 DRIFT_SCORE = 3.0
 """A bend below so many standard errors of the level is not called a drift (`changes.present`)."""
@@ -52,14 +49,14 @@ def present(state: State, better: Better) -> Report:
     tell it), and for its first `FRESH` revisions where only the fold does; where the fold told it,
     it says when. Too young a series has the fold's word.
     """
-    analysis = changes.present(state.fold, better)
     found = state.window.found()
+    analysis = changes.present(state.fold, better, all_segments=not found.stretches)
     if not found.stretches:
         return Report(analysis, found)
     positions = state.window.rows.positions()
     rows, dropped = _join(analysis.changes, found, positions, better)
-    as_folded = set(analysis.changes)
-    fresh = [one for one in rows if one in as_folded]
+    as_folded = {id(one) for one in analysis.changes}
+    fresh = [one for one in rows if id(one) in as_folded]
     segments = _segments(_shown_levels(found.stretches, rows), analysis.segments, fresh)
     retracted = [
         Retracted(one.revision, one.confirmed_by) for one in dropped if one.confirmed_by is not None
@@ -159,23 +156,35 @@ def _as_change(step: Step, same: Change | None, better: Better, *, has_modes: bo
     if same is None or same.confirmed_by is None:
         return _of_step(step, better)
     finding = step.finding
-    if not has_modes:
-        same = replace(
-            same,
-            change_pct=finding.pct,
-            low_pct=finding.low_pct,
-            high_pct=finding.high_pct,
-            before=finding.before,
-            level=finding.level,
-            revisions_before=step.revisions[0],
-            revisions_after=step.revisions[1],
-        )
-    if same.first.position <= finding.first.position <= same.last.position:
+    agrees = same.first.position <= finding.first.position <= same.last.position
+    if has_modes and agrees:
         return same
-    place = _of_step(step, better)
-    return replace(
-        same,
-        **{name: getattr(place, name) for name in PLACE},
+    place = same if agrees else _of_step(step, better)
+    size: Change | Finding = same if has_modes else finding
+    counts = (same.revisions_before, same.revisions_after) if has_modes else step.revisions
+    pct = size.change_pct if isinstance(size, Change) else size.pct
+    return Change(
+        revision=place.revision,
+        previous=place.previous,
+        after=place.after,
+        first=place.first,
+        last=place.last,
+        here=place.here,
+        change_pct=pct,
+        low_pct=size.low_pct,
+        high_pct=size.high_pct,
+        before=size.before,
+        level=size.level,
+        revisions_before=counts[0],
+        revisions_after=counts[1],
+        verdict=same.verdict,
+        state=same.state,
+        score=same.score,
+        needed=same.needed,
+        p_value=same.p_value,
+        probability=same.probability,
+        confirmed_by=same.confirmed_by,
+        locations=place.locations,
     )
 
 

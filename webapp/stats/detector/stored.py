@@ -7,6 +7,7 @@ from webapp.stats.changes import At
 from webapp.stats.detector.rows import Rows
 from webapp.stats.detector.window import Settled, Window
 from webapp.stats.levels import Finding, Findings, ModeChange, NoiseChange, Step, Stretch
+from webapp.stats.packed import pack_data, unpack_data
 
 Row = list[Any]
 
@@ -14,12 +15,14 @@ Row = list[Any]
 def window_to_data(window: Window) -> dict[str, Any]:
     """Return numbers, strings, lists and dicts only: what JSON can hold."""
     settled = window.settled
+    if not window.settled_text:
+        window.settled_text = pack_data(_findings_to_data(settled.findings))
     return {
         "values": window.rows.to_data(),
         "since": window.since,
         "open_from": settled.open_from and _at(settled.open_from),
         "open_count": settled.open_count,
-        "settled": _findings_to_data(settled.findings),
+        "settled": window.settled_text,
         "looked": window.looked,
         "is_stirred": window.is_stirred,
         "seen": window.seen and _findings_to_data(window.seen),
@@ -28,14 +31,18 @@ def window_to_data(window: Window) -> dict[str, Any]:
 
 def window_from_data(data: dict[str, Any]) -> Window:
     """Return the window that `window_to_data` wrote, also after a passage through JSON."""
-    begun, seen = data["open_from"], data["seen"]
+    begun, seen, settled = data["open_from"], data["seen"], data["settled"]
+    # Before, it was written as it is.
+    is_text = isinstance(settled, str)
+    found = _read_findings(unpack_data(settled) if is_text else settled)
     return Window(
         Rows(stored=data["values"]),
         data["since"],
-        Settled(_read_findings(data["settled"]), At(*begun) if begun else None, data["open_count"]),
+        Settled(found, At(*begun) if begun else None, data["open_count"]),
         data["looked"],
         data["is_stirred"],
         _read_findings(seen) if seen else None,
+        settled_text=settled if is_text else "",
     )
 
 

@@ -43,7 +43,8 @@ class Window:
     Levels are looked for in the first `looked` of them, where they are `seen` already or when they
     are asked for. `is_stirred` says whether the next revision has them looked for anew (`rest`).
     Where those that are seen move by and by, `newest` is what is found in all revisions; it is not
-    stored, so that what is found never depends on when somebody asked.
+    stored, so that what is found never depends on when somebody asked. `settled_text` is how
+    `settled` was stored last (`stored`).
     """
 
     rows: Rows = field(default_factory=Rows)
@@ -53,6 +54,7 @@ class Window:
     is_stirred: bool = True
     seen: Findings | None = None
     newest: Findings | None = None
+    settled_text: str = field(default="", compare=False, repr=False)
 
     def add(self, value: Value) -> None:
         """Take in the next revision."""
@@ -125,6 +127,7 @@ class Window:
             if open_from == self.settled.open_from:
                 count += self.settled.open_count
         self.settled, self.since = Settled(kept, open_from, count), cut
+        self.settled_text = ""
         self.rows.drop(BLOCK)
         self.look_anew()
 

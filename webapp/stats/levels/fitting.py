@@ -1,6 +1,8 @@
 """The levels of stretches that are given: as measured, and no odd revision moves them far."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,21 +47,36 @@ def fit_levels(values: Floats, scatter: Floats, starts: list[int]) -> Fit:
         medians.append((ordered[(start + stop - 1) // 2] + ordered[(start + stop) // 2]) / 2)
     first, centres = np.array(starts), np.array(medians)
     level = np.repeat(np.arange(len(starts)), np.diff([*starts, len(values)]))
-    weights, far = scatter**-2.0, LEFT_OUT * scatter
-    for _ in range(3):
-        off = values - centres[level]
-        off /= far
-        off *= off
-        biweights = np.maximum(1 - off, 0.0)
-        biweights *= biweights
-        biweights *= weights
-        total = np.add.reduceat(biweights, first)
-        biweights *= values
-        sums = np.add.reduceat(biweights, first)
-        np.divide(sums, total, out=centres, where=total > 0)
-    off = values - centres[level]
+    off = biweighted(values, scatter, level, centres, partial(np.add.reduceat, indices=first))
     residuals = off / scatter
     return Fit(values, starts, centres, off, residuals, np.abs(residuals) < LEFT_OUT)
+
+
+def biweighted(
+    values: Floats,
+    scatter: Floats,
+    level: NDArray[np.intp],
+    centres: Floats,
+    sums: Callable[[Floats], Floats],
+) -> Floats:
+    """Return the distances of `values`, (…, revisions), from their levels.
+
+    `centres`, (…, levels), are first guesses, and overwritten; revision i is of the level
+    `level[i]`. `sums` adds up, level by level, what there is for each revision.
+    """
+    weights, far = scatter**-2.0, LEFT_OUT * scatter
+    for _ in range(3):
+        off = values - centres.take(level, axis=-1)
+        off /= far
+        off *= off
+        biweights = np.subtract(1, off, out=off)
+        np.maximum(biweights, 0.0, out=biweights)
+        biweights *= biweights
+        biweights *= weights
+        total = sums(biweights)
+        biweights *= values
+        np.divide(sums(biweights), total, out=centres, where=total > 0)
+    return np.asarray(values - centres.take(level, axis=-1))
 
 
 def variances_of(fit: Fit, scatter: Floats) -> Floats:

@@ -69,14 +69,15 @@ def _read_block(
     np.minimum(block[0], former, out=block[0])
     _accumulate_least(block, costs)
     np.add(block, own, out=costs)
-    found = np.minimum.reduce(costs, axis=1)
-    found += penalty
-    is_other = found != supposed
-    sure = int(is_other.argmax()) + 1
-    if not is_other[sure - 1]:
+    costs += penalty
+    # Another minimum is a smaller one: most often there is none, and none needs to be looked for.
+    is_less = np.less(costs, supposed[:, None])
+    at = int(is_less.argmax())
+    row: int = at // costs.shape[1]
+    if not is_less.item(at):
         return stop
-    begins[first : first + sure] = found[:sure]
-    return first + sure
+    begins[first + row] = np.minimum.reduce(costs[row])
+    return first + row + 1
 
 
 def _accumulate_least(rows: Floats, spare: Floats) -> None:

@@ -18,6 +18,7 @@ from webapp.stats.levels.scatter import (
     stretches,
     variance_of,
 )
+from webapp.stats.levels.screen import Screen, unexplained
 
 PENALTY = 12.0
 """What a change of level costs, in variances of one revision. From the rows without a change
@@ -176,19 +177,9 @@ def _levels_or_memory(locations: Floats, state: _State) -> tuple[_State, list[in
 
 
 def _unexplained(fit: Fit) -> float:
-    """What levels and the memory around them leave, as twice the negative log likelihood.
-
-    Of innovations of an AR(1) process whose coefficient is that of the residuals.
-    """
-    pairs = fit.inside[1:] & fit.inside[:-1]
-    now, before = fit.off[1:][pairs], fit.off[:-1][pairs]
-    if not len(now):
-        return 0.0
-    rho = max(float(now @ before) / max(float(before @ before), FINEST**2), 0.0)
-    innovations = now - rho * before
-    innovations *= innovations
-    left = float(np.add.reduce(innovations)) / len(now)
-    return len(now) * log(max(left, FINEST**2)) + PENALTY * (len(fit.starts) - 1)
+    """What levels leave (`unexplained`), and what they cost."""
+    left = unexplained(fit.off[None], fit.inside[None])
+    return float(left[0]) + PENALTY * (len(fit.starts) - 1)
 
 
 def _guesses(within: Floats, share: float, calm: list[int]) -> list[tuple[float, float]]:
@@ -228,40 +219,27 @@ def _best_curve(locations: Floats, state: _State, alone: Fit) -> tuple[Floats, F
     """
     chosen: tuple[Floats, Floats | None] = np.zeros(len(locations)), None
     best = _unexplained(alone) - LEAD
-    steps = PENALTY * (len(alone.starts) - 1)
-    for basis, price in bases(len(locations), len(alone.starts) - 1):
+    curves = bases(len(locations), len(alone.starts) - 1)
+    if not curves:
+        return chosen
+    screen = Screen(locations, state.scatter, alone, [basis for basis, _ in curves])
+    for number, ((basis, price), most) in enumerate(zip(curves, screen.beside_all(), strict=True)):
         # With all the levels it explains the most that it can: not worth looking for fewer, where
         # even as if none were left to pay for it would be worse.
-        beside = fitted(locations, 1 / state.scatter, basis, alone.starts, alone.inside)
-        most = _unexplained(fit_levels(locations - beside, state.scatter, alone.starts))
-        if most - steps + price >= best:
+        if most + price >= best:
             continue
-        if most + price >= best and not _spares(locations, state, basis, alone, most - steps):
+        pays = most + PENALTY * (len(alone.starts) - 1) + price < best
+        if not pays and min(screen.beside_fewer(number)) - most >= SPARED:
             continue
         # A slope against the steps hides without them; a wave hides beside too many.
         everything = np.ones(len(locations), dtype=bool)
         for first, kept in (([0], everything), (alone.starts, alone.inside)):
-            most = inf if basis.shape[1] == 1 else best - price + HOPELESS
-            curve, left = _curve(locations, state, basis, (first, kept), most)
+            worst = inf if basis.shape[1] == 1 else best - price + HOPELESS
+            curve, left = _curve(locations, state, basis, (first, kept), worst)
             cost = _unexplained(left) + price
             if cost < best:
                 best, chosen = cost, (curve, basis)
     return chosen
-
-
-def _spares(locations: Floats, state: _State, basis: Floats, alone: Fit, least: float) -> bool:
-    """Whether beside a curve of `basis` any one of the levels `alone` could go for its price.
-
-    `least` is what the curve and all of them leave unexplained.
-    """
-    price = PENALTY * (len(alone.starts) - 2)
-    for i in range(1, len(alone.starts)):
-        starts = alone.starts[:i] + alone.starts[i + 1 :]
-        curve = fitted(locations, 1 / state.scatter, basis, starts, alone.inside)
-        left = _unexplained(fit_levels(locations - curve, state.scatter, starts)) - price
-        if left - least < SPARED:
-            return True
-    return False
 
 
 def _curve(

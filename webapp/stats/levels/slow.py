@@ -74,6 +74,9 @@ def _trend(locations: Floats, found: Levels, first: int) -> Slow | None:
     spread = float(residuals @ residuals) / freedom
     inflation = inflation_of(residuals)
     variance = spread * inflation * float(inverse[1, 1])
+    if not variance:
+        # Equal values whose logarithm is 0: nothing moves, and nothing scatters.
+        return None
     size = float(fitted[1])
     own = freedom / inflation
     score = scale.as_score(size * size / variance, own)
