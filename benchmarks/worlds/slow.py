@@ -22,6 +22,9 @@ STEPS, EVERY = 10, 20
 STEP, NEAR = 8.0, 2
 """A step beside the loss, in percent, and how far off counts as found."""
 
+YOUNG, LATE, DROP = 110, 60, -6.0
+"""Length of a young series, how many of its last revisions lose, and a step in percent there."""
+
 WAVE = 0.02
 PERIODS = (100, 7)
 REMEMBERING = (0.6, 0.9)
@@ -74,6 +77,7 @@ def measure(trials: int, seed: int) -> list[Figure]:
     for number, (name, (whole, shape, goal)) in enumerate(losses.items()):
         rows += _loss(name, whole, shape, at_least(goal), trials=trials, seed=[seed, 1, number])
     rows += _beside_a_step(trials, seed)
+    rows += _after_calm(trials, seed)
     rows += _nulls(trials, seed)
     for period in PERIODS:
         rows += _wave(period, trials, [seed, 3, period])
@@ -120,6 +124,24 @@ def _beside_a_step(trials: int, seed: int) -> list[Figure]:
         Figure(f"{name}: its size within its interval", held),
         Figure(f"{name}: other changes of level", others, digits=2),
     ]
+
+
+def _after_calm(trials: int, seed: int) -> list[Figure]:
+    """A loss in the last sixty revisions of a young series, with and without a step where it
+    begins; and how often a slow move is told of such a series without any.
+    """
+    rows = []
+    for number, (name, step) in enumerate((("", 0.0), (f" and a step of {DROP:+g} %", DROP))):
+        rng = np.random.default_rng([seed, 5, number])
+        shift = np.zeros(YOUNG)
+        shift[-LATE:] = log1p(step / 100) + log1p(-0.10) * (np.arange(LATE) + 0.5) / LATE
+        told = sum(bool(read(draw(rng, shift)).slow) for _ in range(trials))
+        rows.append(Figure(f"-10 % in the last {LATE} of {YOUNG}{name}", percent(told, trials)))
+    rng = np.random.default_rng([seed, 5, 2])
+    nulls = [_remembering(rng, REMEMBERING[0])[:YOUNG] for _ in range(NULLS * trials)]
+    slow = percent(sum(bool(read(one).slow) for one in nulls), len(nulls))
+    rows.append(Figure(f"builds 3 %, AR(1) 0.6, {YOUNG} revisions: told as slow", slow, digits=2))
+    return rows
 
 
 def _nulls(trials: int, seed: int) -> list[Figure]:

@@ -152,6 +152,17 @@ def test_a_slow_loss_is_told_with_its_window_and_blames_no_revision():
     assert findings.changes == ()
 
 
+def test_a_slow_loss_that_fills_the_end_of_a_young_series_is_told():
+    shift = np.zeros(110)
+    shift[-60:] = log1p(-0.10) * np.arange(60) / 60
+
+    [slow] = find(series(shift, seed=7)).slow
+
+    assert 40 <= slow.first.position <= 55
+    assert slow.last.label == "109"
+    assert slow.low_pct < -10 < slow.high_pct
+
+
 def test_a_step_is_no_slow_loss():
     findings = find(series(placed(200, (90, 200, -5.0)), seed=8))
 

@@ -23,6 +23,10 @@ SHORTEST = 60
 WINDOWS = (1.0, 0.5)
 """Shares of the series, its end, over which a trend is looked for; the strongest counts."""
 
+LEAST_WINDOW = SHORTEST + 6
+"""Revisions of the shorter window at least, of which some may be left out. Half of a series of a
+hundred is shorter than a stretch may be: a loss after a calm half was told of hardly any."""
+
 
 @dataclass(frozen=True, slots=True)
 class Slow:
@@ -43,10 +47,11 @@ class Slow:
 def slow_move(locations: Floats, found: Levels) -> Slow | None:
     """Return the slow loss or gain that a series shows to its end, or None."""
     count = len(locations)
+    lengths = {max(int(share * count), min(LEAST_WINDOW, count)) for share in WINDOWS}
     moves = [
         move
-        for share in WINDOWS
-        if (move := _trend(locations, found, count - int(share * count))) is not None
+        for length in sorted(lengths, reverse=True)
+        if (move := _trend(locations, found, count - length)) is not None
     ]
     return max(moves, key=lambda move: move.score, default=None)
 
