@@ -127,12 +127,25 @@ ROWS = bisect_world_table.ROWS
 def test_a_forecast_is_held_against_what_the_bisect_took():
     found = check_forecast(replace(EASY, commits=4), trials=2, seed=1, spread=here)
 
+    assert found is not None
     assert len(found.took) == 2
     assert 0 <= found.below <= found.within <= 1
     assert found.median <= found.p90
     assert found.chance == pytest.approx(0.045)
     with pytest.raises(OutOfRangeError, match="trials"):
         check_forecast(EASY, trials=1, seed=1, spread=here)
+
+
+def test_a_forecast_of_a_bisect_that_runs_is_of_what_is_left():
+    few = replace(EASY, commits=4)
+    whole = check_forecast(few, trials=2, seed=1, spread=here)
+    rest = check_forecast(few, trials=2, seed=1, spread=here, after=5)
+
+    assert whole is not None
+    assert rest is not None
+    assert rest.took == tuple(boots - 5 for boots in whole.took)
+    assert rest.median < whole.median
+    assert check_forecast(few, trials=2, seed=1, spread=here, after=100) is None
 
 
 def test_each_world_is_judged_by_what_was_told_of_it():

@@ -44,7 +44,8 @@ def _lines(options: argparse.Namespace) -> Iterator[str]:
     cell = None if printed else _cell(options)
     with spread_over(_processes(options)) as spread:
         if printed is not None:
-            part = {"rows": options.rows} if printed is bisect_forecast_table else {}
+            of_forecasts = {"rows": options.rows, "after": max(options.after, 0)}
+            part = of_forecasts if printed is bisect_forecast_table else {}
             yield from printed.lines(**asked, **part, spread=spread)
         elif cell is not None:
             result = simulate(cell, **asked, policy=options.policy, spread=spread)
@@ -81,6 +82,9 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--table", action="store_true", help="every cell of docs/figures.md")
     parser.add_argument(
         "--rows", type=_rows, default=slice(None), metavar="FROM:TO", help="a part of --forecasts"
+    )
+    parser.add_argument(
+        "--after", type=int, default=0, metavar="BOOTS", help="--forecasts of bisects that run"
     )
     parser.add_argument("--commits", type=int, default=64, help="candidates between good and bad")
     number = parser.add_argument

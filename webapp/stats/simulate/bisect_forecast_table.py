@@ -6,7 +6,7 @@ the third; that one as well in a mixture of worlds, as rare as the forecast hold
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from math import isinf
@@ -97,10 +97,15 @@ def judged_of_team(team: Team) -> Judged:
     return Judged.SEVERAL if len(team.shares) > 1 else Judged.ONE
 
 
-def check_forecast(cell: Cell, *, trials: int, seed: int, spread: Spread) -> ForecastCheck:
-    """Forecast and play ``trials`` (≥ 2) bisects of a cell. Raises `OutOfRangeError`."""
+def check_forecast(
+    cell: Cell, *, trials: int, seed: int, spread: Spread, after: int = 0
+) -> ForecastCheck | None:
+    """Forecast and play ``trials`` (≥ 2) bisects of a cell, or forecast what is left of them after
+    so many boots; None where all had ended by then. Raises `OutOfRangeError`.
+    """
     _require(trials, seed)
-    return ForecastCheck.of(list(spread(partial(_check, cell, seed), range(trials))))
+    found = [one for one in spread(partial(_check, cell, seed, after), range(trials)) if one]
+    return ForecastCheck.of(found) if found else None
 
 
 def check_team(team: Team, *, trials: int, seed: int, spread: Spread) -> ForecastCheck:
@@ -114,10 +119,14 @@ def _require(trials: int, seed: int) -> None:
         raise OutOfRangeError(f"trials: at least {LEAST_TRIALS}; seed: 0 or more")
 
 
-def _check(cell: Cell, seed: int, number: int) -> Checked:
+def _check(cell: Cell, seed: int, after: int, number: int) -> Checked | None:
     asked = question_of(cell, np.random.default_rng([seed, number]))
-    said = forecast(asked.plan, asked.known)
-    took = play(asked.plan, asked.known, asked.lab)[0].effort
+    final = play(asked.plan, asked.known, asked.lab)[0]
+    took = final.effort - after
+    if took <= 0:
+        return None
+    known = final.boots[: len(asked.known.boots) + after]
+    said = forecast(asked.plan, replace(asked.known, boots=known, hours=float(after)))
     own = _part(said, judged_of(cell))
     return Checked(
         expected=(own.boots_median, own.boots_p90),
@@ -144,20 +153,33 @@ def _part(found: Forecast, judged: Judged) -> Way | Forecast:
     return found if part is None else part
 
 
-def lines(*, trials: int, seed: int, spread: Spread, rows: slice = slice(None)) -> Iterator[str]:
-    """Each line as soon as it is known; ``rows`` of the worlds and teams, counted through."""
+def lines(
+    *, trials: int, seed: int, spread: Spread, rows: slice = slice(None), after: int = 0
+) -> Iterator[str]:
+    """Each line as soon as it is known; ``rows`` of the worlds and teams, counted through. With
+    ``after``, what is left of the worlds' bisects after so many boots, of those that go on.
+    """
     yield f"{trials} trials a row, seed {seed}. Worlds in boots, teams in hours.\n\n{HEAD}"
     found: dict[Judged, list[ForecastCheck]] = {each: [] for each in Judged}
-    for name, judged, check in _checks()[rows]:
+    for name, judged, check in _checks(after)[rows]:
         one = check(trials=trials, seed=seed, spread=spread)
-        found[judged].append(one)
-        yield _line(name, judged, one)
+        if one is not None:
+            found[judged].append(one)
+            yield _line(name, judged, one)
     if found[Judged.ONE] and found[Judged.SEVERAL]:
         yield "\n" + _mixture(found[Judged.ONE], found[Judged.SEVERAL])
 
 
-def _checks() -> list[tuple[str, Judged, Callable[..., ForecastCheck]]]:
-    worlds = [(row.name, judged_of(row.cell), partial(check_forecast, row.cell)) for row in ROWS]
+Check = Callable[..., ForecastCheck | None]
+
+
+def _checks(after: int = 0) -> list[tuple[str, Judged, Check]]:
+    worlds: list[tuple[str, Judged, Check]] = [
+        (row.name, judged_of(row.cell), partial(check_forecast, row.cell, after=after))
+        for row in ROWS
+    ]
+    if after:
+        return worlds
     teams = [
         (row.name, judged_of_team(row.team), partial(check_team, row.team))
         for row in (*bisect_team_table.ROWS, *bisect_team_table.SHARED)
