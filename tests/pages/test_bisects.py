@@ -103,6 +103,10 @@ def test_its_json_and_its_chart_agree(client: Client, bisect: Bisect, truth: Tru
     told = client.get(f"/api/v1/bisects/{bisect.pk}").json()
     assert 0 < told["other_change_up_to_percent"] == document["other_change_up_to_percent"] < 2
     assert not told["first_of_several"]
+    assert told["forecast"] == document["forecast"]
+    assert told["forecast"]["one"]["boots_median"] < told["forecast"]["several"]["boots_p90"]
+    assert 0 < told["forecast"]["several_chance"] < 0.1
+    assert told["left"] is None
     assert max(bars, key=lambda bar: float(bar[0]))[1] == "r1009"
     assert "NaN" not in page
 
@@ -124,6 +128,9 @@ def test_the_form_shows_what_it_would_cost_before_it_starts(visit: Visit, truth:
     text = visit(f"/bisects/new/?{PARTS}&effect=-2")
     assert "Forecast About" in text
     assert re.search(r"Of \d+ simulated ones, \d+ % end ", text)
+    several = r"if one commit did it; about \d+ boots?, .{1,9} \(90 % within \d+ boots?, .{1,9}\), "
+    assert re.search(several + "if several share it, which has a chance of [45] %", text)
+    assert "Hours are a guess until a job has run on the machine." in text
     assert not Bisect.objects.exists()
 
 

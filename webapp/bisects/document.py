@@ -56,6 +56,8 @@ def detail_document(view: BisectView) -> dict[str, Any]:
             "machine_hours": view.bisect.most_hours,
             "deadline": view.bisect.deadline,
         },
+        "forecast": view.bisect.forecast or None,
+        "left": view.figures.get("left"),
         "noise": view.bisect.noise,
         "companions": [
             {"name": one["name"], "scatter_percent": one["sd"], "commits_move_it": one["can_step"]}

@@ -12,12 +12,14 @@ from webapp.results.models import Revision
 class Draft:
     """It, with its revisions and the boots that history has. ``crosses_epoch``: an epoch of its
     machine begins between its ends, so that what differs may be the machine.
+    ``hours_are_guessed``: no job has run on one of its machines.
     """
 
     bisect: Bisect
     revisions: Sequence[Revision]
     boots: Sequence[BisectBoot]
     crosses_epoch: bool = False
+    hours_are_guessed: bool = False
 
     @property
     def unlikely(self) -> list[Unlikely]:

@@ -7,7 +7,7 @@ from typing import Any
 from webapp.bisects.draft import Draft
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot
 from webapp.bisects.question import Circumstances, evidence_of, plan_of, subjects_of
-from webapp.bisects.sentences import boots_text, hours_text
+from webapp.bisects.sentences import boots_text, chance_text, hours_text
 from webapp.stats import bisection
 
 TRIALS_BEFORE, TRIALS_WHILE = 40, 12
@@ -23,6 +23,11 @@ ENDINGS = {
     "machine or noise suspected": "with the machine or the noise suspected",
     "lab failed": "with a failure of the lab",
 }
+GUESSED = " Hours are a guess until a job has run on the machine."
+
+LEAST_SHARE = 0.005
+"""Of the simulated ones, weighed with the chance of their kind, from which an ending is told."""
+
 HOPELESS_SHARE = 0.5
 """Of the step: builds that scatter so much hide it (see docs/bisect.md)."""
 
@@ -51,7 +56,7 @@ def forecast_of(draft: Draft) -> Before:
     else:
         found = bisection.forecast(plan, known, trials=TRIALS_BEFORE)
     return Before(
-        sentence=_sentence(found),
+        sentence=_sentence(found) + (GUESSED if draft.hours_are_guessed else ""),
         warning=_warning(plan),
         boot_pct=plan.noise.boot_variance(plan.runs) ** 0.5,
         build_pct=plan.noise.build,
@@ -90,12 +95,29 @@ def _sentence(found: bisection.Forecast) -> str:
     ends = ", ".join(
         f"{share:.0%} end {ENDINGS[kind.value]}".replace("%", " %")
         for kind, share in found.outcomes.items()
+        if share >= LEAST_SHARE
     )
+    return f"{_how_long(found)} Of {found.trials} simulated ones, {ends}."
+
+
+def _how_long(found: bisection.Forecast) -> str:
+    if found.tells_two and found.one and found.several:
+        rare = chance_text(found.several_chance)
+        return (
+            f"About {_way(found.one)} if one commit did it; about {_way(found.several)} if several "
+            f"share it, which has a chance of {rare} before anything is measured."
+        )
     return (
         f"About {boots_text(round(found.boots_median))}, {hours_text(found.hours_median)}; "
-        f"90 % of the time at most {boots_text(round(found.boots_p90))}. "
-        f"Of {found.trials} simulated ones, {ends}."
+        f"90 % of the time at most {boots_text(round(found.boots_p90))}."
     )
+
+
+def _way(way: bisection.Way) -> str:
+    """``20 boots, 6 h 40 (90 % within 35 boots, 11 h 40)``."""
+    usual, most = boots_text(round(way.boots_median)), boots_text(round(way.boots_p90))
+    hours, longest = hours_text(way.hours_median), hours_text(way.hours_p90)
+    return f"{usual}, {hours} (90 % within {most}, {longest}),"
 
 
 def _warning(plan: bisection.Plan) -> str:

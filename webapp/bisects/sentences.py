@@ -18,6 +18,9 @@ NOTHING_FOUND = {
     bisection.Kind.LAB_FAILED: "The lab failed: nothing can be concluded.",
 }
 
+TOLD_APART_FROM = 0.1
+"""Chance of several culprits from which one number for "90 % within" would leave them out."""
+
 MINUTES_AN_HOUR, MINUTES_A_DAY = 60, 1440
 
 
@@ -32,14 +35,27 @@ def progress_sentence(found: bisection.Decision, names: Sequence[str]) -> str:
 
 
 def with_what_is_left(figures: Mapping[str, Any]) -> str:
-    """``93 % r303643, 5 % r303640; 2 to 5 boots left, about 40 min`` from a decision's figures."""
+    """``93 % r303643, 5 % r303640; 2 to 5 boots left, about 40 min`` from a decision's figures.
+
+    Where several culprits are likelier than the 90 % leaves out, what is left in either case.
+    """
     sentence, left = str(figures["sentence"]), figures.get("left")
     if not left:
         return sentence
-    least, most = round(left["boots_median"]), round(left["boots_p90"])
+    one, several = left.get("one"), left.get("several")
+    if one and several and left["several_chance"] >= TOLD_APART_FROM:
+        return (
+            f"{sentence}; {_left(one, left['hands'])} if one commit did it, "
+            f"{_left(several, left['hands'])} if several share it"
+            f" ({chance_text(left['several_chance'])})"
+        )
+    return f"{sentence}; {_left(left, left['hands'])}"
+
+
+def _left(way: Mapping[str, Any], hands: int) -> str:
+    least, most = round(way["boots_median"]), round(way["boots_p90"])
     boots = boots_text(most) if least >= most else f"{least} to {most} boots"
-    hours = left["hours_median"] / left["hands"]
-    return f"{sentence}; {boots} left, about {hours_text(hours)}"
+    return f"{boots} left, about {hours_text(way['hours_median'] / hands)}"
 
 
 def lab_sentence(figures: Mapping[str, Any], anchors: int, beside: Sequence[str] = ()) -> str:

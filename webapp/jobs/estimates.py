@@ -49,3 +49,7 @@ class Durations:
             each for (at, _), some in self.of_modes.items() if at == hardware for each in some
         ]
         return boots * median(own or others or [UNKNOWN_SECONDS_A_BOOT])
+
+    def is_guess(self, *, hardware: int) -> bool:
+        """No job has run there, in any mode."""
+        return not any(at == hardware and some for (at, _), some in self.of_modes.items())

@@ -122,3 +122,10 @@ def test_the_tables_have_a_row_for_each_cell(monkeypatch):
 
     assert len(rows) == 1 + 1 + 3 + 2 + 2
     assert rows[0].startswith("| tiny | 100.0% | 0.0% |")
+
+
+def test_rows_of_forecasts_are_named_by_two_numbers():
+    found = run("--forecasts", "--rows", "3", "--trials", "2")
+
+    assert found.returncode == 2
+    assert "rows: first and last number, as 3:7" in found.stderr

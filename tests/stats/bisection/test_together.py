@@ -1,5 +1,7 @@
 """What several machines measure next, and how that ends."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,8 @@ from webapp.stats.bisection import (
     decide_together,
     forecast_together,
 )
+from webapp.stats.bisection.believed import Believed
+from webapp.stats.bisection.forecast_together import _labs
 from webapp.stats.bisection.playing import LabChanges, SimulatedLab, step_levels
 from webapp.stats.bisection.playing_together import play_together
 from webapp.stats.errors import OutOfRangeError
@@ -195,10 +199,25 @@ def test_a_forecast_of_two_machines_says_fewer_hours_than_boots():
 
     found = forecast_together(subjects, trials=6)
 
-    assert found.trials == 6
+    assert found.one is not None
+    assert found.several is not None
+    assert (found.trials, found.several.trials) == (12, 6)
     assert found.hours_median < found.boots_median
     assert sum(found.outcomes.values()) == pytest.approx(1.0)
     assert forecast_together(subjects, trials=6) is found
+
+
+def test_modes_of_one_machine_move_alike_in_a_forecast():
+    subjects, _ = team(-2.0, -2.0)
+    one = [replace(subject, machine="one") for subject in subjects]
+    series = [Believed.of(each.plan, each.evidence) for each in one]
+    walking = 3
+
+    labs = _labs(one, series, [(0, walking, {5: -2.0})] * 2, np.random.default_rng(1))
+
+    first, second = ([lab.changes.offset(boots) for boots in range(10)] for lab in labs)
+    assert np.diff(first) == pytest.approx(np.diff(second))
+    assert np.ptp(first) > 0
 
 
 @pytest.mark.long

@@ -8,9 +8,16 @@ import pytest
 from webapp.stats.bisection import Kind, Measure, Noise, Purpose
 from webapp.stats.bisection.playing import SimulatedLab
 from webapp.stats.errors import OutOfRangeError
-from webapp.stats.simulate import bisect_world_table
+from webapp.stats.simulate import bisect_forecast_table, bisect_world_table
 from webapp.stats.simulate.bisect_cells import Cell, simulate
-from webapp.stats.simulate.bisect_forecast_table import check_forecast
+from webapp.stats.simulate.bisect_forecast_table import (
+    Judged,
+    check_forecast,
+    judged_of,
+    judged_of_team,
+    lines,
+)
+from webapp.stats.simulate.bisect_teams import Member, Team, team_question
 from webapp.stats.simulate.bisect_worlds import World, draw_culprits, levels_of
 from webapp.stats.simulate.processes import here
 
@@ -118,12 +125,65 @@ ROWS = bisect_world_table.ROWS
 
 
 def test_a_forecast_is_held_against_what_the_bisect_took():
-    found = check_forecast(replace(EASY, commits=4), trials=2, seed=1)
+    found = check_forecast(replace(EASY, commits=4), trials=2, seed=1, spread=here)
 
+    assert found is not None
     assert len(found.took) == 2
     assert 0 <= found.below <= found.within <= 1
+    assert found.median <= found.p90
+    assert found.chance == pytest.approx(0.045)
     with pytest.raises(OutOfRangeError, match="trials"):
-        check_forecast(EASY, trials=1, seed=1)
+        check_forecast(EASY, trials=1, seed=1, spread=here)
+
+
+def test_a_forecast_of_a_bisect_that_runs_is_of_what_is_left():
+    few = replace(EASY, commits=4)
+    whole = check_forecast(few, trials=2, seed=1, spread=here)
+    rest = check_forecast(few, trials=2, seed=1, spread=here, after=5)
+
+    assert whole is not None
+    assert rest is not None
+    assert rest.took == tuple(boots - 5 for boots in whole.took)
+    assert rest.median < whole.median
+    assert check_forecast(few, trials=2, seed=1, spread=here, after=100) is None
+
+
+def test_each_world_is_judged_by_what_was_told_of_it():
+    names = {row.name: judged_of(row.cell) for row in ROWS}
+
+    assert names["as modelled"] is Judged.ONE
+    assert names["three of −1 %"] is Judged.SEVERAL
+    assert names["−3 % and +1 %"] is Judged.ALL
+    assert names["false alert"] is Judged.ALL
+    assert judged_of_team(Team((Member(),))) is Judged.ONE
+    assert judged_of_team(Team((Member(),), shares=(0.5, 0.5))) is Judged.SEVERAL
+    assert judged_of_team(Team((Member(0.0),))) is Judged.ALL
+
+
+def test_a_team_of_which_several_commits_share_the_loss_is_played():
+    team = Team((Member(),), shares=(0.5, 0.5))
+    asked = team_question(team, np.random.default_rng(1))
+    first, second = asked.culprits
+
+    steps = np.diff(asked.labs[0].levels)
+
+    assert first < second
+    assert np.flatnonzero(steps).tolist() == [first - 1, second - 1]
+    assert steps[[first - 1, second - 1]] == pytest.approx([-1.0101] * 2, abs=1e-4)
+
+
+def test_forecasts_are_printed_with_a_mixture_of_both_kinds(monkeypatch):
+    rows = [
+        bisect_world_table.Row(name, replace(EASY, commits=4, world=world), "", "")
+        for name, world in (("one", World()), ("two", World(culprits=(-1.0, -1.0))))
+    ]
+    monkeypatch.setattr(bisect_forecast_table, "ROWS", rows)
+
+    said = list(lines(trials=2, seed=1, spread=here, rows=slice(0, 2)))
+
+    assert [line.split(" | ")[1] for line in said[1:3]] == ["one commit", "several"]
+    assert "mixture with 4.5% of several" in said[3]
+    assert len(list(lines(trials=2, seed=1, spread=here, rows=slice(1, 2)))) == 2
 
 
 @pytest.mark.parametrize(("side", "kind"), [(-1, Kind.OUTSIDE), (1, Kind.OUTSIDE)])

@@ -88,12 +88,11 @@ def draft_bisect(
     _check_alert(alert, good, bad)
     _set_candidates(bisect, revisions, settings)
     bisect.scopes = _scopes(bisect, beside)
-    for scope in bisect.scopes:
-        _set_costs(bisect, scope)
+    guessed = [_set_costs(bisect, scope) for scope in bisect.scopes]
     epochs = epochs_of([series]).get(series.pk, ONE_EPOCH)
     crosses = epochs.part(good.position, bad.position)
     history = [row for scope in bisect.scopes for row in _with_noise(bisect, scope)]
-    return Draft(bisect, revisions, history, crosses)
+    return Draft(bisect, revisions, history, crosses, any(guessed))
 
 
 def _scopes(bisect: Bisect, beside: Sequence[Further]) -> list[Scope]:
@@ -187,16 +186,18 @@ def _check_alert(alert: Alert | None, good: Revision, bad: Revision) -> None:
     )
 
 
-def _set_costs(bisect: Bisect, scope: Scope) -> None:
-    """What a build and a boot take, and whether a worker can build anew."""
+def _set_costs(bisect: Bisect, scope: Scope) -> bool:
+    """What a build and a boot take, and whether a worker can build anew; True: the hours are a
+    guess.
+    """
     series = scope.series
-    seconds = Durations.of({series.hardware_id}).estimate(
-        hardware=series.hardware_id, mode=series.mode_id, boots=1
-    )
+    known = Durations.of({series.hardware_id})
+    seconds = known.estimate(hardware=series.hardware_id, mode=series.mode_id, boots=1)
     scope.build_hours = BUILD_SHARE * seconds / 3600
     scope.boot_hours = (1 - BUILD_SHARE) * seconds / 3600
     workers = [] if bisect.manual else workers_for(series, bisect.created_at)
     scope.can_rebuild = any(worker.rebuilds for worker in workers)
+    return known.is_guess(hardware=series.hardware_id)
 
 
 def _with_noise(bisect: Bisect, scope: Scope) -> list[BisectBoot]:

@@ -13,7 +13,7 @@ pure; values are in log percent (`log_percent`). The method in words: docs/bisec
 from webapp.stats.bisection.case import Decision, Measure, State
 from webapp.stats.bisection.decision import decide
 from webapp.stats.bisection.ending import Kind, Outcome, credible_set
-from webapp.stats.bisection.forecast import Forecast, forecast
+from webapp.stats.bisection.forecast import Forecast, Way, forecast
 from webapp.stats.bisection.forecast_together import forecast_together
 from webapp.stats.bisection.joint import View
 from webapp.stats.bisection.lab_found import Lab
@@ -62,6 +62,7 @@ __all__ = [
     "Together",
     "Validation",
     "View",
+    "Way",
     "credible_set",
     "decide",
     "decide_together",

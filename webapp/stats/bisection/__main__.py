@@ -44,7 +44,9 @@ def _lines(options: argparse.Namespace) -> Iterator[str]:
     cell = None if printed else _cell(options)
     with spread_over(_processes(options)) as spread:
         if printed is not None:
-            yield from printed.lines(**asked, spread=spread)
+            of_forecasts = {"rows": options.rows, "after": max(options.after, 0)}
+            part = of_forecasts if printed is bisect_forecast_table else {}
+            yield from printed.lines(**asked, **part, spread=spread)
         elif cell is not None:
             result = simulate(cell, **asked, policy=options.policy, spread=spread)
             yield json.dumps(as_document(cell, result, options), indent=1)
@@ -78,6 +80,12 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--machines", action="store_true", help="several machines or modes at once")
     what.add_argument("--forecasts", action="store_true", help="forecasts against what it took")
     what.add_argument("--table", action="store_true", help="every cell of docs/figures.md")
+    parser.add_argument(
+        "--rows", type=_rows, default=slice(None), metavar="FROM:TO", help="a part of --forecasts"
+    )
+    parser.add_argument(
+        "--after", type=int, default=0, metavar="BOOTS", help="--forecasts of bisects that run"
+    )
     parser.add_argument("--commits", type=int, default=64, help="candidates between good and bad")
     number = parser.add_argument
     number("--step", type=float, default=-2.0, metavar="PCT", help="the true step, signed")
@@ -129,6 +137,14 @@ def _add_world(number: Callable[..., Any]) -> None:
 
 def _steps(text: str) -> tuple[float, ...]:
     return tuple(float(part) for part in text.split(","))
+
+
+def _rows(text: str) -> slice:
+    """``3:7`` are the third to the seventh row, to play a long table in parts."""
+    first, _, last = text.partition(":")
+    if not (first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last)):
+        raise argparse.ArgumentTypeError("rows: first and last number, as 3:7")
+    return slice(int(first) - 1, int(last))
 
 
 def _cell(options: argparse.Namespace) -> Cell:

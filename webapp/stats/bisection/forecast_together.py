@@ -1,29 +1,29 @@
 """What a bisect over several machines or modes will cost and how it will end.
 
 As `forecast`: the policy is played on in simulated labs. A trial draws one commit from the common
-posterior, and whether it moves each subject; machines work side by side, so that hours are those
-from now to the end.
+posterior, and whether it moves each subject, or several commits; what a machine does is common to
+its modes; machines work side by side, so that hours are those from now to the end.
 """
 
-from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, partial
 
 import numpy as np
 
-from webapp.stats.bisection.ending import Kind
+from webapp.stats.bisection.believed import Believed, Floats, Truth
+from webapp.stats.bisection.culprits import Culprits, chance_of_several
 from webapp.stats.bisection.forecast import (
-    ENOUGH_BOOTS,
-    LEAST_TRIALS,
+    FASTER_AFTER,
     REMEMBERED,
     SEED,
     TRIALS,
     Forecast,
-    draw_builds,
+    Trial,
+    forecast_from,
 )
 from webapp.stats.bisection.joint import View, views
-from webapp.stats.bisection.noise import Noise
-from webapp.stats.bisection.playing import SimulatedLab, step_levels
+from webapp.stats.bisection.playing import SimulatedLab
 from webapp.stats.bisection.playing_together import play_together
 from webapp.stats.bisection.subjects import Subject, check_subjects
 from webapp.stats.bisection.tally import tally
@@ -39,48 +39,78 @@ def forecast_together(
 
 @lru_cache(maxsize=REMEMBERED)
 def _forecast(subjects: tuple[Subject, ...], trials: int, seed: int) -> Forecast:
-    seen = views(subjects, [tally(one.plan, one.evidence) for one in subjects])
-    before = sum(one.evidence.effort for one in subjects)
-    ends: list[tuple[Kind, int, float]] = []
-    for i in range(trials):
-        labs = _labs(subjects, seen, np.random.default_rng([seed, i]))
-        played = play_together(subjects, labs)
-        ends.append((played.outcome.kind, played.effort - before, played.hours))
-        if i + 1 >= LEAST_TRIALS and sum(boots for _, boots, _ in ends) >= ENOUGH_BOOTS:
-            break
-    kinds = Counter(kind for kind, _, _ in ends)
-    boots, hours = [count for _, count, _ in ends], [time for _, _, time in ends]
-    return Forecast(
-        boots_median=float(np.median(boots)),
-        boots_p90=float(np.percentile(boots, 90)),
-        hours_median=float(np.median(hours)),
-        hours_p90=float(np.percentile(hours, 90)),
-        outcomes={kind: count / len(ends) for kind, count in kinds.most_common()},
-        trials=len(ends),
+    known = views(subjects, [tally(one.plan, one.evidence) for one in subjects])
+    series = [Believed.of(one.plan, one.evidence) for one in subjects]
+    now, moved = known[0].posterior, [one.moved for one in known]
+    several = Culprits.of(series, now, moved, np.random.default_rng(seed))
+    return forecast_from(
+        partial(_one_or_none, subjects, series, known),
+        None if several is None else partial(_several, subjects, series, several),
+        chance_of_several(now, series[0].data.prior),
+        trials=trials,
+        seed=seed,
     )
 
 
-def _labs(
-    subjects: Sequence[Subject], seen: Sequence[View], rng: np.random.Generator
-) -> list[SimulatedLab]:
-    """Labs with one truth that the evidence allows. A commit that moves any moves the likeliest."""
-    now = seen[0].posterior
+def _one_or_none(
+    subjects: Sequence[Subject],
+    series: Sequence[Believed],
+    known: Sequence[View],
+    rng: np.random.Generator,
+) -> Trial:
+    """A commit that moves any moves the likeliest."""
+    now = known[0].posterior
     chances = np.append(now.candidates, now.none)
     drawn = int(rng.choice(len(chances), p=chances / chances.sum())) + 1
-    moved = [bool(rng.random() < one.moved) for one in seen]
-    moved[int(np.argmax([one.moved for one in seen]))] = True
-    return [
-        _lab(subject, view, drawn if moves else 0, rng)
-        for subject, view, moves in zip(subjects, seen, moved, strict=True)
+    moves = [bool(rng.random() < one.moved) for one in known]
+    moves[int(np.argmax([one.moved for one in known]))] = True
+    is_step = drawn <= len(now.candidates)
+    truths = [
+        one.draw_one(rng, drawn if is_step and its else None)
+        for one, its in zip(series, moves, strict=True)
     ]
+    return _play(subjects, series, truths, rng)
 
 
-def _lab(subject: Subject, view: View, drawn: int, rng: np.random.Generator) -> SimulatedLab:
-    plan, now = subject.plan, view.posterior
-    culprit = drawn if 0 < drawn <= plan.bad else None
-    levels = now.good_level + step_levels(plan.bad, culprit, now.effect)
-    scale = now.boot_sd / plan.noise.boot_variance(plan.runs) ** 0.5
-    noise = Noise(plan.noise.run * scale, plan.noise.boot * scale, now.build_sd)
-    lab = SimulatedLab(rng, levels, noise)
-    draw_builds(lab, plan, subject.evidence.boots)
-    return lab
+def _several(
+    subjects: Sequence[Subject],
+    series: Sequence[Believed],
+    several: Culprits,
+    rng: np.random.Generator,
+) -> Trial:
+    indices, sizes = several.draw(rng)
+    truths = [one.draw_several(rng, indices, its) for one, its in zip(series, sizes, strict=True)]
+    return _play(subjects, series, truths, rng)
+
+
+def _play(
+    subjects: Sequence[Subject],
+    series: Sequence[Believed],
+    truths: Sequence[Truth],
+    rng: np.random.Generator,
+) -> Trial:
+    before = sum(one.evidence.effort for one in subjects)
+    labs = _labs(subjects, series, truths, rng)
+    played = play_together(subjects, labs, faster_after=FASTER_AFTER)
+    culprits = max(len(steps) for _, _, steps in truths)
+    return Trial(played.outcome.kind, played.effort - before, played.hours, culprits)
+
+
+def _labs(
+    subjects: Sequence[Subject],
+    series: Sequence[Believed],
+    truths: Sequence[Truth],
+    rng: np.random.Generator,
+) -> list[SimulatedLab]:
+    """One for each subject. Those of one machine have its boots behind them and move alike."""
+    paths: dict[str, Floats] = {}
+    begin: dict[str, int] = {}
+    labs = []
+    for subject, one, truth in zip(subjects, series, truths, strict=True):
+        lab, paths[subject.machine] = one.lab(rng, truth, paths.get(subject.machine))
+        begin[subject.machine] = max(begin.get(subject.machine, 0), one.begin)
+        labs.append(lab)
+    for subject, lab in zip(subjects, labs, strict=True):
+        lab.booted = begin[subject.machine]
+        lab.changes = replace(lab.changes, path_at=lab.booted)
+    return labs

@@ -24,6 +24,8 @@ class LabChanges:
 
     ``drift`` is added by each boot to all later ones, ``step`` to every boot after the first
     ``step_at``. A share ``flaky`` of the boots is off by ``flaky_effect``, in the past as well.
+    ``path``: what is added to each boot from number ``path_at`` on, and the last of it to all later
+    ones.
     """
 
     drift: float = 0.0
@@ -31,10 +33,15 @@ class LabChanges:
     step_at: int = 0
     flaky: float = 0.0
     flaky_effect: float = 0.0
+    path: tuple[float, ...] = ()
+    path_at: int = 0
 
     def offset(self, boots: int) -> float:
         """The shift of the next boot after ``boots`` of them."""
-        return self.drift * boots + (self.step if boots >= self.step_at else 0.0)
+        moved = self.drift * boots + (self.step if boots >= self.step_at else 0.0)
+        if self.path and boots >= self.path_at:
+            moved += self.path[min(boots - self.path_at, len(self.path) - 1)]
+        return moved
 
 
 STEADY = LabChanges()
@@ -109,10 +116,16 @@ def step_levels(commits: int, culprit: int | None, step: float) -> Floats:
     return levels
 
 
-def play(plan: Plan, evidence: Evidence, lab: SimulatedLab) -> tuple[Evidence, Outcome]:
-    """Measure in ``lab`` what is decided, boot by boot; all evidence and the outcome."""
+def play(
+    plan: Plan, evidence: Evidence, lab: SimulatedLab, *, faster_after: int = 0
+) -> tuple[Evidence, Outcome]:
+    """Measure in ``lab`` what is decided, boot by boot; all evidence and the outcome.
+
+    With ``faster_after`` boots two are asked for at a time, with twice as many three, and so on.
+    """
     while True:
-        decision = decide(plan, evidence)
+        at_once = 1 + (evidence.effort // faster_after if faster_after else 0)
+        decision = decide(plan, evidence, agents=at_once)
         if decision.outcome is not None:
             return evidence, decision.outcome
         evidence = replace(

@@ -1,100 +1,215 @@
-"""Is the forecast of a bisect honest? What it said before the start against what it took."""
+"""Is the forecast of a bisect honest? What it said before the start against what it took.
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+A forecast has a number for one commit, one for several that share the loss, and one for all. In a
+world of one culprit the first is judged, in one where several share the loss the second, elsewhere
+the third; that one as well in a mixture of worlds, as rare as the forecast holds several to be.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import partial
-from math import isfinite
+from math import isinf
 
 import numpy as np
 
-from webapp.stats.bisection.forecast import Forecast, forecast
+from webapp.stats.bisection.forecast import Forecast, Way, forecast
 from webapp.stats.bisection.playing import play
 from webapp.stats.errors import OutOfRangeError
+from webapp.stats.proportion import proportion
 from webapp.stats.simulate import bisect_team_table
 from webapp.stats.simulate.bisect_cells import Cell, question_of
-from webapp.stats.simulate.bisect_teams import forecast_and_hours
+from webapp.stats.simulate.bisect_teams import Team, forecast_and_hours
 from webapp.stats.simulate.bisect_world_table import ROWS
-from webapp.stats.simulate.processes import Spread, here
+from webapp.stats.simulate.processes import Spread
 
 LEAST_TRIALS = 2
 
 COLUMNS = (
-    *("world", "forecast: median", "90 % within", "took: median", "p90"),
-    *("within the forecast's 90 %", "the forecast's median kept in"),
+    *("world", "judged by", "told: median", "90 % within", "took: median", "p90"),
+    *("within the told 90 % (95 % interval)", "the told median kept in", "within that of all"),
 )
 HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
 
 
+class Judged(StrEnum):
+    """The part of a forecast that a world is a case of."""
+
+    ONE = "one commit"
+    SEVERAL = "several"
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One bisect: what it was ``expected`` to take in its own world and in ``all`` of them (median
+    and what nine in ten stay within), and what it ``took``; boots or hours. ``chance`` of several
+    by the forecast.
+    """
+
+    expected: tuple[float, float]
+    all: tuple[float, float]
+    took: float
+    chance: float
+
+
 @dataclass(frozen=True, slots=True)
 class ForecastCheck:
-    """Boots: means over the forecasts of ``median`` and ``p90``, and what it ``took`` each time.
-
-    ``within`` (90 % if the forecast is honest) and ``below`` (50 %): shares of the bisects that
-    took no more than their own forecast's p90 and median.
+    """Means of what was told, ``took`` each time, and shares of the bisects that took no more:
+    ``within`` (90 % if the forecast is honest), ``below`` its median, ``within_all``.
     """
 
     median: float
     p90: float
-    took: tuple[int, ...]
+    took: tuple[float, ...]
     within: float
     below: float
+    within_all: float
+    chance: float
+
+    @classmethod
+    def of(cls, found: Sequence[Checked]) -> "ForecastCheck":
+        """From at least one."""
+        return cls(
+            median=float(np.mean([one.expected[0] for one in found])),
+            p90=float(np.mean([one.expected[1] for one in found])),
+            took=tuple(one.took for one in found),
+            within=float(np.mean([one.took <= one.expected[1] for one in found])),
+            below=float(np.mean([one.took <= one.expected[0] for one in found])),
+            within_all=float(np.mean([one.took <= one.all[1] for one in found])),
+            chance=float(np.mean([one.chance for one in found])),
+        )
 
 
-def check_forecast(cell: Cell, *, trials: int, seed: int, spread: Spread = here) -> ForecastCheck:
-    """Forecast and play ``trials`` (≥ 2) bisects of a cell. Raises `OutOfRangeError`."""
+def judged_of(cell: Cell) -> Judged:
+    """Several only where they share the loss: one that undoes a part of another is not that."""
+    effects = cell.effects
+    if len(effects) == 1:
+        return Judged.ONE
+    shared = len({effect > 0 for effect in effects}) == 1
+    return Judged.SEVERAL if shared else Judged.ALL
+
+
+def judged_of_team(team: Team) -> Judged:
+    """The same; a team has one culprit, or several of whose loss each has its share."""
+    if not any(member.step for member in team.members):
+        return Judged.ALL
+    return Judged.SEVERAL if len(team.shares) > 1 else Judged.ONE
+
+
+def check_forecast(
+    cell: Cell, *, trials: int, seed: int, spread: Spread, after: int = 0
+) -> ForecastCheck | None:
+    """Forecast and play ``trials`` (≥ 2) bisects of a cell, or forecast what is left of them after
+    so many boots; None where all had ended by then. Raises `OutOfRangeError`.
+    """
+    _require(trials, seed)
+    found = [one for one in spread(partial(_check, cell, seed, after), range(trials)) if one]
+    return ForecastCheck.of(found) if found else None
+
+
+def check_team(team: Team, *, trials: int, seed: int, spread: Spread) -> ForecastCheck:
+    """The same of a team, in hours from the start to the end."""
+    _require(trials, seed)
+    return ForecastCheck.of(list(spread(partial(_check_team, team, seed), range(trials))))
+
+
+def _require(trials: int, seed: int) -> None:
     if trials < LEAST_TRIALS or seed < 0:
         raise OutOfRangeError(f"trials: at least {LEAST_TRIALS}; seed: 0 or more")
-    pairs = list(spread(partial(_forecast_and_effort, cell, seed), range(trials)))
-    said, took = zip(*pairs, strict=True)
-    return ForecastCheck(
-        median=float(np.mean([one.boots_median for one in said])),
-        p90=float(np.mean([one.boots_p90 for one in said])),
+
+
+def _check(cell: Cell, seed: int, after: int, number: int) -> Checked | None:
+    asked = question_of(cell, np.random.default_rng([seed, number]))
+    final = play(asked.plan, asked.known, asked.lab)[0]
+    took = final.effort - after
+    if took <= 0:
+        return None
+    known = final.boots[: len(asked.known.boots) + after]
+    said = forecast(asked.plan, replace(asked.known, boots=known, hours=float(after)))
+    own = _part(said, judged_of(cell))
+    return Checked(
+        expected=(own.boots_median, own.boots_p90),
+        all=(said.boots_median, said.boots_p90),
         took=took,
-        within=sum(boots <= one.boots_p90 for one, boots in pairs) / trials,
-        below=sum(boots <= one.boots_median for one, boots in pairs) / trials,
+        chance=said.several_chance,
     )
 
 
-def _forecast_and_effort(cell: Cell, seed: int, number: int) -> tuple[Forecast, int]:
-    """The forecast of one bisect, and the boots that it took."""
-    asked = question_of(cell, np.random.default_rng([seed, number]))
-    expected = forecast(asked.plan, asked.known)
-    return expected, play(asked.plan, asked.known, asked.lab)[0].effort
+def _check_team(team: Team, seed: int, number: int) -> Checked:
+    said, hours = forecast_and_hours(team, seed, number)
+    own = _part(said, judged_of_team(team))
+    return Checked(
+        expected=(own.hours_median, own.hours_p90),
+        all=(said.hours_median, said.hours_p90),
+        took=hours,
+        chance=said.several_chance,
+    )
 
 
-def lines(*, trials: int, seed: int, spread: Spread) -> Iterator[str]:
-    """Each line as soon as it is known."""
-    yield f"{trials} trials a row, seed {seed}.\n\n{HEAD}"
-    for row in ROWS:
-        found = check_forecast(row.cell, trials=trials, seed=seed, spread=spread)
-        cells = [
-            row.name,
-            f"{found.median:.0f}",
-            f"{found.p90:.0f}",
-            f"{np.median(found.took):g}",
-            f"{np.percentile(found.took, 90):g}",
-            f"{found.within:.0%}",
-            f"{found.below:.0%}",
-        ]
-        yield "| " + " | ".join(cells) + " |"
-    yield f"\nSeveral machines or modes: hours from the start to the end.\n\n{HEAD}"
-    for team in bisect_team_table.ROWS:
-        if isfinite(team.team.gone):
-            continue
-        yield _line_of_team(team, trials=trials, seed=seed, spread=spread)
+def _part(found: Forecast, judged: Judged) -> Way | Forecast:
+    """What was said of such a world; that of all where the forecast tells of one kind alone."""
+    part = {Judged.ONE: found.one, Judged.SEVERAL: found.several, Judged.ALL: None}[judged]
+    return found if part is None else part
 
 
-def _line_of_team(row: bisect_team_table.TeamRow, *, trials: int, seed: int, spread: Spread) -> str:
-    """The same of a team, in hours."""
-    pairs = list(spread(partial(forecast_and_hours, row.team, seed), range(trials)))
-    took = [hours for _, hours in pairs]
+def lines(
+    *, trials: int, seed: int, spread: Spread, rows: slice = slice(None), after: int = 0
+) -> Iterator[str]:
+    """Each line as soon as it is known; ``rows`` of the worlds and teams, counted through. With
+    ``after``, what is left of the worlds' bisects after so many boots, of those that go on.
+    """
+    yield f"{trials} trials a row, seed {seed}. Worlds in boots, teams in hours.\n\n{HEAD}"
+    found: dict[Judged, list[ForecastCheck]] = {each: [] for each in Judged}
+    for name, judged, check in _checks(after)[rows]:
+        one = check(trials=trials, seed=seed, spread=spread)
+        if one is not None:
+            found[judged].append(one)
+            yield _line(name, judged, one)
+    if found[Judged.ONE] and found[Judged.SEVERAL]:
+        yield "\n" + _mixture(found[Judged.ONE], found[Judged.SEVERAL])
+
+
+Check = Callable[..., ForecastCheck | None]
+
+
+def _checks(after: int = 0) -> list[tuple[str, Judged, Check]]:
+    worlds: list[tuple[str, Judged, Check]] = [
+        (row.name, judged_of(row.cell), partial(check_forecast, row.cell, after=after))
+        for row in ROWS
+    ]
+    if after:
+        return worlds
+    teams = [
+        (row.name, judged_of_team(row.team), partial(check_team, row.team))
+        for row in (*bisect_team_table.ROWS, *bisect_team_table.SHARED)
+        if isinf(row.team.gone)
+    ]
+    return [*worlds, *teams]
+
+
+def _line(name: str, judged: Judged, found: ForecastCheck) -> str:
+    kept = proportion(round(found.within * len(found.took)), len(found.took))
     cells = [
-        row.name,
-        f"{np.mean([one.hours_median for one, _ in pairs]):.0f}",
-        f"{np.mean([one.hours_p90 for one, _ in pairs]):.0f}",
-        f"{np.median(took):g}",
-        f"{np.percentile(took, 90):g}",
-        f"{np.mean([hours <= one.hours_p90 for one, hours in pairs]):.0%}",
-        f"{np.mean([hours <= one.hours_median for one, hours in pairs]):.0%}",
+        name,
+        judged.value,
+        f"{found.median:.0f}",
+        f"{found.p90:.0f}",
+        f"{np.median(found.took):g}",
+        f"{np.percentile(found.took, 90):g}",
+        "" if kept is None else f"{kept.share:.0%} ({kept.low:.0%}–{kept.high:.0%})",
+        f"{found.below:.0%}",
+        f"{found.within_all:.0%}",
     ]
     return "| " + " | ".join(cells) + " |"
+
+
+def _mixture(one: Sequence[ForecastCheck], several: Sequence[ForecastCheck]) -> str:
+    """Of these worlds, each as likely as others of its kind."""
+    chance = float(np.mean([each.chance for each in (*one, *several)]))
+    kinds = [float(np.mean([each.within_all for each in kind])) for kind in (one, several)]
+    within = (1 - chance) * kinds[0] + chance * kinds[1]
+    return (
+        f"In a mixture with {chance:.1%} of several, {within:.0%} stay within the 90 % of all: "
+        f"{kinds[0]:.0%} of one commit and {kinds[1]:.0%} of several."
+    )

@@ -72,6 +72,15 @@ ROWS = (
     ),
 )
 
+SHARED = tuple(
+    TeamRow(name, Team(members, shares=(1 / count,) * count))
+    for name, members, count in (
+        ("two, two culprits share −3 %", (Member(-3.0, -3.0),) * 2, 2),
+        ("two, three culprits share −3 %", (Member(-3.0, -3.0),) * 2, 3),
+    )
+)
+"""Several culprits, for forecasts: of those that share a loss none alone is the right answer."""
+
 COLUMNS = (
     *("machines and modes", "right (each seed)", "wrong (each seed)", "more than one (each seed)"),
     *("machine or noise", "none", "at stated 90 %", "boots", "of the busiest machine"),

@@ -10,12 +10,12 @@ import numpy as np
 from webapp.stats.bisection.ending import Kind
 from webapp.stats.bisection.forecast import Forecast
 from webapp.stats.bisection.forecast_together import forecast_together
-from webapp.stats.bisection.playing import SimulatedLab, step_levels
+from webapp.stats.bisection.playing import SimulatedLab
 from webapp.stats.bisection.playing_together import play_together
 from webapp.stats.bisection.subjects import SPARED, SPARED_UNTOLD, Subject
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.simulate.bisect_cells import Cell, question_of
-from webapp.stats.simulate.bisect_worlds import AS_MODELLED, World
+from webapp.stats.simulate.bisect_worlds import AS_MODELLED, World, draw_culprits, levels_of
 from webapp.stats.simulate.processes import Spread, here
 
 COMMITS, RUN, BOOT = 64, 0.5, 0.5
@@ -38,11 +38,13 @@ class Member:
 class Team:
     """Members on machines of their own unless they name one. ``same_luck``: a build has the same
     effect on all of them. ``gone``: hours after which the first machine is not there any more.
+    ``shares``: of several commits, what each has of every member's step.
     """
 
     members: tuple[Member, ...]
     same_luck: bool = False
     gone: float = np.inf
+    shares: tuple[float, ...] = (1.0,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +80,18 @@ class TeamResult:
 
 @dataclass(frozen=True, slots=True)
 class TeamQuestion:
-    """A bisect that begins: its subjects, their labs, and who is guilty (0: nobody)."""
+    """A bisect that begins: its subjects, their labs, and who is guilty."""
 
     subjects: tuple[Subject, ...]
     labs: tuple[SimulatedLab, ...]
-    culprit: int
+    culprits: tuple[int, ...]
 
 
 def team_question(team: Team, rng: np.random.Generator) -> TeamQuestion:
     """One bisect of a team, not yet begun."""
     if not team.members:
         raise OutOfRangeError("members: at least one machine and mode")
-    drawn = int(rng.integers(1, COMMITS + 1))
+    drawn = draw_culprits(rng, COMMITS, len(team.shares))
     subjects: list[Subject] = []
     labs: list[SimulatedLab] = []
     for number, member in enumerate(team.members):
@@ -97,7 +99,8 @@ def team_question(team: Team, rng: np.random.Generator) -> TeamQuestion:
         cell = Cell(COMMITS, alerted or member.step, RUN, BOOT, world=member.world)
         asked = question_of(cell, rng)
         step = 100 * log1p(member.step / 100)
-        asked.lab.levels = step_levels(COMMITS, drawn if step else None, step)
+        sizes = tuple(share * step for share in team.shares)
+        asked.lab.levels = levels_of(COMMITS, drawn, sizes)
         if team.same_luck and labs:
             asked.lab.builds = labs[0].builds
         name = f"machine {number + 1}"
@@ -105,7 +108,7 @@ def team_question(team: Team, rng: np.random.Generator) -> TeamQuestion:
         subjects.append(Subject(asked.plan, asked.known, member.machine or name, spared, name))
         labs.append(asked.lab)
     moved = any(member.step for member in team.members)
-    return TeamQuestion(tuple(subjects), tuple(labs), drawn if moved else 0)
+    return TeamQuestion(tuple(subjects), tuple(labs), drawn if moved else ())
 
 
 def play_team(team: Team, *, trials: int, seed: int, spread: Spread = here) -> list[TeamTried]:
@@ -125,7 +128,7 @@ def _trial(team: Team, seed: int, number: int) -> TeamTried:
     for subject, evidence in zip(asked.subjects, played.evidence, strict=True):
         of_machine[subject.machine] += evidence.effort
     is_single = outcome.kind is Kind.SINGLE
-    right = is_single and outcome.candidates == (asked.culprit,)
+    right = is_single and outcome.candidates == asked.culprits
     return TeamTried(
         kind=outcome.kind,
         right=right,

@@ -1,0 +1,285 @@
+"""Simulated labs drawn from what is believed: for forecasts.
+
+Given the commits that did it, everything else is drawn from its posterior and not put at its mean:
+the noise (a node), what the machine does (a state) and what it will do, the sizes, and then the
+level, the effects of builds and the machine's shift, which are jointly normal once these are known.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webapp.stats.bisection.hypotheses import EFFECT_SPREAD, Joint, lab_step_spread, weigh
+from webapp.stats.bisection.lab_states import (
+    GAP_BOOTS,
+    MOST_POSITIONS,
+    STATES,
+    STEP_WEIGHT,
+    LabKind,
+)
+from webapp.stats.bisection.marginal import Fit
+from webapp.stats.bisection.noise import Noise
+from webapp.stats.bisection.odd import SHARES, SHARES_PRIOR, odd_reach
+from webapp.stats.bisection.plan import Evidence, Plan
+from webapp.stats.bisection.playing import LabChanges, SimulatedLab
+from webapp.stats.bisection.tally import Tally, tally
+from webapp.stats.bisection.timeline import Timeline, timeline
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+FAR_OFF = 2.0
+"""How far a boot that goes wrong lies, in the distance from which it is set aside. Its size hardly
+matters: it is set aside or brings another boot of its build."""
+
+
+Truth = tuple[int, int, dict[int, float]]
+"""The node of the noise, the state of the machine, and the steps at their candidates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """What a machine will do: ``slope`` (log percent a boot) or the scatter of its ``walk`` from
+    boot to boot, and one ``step`` before boot number ``step_at``.
+    """
+
+    slope: float = 0.0
+    walk: float = 0.0
+    step: float = 0.0
+    step_at: int = 0
+
+    def path(self, rng: np.random.Generator, begin: int, count: int) -> Floats:
+        """How far it moved (``count``,) before each boot from number ``begin`` on."""
+        numbers = np.arange(begin, begin + count)
+        walked = np.cumsum(self.walk * rng.standard_normal(count))
+        steps = np.where(numbers >= self.step_at, self.step, 0.0)
+        return np.asarray(self.slope * (numbers - begin) + walked + steps)
+
+
+@dataclass(frozen=True, eq=False)
+class Believed:
+    """One series and what its own boots say; what companions say of the machine is left out."""
+
+    plan: Plan
+    evidence: Evidence
+    data: Tally
+    line: Timeline
+
+    @classmethod
+    def of(cls, plan: Plan, evidence: Evidence) -> "Believed":
+        """Raises what `tally` raises."""
+        data = tally(plan, evidence)
+        return cls(plan, evidence, data, timeline(plan, data).alone())
+
+    @property
+    def begin(self) -> int:
+        """The number of the next boot of its machine."""
+        boots = np.flatnonzero(self.line.fresh)
+        return int(self.line.time[boots].max()) + 1 if len(boots) else 0
+
+    @cached_property
+    def joint(self) -> Joint | None:
+        """The hypotheses of one step; None while nothing was measured."""
+        return weigh(self.plan, self.data, self.line) if len(self.line.value) else None
+
+    def draw_one(self, rng: np.random.Generator, culprit: int | None) -> Truth:
+        """The node of the noise, the state of the machine and the step at the culprit, if any."""
+        gap = -1 if culprit is None else int(np.searchsorted(self.line.slots, culprit))
+        if self.joint is None:
+            node = int(rng.choice(len(self.data.nodes.weight), p=self.data.nodes.weight))
+            state, fit = self._state_before(rng), None
+        else:
+            log_chance = self.joint.log[:, gap]
+            node, state = divmod(_chosen(rng, log_chance.ravel()), log_chance.shape[1])
+            fit = self.joint.effect
+        if culprit is None:
+            return node, state, {}
+        return node, state, {culprit: self._size(rng, fit, node, gap, state)}
+
+    def _size(
+        self, rng: np.random.Generator, fit: Fit | None, node: int, gap: int, state: int
+    ) -> float:
+        mean, variance = self.plan.effect, (EFFECT_SPREAD * self.plan.effect) ** 2
+        if fit is not None:
+            mean, variance = fit.mean[node, gap, state], fit.variance[node, gap, state]
+        return float(mean + sqrt(variance) * rng.standard_normal())
+
+    def _state_before(self, rng: np.random.Generator) -> int:
+        """Of the machine, before any boot of the bisect."""
+        weights = np.array([state.weight for state in STATES])
+        return int(rng.choice(len(STATES), p=weights / weights.sum()))
+
+    def log_steady(self, indices: Indices, sizes: Floats) -> Floats:
+        """Log evidence (S, Q) of Q sets of steps, both (Q, k), on a machine that stayed as it was.
+
+        In a place beyond the candidates there is no step.
+        """
+        nodes = np.log(self.data.nodes.weight)[:, None]
+        if self.joint is None:
+            return np.asarray(nodes + np.zeros((1, len(indices))))
+        made = self.joint.steady
+        cuts = self.line.slots[1:]
+        # What each cut between measured slots has of the steps: those in the gap before it.
+        at = np.searchsorted(self.line.slots, indices) - 1
+        steps = np.zeros((len(indices), len(cuts)))
+        for column in range(indices.shape[1]):
+            inner = (at[:, column] >= 0) & (at[:, column] < len(cuts))
+            np.add.at(steps, (np.flatnonzero(inner), at[inner, column]), sizes[inner, column])
+        gram = np.einsum("spq,np,nq->sn", made.square, steps, steps, optimize=True)
+        return np.asarray(nodes + made.base[:, None] + made.moment @ steps.T - 0.5 * gram)
+
+    def draw_several(self, rng: np.random.Generator, indices: Indices, sizes: Floats) -> Truth:
+        """The same for several steps, (k,) each: the model has them on a steady machine."""
+        log_nodes = self.log_steady(indices[None], sizes[None])[:, 0]
+        state = 0 if self.line.fresh.any() else self._state_before(rng)
+        steps: dict[int, float] = {}
+        for place, size in zip(indices.tolist(), sizes.tolist(), strict=True):
+            steps[place] = steps.get(place, 0.0) + size
+        return _chosen(rng, log_nodes), state, steps
+
+    def lab(
+        self,
+        rng: np.random.Generator,
+        truth: Truth,
+        path: Floats | None = None,
+    ) -> tuple[SimulatedLab, Floats]:
+        """A lab of what was drawn, and how its machine moves from now on: on ``path`` if given."""
+        node, state, steps = truth
+        after = np.zeros(self.plan.bad + 1)
+        for culprit, size in steps.items():
+            after[culprit:] += size
+        rest = _Rest.of(self, node, state)
+        level, shift, builds, slope = rest.draw(rng, after)
+        if path is None:
+            moving = self._coming(rng, node, state, slope)
+            path = moving.path(rng, self.begin, self.plan.budget.boots + 1)
+        noise = self.plan.noise
+        scale = sqrt(float(self.data.nodes.within[node]))
+        true = Noise(
+            noise.run * scale, noise.boot * scale, sqrt(float(self.data.nodes.build[node]))
+        )
+        share, off = self._flaky(rng)
+        changes = LabChanges(
+            flaky=share, flaky_effect=off, path=tuple((shift + path).tolist()), path_at=self.begin
+        )
+        levels = self.line.origin + level + after
+        return SimulatedLab(rng, levels, true, builds, changes, self.begin), path
+
+    def _coming(self, rng: np.random.Generator, node: int, state: int, slope: float) -> Moving:
+        """A machine that stayed as it was may step at any boot to come."""
+        sd = sqrt(self.plan.noise.boot_variance(self.plan.runs) * self.data.nodes.within[node])
+        kind = STATES[state].kind if state < len(STATES) else LabKind.STEP
+        if kind is LabKind.WALK:
+            return Moving(walk=STATES[state].rate * sd)
+        if kind is not LabKind.STEADY:
+            return Moving(slope=slope)
+        left = STEP_WEIGHT * max(1 - self.begin / MOST_POSITIONS, 0.0)
+        if rng.random() >= left / (STATES[0].weight + left):
+            return Moving()
+        step = lab_step_spread(self.plan) * rng.standard_normal()
+        return Moving(step=step, step_at=int(rng.integers(self.begin, MOST_POSITIONS)))
+
+    def _flaky(self, rng: np.random.Generator) -> tuple[float, float]:
+        """The share of boots that go wrong, after those seen, and by how much."""
+        odd, boots = len(self.data.odd), len(self.evidence.boots)
+        belief = SHARES_PRIOR * SHARES**odd * (1 - SHARES) ** (boots - odd)
+        share = float(rng.choice(SHARES, p=belief / belief.sum()))
+        far = abs(self.plan.effect) + FAR_OFF * odd_reach(self.plan, self.plan.runs)
+        return share, float(rng.choice([-far, far]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rest:
+    """Level, the machine's shift and the effects of builds as one normal vector.
+
+    ``columns`` (T, 1 + L + B), with the prior's ``precision`` of all; ``last``: what the L
+    columns of the machine add up to at the next boot; ``slope``: which of them is one, or −1.
+    """
+
+    seen: Believed
+    node: int
+    columns: Floats
+    precision: Floats
+    last: Floats
+    slope: int
+
+    @classmethod
+    def of(cls, seen: Believed, node: int, state: int) -> "_Rest":
+        lab, covariance, last, slope = _machine(seen, node, state)
+        numbers = np.unique(seen.line.build)
+        spread = float(seen.data.nodes.build[node])
+        builds = (seen.line.build[:, None] == numbers[None, :]).astype(np.float64)
+        if spread == 0:
+            builds = builds[:, :0]
+        count = 1 + lab.shape[1]
+        precision = np.zeros((count + builds.shape[1],) * 2)
+        precision[1:count, 1:count] = np.linalg.inv(covariance)
+        precision[count:, count:] = np.eye(builds.shape[1]) / (spread or 1.0)
+        columns = np.hstack([np.ones((len(seen.line.value), 1)), lab, builds])
+        return cls(seen, node, columns, precision, last, slope)
+
+    def draw(
+        self, rng: np.random.Generator, after: Floats
+    ) -> tuple[float, float, dict[tuple[int, str], float], float]:
+        """The level from the line's origin, the shift at the next boot, the builds' effects, and
+        the slope; ``after`` (N + 1,) is what the steps add to each revision.
+        """
+        line, machine = self.seen.line, len(self.last)
+        z = rng.standard_normal(len(self.precision))
+        if not len(line.value):
+            below = np.linalg.inv(np.linalg.cholesky(self.precision[1:, 1:])).T @ z[1:]
+            drawn = np.append(0.0, below)
+        else:
+            weights = 1 / (line.variance * float(self.seen.data.nodes.within[self.node]))
+            inner = self.columns.T @ (weights[:, None] * self.columns) + self.precision
+            root = np.linalg.cholesky(inner)
+            moment = self.columns.T @ (weights * (line.value - after[line.slot]))
+            drawn = np.linalg.solve(inner, moment) + np.linalg.solve(root.T, z)
+        lab, builds = drawn[1 : 1 + machine], drawn[1 + machine :]
+        slope = float(lab[self.slope]) if self.slope >= 0 else 0.0
+        return float(drawn[0]), float(self.last @ lab), self._named(builds), slope
+
+    def _named(self, effects: Floats) -> dict[tuple[int, str], float]:
+        """By revision and build; the line numbers builds in the order of the counted boots."""
+        numbers: dict[tuple[str, int], int] = {}
+        named: dict[tuple[int, str], float] = {}
+        for boot in self.seen.data.counted:
+            key = boot.build, 0 if boot.build else boot.index
+            number = numbers.setdefault(key, len(numbers))
+            if len(effects):
+                named[boot.index, boot.build] = float(effects[number])
+        return named
+
+
+def _machine(seen: Believed, node: int, state: int) -> tuple[Floats, Floats, Floats, int]:
+    """Columns of the machine's shift, their prior covariance, their values at the next boot, and
+    which of them is the slope (−1: none).
+    """
+    line, fresh = seen.line, seen.line.fresh.astype(np.float64)
+    if state >= len(STATES):
+        column = line.lab_steps()[:, state - len(STATES)]
+        return column[:, None], np.eye(1) * lab_step_spread(seen.plan) ** 2, np.ones(1), -1
+    kind = STATES[state].kind
+    variance = seen.plan.noise.boot_variance(seen.plan.runs) * seen.data.nodes.within[node]
+    unit = variance * STATES[state].rate ** 2
+    if kind is LabKind.TREND:
+        columns = np.column_stack([fresh, fresh * line.time])
+        return columns, unit * np.diag([GAP_BOOTS, 1.0]), np.array([1.0, seen.begin]), 1
+    if kind is LabKind.WALK:
+        rows = np.flatnonzero(fresh)
+        times, place = np.unique(line.time[rows], return_inverse=True)
+        times = times if len(times) else np.zeros(1)
+        columns = np.zeros((len(line.value), len(times)))
+        columns[rows, place] = 1.0
+        covariance = unit * (np.minimum(times[:, None], times[None, :]) + GAP_BOOTS)
+        return columns, covariance, np.eye(len(times))[-1], -1
+    return np.zeros((len(line.value), 0)), np.zeros((0, 0)), np.zeros(0), -1
+
+
+def _chosen(rng: np.random.Generator, log_chance: Floats) -> int:
+    """One of these, by logarithms of their chances."""
+    chance = np.exp(log_chance - log_chance.max())
+    return int(rng.choice(len(chance), p=chance / chance.sum()))
