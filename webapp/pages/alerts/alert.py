@@ -41,7 +41,7 @@ from webapp.charts import strip
 from webapp.pages.alerts.acts import act
 from webapp.pages.alerts.cards import CARDS, Card, cards_of
 from webapp.pages.alerts.charts import NARROW, SMALL
-from webapp.pages.alerts.log import log_of
+from webapp.pages.alerts.event_lines import lines_of_events
 from webapp.pages.alerts.rows import pill_of
 from webapp.pages.alerts.steps import steps_of
 from webapp.pages.alerts.suspects import suspects_of
@@ -106,7 +106,7 @@ def _context(request: HttpRequest, one: Listed) -> dict[str, object]:
         "suspects": suspects_of(one),
         "steps": steps_of(one, signed_in=request.user.is_authenticated),
         "bisects": _bisects(alert) if facts.bisects else [],
-        "log": log_of(events[::-1]),
+        "events": lines_of_events(events[::-1]),
         "can_act": can_act,
         "back": request.get_full_path(),
         "can_undo": _can_undo(alert, events),

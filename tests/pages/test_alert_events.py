@@ -1,4 +1,4 @@
-"""The log of an alert: each line is a sentence."""
+"""What happened to an alert: each line is a sentence."""
 
 from datetime import UTC, datetime
 
@@ -6,7 +6,7 @@ import pytest
 
 from webapp.accounts.models import User
 from webapp.alerts.models import AlertEvent
-from webapp.pages.alerts.log import DID, log_of
+from webapp.pages.alerts.event_lines import DID, lines_of_events
 from webapp.pages.templatetags.driftline import listed
 
 AT = datetime(2026, 11, 1, tzinfo=UTC)
@@ -27,7 +27,7 @@ def test_every_kind_of_event_has_its_verb() -> None:
 )
 def test_a_line_says_who_did_what(kind: str, reason: str, actor: str | None, line: str) -> None:
     user = User(username=actor) if actor else None
-    (told,) = log_of([AlertEvent(at=AT, kind=kind, reason=reason, actor=user)])
+    (told,) = lines_of_events([AlertEvent(at=AT, kind=kind, reason=reason, actor=user)])
     assert (f"{told.who} {told.did}", told.at) == (line, AT)
 
 

@@ -1,4 +1,4 @@
-"""The log of an alert, each line a sentence that begins with who did it."""
+"""What happened to an alert, each line a sentence that begins with who did it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ DID = {
 
 
 @dataclass(frozen=True, slots=True)
-class LogLine:
+class EventLine:
     """Who did what, and when."""
 
     at: datetime
@@ -47,10 +47,10 @@ class LogLine:
     did: str
 
 
-def log_of(events: Iterable[AlertEvent]) -> list[LogLine]:
+def lines_of_events(events: Iterable[AlertEvent]) -> list[EventLine]:
     """A line for each, in the order given."""
     return [
-        LogLine(one.at, one.actor.get_username() if one.actor else SYSTEM, _did(one))
+        EventLine(one.at, one.actor.get_username() if one.actor else SYSTEM, _did(one))
         for one in events
     ]
 
