@@ -1,7 +1,6 @@
 """The interval of a share between nothing and all as a small bar. Pure."""
 
 from webapp.charts import svg
-from webapp.stats.proportion import Proportion
 
 WIDTH, HEIGHT = 220.0, 16.0
 EDGE = 5.0
@@ -9,23 +8,25 @@ FEW = 5
 """Of fewer the interval is hatched, and no dot claims a share."""
 
 
-def draw(share: Proportion) -> str:
-    """The SVG of the 95 % interval on a scale from 0 to 100 %, and a dot at what was counted."""
+def draw(share: float, low: float, high: float, *, total: int) -> str:
+    """The SVG of the 95 % interval ``low`` to ``high`` on a scale from nothing to all (0 to 1), and
+    a dot at the ``share`` that was counted of ``total``.
+    """
     unit = WIDTH - 2 * EDGE
-    low, at, high = (EDGE + unit * part for part in (share.low, share.share, share.high))
+    start, at, end = (EDGE + unit * part for part in (low, share, high))
     middle = HEIGHT / 2
-    said = f"{100 * share.low:.0f} to {100 * share.high:.0f} %"
+    described = f"{100 * low:.0f} to {100 * high:.0f} %"
     scale = f"M{EDGE:.0f} {middle:.0f}H{WIDTH - EDGE:.0f}" + "".join(
         f"M{EDGE + unit * part:.1f} {middle - 4:.0f}v8" for part in (0.0, 0.5, 1.0)
     )
-    is_few = share.total < FEW
-    bar = {"x": low, "y": middle - 3, "width": max(high - low, 1.5), "height": 6.0, "rx": 2.0}
+    is_few = total < FEW
+    bar = {"x": start, "y": middle - 3, "width": max(end - start, 1.5), "height": 6.0, "rx": 2.0}
     return svg.document(
         svg.element("path", d=scale, class_="grid"),
         svg.element("rect", **bar, class_="skipped" if is_few else "bn"),
         *([] if is_few else [svg.element("circle", cx=at, cy=middle, r=4.0, class_="at")]),
         width=WIDTH,
         height=HEIGHT,
-        described=said,
+        described=described,
         class_="share",
     )

@@ -16,6 +16,7 @@ from webapp.charts import counts, share_bar
 from webapp.pages.lab.disagreements import WAITING_SHOWN, waiting
 from webapp.pages.parts.days import days_before, days_of
 from webapp.results.models import Tree
+from webapp.stats.proportion import Proportion
 
 TIMES = "Alerts by the time until somebody acted on them"
 
@@ -37,8 +38,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "open": waits,
         "waits": sum(count for _, count in waits),
         "kinds": [
-            (one, share_bar.draw(one.real) if one.real else "")
-            for one in judged_by_kind(start, tree=tree)
+            (one, _bar(one.real) if one.real else "") for one in judged_by_kind(start, tree=tree)
         ],
         "times": counts.draw(triage.times, described=TIMES) if triage.acted_on else "",
         "mails": mail_quality(start, now),
@@ -47,3 +47,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "more_waiting": len(found) > WAITING_SHOWN,
     }
     return render(request, "pages/quality.html", context)
+
+
+def _bar(real: Proportion) -> str:
+    return share_bar.draw(real.share, real.low, real.high, total=real.total)
