@@ -30,3 +30,10 @@ def test_the_words_at_the_end_stand_clear_of_the_line(steps: list[tuple[int, flo
     near = [y for x, y in line if x >= line[-1][0] - LABEL]
     assert baseline < min(near) or baseline - 11 > max(near)  # letters are 11 px high
     assert TOP <= baseline <= BASE
+
+
+def test_the_forecast_is_a_band_from_the_newest_boot_to_its_ends() -> None:
+    drawn = draw([(0, 6.0), (12, 2.0)], left=(4.0, 7.0))
+    assert 'class="next"' in drawn
+    assert ">19<" in drawn  # the boot at which nine in ten such searches have ended
+    assert 'class="next"' not in draw([(0, 6.0), (12, 2.0)])

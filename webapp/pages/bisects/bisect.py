@@ -16,7 +16,7 @@ from webapp.bisects.services import BisectError, act_on_bisect, paste_boots
 from webapp.charts.bisect import draw
 from webapp.pages.bisects.headline import headline_of
 from webapp.pages.bisects.report import as_markdown
-from webapp.pages.bisects.story import picture_of_missing_bits, story_of
+from webapp.pages.bisects.story import picture_of_missing_bits, story_of, to_come
 from webapp.pages.parts.numbers import NUMBER_MAX, read_number
 from webapp.results.models import Revision
 
@@ -156,6 +156,7 @@ def _context(view: BisectView) -> dict[str, object]:
         ],
         "story": story_of(view),
         "bits": picture_of_missing_bits(view),
+        "to_come": to_come(view),
         "ministat": view.ministat(),
         "outside_url": _outside_url(view),
     }

@@ -147,6 +147,16 @@ def _entropy(row: BisectDecision) -> float:
 
 
 def picture_of_missing_bits(view: BisectView) -> str:
-    """The curve of `bits_left`; empty before there are two."""
+    """The curve of `bits_left`, and where the forecast sees its end; empty before there are two."""
     steps = bits_left(view)
-    return missing_bits.draw(steps) if len(steps) > 1 else ""
+    return missing_bits.draw(steps, to_come(view)) if len(steps) > 1 else ""
+
+
+def to_come(view: BisectView) -> tuple[float, float] | None:
+    """Within how many more boots half of such searches end, and nine in ten; None: it ended, or
+    the newest decision tells none.
+    """
+    left = view.figures.get("left")
+    if view.bisect.has_ended or not left:
+        return None
+    return float(left["boots_median"]), float(left["boots_p90"])
