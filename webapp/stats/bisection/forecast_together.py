@@ -13,15 +13,7 @@ import numpy as np
 
 from webapp.stats.bisection.believed import Believed, Floats, Truth
 from webapp.stats.bisection.culprits import Culprits, chance_of_several
-from webapp.stats.bisection.forecast import (
-    FASTER_AFTER,
-    REMEMBERED,
-    SEED,
-    TRIALS,
-    Forecast,
-    Trial,
-    forecast_from,
-)
+from webapp.stats.bisection.forecast import REMEMBERED, SEED, TRIALS, Forecast, Trial, forecast_from
 from webapp.stats.bisection.joint import View, views
 from webapp.stats.bisection.playing import SimulatedLab
 from webapp.stats.bisection.playing_together import play_together
@@ -90,8 +82,7 @@ def _play(
     rng: np.random.Generator,
 ) -> Trial:
     before = sum(one.evidence.effort for one in subjects)
-    labs = _labs(subjects, series, truths, rng)
-    played = play_together(subjects, labs, faster_after=FASTER_AFTER)
+    played = play_together(subjects, _labs(subjects, series, truths, rng))
     culprits = max(len(steps) for _, _, steps in truths)
     return Trial(played.outcome.kind, played.effort - before, played.hours, culprits)
 

@@ -9,8 +9,6 @@ from webapp.stats.bisection.playing import SimulatedLab, build_key, hours_of
 from webapp.stats.bisection.subjects import Subject
 from webapp.stats.bisection.together import Asked, decide_together
 
-ABANDONED = Outcome(Kind.INCONCLUSIVE, (), 0.0, "It waits for a machine that is gone.")
-
 
 @dataclass(frozen=True, slots=True)
 class Played:
@@ -39,17 +37,11 @@ class _Running:
 
 
 def play_together(
-    subjects: Sequence[Subject],
-    labs: Sequence[SimulatedLab],
-    gone: dict[str, float] | None = None,
-    *,
-    faster_after: int = 0,
+    subjects: Sequence[Subject], labs: Sequence[SimulatedLab], gone: dict[str, float] | None = None
 ) -> Played:
     """Measure in ``labs``, one for each subject, what is decided; machines work side by side.
 
     A machine of ``gone`` is not there from so many hours on: its boot under way is lost.
-    ``faster_after``: as of `playing.play`; a machine makes what it is asked for in turn, and boots
-    that end together are decided upon together.
     """
     subjects, gone = list(subjects), gone or {}
     running: list[_Running] = []
@@ -57,48 +49,26 @@ def play_together(
     while True:
         present = {one.machine for one in subjects if clock < gone.get(one.machine, float("inf"))}
         running = [one for one in running if subjects[one.asked.subject].machine in present]
-        free = _free(subjects, running, present, faster_after)
-        waits = not any(free.values()) or any(one.ends <= clock for one in running)
-        if not (faster_after and waits):
-            found = decide_together(subjects, [one.asked for one in running], free)
-            if found.decision.outcome is not None:
-                return _played(subjects, found.decision.outcome, clock)
-            here = [one for one in found.actions if subjects[one.subject].machine in present]
-            running += _queued(subjects, here, clock)
+        busy = [subjects[one.asked.subject].machine for one in running]
+        free = {machine: int(machine not in busy) for machine in sorted(present)}
+        found = decide_together(subjects, [one.asked for one in running], free)
+        if found.decision.outcome is not None:
+            evidence = tuple(one.evidence for one in subjects)
+            return Played(evidence, found.decision.outcome, clock, sum(e.hours for e in evidence))
+        here = [one for one in found.actions if subjects[one.subject].machine in present]
+        for asked in here:
+            hours = _hours(subjects, asked)
+            running.append(_Running(clock + hours, hours, asked))
         if not running:
-            return _played(subjects, ABANDONED, clock)
+            evidence = tuple(one.evidence for one in subjects)
+            waits = Outcome(Kind.INCONCLUSIVE, (), 0.0, "It waits for a machine that is gone.")
+            return Played(evidence, waits, clock, sum(e.hours for e in evidence))
         first = min(running, key=lambda one: (one.ends, one.asked.subject))
         running.remove(first)
         clock = first.ends
         at = first.asked.subject
         if clock < gone.get(subjects[at].machine, float("inf")):
             subjects[at] = _measured(subjects, labs, first)
-
-
-def _played(subjects: Sequence[Subject], outcome: Outcome, clock: float) -> Played:
-    evidence = tuple(one.evidence for one in subjects)
-    return Played(evidence, outcome, clock, sum(one.hours for one in evidence))
-
-
-def _free(
-    subjects: Sequence[Subject], running: Sequence[_Running], present: set[str], faster_after: int
-) -> dict[str, int]:
-    """How many boots each machine may be asked for."""
-    busy = {subjects[one.asked.subject].machine for one in running}
-    effort = sum(one.evidence.effort for one in subjects)
-    at_once = 1 + (effort // faster_after if faster_after else 0)
-    return {machine: at_once * (machine not in busy) for machine in sorted(present)}
-
-
-def _queued(subjects: Sequence[Subject], asked: Sequence[Asked], clock: float) -> list[_Running]:
-    """One boot behind the other on each machine."""
-    ends: dict[str, float] = {}
-    queued = []
-    for one in asked:
-        machine, hours = subjects[one.subject].machine, _hours(subjects, one)
-        ends[machine] = ends.get(machine, clock) + hours
-        queued.append(_Running(ends[machine], hours, one))
-    return queued
 
 
 def _hours(subjects: Sequence[Subject], asked: Asked) -> float:
