@@ -7,7 +7,7 @@ from typing import Any
 from webapp.bisects.draft import Draft
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot
 from webapp.bisects.question import Circumstances, evidence_of, plan_of, subjects_of
-from webapp.bisects.sentences import boots_text, chance_text, hours_text
+from webapp.bisects.sentences import TOLD_APART_FROM, boots_text, chance_text, hours_text
 from webapp.stats import bisection
 
 TRIALS_BEFORE, TRIALS_WHILE = 40, 12
@@ -52,7 +52,9 @@ def forecast_of(draft: Draft) -> Before:
     if bisect.is_of_several:
         at_hand = Circumstances(bisect.created_at)
         subjects = subjects_of(bisect, draft.names, draft.boots, (), at_hand)
-        found = bisection.forecast_together(subjects, trials=TRIALS_BEFORE)
+        found = bisection.forecast_together(
+            subjects, trials=TRIALS_BEFORE, told_from=TOLD_APART_FROM
+        )
     else:
         found = bisection.forecast(plan, known, trials=TRIALS_BEFORE)
     return Before(
@@ -71,7 +73,12 @@ def forecast_left(
     hands: int,
 ) -> dict[str, Any]:
     """What is left at a decision that rests on ``known``, with so many agents, as plain data."""
-    found = bisection.forecast(plan_of(bisect, names), evidence_of(*known), trials=TRIALS_WHILE)
+    found = bisection.forecast(
+        plan_of(bisect, names),
+        evidence_of(*known),
+        trials=TRIALS_WHILE,
+        told_from=TOLD_APART_FROM,
+    )
     return _document(found) | {"hands": max(hands, 1)}
 
 
@@ -81,7 +88,8 @@ def forecast_left_of_all(
     known: tuple[Iterable[BisectBoot], Iterable[BisectAct], Circumstances],
 ) -> dict[str, Any]:
     """The same for several machines or modes; its hours are those from now to the end."""
-    found = bisection.forecast_together(subjects_of(bisect, names, *known), trials=TRIALS_WHILE)
+    subjects = subjects_of(bisect, names, *known)
+    found = bisection.forecast_together(subjects, trials=TRIALS_WHILE, told_from=TOLD_APART_FROM)
     return _document(found) | {"hands": 1}
 
 

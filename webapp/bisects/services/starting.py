@@ -20,6 +20,8 @@ def start_bisect(*, draft: Draft, created_by: User | None) -> Bisect:
     ``created_by`` None is Driftline itself, which starts one for an alert and series at most.
     Raises BisectError.
     """
+    # It takes seconds: nobody who writes waits for it.
+    draft.bisect.forecast = dict(forecast_of(draft).document)
     try:
         with transaction.atomic():
             return _start(draft, created_by)
@@ -35,7 +37,6 @@ def _start(draft: Draft, created_by: User | None) -> Bisect:
     if created_by is not None and (running := _same(bisect)):
         raise BisectError(f"Bisect {running.pk} searches the same; look there.")
     bisect.created_by = created_by
-    bisect.forecast = dict(forecast_of(draft).document)
     bisect.hold = _hold_of(bisect)
     further = [scope for scope in bisect.scopes if isinstance(scope, BisectSubject)]
     bisect.save()

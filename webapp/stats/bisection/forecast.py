@@ -93,9 +93,16 @@ Play = Callable[[np.random.Generator], Trial]
 
 
 @lru_cache(maxsize=REMEMBERED)
-def forecast(plan: Plan, evidence: Evidence, *, trials: int = TRIALS, seed: int = SEED) -> Forecast:
+def forecast(
+    plan: Plan,
+    evidence: Evidence,
+    *,
+    trials: int = TRIALS,
+    seed: int = SEED,
+    told_from: float = TOLD_FROM,
+) -> Forecast:
     """Play the rest of the bisect up to ``trials`` times, fewer when it is long, and as often with
-    several culprits.
+    several culprits, where these have the chance ``told_from``.
     """
     now = posterior(plan, evidence)
     seen = Believed.of(plan, evidence)
@@ -119,6 +126,7 @@ def forecast(plan: Plan, evidence: Evidence, *, trials: int = TRIALS, seed: int 
         chance,
         trials=trials,
         seed=seed,
+        told_from=told_from,
     )
 
 
@@ -131,14 +139,20 @@ def _play(seen: Believed, truth: Truth, rng: np.random.Generator) -> Trial:
 
 
 def forecast_from(
-    one: Play, several: Play | None, several_chance: float, *, trials: int, seed: int
+    one: Play,
+    several: Play | None,
+    several_chance: float,
+    *,
+    trials: int,
+    seed: int,
+    told_from: float = TOLD_FROM,
 ) -> Forecast:
     """The forecast of trials with one culprit or none and of some with several, each weighed with
     its chance.
     """
     usual = _played(one, [seed], trials, LEAST_TRIALS, ENOUGH_BOOTS)
     rare: list[Trial] = []
-    if several is not None and several_chance >= TOLD_FROM:
+    if several is not None and several_chance >= told_from:
         rare = _played(several, [seed, 1], trials, LEAST_SEVERAL, ENOUGH_SEVERAL)
     share = several_chance if rare else 0.0
     weights = np.append(

@@ -13,7 +13,15 @@ import numpy as np
 
 from webapp.stats.bisection.believed import Believed, Floats, Truth
 from webapp.stats.bisection.culprits import Culprits, chance_of_several
-from webapp.stats.bisection.forecast import REMEMBERED, SEED, TRIALS, Forecast, Trial, forecast_from
+from webapp.stats.bisection.forecast import (
+    REMEMBERED,
+    SEED,
+    TOLD_FROM,
+    TRIALS,
+    Forecast,
+    Trial,
+    forecast_from,
+)
 from webapp.stats.bisection.joint import View, views
 from webapp.stats.bisection.playing import SimulatedLab
 from webapp.stats.bisection.playing_together import play_together
@@ -22,15 +30,21 @@ from webapp.stats.bisection.tally import tally
 
 
 def forecast_together(
-    subjects: Sequence[Subject], *, trials: int = TRIALS, seed: int = SEED
+    subjects: Sequence[Subject],
+    *,
+    trials: int = TRIALS,
+    seed: int = SEED,
+    told_from: float = TOLD_FROM,
 ) -> Forecast:
-    """Play the rest of the bisect up to ``trials`` times, fewer when it is long."""
+    """Play the rest of the bisect up to ``trials`` times, fewer when it is long, and as often with
+    several culprits, where these have the chance ``told_from``.
+    """
     check_subjects(subjects)
-    return _forecast(tuple(subjects), trials, seed)
+    return _forecast(tuple(subjects), trials, seed, told_from)
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _forecast(subjects: tuple[Subject, ...], trials: int, seed: int) -> Forecast:
+def _forecast(subjects: tuple[Subject, ...], trials: int, seed: int, told_from: float) -> Forecast:
     known = views(subjects, [tally(one.plan, one.evidence) for one in subjects])
     series = [Believed.of(one.plan, one.evidence) for one in subjects]
     now, moved = known[0].posterior, [one.moved for one in known]
@@ -41,6 +55,7 @@ def _forecast(subjects: tuple[Subject, ...], trials: int, seed: int) -> Forecast
         chance_of_several(now, series[0].data.prior),
         trials=trials,
         seed=seed,
+        told_from=told_from,
     )
 
 
