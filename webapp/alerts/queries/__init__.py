@@ -32,7 +32,7 @@ from webapp.alerts.queries.findings import (
 )
 from webapp.alerts.queries.holds import holds_in
 from webapp.alerts.queries.inbox import Asked, Listed, choices, counts, listed, one_listed
-from webapp.alerts.queries.judged import Judged, judged_by_kind
+from webapp.alerts.queries.judged import judged_by_kind
 from webapp.alerts.queries.lab_hints import lab_hint
 from webapp.alerts.queries.left_out import left_out_beside, left_out_of
 from webapp.alerts.queries.losses import (
@@ -54,7 +54,7 @@ from webapp.alerts.queries.members import Members
 from webapp.alerts.queries.min_effects import DEFAULT, EffectInForce, MinEffects
 from webapp.alerts.queries.neighbours import Unmoved, beside
 from webapp.alerts.queries.noisy import noisiest
-from webapp.alerts.queries.quality import Triage, mail_quality, open_by_age, triage_quality
+from webapp.alerts.queries.quality import mail_quality, open_by_age, triage_quality
 from webapp.alerts.queries.rows import commits_between
 from webapp.alerts.queries.scopes import Scope, ScopeError
 from webapp.alerts.queries.sharper import SharperInterval, sharper_interval
@@ -78,7 +78,6 @@ __all__ = [
     "FindingAt",
     "FindingOnMachine",
     "Gated",
-    "Judged",
     "LargestFinding",
     "Listed",
     "MachineFound",
@@ -93,7 +92,6 @@ __all__ = [
     "Surroundings",
     "Suspecting",
     "Suspicion",
-    "Triage",
     "Unmoved",
     "VerdictAt",
     "agreeing_of",
