@@ -99,10 +99,10 @@ def forecast(
     *,
     trials: int = TRIALS,
     seed: int = SEED,
-    told_from: float = TOLD_FROM,
+    simulated_from: float = TOLD_FROM,
 ) -> Forecast:
     """Play the rest of the bisect up to ``trials`` times, fewer when it is long, and as often with
-    several culprits, where these have the chance ``told_from``.
+    several culprits, where these have the chance ``simulated_from``.
     """
     now = posterior(plan, evidence)
     seen = Believed.of(plan, evidence)
@@ -126,7 +126,7 @@ def forecast(
         chance,
         trials=trials,
         seed=seed,
-        told_from=told_from,
+        simulated_from=simulated_from,
     )
 
 
@@ -145,14 +145,14 @@ def forecast_from(
     *,
     trials: int,
     seed: int,
-    told_from: float = TOLD_FROM,
+    simulated_from: float = TOLD_FROM,
 ) -> Forecast:
     """The forecast of trials with one culprit or none and of some with several, each weighed with
     its chance.
     """
     usual = _played(one, [seed], trials, LEAST_TRIALS, ENOUGH_BOOTS)
     rare: list[Trial] = []
-    if several is not None and several_chance >= told_from:
+    if several is not None and several_chance >= simulated_from:
         rare = _played(several, [seed, 1], trials, LEAST_SEVERAL, ENOUGH_SEVERAL)
     share = several_chance if rare else 0.0
     weights = np.append(

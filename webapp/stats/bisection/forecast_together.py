@@ -34,17 +34,19 @@ def forecast_together(
     *,
     trials: int = TRIALS,
     seed: int = SEED,
-    told_from: float = TOLD_FROM,
+    simulated_from: float = TOLD_FROM,
 ) -> Forecast:
     """Play the rest of the bisect up to ``trials`` times, fewer when it is long, and as often with
-    several culprits, where these have the chance ``told_from``.
+    several culprits, where these have the chance ``simulated_from``.
     """
     check_subjects(subjects)
-    return _forecast(tuple(subjects), trials, seed, told_from)
+    return _forecast(tuple(subjects), trials, seed, simulated_from)
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _forecast(subjects: tuple[Subject, ...], trials: int, seed: int, told_from: float) -> Forecast:
+def _forecast(
+    subjects: tuple[Subject, ...], trials: int, seed: int, simulated_from: float
+) -> Forecast:
     known = views(subjects, [tally(one.plan, one.evidence) for one in subjects])
     series = [Believed.of(one.plan, one.evidence) for one in subjects]
     now, moved = known[0].posterior, [one.moved for one in known]
@@ -55,7 +57,7 @@ def _forecast(subjects: tuple[Subject, ...], trials: int, seed: int, told_from: 
         chance_of_several(now, series[0].data.prior),
         trials=trials,
         seed=seed,
-        told_from=told_from,
+        simulated_from=simulated_from,
     )
 
 
