@@ -163,6 +163,19 @@ def test_a_slow_loss_that_fills_the_end_of_a_young_series_is_told():
     assert slow.low_pct < -10 < slow.high_pct
 
 
+def test_a_slow_loss_with_a_step_inside_ends_at_the_level_as_it_is():
+    shift = log1p(-0.10) * np.arange(200) / 200
+    shift[120:] += log1p(0.08)
+
+    points = series(shift, seed=7)
+
+    [slow] = find(points).slow
+
+    newest = np.mean([np.mean(point.samples) for point in points[-10:]])
+    assert slow.level == pytest.approx(newest, rel=0.01)
+    assert slow.level / slow.before == pytest.approx(0.9, abs=0.01)
+
+
 def test_a_step_is_no_slow_loss():
     findings = find(series(placed(200, (90, 200, -5.0)), seed=8))
 

@@ -22,11 +22,11 @@ LEAST_REACH = 5.0
 REACH = 25.0
 
 COMPARED: Mapping[str, str] = {
-    Finding.Kind.SLOW: "End of the window against its beginning",
+    Finding.Kind.SLOW: "End of the window against its beginning, steps taken out",
     Finding.Kind.EXCURSION: "One revision against the level around it",
 }
 BEFORE: Mapping[str, str] = {
-    Finding.Kind.SLOW: "At its beginning",
+    Finding.Kind.SLOW: "Without it",
     Finding.Kind.EXCURSION: "Level around it",
 }
 SINCE: Mapping[str, str] = {

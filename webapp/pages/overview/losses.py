@@ -168,6 +168,7 @@ class _Loss:
                 since=one.level,
                 verdict="worse",
                 levels=self._levels,
+                is_slow=one.kind == Alert.Kind.SLOW,
             ),
             described=f"{one.mode}: {self._moved} at {one.last}",
         )

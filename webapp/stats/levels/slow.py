@@ -32,7 +32,8 @@ hundred is shorter than a stretch may be: a loss after a calm half was told of h
 class Slow:
     """From revision `first` to `last` the level moved by `log` in all (`low` to `high`, 95 %).
 
-    `base` is the log level at the beginning.
+    `base` is the log level at the beginning. Where steps lie within, it is what the level would be
+    at the end without the slow move: the end is as measured, and between both is the move alone.
     """
 
     first: int
@@ -88,5 +89,5 @@ def _trend(locations: Floats, found: Levels, first: int) -> Slow | None:
     if score < LIMIT:
         return None
     margin = sqrt(scale.as_student(TWO_SIDED_95, own) * variance)
-    base = float(fitted[0] + size * columns[1][0])
+    base = float(fitted[0] + size * columns[1][0] + fitted[2:].sum())
     return Slow(int(kept[0]), int(kept[-1]), size, size - margin, size + margin, score, base)
