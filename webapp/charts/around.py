@@ -134,14 +134,19 @@ def _riser(around: Around, at: float, y: Scale, right: float) -> list[str]:
 
 def _gap(around: Around, x: Scale, y: Scale) -> list[str]:
     """What a slow change took or brought: between the old level, in dashes, and the line down or
-    up to the new one.
+    up to the new one, of which the chart may show the end alone.
     """
     start, end = x(max(around.after, 0)), x(around.last)
     old, new = y.clamped(around.before), y.clamped(around.since)
+    on_line = old
+    if around.levels:
+        newest = around.levels[-1]
+        start = max(start, x(newest.first))
+        on_line = y.clamped(newest.start)
     return [
         svg.element(
             "path",
-            d=f"M{start:.1f} {old:.1f}H{end:.1f}V{new:.1f}z",
+            d=f"M{start:.1f} {old:.1f}H{end:.1f}V{new:.1f}L{start:.1f} {on_line:.1f}z",
             class_={"worse": "bw", "better": "bb"}.get(around.verdict, "bn"),
             fill_opacity=".14",
         ),
