@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webapp.alerts.models import Alert
+from webapp.alerts.queries.members import SUBJECTS, WRITTEN
 from webapp.alerts.queries.rows import rows_of
 
-STATEMENT = """
+STATEMENT = f"""
 WITH machine AS MATERIALIZED (
     SELECT DISTINCT series.hardware_id AS id
       FROM alerts_alertfinding AS membership
@@ -47,19 +48,11 @@ SELECT (SELECT min(id) FROM alerts_alert WHERE id > %(alert)s AND state = ANY(%(
                   AND point.revision_id IN (finding.previous_id, finding.revision_id,
                                             finding.after_id, finding.last_id)
                 WHERE membership.alert_id = %(alert)s AND point.left_out IS NOT NULL),
-       (SELECT md5(string_agg(concat_ws(' ', finding.id, finding.xmin, series.xmin, mode.xmin,
-                                        metric.xmin, tree.xmin, hardware.xmin, lab.xmin,
-                                        analysis.xmin), ',' ORDER BY finding.id))
-          FROM analysis_finding AS finding
-          JOIN results_series AS series ON series.id = finding.series_id
-          JOIN results_mode AS mode ON mode.id = series.mode_id
-          JOIN results_metric AS metric ON metric.id = series.metric_id
-          JOIN results_tree AS tree ON tree.id = series.tree_id
-          JOIN results_hardware AS hardware ON hardware.id = series.hardware_id
-          JOIN labs_lab AS lab ON lab.id = hardware.lab_id
+       (SELECT md5(string_agg(concat_ws(' ', {WRITTEN}, analysis.xmin), ',' ORDER BY finding.id))
+          FROM analysis_finding AS finding {SUBJECTS}
           LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
          WHERE finding.id = ANY(%(drawn)s))
-"""
+"""  # noqa: S608 (names of our own tables and columns; values are parameters)
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,20 +99,26 @@ SELECT wanted.alert, members.worse, members.better, {BUILD} AS build, {SELECTED}
  ORDER BY wanted.alert, members.rank
 """  # noqa: S608 (names of our own tables and columns; no value of a request is in this text)
 
-STAMP = """
-    (SELECT md5(string_agg(concat_ws(' ', finding.id, finding.xmin, series.xmin, series.version,
-                                     mode.xmin, metric.xmin, tree.xmin, hardware.xmin, lab.xmin),
-                           ',' ORDER BY finding.id))
-       FROM alerts_alertfinding AS membership
-       JOIN analysis_finding AS finding ON finding.id = membership.finding_id
+WRITTEN = """finding.id, finding.xmin, series.xmin, mode.xmin, metric.xmin, tree.xmin,
+             hardware.xmin, lab.xmin"""
+"""The transactions that last wrote a finding and what its series is of; more may follow."""
+
+SUBJECTS = """
        JOIN results_series AS series ON series.id = finding.series_id
        JOIN results_mode AS mode ON mode.id = series.mode_id
        JOIN results_metric AS metric ON metric.id = series.metric_id
        JOIN results_tree AS tree ON tree.id = series.tree_id
        JOIN results_hardware AS hardware ON hardware.id = series.hardware_id
        JOIN labs_lab AS lab ON lab.id = hardware.lab_id
-      WHERE membership.alert_id = alert.id)
 """
+"""What the series of a finding is of."""
+
+STAMP = f"""
+    (SELECT md5(string_agg(concat_ws(' ', {WRITTEN}, series.version), ',' ORDER BY finding.id))
+       FROM alerts_alertfinding AS membership
+       JOIN analysis_finding AS finding ON finding.id = membership.finding_id {SUBJECTS}
+      WHERE membership.alert_id = alert.id)
+"""  # noqa: S608 (names of our own tables and columns; no value of a request is in this text)
 """Another one whenever a row was written that `members_of` gives of one alert: ``xmin`` is the
 transaction that did. Of runs, and of the names of revisions, the version of a series tells.
 """
