@@ -196,6 +196,16 @@ def test_a_tile_shows_the_newest_value_the_levels_and_the_last_change(client: Cl
     assert 'class="riser worse"' in page
 
 
+def test_a_slow_loss_is_drawn_as_a_gap_and_not_as_a_step(client: Client) -> None:
+    alert = loss(-12.0)
+    stepped = client.get("/").content.decode()
+    assert 'class="tri worse"' in stepped
+    Alert.objects.filter(pk=alert.pk).update(kind="slow", hardware=Hardware.objects.get())
+    page = client.get("/").content.decode()
+    assert 'fill-opacity=".14"' in page
+    assert 'class="tri worse"' not in page
+
+
 def test_a_slope_that_began_before_the_tile_enters_it_at_its_height_there(client: Client) -> None:
     means = [2000.0 - 10.0 * index for index in range(100)]
     series, along = measured(means)
