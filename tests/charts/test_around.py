@@ -107,3 +107,6 @@ def test_an_interval_that_leaves_the_scale_ends_in_an_arrow() -> None:
     assert inside.count("<path") == 2
     assert outside.count("<path") == 3
     assert 'aria-label="[−3.0, −1.0] %"' in inside
+    beyond = interval_bar.draw(-30, -20, reach=10, verdict="worse", width=100)
+    assert beyond.count("<path") == 3
+    assert 'x="3.0" y="4.5" width="47.0"' in beyond

@@ -86,3 +86,23 @@ def loss() -> list[Revision]:
     noise = make.noise(run_pct=0.8)
     make.analysis(series, count=6, segments=levels, noise=noise, why_not="Nothing newer.")
     return revisions
+
+
+@pytest.fixture
+def pair() -> tuple[Revision, Revision]:
+    """The published case: forwarding and ipfw gain, pf loses."""
+    before, after = make.revision("r303642"), make.revision("r303643", subject="Implement backoff")
+    for mode, percent in (("forwarding", 82.5), ("ipfw", 19.7), ("pf", -11.4)):
+        series = make.series(in_mode=mode)
+        make.point(series, before)
+        make.point(series, after, changed(percent))
+        for revision in (before, after):
+            make.run(revision, in_mode=mode)
+        make.comparison(series, before, after, percent=percent)
+        make.known_builds(series)
+    return before, after
+
+
+def changed(percent: float) -> list[float]:
+    """Five samples that much off `make.FIVE_SAMPLES`, and as scattered."""
+    return [value * (1 + percent / 100) for value in make.FIVE_SAMPLES]

@@ -21,7 +21,7 @@ from webapp.analysis.queries import (
     rows_of_commit,
 )
 from webapp.pages.commits.charts import drawn
-from webapp.pages.commits.headline import headline, proven
+from webapp.pages.commits.headline import answer, headline, proven
 from webapp.pages.commits.table import Surroundings, Table, tables
 from webapp.pages.parts.kept import Kept, fingerprint
 from webapp.pages.parts.variants import variants_of_commit
@@ -105,7 +105,9 @@ def _body(commit: Revision, part: str, *, ask_from: str) -> Body:
     shown = {
         "tables": _tables(measured, begun, Surroundings(commit, ask_from, previous)),
         "headline": headline(detected, told),
-        "proven": [] if detected.let_through else proven(of_cells, told),
+        "answer": answer(
+            detected.let_through, [] if detected.let_through else proven(of_cells, told)
+        ),
         "detected": detected,
         "findings": findings,
         "is_findings_open": part == "findings",

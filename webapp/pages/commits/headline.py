@@ -1,18 +1,25 @@
 """What a commit did, in a word, and who says so: the detector, or the cells alone."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
-from webapp.alerts.queries import Detected, FindingAt
+from webapp.alerts.queries import Detected, FindingAt, Gated
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import CommitPoint, PointVerdict
-from webapp.charts.text import MARKS
+from webapp.charts.cost_text import cost_sentence
+from webapp.charts.text import MARKS, finding_sentence
+from webapp.pages.parts.marks import css_class
+from webapp.results.models import Hardware
 from webapp.results.queries import NamedSeries
 from webapp.stats.compare import Headline as Together
 from webapp.stats.compare import Verdict, headline_of
 
 CSS = {"regression": "worse", "improvement": "better", "mixed": "mixed"}
+SAID = 3
+"""Series that the answer names; the others are counted."""
+
 ORDER = (Verdict.WORSE, Verdict.BETTER, Verdict.EQUIVALENT, Verdict.CANNOT_TELL)
 
 
@@ -31,6 +38,31 @@ class Headline:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """What a series did (``sentence``), with the CSS class of its verdict: none without one."""
+
+    series: NamedSeries
+    sentence: str
+    css: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What the answer says of one machine."""
+
+    hardware: Hardware
+    said: Sequence[Said]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The series that the answer names, machine by machine, and how many ``more`` there are."""
+
+    places: Sequence[Place]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
 class Proven:
     """A series in which a commit is proven to differ from the revision tested before it."""
 
@@ -40,6 +72,46 @@ class Proven:
     def rank(self) -> tuple[int, float]:
         """For the order of a list: the worse first, and the largest of each."""
         return ORDER.index(self.judged.verdict), -abs(self.judged.percent or 0.0)
+
+
+def answer(found: Sequence[Gated], cells: Sequence[Proven]) -> Answer:
+    """What the findings ``found`` and the proven ``cells`` show, the first of each.
+
+    One alone has its interval; those of several stand in the table below.
+    """
+    is_alone = len(found) + len(cells) == 1
+    said = [_of_finding(one, has_interval=is_alone) for one in found[:SAID]]
+    said += [_of_cell(one, has_interval=is_alone) for one in cells[:SAID]]
+    places = [
+        Place(hardware, list(its))
+        for hardware, its in groupby(said, key=lambda one: one.series.hardware)
+    ]
+    return Answer(places, len(found) + len(cells) - len(said))
+
+
+def _of_finding(one: Gated, *, has_interval: bool) -> Said:
+    row = one.finding
+    series = row.series
+    low, high = (row.low_pct, row.high_pct) if has_interval else (None, None)
+    css = "" if one.suspicion.is_one_build else css_class(row.verdict)
+    if series.is_cost and row.change_pct is not None:
+        told = cost_sentence(row.level_before, row.level, low, high, series.better)
+        return Said(series, told, css)
+    return Said(series, _sentence(series, row.change_pct, low, high), css)
+
+
+def _of_cell(one: Proven, *, has_interval: bool) -> Said:
+    low, high = (one.judged.low, one.judged.high) if has_interval else (None, None)
+    told = _sentence(one.series, one.judged.percent, low, high)
+    return Said(one.series, told, css_class(one.judged.verdict))
+
+
+def _sentence(
+    series: NamedSeries, percent: float | None, low: float | None, high: float | None
+) -> str:
+    return finding_sentence(
+        percent=percent, low=low, high=high, better=series.better, unit=series.metric.unit
+    )
 
 
 def headline(detected: Detected, judged: Mapping[int, PointVerdict]) -> Headline:

@@ -3,7 +3,7 @@
 Written by functions, not by a template: a commit of twenty machines has hundreds of cells.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -20,7 +20,7 @@ from webapp.analysis.queries import (
     Previous,
     TableLinks,
 )
-from webapp.charts import text
+from webapp.charts import interval_bar, text
 from webapp.charts.heatmap import cell_class
 from webapp.pages.parts.links import job_new_link
 from webapp.results.models import Hardware, Metric, Mode, Revision
@@ -28,6 +28,12 @@ from webapp.stats.compare import MORE_BUILDS
 
 COLUMNS_MOST = 8
 """Modes beside each other; more of them are rows, where there are more modes than machines."""
+
+REACHES = (5.0, 10.0, 25.0)
+"""Percent that bars may reach on either side: the least that holds all that is proven."""
+
+BAR_WIDTH = 150.0
+"""Pixels of a bar."""
 
 
 Place = tuple[str, str]
@@ -60,13 +66,27 @@ class Cell(NamedTuple):
             return cell_class(proven.verdict, proven.change_pct)
         return cell_class(self.judged.label, self.judged.percent)
 
+    @property
+    def told(self) -> FindingAt | None:
+        """The finding, where the cell shows its size and not that of its two points."""
+        disagree = self.judged is not None and self.judged.runs_disagree
+        return None if disagree else self.proven
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """Of the interval that the cell shows, in percent."""
+        if self.told is not None:
+            return self.told.low_pct, self.told.high_pct
+        return (None, None) if self.judged is None else (self.judged.low, self.judged.high)
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The cells of one metric, as HTML."""
+    """The cells of one metric, as HTML; their bars reach ± ``reach`` percent; 0: there are none."""
 
     metric: Metric
     better: str
+    reach: float
     html: SafeString
 
 
@@ -88,6 +108,7 @@ class Sheet:
     metric: Metric
     links: TableLinks
     around: Surroundings
+    reach: float
 
 
 def tables(
@@ -122,7 +143,8 @@ def _table(metric: Metric, cells: Mapping[Place, Cell], around: Surroundings) ->
             (_machine(machines[one]), [cells.get((mode, one)) for mode in across]) for one in down
         ]
         corner = "Hardware"
-    sheet = Sheet(metric, TableLinks(around.commit.tree.name, metric.name), around)
+    reach = _reach(cells.values())
+    sheet = Sheet(metric, TableLinks(around.commit.tree.name, metric.name), around, reach)
     columns = "".join(f'<th scope="col">{one}</th>' for one in head)
     body = "".join(
         f'<tr><th scope="row">{first}</th>{"".join(_cell(one, sheet) for one in its)}</tr>'
@@ -131,11 +153,26 @@ def _table(metric: Metric, cells: Mapping[Place, Cell], around: Surroundings) ->
     return Table(
         metric,
         text.common(cell.point.series.better for cell in cells.values()),
+        reach,
         mark_safe(  # noqa: S308 (the functions below escape every text)
             f'<table class="heat"><thead><tr><th>{corner}</th>{columns}</tr></thead>'
             f"<tbody>{body}</tbody></table>"
         ),
     )
+
+
+def _reach(cells: Iterable[Cell]) -> float:
+    """What the bars reach: where nothing is proven, all that is shown counts."""
+    known = [
+        (cell.css_class.startswith(("worse", "better")), max(abs(low), abs(high)))
+        for cell in cells
+        for low, high in [cell.ends]
+        if low is not None and high is not None
+    ]
+    shown = [end for is_proven, end in known if is_proven] or [end for _, end in known]
+    if not shown:
+        return 0.0
+    return next((one for one in REACHES if max(shown) <= one), REACHES[-1])
 
 
 def _machine(one: Hardware) -> str:
@@ -160,29 +197,40 @@ def _cell(cell: Cell | None, sheet: Sheet) -> str:
     hardware, mode = cell.point.series.hardware.name, cell.point.series.mode.name
     trend = escape(sheet.links.trend(hardware, mode))
     if cell.judged is None:
-        inside = _first(cell, sheet.metric, trend)
+        size, state, bar, told = _first(cell, sheet.metric, trend)
     else:
-        inside = _compared(cell, cell.judged, sheet)
+        size, state, bar, told = _compared(cell, cell.judged, sheet)
     excluded = _excluded(cell) if cell.point.left_out else ""
     return (
-        f'<td class="cell {cell.css_class}">{inside}{excluded}<a class="to-trend" href="{trend}" '
-        f'title="Trend" aria-label="Trend">⌁</a>{_ask(cell, sheet.around)}</td>'
+        f'<td class="cell {cell.css_class}"><span class="line">{size}'
+        f'<span class="base">{state}</span></span>{bar}<span class="line"><span class="base">{told}'
+        f'</span><span class="to"><a class="to-trend" href="{trend}" title="Trend" '
+        f'aria-label="Trend">⌁</a>{_ask(cell, sheet.around)}</span></span>{excluded}</td>'
     )
 
 
-def _first(cell: Cell, metric: Metric, trend: str) -> str:
-    said = "lab? runs disagree" if cell.point.disagrees else "first measurement"
-    return (
+class Lines(NamedTuple):
+    """What a cell says, as HTML: its size and beside it what it rests on, the bar below, and the
+    interval.
+    """
+
+    size: str
+    state: str
+    bar: str
+    told: str
+
+
+def _first(cell: Cell, metric: Metric, trend: str) -> Lines:
+    size = (
         f'<a class="size" href="{trend}" '
         f'title="n = {cell.point.n}">{text.number(cell.point.mean)}</a>'
-        f'<span class="base">{said}, {escape(metric.unit)}</span>'
     )
+    said = "lab? runs disagree" if cell.point.disagrees else "first measurement"
+    return Lines(size, escape(metric.unit), "", said)
 
 
-def _compared(cell: Cell, judged: PointVerdict, sheet: Sheet) -> str:
-    previous = _previous(cell)
-    shown = cell.proven if not judged.runs_disagree else None
-    told = text.interval(*((shown.low_pct, shown.high_pct) if shown else (judged.low, judged.high)))
+def _compared(cell: Cell, judged: PointVerdict, sheet: Sheet) -> Lines:
+    previous, shown = _previous(cell), cell.told
     percent = shown.change_pct if shown else judged.percent
     label = shown.verdict if shown else judged.label
     series = cell.point.series
@@ -194,14 +242,19 @@ def _compared(cell: Cell, judged: PointVerdict, sheet: Sheet) -> str:
     )
     size = "lab?" if judged.runs_disagree else f"{text.percent(percent)}\N{NARROW NO-BREAK SPACE}%"
     title = escape(_title(cell, judged, sheet))
-    lines = [f'<a class="size" href="{escape(link)}" title="{title}">{_mark(label)}{size}</a>']
-    if told and not judged.runs_disagree:
-        lines.append(f'<span class="base">{told}</span>')
-    lines += _remarks(cell, judged, is_proven=shown is not None)
-    around = sheet.around
-    if around.previous is None or previous.pk != around.previous.pk:
-        lines.append(f'<span class="base">vs {escape(previous.name)}</span>')
-    return "".join(lines)
+    bar, told = "", ""
+    low, high = cell.ends
+    if not judged.runs_disagree and low is not None and high is not None:
+        bar = interval_bar.draw(low, high, reach=sheet.reach, verdict=label, width=BAR_WIDTH)
+        told = text.interval(low, high)
+    if sheet.around.previous is None or previous.pk != sheet.around.previous.pk:
+        told += f" vs {escape(previous.name)}"
+    return Lines(
+        f'<a class="size" href="{escape(link)}" title="{title}">{_mark(label)}{size}</a>',
+        _remark(cell, judged, is_proven=shown is not None),
+        bar,
+        told,
+    )
 
 
 def _previous(cell: Cell) -> Previous:
@@ -220,15 +273,18 @@ def _mark(label: str) -> str:
     )
 
 
-def _remarks(cell: Cell, judged: PointVerdict, *, is_proven: bool) -> Iterator[str]:
+def _remark(cell: Cell, judged: PointVerdict, *, is_proven: bool) -> str:
+    """What the size rests on, or what could have been seen; and the state of what is found."""
+    said = []
     if judged.runs_disagree:
-        yield '<span class="base">runs disagree</span>'
+        said.append("runs disagree")
     elif not is_proven and judged.builds_differ:
-        yield '<span class="base">builds differ</span>'
+        said.append("builds differ")
     elif not is_proven and judged.verdict == "cannot tell" and judged.visible is not None:
-        yield f'<span class="base">detects ≥ {text.half_width(judged.visible)} %</span>'
+        said.append(f"detects ≥ {text.half_width(judged.visible)} %")
     if cell.finding is not None:
-        yield f'<span class="base state-of">{escape(cell.finding.state_text)}</span>'
+        said.append(escape(cell.finding.state_text))
+    return ", ".join(said)
 
 
 def _title(cell: Cell, judged: PointVerdict, sheet: Sheet) -> str:

@@ -14,7 +14,6 @@ from webapp.analysis.models import Comparison, Finding, FindingEvent
 from webapp.charts import text
 from webapp.charts.cost_text import cost_sentence
 from webapp.pages.commits.finding_line import finding_item
-from webapp.pages.commits.headline import Proven
 from webapp.pages.commits.rows import rows
 from webapp.pages.parts import ages, links
 from webapp.pages.parts.marks import SIMULATED, css_class, verdict_mark
@@ -96,19 +95,6 @@ def finding_sentence(finding: Finding | FindingAt) -> str:
         return cost_sentence(finding.level_before, finding.level, low, high, series.better)
     return text.finding_sentence(
         percent=_size(finding), low=low, high=high, better=series.better, unit=series.metric.unit
-    )
-
-
-@register.simple_tag
-def judged_sentence(cell: Proven) -> str:
-    """The same of a cell of a commit's table. Needs the series' metric loaded."""
-    judged, series = cell.judged, cell.series
-    return text.finding_sentence(
-        percent=judged.percent,
-        low=judged.low,
-        high=judged.high,
-        better=series.better,
-        unit=series.metric.unit,
     )
 
 

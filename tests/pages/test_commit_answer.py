@@ -1,0 +1,94 @@
+"""The answer that the page of a commit opens with: what it did, and who says so."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from tests import make
+from webapp.results.models import Revision
+
+pytestmark = pytest.mark.django_db
+Visit = Callable[[str], str]
+
+
+def page(revision: Revision) -> str:
+    return revision.get_absolute_url()
+
+
+def test_the_answer_comes_first_and_names_the_finding_with_its_interval(
+    visit: Visit, pair: tuple[Revision, Revision]
+) -> None:
+    make.finding(make.series(in_mode="pf"), *pair)
+    text = visit(page(pair[1]))
+    assert (
+        "Regression pf 11.4 % slower [−12.3, −10.5] on Atom C2758, T540-CR · "
+        "found by the detector: 1 confirmed"
+    ) in text
+
+
+def test_the_answer_names_three_series_and_each_machine_once(
+    visit: Visit, pair: tuple[Revision, Revision]
+) -> None:
+    for number, mode in enumerate(("ipfw", "pf", "routing", "bridge")):
+        make.finding(make.series(in_mode=mode), *pair, change_pct=number - 9.0)
+    text = visit(page(pair[1]))
+    found = "% slower on Atom C2758, T540-CR and 1 more · found by the detector: 4 confirmed"
+    assert found in text
+    assert text.count(" % slower ,") == 2
+
+
+def test_without_a_finding_the_answer_is_that_of_the_cells_and_says_so(
+    visit: Visit, pair: tuple[Revision, Revision]
+) -> None:
+    text = visit(page(pair[1]))
+    assert "Mixed pf 11.4 % slower , forwarding 82.5 % faster , ipfw 19.7 % faster on" in text
+    assert (
+        "against the revision tested before alone (1 worse, 2 better; 3 of 3 differ at 95 %, "
+        "about 0.15 expected by chance); the detector reports nothing"
+    ) in text
+
+
+def test_one_build_a_side_of_unknown_noise_has_a_look_of_its_own_and_no_headline(
+    client: Client, visit: Visit, pair: tuple[Revision, Revision]
+) -> None:
+    make.analysis(make.series(in_mode="pf"))
+    html = client.get(page(pair[1])).content.decode()
+    assert html.count('<td class="cell builds-differ"') == 1
+    assert '<td class="cell worse' not in html
+    text = visit(page(pair[1]))
+    assert "Improvement forwarding 82.5 % faster , ipfw 19.7 % faster on" in text
+    assert "against the revision tested before alone (2 better, 1 cannot tell; " in text
+    assert "2 of 3 differ at 95 %, about 0.15 expected by chance; besides, 1 pair of single" in text
+    assert "2 more builds a side would settle it" in html
+
+
+def test_of_many_cells_a_single_striking_one_is_no_headline(visit: Visit) -> None:
+    before, after = make.revisions(2)
+    for number in range(30):
+        series = make.series(in_mode=f"mode-{number:02}")
+        make.point(series, before, [99.0, 100.0, 101.0])
+        make.point(series, after, [96.0, 97.0, 98.0] if number == 0 else [98.9, 99.9, 101.0])
+        make.comparison(series, before, after)
+        make.known_builds(series)
+    text = visit(page(after))
+    assert "1 of 30 differ at 95 %, about 1.5 expected by chance" in text
+    assert "Regression" not in text
+    assert "Cannot tell" in text
+
+
+def test_a_finding_that_does_not_pass_the_gate_is_no_headline(
+    visit: Visit, pair: tuple[Revision, Revision]
+) -> None:
+    at = make.finding(make.series(in_mode="pf"), *pair, state="candidate", p_value=0.2)
+    text = visit(page(pair[1]))
+    assert "Regression" not in text
+    assert at.why in text
+    assert "1 candidate, which the gate over 3 series does not let through" in text
+
+
+def test_a_candidate_is_called_one(visit: Visit, pair: tuple[Revision, Revision]) -> None:
+    make.finding(make.series(in_mode="ipfw"), *pair, change_pct=19.7, state="candidate")
+    text = visit(page(pair[1]))
+    assert "Improvement ipfw 19.7 % faster" in text
+    assert "found by the detector: 1 candidate" in text
