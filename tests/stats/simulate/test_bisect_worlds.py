@@ -14,6 +14,7 @@ from webapp.stats.simulate.bisect_cells import Cell, simulate
 from webapp.stats.simulate.bisect_forecast_table import (
     Judged,
     check_forecast,
+    check_team,
     judged_of,
     judged_of_team,
     lines,
@@ -147,6 +148,18 @@ def test_a_forecast_of_a_bisect_that_runs_is_of_what_is_left():
     assert rest.took == tuple(boots - 5 for boots in whole.took)
     assert rest.median < whole.median
     assert check_forecast(few, trials=2, seed=1, spread=here, after=100) is None
+
+
+def test_a_forecast_of_machines_that_run_is_of_the_hours_that_are_left():
+    team = Team((Member(-8.0, -8.0),) * 2)
+    whole = check_team(team, trials=2, seed=1, spread=here)
+    rest = check_team(team, trials=2, seed=1, spread=here, after=6)
+
+    assert whole is not None
+    assert rest is not None
+    assert rest.took == tuple(hours - 3 for hours in whole.took)
+    assert rest.median < whole.median
+    assert check_team(team, trials=2, seed=1, spread=here, after=200) is None
 
 
 @pytest.mark.long

@@ -42,6 +42,10 @@ and so on: half the time, and a boot or two more in a bisect of fifty."""
 TOLD_FROM = 0.02
 """Chance of several culprits from which they are simulated."""
 
+TOLD_APART_FROM = 0.1
+"""That chance of several machines, or while a bisect runs: simulating takes long there, and from
+here on one number for "90 % within" would leave several out."""
+
 
 @dataclass(frozen=True, slots=True)
 class Way:
