@@ -7,7 +7,7 @@ from typing import Any
 from webapp.bisects.draft import Draft
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot
 from webapp.bisects.question import Circumstances, evidence_of, plan_of, subjects_of
-from webapp.bisects.sentences import TOLD_APART_FROM, boots_text, chance_text, hours_text
+from webapp.bisects.sentences import boots_text, chance_text, hours_text
 from webapp.stats import bisection
 
 TRIALS_BEFORE, TRIALS_WHILE = 40, 12
@@ -53,7 +53,7 @@ def forecast_of(draft: Draft) -> Before:
         at_hand = Circumstances(bisect.created_at)
         subjects = subjects_of(bisect, draft.names, draft.boots, (), at_hand)
         found = bisection.forecast_together(
-            subjects, trials=TRIALS_BEFORE, simulated_from=TOLD_APART_FROM
+            subjects, trials=TRIALS_BEFORE, simulated_from=bisection.TOLD_APART_FROM
         )
     else:
         found = bisection.forecast(plan, known, trials=TRIALS_BEFORE)
@@ -77,7 +77,7 @@ def forecast_left(
         plan_of(bisect, names),
         evidence_of(*known),
         trials=TRIALS_WHILE,
-        simulated_from=TOLD_APART_FROM,
+        simulated_from=bisection.TOLD_APART_FROM,
     )
     return _document(found) | {"hands": max(hands, 1)}
 
@@ -90,7 +90,7 @@ def forecast_left_of_all(
     """The same for several machines or modes; its hours are those from now to the end."""
     subjects = subjects_of(bisect, names, *known)
     found = bisection.forecast_together(
-        subjects, trials=TRIALS_WHILE, simulated_from=TOLD_APART_FROM
+        subjects, trials=TRIALS_WHILE, simulated_from=bisection.TOLD_APART_FROM
     )
     return _document(found) | {"hands": 1}
 

@@ -18,9 +18,6 @@ NOTHING_FOUND = {
     bisection.Kind.LAB_FAILED: "The lab failed: nothing can be concluded.",
 }
 
-TOLD_APART_FROM = 0.1
-"""Chance of several culprits from which one number for "90 % within" would leave them out."""
-
 MINUTES_AN_HOUR, MINUTES_A_DAY = 60, 1440
 
 
@@ -43,7 +40,7 @@ def with_what_is_left(figures: Mapping[str, Any]) -> str:
     if not left:
         return sentence
     one, several = left.get("one"), left.get("several")
-    if one and several and left["several_chance"] >= TOLD_APART_FROM:
+    if one and several and left["several_chance"] >= bisection.TOLD_APART_FROM:
         return (
             f"{sentence}; {_left(one, left['hands'])} if one commit did it, "
             f"{_left(several, left['hands'])} if several share it"

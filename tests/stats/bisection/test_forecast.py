@@ -158,8 +158,8 @@ class TestWhatIsTold:
 
     def test_each_kind_has_a_number_and_all_together_their_mixture(self):
         coming = forecast_from(
-            lambda _: Trial(Kind.SINGLE, 20, 10.0, 1),
-            lambda _: Trial(Kind.TWO_STEPS, 60, 30.0, 2),
+            lambda *_: Trial(Kind.SINGLE, 20, 10.0, 1),
+            lambda *_: Trial(Kind.TWO_STEPS, 60, 30.0, 2),
             0.2,
             trials=20,
             seed=1,
@@ -173,7 +173,7 @@ class TestWhatIsTold:
 
     def test_several_that_are_as_good_as_excluded_are_not_simulated(self):
         coming = forecast_from(
-            lambda _: Trial(Kind.SINGLE, 20, 10.0, 1), pytest.fail, 0.001, trials=5, seed=1
+            lambda *_: Trial(Kind.SINGLE, 20, 10.0, 1), pytest.fail, 0.001, trials=5, seed=1
         )
         assert coming.several is None
         assert not coming.tells_two

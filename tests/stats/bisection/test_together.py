@@ -91,7 +91,17 @@ def test_the_machines_find_the_commit_together_and_in_less_time_than_one_alone()
 
     together, alone = np.median(hours, axis=0)
     assert together < alone
-    assert both.machine_hours == both.effort
+    assert sum(one.hours for one in both.evidence) == both.effort
+
+
+def test_boots_end_in_turn_each_on_its_machine():
+    played = play_together(*team(-2.0, -2.0))
+
+    hours = [hour for _, hour in played.ended]
+    assert hours == sorted(hours)
+    assert hours[-1] == played.hours
+    for at, evidence in enumerate(played.evidence):
+        assert [one for one, _ in played.ended].count(at) == evidence.effort
 
 
 def test_no_step_on_any_machine_is_not_reproduced():

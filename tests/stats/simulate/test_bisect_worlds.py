@@ -8,11 +8,13 @@ import pytest
 from webapp.stats.bisection import Kind, Measure, Noise, Purpose
 from webapp.stats.bisection.playing import SimulatedLab
 from webapp.stats.errors import OutOfRangeError
+from webapp.stats.proportion import proportion
 from webapp.stats.simulate import bisect_forecast_table, bisect_world_table
 from webapp.stats.simulate.bisect_cells import Cell, simulate
 from webapp.stats.simulate.bisect_forecast_table import (
     Judged,
     check_forecast,
+    check_team,
     judged_of,
     judged_of_team,
     lines,
@@ -146,6 +148,30 @@ def test_a_forecast_of_a_bisect_that_runs_is_of_what_is_left():
     assert rest.took == tuple(boots - 5 for boots in whole.took)
     assert rest.median < whole.median
     assert check_forecast(few, trials=2, seed=1, spread=here, after=100) is None
+
+
+def test_a_forecast_of_machines_that_run_is_of_the_hours_that_are_left():
+    team = Team((Member(-8.0, -8.0),) * 2)
+    whole = check_team(team, trials=2, seed=1, spread=here)
+    rest = check_team(team, trials=2, seed=1, spread=here, after=6)
+
+    assert whole is not None
+    assert rest is not None
+    assert rest.took == tuple(hours - 3 for hours in whole.took)
+    assert rest.median < whole.median
+    assert check_team(team, trials=2, seed=1, spread=here, after=200) is None
+
+
+@pytest.mark.long
+def test_what_is_told_of_several_holds_for_three_as_well():
+    cell = Cell(64, -2.0, 0.5, 0.5, world=World(culprits=(-1.0,) * 3))
+
+    found = check_forecast(cell, trials=40, seed=3, spread=here)
+
+    assert found is not None
+    kept = proportion(round(found.within * 40), 40)
+    assert kept is not None
+    assert kept.high >= 0.9
 
 
 def test_each_world_is_judged_by_what_was_told_of_it():

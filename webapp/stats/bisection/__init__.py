@@ -13,7 +13,7 @@ pure; values are in log percent (`log_percent`). The method in words: docs/bisec
 from webapp.stats.bisection.case import Decision, Measure, State
 from webapp.stats.bisection.decision import decide
 from webapp.stats.bisection.ending import Kind, Outcome, credible_set
-from webapp.stats.bisection.forecast import Forecast, Way, forecast
+from webapp.stats.bisection.forecast import TOLD_APART_FROM, Forecast, Way, forecast
 from webapp.stats.bisection.forecast_together import forecast_together
 from webapp.stats.bisection.joint import View
 from webapp.stats.bisection.lab_found import Lab
@@ -39,6 +39,7 @@ from webapp.stats.bisection.validation import Validation
 __all__ = [
     "SPARED",
     "SPARED_UNTOLD",
+    "TOLD_APART_FROM",
     "Asked",
     "Boot",
     "Budget",

@@ -135,9 +135,8 @@ class Believed:
         """The same for several steps, (k,) each: the model has them on a steady machine."""
         log_nodes = self.log_steady(indices[None], sizes[None])[:, 0]
         state = 0 if self.line.fresh.any() else self._state_before(rng)
-        steps: dict[int, float] = {}
-        for place, size in zip(indices.tolist(), sizes.tolist(), strict=True):
-            steps[place] = steps.get(place, 0.0) + size
+        steps = dict(zip(indices.tolist(), sizes.tolist(), strict=True))
+        steps = {place: size for place, size in steps.items() if size}
         return _chosen(rng, log_nodes), state, steps
 
     def lab(

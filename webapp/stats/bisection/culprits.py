@@ -57,19 +57,23 @@ class Culprits:
         cls,
         series: Sequence[Believed],
         now: Posterior,
-        moved: Sequence[float],
+        moves: Sequence[float],
         rng: np.random.Generator,
     ) -> "Culprits | None":
-        """``moved``: the chance that the commits move each series. None with one candidate only."""
+        """``moves``: the chance, before any boot, that the commits move each series. Those that
+        move none are left out. None with one candidate only.
+        """
         prior = series[0].data.prior
         if int((prior > 0).sum()) < 2:
             return None
         indices, log_chance = _indices(prior, now, rng)
         shares = _shares(indices, len(prior), any(one.begin for one in series), rng)
         sizes = []
-        for one, chance in zip(series, moved, strict=True):
+        moved = rng.random((len(series), DRAWS)) < np.array(moves)[:, None]
+        log_chance = np.where(moved.any(axis=0), log_chance, -np.inf)
+        for one, its in zip(series, moved, strict=True):
             spread = EFFECT_SPREAD * rng.standard_normal(DRAWS)
-            total = one.plan.effect * (1 + spread) * (rng.random(DRAWS) < chance)
+            total = one.plan.effect * (1 + spread) * its
             sizes.append(total[:, None] * shares)
             log_chance = log_chance + np.logaddexp.reduce(
                 one.log_steady(indices, sizes[-1]), axis=0

@@ -1,9 +1,9 @@
 """What a bisect will cost and how it will end, before it starts and at any moment after.
 
 The same policy is played on from the present evidence in simulated labs, some dozens of times with
-a fixed seed. The truth of each trial is drawn from what is believed (`believed`): one commit or
-none, and, in trials of their own, several that share the loss (`culprits`). They are rare, and take
-so many more boots that one number for both would be true of neither.
+a fixed seed. The truth of each trial is drawn from what is believed (`believed`, `worlds`): one
+commit or none, and, in trials of their own, several that share the loss (`culprits`). They are
+rare, and take so many more boots that one number for both would be true of neither.
 """
 
 from collections import Counter
@@ -13,12 +13,13 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from webapp.stats.bisection.believed import Believed, Floats, Truth
+from webapp.stats.bisection.believed import Believed, Floats
 from webapp.stats.bisection.culprits import Culprits, chance_of_several
 from webapp.stats.bisection.ending import Kind
 from webapp.stats.bisection.plan import Evidence, Plan
 from webapp.stats.bisection.playing import play
 from webapp.stats.bisection.posterior import posterior
+from webapp.stats.bisection.worlds import World, Worlds
 
 TRIALS = 40
 SEED = 20
@@ -40,6 +41,10 @@ and so on: half the time, and a boot or two more in a bisect of fifty."""
 
 TOLD_FROM = 0.02
 """Chance of several culprits from which they are simulated."""
+
+TOLD_APART_FROM = 0.1
+"""That chance of several machines, or while a bisect runs: simulating takes long there, and from
+here on one number for "90 % within" would leave several out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,8 @@ class Trial:
     culprits: int
 
 
-Play = Callable[[np.random.Generator], Trial]
+Play = Callable[[np.random.Generator, int], Trial]
+"""Of a generator and the number of the trial."""
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -110,19 +116,20 @@ def forecast(
     several = Culprits.of([seen], now, [1.0], np.random.default_rng(seed))
     candidates = np.append(now.candidates, now.none)
 
-    def one_or_none(rng: np.random.Generator) -> Trial:
+    def one_or_none(rng: np.random.Generator) -> World:
         drawn = int(rng.choice(len(candidates), p=candidates / candidates.sum())) + 1
-        culprit = drawn if drawn <= plan.bad else None
-        truth = seen.draw_one(rng, culprit)
-        return _play(seen, truth, rng)
+        return [seen.draw_one(rng, drawn if drawn <= plan.bad else None)]
 
-    def share(several: Culprits, rng: np.random.Generator) -> Trial:
+    def share(several: Culprits, rng: np.random.Generator) -> World:
         indices, (sizes,) = several.draw(rng)
-        return _play(seen, seen.draw_several(rng, indices, sizes), rng)
+        return [seen.draw_several(rng, indices, sizes)]
+
+    def played(draw: Callable[[np.random.Generator], World]) -> Play:
+        return partial(_play, seen, Worlds.of([seen], draw, np.random.default_rng([seed, 2])))
 
     return forecast_from(
-        one_or_none,
-        None if several is None else partial(share, several),
+        played(one_or_none),
+        None if several is None else played(partial(share, several)),
         chance,
         trials=trials,
         seed=seed,
@@ -130,7 +137,8 @@ def forecast(
     )
 
 
-def _play(seen: Believed, truth: Truth, rng: np.random.Generator) -> Trial:
+def _play(seen: Believed, worlds: Worlds, rng: np.random.Generator, number: int) -> Trial:
+    (truth,) = worlds.played(number)
     lab, _ = seen.lab(rng, truth)
     final, outcome = play(seen.plan, seen.evidence, lab, faster_after=FASTER_AFTER)
     before = seen.evidence
@@ -182,7 +190,7 @@ def _played(play_one: Play, seed: list[int], trials: int, least: int, enough: in
     while len(found) < trials:
         if len(found) >= least and sum(trial.boots for trial in found) >= enough:
             break
-        found.append(play_one(np.random.default_rng([*seed, len(found)])))
+        found.append(play_one(np.random.default_rng([*seed, len(found)]), len(found)))
     return found
 
 

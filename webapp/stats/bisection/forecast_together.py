@@ -5,9 +5,11 @@ posterior, and whether it moves each subject, or several commits; what a machine
 its modes; machines work side by side, so that hours are those from now to the end.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
+from itertools import product
+from math import prod
 
 import numpy as np
 
@@ -19,6 +21,7 @@ from webapp.stats.bisection.forecast import (
     TOLD_FROM,
     TRIALS,
     Forecast,
+    Play,
     Trial,
     forecast_from,
 )
@@ -27,6 +30,7 @@ from webapp.stats.bisection.playing import SimulatedLab
 from webapp.stats.bisection.playing_together import play_together
 from webapp.stats.bisection.subjects import Subject, check_subjects
 from webapp.stats.bisection.tally import tally
+from webapp.stats.bisection.worlds import World, Worlds
 
 
 def forecast_together(
@@ -49,11 +53,16 @@ def _forecast(
 ) -> Forecast:
     known = views(subjects, [tally(one.plan, one.evidence) for one in subjects])
     series = [Believed.of(one.plan, one.evidence) for one in subjects]
-    now, moved = known[0].posterior, [one.moved for one in known]
-    several = Culprits.of(series, now, moved, np.random.default_rng(seed))
+    now, moves = known[0].posterior, [1 - one.spared for one in subjects]
+    several = Culprits.of(series, now, moves, np.random.default_rng(seed))
+
+    def played(draw: Callable[[np.random.Generator], World]) -> Play:
+        worlds = Worlds.of(series, draw, np.random.default_rng([seed, 2]))
+        return partial(_play, subjects, series, worlds)
+
     return forecast_from(
-        partial(_one_or_none, subjects, series, known),
-        None if several is None else partial(_several, subjects, series, several),
+        played(partial(_one_or_none, series, known)),
+        None if several is None else played(partial(_several, series, several)),
         chance_of_several(now, series[0].data.prior),
         trials=trials,
         seed=seed,
@@ -62,42 +71,48 @@ def _forecast(
 
 
 def _one_or_none(
-    subjects: Sequence[Subject],
-    series: Sequence[Believed],
-    known: Sequence[View],
-    rng: np.random.Generator,
-) -> Trial:
-    """A commit that moves any moves the likeliest."""
+    series: Sequence[Believed], known: Sequence[View], rng: np.random.Generator
+) -> World:
     now = known[0].posterior
     chances = np.append(now.candidates, now.none)
     drawn = int(rng.choice(len(chances), p=chances / chances.sum())) + 1
-    moves = [bool(rng.random() < one.moved) for one in known]
-    moves[int(np.argmax([one.moved for one in known]))] = True
-    is_step = drawn <= len(now.candidates)
-    truths = [
-        one.draw_one(rng, drawn if is_step and its else None)
-        for one, its in zip(series, moves, strict=True)
+    its = drawn if drawn <= len(now.candidates) else None
+    moves = draw_moves([one.moved for one in known], rng)
+    return [
+        one.draw_one(rng, its if moved else None) for one, moved in zip(series, moves, strict=True)
     ]
-    return _play(subjects, series, truths, rng)
 
 
-def _several(
-    subjects: Sequence[Subject],
-    series: Sequence[Believed],
-    several: Culprits,
-    rng: np.random.Generator,
-) -> Trial:
+def draw_moves(moved: Sequence[float], rng: np.random.Generator) -> tuple[bool, ...]:
+    """Which subjects a commit moves that moves at least one of them, each with its own chance.
+
+    That it moves none is "no step", which is drawn on its own.
+    """
+    sets = [each for each in product((False, True), repeat=len(moved)) if any(each)]
+    chance = np.array(
+        [
+            prod(own if is_moved else 1 - own for own, is_moved in zip(moved, each, strict=True))
+            for each in sets
+        ]
+    )
+    if not chance.any():
+        return tuple(at == int(np.argmax(moved)) for at in range(len(moved)))
+    return sets[int(rng.choice(len(sets), p=chance / chance.sum()))]
+
+
+def _several(series: Sequence[Believed], several: Culprits, rng: np.random.Generator) -> World:
     indices, sizes = several.draw(rng)
-    truths = [one.draw_several(rng, indices, its) for one, its in zip(series, sizes, strict=True)]
-    return _play(subjects, series, truths, rng)
+    return [one.draw_several(rng, indices, its) for one, its in zip(series, sizes, strict=True)]
 
 
 def _play(
     subjects: Sequence[Subject],
     series: Sequence[Believed],
-    truths: Sequence[Truth],
+    worlds: Worlds,
     rng: np.random.Generator,
+    number: int,
 ) -> Trial:
+    truths = worlds.played(number)
     before = sum(one.evidence.effort for one in subjects)
     played = play_together(subjects, _labs(subjects, series, truths, rng))
     culprits = max(len(steps) for _, _, steps in truths)

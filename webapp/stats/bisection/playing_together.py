@@ -12,14 +12,14 @@ from webapp.stats.bisection.together import Asked, decide_together
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """``evidence`` of each subject in the end, the ``outcome``, the ``hours`` from the start to
-    the end, and those of all machines together.
+    """``evidence`` of each subject in the end, the ``outcome``, and the ``hours`` from the start to
+    the end. ``ended``: of each boot, in order, its subject and the hour.
     """
 
     evidence: tuple[Evidence, ...]
     outcome: Outcome
     hours: float
-    machine_hours: float
+    ended: tuple[tuple[int, float], ...]
 
     @property
     def effort(self) -> int:
@@ -45,6 +45,7 @@ def play_together(
     """
     subjects, gone = list(subjects), gone or {}
     running: list[_Running] = []
+    ended: list[tuple[int, float]] = []
     clock = 0.0
     while True:
         present = {one.machine for one in subjects if clock < gone.get(one.machine, float("inf"))}
@@ -53,22 +54,27 @@ def play_together(
         free = {machine: int(machine not in busy) for machine in sorted(present)}
         found = decide_together(subjects, [one.asked for one in running], free)
         if found.decision.outcome is not None:
-            evidence = tuple(one.evidence for one in subjects)
-            return Played(evidence, found.decision.outcome, clock, sum(e.hours for e in evidence))
+            return _ended(subjects, found.decision.outcome, clock, ended)
         here = [one for one in found.actions if subjects[one.subject].machine in present]
         for asked in here:
             hours = _hours(subjects, asked)
             running.append(_Running(clock + hours, hours, asked))
         if not running:
-            evidence = tuple(one.evidence for one in subjects)
             waits = Outcome(Kind.INCONCLUSIVE, (), 0.0, "It waits for a machine that is gone.")
-            return Played(evidence, waits, clock, sum(e.hours for e in evidence))
+            return _ended(subjects, waits, clock, ended)
         first = min(running, key=lambda one: (one.ends, one.asked.subject))
         running.remove(first)
         clock = first.ends
         at = first.asked.subject
         if clock < gone.get(subjects[at].machine, float("inf")):
             subjects[at] = _measured(subjects, labs, first)
+            ended.append((at, clock))
+
+
+def _ended(
+    subjects: Sequence[Subject], outcome: Outcome, clock: float, ended: list[tuple[int, float]]
+) -> Played:
+    return Played(tuple(one.evidence for one in subjects), outcome, clock, tuple(ended))
 
 
 def _hours(subjects: Sequence[Subject], asked: Asked) -> float:

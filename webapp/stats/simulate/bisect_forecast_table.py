@@ -13,7 +13,13 @@ from math import isinf
 
 import numpy as np
 
-from webapp.stats.bisection.forecast import Forecast, Way, forecast
+from webapp.stats.bisection.forecast import (
+    TOLD_APART_FROM,
+    TOLD_FROM,
+    Forecast,
+    Way,
+    forecast,
+)
 from webapp.stats.bisection.playing import play
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.proportion import proportion
@@ -108,10 +114,15 @@ def check_forecast(
     return ForecastCheck.of(found) if found else None
 
 
-def check_team(team: Team, *, trials: int, seed: int, spread: Spread) -> ForecastCheck:
-    """The same of a team, in hours from the start to the end."""
+def check_team(
+    team: Team, *, trials: int, seed: int, spread: Spread, after: int = 0
+) -> ForecastCheck | None:
+    """The same of a team, in hours from the start, or from when so many boots had ended, to the
+    end. Several culprits are simulated as the form does, or where they are judged.
+    """
     _require(trials, seed)
-    return ForecastCheck.of(list(spread(partial(_check_team, team, seed), range(trials))))
+    found = [one for one in spread(partial(_check_team, team, seed, after), range(trials)) if one]
+    return ForecastCheck.of(found) if found else None
 
 
 def _require(trials: int, seed: int) -> None:
@@ -136,9 +147,14 @@ def _check(cell: Cell, seed: int, after: int, number: int) -> Checked | None:
     )
 
 
-def _check_team(team: Team, seed: int, number: int) -> Checked:
-    said, hours = forecast_and_hours(team, seed, number)
-    own = _part(said, judged_of_team(team))
+def _check_team(team: Team, seed: int, after: int, number: int) -> Checked | None:
+    judged = judged_of_team(team)
+    least = TOLD_FROM if judged is Judged.SEVERAL else TOLD_APART_FROM
+    found = forecast_and_hours(team, seed, number, simulated_from=least, after=after)
+    if found is None:
+        return None
+    said, hours = found
+    own = _part(said, judged)
     return Checked(
         expected=(own.hours_median, own.hours_p90),
         all=(said.hours_median, said.hours_p90),
@@ -157,7 +173,7 @@ def lines(
     *, trials: int, seed: int, spread: Spread, rows: slice = slice(None), after: int = 0
 ) -> Iterator[str]:
     """Each line as soon as it is known; ``rows`` of the worlds and teams, counted through. With
-    ``after``, what is left of the worlds' bisects after so many boots, of those that go on.
+    ``after``, what is left of the bisects after so many boots, of those that go on.
     """
     yield f"{trials} trials a row, seed {seed}. Worlds in boots, teams in hours.\n\n{HEAD}"
     found: dict[Judged, list[ForecastCheck]] = {each: [] for each in Judged}
@@ -178,10 +194,8 @@ def _checks(after: int = 0) -> list[tuple[str, Judged, Check]]:
         (row.name, judged_of(row.cell), partial(check_forecast, row.cell, after=after))
         for row in ROWS
     ]
-    if after:
-        return worlds
     teams = [
-        (row.name, judged_of_team(row.team), partial(check_team, row.team))
+        (row.name, judged_of_team(row.team), partial(check_team, row.team, after=after))
         for row in (*bisect_team_table.ROWS, *bisect_team_table.SHARED)
         if isinf(row.team.gone)
     ]

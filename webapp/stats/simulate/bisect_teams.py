@@ -1,7 +1,7 @@
 """Bisects over several simulated machines or modes: the truth of each, and what came of it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import log1p
 
@@ -10,6 +10,7 @@ import numpy as np
 from webapp.stats.bisection.ending import Kind
 from webapp.stats.bisection.forecast import Forecast
 from webapp.stats.bisection.forecast_together import forecast_together
+from webapp.stats.bisection.plan import Evidence
 from webapp.stats.bisection.playing import SimulatedLab
 from webapp.stats.bisection.playing_together import play_together
 from webapp.stats.bisection.subjects import SPARED, SPARED_UNTOLD, Subject
@@ -161,9 +162,28 @@ def team_result(tried: Sequence[TeamTried]) -> TeamResult:
     )
 
 
-def forecast_and_hours(team: Team, seed: int, number: int) -> tuple[Forecast, float]:
-    """The forecast of one bisect, and the hours that it took from its start to its end."""
+def forecast_and_hours(
+    team: Team, seed: int, number: int, *, simulated_from: float, after: int = 0
+) -> tuple[Forecast, float] | None:
+    """The forecast of one bisect, and the hours that it took from its start to its end; or of what
+    was left once so many boots had ended, with those that ended at that moment. None without any.
+    """
     asked = team_question(team, np.random.default_rng([seed, number]))
-    expected = forecast_together(asked.subjects)
     played = play_together(asked.subjects, asked.labs)
-    return expected, played.hours
+    if len(played.ended) <= after:
+        return None
+    since = played.ended[after - 1][1] if after else 0.0
+    if played.hours <= since:
+        return None
+    by_then = [at for at, hour in played.ended if hour <= since]
+    subjects = [
+        replace(one, evidence=_first(one.evidence, final, by_then.count(at)))
+        for at, (one, final) in enumerate(zip(asked.subjects, played.evidence, strict=True))
+    ]
+    expected = forecast_together(subjects, simulated_from=simulated_from)
+    return expected, played.hours - since
+
+
+def _first(known: Evidence, final: Evidence, boots: int) -> Evidence:
+    """What was known at the start and the first ``boots`` of the bisect, an hour each."""
+    return replace(known, boots=final.boots[: len(known.boots) + boots], hours=float(boots))
