@@ -17,7 +17,7 @@ from webapp.stats.compare import Headline as Together
 from webapp.stats.compare import Verdict, headline_of
 
 CSS = {"regression": "worse", "improvement": "better", "mixed": "mixed"}
-SAID = 3
+NAMED = 3
 """Series that the answer names; the others are counted."""
 
 ORDER = (Verdict.WORSE, Verdict.BETTER, Verdict.EQUIVALENT, Verdict.CANNOT_TELL)
@@ -38,7 +38,7 @@ class Headline:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Effect:
     """What a series did (``sentence``), with the CSS class of its verdict: none without one."""
 
     series: NamedSeries
@@ -47,18 +47,18 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class OnMachine:
     """What the answer says of one machine."""
 
     hardware: Hardware
-    said: Sequence[Said]
+    effects: Sequence[Effect]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The series that the answer names, machine by machine, and how many ``more`` there are."""
 
-    places: Sequence[Place]
+    machines: Sequence[OnMachine]
     more: int
 
 
@@ -80,30 +80,30 @@ def answer(found: Sequence[Gated], cells: Sequence[Proven]) -> Answer:
     One alone has its interval; those of several stand in the table below.
     """
     is_alone = len(found) + len(cells) == 1
-    said = [_of_finding(one, has_interval=is_alone) for one in found[:SAID]]
-    said += [_of_cell(one, has_interval=is_alone) for one in cells[:SAID]]
-    places = [
-        Place(hardware, list(its))
-        for hardware, its in groupby(said, key=lambda one: one.series.hardware)
+    effects = [_of_finding(one, has_interval=is_alone) for one in found[:NAMED]]
+    effects += [_of_cell(one, has_interval=is_alone) for one in cells[:NAMED]]
+    machines = [
+        OnMachine(hardware, list(its))
+        for hardware, its in groupby(effects, key=lambda one: one.series.hardware)
     ]
-    return Answer(places, len(found) + len(cells) - len(said))
+    return Answer(machines, len(found) + len(cells) - len(effects))
 
 
-def _of_finding(one: Gated, *, has_interval: bool) -> Said:
+def _of_finding(one: Gated, *, has_interval: bool) -> Effect:
     row = one.finding
     series = row.series
     low, high = (row.low_pct, row.high_pct) if has_interval else (None, None)
     css = "" if one.suspicion.is_one_build else css_class(row.verdict)
     if series.is_cost and row.change_pct is not None:
         told = cost_sentence(row.level_before, row.level, low, high, series.better)
-        return Said(series, told, css)
-    return Said(series, _sentence(series, row.change_pct, low, high), css)
+        return Effect(series, told, css)
+    return Effect(series, _sentence(series, row.change_pct, low, high), css)
 
 
-def _of_cell(one: Proven, *, has_interval: bool) -> Said:
+def _of_cell(one: Proven, *, has_interval: bool) -> Effect:
     low, high = (one.judged.low, one.judged.high) if has_interval else (None, None)
     told = _sentence(one.series, one.judged.percent, low, high)
-    return Said(one.series, told, css_class(one.judged.verdict))
+    return Effect(one.series, told, css_class(one.judged.verdict))
 
 
 def _sentence(

@@ -67,7 +67,7 @@ class Cell(NamedTuple):
         return cell_class(self.judged.label, self.judged.percent)
 
     @property
-    def told(self) -> FindingAt | None:
+    def shown(self) -> FindingAt | None:
         """The finding, where the cell shows its size and not that of its two points."""
         disagree = self.judged is not None and self.judged.runs_disagree
         return None if disagree else self.proven
@@ -75,8 +75,8 @@ class Cell(NamedTuple):
     @property
     def ends(self) -> tuple[float | None, float | None]:
         """Of the interval that the cell shows, in percent."""
-        if self.told is not None:
-            return self.told.low_pct, self.told.high_pct
+        if self.shown is not None:
+            return self.shown.low_pct, self.shown.high_pct
         return (None, None) if self.judged is None else (self.judged.low, self.judged.high)
 
 
@@ -217,7 +217,7 @@ class Lines(NamedTuple):
     size: str
     state: str
     bar: str
-    told: str
+    within: str
 
 
 def _first(cell: Cell, metric: Metric, trend: str) -> Lines:
@@ -230,7 +230,7 @@ def _first(cell: Cell, metric: Metric, trend: str) -> Lines:
 
 
 def _compared(cell: Cell, judged: PointVerdict, sheet: Sheet) -> Lines:
-    previous, shown = _previous(cell), cell.told
+    previous, shown = _previous(cell), cell.shown
     percent = shown.change_pct if shown else judged.percent
     label = shown.verdict if shown else judged.label
     series = cell.point.series
