@@ -195,11 +195,7 @@ def compare_points(
     require_sides(sides)
     free, compared = free_parts(sides), options_of(sides)
     revisions = revisions_of(sides)
-    absent: set[tuple[int, int]] | None = set()
-    if asof is not None:
-        absent = absent_points(sides, revisions, asof)
-    elif any(side.session for side in sides):
-        return None
+    absent = _absent(sides, revisions, asof)
     if absent is None:
         return None
     found = _found(sides, revisions, free, compared, absent)
@@ -208,17 +204,7 @@ def compare_points(
     everywhere = set.intersection(*(set(points) for points in found))
     anywhere = set.union(*(set(points) for points in found))
     matched = {key: [points[key] for points in found] for key in sorted(everywhere)}
-    judged = judge_pairs(
-        {
-            (key, number): (
-                points[0],
-                other,
-                judged_by(points[0].point) if judged_by else points[0].facts,
-            )
-            for key, points in matched.items()
-            for number, other in enumerate(points[1:])
-        }
-    )
+    judged = _judged(matched, judged_by)
     epochs = _epochs([one.point.series_id for points in matched.values() for one in points])
     rows = tuple(
         PointRow(
@@ -230,6 +216,32 @@ def compare_points(
         for key, points in matched.items()
     )
     return PointTable(tuple(sides), revisions, rows, len(anywhere - everywhere))
+
+
+def _absent(
+    sides: Sequence[Side], revisions: Sequence[Revision], asof: datetime | None
+) -> set[tuple[int, int]] | None:
+    """The points that were not there ``asof``; None where points cannot tell."""
+    if asof is not None:
+        return absent_points(sides, revisions, asof)
+    return None if any(side.session for side in sides) else set()
+
+
+def _judged(
+    matched: Mapping[Key, Sequence["_Found"]], judged_by: FactsOfPoint | None
+) -> Mapping[tuple[Key, int], PointVerdict]:
+    """The verdict on each other side against the first, by key and number."""
+    return judge_pairs(
+        {
+            (key, number): (
+                points[0],
+                other,
+                judged_by(points[0].point) if judged_by else points[0].facts,
+            )
+            for key, points in matched.items()
+            for number, other in enumerate(points[1:])
+        }
+    )
 
 
 @dataclass(frozen=True, slots=True)

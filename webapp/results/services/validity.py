@@ -83,6 +83,17 @@ def decide_samples(
         known = " or ".join(CHOICES)
         raise Unprocessable([Problem("choice", f"{choice!r} is no choice; say {known}")])
     begin_writing()
+    rows = _marked_of(runs, metric)
+    standing = SampleDecision.objects.in_force().filter(measurement__in=rows)
+    former = dict(standing.values_list("measurement", "choice"))
+    new = [row for row in rows if former.get(row.pk, BY_MARK) != choice]
+    _replace_decisions(new, choice, by=by, rule=rule[:300])
+    _apply(new, choice)
+    return len(rows)
+
+
+def _marked_of(runs: Collection[UUID], metric: str) -> list[Measurement]:
+    """What of ``runs`` has marked samples, in ``metric`` or in all; locked."""
     found = Measurement.objects.marked().filter(run__uuid__in=list(runs))
     if metric:
         found = found.filter(series__metric__name=metric)
@@ -92,25 +103,22 @@ def decide_samples(
     if missing:
         problems = [Problem(f"runs[{i}]", GONE) for i, one in enumerate(runs) if one in missing]
         raise Unprocessable(problems)
+    return rows
+
+
+def _replace_decisions(
+    rows: Sequence[Measurement], choice: str, *, by: User | None, rule: str
+) -> None:
+    """Take back what was decided of ``rows``, and decide ``choice``."""
     now = timezone.now()
-    standing = {
-        one.measurement_id: one
-        for one in SampleDecision.objects.in_force().filter(measurement__in=rows)
-    }
-    former = {pk: one.choice for pk, one in standing.items()}
-    new = [row for row in rows if former.get(row.pk, BY_MARK) != choice]
-    SampleDecision.objects.in_force().filter(measurement__in=new).update(
-        undone_at=now, undone_by=by, undone_rule=rule[:300]
+    SampleDecision.objects.in_force().filter(measurement__in=rows).update(
+        undone_at=now, undone_by=by, undone_rule=rule
     )
     if choice != BY_MARK:
         SampleDecision.objects.bulk_create(
-            SampleDecision(
-                measurement=row, choice=choice, decided_by=by, rule=rule[:300], decided_at=now
-            )
-            for row in new
+            SampleDecision(measurement=row, choice=choice, decided_by=by, rule=rule, decided_at=now)
+            for row in rows
         )
-    _apply(new, choice)
-    return len(rows)
 
 
 @transaction.atomic
