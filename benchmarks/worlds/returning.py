@@ -1,7 +1,7 @@
 """All or nothing: levels that return, with and without one odd revision.
 
 Seventy-five revisions, alternating by ± 5 % at 15, 26, 37, 48, 59 and 68. Found is what lies at
-most two revisions off.
+most two revisions off. And two hundred that alternate by ± 3 % at equal distances, as a wave does.
 """
 
 from dataclasses import replace
@@ -21,6 +21,9 @@ ENOUGH = 5
 ODD_AT, ODD = 3, -40.0
 """The one odd revision."""
 
+LONG, LONG_STEP, DISTANCES = 200, 3.0, (30, 40, 50)
+"""Revisions that alternate by so many percent, and how far apart: the first after half of it."""
+
 BEFORE: dict[str, str] = {
     "returning levels: at least five of six": "86.2",
     "with one odd revision: at least five of six": "70.2",
@@ -34,7 +37,8 @@ def measure(trials: int, seed: int) -> list[Figure]:
     """Return in how many series the six are found, and none of them."""
     figures = [_found(odd, trials, seed) for odd in (False, True)]
     nothing = [_nothing(odd, trials, seed) for odd in (False, True)]
-    return [replace(one, before=BEFORE.get(one.name, "")) for one in (*figures, *nothing)]
+    even = [_evenly(distance, trials, seed) for distance in DISTANCES]
+    return [replace(one, before=BEFORE.get(one.name, "")) for one in (*figures, *nothing, *even)]
 
 
 def draw_returning(rng: np.random.Generator, *, odd: bool) -> Floats:
@@ -65,3 +69,15 @@ def _found(odd: bool, trials: int, seed: int) -> Figure:
 def _nothing(odd: bool, trials: int, seed: int) -> Figure:
     hits = sum(not count for count in _counts(odd, trials, seed))
     return Figure(f"{_named(odd)}: none of six", percent(hits, trials))
+
+
+def _evenly(distance: int, trials: int, seed: int) -> Figure:
+    rng = np.random.default_rng([seed, 2, distance])
+    places = range(distance // 2, LONG, distance)
+    shift = np.zeros(LONG)
+    for number, place in enumerate(places):
+        shift[place:] += log1p(LONG_STEP / 100) * (1 if number % 2 else -1)
+    readings = [read(draw(rng, shift)) for _ in range(trials)]
+    found = sum(one.near(place, NEAR) is not None for one in readings for place in places)
+    name = f"{LONG} revisions, {LONG_STEP:g} % every {distance}: changes found"
+    return Figure(name, percent(found, trials * len(places)))

@@ -12,7 +12,7 @@ from math import expm1, log1p, pi
 import numpy as np
 
 from benchmarks.worlds.figures import Figure, Goal, at_least, at_most, percent
-from benchmarks.worlds.reading import USUAL, Floats, draw, mean, read
+from benchmarks.worlds.reading import USUAL, Floats, Reading, draw, mean, read
 from webapp.stats.simulate import Scatter
 
 REVISIONS, BY = 200, 120
@@ -27,6 +27,12 @@ YOUNG, LATE, DROP = 110, 60, -6.0
 
 WAVE = 0.02
 PERIODS = (100, 7)
+ENDS = range(200, 301, 10)
+"""Lengths of series with the longer wave: where in it a series ends decides what is told."""
+
+AT_EACH = 4
+"""Part of the trials for each length."""
+
 REMEMBERING = (0.6, 0.9)
 WALK = 0.003
 """Standard deviation of a step of the random walk."""
@@ -81,6 +87,7 @@ def measure(trials: int, seed: int) -> list[Figure]:
     rows += _nulls(trials, seed)
     for period in PERIODS:
         rows += _wave(period, trials, [seed, 3, period])
+    rows += _wave_anywhere(max(trials // AT_EACH, 2), seed)
     return [replace(row, before=BEFORE.get(row.name, "")) for row in rows]
 
 
@@ -182,13 +189,33 @@ def _null(
 
 
 def _wave(period: int, trials: int, seed: list[int]) -> list[Figure]:
-    rng = np.random.default_rng(seed)
-    wave = WAVE * np.sin(2 * pi * np.arange(REVISIONS) / period)
-    readings = [read(draw(rng, wave, USUAL)) for _ in range(trials)]
+    readings = _of_wave(period, REVISIONS, trials, seed)
     slow = percent(sum(bool(reading.slow) for reading in readings), trials)
     changes = mean(len(reading.changes) for reading in readings)
     name = f"wave of ± 2 %, period {period}"
     return [
         Figure(f"{name}: changes of level", changes, at_most(0.5), digits=2),
         Figure(f"{name}: told as slow when it is back", slow, at_most(1.0)),
+    ]
+
+
+def _of_wave(period: int, length: int, trials: int, seed: list[int]) -> list[Reading]:
+    rng = np.random.default_rng(seed)
+    wave = WAVE * np.sin(2 * pi * np.arange(length) / period)
+    return [read(draw(rng, wave, USUAL)) for _ in range(trials)]
+
+
+def _wave_anywhere(trials: int, seed: int) -> list[Figure]:
+    """The longer wave, wherever in it the series ends; and at the length that is worst."""
+    period = PERIODS[0]
+    counts = [
+        [len(one.changes) for one in _of_wave(period, length, trials, [seed, 6, length])]
+        for length in ENDS
+    ]
+    every = mean(count for some in counts for count in some)
+    worst = max((mean(some) for some in counts), key=lambda one: one[0])
+    name = f"wave of ± 2 %, period {period}, {ENDS[0]} to {ENDS[-1]} revisions: changes of level"
+    return [
+        Figure(name, every, at_most(0.5), digits=2),
+        Figure(f"{name} at the worst length", worst, at_most(0.5), digits=2),
     ]

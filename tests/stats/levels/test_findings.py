@@ -176,6 +176,44 @@ def test_a_slow_loss_with_a_step_inside_ends_at_the_level_as_it_is():
     assert slow.level / slow.before == pytest.approx(0.9, abs=0.01)
 
 
+def test_a_slope_beside_a_step_has_that_step_only():
+    shift = np.linspace(0.0, -0.1, 150)
+    shift[80:] += 0.08
+
+    found = [starts(find(series(shift, seed=seed))) for seed in range(20)]
+
+    assert sum(len(one) == 1 and abs(one[0] - 80) <= 1 for one in found) >= 19
+
+
+@pytest.mark.parametrize("ends_at", [200, 250, 300])
+def test_a_wave_makes_no_levels_wherever_in_it_the_series_ends(ends_at):
+    shift = 0.02 * np.sin(2 * np.pi * np.arange(ends_at) / 100)
+
+    found = [starts(find(series(shift, seed=seed))) for seed in range(20)]
+
+    assert sum(map(bool, found)) <= 2
+
+
+def test_a_step_beside_a_wave_is_told():
+    shift = 0.02 * np.sin(2 * np.pi * np.arange(200) / 100) + placed(200, (120, 200, 6.0))
+
+    findings = [find(series(shift, seed=seed)) for seed in range(10)]
+
+    assert all(119 in near or 120 in near or 121 in near for near in map(starts, findings))
+    told = [one for each in findings for one in each.changes if abs(one.first.position - 120) <= 1]
+    assert sum(one.low_pct < 6 < one.high_pct for one in told) >= 8
+
+
+def test_levels_that_return_at_equal_distances_are_no_wave():
+    steps = [(first, first + 40, -3.0) for first in (20, 100, 180)]
+
+    found = [starts(find(series(placed(220, *steps), seed=seed))) for seed in range(5)]
+
+    for each in found:
+        assert len(each) == 5
+        assert each == pytest.approx([20, 60, 100, 140, 180], abs=2)
+
+
 def test_a_step_is_no_slow_loss():
     findings = find(series(placed(200, (90, 200, -5.0)), seed=8))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from webapp.stats.levels import screen as screens
-from webapp.stats.levels.curve import bases, fitted
+from webapp.stats.levels.curve import curves_of, fitted
 from webapp.stats.levels.fitting import fit_levels
 from webapp.stats.levels.scatter import FINEST
 from webapp.stats.levels.screen import Screen
@@ -45,7 +45,8 @@ def one_by_one(values, scatter, alone, basis, spared):
 def held_against_each(seed):
     values, scatter, starts = series(seed)
     alone = fit_levels(values, scatter, starts)
-    curves = [basis for basis, _ in bases(len(values), len(starts) - 1)]
+    priced = curves_of(values, 1 / scatter, alone.inside, len(starts) - 1)
+    curves = [basis for basis, _ in priced]
     screen = Screen(values, scatter, alone, curves)
     for number, (basis, whole) in enumerate(zip(curves, screen.beside_all(), strict=True)):
         assert whole == pytest.approx(one_by_one(values, scatter, alone, basis, 0), rel=1e-9)

@@ -25,8 +25,56 @@ REVISIONS_A_TERM = 12
 KEPT = 64
 """Lengths of series whose curves are kept: at most 75 kB each."""
 
+WAVE_PRICE = 30.0
+"""What a wave of one period costs: more than its terms and a place for the period (24), for levels
+that return at equal distances look like one. With 18 one in six changes between such levels is no
+longer told (`returning`); with 36 more is told of waves (`slow`)."""
+
+A_WAVE = 3
+"""What is estimated of it: two terms, and the period."""
+
+LEAST_PERIODS = 2
+"""Times that it must have been there: a single hump is a level that came and went."""
+
+FINER = 8
+"""Periods that are tried for each one more in the whole series: at most 1/16 of a period is missed
+in all, which leaves 1/78 of the wave's variance."""
+
 LEAST_STEPS = 2
 """Steps from which on a wave may explain them better; a trend may explain one."""
+
+
+def curves_of(
+    values: Floats, weights: Floats, kept: NDArray[np.bool_], steps: int
+) -> list[tuple[Floats, float]]:
+    """Return the curves to try for `values` that have so many steps, each with its price: `bases`,
+    and behind the trend a wave of one period (`wave_of`), where the series is long enough.
+
+    `weights` are reciprocals of standard deviations; revisions that are not `kept` do not count.
+    """
+    curves = bases(len(values), steps)
+    wave = wave_of(values, weights, kept) if steps >= LEAST_STEPS else None
+    return curves if wave is None else [curves[0], (wave, WAVE_PRICE), *curves[1:]]
+
+
+def wave_of(values: Floats, weights: Floats, kept: NDArray[np.bool_]) -> Floats | None:
+    """Return cosine and sine, (revisions, 2), of the period that explains most of `values`.
+
+    It is the highest peak of the periodogram (Schuster 1898). None where the series does not hold
+    two of the shortest ones that are tried. Arguments are those of `curves_of`.
+    """
+    count = len(values)
+    most = count * FINER // (A_WAVE * REVISIONS_A_TERM)
+    least = LEAST_PERIODS * FINER
+    weight = np.where(kept, weights * weights, 0.0)
+    total = float(weight.sum())
+    if most < least or not total:
+        return None
+    centred = weight * (values - float(weight @ values) / total)
+    power = np.abs(np.fft.rfft(centred, FINER * count)[least : most + 1])
+    often = (least + int(power.argmax())) / FINER
+    angle = 2 * np.pi * often * np.arange(count) / count
+    return np.column_stack([np.cos(angle), np.sin(angle)])
 
 
 def bases(count: int, steps: int) -> list[tuple[Floats, float]]:

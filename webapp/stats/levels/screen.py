@@ -6,6 +6,7 @@ of a series is never read from here, only which curves are worth a fit of their 
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,16 +40,18 @@ class Screen:
             np.arange(len(alone.starts)), np.diff([*alone.starts, len(locations)])
         )
         weight = np.where(alone.inside, scatter**-2.0, 0.0)
-        widest = max(bases, key=lambda basis: basis.shape[1])
-        # Waves of fewer terms are the first columns of those with more; the trend stands before.
-        columns = np.column_stack([bases[0], widest, locations])
+        columns = np.column_stack([*bases, locations])
         self._mass = np.maximum(np.add.reduceat(weight, self._first), np.finfo(float).tiny)
         sums = np.add.reduceat(columns * weight[:, None], self._first, axis=0)
         self._means = sums / self._mass[:, None]
         columns -= self._means[self._level]
         self._products = (columns * weight[:, None]).T @ columns
-        # Of fewer terms they lie inside of these (Cauchy), as with a level spared: they only grow.
-        self._is_well_posed = len(bases) == 1 or _is_well_posed(self._products[1:-1, 1:-1])
+        ends = np.cumsum([basis.shape[1] for basis in bases]).tolist()
+        self._terms = [slice(*one) for one in pairwise([0, *ends])]
+        # With a level spared they only grow.
+        self._is_well_posed = [
+            _is_well_posed(self._products[terms, terms]) for terms in self._terms
+        ]
 
     def beside_all(self) -> list[float]:
         """Return what each curve leaves unexplained beside all levels (`unexplained`)."""
@@ -72,10 +75,9 @@ class Screen:
     def _curves(self, number: int, spared: list[int]) -> Floats:
         """The curves, (spared, revisions), that fit best without level i each; 0: with all."""
         basis = self._bases[number]
-        if number and not self._is_well_posed:
+        if not self._is_well_posed[number]:
             return np.stack([self._fitted_alone(basis, i) for i in spared])
-        first = int(number > 0)
-        terms = slice(first, first + basis.shape[1])
+        terms = self._terms[number]
         products = self._products[None] if spared == ALL else self._joined(spared)
         solved = np.linalg.solve(products[:, terms, terms], products[:, terms, -1:])
         return np.asarray(solved[:, :, 0] @ basis.T)

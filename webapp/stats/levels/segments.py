@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webapp.stats.changes import scale
-from webapp.stats.levels.curve import LEAD, bases, fitted, variances_of_gaps
+from webapp.stats.levels.curve import LEAD, curves_of, fitted, variances_of_gaps
 from webapp.stats.levels.fitting import LEFT_OUT, Fit, fit_levels, variances_of
 from webapp.stats.levels.partition import Floats, partition_of_sums, sums_of
 from webapp.stats.levels.scatter import (
@@ -131,6 +131,9 @@ def levels_of(locations: Floats, within: Floats, share: float) -> Levels | None:
     if basis is not None:
         starts = _by_turns(locations - curve, state)
         fit = fit_levels(locations - curve, state.scatter, starts)
+        # These levels need not be those that the curve was fitted beside; sizes are of both.
+        curve = fitted(locations, 1 / state.scatter, basis, starts, fit.inside)
+        fit = fit_levels(locations - curve, state.scatter, starts)
     of_curve = np.zeros(len(fit.starts) - 1)
     if basis is not None:
         weights = np.where(fit.inside, 1 / state.scatter, 0.0)
@@ -219,7 +222,7 @@ def _best_curve(locations: Floats, state: _State, alone: Fit) -> tuple[Floats, F
     """
     chosen: tuple[Floats, Floats | None] = np.zeros(len(locations)), None
     best = _unexplained(alone) - LEAD
-    curves = bases(len(locations), len(alone.starts) - 1)
+    curves = curves_of(locations, 1 / state.scatter, alone.inside, len(alone.starts) - 1)
     if not curves:
         return chosen
     screen = Screen(locations, state.scatter, alone, [basis for basis, _ in curves])
@@ -236,10 +239,32 @@ def _best_curve(locations: Floats, state: _State, alone: Fit) -> tuple[Floats, F
         for first, kept in (([0], everything), (alone.starts, alone.inside)):
             worst = inf if basis.shape[1] == 1 else best - price + HOPELESS
             curve, left = _curve(locations, state, basis, (first, kept), worst)
+            if _unexplained(left) + price - PENALTY * (len(left.starts) - 1) < best:
+                curve, left = _spared(locations, state, basis, (curve, left))
             cost = _unexplained(left) + price
             if cost < best:
                 best, chosen = cost, (curve, basis)
     return chosen
+
+
+def _spared(
+    locations: Floats, state: _State, basis: Floats, found: tuple[Floats, Fit]
+) -> tuple[Floats, Fit]:
+    """The curve of `basis` and its levels, without those that cost more than they explain.
+
+    By turns curve and levels share between them what either could explain: a slope that was fitted
+    beside steps too many stays too flat, and keeps them.
+    """
+    curve, fit = found
+    while len(fit.starts) > 1:
+        joined = Screen(locations, state.scatter, fit, [basis]).beside_fewer(0)
+        at = int(np.argmin(joined)) + 1
+        starts = [*fit.starts[:at], *fit.starts[at + 1 :]]
+        other, fewer = _curve(locations, state, basis, (starts, fit.inside), inf)
+        if _unexplained(fewer) >= _unexplained(fit):
+            break
+        curve, fit = other, fewer
+    return curve, fit
 
 
 def _curve(
