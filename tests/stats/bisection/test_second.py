@@ -16,6 +16,7 @@ from webapp.stats.bisection import (
     Purpose,
     State,
     decide,
+    ending,
     explain,
 )
 from webapp.stats.bisection.remainder import SHARE, Sizes
@@ -47,6 +48,48 @@ def test_while_a_gain_behind_the_loss_is_possible_both_sides_of_it_are_booted_ag
     assert [one.purpose for one in decision.actions] == [Purpose.CONFIRMING]
     assert decision.actions[0].index >= LOSS
     assert "whether another commit contributes is open" in decision.text
+
+
+WANDERS = replace(PLAN, noise=Noise(0.4, 0.4, build=0.35))
+"""Builds may scatter by more than a tenth of the step, and by less than a fifth."""
+
+
+def test_where_it_may_be_the_luck_of_builds_another_build_in_between_is_booted_first():
+    decision = decide(WANDERS, Evidence(searched(-2.45)))
+
+    assert decision.posterior.top == LOSS
+    first, last = decision.posterior.rest.between
+    assert [one.index for one in decision.actions] == [(first - 1 + last) // 2]
+    assert decision.actions[0].purpose is Purpose.CONFIRMING
+    there = {boot.index for boot in searched(-2.45)}
+    assert decision.actions[0].index not in there
+
+
+def test_a_revision_that_cannot_be_booted_is_not_asked_for():
+    usual = decide(WANDERS, Evidence(searched(-2.45))).actions[0].index
+
+    other = decide(WANDERS, Evidence(searched(-2.45), skipped=frozenset({usual})))
+
+    assert other.actions[0].index == usual - 1
+
+
+@pytest.mark.parametrize(("ratio", "said"), [(0.3, True), (-0.3, False)])
+def test_where_boots_ran_out_the_sign_decides_also_where_builds_may_scatter(ratio, said):
+    now = decide(WANDERS, Evidence(searched(-2.45))).posterior
+    assert ending.is_sharp(WANDERS, now)
+    assert ending.may_scatter(now)
+
+    undecided = replace(now, rest=replace(now.rest, ratio=ratio))
+
+    assert ending.is_first_of_several(WANDERS, undecided) is said
+
+
+def test_of_a_machine_that_moved_the_sign_decides_nothing():
+    now = decide(WANDERS, Evidence(searched(-2.45))).posterior
+    moved = replace(now, lab=replace(now.lab, moves=0.7), rest=replace(now.rest, ratio=0.3))
+
+    assert moved.lab.unsteady >= ending.MOVED
+    assert not ending.is_first_of_several(WANDERS, moved)
 
 
 def test_a_gain_that_shows_makes_the_loss_the_first_of_several():

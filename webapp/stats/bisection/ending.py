@@ -106,13 +106,11 @@ def is_first_of_several(plan: Plan, now: Posterior) -> bool:
     """Whether one commit alone hardly explains all that was measured.
 
     A test that boots ran out for is decided by the sign of its log likelihood ratio, unless what
-    is left may be the luck of builds, or what the machine did: two steps are those of one that
-    stayed as it was.
+    is left may be what the machine did: two steps are those of one that stayed as it was.
     """
     if not is_sharp(plan, now):
         return now.two >= several_from(now)
-    may_be_else = may_scatter(now) or now.lab.unsteady >= MOVED
-    return now.rest.ratio >= (BOUND if may_be_else else 0.0)
+    return now.rest.ratio >= (BOUND if now.lab.unsteady >= MOVED else 0.0)
 
 
 def is_sharp(plan: Plan, now: Posterior) -> bool:

@@ -1,7 +1,9 @@
 """A second culprit behind the first: boots that tell of one before a single commit is named.
 
 While it is open whether the leading commit leaves a second change of half the alerted step
-(`remainder`), revisions on both sides of that one's likeliest place are booted again.
+(`remainder`), revisions on both sides of that one's likeliest place are booted again. Where a
+difference may be the luck of two builds, which no further boot of them tells, a revision within
+that place comes first: another build.
 """
 
 from webapp.stats.bisection import ending
@@ -12,12 +14,12 @@ HARD_TO_SETTLE = 0.04
 """Chance of two steps below which one commit is named alone where boots or builds scatter too much
 (`ending.is_sharp`): there the test of a size would take many dozens of boots."""
 
-MOST_BOOTS, MOST_BOOTS_HARD = 24, 12
+MOST_BOOTS, MOST_BOOTS_HARD = 32, 12
 """Confirming boots in all, after which the question is left where it stands."""
 
 
 def second_boots(case: Case) -> list[Measure]:
-    """Boots beside the likeliest place of a second step; none once that is settled."""
+    """Boots at the likeliest place of a second step; none once that is settled."""
     if not (case.wanted and _is_open(case)):
         return []
     most = MOST_BOOTS if ending.is_sharp(case.plan, case.now) else MOST_BOOTS_HARD
@@ -26,7 +28,9 @@ def second_boots(case: Case) -> list[Measure]:
     counts = _counts(case)
     for index in under_way:
         _add(counts, index)
-    actions: list[Measure] = []
+    actions = [
+        Measure(index, Purpose.CONFIRMING) for index in _within(case) if room > 0 and all(counts)
+    ]
     while len(actions) < min(case.wanted, room) and all(counts):
         side = min(counts, key=lambda each: sum(each.values()))
         index = min(side, key=lambda each: (side[each], each))
@@ -40,6 +44,18 @@ def _is_open(case: Case) -> bool:
     if ending.is_sharp(case.plan, now):
         return now.rest.is_open
     return HARD_TO_SETTLE <= now.two < ending.several_from(now)
+
+
+def _within(case: Case) -> list[int]:
+    """The revision in the middle of that place, which nobody measured, where builds may scatter."""
+    between = case.now.rest.between
+    is_luck = ending.is_sharp(case.plan, case.now) and ending.may_scatter(case.now)
+    if between is None or not is_luck:
+        return []
+    first, last = between
+    inside = [index for index in range(first, last) if index not in case.evidence.skipped]
+    middle = sorted(inside, key=lambda index: abs(2 * index - (first - 1 + last)))[:1]
+    return [index for index in middle if index not in {one.index for one in case.pending}]
 
 
 def _counts(case: Case) -> list[dict[int, int]]:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
-from math import isinf
 
 import numpy as np
 
@@ -197,7 +196,6 @@ def _checks(after: int = 0) -> list[tuple[str, Judged, Check]]:
     teams = [
         (row.name, judged_of_team(row.team), partial(check_team, row.team, after=after))
         for row in (*bisect_team_table.ROWS, *bisect_team_table.SHARED)
-        if isinf(row.team.gone)
     ]
     return [*worlds, *teams]
 

@@ -12,7 +12,7 @@ from webapp.stats.bisection.forecast import Forecast
 from webapp.stats.bisection.forecast_together import forecast_together
 from webapp.stats.bisection.plan import Evidence
 from webapp.stats.bisection.playing import SimulatedLab
-from webapp.stats.bisection.playing_together import play_together
+from webapp.stats.bisection.playing_together import Played, play_together
 from webapp.stats.bisection.subjects import SPARED, SPARED_UNTOLD, Subject
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.simulate.bisect_cells import Cell, question_of
@@ -124,7 +124,7 @@ def play_team(team: Team, *, trials: int, seed: int, spread: Spread = here) -> l
 
 def _trial(team: Team, seed: int, number: int) -> TeamTried:
     asked = team_question(team, np.random.default_rng([seed, number]))
-    played = play_together(asked.subjects, asked.labs, {asked.subjects[0].machine: team.gone})
+    played = _played(team, asked)
     outcome, of_machine = played.outcome, dict.fromkeys((one.machine for one in asked.subjects), 0)
     for subject, evidence in zip(asked.subjects, played.evidence, strict=True):
         of_machine[subject.machine] += evidence.effort
@@ -140,6 +140,10 @@ def _trial(team: Team, seed: int, number: int) -> TeamTried:
         hours=played.hours,
         stated=outcome.probability,
     )
+
+
+def _played(team: Team, asked: TeamQuestion) -> Played:
+    return play_together(asked.subjects, asked.labs, {asked.subjects[0].machine: team.gone})
 
 
 def team_result(tried: Sequence[TeamTried]) -> TeamResult:
@@ -169,7 +173,7 @@ def forecast_and_hours(
     was left once so many boots had ended, with those that ended at that moment. None without any.
     """
     asked = team_question(team, np.random.default_rng([seed, number]))
-    played = play_together(asked.subjects, asked.labs)
+    played = _played(team, asked)
     if len(played.ended) <= after:
         return None
     since = played.ended[after - 1][1] if after else 0.0
