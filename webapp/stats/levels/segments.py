@@ -72,6 +72,11 @@ SPARED = 2 * PENALTY
 levels to be looked for beside it. Of 800 series, half of them with slopes or waves, none ends
 otherwise than where they are always looked for; with half of it two do."""
 
+FREED = 4 * PENALTY
+"""What steps that a curve does not need may make it cost, at most, beside the best that is known,
+for them to be looked for. Of 600 series with slopes, waves, steps and walks, two waves beside many
+steps end otherwise than where this and `SPARED` are no limits."""
+
 GUESS, GUESS_HALVES = 2.0, 6.0
 """Degrees of freedom of the guess that builds scatter as runs do, and revisions after which half
 is left; it fades as in `changes.noise`."""
@@ -239,9 +244,10 @@ def _best_curve(locations: Floats, state: _State, alone: Fit) -> tuple[Floats, F
         for first, kept in (([0], everything), (alone.starts, alone.inside)):
             worst = inf if basis.shape[1] == 1 else best - price + HOPELESS
             curve, left = _curve(locations, state, basis, (first, kept), worst)
-            if _unexplained(left) + price - PENALTY * (len(left.starts) - 1) < best:
-                curve, left = _spared(locations, state, basis, (curve, left))
             cost = _unexplained(left) + price
+            if cost - min(PENALTY * (len(left.starts) - 1), FREED) < best:
+                curve, left = _spared(locations, state, basis, (curve, left))
+                cost = _unexplained(left) + price
             if cost < best:
                 best, chosen = cost, (curve, basis)
     return chosen
@@ -259,6 +265,8 @@ def _spared(
     while len(fit.starts) > 1:
         joined = Screen(locations, state.scatter, fit, [basis]).beside_fewer(0)
         at = int(np.argmin(joined)) + 1
+        if joined[at - 1] + PENALTY * (len(fit.starts) - 2) >= _unexplained(fit) + SPARED:
+            break
         starts = [*fit.starts[:at], *fit.starts[at + 1 :]]
         other, fewer = _curve(locations, state, basis, (starts, fit.inside), inf)
         if _unexplained(fewer) >= _unexplained(fit):
