@@ -72,3 +72,17 @@ def test_curve_and_levels_are_those_that_fit_best_together():
         best = fitted(values, 1 / found.scatter, trend, starts, kept)
 
         assert found.curve == pytest.approx(best, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", [1, 21])
+def test_two_slopes_one_behind_the_other_are_no_steps_up(seed):
+    """Half as many cosines with two steps up explain it as well: a gain that never was."""
+    at = np.arange(130) / 130
+    shift = -0.03 * (np.clip((at - 0.3) / 0.2, 0, 1) + np.clip((at - 0.6) / 0.2, 0, 1))
+    rng = np.random.default_rng(seed)
+    logs = [one + rng.normal(0, 0.004) + rng.normal(0, 0.004, 5) for one in shift]
+    values = np.array(logs)
+
+    found = levels_of(values.mean(axis=1), values.var(axis=1, ddof=1), 0.2)
+
+    assert len(found.levels) == 1

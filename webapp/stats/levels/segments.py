@@ -245,7 +245,9 @@ def _best_curve(locations: Floats, state: _State, alone: Fit) -> tuple[Floats, F
             worst = inf if basis.shape[1] == 1 else best - price + HOPELESS
             curve, left = _curve(locations, state, basis, (first, kept), worst)
             cost = _unexplained(left) + price
-            if cost - min(PENALTY * (len(left.starts) - 1), FREED) < best:
+            # Half of a wave with a step either way beside it would pass for a wave and a half.
+            is_trend = basis.shape[1] == 1
+            if is_trend and cost - min(PENALTY * (len(left.starts) - 1), FREED) < best:
                 curve, left = _spared(locations, state, basis, (curve, left))
                 cost = _unexplained(left) + price
             if cost < best:
@@ -256,7 +258,7 @@ def _best_curve(locations: Floats, state: _State, alone: Fit) -> tuple[Floats, F
 def _spared(
     locations: Floats, state: _State, basis: Floats, found: tuple[Floats, Fit]
 ) -> tuple[Floats, Fit]:
-    """The curve of `basis` and its levels, without those that cost more than they explain.
+    """The trend `basis` and its levels, without those that cost more than they explain.
 
     By turns curve and levels share between them what either could explain: a slope that was fitted
     beside steps too many stays too flat, and keeps them.
