@@ -30,9 +30,6 @@ PERIODS = (100, 7)
 ENDS = range(200, 301, 10)
 """Lengths of series with the longer wave: where in it a series ends decides what is told."""
 
-AT_EACH = 4
-"""Part of the trials for each length."""
-
 REMEMBERING = (0.6, 0.9)
 WALK = 0.003
 """Standard deviation of a step of the random walk."""
@@ -87,7 +84,7 @@ def measure(trials: int, seed: int) -> list[Figure]:
     rows += _nulls(trials, seed)
     for period in PERIODS:
         rows += _wave(period, trials, [seed, 3, period])
-    rows += _wave_anywhere(max(trials // AT_EACH, 2), seed)
+    rows += _wave_anywhere(trials, seed)
     return [replace(row, before=BEFORE.get(row.name, "")) for row in rows]
 
 
@@ -206,10 +203,13 @@ def _of_wave(period: int, length: int, trials: int, seed: list[int]) -> list[Rea
 
 
 def _wave_anywhere(trials: int, seed: int) -> list[Figure]:
-    """The longer wave, wherever in it the series ends; and at the length that is worst."""
-    period = PERIODS[0]
+    """The longer wave, wherever in it the series ends; and at the length that is worst.
+
+    All lengths share the trials: eleven times as many would take longer than all other worlds.
+    """
+    period, each = PERIODS[0], max(trials // len(ENDS), 2)
     counts = [
-        [len(one.changes) for one in _of_wave(period, length, trials, [seed, 6, length])]
+        [len(one.changes) for one in _of_wave(period, length, each, [seed, 6, length])]
         for length in ENDS
     ]
     every = mean(count for some in counts for count in some)
