@@ -129,3 +129,14 @@ def test_rows_of_forecasts_are_named_by_two_numbers():
 
     assert found.returncode == 2
     assert "rows: first and last number, as 3:7" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("table", "row"),
+    [("--worlds", "| as modelled |"), ("--machines", "| one machine |")],
+)
+def test_a_part_of_a_long_table_can_be_played(table, row):
+    found = run(table, "--rows", "1:1", "--trials", "1")
+
+    (last,) = found.stdout.splitlines()[4:]
+    assert last.startswith(row)

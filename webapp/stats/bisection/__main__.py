@@ -44,8 +44,9 @@ def _lines(options: argparse.Namespace) -> Iterator[str]:
     cell = None if printed else _cell(options)
     with spread_over(_processes(options)) as spread:
         if printed is not None:
-            of_forecasts = {"rows": options.rows, "after": max(options.after, 0)}
-            part = of_forecasts if printed is bisect_forecast_table else {}
+            part = {} if printed is tables else {"rows": options.rows}
+            if printed is bisect_forecast_table:
+                part["after"] = max(options.after, 0)
             yield from printed.lines(**asked, **part, spread=spread)
         elif cell is not None:
             result = simulate(cell, **asked, policy=options.policy, spread=spread)
@@ -81,7 +82,11 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--forecasts", action="store_true", help="forecasts against what it took")
     what.add_argument("--table", action="store_true", help="every cell of docs/figures.md")
     parser.add_argument(
-        "--rows", type=_rows, default=slice(None), metavar="FROM:TO", help="a part of --forecasts"
+        "--rows",
+        type=_rows,
+        default=slice(None),
+        metavar="FROM:TO",
+        help="a part of a table, but for --table",
     )
     parser.add_argument(
         "--after", type=int, default=0, metavar="BOOTS", help="--forecasts of bisects that run"

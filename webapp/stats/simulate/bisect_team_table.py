@@ -89,13 +89,13 @@ COLUMNS = (
 HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
 
 
-def lines(*, trials: int, seed: int, spread: Spread) -> Iterator[str]:
-    """Each line as soon as it is known: ``trials`` of ``seed`` and as many of the next one."""
+def lines(*, trials: int, seed: int, spread: Spread, rows: slice = slice(None)) -> Iterator[str]:
+    """Each of the ``rows`` as soon as it is known: ``trials`` of ``seed``, as many of the next."""
     yield (
         f"{trials} trials a row of each of the seeds {seed} and {seed + 1}; a boot takes an "
         f"hour on every machine.\n\n{HEAD}"
     )
-    for row in ROWS:
+    for row in ROWS[rows]:
         tried = [
             play_team(row.team, trials=trials, seed=each, spread=spread)
             for each in (seed, seed + 1)
