@@ -43,7 +43,7 @@ def _in_modes(member: Member) -> Team:
     return _team(own, own)
 
 
-ROWS = (
+ROWS: tuple[TeamRow, ...] = (
     TeamRow("one machine", _team(ONE), "≥ 98 / ≤ 1"),
     TeamRow("two, equal steps", _team(ONE, ONE), "≥ 98 / ≤ 1"),
     TeamRow("three, equal steps", _team(ONE, ONE, ONE), "≥ 98 / ≤ 1"),

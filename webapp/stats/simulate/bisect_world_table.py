@@ -29,7 +29,7 @@ def _in(world: World) -> Cell:
     return replace(USUAL, world=world)
 
 
-ROWS = (
+ROWS: tuple[Row, ...] = (
     Row("as modelled", USUAL, "100 / 0", "≥ 98 / ≤ 1"),
     Row("as modelled, 1 %", replace(USUAL, step=-1.0), "98 / 0.7", "≥ 98 / ≤ 1"),
     Row("noise twice the believed", _in(World(true_noise=2.0)), "49 / 39", "wrong ≤ 3"),
