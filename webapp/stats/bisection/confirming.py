@@ -51,8 +51,7 @@ def confirming(case: Case, pair: Pair) -> Decision:
     actions = _boots(case, pair, made, short)
     if not actions and not case.pending:
         text = explain.unconfirmed(case.plan, case.now, case.stop)
-        wide = ending.WIDE_SET_MASS
-        return case.done(ending.stopped(case.now, text, bits=0.0, saturated=True, mass=wide))
+        return case.done(ending.stopped(case.now, text, bits=0.0, saturated=True))
     return case.go_on(State.CONFIRMING, actions, explain.confirming(case.plan, case.now))
 
 
