@@ -345,6 +345,7 @@ def test_a_probable_culprit_is_not_named_when_the_budget_ends_before_it_is_confi
     decision = decide(plan(budget=Budget(boots=10)), Evidence(search))
 
     assert decision.outcome.kind is Kind.RANGE
+    assert decision.outcome.candidates == (7,)
     assert "could not be confirmed" in decision.text
 
 
