@@ -194,7 +194,7 @@ def _action(
 ) -> str:
     """In a few words: what happens next."""
     if found.outcome is not None:
-        return f"ends: {found.outcome.kind.value}"
+        return f"ends, {Bisect.Outcome(found.outcome.kind.value).label}"
     if not actions:
         return "waits for what is measured"
     indices = list(dict.fromkeys(one.index for one in actions))
