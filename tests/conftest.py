@@ -18,7 +18,7 @@ from django.core.cache import cache
 from django.db import connection
 from django.test import override_settings
 
-from tests.places import PROJECT
+from tests.places import PROJECT, TEMPLATE
 from tests.smtp import MailServer, mail_server
 from tests.system.running import System
 from webapp.bisects import forecasting
@@ -33,6 +33,12 @@ gc.set_threshold(100_000, 20, 50)
 hypothesis.settings.register_profile("patient", deadline=None)
 hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=10_000, database=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "patient"))
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """Clone each process's database from the one that `tests.servers` migrated."""
+    connection.settings_dict["TEST"]["TEMPLATE"] = TEMPLATE
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -6,6 +6,10 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[1]
 # Compressing takes seconds, so collected static files outlive a run.
 STATIC = PROJECT / ".run-tests" / "static"
+# Data directories with a migrated and otherwise empty database, of which each process of a run
+# clones its own.
+MIGRATED = STATIC.with_name("migrated")
+TEMPLATE = "migrated"
 # Those of the instances that this process starts: two that start at once must not collect into one
 # folder.
 STATIC_OF_INSTANCES = STATIC.with_name(f"static-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}")

@@ -7,6 +7,7 @@ pytest-django gives each worker a database of its own, and each gets a Redis dat
 
 import atexit
 import fcntl
+import hashlib
 import os
 import shutil
 import signal
@@ -19,12 +20,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+import psycopg
 import pytest
 
-from tests.places import PROJECT, STATIC
+from tests.places import MIGRATED, PROJECT, STATIC, TEMPLATE
 from webapp.config import instance
 from webapp.launcher import processes
-from webapp.launcher.postgres import Cluster
+from webapp.launcher.postgres import DATABASE, OWNER, Cluster
 from webapp.launcher.redis import Redis
 
 PREFIX = "driftline-tests-"
@@ -54,24 +56,45 @@ class Servers:
 
     def start(self) -> None:
         """Start both and wait until they answer."""
-        cluster = Cluster.choose(self.state, self.sockets)
-        cluster.identity.own(self.sockets)
-        cluster.create()
+        self._start_postgres()
         redis = Redis.choose(self.state, self.sockets)
         redis.create(pidfile=self.pids / "redis.pid", databases=REDIS_DATABASES)
+        self._start("redis", redis.command(), None)
+        self._wait("redis", redis.answers)
+
+    def _start_postgres(self) -> None:
+        """Start PostgreSQL with a migrated database, which outlives the run that migrated it."""
+        cluster = Cluster.choose(self.state, self.sockets)
+        cluster.identity.own(self.sockets)
+        kept = MIGRATED / _schema_key(cluster)
+        with _lock(MIGRATED):
+            if kept.exists():
+                _copy(kept, cluster.data)
+            else:
+                cluster.create()
+                self._serve(cluster)
+                cluster.prepare()
+                _migrate(self.sockets)
+                self._end("postgres", signal.SIGINT)
+                for outdated in MIGRATED.glob("*-*"):
+                    shutil.rmtree(outdated)
+                _copy(cluster.data, kept)
+        self._serve(cluster)
+
+    def _serve(self, cluster: Cluster) -> None:
         user = cluster.identity.user if not cluster.identity.prefix else None
         self._start("postgres", cluster.command(*THROW_AWAY), user)
-        self._start("redis", redis.command(), None)
         self._wait("postgres", cluster.answers)
-        self._wait("redis", redis.answers)
-        cluster.prepare()
+
+    def _end(self, name: str, how: signal.Signals) -> None:
+        process = self.processes.pop(name)
+        process.send_signal(how)
+        process.wait()
 
     def stop(self) -> None:
         """End both at once and remove their data."""
-        for name, process in self.processes.items():
-            process.send_signal(processes.HARD.get(name, signal.SIGKILL))
-            process.wait()
-        self.processes.clear()
+        for name in list(self.processes):
+            self._end(name, processes.HARD.get(name, signal.SIGKILL))
         shutil.rmtree(self.state, ignore_errors=True)
 
     def _start(self, name: str, command: list[str], user: str | None) -> None:
@@ -97,11 +120,43 @@ class Servers:
             time.sleep(0.05)
 
 
-def _lock(state: Path) -> IO[str]:
-    """Hold `state` as long as this process lives, so that no other run clears it away."""
-    lock = (state / "lock").open("w")
+def _lock(directory: Path) -> IO[str]:
+    """Hold `directory` until the result is closed: no other run changes or removes it meanwhile."""
+    directory.mkdir(parents=True, exist_ok=True)
+    lock = (directory / "lock").open("w")
     fcntl.flock(lock, fcntl.LOCK_EX)
     return lock
+
+
+def _schema_key(cluster: Cluster) -> str:
+    """The name of a data directory: all that decides what a migrated database holds."""
+    sources = [PROJECT / "constraints.txt", *sorted((PROJECT / "migrations").rglob("*.py"))]
+    content = hashlib.sha256(str(cluster.postgres).encode())
+    for source in sources:
+        content.update(f"{source.relative_to(PROJECT)}\0".encode() + source.read_bytes())
+    return f"postgres-{content.hexdigest()[:16]}"
+
+
+def _migrate(sockets: Path) -> None:
+    with psycopg.connect(
+        host=str(sockets), user=OWNER, dbname=DATABASE, autocommit=True
+    ) as connection:
+        connection.execute(f"CREATE DATABASE {TEMPLATE}".encode())
+    url = os.environ["DATABASE_URL"].removesuffix(f"/{DATABASE}") + f"/{TEMPLATE}"
+    subprocess.run(
+        [sys.executable, "manage.py", "migrate", "--verbosity=0"],
+        cwd=PROJECT,
+        env=os.environ | {"DATABASE_URL": url},
+        check=True,
+    )
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a data directory with its owner, whole or not at all."""
+    draft = target.with_name(f"new-{target.name}")
+    shutil.rmtree(draft, ignore_errors=True)
+    subprocess.run(["cp", "-Rp", source, draft], check=True)
+    draft.rename(target)
 
 
 def _clear_left_behind() -> None:
