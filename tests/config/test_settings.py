@@ -1,55 +1,49 @@
-"""Settings as a fresh process reads them."""
+"""Settings as a process reads them at its start."""
 
 import gc
-import json
+import os
 import runpy
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
 from tests.places import PROJECT
 
-PRINT = (
-    "import json; from webapp.config import settings as s;"
-    "print(json.dumps({n: getattr(s, n) for n in dir(s) if n.isupper()}, default=str))"
-)
+Read = Callable[..., dict[str, Any]]
 
 
-def read(state: Path, **variables: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-c", PRINT],
-        cwd=PROJECT,
-        env={"PATH": "/usr/bin:/bin", "STATE": str(state)} | variables,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Read:
+    """Read the settings anew, with no variables but STATE and those given."""
+
+    def reading(**variables: str) -> dict[str, Any]:
+        with patch.dict(os.environ, {"STATE": str(tmp_path)} | variables, clear=True):
+            return runpy.run_path(str(PROJECT / "webapp/config/settings.py"))
+
+    return reading
 
 
-def test_without_any_variable_the_defaults_are_safe(tmp_path: Path) -> None:
-    settings = json.loads(read(tmp_path).stdout)
+def test_without_any_variable_the_defaults_are_safe(read: Read) -> None:
+    settings = read()
     assert settings["DEBUG"] is False
     assert settings["ALLOWED_HOSTS"] == ["127.0.0.1", "localhost", "127.0.0.1", "[::1]"]
     assert len(settings["SECRET_KEY"]) >= 50
     assert settings["PUBLIC_URL"] == "http://127.0.0.1:8000/"
 
 
-def test_a_database_without_a_key_is_refused_with_the_remedy(tmp_path: Path) -> None:
-    refused = read(tmp_path, DATABASE_URL="postgresql://h/d")
-    assert refused.returncode
-    assert "SECRET_KEY is needed beside DATABASE_URL" in refused.stderr
+def test_a_database_without_a_key_is_refused_with_the_remedy(read: Read) -> None:
+    with pytest.raises(ImproperlyConfigured, match="SECRET_KEY is needed beside DATABASE_URL"):
+        read(DATABASE_URL="postgresql://h/d")
 
 
-def test_a_public_https_address_secures_cookies_and_names_the_host(tmp_path: Path) -> None:
-    settings = json.loads(
-        read(
-            tmp_path,
-            DRIFTLINE_PUBLIC_URL="https://perf.example.org/",
-            DRIFTLINE_TRUSTED_PROXIES="1",
-        ).stdout
-    )
+def test_a_public_https_address_secures_cookies_and_names_the_host(read: Read) -> None:
+    settings = read(DRIFTLINE_PUBLIC_URL="https://perf.example.org/", DRIFTLINE_TRUSTED_PROXIES="1")
     assert settings["SESSION_COOKIE_SECURE"]
     assert settings["CSRF_COOKIE_SECURE"]
     assert settings["SECURE_SSL_REDIRECT"]
@@ -58,30 +52,26 @@ def test_a_public_https_address_secures_cookies_and_names_the_host(tmp_path: Pat
     assert settings["CSRF_TRUSTED_ORIGINS"] == ["https://perf.example.org"]
 
 
-def test_two_ports_of_one_host_do_not_share_cookies(tmp_path: Path) -> None:
+def test_two_ports_of_one_host_do_not_share_cookies(read: Read) -> None:
     names = {
-        json.loads(read(tmp_path, DRIFTLINE_PUBLIC_URL=f"http://127.0.0.1:{port}/").stdout)[
-            "SESSION_COOKIE_NAME"
-        ]
+        read(DRIFTLINE_PUBLIC_URL=f"http://127.0.0.1:{port}/")["SESSION_COOKIE_NAME"]
         for port in (8000, 8001)
     }
     assert len(names) == 2
 
 
-def test_a_damaged_state_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_damaged_state_is_refused_by_name(read: Read, tmp_path: Path) -> None:
     (tmp_path / "instance.json").write_text("{")
-    refused = read(tmp_path)
-    assert f"{tmp_path}/instance.json is damaged" in refused.stderr
+    with pytest.raises(ImproperlyConfigured, match=f"{tmp_path}/instance.json is damaged"):
+        read()
 
 
 @pytest.mark.parametrize(
     ("url", "host", "tls"),
     [("smtp+tls://me:pw@mx.example.org:587", "mx.example.org", True), ("smtp://mx:25", "mx", None)],
 )
-def test_mail_is_configured_by_one_url(
-    tmp_path: Path, url: str, host: str, tls: bool | None
-) -> None:
-    settings = json.loads(read(tmp_path, DRIFTLINE_EMAIL_URL=url).stdout)
+def test_mail_is_configured_by_one_url(read: Read, url: str, host: str, tls: bool | None) -> None:
+    settings = read(DRIFTLINE_EMAIL_URL=url)
     assert settings["EMAIL_HOST"] == host
     assert settings.get("EMAIL_USE_TLS") == tls
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import run_text
+from webapp.stats.bisection.__main__ import main
 from webapp.stats.simulate import bisect_tables as tables
 from webapp.stats.simulate.bisect_cells import Cell
 from webapp.stats.simulate.processes import here
@@ -15,13 +17,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def run(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "webapp.stats.bisection", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=False,
-    )
+    return run_text(main, *arguments)
 
 
 def test_it_prints_outcomes_wrong_answers_and_boots():

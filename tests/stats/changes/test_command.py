@@ -8,21 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import run_text
 from tests.stats.series import simulated
+from webapp.stats.changes.__main__ import main
 from webapp.stats.simulate import Drift, OddRevision, Scatter, Step
 
 ROOT = Path(__file__).parents[3]
 
 
 def run(text, *arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "webapp.stats.changes", *arguments],
-        input=text,
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=False,
-    )
+    return run_text(main, *arguments, stdin=text)
 
 
 def as_csv(points, header="revision,value"):

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import run
+from webapp.stats.ministat.__main__ import main
+
 ROOT = Path(__file__).parents[3]
 COMMAND = [sys.executable, "-m", "webapp.stats.ministat"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -21,14 +24,7 @@ B = "101\n102\n103\n"
 
 def ministat(*arguments: str, stdin: bytes | str = b"", cwd: Path = ROOT):
     text = stdin.encode() if isinstance(stdin, str) else stdin
-    return subprocess.run(
-        [*COMMAND, *arguments],
-        input=text,
-        capture_output=True,
-        cwd=cwd,
-        env=ENVIRONMENT,
-        check=False,
-    )
+    return run(main, *arguments, stdin=text, cwd=cwd)
 
 
 @pytest.fixture
