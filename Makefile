@@ -16,7 +16,7 @@ BIN = $(VENV)/bin
 # A file's tests go to one process, which starts what they share once; files in their order. Bytecode is
 # kept even where the environment says otherwise: each of the hundreds of processes that tests start would
 # compile the project anew.
-PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 5
 LAUNCHER = $(BIN)/python -m webapp.launcher
 WHERE = --port "$(PORT)" --bind "$(BIND)" --state "$(STATE)"
 STACK = $(LAUNCHER) up $(WHERE)
@@ -28,7 +28,7 @@ help:
 	@echo 'make up      start everything with the data in STATE    (PORT=8000 STATE=.run)'
 	@echo 'make service print the file by which systemd or rc.d starts it, and starts it again'
 	@echo 'make setup   only make the environment: .venv'
-	@echo 'make test    run the tests                              (TESTS="path -k word")'
+	@echo 'make test    run the tests                 (TESTS="path, or name of a room, -k word")'
 	@echo 'make long    run the tests that take long               (TESTS="path -k word")'
 	@echo 'make fuzz    10,000 generated cases for each parser      (TESTS="path -k word")'
 	@echo 'make check   linters, types, layers, names, missing migrations'

@@ -212,6 +212,16 @@ def _set_variables(state: Path, redis_database: int) -> None:
     )
 
 
+def pytest_load_initial_conftests(args: list[str]) -> None:
+    """Take the name of a room (`alerts`, `webapp/alerts`) for its tests."""
+    for index, argument in enumerate(args):
+        room = argument.removeprefix("webapp/").rstrip("/")
+        if room and (room != argument or not Path(argument).exists()):
+            tests = PROJECT / "tests" / room
+            if tests.is_dir():
+                args[index] = str(tests)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Say where the servers are, for those who look into a failing run."""
     config.stash[STATE] = Path(os.environ["STATE"])
