@@ -213,6 +213,34 @@ def test_bad_and_huge_gzip_is_refused(send: Send, body: bytes, status: int) -> N
     assert send(body, **{"Content-Encoding": "gzip"}).status_code == status
 
 
+@pytest.mark.parametrize("garbage", [b"\0", b"garbage", gzip.compress(b"{}")])
+def test_what_follows_the_gzip_is_refused_and_nothing_stored(send: Send, garbage: bytes) -> None:
+    body = gzip.compress(json.dumps(run_document()).encode()) + garbage
+    response = send(body, **{"Content-Encoding": "gzip"})
+    assert response.status_code == 422
+    assert f"{len(garbage)} bytes follow the end of the gzip body" in problems(response)[""]
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path"),
+    [
+        ('"tree":', '"tree": "other", "tree":', "runs[0].tree"),
+        ('"unit":', '"unit": "Mb/s", "unit":', "runs[0].metrics.pps.unit"),
+        ('{"runs":', '{"runs": [], "runs":', "runs"),
+    ],
+)
+def test_a_key_that_is_given_twice_is_refused_with_its_path(
+    send: Send, old: str, new: str, path: str
+) -> None:
+    body = json.dumps({"runs": [run_document()]})
+    assert old in body
+    response = send(body.replace(old, new))
+    assert response.status_code == 422
+    assert problems(response) == {path: "is given twice; send one"}
+    assert not Run.objects.exists()
+
+
 def test_a_body_over_the_limit_is_refused(send: Send, settings: Any) -> None:
     settings.UPLOAD_MAX_BYTES = 200
     assert send(run_document()).status_code == 413

@@ -2,6 +2,9 @@
 
 import json
 import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from django.conf import settings
@@ -9,7 +12,8 @@ from django.http import HttpRequest
 from ninja.parser import Parser
 from ninja.types import DictStrAny
 
-from webapp.api.errors import BadBody, BodyTooLarge
+from webapp.api.errors import MOST_DETAILS, BadBody, BodyTooLarge, path_of
+from webapp.results.services import Problem, Unprocessable
 
 CHUNK = 64 * 1024
 GZIP_WINDOW = 16 + zlib.MAX_WBITS
@@ -19,7 +23,10 @@ class BoundedJSON(Parser):
     """Reads JSON, gzip or plain. A lone run reads as a batch of one."""
 
     def parse_body(self, request: HttpRequest) -> DictStrAny:
-        """The object in the body; one run is read as a list of one. Raises BadBody."""
+        """The object in the body; one run is read as a list of one.
+
+        Raises BadBody, BodyTooLarge and, for what JSON or gzip let pass, Unprocessable.
+        """
         document = _decode(read_bounded(request, limit=settings.UPLOAD_MAX_BYTES))
         if not isinstance(document, dict):
             raise BadBody("the body must be a JSON object")
@@ -56,12 +63,47 @@ def _unpack(raw: bytes, limit: int) -> bytes:
         raise BodyTooLarge(limit)
     if not unpacker.eof:
         raise BadBody("the gzip body ends in the middle; send it again")
+    if unpacker.unused_data:
+        follow = f"{len(unpacker.unused_data)} bytes follow the end of the gzip body"
+        raise Unprocessable([Problem("", f"{follow}; send one gzip member and nothing after it")])
     return body
 
 
 def _decode(body: bytes) -> Any:
+    """The document. Raises BadBody, and Unprocessable for an object that holds a key twice, of
+    which JSON would silently take the last."""
+    repeated: dict[int, list[str]] = {}
+    holders = []  # keeps the ids from being used again
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            counted = Counter(name for name, _ in pairs)
+            holders.append(found)
+            repeated[id(found)] = [name for name, times in counted.items() if times > 1]
+        return found
+
+    document = _parse(body, unique)
+    if repeated:
+        paths = list(islice(_paths(document, repeated), MOST_DETAILS)) or [""]
+        raise Unprocessable([Problem(path, "is given twice; send one") for path in paths])
+    return document
+
+
+def _paths(document: Any, repeated: Mapping[int, Sequence[str]]) -> Iterator[str]:
+    """The paths of the ``repeated`` keys, which are given by the id of their object. An object that
+    another one of its name replaced is not found."""
+    waiting: list[tuple[Any, tuple[str | int, ...]]] = [(document, ())]
+    while waiting:
+        found, location = waiting.pop()
+        yield from (path_of([*location, name]) for name in repeated.get(id(found), ()))
+        inside = found.items() if isinstance(found, dict) else enumerate(found)
+        waiting += [(one, (*location, key)) for key, one in inside if isinstance(one, dict | list)]
+
+
+def _parse(body: bytes, unique: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> Any:
     try:
-        return json.loads(body, parse_constant=_refuse_constant)
+        return json.loads(body, parse_constant=_refuse_constant, object_pairs_hook=unique)
     except UnicodeDecodeError as error:
         raise BadBody(f"the body is not UTF-8: {error}") from error
     except json.JSONDecodeError as error:

@@ -107,6 +107,7 @@ class TooManyRequests(Exception):
         self.retry_after = retry_after
 
 
+PARSER_ERRORS = (BadBody, BodyTooLarge, Unprocessable)
 SIMPLE: dict[type[Exception], Kind] = {
     BadBody: Kind(400, "bad_body", "", "Send one JSON object, UTF-8."),
     BodyTooLarge: Kind(413, "too_large", "", "Send fewer runs at once."),
@@ -229,7 +230,7 @@ def _on_validation(api: NinjaAPI) -> Any:
 
 def _on_http_error(api: NinjaAPI) -> Any:
     def handler(request: HttpRequest, error: HttpError) -> HttpResponse:
-        if isinstance(error.__cause__, BadBody | BodyTooLarge):  # ninja wraps what a parser raises
+        if isinstance(error.__cause__, PARSER_ERRORS):  # ninja wraps them
             return api.on_exception(request, error.__cause__)
         kind = Kind(error.status_code, "error", str(error), "See /api/docs.")
         return answer(api, request, kind)
