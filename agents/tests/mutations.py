@@ -108,6 +108,14 @@ def _nul(rng: Random, data: bytes, _other: bytes) -> bytes:
     return data[:start] + bytes(end - start) + data[end:]
 
 
+def _flipped(rng: Random, data: bytes, _other: bytes) -> bytes:
+    """One bit of one byte, as memory and disks do it."""
+    if not data:
+        return data
+    at = rng.randrange(len(data))
+    return data[:at] + bytes([data[at] ^ (1 << rng.randrange(8))]) + data[at + 1 :]
+
+
 def _encoded(rng: Random, data: bytes, _other: bytes) -> bytes:
     text = data.decode("utf-8", "replace")
     return text.encode(rng.choice(["utf-16", "utf-8-sig", "utf-16-be", "cp037"]), "replace")
@@ -142,6 +150,17 @@ KINDS: dict[str, Damage] = {
     "NUL bytes": _nul,
     "other encoding": _encoded,
     "CRLF": lambda _rng, data, _: data.replace(b"\n", b"\r\n"),
+    "CRLF in a line": _at_line(
+        lambda _rng, lines, at: [*lines[:at], lines[at].rstrip(b"\r\n") + b"\r\n", *lines[at + 1 :]]
+    ),
+    "huge line": _at_line(
+        lambda rng, lines, at: [
+            *lines[:at],
+            rng.choice([b"x", b"7", b" "]) * rng.choice([2_000, 200_000]) + b"\n",
+            *lines[at:],
+        ]
+    ),
+    "byte flipped": _flipped,
     "two files in one": lambda _rng, data, other: data + other,
     "another's content": lambda _rng, _data, other: other,
 }

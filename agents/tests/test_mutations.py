@@ -7,6 +7,7 @@ from agents.tests.mutations import KINDS, VERDICTS, Study
 ALWAYS_KNOWN = (
     *("cut in the middle", "emptied", "first lines lost", "NUL bytes", "other encoding"),
     *("two files in one", "unit changed", "sum off", "no finite number", "absurd number"),
+    *("CRLF", "CRLF in a line", "huge line"),
 )
 """Damage that never changes a value without a warning, whatever file it hits."""
 

@@ -26,3 +26,20 @@ def test_an_empty_info_says_nothing_but_what_it_lacks():
     info = parse_info("")
     assert info == Info(old=True, doubts=info.doubts)
     assert info.doubts == (".info: no Image", ".info: no CFG")
+
+
+def test_what_the_script_says_behind_a_value_is_no_damage():
+    command = 'DURING_CMD="pmcstat -z 100" (self-triggered on 192.168.1.1)'
+    assert parse_info(f"{info_text(cfg='pf')}\n{command}\n").doubts == ()
+    cut = parse_info(f"{info_text(cfg='pf')}\n{command[:20]}")
+    assert cut.doubts == (".info: line 5 is cut: no closing quote",)
+
+
+def test_lines_that_the_script_did_not_write_are_named():
+    whole = old_info_text("pf")
+    assert parse_info(whole.replace("CFG", f"{'x' * 2000}\nCFG")).doubts == (
+        ".info: line 2 has more than 1024 characters",
+    )
+    assert parse_info(whole.replace("\n", "\r\n")).doubts == (
+        ".info: line 1 holds a carriage return",
+    )

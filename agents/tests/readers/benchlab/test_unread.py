@@ -198,3 +198,10 @@ def test_one_info_that_names_another_kernel_than_all_others_of_its_image_is_name
         "the kernel says r317849 13.0-CURRENT, of the other runs r317849 12.0-CURRENT",
     )
     assert not any(said.values())
+
+
+def test_a_value_file_that_begins_with_anything_else_is_named(tmp_path, label):
+    (label / "ipf.pps").write_text("x" * 2000 + "\n1001\n1002\n1003\n")
+    (skip,) = skipped(tmp_path)
+    assert skip.unread
+    assert f"ipf.pps: line 1: '{'x' * 40}' is no value" in f"{skip.where}: {skip.reason}"

@@ -29,6 +29,12 @@ def test_a_whole_log_raises_no_doubt():
         (LOG[:6] + LOG[5:], ["line 7 repeats the line before"]),
         ([*LOG[:-1], "Termin"], ["line 55 is cut: no newline at the end"]),
         (LOG[1:], ["line 1 is not the command: the beginning is missing"]),
+        ([*LOG[:3], "x" * 2000 + "\n", *LOG[3:]], ["line 4 has more than 1024 bytes"]),
+        ([*LOG[:20], "?\n", *LOG[20:]], ["line 21 stands between two seconds and is none"]),
+        (
+            [*LOG[:20], LOG[20].replace("\n", "\r\n"), *LOG[21:]],
+            ["line 21 holds a carriage return"],
+        ),
     ],
 )
 def test_lost_moved_and_doubled_lines_are_named(damaged, expected):

@@ -122,6 +122,8 @@ def _take_values(path: Path, variant: Variant, prefixes: Iterable[str], grouped:
         return
     data = read_file(path, MAX_TEXT_BYTES)
     values = parse_values(path, data)
+    if values is None and path.name.endswith(tuple(_suffixes())):
+        raise UnreadFileError(path, f"line 1: {data[:40].decode('utf-8', 'replace')!r} is no value")
     if values is not None:
         cut = bool(data) and not data.endswith(b"\n")
         digest = hashlib.sha256(data).hexdigest()

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 _ASSIGNMENT = re.compile(r'(\w{1,40})="')
+_CLOSING = re.compile(r'"(?: \([^"]*\))?\s*\Z')
+"""Behind the value the script may say where it is from: `DURING_CMD="…" (self-triggered on …)`."""
+
 _NEW_FIELDS = ("IMAGE", "CFG", "PKTGEN", "UNAME")
 _OLD_FIELDS = ("Image", "CFG", "Start time", "End time")
 _UNAME = re.compile(r"(?:FreeBSD|[A-Z][A-Za-z]{0,20}BSD|Linux|DragonFly) .")
@@ -55,7 +58,7 @@ def parse_info(text: str) -> Info:
 def _assignments(lines: list[str]) -> Iterator[tuple[str, str]]:
     for line in lines:
         if match := _ASSIGNMENT.match(line):
-            yield match.group(1), line[match.end() :].rstrip().removesuffix('"')
+            yield match.group(1), _CLOSING.sub("", line[match.end() :].rstrip())
 
 
 def _parse_old(text: str, lines: list[str]) -> Info:
@@ -80,12 +83,12 @@ def _parse_old(text: str, lines: list[str]) -> Info:
 
 
 def _new_doubts(lines: list[str]) -> Iterator[str]:
-    """Four lines, each of them `NAME="value"`."""
+    """Four lines or more, each of them `NAME="value"`."""
     names = []
     for number, line in enumerate(lines, 1):
         if match := _ASSIGNMENT.match(line):
             names.append(match.group(1))
-            if not line[match.end() :].rstrip().endswith('"'):
+            if not _CLOSING.search(line, match.end()):
                 yield f"line {number} is cut: no closing quote"
         elif line.strip():
             yield f'line {number} is no NAME="value"'
@@ -103,8 +106,13 @@ def _doubts(text: str, uname: str) -> Iterator[str]:
         yield "NUL bytes"
     if "\ufffd" in text:
         yield "bytes that are no UTF-8"
-    if any(len(line) > MAX_LINE for line in text.split("\n")):
-        yield f"a line is longer than {MAX_LINE} characters"
+    for number, line in enumerate(text.split("\n"), 1):
+        if len(line) > MAX_LINE:
+            yield f"line {number} has more than {MAX_LINE} characters"
+            break
+    before, carriage_return, _ = text.partition("\r")
+    if carriage_return:
+        yield f"line {before.count(chr(10)) + 1} holds a carriage return"
     words = uname.split()[:5]
     if len(words) == 5 and words[0] == words[3] == "FreeBSD" and words[2] != words[4]:
         yield f"uname names two releases, {words[2]} and {words[4]}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -53,9 +54,15 @@ class LogFormat:
     older_rule: str = ""
 
 
+LONGEST_LINE = 1024
+"""Bytes of a line as load generators write them; the longest of the netbenches archive has 267."""
+
+_LONG_LINE = re.compile(rb"[^\n]{%d}" % (LONGEST_LINE + 1))
+
+
 def frame_doubts(data: bytes) -> tuple[str, ...]:
-    """What is wrong with any log that was cut, joined, or lost blocks: logs begin with the command,
-    once, and end with a newline."""
+    """What is wrong with any log that was cut, joined, converted, or lost blocks: logs begin with
+    the command, once, have lines of a moderate length, and end with a newline."""
     doubts = []
     if not data.startswith(b"CMD"):
         doubts.append("line 1 is not the command: the beginning is missing")
@@ -67,6 +74,12 @@ def frame_doubts(data: bytes) -> tuple[str, ...]:
     nul = data.find(b"\0")
     if nul >= 0:
         doubts.append(f"line {line_of(data, nul)} holds NUL bytes")
+    if found := _LONG_LINE.search(data):
+        line = line_of(data, found.start())
+        doubts.append(f"line {line} has more than {LONGEST_LINE} bytes, so it is none of the log's")
+    carriage_return = data.find(b"\r")
+    if carriage_return >= 0:
+        doubts.append(f"line {line_of(data, carriage_return)} holds a carriage return")
     return tuple(doubts)
 
 

@@ -98,6 +98,7 @@ class Checker:
     closed: bool = False
     _stamp: int | None = None
     _line: bytes = b""
+    _stranger: int = 0
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -133,6 +134,9 @@ class Checker:
             )
         if self._stamp is not None:
             self._check_time(number, second, self._stamp)
+        if self._stranger:
+            self._doubt(f"line {self._stranger} stands between two seconds and is none")
+            self._stranger = 0
         self._stamp = second.stamp
         self.seconds += 1
         self.packets += second.packets
@@ -155,6 +159,8 @@ class Checker:
         self.header += bool(line) and not line.startswith(b"+") and _WAITING not in line
 
     def _take_closing(self, number: int, line: bytes) -> None:
+        if not self._stranger and _WAITING not in line:
+            self._stranger = number
         self.closed = self.closed or line.startswith(_CLOSING)
         total = _SUM.match(line)
         if total and int(total.group(1)) != self.packets:
