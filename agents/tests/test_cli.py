@@ -249,7 +249,38 @@ def test_runs_refused_for_one_reason_are_one_line(labagent, server, tmp_path, ca
     lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("rejected")]
     assert len(lines) == 1
     assert lines[0].startswith("rejected 20: hardware: not known (")
-    assert lines[0].endswith(", … 17 more)")
+    assert lines[0].endswith(", … 17 more: -v)")
+    assert labagent("upload", "-v", tmp_path / "archive") == 1
+    err = capsys.readouterr().err
+    assert all(f" r{number} pf" in err for number in range(300_000, 300_020))
+
+
+def test_all_that_was_skipped_is_named_where_that_is_asked_for(labagent, tmp_path, capsys):
+    label = label_dir(tmp_path / "archive", "fbsd12-head.r317849")
+    for number in range(5):
+        bench(label, f"ipf{number}", [0.0], cfg=f"ipf{number}")
+    assert labagent("parse", tmp_path) == 0
+    assert "ipf4" not in capsys.readouterr().err
+    assert labagent("parse", tmp_path, "-v") == 0
+    assert [line[-4:] for line in capsys.readouterr().err.splitlines()[1:]] == [
+        f"ipf{number}" for number in range(5)
+    ]
+
+
+@pytest.mark.parametrize("name", ["results.json", "results.csv", "pf.txt"])
+@pytest.mark.parametrize("command", ["parse", "upload"])
+def test_other_formats_are_told_what_is_known_and_of_the_api(
+    labagent, tmp_path, capsys, name, command
+):
+    file = tmp_path / name
+    file.write_text("1\n2\n3\n")
+    assert labagent(command, file) == 2
+    alone = capsys.readouterr().err
+    assert f"{name} is a file" in alone
+    assert labagent(command, tmp_path) == 1
+    for err in (alone, capsys.readouterr().err):
+        assert "bench.*.receiver" in err
+        assert "POST /api/v1/runs" in err
 
 
 def test_on_a_terminal_an_upload_shows_its_progress(archive, tmp_path):

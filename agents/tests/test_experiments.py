@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agents.tests.make import bench, label_dir
+from agents.tests.server import error
 
 
 @pytest.fixture
@@ -59,6 +60,49 @@ def test_a_server_without_experiments_takes_the_runs(labagent, server, label, ca
     assert len(server.runs) == 2
     assert labagent("upload", label, "--experiment", "backoff") != 0
     assert "Not Found" in capsys.readouterr().err
+
+
+@pytest.fixture
+def archive(label):
+    """That directory, one whose second kernel is refused, and one of a single run."""
+    for name, numbers in (("fbsd12-head.r303650", (303649, 303650)), ("fbsd12-head.r9", (303650,))):
+        other = label.parent / name
+        for number in numbers:
+            uname = f"FreeBSD b 12.0-CURRENT FreeBSD 12.0-CURRENT #1 r{number}: Mon Aug  1 amd64"
+            values = [number + 0.5, number, number]
+            bench(other, f"{number}.pf", values, image=str(number), cfg="pf", uname=uname)
+    return label.parents[4]
+
+
+@pytest.mark.parametrize(("refusal", "code"), [(422, 1), (500, 5)])
+def test_refused_runs_cost_no_other_directory_its_experiment(
+    labagent, server, archive, capsys, refusal, code
+):
+    server.judge = lambda run: ("tree", "no") if run["revision"] == "r303649" else None
+    server.refusal = refusal
+    assert labagent("upload", archive) == code
+    (source,) = server.experiments
+    assert source.endswith("fbsd12-head.r303643")
+    *_, one, other, made, error = capsys.readouterr().err.splitlines()
+    assert one.startswith("no experiment of 1: 1 of its 2 runs are not on the server (Atom_C2558")
+    assert other.startswith("no experiment of 1: a single run (")
+    assert made == "experiments 1 of 3 directories: https://driftline.test/experiments/"
+    assert error.startswith("labagent: ")
+
+
+def test_why_the_server_makes_none_is_said_and_the_next_directory_follows(
+    labagent, server, archive, capsys
+):
+    answer = server.store_experiment
+    server.store_experiment = lambda body: (
+        error(413, "the body is larger than 1 bytes")
+        if body["source"].endswith("r303643")
+        else answer(body)
+    )
+    assert labagent("upload", archive) == 0
+    (source,) = server.experiments
+    assert source.endswith("fbsd12-head.r303650")
+    assert "no experiment of 1: the body is larger than 1 bytes (" in capsys.readouterr().err
 
 
 def test_a_rehearsal_makes_none(labagent, server, label):

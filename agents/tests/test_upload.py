@@ -64,11 +64,11 @@ def test_named_runs_are_set_aside_and_the_others_stored(server, tmp_path, status
     tally = sending.send_all()
     assert str(tally) == "stored 8, known 0, rejected 2"
     assert server.posts() == 2
-    assert [skip.where for skip in tally.rejected] == [
+    assert [skip.where for skip in tally.rejected.values()] == [
         "A/B r2 pf@inet4+a (fbsd2)",
         "A/B r5 pf@inet4+a (fbsd5)",
     ]
-    assert all("tree: unknown tree" in skip.reason for skip in tally.rejected)
+    assert all("tree: unknown tree" in skip.reason for skip in tally.rejected.values())
     assert [path.name for path in sending.spool.rejected()] == ["u002.json", "u005.json"]
     kept = json.loads(sending.spool.rejected()[0].read_text())
     assert kept["run"] == document(2)
@@ -84,7 +84,7 @@ def test_a_batch_refused_without_naming_anyone_is_halved_until_found(server, tmp
     sending = sender(server, tmp_path)
     tally = sending.send_all()
     assert str(tally) == "stored 9, known 0, rejected 1"
-    (skip,) = tally.rejected
+    (skip,) = tally.rejected.values()
     assert (skip.where, "something is wrong" in skip.reason) == ("A/B r7 pf@inet4+a (fbsd7)", True)
 
 
@@ -122,8 +122,7 @@ def test_a_run_on_which_the_server_fails_holds_up_no_other_and_waits(server, tmp
     server.judge, server.refusal = refuse(7), 500
     sending = sender(server, tmp_path)
     sending.spool.add([document(100)], Flags())
-    with pytest.raises(UnavailableError, match=r"failed on 1 runs: A/B r7 .*\(fbsd7\)"):
-        sending.send_all()
+    assert sending.send_all().failed == {"u007": "A/B r7 pf@inet4+a (fbsd7)"}
     assert len(server.runs) == 10
     assert sending.spool.count(sending.spool.pending()) == 1
     server.judge = refuse()
@@ -142,7 +141,7 @@ def test_a_server_that_fails_on_everything_is_soon_left_alone(server, tmp_path):
 def test_a_conflict_says_how_to_let_the_new_content_in(server, tmp_path):
     server.judge, server.refusal = refuse(0), 409
     tally = sender(server, tmp_path, count=1).send_all()
-    assert "--replace" in tally.rejected[0].reason
+    assert "--replace" in tally.rejected["u000"].reason
 
 
 def test_a_path_beyond_the_batch_names_nobody(server, tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
 from labagent.cli_overrides import combined, override_options, overrides_of
 from labagent.cli_work import simulate, work
-from labagent.client import Client, Flags
+from labagent.client import KEPT, Client, Flags
 from labagent.doctor import examine
 from labagent.errors import (
     AgentError,
@@ -25,8 +25,9 @@ from labagent.errors import (
     NothingFoundError,
     RunsRejectedError,
     SettingsError,
+    UnavailableError,
 )
-from labagent.experiments import directories_of, send_experiments
+from labagent.experiments import Made, directories_of, send_experiments
 from labagent.model import Outcome, Overrides, Run, Skip, runs_of, skips_of
 from labagent.readers.benchlab import read_directories
 from labagent.report import reason_lines, run_lines, skip_reasons, warning_lines
@@ -38,11 +39,27 @@ from labagent.world import World
 
 INTERRUPTED = 130
 EXPERIMENTS_SHOWN = 5
+FORMATS = (
+    "what is read are directories of bench-lab (bench.*.receiver, bench.*.sender, bench.*.info,"
+    " *.pps, *.equilibrium); results in JSON, CSV or text go to the server's API (POST"
+    " /api/v1/runs, described at /api/docs), and `labagent work` reads them from a command of the"
+    " lab"
+)
+
+
+class Directory(click.Path):
+    """An existing directory. Of a file it is said where its like goes."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The path. Raises click.BadParameter."""
+        if Path(value).is_file():
+            self.fail(f"{value} is a file; {FORMATS}", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 def directories_argument(*, required: bool) -> Callable[[Any], Any]:
     """The argument DIR..., each an existing directory; ``required``: at least one."""
-    kind = click.Path(exists=True, file_okay=False, path_type=Path)
+    kind = Directory(exists=True, path_type=Path)
     metavar = "DIR..." if required else "[DIR...]"
     return click.argument("directories", metavar=metavar, nargs=-1, required=required, type=kind)
 
@@ -50,6 +67,9 @@ def directories_argument(*, required: bool) -> Callable[[Any], Any]:
 server_options = combined(
     click.option("--server", metavar="URL", help=f"The server; else {SERVER_VARIABLE}."),
     click.option("--token", help=f"The agent's token; else {TOKEN_VARIABLE}."),
+)
+every_option = click.option(
+    "-v", "--verbose", "every", is_flag=True, help="Name all that was skipped, not three of a kind."
 )
 spool_option = click.option(
     "--spool", type=click.Path(file_okay=False, path_type=Path), help="Where runs wait on disk."
@@ -65,11 +85,13 @@ def cli() -> None:
 @cli.command()
 @directories_argument(required=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document a run, one a line.")
+@every_option
 @override_options
 def parse(
     directories: Sequence[Path],
     *,
     as_json: bool,
+    every: bool,
     **options: Any,
 ) -> None:
     """Read bench directories, at any level of an archive, and print their runs."""
@@ -78,9 +100,9 @@ def parse(
     lines = (json.dumps(run.document()) for run in runs) if as_json else run_lines(runs)
     for line in lines:
         click.echo(line)
-    complain(outcomes)
-    name_out_of_limits(outcomes)
-    admit_unread(outcomes)
+    complain(outcomes, every=every)
+    name_out_of_limits(outcomes, every=every)
+    admit(outcomes)
 
 
 @cli.command()
@@ -94,6 +116,7 @@ def parse(
     "--experiment", metavar="NAME", default="", help="Make one experiment of all that is sent."
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be sent; send and spool nothing.")
+@every_option
 @spool_option
 @click.pass_obj
 def upload(
@@ -108,6 +131,7 @@ def upload(
     history: bool,
     replace: bool,
     dry_run: bool,
+    every: bool,
     experiment: str,
     **options: Any,
 ) -> None:
@@ -115,24 +139,25 @@ def upload(
 
     Runs are spooled before they are sent, so an interrupted upload goes on where it stopped, and
     sending twice stores once. A directory with two sides (kernels, sets of options, workloads)
-    becomes an experiment with the text of its README.
+    becomes an experiment with the text of its README, also where some of its runs are refused.
     """
     settings = load_settings(world.environ, server=server, token=token, spool=spool)
     overrides = overrides_of(**options)
     if dry_run:
-        rehearse(settings, directories, overrides)
+        rehearse(settings, directories, overrides, every=every)
         return
     url, secret = settings.need_server(), settings.need_token()
     outcomes = read(directories, overrides) if directories else []
-    complain(outcomes)
+    complain(outcomes, every=every)
     kept = Spool(settings.server_spool)
     announce_leftovers(kept)
     flags = Flags(register, history, replace)
     aside = spool_runs(kept, runs_of(outcomes), flags)
     with world.connect(url, secret) as client:
-        send(client, kept, outcomes, aside, flags)
-        show_experiments(client, runs_of(outcomes), experiment)
-    admit_unread(outcomes)
+        tally = send(client, kept, outcomes, aside, flags, every=every)
+        missing = tally.rejected.keys() | tally.failed.keys()
+        make_experiments(client, runs_of(outcomes), experiment, missing, every=every)
+    admit(outcomes, tally, kept)
 
 
 def read(directories: Sequence[Path], overrides: Overrides) -> list[Outcome]:
@@ -141,44 +166,61 @@ def read(directories: Sequence[Path], overrides: Overrides) -> list[Outcome]:
     if not outcomes:
         raise NothingFoundError(
             f"no benchmark results below {', '.join(map(str, directories))}",
-            "name an archive, a `results` directory or one below it",
+            f"name an archive, a `results` directory or one below it; {FORMATS}",
         )
     return outcomes
 
 
-def complain(outcomes: Sequence[Outcome]) -> None:
+def complain(outcomes: Sequence[Outcome], *, every: bool) -> None:
     """Warnings and what was skipped, on standard error."""
-    for line in (*warning_lines(runs_of(outcomes)), *reason_lines("skipped", skips_of(outcomes))):
+    skipped = reason_lines("skipped", skips_of(outcomes), every=every)
+    for line in (*warning_lines(runs_of(outcomes)), *skipped):
         click.echo(line, err=True)
 
 
-def name_out_of_limits(outcomes: Sequence[Outcome]) -> None:
+def name_out_of_limits(outcomes: Sequence[Outcome], *, every: bool) -> None:
     """What an upload would set aside because no server takes it, on standard error."""
-    for line in reason_lines("out of limits", out_of_limits(runs_of(outcomes))):
+    for line in reason_lines("out of limits", out_of_limits(runs_of(outcomes)), every=every):
         click.echo(line, err=True)
 
 
-def admit_unread(outcomes: Sequence[Outcome]) -> None:
-    """End with an error where something could not be read; the others are done by now."""
-    unread = [skip for skip in skips_of(outcomes) if skip.unread]
-    if unread:
-        raise IncompleteError(
-            f"{len(unread)} left out, as said above: could not be read",
-            "mend them, then call it again: what is there already is not doubled",
+def admit(
+    outcomes: Sequence[Outcome], tally: Tally | None = None, spool: Spool | None = None
+) -> None:
+    """End with an error where something was refused, failed or could not be read; all else is done
+    by now."""
+    unread = sum(skip.unread for skip in skips_of(outcomes))
+    left_out = f"{unread} left out, as said above: could not be read"
+    again = "what is there already is not doubled"
+    if tally and tally.failed:
+        raise UnavailableError(
+            f"the server failed on {len(tally.failed)} runs: {', '.join(tally.failed.values())}",
+            f"see the server's log; {KEPT}",
+            passing=False,
         )
+    if tally and spool and tally.rejected:
+        refused = f"{len(tally.rejected)} runs are refused, now in {spool.directory}/rejected"
+        raise RunsRejectedError(
+            f"{refused}; {left_out}" if unread else refused,
+            f"mend what is said above, then upload their directories again: {again}",
+        )
+    if unread:
+        raise IncompleteError(left_out, f"mend them, then call it again: {again}")
 
 
-def rehearse(settings: Settings, directories: Sequence[Path], overrides: Overrides) -> None:
+def rehearse(
+    settings: Settings, directories: Sequence[Path], overrides: Overrides, *, every: bool
+) -> None:
     """Say what an upload would send."""
     outcomes = read(directories, overrides) if directories else []
     runs = runs_of(outcomes)
     for line in run_lines(runs):
         click.echo(line)
-    complain(outcomes)
-    name_out_of_limits(outcomes)
+    complain(outcomes, every=every)
+    name_out_of_limits(outcomes, every=every)
     where = f"to {settings.server}" if settings.server else "(no server given yet)"
     click.echo(f"would send {len(runs)} runs {where}; skipped {len(outcomes) - len(runs)}")
-    admit_unread(outcomes)
+    admit(outcomes)
 
 
 def announce_leftovers(spool: Spool) -> None:
@@ -191,15 +233,17 @@ def send(
     client: Client,
     spool: Spool,
     outcomes: Sequence[Outcome],
-    aside: Sequence[Skip],
+    aside: Mapping[str, Skip],
     flags: Flags,
-) -> None:
+    *,
+    every: bool,
+) -> Tally:
     """Send what the spool holds and close with one line of figures, `aside` among the rejected, and
     on standard error what is worth a look.
     """
     with progress_bar(spool.count(spool.pending())) as advance:
         sender = Sender(client, spool, advance)
-        sender.tally.rejected.extend(aside)
+        sender.tally.rejected.update(aside)
         try:
             tally = sender.send_all()
         except AgentError:
@@ -209,25 +253,33 @@ def send(
     reasons = f" ({skip_reasons(skips)})" if skips else ""
     click.echo(f"{tally}, skipped {len(skips)}{reasons}")
     for line in (
-        *reason_lines("warned of", tally.warned),
-        *reason_lines("rejected", tally.rejected),
+        *reason_lines("warned of", tally.warned, every=every),
+        *reason_lines("rejected", tally.rejected.values(), every=every),
         *where_to_look(tally, client.server, flags),
     ):
         click.echo(line, err=True)
-    if tally.rejected:
-        raise RunsRejectedError(
-            f"{len(tally.rejected)} runs are refused, now in {spool.directory}/rejected",
-            "mend what is said above, then upload their directories again",
-        )
+    return tally
 
 
-def show_experiments(client: Client, runs: Sequence[Run], name: str) -> None:
-    """Tell the server of the directories, and on standard error where its experiments are."""
-    found = list(send_experiments(client, directories_of(runs, name)))
-    for address in found[:EXPERIMENTS_SHOWN]:
-        click.echo(f"experiment {address}", err=True)
-    if len(found) > EXPERIMENTS_SHOWN:
-        click.echo(f"{len(found)} experiments in all: {client.server}/experiments/", err=True)
+def make_experiments(
+    client: Client, runs: Sequence[Run], name: str, missing: Collection[str], *, every: bool
+) -> None:
+    """Have the server make experiments of the directories; on standard error where they are, how
+    many, and why there is none of the others, also where that ends with an error."""
+    directories = directories_of(runs, name)
+    if not directories:
+        return
+    made = Made(len(directories))
+    try:
+        send_experiments(client, directories, missing, made)
+    finally:
+        for address in made.addresses[:EXPERIMENTS_SHOWN]:
+            click.echo(f"experiment {address}", err=True)
+        for line in reason_lines("no experiment of", made.others, every=every):
+            click.echo(line, err=True)
+        of = "directory" if made.directories == 1 else "directories"
+        count = f"experiments {len(made.addresses)} of {made.directories} {of}"
+        click.echo(f"{count}: {client.server}/experiments/", err=True)
 
 
 def where_to_look(tally: Tally, server: str, flags: Flags) -> Iterator[str]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from posixpath import commonpath
 from typing import Any
 
 from labagent.client import Client
 from labagent.errors import RefusedError
-from labagent.model import Run, clean
+from labagent.model import Run, Skip, clean
 from labagent.readers.benchlab import read_readme_text
 
 LEAST_RUNS = 2
@@ -19,7 +19,10 @@ LONGEST_SOURCE = 300
 MOST_RUNS = 10_000
 """The server's limits: tests/api/test_agent_limits.py holds the two together."""
 
-NO_SIDES, NOT_KNOWN = 422, 404
+NOT_KNOWN = 404
+NOT_ALLOWED = frozenset({401, 403})
+
+NO_EXPERIMENTS = "the server knows no experiments"
 
 
 @dataclass(frozen=True)
@@ -41,20 +44,28 @@ class Directory:
         }
 
 
+@dataclass
+class Made:
+    """The addresses of the experiments that a server holds of `directories`, and why it holds none
+    of the others."""
+
+    directories: int
+    addresses: list[str] = field(default_factory=list)
+    others: list[Skip] = field(default_factory=list)
+
+
 def directories_of(runs: Sequence[Run], name: str = "") -> list[Directory]:
-    """Each directory with two runs or more; with a `name`, all runs as one, and the README where
-    they lie in one directory."""
+    """Each directory; with a `name`, all runs as one, and the README where they lie in one
+    directory."""
     homes: dict[Path, list[Run]] = defaultdict(list)
     for run in runs:
         if run.home is not None:
             homes[run.home].append(run)
     if name:
         readme = read_readme_text(*homes) if len(homes) == 1 else ""
-        return [Directory(name, readme, tuple(runs), name)] if len(runs) >= LEAST_RUNS else []
+        return [Directory(name, readme, tuple(runs), name)] if runs else []
     return [
-        Directory(_source(its), read_readme_text(home), tuple(its))
-        for home, its in homes.items()
-        if len(its) >= LEAST_RUNS
+        Directory(_source(its), read_readme_text(home), tuple(its)) for home, its in homes.items()
     ]
 
 
@@ -63,16 +74,36 @@ def _source(runs: Sequence[Run]) -> str:
     return commonpath([run.evidence.directory for run in runs if run.evidence] or [""])
 
 
-def send_experiments(client: Client, directories: Sequence[Directory]) -> Iterator[str]:
-    """Tell the server of each; yields the address of each experiment that it holds. Runs that are
-    no two sides make none, and a server that knows no experiments is told once."""
+def send_experiments(
+    client: Client, directories: Sequence[Directory], missing: Container[str], made: Made
+) -> None:
+    """Have the server make an experiment of each, without the runs that it does not hold (the UUIDs
+    `missing`); `made` takes what became of them. Runs that are no two sides make none, and a
+    server that knows no experiments is asked once.
+
+    Raises RefusedError for an agent that may not, and for an experiment that the user named.
+    """
     for directory in directories:
+        stored = tuple(run for run in directory.runs if str(run.uuid) not in missing)
+        if len(stored) < LEAST_RUNS:
+            made.others.append(Skip(directory.source, _too_few(directory, stored)))
+            continue
         try:
-            answer = client.add_experiment(directory.document())
+            answer = client.add_experiment(replace(directory, runs=stored).document())
         except RefusedError as error:
-            if error.status == NOT_KNOWN and not directory.question:
+            if directory.question or error.status in NOT_ALLOWED:
+                raise
+            if error.status == NOT_KNOWN:
+                made.others = [Skip(one.source, NO_EXPERIMENTS) for one in directories]
                 return
-            if error.status == NO_SIDES and not directory.question:
-                continue
-            raise
-        yield f"{client.server}{answer.get('url', '')}"
+            why = "; ".join(one.message for one in error.details) or error.message
+            made.others.append(Skip(directory.source, why))
+        else:
+            made.addresses.append(f"{client.server}{answer.get('url', '')}")
+
+
+def _too_few(directory: Directory, stored: Sequence[Run]) -> str:
+    if len(stored) == len(directory.runs):
+        return "a single run"
+    refused = len(directory.runs) - len(stored)
+    return f"{refused} of its {len(directory.runs)} runs are not on the server"

@@ -31,10 +31,15 @@ def _metric(samples: Samples) -> str:
     return f"{samples.metric.name} {median:.8g} {samples.metric.unit} (n={len(samples.values)})"
 
 
-def reason_lines(what: str, skips: Iterable[Skip]) -> Iterator[str]:
-    """One line for each reason for which runs were `what` (skipped, rejected): how many, where."""
+def reason_lines(what: str, skips: Iterable[Skip], *, every: bool = False) -> Iterator[str]:
+    """One line for each reason for which runs were `what` (skipped, rejected): how many, and the
+    first three; with `every`, all of them, a line each."""
     for reason, names in _by_reason(skips).items():
-        more = f", … {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        if every:
+            yield one_line(f"{what} {len(names)}: {reason}")
+            yield from (one_line(f"  {name}") for name in names)
+            continue
+        more = f", … {len(names) - _NAMED} more: -v" if len(names) > _NAMED else ""
         yield one_line(f"{what} {len(names)}: {reason} ({', '.join(names[:_NAMED])}{more})")
 
 

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from labagent.client import KEPT, Client, Flags
+from labagent.client import Client, Flags
 from labagent.errors import Detail, RefusedError, UnavailableError
 from labagent.limits import faults
 from labagent.model import Run, Skip
@@ -32,8 +32,8 @@ Progress = Callable[[int], None]
 @dataclass
 class Tally:
     """What became of the runs; `waiting` and `refiled` count the runs that wait for a decision and
-    those that were known and moved. `rejected` says which were refused, and why, `warned` which the
-    server took otherwise than they were sent.
+    those that were known and moved. `rejected` says by UUID which were refused, and why, `failed`
+    on which the server itself failed, `warned` which it took otherwise than they were sent.
     `hardware` are the machines of runs that are new.
     """
 
@@ -43,7 +43,8 @@ class Tally:
     waiting: int = 0
     refiled: int = 0
     hardware: set[str] = field(default_factory=set)
-    rejected: list[Skip] = field(default_factory=list)
+    rejected: dict[str, Skip] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
     warned: list[Skip] = field(default_factory=list)
 
     def __str__(self) -> str:
@@ -59,9 +60,10 @@ class Tally:
         return ", ".join(f"{what} {n}" for what, n in counts.items() if n or what in always)
 
 
-def spool_runs(spool: Spool, runs: Iterable[Run], flags: Flags) -> list[Skip]:
-    """Put the runs to disk in batches. Those that no server takes are set aside and returned."""
-    aside: list[Skip] = []
+def spool_runs(spool: Spool, runs: Iterable[Run], flags: Flags) -> dict[str, Skip]:
+    """Put the runs to disk in batches. Those that no server takes are set aside and returned, by
+    their UUIDs."""
+    aside: dict[str, Skip] = {}
     documents = _within_limits(spool, (run.document() for run in runs), aside)
     while batch := list(islice(documents, BATCH_RUNS)):
         spool.add(batch, flags)
@@ -69,13 +71,13 @@ def spool_runs(spool: Spool, runs: Iterable[Run], flags: Flags) -> list[Skip]:
 
 
 def _within_limits(
-    spool: Spool, documents: Iterable[dict[str, Any]], aside: list[Skip]
+    spool: Spool, documents: Iterable[dict[str, Any]], aside: dict[str, Skip]
 ) -> Iterator[dict[str, Any]]:
     for document in documents:
         if found := faults(document):
             reason = detail_text(found)
             spool.reject(document, reason)
-            aside.append(Skip(describe(document), reason))
+            aside[document["uuid"]] = Skip(describe(document), reason)
         else:
             yield document
 
@@ -107,24 +109,14 @@ class Sender:
         self.progress = progress
         self.tally = Tally()
         self._failures = 0
-        self._failed: list[str] = []
 
     def send_all(self) -> Tally:
-        """Send every batch, the oldest first; what became of the runs.
-
-        Raises UnavailableError, once all else is sent, for runs on which the server failed.
-        """
+        """Send every batch, the oldest first; what became of the runs."""
         waiting = deque(self.spool.pending())
         while waiting:
             batch = self.spool.load(waiting.popleft())
             if batch is not None:
                 waiting.extendleft(self._send(batch))
-        if self._failed:
-            raise UnavailableError(
-                f"the server failed on {len(self._failed)} runs: {', '.join(self._failed)}",
-                f"see the server's log; {KEPT}",
-                passing=False,
-            )
         return self.tally
 
     def _send(self, batch: Batch) -> list[Path]:
@@ -174,7 +166,7 @@ class Sender:
         if error.passing or self._failures >= PATIENT_FAILURES:
             raise error
         if len(batch.runs) == 1:
-            self._failed.append(describe(batch.runs[0]))
+            self.tally.failed[batch.runs[0]["uuid"]] = describe(batch.runs[0])
             return []
         paths = [self.spool.add(part, batch.flags) for part in _parts(batch.runs, {})]
         self.spool.drop(batch)
@@ -182,7 +174,7 @@ class Sender:
 
     def _reject(self, run: Mapping[str, Any], reason: str) -> None:
         self.spool.reject(run, reason)
-        self.tally.rejected.append(Skip(describe(run), reason))
+        self.tally.rejected[run["uuid"]] = Skip(describe(run), reason)
         self.progress(1)
 
 
