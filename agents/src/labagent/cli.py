@@ -16,9 +16,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
 from labagent.cli_overrides import combined, override_options, overrides_of
-from labagent.cli_work import simulate, work
+from labagent.cli_work import config_path, default_state, lab_settings, simulate, work
 from labagent.client import KEPT, Client, Flags
-from labagent.doctor import examine
+from labagent.doctor import Check, check_lab, examine
 from labagent.errors import (
     AgentError,
     IncompleteError,
@@ -359,14 +359,32 @@ def split_fact(text: str) -> tuple[str, str]:
 
 
 @cli.command()
+@click.option("--config", type=config_path, help="The lab's own file (TOML), as for `work`.")
 @server_options
 @spool_option
 @click.pass_obj
-def doctor(world: World, *, server: str | None, token: str | None, spool: Path | None) -> None:
-    """Say whether an upload can work: server, token, clock, spool."""
-    settings = load_settings(world.environ, server=server, token=token, spool=spool)
+def doctor(
+    world: World,
+    *,
+    config: Path | None,
+    server: str | None,
+    token: str | None,
+    spool: Path | None,
+) -> None:
+    """Say whether an upload can work: server, token, clock, spool; and whether jobs can: the lab's
+    file and its commands."""
+    checks, lab = [], None
+    if config:
+        lab, found = check_lab(config, world.environ, default_state)
+        checks += found
+    filed_server, filed_token = (lab.server, lab.token_file) if lab else ("", None)
+    try:
+        settings = lab_settings(world, server, token, filed_server, filed_token, spool=spool)
+    except SettingsError as error:
+        checks.append(Check("lab", good=False, text=error.message, remedy=error.remedy))
+        settings = lab_settings(world, server, token, filed_server, None, spool=spool)
     click.echo(f"      configuration: {settings.config}")
-    checks = []
+    click.echo("\n".join(map(str, checks)), nl=bool(checks))
     for check in examine(settings, world.connect, world.now):
         click.echo(str(check))
         checks.append(check)

@@ -15,7 +15,7 @@ import platformdirs
 
 from labagent.errors import SettingsError
 from labagent.model import safe_name
-from labagent.settings import SERVER_VARIABLE, TOKEN_VARIABLE, load_settings
+from labagent.settings import SERVER_VARIABLE, TOKEN_VARIABLE, Settings, load_settings
 from labagent.simulate.faulty import FaultyApi, Silence
 from labagent.simulate.lab import SimulatedLab
 from labagent.simulate.several import run_several
@@ -23,7 +23,7 @@ from labagent.simulate.truth import Truth, load_truth
 from labagent.work.api import JobsApi
 from labagent.work.check import describe
 from labagent.work.command_lab import CommandLab
-from labagent.work.config import LONGEST_POLL, load_lab
+from labagent.work.config import LONGEST_POLL, LabFile, load_lab
 from labagent.work.signals import run_until_stopped
 from labagent.work.state import StateDirectory
 from labagent.work.worker import Worker
@@ -78,7 +78,8 @@ def work(
     worker = name or lab.name
     directory = StateDirectory(state or lab.state or default_state(worker))
     if check:
-        click.echo("\n".join(describe(lab, directory.path)))
+        click.echo("\n".join(describe(lab, directory.path, world.environ)))
+        refuse_problems(lab, world)
         return
     if drain:
         directory.ask_to_drain()
@@ -149,6 +150,14 @@ def simulate(
         run_until_stopped(worker, say, lambda: parent in (None, os.getppid()))
 
 
+def refuse_problems(lab: LabFile, world: World) -> None:
+    """Raises SettingsError where a command of the lab cannot be started."""
+    found = [one.program_problems(world.environ) for one in lab.machines.values()]
+    if count := sum(map(len, found)):
+        what = "1 command" if count == 1 else f"{count} commands"
+        raise SettingsError(f"{what} cannot be started on this machine", "see the lines above")
+
+
 def say(text: str) -> None:
     """One line with its time, on standard error."""
     click.echo(f"{World().now().astimezone():%Y-%m-%d %H:%M:%S} {text}", err=True)
@@ -178,14 +187,29 @@ def find_access(
     filed_token: Path | None = None,
 ) -> Access:
     """Options win over the environment, that over the lab's file, that over `config.toml`."""
+    token = read_token(token_file) if token_file else None
+    settings = lab_settings(world, server, token, filed_server, filed_token)
+    return Access(settings.need_server(), settings.need_token())
+
+
+def lab_settings(
+    world: World,
+    server: str | None,
+    token: str | None,
+    filed_server: str,
+    filed_token: Path | None,
+    *,
+    spool: Path | None = None,
+) -> Settings:
+    """The settings, in that order. Raises SettingsError for a file without a token."""
     environ = world.environ
-    token = read_token(token_file) if token_file else environ.get(TOKEN_VARIABLE)
-    settings = load_settings(
+    token = token or environ.get(TOKEN_VARIABLE)
+    return load_settings(
         environ,
         server=server or environ.get(SERVER_VARIABLE) or filed_server,
         token=token or (read_token(filed_token) if filed_token else None),
+        spool=spool,
     )
-    return Access(settings.need_server(), settings.need_token())
 
 
 def read_token(path: Path) -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from labagent.client import Client
 from labagent.errors import AgentError
 from labagent.settings import Settings
 from labagent.spool import Spool
+from labagent.work.config import LabFile, load_lab
 
 CLOCK_TOLERANCE = timedelta(seconds=60)
 """How far the clocks may be apart: runs carry times, and people compare them with the server's."""
@@ -27,6 +30,30 @@ class Check:
     def __str__(self) -> str:
         mark = "ok  " if self.good else "FAIL"
         return f"{mark}  {self.name}: {self.text}" + (f" ({self.remedy})" if self.remedy else "")
+
+
+def check_lab(
+    path: Path, environ: Mapping[str, str], state_of: Callable[[str], Path]
+) -> tuple[LabFile | None, list[Check]]:
+    """The lab's file, and whether it can be read, its commands started and its state kept."""
+    try:
+        lab = load_lab(path)
+    except AgentError as error:
+        return None, [Check("lab", good=False, text=error.message, remedy=error.remedy)]
+    problems = [
+        Check("lab", good=False, text=f"{machine.name}: {name}: {problem}")
+        for machine in lab.machines.values()
+        for name, problem in machine.program_problems(environ).items()
+    ]
+    state = lab.state or state_of(lab.name)
+    there = next(one for one in (state, *state.absolute().parents) if one.exists())
+    if not os.access(there, os.W_OK | os.X_OK) or not there.is_dir():
+        remedy = "let this user write there, or set `state`"
+        problems.append(
+            Check("lab", good=False, text=f"cannot keep jobs in {state}", remedy=remedy)
+        )
+    text = f"{path} is good; {lab.name} measures on {', '.join(lab.machines)}"
+    return lab, problems or [Check("lab", good=True, text=text)]
 
 
 def examine(

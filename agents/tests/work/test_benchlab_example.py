@@ -117,12 +117,36 @@ def test_fewer_than_three_iterations_are_refused_by_the_script(failure, lab):
     assert failure(boots=1) == ("run", "run ended with 1: EXIT: at least 3 iterations")
 
 
-def test_another_kernel_is_refused(failure, lab):
+def test_results_outlive_a_script_that_fails_when_all_is_measured(work, server, lab):
+    script = lab.home / "netbenches" / "scripts" / "bench-lab.sh"
+    script.write_text(f"{script.read_text()}no-such-mail -s benches root\n")
+    work()
+    ((_, run),) = server.jobs.results
+    assert run["metrics"]["pps"]["samples"] == [1000.0, 1001.0, 1002.0]
+    (warning,) = run["warnings"]
+    assert warning.startswith("run ended with 127: ")
+    assert "no-such-mail" in warning
+    assert warning.endswith("; its results are complete, and were kept")
+
+
+def test_a_script_that_fails_between_its_iterations_leaves_no_result(failure, lab):
+    (lab.directory / "log.3").unlink()
+    stage, reason = failure()
+    assert stage == "run"
+    assert reason.startswith("run ended with 1: ")
+
+
+def test_another_kernel_is_refused_before_the_second_iteration(failure, lab):
+    """By the first `.info`: the receiver, which would hang, is ended."""
+    (lab.directory / "hangs").touch()
     lab.makes("r303642")
     stage, reason = failure()
+    assert "in the results" in reason
+    assert not is_alive(lab.held("rx"))
     assert stage == "boot"
     assert reason.startswith("wrong kernel:")
     assert "r303642" in reason
+    assert lab.count("-f rx") == 1
 
 
 def test_another_kernel_in_the_results_is_refused(failure, lab):

@@ -95,10 +95,12 @@ def test_a_revision_without_a_number_is_a_problem_of_commands_that_use_it(tmp_pa
 
 
 @pytest.mark.parametrize("name", ["benchlab.toml", "ssh-iperf3.toml"])
-def test_the_examples_are_good(labagent, capsys, name):
-    assert labagent("work", "--config", EXAMPLES / name, "--check") == 0
-    out = capsys.readouterr().out
+def test_the_examples_are_good_and_their_programs_not_on_this_machine(labagent, capsys, name):
+    assert labagent("work", "--config", EXAMPLES / name, "--check") == 3
+    out, err = capsys.readouterr()
     assert "is good" in out
+    assert "does not exist on this machine" in out
+    assert "commands cannot be started on this machine" in err
     assert "r303643" in out
 
 
@@ -108,9 +110,70 @@ def test_the_simulated_example_is_good(labagent, capsys):
 
 
 def test_the_check_shows_what_would_run_for_bench_lab(labagent, capsys):
-    assert labagent("work", "--config", EXAMPLES / "benchlab.toml", "--check") == 0
+    labagent("work", "--config", EXAMPLES / "benchlab.toml", "--check")
     out = capsys.readouterr().out
     assert "bench-lab.sh -y -f" in out
     assert "-n 3 -i /home/bench/images/r303643/" in out
     assert "BSDRP-303643-upgrade" in out
     assert "one run boots the machine before each of its 3 iterations or more" in out
+
+
+@pytest.fixture
+def lab(tmp_path, environ):
+    """A lab whose commands can be started, by the `PATH` that they see."""
+    (tmp_path / "bin").mkdir()
+    bench = tmp_path / "bin" / "bench"
+    bench.write_text("#!/bin/sh\n")
+    bench.chmod(0o755)
+    environ["PATH"] = f"/usr/bin:/bin:{bench.parent}"
+    path = tmp_path / "lab.toml"
+    path.write_text(f'state = "{tmp_path}/state"\n{GOOD}')
+    return path
+
+
+def test_a_lab_that_can_work_passes_the_check_and_the_doctor(labagent, lab, capsys):
+    assert labagent("work", "--config", lab, "--check") == 0
+    assert labagent("doctor", "--config", lab) == 0
+    assert f"ok    lab: {lab} is good; " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda lab, bench: bench.chmod(0o644), "bin/bench is not executable: chmod +x "),
+        (lambda lab, bench: bench.unlink(), "no program 'bench' on the PATH"),
+        (
+            lambda lab, bench: lab.write_text(GOOD.replace('"bench"', '"/no/bench"')),
+            "/no/bench does not exist on this machine",
+        ),
+    ],
+)
+def test_a_program_that_cannot_be_started_fails_the_check_and_the_doctor(
+    labagent, lab, capsys, change, said
+):
+    change(lab, lab.parent / "bin" / "bench")
+    assert labagent("work", "--config", lab, "--check") == 3
+    assert said in capsys.readouterr().out
+    assert labagent("doctor", "--config", lab) == 1
+    assert "FAIL  lab: A/B: run: " in (out := capsys.readouterr().out)
+    assert said in out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("sever = 1\n" + GOOD, "sever is not known"),
+        ('token_file = "none"\n' + GOOD, "cannot read the token in"),
+        ('state = "/dev/null/state"\n' + GOOD, "cannot keep jobs in /dev/null/state"),
+    ],
+)
+def test_the_doctor_names_what_is_wrong_with_the_labs_file(
+    labagent, lab, environ, capsys, text, said
+):
+    del environ["DRIFTLINE_TOKEN"]
+    lab.write_text(text)
+    assert labagent("doctor", "--config", lab) == 1
+    out = capsys.readouterr().out
+    assert "FAIL  lab: " in out
+    assert said in out
+    assert "server: https://driftline.test answers" in out

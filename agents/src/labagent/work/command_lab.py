@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from labagent.reading import UnreadFileError, read_head, read_tail
 from labagent.work.builds import Builds
 from labagent.work.commands import Command
 from labagent.work.config import LabFile, Machine, number_of
+from labagent.work.identity import check_kernel
 from labagent.work.lab import Task, accept_served
 from labagent.work.processes import Runner, TimedOut
 from labagent.work.stops import StageFailed
@@ -36,6 +38,10 @@ _LAB_AT_FAULT = frozenset({75, 255})
 
 _NOT_CACHED = 1
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class CommandFailed(StageFailed):
+    """A command that ended by itself, with a status other than 0."""
 
 
 class CommandLab:
@@ -110,23 +116,49 @@ class CommandLab:
         return printable(clean(" ".join(_printed(stdout).split())))[:LONGEST_IDENT]
 
     def run(self, task: Task, boot: int) -> Measurement:
-        """Measure each iteration by the lab's command. Raises StageFailed."""
+        """Measure each iteration by the lab's command. Raises StageFailed.
+
+        A command that fails when its results are there (a script whose last line mails them) costs
+        none of them, where the reader can see that they are complete.
+        """
         directory = task.boot_directory(boot)
-        printed = []
-        times = 1 if self.boots_within(task.job) else task.job.iterations
+        within = self.boots_within(task.job)
+        times = 1 if within else task.job.iterations
+        printed: list[Path] = []
+        warnings = []
         for iteration in range(1, times + 1):
             stdout = task.directory / f"run.boot{boot}.{iteration}.out"
-            self._must(task, "run", "run", directory, stdout=stdout, boot=boot, iteration=iteration)
             printed.append(stdout)
+            try:
+                self._must(
+                    task, "run", "run", directory, stdout=stdout, boot=boot, iteration=iteration
+                )
+            except CommandFailed as failure:
+                if not self._is_complete(task, Output(directory, printed), within or iteration):
+                    raise
+                warnings.append(f"{failure.reason}; its results are complete, and were kept")
+        measured = self._read(task, Output(directory, printed))
+        if times != task.job.iterations:
+            asked = f"{task.job.iterations} iterations a boot were asked for"
+            warnings.append(f"{asked}; this lab measures 1")
+        return replace(measured, warnings=(*measured.warnings, *warnings))
+
+    def _read(self, task: Task, output: Output) -> Measurement:
         machine = self._machine(task.job)
         try:
-            measured = machine.reader.read(Output(directory, printed), task.job, machine.metric)
+            return machine.reader.read(output, task.job, machine.metric)
         except (AgentError, OSError) as error:
             raise StageFailed("run", f"no result: {error}") from error
-        if times == task.job.iterations:
-            return measured
-        asked = f"{task.job.iterations} iterations a boot were asked for; this lab measures 1"
-        return replace(measured, warnings=(*measured.warnings, asked))
+
+    def _is_complete(self, task: Task, output: Output, wanted: int) -> bool:
+        """Whether there is a value for each of `wanted` iterations, by a reader that can tell."""
+        if not self._machine(task.job).reader.ends_itself:
+            return False
+        try:
+            values = self._read(task, output).values
+        except StageFailed:
+            return False
+        return {len(found) for found in values.values()} == {wanted}
 
     def clean(self, task: Task) -> None:
         """Tidy up by the lab's command, if it has one. Raises StageFailed."""
@@ -156,7 +188,8 @@ class CommandLab:
         if status:
             how = f"was killed by signal {-status}" if status < 0 else f"ended with {status}"
             blamed = "lab" if status < 0 or status in _LAB_AT_FAULT else stage
-            raise StageFailed(blamed, f"{name} {how}{_last_output(task, more.get('stdout'))}")
+            error = StageFailed if status < 0 else CommandFailed
+            raise error(blamed, f"{name} {how}{_last_output(task, more.get('stdout'))}")
 
     def _status(
         self,
@@ -172,18 +205,27 @@ class CommandLab:
         command = machine.commands[name]
         values = placeholders(task.job, directory, least_boots=machine.least_boots, **numbers)
         argv = command.filled(values)
-        runner = Runner(task.log, task.watch, task.group_file, self._environment(machine))
+        environment = machine.environment_of(self.environ)
+        runner = Runner(task.log, task.watch, task.group_file, environment)
         try:
-            return runner.run(argv, timeout=command.timeout, directory=directory, stdout=stdout)
+            return runner.run(
+                argv,
+                timeout=command.timeout,
+                directory=directory,
+                stdout=stdout,
+                look=partial(self._check_results, task, directory) if name == "run" else None,
+            )
         except TimedOut as error:
             late = f"{name} did not end in {command.timeout:g} s"
             raise StageFailed(stage, late + _last_output(task, stdout)) from error
         except OSError as error:
             raise StageFailed("lab", f"{name} cannot be started: {error}") from error
 
-    def _environment(self, machine: Machine) -> dict[str, str]:
-        passed = {name: self.environ[name] for name in machine.passed if name in self.environ}
-        return {**passed, **machine.environment}
+    def _check_results(self, task: Task, directory: Path) -> None:
+        """Raises StageFailed as soon as the results name another kernel: to measure it to the end
+        would be for nothing."""
+        for ident in self._machine(task.job).reader.kernels(directory):
+            check_kernel(task.job, ident, "in the results")
 
 
 def placeholders(

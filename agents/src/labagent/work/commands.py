@@ -6,10 +6,13 @@ A value never makes two arguments of one and never meets a shell, unless the fil
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 ALWAYS = frozenset(
     [
@@ -64,3 +67,18 @@ def _fill(template: str, values: Mapping[str, str]) -> str:
 def shown(argv: list[str]) -> str:
     """A command as one would type it."""
     return shlex.join(argv)
+
+
+def program_problem(program: str, path: str | None) -> str:
+    """Why `program` cannot be started by whoever has this `PATH`, and the remedy; empty: it can."""
+    if shutil.which(program, path=path):
+        return ""
+    where = [""] if os.sep in program else (path or os.defpath).split(os.pathsep)
+    found = next((file for one in where if (file := Path(one) / program).exists()), None)
+    if found is None and os.sep in program:
+        return f"{program} does not exist on this machine"
+    if found is None:
+        return f"no program {program!r} on the PATH of the lab's commands, {path or os.defpath}"
+    if found.is_dir():
+        return f"{found} is a directory"
+    return f"{found} is not executable: chmod +x {found}"

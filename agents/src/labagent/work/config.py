@@ -17,7 +17,7 @@ from labagent.errors import SettingsError
 from labagent.job import MOST_BOOTS
 from labagent.model import Metric, Mode
 from labagent.readers.results import READERS, Reader
-from labagent.work.commands import ALWAYS, Command
+from labagent.work.commands import ALWAYS, Command, program_problem
 from labagent.work.tables import Table, read_toml
 
 LONGEST_POLL = 60.0
@@ -77,6 +77,21 @@ class Machine:
             "trees": None if self.trees is None else list(self.trees),
             "rebuilds": self.rebuilds,
         }
+
+    def environment_of(self, agent: Mapping[str, str]) -> dict[str, str]:
+        """All that the commands see of an agent with this environment."""
+        passed = {name: agent[name] for name in self.passed if name in agent}
+        return {**passed, **self.environment}
+
+    def program_problems(self, agent: Mapping[str, str]) -> dict[str, str]:
+        """Why commands cannot be started, by their names."""
+        path = self.environment_of(agent).get("PATH")
+        programs = {
+            name: "/bin/sh" if command.shell else command.arguments[0]
+            for name, command in self.commands.items()
+        }
+        found = {name: program_problem(program, path) for name, program in programs.items()}
+        return {name: problem for name, problem in found.items() if problem}
 
     def problem(self, revision: str) -> str | None:
         """Why the commands cannot be filled in for this revision, in words."""

@@ -9,11 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from labagent.job import Job
+from labagent.work.stops import StageFailed
+
 SHORTEST_HASH = 7
 
 _NUMBERED = re.compile(r"[rnc]\d+")
 _HASH = re.compile(r"[0-9a-f]{7,40}")
 _HASH_WITHIN = re.compile(r"(?<![0-9A-Za-z])g?([0-9a-f]{7,40})(?![0-9A-Za-z])")
+
+
+def check_kernel(job: Job, ident: str, when: str) -> None:
+    """Raises StageFailed for a kernel that does not name the job's revision."""
+    if not names_revision(ident, job.names):
+        sentence = f"{ident[:300]!r} {when} does not name {' or '.join(job.names)}"
+        raise StageFailed("boot", f"wrong kernel: {sentence}")
 
 
 def names_revision(ident: str, names: Iterable[str]) -> bool:

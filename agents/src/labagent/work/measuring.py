@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from labagent.readers.results import Measurement
-from labagent.work.identity import names_revision
+from labagent.work.identity import check_kernel
 from labagent.work.lab import Lab, Task
 from labagent.work.progress import BootRecord, Progress, ProgressFile
 from labagent.work.stops import StageFailed
@@ -83,24 +83,18 @@ class Measuring:
     def _identify(self, boot: int, when: str) -> str:
         ident = self.lab.identify(self.task, boot)
         self.task.log.note(f"kernel {when}: {ident}")
-        self._check_kernel(ident, when)
+        check_kernel(self.task.job, ident, when)
         return ident
 
     def _check(self, measured: Measurement) -> None:
         if measured.ident:
-            self._check_kernel(measured.ident, "in the results")
+            check_kernel(self.task.job, measured.ident, "in the results")
         if not any(measured.values.values()):
             raise StageFailed("run", "the run left no value")
         wanted = self.task.job.metric
         if wanted and wanted not in {metric.name for metric in measured.values}:
             found = ", ".join(metric.name for metric in measured.values)
             raise StageFailed("run", f"the job asks for {wanted}, the run gave {found}")
-
-    def _check_kernel(self, ident: str, when: str) -> None:
-        job = self.task.job
-        if not names_revision(ident, job.names):
-            sentence = f"{ident[:300]!r} {when} does not name {' or '.join(job.names)}"
-            raise StageFailed("boot", f"wrong kernel: {sentence}")
 
     def _stage(self, stage: str, text: str) -> None:
         self.task.watch.check()

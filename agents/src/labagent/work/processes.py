@@ -10,15 +10,14 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from labagent.work.commands import shown
+from labagent.work.commands import program_problem, shown
 from labagent.work.logs import JobLog
 from labagent.work.stops import StageFailed, Watch
 
@@ -26,6 +25,7 @@ GRACE_SECONDS = 10.0
 """How long a group has between TERM and KILL."""
 
 _LOOK_SECONDS = 0.1
+_RESULTS_SECONDS = 1.0
 _SAY_WHO_THEN_EXEC = 'echo $$ >"$0" && exec "$@"'
 """A shell that writes its own number, then becomes the command: from its first moment on the file
 says whom to end. The command is passed as arguments, so the shell reads none of it."""
@@ -53,10 +53,17 @@ class Runner:
         self.grace = grace
 
     def run(
-        self, argv: Sequence[str], *, timeout: float, directory: Path, stdout: Path | None = None
+        self,
+        argv: Sequence[str],
+        *,
+        timeout: float,
+        directory: Path,
+        stdout: Path | None = None,
+        look: Callable[[], None] | None = None,
     ) -> int:
         """The exit status (negative: a signal). Standard output goes to `stdout`, or to the log as
-        standard error does. Raises `TimedOut`, or why the watch stopped it."""
+        standard error does. Raises `TimedOut`, why the watch stopped it, or what `look`, which is
+        called every second meanwhile, raises: then it is ended."""
         self.watch.check()
         self._find(argv[0])
         self.log.note(f"$ {shown(list(argv))}")
@@ -65,15 +72,15 @@ class Runner:
             output = files.enter_context(stdout.open("wb")) if stdout else errors
             process = self._start(argv, directory, output, errors)
         try:
-            return self._wait(process, timeout)
+            return self._wait(process, timeout, look)
         except BaseException:
             end_group(process.pid, self.grace)
             process.wait()
             raise
 
     def _find(self, program: str) -> None:
-        if shutil.which(program, path=self.environment.get("PATH")) is None:
-            raise StageFailed("lab", f"no program {program!r} on this machine")
+        if problem := program_problem(program, self.environment.get("PATH")):
+            raise StageFailed("lab", problem)
 
     def _start(
         self, argv: Sequence[str], directory: Path, output: IO[bytes], errors: IO[bytes]
@@ -92,12 +99,19 @@ class Runner:
                 start_new_session=True,
             )
 
-    def _wait(self, process: subprocess.Popen[bytes], timeout: float) -> int:
-        end = time.monotonic() + timeout
-        while time.monotonic() < end:
+    def _wait(
+        self, process: subprocess.Popen[bytes], timeout: float, look: Callable[[], None] | None
+    ) -> int:
+        now = time.monotonic()
+        end, next_look = now + timeout, now
+        while now < end:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 return process.wait(_LOOK_SECONDS)
             self.watch.check()
+            now = time.monotonic()
+            if look and now >= next_look:
+                look()
+                next_look = now + _RESULTS_SECONDS
         raise TimedOut
 
 

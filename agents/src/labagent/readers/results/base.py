@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,8 +36,15 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Reader:
-    """How results of one kind are read; `needs_metric` where they do not say what they measure."""
+    """How results of one kind are read; `needs_metric` where they do not say what they measure.
+
+    `kernels` are what the files in a boot's directory say of the kernel while the run goes on.
+    `ends_itself` where results show by themselves that they are complete, whatever the command that
+    left them did afterwards.
+    """
 
     name: str
     read: Callable[[Output, Job, Metric | None], Measurement]
     needs_metric: bool = False
+    kernels: Callable[[Path], Iterable[str]] = lambda _directory: ()
+    ends_itself: bool = False

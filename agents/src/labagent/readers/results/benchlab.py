@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
 from labagent.errors import SettingsError
 from labagent.job import Job
 from labagent.model import Metric, Overrides, Run, runs_of, skips_of
 from labagent.readers.benchlab import read_directories
+from labagent.readers.benchlab.info import parse_info
 from labagent.readers.results.base import Measurement, Output, Reader, UnreadableError
+from labagent.reading import UnreadFileError, read_text
 
 
 def read(output: Output, job: Job, _metric: Metric | None) -> Measurement:
@@ -35,4 +41,14 @@ def _measurement(run: Run) -> Measurement:
     return Measurement(values, run.kernel_ident, run.warnings, findings)
 
 
-READER = Reader("bench-lab", read)
+def kernels(directory: Path) -> Iterator[str]:
+    """What each whole `.info` says of the kernel: the script writes it before the first iteration.
+    One that is being written is passed over."""
+    for path in sorted(directory.rglob("bench*.info")):
+        with suppress(UnreadFileError):
+            info = parse_info(read_text(path))
+            if info.uname and not info.old and not info.doubts:
+                yield info.uname
+
+
+READER = Reader("bench-lab", read, kernels=kernels, ends_itself=True)

@@ -52,4 +52,4 @@ def _rate(total: dict[str, Any], where: str) -> float:
     return rate
 
 
-READER = Reader("iperf3", read)
+READER = Reader("iperf3", read, ends_itself=True)
