@@ -1,5 +1,6 @@
 """Runs that wait for a decision, as the page says it, and deciding there."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
@@ -91,6 +92,25 @@ def test_all_that_say_the_same_two_commits_are_decided_alike(tess: Client) -> No
     upload(different)
     assert "4 runs left out" in post(tess, example=first, which="alike", choice="none")
     assert still_waiting() == {different["uuid"]}
+
+
+def test_one_button_files_all_that_waits_by_the_kernel(tess: Client, visit: Visit) -> None:
+    """The button as it is rendered, with what its form holds."""
+    assert "by the kernel" not in visit(PAGE)
+    assert "File all" not in words(tess.get(PAGE).content.decode())
+    waiting("forwarding", "pf")
+    waiting("forwarding", label="another")
+    other = {"label": "x", "label_revision": "r303643", "kernel_revision": "r303600"}
+    upload(run_document(evidence=other))
+    html = tess.get(PAGE).content.decode()
+    assert "File all 4 by the kernel" in words(html)
+    (form,) = [one for one in html.split("<form")[1:] if "File all" in one]
+    fields = dict(re.findall(r'name="(which|choice)"\s+value="(\w+)"', form.split("</form>")[0]))
+    assert "4 runs filed by the kernel" in post(tess, **fields)
+    assert still_waiting() == set()
+    filed = Point.objects.values_list("revision__name", flat=True)
+    assert set(filed) == {"r309257", "r303600"}
+    assert "File all" not in visit(PAGE)
 
 
 @pytest.mark.parametrize(

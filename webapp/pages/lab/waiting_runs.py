@@ -106,9 +106,15 @@ def act(request: HttpRequest) -> HttpResponse:
         for problem in error.problems:
             messages.error(request, problem.message)
     else:
-        what = "left out" if choice == Choice.NONE else f"filed: {choice}"
+        what = _done(choice)
         messages.success(request, f"{count} {'run' if count == 1 else 'runs'} {what}.")
     return redirect("waiting_runs")
+
+
+def _done(choice: str) -> str:
+    if choice == Choice.NONE:
+        return "left out"
+    return "filed by the kernel" if choice == Choice.KERNEL else f"filed: {choice}"
 
 
 def _reopen(request: HttpRequest) -> HttpResponse:
@@ -133,8 +139,10 @@ def _decided() -> list[Decided]:
 
 
 def _meant(request: HttpRequest) -> list[UUID]:
-    """The runs that the form means: those ticked, the whole directory, or all alike."""
+    """The runs that the form means: those ticked, the whole directory, all alike, or simply all."""
     which = request.POST.get("which", "")
+    if which == "all":
+        return list(WaitingRun.objects.open().order_by("pk").values_list("run__uuid", flat=True))
     if which == "ticked":
         return [uuid for text in request.POST.getlist("run")[:MOST_CHOSEN] if (uuid := _uuid(text))]
     example = _uuid(request.POST.get("example", ""))

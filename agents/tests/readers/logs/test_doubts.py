@@ -27,6 +27,7 @@ def test_a_whole_log_raises_no_doubt():
         (LOG[:20] + LOG[23:], ["line 21: 3 seconds are missing before it"]),
         (LOG[:21] + LOG[20:], ["line 22 repeats the line before"]),
         (LOG[:6] + LOG[5:], ["line 7 repeats the line before"]),
+        (LOG + LOG[-1:], ["line 56 repeats the line before"]),
         ([*LOG[:-1], "Termin"], ["line 55 is cut: no newline at the end"]),
         (LOG[1:], ["line 1 is not the command: the beginning is missing"]),
         ([*LOG[:3], "x" * 2000 + "\n", *LOG[3:]], ["line 4 has more than 1024 bytes"]),

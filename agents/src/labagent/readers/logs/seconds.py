@@ -114,7 +114,8 @@ class Checker:
 
     def take(self, number: int, line: bytes, second: Second | None) -> None:
         """Read one line; ``second`` is what it measured, None: nothing."""
-        if line == self._line and line[:1].isdigit():  # time stamps to the microsecond
+        # Time stamps are to the microsecond, and what closes a log is said once.
+        if line == self._line and (line[:1].isdigit() or (line and self.seconds)):
             self._doubt(f"line {number} repeats the line before")
         elif second is not None:
             self._take_second(number, second)
