@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from webapp.results.identity import NEAR, Bound, Evidence, Identity, Known, identify
+from webapp.results.identity import NEAR, Bound, Evidence, Identity, Known, Trust, identify
 
 HASH = "97be6fced7d"
 LABELLED = Evidence(label="fbsd12-head.r303642", label_revision="r303642")
@@ -65,7 +65,7 @@ COUNTED = Evidence(image="n277567D33658", image_revision="n277567", kernel_hash=
 
 def test_all_commits_against_first_parents_are_one_commit() -> None:
     found = identify("n277567", kernel("n257521", of=COUNTED))
-    assert (found.revision, found.alias) == ("n257521", "n277567")
+    assert (found.revision, found.alias) == ("n257521", "c277567")
     assert filed("n277567", kernel("n257521", of=COUNTED), Known(counts_all=True)) == "n277567"
 
 
@@ -119,8 +119,26 @@ def test_a_label_that_repeats_the_kernels_number_does_not_contradict_its_hash() 
     """History may call that commit otherwise: it counts first parents, old kernels all commits."""
     counted = Evidence(label_revision="c255632", kernel_revision="c255632", kernel_hash=HASH)
     found = identify("c255632", counted, Known(Bound("n245210", ["n245210"])))
-    assert (found.revision, found.waits) == ("n245210", False)
+    assert (found.revision, found.waits, found.alias) == ("n245210", False, "c255632")
     assert "c255632" in found.remark
+
+
+@pytest.mark.parametrize("trust", ["", "kernel"])
+def test_a_count_that_only_a_name_says_is_not_among_first_parents(trust: Trust) -> None:
+    label = Evidence(label_revision="n311215", trust=trust)
+    for found in (identify("n311215", one) for one in (label, replace(label, kernel_hash=HASH))):
+        assert (found.revision, found.waits) == ("c311215", False)
+        assert "may count all commits" in found.remark
+        assert "--trust label" in found.remark
+
+
+def test_a_count_is_where_a_kernel_the_tree_or_the_uploader_says() -> None:
+    label = Evidence(label_revision="n311215")
+    assert filed("n311215", replace(label, kernel_revision="n311215")) == "n311215"
+    assert filed("n311215", replace(label, kernel_revision="c311215")) == "c311215"
+    assert filed("n311215", label, Known(counts_all=True)) == "n311215"
+    assert filed("n311215", replace(label, trust="label")) == "n311215"
+    assert filed("n311215", Evidence()) == "n311215"  # a document that names it
 
 
 def test_numbers_of_two_kinds_wait() -> None:

@@ -148,9 +148,12 @@ COUNTED = {"kernel_revision": "n257521", "kernel_hash": HASH, "label_revision": 
 def test_two_counts_of_one_commit_are_one_commit_with_an_alias() -> None:
     upload(document("n277567", evidence=COUNTED))
     assert points() == {"n257521": len(SAMPLES)}
-    assert names_of("n257521") == {"n257521", "n277567"}
-    upload(run_document(revision="n277567", build_id="another"))
+    assert names_of("n257521") == {"n257521", "c277567"}
+    named = {"label_revision": "n277567"}
+    upload(document("n277567", evidence=named, build_id="another"))
     assert points() == {"n257521": 2 * len(SAMPLES)}
+    upload(document("n277567", evidence={**named, "kernel_revision": "n277567"}))
+    assert points()["n277567"] == len(SAMPLES), "the first parent of that number, years later"
 
 
 def test_a_tree_may_count_all_commits() -> None:

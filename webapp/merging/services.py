@@ -8,6 +8,7 @@ are taken in the order of every other transaction: reshaping, series, trees, fin
 
 from typing import Any
 
+import structlog
 from django.db import transaction
 from django.db.models import ForeignKey, Q
 
@@ -31,9 +32,12 @@ from webapp.results.models import (
 )
 from webapp.results.services import (
     AliasNames,
+    Unprocessable,
+    Unsettled,
     add_alias,
     begin_merge,
     begin_reshaping,
+    count_moves,
     drop_unused,
     end_alias,
     end_subject,
@@ -44,9 +48,13 @@ from webapp.results.services import (
     move_runs,
     move_series,
     move_whole_series,
+    place_counts,
     rebuild_facts,
     refile_by_rules,
+    unsettled_counts,
 )
+
+log = structlog.get_logger()
 
 
 def _fields(model: type[Any], *names: str) -> list[ForeignKey[Any, Any]]:
@@ -122,6 +130,31 @@ def merge_revisions(*, source: Revision, into: Revision) -> None:
     bisects.rename_along(source, into)
     source.delete()
     file_by_names(into.runs.values_list("pk", flat=True))
+
+
+def settle_counts() -> int:
+    """Merge counts of all commits into the commits that evidence found them to be, and place the
+    others by estimate. How many revisions changed; uploads wait only where any does.
+    """
+    found = unsettled_counts()
+    if not count_moves(found) and not any(one.is_merged for one in found):
+        return 0
+    with transaction.atomic():
+        begin_reshaping()
+        found = unsettled_counts()
+        merged = sum(_merge_count(one) for one in found if one.is_merged)
+        return merged + place_counts([one for one in found if not one.is_merged])
+
+
+def _merge_count(count: Unsettled) -> bool:
+    """Whether it could be done: not while a bisect has both as its ends."""
+    rows = Revision.objects.select_related("tree").in_bulk([count.pk, count.holder])
+    try:
+        merge_revisions(source=rows[count.pk], into=rows[count.holder or 0])
+    except Unprocessable as error:
+        log.warning("count not merged", revision=count.name, error=str(error))
+        return False
+    return True
 
 
 @transaction.atomic

@@ -5,7 +5,10 @@ order is: the git hash in the kernel's string, then its number, then image or la
 differ in a way that is understood, the run is filed at the kernel's commit:
 
 * two counts of one history name one commit, when they differ by as much as all commits and the
-  first parents alone do (``n277567`` and ``n257521``); the other name becomes an alias;
+  first parents alone do (``n277567`` and ``n257521``); the count of all commits, written with the
+  letter that kernels gave it (``c277567``), becomes an alias;
+* a count that only a name says may count either. It is filed as one of all commits, which has no
+  place by itself, and not among first parents;
 * names that repeat the number in the kernel's string contradict nothing, whatever imported history
   calls the commit of the kernel's hash;
 * Subversion numbers at most `NEAR` apart: a working copy is at the last commit that changed it,
@@ -17,10 +20,16 @@ waits until somebody decides, with what speaks for each candidate.
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from webapp.results.revision_ids import COUNT_PATTERN, HASH_PATTERN, SVN_PATTERN
+from webapp.results.revision_ids import (
+    COUNT_PATTERN,
+    HASH_PATTERN,
+    SVN_PATTERN,
+    as_total,
+    is_total,
+)
 
 Trust = Literal["", "kernel", "label"]
 
@@ -150,16 +159,34 @@ def identify(sent: str, evidence: Evidence, known: Known | None = None) -> Ident
         found = _by_kernel(sent, evidence, tree, kernel)
     else:
         found = _by_hash_alone(sent, evidence)
+        if found.revision == evidence.named and not tree.counts_all and not found.waits:
+            found = _on_its_scale(found, evidence)
     return found
+
+
+def _on_its_scale(found: Identity, evidence: Evidence) -> Identity:
+    """A count that no kernel says is not one of first parents."""
+    total = as_total(found.revision)
+    if not total or evidence.trust == "label":
+        return found
+    remark = (
+        f"no kernel says {found.revision}: a name may count all commits, so it is filed as {total} "
+        "and not among first parents, unless it is sent with --trust label"
+    )
+    return replace(found, revision=total, remark="; ".join(filter(None, [found.remark, remark])))
 
 
 def _by_kernel(sent: str, evidence: Evidence, tree: Known, kernel: str) -> Identity:
     """The kernel names a commit, by its hash or its number."""
     named = evidence.named
+    total = evidence.kernel_revision if is_total(evidence.kernel_revision) else ""
+    alias = total if total != kernel else ""
     if not named:
-        return Identity(kernel, remark=_other(sent, kernel, "the kernel's commit"))
-    if named == kernel or (tree.bound and _is_one_of(named, tree.bound.names)):
+        return Identity(kernel, alias, _other(sent, kernel, "the kernel's commit"))
+    if kernel in (named, as_total(named)):
         return Identity(kernel)
+    if tree.bound and any(_is_one_of(one, tree.bound.names) for one in (named, as_total(named))):
+        return Identity(kernel, alias)
     if is_hash(named) and evidence.kernel_hash:
         if _same_hash(named, evidence.kernel_hash):
             return Identity(kernel)
@@ -181,8 +208,7 @@ def _strange_hash(evidence: Evidence, tree: Known) -> str:
 def is_hash(name: str) -> bool:
     """Whether ``name`` is (the start of) a git hash, and neither a number nor the count of all
     commits that kernels named for some weeks (``c255632``)."""
-    is_counted = len(name) == 7 and name[0] == "c" and name[1:].isdecimal()
-    return HASH_PATTERN.fullmatch(name) is not None and not name.isdecimal() and not is_counted
+    return HASH_PATTERN.fullmatch(name) is not None and not name.isdecimal() and not is_total(name)
 
 
 def _by_hash_alone(sent: str, evidence: Evidence) -> Identity:
@@ -203,7 +229,8 @@ def _understood(named: str, kernel: str, evidence: Evidence, tree: Known) -> Ide
     """Where the two differ by what a rule explains."""
     if named == evidence.kernel_revision:
         what = f"the commit of the kernel's hash; kernel and {evidence.named_by} say {named}"
-        return Identity(kernel, remark=f"filed at {kernel}, {what}")
+        alias = named if is_total(named) else ""
+        return Identity(kernel, alias, f"filed at {kernel}, {what}")
     said = f"the kernel says {kernel}, the {evidence.named_by} {named}"
     for own in dict.fromkeys([kernel, *(tree.bound.names if tree.bound else ())]):
         apart = _apart(SVN_PATTERN, own, named)
@@ -211,7 +238,7 @@ def _understood(named: str, kernel: str, evidence: Evidence, tree: Known) -> Ide
             return Identity(kernel, remark=f"{said}: filed at the kernel's, {apart} commits away")
         first, total = _number(COUNT_PATTERN, own), _number(COUNT_PATTERN, named)
         if first is not None and total is not None and _is_pair(first, total, tree.pairs):
-            filed, alias = (named, kernel) if tree.counts_all else (kernel, named)
+            filed, alias = (named, kernel) if tree.counts_all else (kernel, as_total(named))
             remark = f"{said}: one commit, counted along first parents and in all"
             return Identity(filed, alias=alias, remark=remark)
     return None

@@ -2,9 +2,10 @@
 
 A Subversion number or a first-parent commit count places a revision on its tree by itself. On one
 tree every Subversion revision precedes every revision counted in git, because the tree moved from
-the one to the other; hence the offset. Other ids (hashes, ``c255632``) need imported history. A
-release or a day names no commit: such a revision waits until somebody, or dated history, gives it a
-place.
+the one to the other; hence the offset. ``c255632`` counts all commits, merged ones too, so that it
+does not lie on that scale; where counts of both kinds are known of one commit, its place is
+estimated. Any other id needs imported history, and its revision waits until that, or somebody,
+gives it a place.
 """
 
 import re
@@ -13,6 +14,9 @@ from datetime import date
 GIT_COUNT_OFFSET = 10**9
 SVN_PATTERN = re.compile(r"r(\d{1,9})")
 COUNT_PATTERN = re.compile(r"n(\d{1,9})")
+TOTAL_PATTERN = re.compile(r"c(\d{6})")
+"""A count of all commits, as kernels of FreeBSD named it for some weeks."""
+
 HASH_PATTERN = re.compile(r"[0-9a-f]{4,40}")
 RELEASE_PATTERN = re.compile(
     r"\d{1,3}\.\d{1,3}(\.\d{1,3})?(-(ALPHA|BETA|RC)\d{1,2}|-RELEASE)?(-p\d{1,3})?"
@@ -30,6 +34,18 @@ def position_of(name: str) -> int | None:
     if count := COUNT_PATTERN.fullmatch(name):
         return GIT_COUNT_OFFSET + int(count[1])
     return None
+
+
+def is_total(name: str) -> bool:
+    """Whether ``name`` is a count of all commits."""
+    return TOTAL_PATTERN.fullmatch(name) is not None
+
+
+def as_total(name: str) -> str:
+    """The count of all commits that is written ``name``, as directories do (``n277567``); empty for
+    what is no such number."""
+    total = f"c{name[1:]}"
+    return total if COUNT_PATTERN.fullmatch(name) and is_total(total) else ""
 
 
 def is_release(name: str) -> bool:

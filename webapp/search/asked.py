@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from webapp.results.models import as_total
+
 LONGEST = 200
 MOST_WORDS = 8
 LETTERS = "rnc"
@@ -42,7 +44,8 @@ class Asked:
             return []
         text = self.text
         numbers = [letter + text for letter in LETTERS] if text.isascii() and text.isdigit() else []
-        return list(dict.fromkeys([text, text.lower(), *numbers]))
+        total = as_total(text.lower())  # as directories write a count of all commits
+        return list(dict.fromkeys([text, text.lower(), *numbers, *([total] if total else [])]))
 
     @property
     def beginnings(self) -> list[str]:

@@ -151,13 +151,14 @@ class RevisionAdmin(OperatedAdmin):
         "name",
         "tree",
         "place",
+        "is_estimated",
         "decided",
         "proposed_by",
         "author_name",
         "committed_at",
         "subject",
     ]
-    list_filter = [WaitingForPlace, Disputed, "decided", "tree"]
+    list_filter = [WaitingForPlace, Disputed, "is_estimated", "decided", "tree"]
     list_select_related = ["tree", "proposed_by__lab"]
     search_fields = ["aliases__name__startswith", "author_name__istartswith"]
     search_help_text = "The start of an id, a hash or an author's name"
@@ -166,6 +167,7 @@ class RevisionAdmin(OperatedAdmin):
         "name",
         "tree",
         "place",
+        "is_estimated",
         "decided",
         "proposed_by",
         "other_places",

@@ -38,7 +38,7 @@ from webapp.results.models.twins import DismissedTwins
 from webapp.results.models.variants import LabelRule, Variant
 from webapp.results.models.waiting import Choice, IdentityRule, WaitingRun
 from webapp.results.modes import MODE_PATTERN, NAME_MAX, PART_MAX, PART_PATTERN, ModeName
-from webapp.results.revision_ids import HASH_PATTERN, position_of
+from webapp.results.revision_ids import HASH_PATTERN, as_total, position_of
 from webapp.results.validity import Kind, LeftOut, Mark, counted, why_counted
 
 __all__ = [
@@ -86,6 +86,7 @@ __all__ = [
     "Variant",
     "VariantPart",
     "WaitingRun",
+    "as_total",
     "counted",
     "digest_of_builds",
     "position_of",

@@ -12,7 +12,7 @@ from django.db.models.expressions import RawSQL
 from django.urls import reverse
 
 from webapp.labs.models import Agent
-from webapp.results.revision_ids import HASH_PATTERN, position_of
+from webapp.results.revision_ids import HASH_PATTERN, as_total, is_total, position_of
 from webapp.results.source_links import EXAMPLES, check_source_template, source_link
 
 MIN_HASH_PREFIX = 7
@@ -80,16 +80,19 @@ class RevisionQuerySet(models.QuerySet["Revision"]):
         return self.filter(position__gte=WAITING_FROM)
 
     def named(self, *, tree: Tree, name: str) -> "Revision | None":
-        """The revision that ``name`` (an id, an alias or the start of a hash) means in ``tree``.
+        """The revision that ``name`` (an id, an alias or the start of a hash) means in ``tree``. A
+        count that no first parents have there may be one of all commits, as directories write it.
 
         Of ``placed()`` or ``waiting()`` ones only, where called on those.
         """
         exact = self.filter(tree=tree, aliases__name=name).first()
+        if exact is None and (total := as_total(name)):
+            return self.filter(tree=tree, aliases__name=total).first()
         return exact or self.with_hash(tree=tree, start=name)
 
     def with_hash(self, *, tree: Tree, start: str) -> "Revision | None":
         """The one revision of ``tree`` whose hash begins so; None when there are two, too."""
-        if len(start) < MIN_HASH_PREFIX or not HASH_PATTERN.fullmatch(start):
+        if len(start) < MIN_HASH_PREFIX or not HASH_PATTERN.fullmatch(start) or is_total(start):
             return None
         found = list(self.filter(tree=tree, aliases__name__startswith=start).distinct()[:2])
         return found[0] if len(found) == 1 else None
@@ -159,7 +162,8 @@ class Revision(models.Model):
     """One commit of a tree. ``position`` is its order along the tree and nothing else.
 
     The first upload that names a commit proposes its place; an operator or imported history decides
-    it (``decided``). Until then ``proposed_by`` is the agent, null where history told of it.
+    it (``decided``). Until then ``proposed_by`` is the agent, null where history told of it. The
+    place of a count of all commits is computed from other counts (``is_estimated``).
 
     ``paths`` are the files it touched, from the top of the tree: null is not known, empty is none.
     Of a commit that touched more than are kept, ``path_count`` tells it.
@@ -175,6 +179,9 @@ class Revision(models.Model):
     )
     decided = models.BooleanField(
         default=False, help_text="Its place was given by imported history or an operator."
+    )
+    is_estimated = models.BooleanField(
+        "place estimated", default=False, db_default=False, editable=False
     )
     author_name = models.CharField(max_length=200, blank=True)
     author_email = models.CharField(max_length=254, blank=True)
@@ -195,6 +202,10 @@ class Revision(models.Model):
             models.UniqueConstraint(fields=["tree", "name"], name="revision_name_once_in_a_tree"),
             models.CheckConstraint(condition=Q(position__gte=0), name="revision_position_from_0"),
             models.CheckConstraint(
+                condition=~Q(decided=True, is_estimated=True),
+                name="revision_place_decided_or_estimated",
+            ),
+            models.CheckConstraint(
                 condition=Q(paths__isnull=True, path_count__isnull=True)
                 | Q(paths__isnull=False, path_count__gte=0),
                 name="revision_counts_its_paths",
@@ -204,7 +215,8 @@ class Revision(models.Model):
             GinIndex(
                 RawSQL("to_tsvector('simple', subject || ' ' || author_name)", ()),
                 name="commits_by_words",
-            )
+            ),
+            models.Index(fields=["tree"], name="estimated_places", condition=Q(is_estimated=True)),
         ]
 
     def __str__(self) -> str:

@@ -8,6 +8,12 @@ from webapp.results.services.aliasing import file_by_names, move_whole_series
 from webapp.results.services.bulk import fetch_rows, insert_rows, update_rows
 from webapp.results.services.cost_pairs import changed_costs
 from webapp.results.services.costs import renew_costs
+from webapp.results.services.estimating import (
+    Unsettled,
+    count_moves,
+    place_counts,
+    unsettled_counts,
+)
 from webapp.results.services.facts import machines_retold, rebuild_facts
 from webapp.results.services.hardware_names import (
     foreign_hardware,
@@ -56,6 +62,7 @@ __all__ = [
     "ResultsError",
     "RunDocument",
     "Unprocessable",
+    "Unsettled",
     "add_alias",
     "answer_to",
     "as_text",
@@ -64,6 +71,7 @@ __all__ = [
     "begin_reshaping",
     "begin_writing",
     "changed_costs",
+    "count_moves",
     "count_together",
     "decide_samples",
     "decide_waiting",
@@ -87,6 +95,7 @@ __all__ = [
     "move_series",
     "move_whole_series",
     "note_refused_replacement",
+    "place_counts",
     "preview_alias",
     "rebuild_facts",
     "record_runs",
@@ -101,6 +110,7 @@ __all__ = [
     "undo_pooling_decision",
     "undo_sample_decision",
     "unknown_hardware",
+    "unsettled_counts",
     "update_rows",
     "withdraw_run",
 ]

@@ -30,7 +30,7 @@ def place_revision(*, revision: Revision, position: int | None = None) -> int:
         lock_series_of(revision.tree)
         move_revisions(tree=revision.tree, moves=[Move(revision.pk, revision.position, place)])
         file_by_names(revision.runs.values_list("pk", flat=True))
-    Revision.objects.filter(pk=revision.pk).update(decided=True)
+    Revision.objects.filter(pk=revision.pk).update(decided=True, is_estimated=False)
     return place
 
 
@@ -40,15 +40,16 @@ def displace_revision(*, revision: Revision) -> None:
     its runs leave the points.
 
     Raises:
-        Unprocessable: its place is told by its id, by history or an operator.
+        Unprocessable: its place is told by its id, by history or an operator, or estimated.
     """
     begin_reshaping()
     revision.refresh_from_db()
     if revision.is_waiting:
         return
-    if revision.is_settled:
+    if revision.is_settled or revision.is_estimated:
         message = (
-            f"{revision} is where its id, history or an operator put it; give it another place"
+            f"{revision} is where its id, history, an operator or an estimate put it; give it "
+            "another place"
         )
         raise Unprocessable([Problem("position", message)])
     lock_series_of(revision.tree)

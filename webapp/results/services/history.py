@@ -203,7 +203,7 @@ def _write(tree: Tree, plan: _Plan) -> None:
         lock_series_of(tree)
     move_revisions(tree=tree, moves=plan.moves)
     for chunk in chunks(plan.decided):
-        Revision.objects.filter(pk__in=chunk).update(decided=True)
+        Revision.objects.filter(pk__in=chunk).update(decided=True, is_estimated=False)
     mark_changed(row.pk for row in plan.changed)
     Revision.objects.bulk_create(
         plan.changed,

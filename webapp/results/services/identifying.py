@@ -4,7 +4,7 @@ An upload whose documents carry no evidence costs no statement here.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from uuid import UUID
@@ -39,9 +39,12 @@ SELECT tree.name, tree.counts_all, pair.own, pair.other
        SELECT substr(revision.name, 2)::bigint AS own, substr(alias.name, 2)::bigint AS other
          FROM results_revisionalias AS alias
          JOIN results_revision AS revision ON revision.id = alias.revision_id
-        WHERE alias.tree_id = tree.id AND alias.name ~>=~ 'n' AND alias.name ~<~ 'o'
-          AND alias.name <> revision.name
-          AND alias.name ~ '^n[0-9]{1,9}$' AND revision.name ~ '^n[0-9]{1,9}$') AS pair ON true
+        WHERE alias.tree_id = tree.id AND length(alias.name) <= 10
+          AND (alias.name ~>=~ 'c' AND alias.name ~<~ 'd'
+               OR alias.name ~>=~ 'n' AND alias.name ~<~ 'o')
+          AND substr(alias.name, 2) <> substr(revision.name, 2)
+          AND alias.name ~ '^(c[0-9]{6}|n[0-9]{1,9})$' AND revision.name ~ '^n[0-9]{1,9}$'
+       ) AS pair ON true
  WHERE tree.name = ANY(%s)
 """
 
@@ -140,23 +143,34 @@ def _known_of(needed: Sequence[tuple[str, str, Evidence]]) -> dict[tuple[str, st
     """By tree and hash: what trees know that these need, in no more than two statements."""
     hashes = {(tree, found.kernel_hash) for tree, _, found in needed}
     bound = _bound({key for key in hashes if key[1]})
-    counted = {tree for tree, _, found in needed if _are_counts(found)}
-    pairs: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-    counting_all = set()
-    for tree, counts_all, own, other in fetch_rows(PAIRS, sorted(counted)) if counted else ():
-        if counts_all:
-            counting_all.add(tree)
-        if own is not None:
-            pairs[tree].append((min(own, other), max(own, other)))
+    pairs, counting_all = pairs_of({tree for tree, _, found in needed if _are_counts(found)})
     return {
-        (tree, found): Known(bound.get((tree, found)), pairs[tree], tree in counting_all)
+        (tree, found): Known(bound.get((tree, found)), pairs.get(tree, []), tree in counting_all)
         for tree, found in hashes
     }
 
 
+def pairs_of(trees: Collection[str]) -> tuple[dict[str, list[tuple[int, int]]], set[str]]:
+    """By tree (name) the counts, of first parents and of all commits, of each commit of which both
+    are known; and the trees whose own numbers count all commits."""
+    pairs: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    counting_all = set()
+    for tree, counts_all, own, other in fetch_rows(PAIRS, sorted(trees)) if trees else ():
+        if counts_all:
+            counting_all.add(tree)
+        if own is not None:
+            pairs[tree].append((min(own, other), max(own, other)))
+    return pairs, counting_all
+
+
 def _are_counts(evidence: Evidence) -> bool:
-    both = (evidence.named, evidence.kernel_revision)
-    return both[0] != both[1] and all(map(COUNT_PATTERN.fullmatch, both))
+    """Whether it depends on counts that the tree knows where the run belongs."""
+    named, kernel = evidence.named, evidence.kernel_revision
+    return (
+        named != kernel
+        and COUNT_PATTERN.fullmatch(named) is not None
+        and (not kernel or COUNT_PATTERN.fullmatch(kernel) is not None)
+    )
 
 
 def _bound(wanted: set[tuple[str, str]]) -> dict[tuple[str, str], Bound]:

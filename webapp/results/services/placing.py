@@ -12,10 +12,11 @@ from typing import NamedTuple, Protocol
 from uuid import UUID, uuid4
 
 from webapp.labs.models import Agent
+from webapp.queueing import Task, queue_on_commit
 from webapp.results.errors import Problem, Unprocessable
 from webapp.results.models import PlaceProposal, Revision, Tree
 from webapp.results.models.history import WAITING_FROM
-from webapp.results.revision_ids import day_of, is_release, position_of
+from webapp.results.revision_ids import day_of, is_total, position_of
 from webapp.results.services.bulk import fetch_rows
 from webapp.results.services.days import places_of_days
 from webapp.results.services.far_off import far_off
@@ -23,7 +24,7 @@ from webapp.results.services.far_off import far_off
 Key = tuple[str, str]  # (tree, a name of the revision)
 
 BY_ALIAS = """
-SELECT alias.tree_id, alias.name, revision.id, revision.position
+SELECT alias.tree_id, alias.name, revision.id, revision.position, revision.is_estimated
   FROM unnest(%s::bigint[], %s::text[]) AS wanted (tree_id, name)
   JOIN results_revisionalias AS alias
     ON alias.tree_id = wanted.tree_id AND alias.name = wanted.name
@@ -57,6 +58,7 @@ class Placed(NamedTuple):
 
     pk: int
     position: int
+    is_estimated: bool = False
 
     @property
     def is_waiting(self) -> bool:
@@ -120,8 +122,8 @@ class _Upload:
 def place_revisions(
     runs: Sequence[Naming], trees: Mapping[str, Tree], agent: Agent, remarks: Remarks
 ) -> dict[Key, Placed]:
-    """The revisions of ``runs`` by the names given; those that tell their place are made when they
-    are new.
+    """The revisions of ``runs`` by the names given, made where they are new. Those whose name tells
+    no place wait for one.
 
     What is wrong with them is appended to the problems of ``remarks``; nothing is made then.
 
@@ -138,10 +140,10 @@ def place_revisions(
 
 
 def place_names(tree: Tree, names: Iterable[str], agent: Agent) -> dict[str, Placed]:
-    """The revisions of ``tree`` that ``names`` mean, made where they are new and tell their place.
+    """The revisions of ``tree`` that ``names`` mean, made where they are new.
 
     Raises:
-        Unprocessable: a name is not known and tells no place, or its place is another's.
+        Unprocessable: the place that a name tells is another's.
     """
     remarks = Remarks()
     wanted = [_Name(tree.name, name) for name in sorted(set(names))]
@@ -158,9 +160,7 @@ def waiting_text(name: str, tree: str) -> str:
 
 
 def _new(upload: _Upload, found: Mapping[Key, Placed]) -> dict[Key, int | None]:
-    """The places that revisions which are not known tell; None: a release or a day, whose name
-    tells none.
-    """
+    """The places that revisions which are not known tell; None: their name tells none."""
     new: dict[Key, int | None] = {}
     days = _places_of_days(upload, found)
     for i, run in enumerate(upload.runs):
@@ -171,9 +171,7 @@ def _new(upload: _Upload, found: Mapping[Key, Placed]) -> dict[Key, int | None]:
             continue
         if place is None:
             place = days.get(key)
-        if place is None and not (is_release(run.revision) or day_of(run.revision)):
-            upload.remarks.problems.append(Problem(f"runs[{i}].revision", _placeless(run)))
-        elif (known := new.get(key)) is None:
+        if (known := new.get(key)) is None:
             new[key] = place
         elif place not in (None, known):
             problem = Problem(f"runs[{i}].position", _moved(run, known))
@@ -209,7 +207,7 @@ def _by_alias(wanted: Iterable[Key], trees: Mapping[str, Tree]) -> dict[Key, Pla
     names = {row.pk: name for name, row in trees.items()}
     keys = sorted(wanted)
     rows = fetch_rows(BY_ALIAS, [trees[tree].pk for tree, _ in keys], [name for _, name in keys])
-    return {(names[tree], name): Placed(pk, position) for tree, name, pk, position in rows}
+    return {(names[tree], name): Placed(*placed) for tree, name, *placed in rows}
 
 
 def _compare_places(upload: _Upload, found: Mapping[Key, Placed]) -> None:
@@ -218,6 +216,8 @@ def _compare_places(upload: _Upload, found: Mapping[Key, Placed]) -> None:
     for _, run, key in named:
         if found[key].is_waiting:
             upload.remarks.warnings[run.uuid].append(waiting_text(run.revision, run.tree))
+        elif found[key].is_estimated:
+            upload.remarks.warnings[run.uuid].append(_estimated(run, found[key].position))
     differing = [
         (i, run, found[key])
         for i, run, key in named
@@ -242,9 +242,11 @@ def _compare_places(upload: _Upload, found: Mapping[Key, Placed]) -> None:
 
 
 def _is_open(revision: Revision, agent: Agent) -> bool:
-    """Whether its place is no more than the word of another lab than the agent's."""
+    """Whether its place is no more than the word of another lab than the agent's, or an
+    estimate."""
     by = revision.proposed_by
-    return not revision.is_settled and (by is None or by.lab_id != agent.lab_id)
+    is_own = by is not None and by.lab_id == agent.lab_id and not revision.is_estimated
+    return not revision.is_settled and not is_own
 
 
 def _make_all(upload: _Upload, wanted: Mapping[Key, int | None]) -> dict[Key, Placed]:
@@ -257,9 +259,13 @@ def _make_all(upload: _Upload, wanted: Mapping[Key, int | None]) -> dict[Key, Pl
     made = _make({key: None if key in far else wanted[key] for key in wanted}, upload)
     for _, run, key in upload.naming(wanted.keys() - new.keys()):
         upload.remarks.warnings[run.uuid].append(waiting_text(*reversed(key)))
+    if any(is_total(name) for _, name in wanted):
+        queue_on_commit(Task.PLACE_COUNTS)
     taken = {key: new[key] for key in new.keys() - made.keys()}
     holders = _holders(taken, upload) if taken else {}
     made |= _make(dict.fromkeys(taken), upload) if taken else {}
+    if any(holder.is_estimated for holder in holders.values()):
+        queue_on_commit(Task.PLACE_COUNTS)
     for _, run, key in upload.naming([*far, *taken]):
         why = _far(run, new[key]) if key in far else _occupied(run, new[key], holders[key])
         upload.remarks.warnings[run.uuid].append(f"{why}. {WAITS}")
@@ -324,6 +330,8 @@ def _taken(run: Naming, position: int, holder: Revision) -> str:
 
 
 def _occupied(run: Naming, position: int, holder: Revision) -> str:
+    if holder.is_estimated:
+        return f"position {position} of {run.tree} is estimated for {holder.name}, which gives way"
     by = f"proposed by {holder.proposed_by}" if holder.proposed_by else "which nobody confirmed"
     return f"position {position} of {run.tree} is that of {holder.name}, {by}"
 
@@ -340,19 +348,25 @@ def _disputed(run: Naming, revision: Revision) -> str:
     )
 
 
-def _placeless(run: Naming) -> str:
+def _estimated(run: Naming, position: int) -> str:
     return (
-        f"{run.revision!r} is not known in {run.tree}, and its id does not tell its place. Import "
-        f"the history (`manage.py import_revisions --tree {run.tree} …`), or send `position`. "
-        f"{_orderless(run.revision, run.tree)}"
+        f"{run.revision} stands at {position} of {run.tree}, a place that is estimated from "
+        "commits whose two counts are known, until an operator or imported history decides"
     )
 
 
 def _orderless(name: str, tree: str) -> str:
+    if is_total(name):
+        scale = (
+            "It counts all commits, and places count first parents: as soon as both counts of a "
+            "commit are known (n257521 is c277567), its place is estimated. A file"
+        )
+    else:
+        scale = "Its id tells no order: a file"
     return (
-        "Its id tells no order: a file of two columns gives it one, with the head "
-        f"`revision,position` and a line `{name},NUMBER`, by "
-        f"`manage.py import_revisions --tree {tree} FILE`"
+        f"{scale} of two columns gives it one, with the head `revision,position` and a line "
+        f"`{name},NUMBER`, by `manage.py import_revisions --tree {tree} FILE`, and history does "
+        f"(`--git DIR`). NUMBER grows along the tree: r303643 is at 303643, n257521 at 1000257521"
     )
 
 

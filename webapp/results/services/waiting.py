@@ -15,12 +15,14 @@ from django.utils import timezone
 
 from webapp.accounts.models import User
 from webapp.labs.models import Lab
+from webapp.queueing import Task, queue_on_commit
 from webapp.results.documents import RunDocument
 from webapp.results.errors import Problem, Unprocessable
 from webapp.results.identity import Identity
 from webapp.results.models import Choice, IdentityRule, RevisionAlias, Run, WaitingRun
+from webapp.results.models.history import WAITING_FROM
 from webapp.results.services.aliasing import file_by_names
-from webapp.results.services.bulk import insert_rows
+from webapp.results.services.bulk import fetch_rows, insert_rows
 from webapp.results.services.identifying import Identified, rule_for
 from webapp.results.services.placing import Placed, place_names
 from webapp.results.services.refiling import (
@@ -34,6 +36,17 @@ from webapp.results.services.refiling import (
 from webapp.results.services.replacing import lock_current
 from webapp.results.services.reshaping import begin_writing
 
+# A count of all commits that had no place by right is another name of the commit.
+ANSWER_TO = """
+UPDATE results_revisionalias AS alias SET revision_id = given.revision
+  FROM unnest(%s::bigint[], %s::text[], %s::bigint[]) AS given (tree, name, revision),
+       results_revision AS former
+ WHERE alias.tree_id = given.tree AND alias.name = given.name
+   AND alias.revision_id <> given.revision AND former.id = alias.revision_id
+   AND former.name = given.name AND (former.is_estimated OR former.position >= %s)
+   AND NOT former.decided AND former.name ~ '^c[0-9]{6}$'
+RETURNING alias.id
+"""
 WAITS = "Its kernel and its names say two commits; it waits until somebody decides."
 LEFT_OUT = "Its kernel and its names say two commits, and it was decided to leave it out."
 
@@ -79,7 +92,8 @@ def note_waiting(
 
 def name_aliases(identities: Iterable[tuple[Identity, int, int]]) -> None:
     """Let commits answer to the other name that evidence gave them: each is an identity, its tree
-    and its revision. A name that another revision of the tree bears stays that one's.
+    and its revision. A name that another revision of the tree bears stays that one's, unless that
+    is no more than the name: it is merged then (``webapp.merging``).
     """
     made = {
         (tree, identity.alias): RevisionAlias(
@@ -90,6 +104,10 @@ def name_aliases(identities: Iterable[tuple[Identity, int, int]]) -> None:
     }
     if made:
         RevisionAlias.objects.bulk_create(made.values(), ignore_conflicts=True)
+        trees, names = zip(*made, strict=True)
+        revisions = [alias.revision_id for alias in made.values()]
+        fetch_rows(ANSWER_TO, list(trees), list(names), revisions, WAITING_FROM)
+        queue_on_commit(Task.PLACE_COUNTS)
 
 
 def adopt_evidence(

@@ -1,0 +1,19 @@
+"""Tasks: thin, safe to run twice."""
+
+from celery import shared_task
+
+from webapp.merging.services import settle_counts
+from webapp.queueing import Task, begins
+
+
+@shared_task(ignore_result=True)
+def place_counts() -> None:
+    """Merge and place what counts all commits, as far as its trees tell."""
+    begins(Task.PLACE_COUNTS)
+    settle_counts()
+
+
+@shared_task(ignore_result=True)
+def sweep_counts() -> None:
+    """Find what a lost message was about (beat runs this)."""
+    place_counts()
