@@ -213,7 +213,9 @@ def test_bad_and_huge_gzip_is_refused(send: Send, body: bytes, status: int) -> N
     assert send(body, **{"Content-Encoding": "gzip"}).status_code == status
 
 
-@pytest.mark.parametrize("garbage", [b"\0", b"garbage", gzip.compress(b"{}")])
+@pytest.mark.parametrize(
+    "garbage", [b"\0", b"garbage", gzip.compress(b"{}", mtime=0)], ids=["NUL", "text", "gzip"]
+)
 def test_what_follows_the_gzip_is_refused_and_nothing_stored(send: Send, garbage: bytes) -> None:
     body = gzip.compress(json.dumps(run_document()).encode()) + garbage
     response = send(body, **{"Content-Encoding": "gzip"})
@@ -284,13 +286,15 @@ def test_a_numbered_revision_is_created(send: Send, revision: str, position: int
     assert Revision.objects.get().position == position
 
 
-def test_a_hash_needs_history_or_its_position(send: Send) -> None:
-    run = run_document(revision="9f3ac1e02b11")
-    response = send(run)
-    assert response.status_code == 422
-    assert "import_revisions" in problems(response)["runs[0].revision"]
-    assert send(run | {"position": 17}).status_code == 201
-    assert Revision.objects.get().position == 17
+def test_a_hash_waits_for_history_or_stands_at_its_position(send: Send) -> None:
+    response = send(run_document(revision="9f3ac1e02b11"))
+    assert response.status_code == 201
+    (warning,) = response.json()["runs"][0]["warnings"]
+    assert "9f3ac1e02b11 waits for its place on freebsd-head" in warning
+    assert Revision.objects.get().is_waiting
+    assert not Point.objects.exists()
+    assert send(run_document(revision="0123456789ab", position=17)).status_code == 201
+    assert Point.objects.get().position == 17
 
 
 def test_two_revisions_cannot_have_one_position(send: Send) -> None:

@@ -11,17 +11,19 @@ from tests.system.running import System
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 ARCHIVE = SHARED / "netbenches"
 GOLDENS = SHARED / "goldens"
-# What the lab's names call a commit and what its kernels do, by label: filed at the kernel's. A
-# count that only a name says is one of all commits
+# What the lab's names call a commit and what its kernels do, by label: filed at the kernel's
 FILED = {
     ("fbsd11-stable.r320490.BSDRP.1.80.5k", "r320490"): "r320487",
     ("fbsd13-head.340244.D17901", "r340244"): "r340242",
     ("fbsd14-n277567-D33658", "n277567"): "n257521",
+}
+# A count that only a name says is one of all commits
+COUNTED = {
     ("fbsd14-n272525", "n272525"): "c272525",
     ("fbsd16-n311215", "n311215"): "c311215",
     ("fbsd16-n311215.D58513", "n311215"): "c311215",
 }
-NAMED = {(label, filed): named for (label, named), filed in FILED.items()}
+NAMED = {(label, filed): named for (label, named), filed in (FILED | COUNTED).items()}
 # Runs that were series of modes of their own and are variants of the kernel, by label
 VARIANTS = {
     ("fbsd11-head.r295150.mbuf", "mbuf"): 3,

@@ -19,7 +19,7 @@ from tests.archive.goldens import (
     stored_groups,
 )
 from tests.system.content import content
-from tests.system.running import System
+from tests.system.running import ANALYSIS_SECONDS, System, wait_for
 
 pytestmark = [
     pytest.mark.long,
@@ -90,6 +90,18 @@ def test_runs_whose_kernel_says_another_commit_are_filed_there_and_none_waits(
     assert {(label, named): filed for label, named, filed, _ in rows} == FILED
     assert sorted(count for *_, count in rows) == [2, 4, 13]
     assert imported.rows("SELECT count(*) FROM results_waitingrun") == [(0,)]
+
+
+def test_counts_that_no_kernel_says_stand_where_the_pair_of_the_archive_says(
+    imported: System,
+) -> None:
+    query = "SELECT name, position, is_estimated FROM results_revision WHERE name ~ '^[nc]'"
+    wait_for(lambda: sum(row[2] for row in imported.rows(query)) == 2, ANALYSIS_SECONDS)
+    assert sorted(imported.rows(query)) == [
+        ("c272525", 10**9 + 272_525 * 257_521 // 277_567, True),
+        ("c311215", 10**9 + 311_215 - 277_567 + 257_521, True),
+        ("n257521", 10**9 + 257_521, False),
+    ]
 
 
 def test_patches_images_and_branches_are_variants_and_nothing_else_is(imported: System) -> None:
