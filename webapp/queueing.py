@@ -19,14 +19,14 @@ class Task(StrEnum):
     """The tasks that are asked for on commit, by the names under which Celery knows them."""
 
     ANALYSE = "webapp.alerts.tasks.analyse_series"
-    PLACE_COUNTS = "webapp.merging.tasks.place_counts"
+    ESTIMATE_POSITIONS = "webapp.merging.tasks.estimate_positions"
     NOTIFY = "webapp.notifications.tasks.notify"
     ADVANCE_BISECT = "webapp.bisects.tasks.advance_bisect"
     SEND_MAILS = "webapp.outbox.tasks.send_mails"
     SEND_DELIVERIES = "webapp.outbox.tasks.send_deliveries"
 
 
-MARKED = {Task.ANALYSE, Task.PLACE_COUNTS, Task.SEND_MAILS, Task.SEND_DELIVERIES}
+MARKED = {Task.ANALYSE, Task.ESTIMATE_POSITIONS, Task.SEND_MAILS, Task.SEND_DELIVERIES}
 """Many uploads a second need one message, for these take everything that waits. A mark in Redis
 stands for the message that is on its way; the task calls `begins` before it looks."""
 

@@ -84,7 +84,7 @@ def test_refused_runs_cost_no_other_directory_its_experiment(
     (source,) = server.experiments
     assert source.endswith("fbsd12-head.r303643")
     *_, one, other, made, error = capsys.readouterr().err.splitlines()
-    assert one.startswith("no experiment of 1: 1 of its 2 runs are not on the server (Atom_C2558")
+    assert one.startswith("no experiment of 1: 1 of its 2 runs were not taken (Atom_C2558")
     assert other.startswith("no experiment of 1: a single run (")
     assert made == "experiments 1 of 3 directories: https://driftline.test/experiments/"
     assert error.startswith("labagent: ")

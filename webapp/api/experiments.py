@@ -25,6 +25,7 @@ from webapp.api.schemas.types import Asked
 from webapp.experiments.models import Experiment
 from webapp.experiments.queries import contradictions, frozen_table
 from webapp.experiments.services import Directory, import_directory, keep_comparison
+from webapp.merging.services import settle_counts
 from webapp.results.services import Problem, Unprocessable
 
 router = Router(tags=["experiments"])
@@ -98,6 +99,7 @@ def _of_runs(asked: ExperimentIn, who: Any) -> tuple[Experiment, bool]:
     if isinstance(who, User):
         message = "only an agent's token names runs; give the sides of a comparison"
         raise Unprocessable([Problem("runs", message)])
+    settle_counts()  # what came with the same upload may tell the places of its runs
     directory = Directory(asked.source, asked.readme, asked.runs, asked.question)
     return import_directory(lab=who.agent.lab, directory=directory, now=timezone.now())
 

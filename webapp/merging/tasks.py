@@ -7,13 +7,13 @@ from webapp.queueing import Task, begins
 
 
 @shared_task(ignore_result=True)
-def place_counts() -> None:
+def estimate_positions() -> None:
     """Merge and place what counts all commits, as far as its trees tell."""
-    begins(Task.PLACE_COUNTS)
+    begins(Task.ESTIMATE_POSITIONS)
     settle_counts()
 
 
 @shared_task(ignore_result=True)
-def sweep_counts() -> None:
+def sweep_estimates() -> None:
     """Find what a lost message was about (beat runs this)."""
-    place_counts()
+    estimate_positions()

@@ -106,4 +106,4 @@ def _too_few(directory: Directory, stored: Sequence[Run]) -> str:
     if len(stored) == len(directory.runs):
         return "a single run"
     refused = len(directory.runs) - len(stored)
-    return f"{refused} of its {len(directory.runs)} runs are not on the server"
+    return f"{refused} of its {len(directory.runs)} runs were not taken"

@@ -260,12 +260,12 @@ def _make_all(upload: _Upload, wanted: Mapping[Key, int | None]) -> dict[Key, Pl
     for _, run, key in upload.naming(wanted.keys() - new.keys()):
         upload.remarks.warnings[run.uuid].append(waiting_text(*reversed(key)))
     if any(is_total(name) for _, name in wanted):
-        queue_on_commit(Task.PLACE_COUNTS)
+        queue_on_commit(Task.ESTIMATE_POSITIONS)
     taken = {key: new[key] for key in new.keys() - made.keys()}
     holders = _holders(taken, upload) if taken else {}
     made |= _make(dict.fromkeys(taken), upload) if taken else {}
     if any(holder.is_estimated for holder in holders.values()):
-        queue_on_commit(Task.PLACE_COUNTS)
+        queue_on_commit(Task.ESTIMATE_POSITIONS)
     for _, run, key in upload.naming([*far, *taken]):
         why = _far(run, new[key]) if key in far else _occupied(run, new[key], holders[key])
         upload.remarks.warnings[run.uuid].append(f"{why}. {WAITS}")

@@ -107,7 +107,7 @@ def name_aliases(identities: Iterable[tuple[Identity, int, int]]) -> None:
         trees, names = zip(*made, strict=True)
         revisions = [alias.revision_id for alias in made.values()]
         fetch_rows(ANSWER_TO, list(trees), list(names), revisions, WAITING_FROM)
-        queue_on_commit(Task.PLACE_COUNTS)
+        queue_on_commit(Task.ESTIMATE_POSITIONS)
 
 
 def adopt_evidence(
