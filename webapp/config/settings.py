@@ -375,8 +375,10 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = _env.text(
     "DRIFTLINE_EMAIL_FROM", f"driftline@{_public.hostname or 'localhost'}"
 )
 
-# Webhooks reach public addresses only, and of the others those that are listed here
+# Webhooks reach public addresses and the ports of web servers only, and of the others those that
+# are listed here
 WEBHOOKS_ALLOW = _env.networks("DRIFTLINE_WEBHOOKS_ALLOW")
+WEBHOOKS_PORTS = _env.ports("DRIFTLINE_WEBHOOKS_PORTS")
 
 # Findings of one commit come series by series: a mail waits for the others, and tells them all.
 MAIL_SETTLE_SECONDS = _env.number("DRIFTLINE_MAIL_SETTLE_SECONDS", default=60, least=0, most=86_400)
