@@ -101,6 +101,7 @@ INSTALLED_APPS = [
     "ninja",
 ]
 MIDDLEWARE = [
+    "webapp.config.requests_counted.CountRequests",
     "django.middleware.security.SecurityMiddleware",
     "webapp.config.bodies.RefuseLargeBodies",
     "csp.middleware.CSPMiddleware",
@@ -320,6 +321,10 @@ CONNECTIONS_PER_ADDRESS = _env.number(
 HEAD_SECONDS = _env.number("DRIFTLINE_HEAD_SECONDS", default=10, least=1, most=600)
 BODY_SECONDS = _env.number("DRIFTLINE_BODY_SECONDS", default=20, least=1, most=600)
 ANSWER_SECONDS = _env.number("DRIFTLINE_ANSWER_SECONDS", default=30, least=1, most=600)
+# Where the processes of the web server put what they count, for each of them to add up: emptied
+# when it starts. Other programs count for themselves.
+METRICS_DIRECTORY = _env.path("PROMETHEUS_MULTIPROC_DIR", default=STATE / "metrics")
+METRICS_SHARED = False
 
 # API
 UPLOAD_MAX_BYTES = _env.number(
