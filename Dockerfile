@@ -22,6 +22,7 @@ ENV PATH=/opt/driftline/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     DJANGO_SETTINGS_MODULE=webapp.config.settings \
     DRIFTLINE_STATIC_ROOT=/app/staticfiles \
+    PROMETHEUS_MULTIPROC_DIR=/tmp/driftline-metrics \
     DRIFTLINE_BIND=0.0.0.0:8000 \
     DRIFTLINE_LOG_FORMAT=json
 USER driftline

@@ -101,7 +101,9 @@ def main() -> None:
     options = parser.parse_args()
     with (
         contextlib.ExitStack() as stack,
-        running(DRIFTLINE_WEBHOOKS_ALLOW="127.0.0.0/8") as instance,
+        running(
+            DRIFTLINE_WEBHOOKS_ALLOW="127.0.0.0/8", DRIFTLINE_WEBHOOKS_PORTS="1-65535"
+        ) as instance,
     ):
         token = instance.manage("create_agent", "bench", "--lab", "benchmarks").split()[-1]
         drip = dripping(b"HTTP/1.1 200 OK\r\n", every=DRIP_EVERY)

@@ -130,6 +130,8 @@ RIGHTS: Mapping[str, str | tuple[str, str]] = {
     "thresholds_set": OPERATOR,
     "thresholds_undo": OPERATOR,
     "agents": READ,
+    "labs": OPERATOR,
+    "lab_quota": OPERATOR,
     "job_new": TRIAGER,
     "job_request": TRIAGER,
     "job": READ,

@@ -34,6 +34,7 @@ from webapp.events.models import Canary, LabEvent
 from webapp.experiments.models import Experiment
 from webapp.experiments.services import keep_comparison
 from webapp.jobs.models import Job
+from webapp.labs.models import Lab
 from webapp.merging.services import make_name_alias
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries.unsubscribing import Target
@@ -170,6 +171,7 @@ FORMS: Mapping[str, list[Form]] = {
         {"scope": "tree:freebsd-head", "percent": "2.5", "reason": "noise", "next": "/thresholds/"}
     ],
     "thresholds_undo": [{"change": "1", "next": "/thresholds/"}],
+    "lab_quota": [{"runs": "1000000", "trees": "5000", "series": ""}],
     "job_request": [
         {"tree": "freebsd-head", "hardware": "Atom/T540", "mode": "pf", "metric": "pps"}
         | {"revision": "r1003", "boots": "5", "purpose": "more_runs", "reason": "why"}
@@ -200,7 +202,7 @@ FORMS: Mapping[str, list[Form]] = {
     "sign_in": [{"username": "ada", "password": "no", "next": "/alerts/"}],
 }
 WATCHED = (
-    *("overview", "alerts", "thresholds", "agents", "bisects", "subscriptions", "webhooks"),
+    *("overview", "alerts", "thresholds", "agents", "labs", "bisects", "subscriptions", "webhooks"),
     *("events", "trends", "aliases"),
 )
 UNTRIED = {
@@ -244,7 +246,7 @@ def places(client: Client) -> Places:
     experiments = ("experiment_markdown", "experiment_text", "experiment_zip", "experiment_svg")
     kept = Experiment.objects.get()
     of |= dict.fromkeys(("experiment", "experiment_act", *experiments), kept)
-    of |= {"alias_undo": NameAlias.objects.get()}
+    of |= {"alias_undo": NameAlias.objects.get(), "lab_quota": Lab.objects.all()[0]}
     of |= {"canary": Canary.objects.get(), "canary_act": Canary.objects.get()}
     of |= dict.fromkeys(("subscription", "subscription_act"), subscription)
     return {name: [row.pk] for name, row in of.items()} | {

@@ -57,6 +57,19 @@ def test_what_the_server_warns_of_is_said_of_the_run(server, tmp_path):
     ]
 
 
+def test_a_quota_is_shown_with_its_remedy_and_the_spool_goes_on_afterwards(server, tmp_path):
+    status, body = error(429, "The quota of the lab x is 5 runs a day.", "Have it raised.")
+    body["error"]["code"] = "quota"
+    server.script.append((status, {**body, "headers": {"Retry-After": "40000"}}))
+    sending = sender(server, tmp_path)
+    with pytest.raises(UnavailableError, match=r"5 runs a day\. \(Have it raised; nothing is lost"):
+        sending.send_all()
+    # A wait of hours is not begun, and nothing is rejected.
+    assert len(server.requests) == 1
+    assert len(sending.spool.pending()) == 1
+    assert str(sending.send_all()) == "stored 10, known 0, rejected 0"
+
+
 @pytest.mark.parametrize("status", [404, 409, 422])
 def test_named_runs_are_set_aside_and_the_others_stored(server, tmp_path, status):
     server.judge, server.refusal = refuse(2, 5), status

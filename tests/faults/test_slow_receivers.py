@@ -34,6 +34,7 @@ ADDRESS_MAIL = "account.address"
 @pytest.fixture(autouse=True)
 def no_earlier_messages(settings: Any) -> Iterator[None]:
     settings.WEBHOOKS_ALLOW = [ip_network("127.0.0.0/8")]
+    settings.WEBHOOKS_PORTS = [range(1, 2**16)]
     cache.clear()
     app.control.purge()
     yield
@@ -42,7 +43,11 @@ def no_earlier_messages(settings: Any) -> Iterator[None]:
 
 def workers(stack: ExitStack, place: Path, mail_url: str) -> None:
     """As `make up` runs them."""
-    variables = {"DRIFTLINE_EMAIL_URL": mail_url, "DRIFTLINE_WEBHOOKS_ALLOW": "127.0.0.0/8"}
+    variables = {
+        "DRIFTLINE_EMAIL_URL": mail_url,
+        "DRIFTLINE_WEBHOOKS_ALLOW": "127.0.0.0/8",
+        "DRIFTLINE_WEBHOOKS_PORTS": "1-65535",
+    }
     for name, options in (
         ("worker", ["--queues=analysis", "--concurrency=1"]),
         ("deliveries", ["--queues=deliveries", "--concurrency=2"]),

@@ -5,7 +5,9 @@ from collections.abc import Callable
 from ipaddress import ip_address, ip_network
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
+from webapp.config.environment import Environment
 from webapp.outbox import addresses
 from webapp.outbox.addresses import AddressError, check
 
@@ -59,6 +61,21 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         "[2002:7f00:1::1]",
         "[2001:0:1234::1]",
         "[2001:db8::1]",
+        "192.0.0.192",  # metadata of a cloud, among the protocol assignments
+        "192.0.0.9",
+        "192.31.196.1",
+        "192.52.193.1",
+        "192.88.99.1",
+        "192.175.48.1",
+        "168.63.129.16",
+        "[::ffff:192.0.0.192]",
+        "[64:ff9b::c000:c0]",
+        "[100::1]",
+        "[2001:4:112::1]",
+        "[2620:4f:8000::1]",
+        "[3fff::1]",
+        "[4000::1]",
+        "[5f00::1]",
     ],
 )
 def test_an_address_that_is_not_public_is_refused_however_it_is_written(host: str) -> None:
@@ -91,6 +108,28 @@ def test_a_private_network_can_be_allowed(names) -> None:
     assert check("http://ci.lab/", allowed=[ip_network("10.0.0.0/24")]).address == "10.0.0.5"
     with pytest.raises(AddressError):
         check("http://ci.lab/", allowed=[ip_network("10.0.1.0/24")])
+
+
+@pytest.mark.parametrize("port", [1, 22, 25, 79, 444, 5432, 6379, 7999, 9000, 65535])
+def test_a_port_of_no_web_server_is_refused_with_the_setting_that_allows_it(names, port) -> None:
+    names("1.1.1.1")
+    with pytest.raises(AddressError, match=rf"Port {port} .* DRIFTLINE_WEBHOOKS_PORTS"):
+        check(f"https://hooks.example:{port}/")
+    allowed = Environment({"DRIFTLINE_WEBHOOKS_PORTS": f"9443, {port}-{port}"}).ports
+    more = allowed("DRIFTLINE_WEBHOOKS_PORTS")
+    assert check(f"https://hooks.example:{port}/", more_ports=more).port == port
+
+
+@pytest.mark.parametrize("end", [":80", ":443", ":8000", ":8999", ""])
+def test_the_ports_of_web_servers_are_open(names, end: str) -> None:
+    names("1.1.1.1")
+    assert check(f"http://hooks.example{end}/").address == "1.1.1.1"
+
+
+@pytest.mark.parametrize("value", ["0", "65536", "90-80", "x", "80-", "-80", "1-2-3", "²", "9" * 9])
+def test_ports_that_are_none_are_refused_with_an_example(value: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="9443,10000-10099"):
+        Environment({"PORTS": value}).ports("PORTS")
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ def operator(db: None) -> User:
 def endpoint(receiver: Receiver, operator: User, settings: Any) -> Endpoint:
     """At the receiver, whose network is allowed."""
     settings.WEBHOOKS_ALLOW = [ip_network("127.0.0.0/8")]
+    settings.WEBHOOKS_PORTS = [range(1024, 2**16)]
     return endpoints.add_endpoint(
         name="ci", url=receiver.url(), kinds=["alert.opened"], allow_private=True, by=operator
     )
@@ -221,7 +222,7 @@ def test_the_connection_goes_to_the_address_that_was_checked_whatever_the_name_s
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0))]
 
     monkeypatch.setattr(addresses.socket, "getaddrinfo", changing)
-    target = addresses.check(receiver.url("rebinding.example"))
+    target = addresses.check(receiver.url("rebinding.example"), more_ports=[range(1024, 2**16)])
     connected: list[tuple[str, int]] = []
 
     def connect(address: tuple[str, int], timeout: float) -> socket.socket:
@@ -260,6 +261,7 @@ def test_a_name_that_became_private_since_it_was_added_is_not_reached(
         ({"name": "ci"}, "name"),
         ({"kinds": ["Not a kind"]}, "kinds"),
         ({"url": "http://127.0.0.1/", "allow_private": False}, "url"),
+        ({"url": "http://1.1.1.1:22/"}, "url"),
         ({"url": "gopher://x/"}, "url"),
     ],
 )

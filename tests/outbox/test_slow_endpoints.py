@@ -48,6 +48,7 @@ WHOLE = {
 def listening(settings: Any) -> Any:
     """Adds an endpoint that listens to everything."""
     settings.WEBHOOKS_ALLOW = [ip_network("127.0.0.0/8")]
+    settings.WEBHOOKS_PORTS = [range(1, 2**16)]
     operator = make.user("op", is_staff=True)
 
     def add(name: str, url: str) -> Endpoint:

@@ -31,6 +31,7 @@ def operator(client: Client) -> User:
 @pytest.fixture
 def hook(settings: Any, db: None) -> Endpoint:
     settings.WEBHOOKS_ALLOW = [ip_network("127.0.0.0/8")]
+    settings.WEBHOOKS_PORTS = [range(1, 2**16)]
     by = User.objects.filter(username="op").first() or make.user("adder")
     url = "http://127.0.0.1:1/hook"
     return endpoints.add_endpoint(name="ci", url=url, allow_private=True, by=by)

@@ -13,6 +13,7 @@ from redis.exceptions import RedisError
 from webapp.accounts.models import User
 from webapp.accounts.services import is_operator
 from webapp.api.errors import TooManyRequests
+from webapp.api.prometheus import REFUSED
 from webapp.labs import services
 from webapp.labs.models import Token
 
@@ -73,4 +74,5 @@ def spend(token: Token) -> None:
         log.warning("request not counted against its rate", error=str(error))
         return
     if count > settings.API_REQUESTS_A_MINUTE:
+        REFUSED.labels("rate").inc()
         raise TooManyRequests(RATE_WINDOW_SECONDS - elapsed)

@@ -13,14 +13,18 @@ from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from psycopg.errors import QueryCanceled
 
 from webapp.analysis.queries import SideError
 from webapp.api.facts import INSIDE
+from webapp.api.prometheus import REFUSED
 from webapp.events.services import ReleaseTaken
 from webapp.jobs.services import ForeignJob, LeaseLost, NoSuchJob, ResultRefused, WrongKernel
+from webapp.labs.services import QuotaExceeded
+from webapp.outbox.services import absolute
 from webapp.results.services import Conflict, Forbidden, Problem, Unprocessable
 
 MOST_DETAILS = 1000
@@ -85,6 +89,7 @@ TOOK_TOO_LONG = Kind(
 )
 
 NOT_FOUND = Kind(404, "not_found", "", "See /api/docs.")
+QUOTA = "quota"
 TOO_MANY = Kind(429, "too_many_requests", "", "Wait as long as Retry-After says.")
 
 
@@ -123,7 +128,7 @@ SIMPLE: dict[type[Exception], Kind] = {
 }
 
 
-CODES = frozenset(
+CODES = frozenset({QUOTA}) | frozenset(
     kind.code
     for kind in (
         *KINDS.values(),
@@ -198,6 +203,7 @@ def add_handlers(api: NinjaAPI) -> None:
     api.add_exception_handler(RequestDataTooBig, _on_too_big(api))
     api.add_exception_handler(HttpError, _on_http_error(api))
     api.add_exception_handler(TooManyRequests, _on_too_many(api))
+    api.add_exception_handler(QuotaExceeded, _on_quota(api))
     for raised, meaning in SIMPLE.items():
         api.add_exception_handler(raised, _plain(api, meaning))
     for lost in (OperationalError, InterfaceError):
@@ -241,6 +247,24 @@ def _on_http_error(api: NinjaAPI) -> Any:
 def _on_too_many(api: NinjaAPI) -> Any:
     def handler(request: HttpRequest, error: TooManyRequests) -> HttpResponse:
         response = answer(api, request, TOO_MANY, message=str(error))
+        response["Retry-After"] = str(max(1, math.ceil(error.retry_after)))
+        return response
+
+    return handler
+
+
+def _on_quota(api: NinjaAPI) -> Any:
+    def handler(request: HttpRequest, error: QuotaExceeded) -> HttpResponse:
+        REFUSED.labels("quota").inc()
+        again = (
+            f"Send it again from {error.ends_at:%Y-%m-%d %H:%M} UTC on"
+            if error.ends_at
+            else "Name trees and series that are there already"
+        )
+        where = absolute(reverse("labs"))
+        remedy = f"{again}, or have an operator raise the quota ({where}). Nothing was stored."
+        kind = Kind(429, QUOTA, str(error), remedy)
+        response = answer(api, request, kind)
         response["Retry-After"] = str(max(1, math.ceil(error.retry_after)))
         return response
 

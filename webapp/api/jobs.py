@@ -8,6 +8,7 @@ from ninja import Query, Router, Status
 from webapp.analysis import services as analysis
 from webapp.api.auth import AgentToken
 from webapp.api.numbered import Page, bounded, newest
+from webapp.api.prometheus import count_runs
 from webapp.api.runs import REFUSALS, recorded_out
 from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.jobs import (
@@ -118,6 +119,7 @@ def result(request: HttpRequest, number: int, sent: ResultIn) -> Any:
     recorded = analysis.store_job_result(
         number=number, agent=_agent(request), lease=sent.lease, runs=runs
     )
+    count_runs(sent.all_runs(), recorded)
     status = 201 if recorded.stored or recorded.replaced else 200
     return Status(status, recorded_out(sent.all_runs(), recorded))
 

@@ -7,6 +7,7 @@ from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
 from webapp.analysis import services
+from webapp.api.prometheus import count_runs
 from webapp.api.schemas.errors import ErrorOut
 from webapp.api.schemas.runs import BatchIn, RecordedOut, RunIn
 from webapp.labs.models import Token
@@ -66,6 +67,7 @@ def upload(request: HttpRequest, batch: BatchIn, flags: Query[Flags]) -> Any:
         history=flags.history,
         replace=flags.replace,
     )
+    count_runs(batch.runs, recorded)
     status = 201 if recorded.stored or recorded.replaced else 200
     return Status(status, recorded_out(batch.runs, recorded))
 

@@ -21,6 +21,7 @@ from webapp.api import (
     health,
     jobs,
     knobs,
+    prometheus,
     releases,
     runs,
     search,
@@ -110,5 +111,5 @@ urlpatterns = [
     path("api/docs", docs, name="api-docs"),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
-    path("metrics", health.metrics, name="metrics"),
+    path("metrics", prometheus.metrics, name="metrics"),
 ]

@@ -2,6 +2,8 @@
 
 from webapp.api.auth import sent_by_an_agent
 from webapp.api.errors import explain_loss
+from webapp.api.prometheus import REFUSED
+from webapp.api.prometheus import REGISTRY as METRICS
 from webapp.api.urls import NAMESPACE, refuse_reader
 
-__all__ = ["NAMESPACE", "explain_loss", "refuse_reader", "sent_by_an_agent"]
+__all__ = ["METRICS", "NAMESPACE", "REFUSED", "explain_loss", "refuse_reader", "sent_by_an_agent"]

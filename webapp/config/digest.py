@@ -53,6 +53,7 @@ INPUT_TIMES = {"happened_at", "measured_at", "committed_at", "snoozed_until", "d
 
 LEFT_OUT: Mapping[str, str] = {
     "readiness.Heartbeat": "what works at present",
+    "labs.LabQuota": "how much a lab may store, and how much of it arrived today",
     "labs.Token": "secrets, which no two instances share",
     "results.PlaceProposal": "who proposed another place, and when",
     "results.RefusedReplacement": "who tried to replace another lab's run, and when",

@@ -90,6 +90,19 @@ class Environment:
                 f"{name}: {error}; networks are needed, e.g. 10.0.0.0/8,fd00::/8."
             ) from error
 
+    def ports(self, name: str) -> list[range]:
+        """A list of ports and ranges of them such as `9443, 10000-10099`, separated by commas."""
+        found = []
+        for word in self.listed(name):
+            ends = word.split("-")
+            plain = all(end.isascii() and end.isdecimal() and len(end) <= 5 for end in ends)
+            if not plain or len(ends) > 2 or not 1 <= int(ends[0]) <= int(ends[-1]) < 2**16:
+                raise self._refusal(
+                    name, word, "a port or a range of ports, e.g. 9443,10000-10099,", "(none)"
+                )
+            found.append(range(int(ends[0]), int(ends[-1]) + 1))
+        return found
+
     def path(self, name: str, *, default: Path) -> Path:
         """An absolute path; a relative one counts from the working directory."""
         value = self.text(name, str(default))

@@ -1,5 +1,6 @@
 """Gunicorn's configuration: `gunicorn -c python:webapp.config.gunicorn webapp.config.wsgi`."""
 
+import os
 import sys
 from typing import Any
 
@@ -25,10 +26,34 @@ graceful_timeout = 20
 forwarded_allow_ips = "*" if settings.TRUSTED_PROXIES else ""
 logconfig_dict = settings.LOGGING
 control_socket_disable = True
+# Read when prometheus_client is imported, in each process
+os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(settings.METRICS_DIRECTORY)
+settings.METRICS_SHARED = True
 
 SWITCH_SECONDS = 0.0005
 """How long a thread may compute while others want to. After each of its fifteen statements an
 upload waits for its turn: Python's 5 ms, times the pages being drawn, would be most of its time."""
+
+
+def on_starting(_server: Any) -> None:
+    """Forget what the processes of an earlier start counted."""
+    directory = settings.METRICS_DIRECTORY
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for path in directory.glob("*.db"):
+            path.unlink()
+    except OSError as error:
+        raise SystemExit(
+            f"PROMETHEUS_MULTIPROC_DIR={directory} cannot be used ({error.strerror}); name a "
+            "directory that the web server may write to."
+        ) from error
+
+
+def child_exit(_server: Any, worker: Any) -> None:
+    """A process that ended has no request in progress. What it counted stays."""
+    from prometheus_client.multiprocess import mark_process_dead  # noqa: PLC0415 (as below)
+
+    mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]
 
 
 def post_worker_init(worker: Any) -> None:

@@ -101,6 +101,7 @@ INSTALLED_APPS = [
     "ninja",
 ]
 MIDDLEWARE = [
+    "webapp.config.requests_counted.CountRequests",
     "django.middleware.security.SecurityMiddleware",
     "webapp.config.bodies.RefuseLargeBodies",
     "csp.middleware.CSPMiddleware",
@@ -264,7 +265,8 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {
 }
 ALERT_SWEEP_SECONDS = 300.0  # a snooze ends to the minutes, quiet days to the hour
 CANARY_SWEEP_SECONDS = 300.0  # they are due by days
-# In memory: every entry repeats within minutes, and a file on disk can only go bad.
+PRUNE_SECONDS = 86_400.0
+# In memory: every entry repeats when beat starts, and a file on disk can only go bad.
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"
 
 _steady_clock = SteadyClock()
@@ -297,6 +299,7 @@ CELERY_BEAT_SCHEDULE = {
         ("webapp.jobs.tasks.sweep_jobs", SWEEP_SECONDS),
         ("webapp.bisects.tasks.sweep_bisects", SWEEP_SECONDS),
         ("webapp.events.tasks.sweep_canaries", CANARY_SWEEP_SECONDS),
+        ("webapp.config.tasks.prune", PRUNE_SECONDS),
     )
 } | {
     f"heartbeat-{part}": _every(
@@ -321,6 +324,10 @@ CONNECTIONS_PER_ADDRESS = _env.number(
 HEAD_SECONDS = _env.number("DRIFTLINE_HEAD_SECONDS", default=10, least=1, most=600)
 BODY_SECONDS = _env.number("DRIFTLINE_BODY_SECONDS", default=20, least=1, most=600)
 ANSWER_SECONDS = _env.number("DRIFTLINE_ANSWER_SECONDS", default=30, least=1, most=600)
+# Where the processes of the web server put what they count, for each of them to add up: emptied
+# when it starts. Other programs count for themselves.
+METRICS_DIRECTORY = _env.path("PROMETHEUS_MULTIPROC_DIR", default=STATE / "metrics")
+METRICS_SHARED = False
 
 # API
 UPLOAD_MAX_BYTES = _env.number(
@@ -331,6 +338,21 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = UPLOAD_MAX_BYTES
 API_REQUESTS_A_MINUTE = _env.number(
     "DRIFTLINE_API_REQUESTS_A_MINUTE", default=30_000, least=1, most=10_000_000
 )
+
+# What a lab may store, unless an operator gave it a quota of its own
+LAB_RUNS_A_DAY = _env.number(
+    "DRIFTLINE_LAB_RUNS_A_DAY", default=100_000, least=1, most=1_000_000_000
+)
+LAB_TREES = _env.number("DRIFTLINE_LAB_TREES", default=200, least=1, most=1_000_000)
+LAB_SERIES = _env.number("DRIFTLINE_LAB_SERIES", default=50_000, least=1, most=100_000_000)
+
+# For how many days what nobody needs any more is kept (webapp.config.pruning); 0: for ever
+_DAYS = {"least": 0, "most": 36_500}
+KEEP_MAIL_TEXT_DAYS = _env.number("DRIFTLINE_KEEP_MAIL_TEXT_DAYS", default=90, **_DAYS)
+KEEP_DELIVERIES_DAYS = _env.number("DRIFTLINE_KEEP_DELIVERIES_DAYS", default=30, **_DAYS)
+KEEP_JOB_LOGS_DAYS = _env.number("DRIFTLINE_KEEP_JOB_LOGS_DAYS", default=180, **_DAYS)
+KEEP_REFUSALS_DAYS = _env.number("DRIFTLINE_KEEP_REFUSALS_DAYS", default=365, **_DAYS)
+KEEP_WORKERS_DAYS = _env.number("DRIFTLINE_KEEP_WORKERS_DAYS", default=90, **_DAYS)
 
 # Static files
 STATIC_URL = "static/"
@@ -376,8 +398,10 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = _env.text(
     "DRIFTLINE_EMAIL_FROM", f"driftline@{_public.hostname or 'localhost'}"
 )
 
-# Webhooks reach public addresses only, and of the others those that are listed here
+# Webhooks reach public addresses and the ports of web servers only, and of the others those that
+# are listed here
 WEBHOOKS_ALLOW = _env.networks("DRIFTLINE_WEBHOOKS_ALLOW")
+WEBHOOKS_PORTS = _env.ports("DRIFTLINE_WEBHOOKS_PORTS")
 
 # Findings of one commit come series by series: a mail waits for the others, and tells them all.
 MAIL_SETTLE_SECONDS = _env.number("DRIFTLINE_MAIL_SETTLE_SECONDS", default=60, least=0, most=86_400)

@@ -48,6 +48,28 @@ class Lab(models.Model):
         return contacts if contacts.exists() else User.objects.operators()
 
 
+class LabQuota(models.Model):
+    """What a lab has stored, and how much it may; null: as the settings have it.
+
+    ``runs`` are those of ``day`` (UTC). ``trees`` are those that its uploads were the first to
+    name, ``series`` those of its hardware.
+    """
+
+    lab = models.OneToOneField(
+        Lab, on_delete=models.CASCADE, primary_key=True, related_name="quota"
+    )
+    most_runs = models.PositiveIntegerField(null=True, blank=True)
+    most_trees = models.PositiveIntegerField(null=True, blank=True)
+    most_series = models.PositiveIntegerField(null=True, blank=True)
+    day = models.DateField()
+    runs = models.PositiveIntegerField(default=0)
+    trees = models.PositiveIntegerField(default=0)
+    series = models.PositiveIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"quota of lab {self.lab_id}"
+
+
 class Agent(models.Model):
     """A program in a lab that uploads runs."""
 

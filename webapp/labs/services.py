@@ -7,6 +7,30 @@ from django.db import transaction
 from django.utils import timezone
 
 from webapp.labs.models import Agent, Lab, Token
+from webapp.labs.quotas import (
+    UNITS,
+    QuotaExceeded,
+    Stored,
+    default_quota,
+    require_quota,
+    set_quota,
+    spend_quota,
+)
+
+__all__ = [
+    "UNITS",
+    "IssuedToken",
+    "QuotaExceeded",
+    "Stored",
+    "create_agent",
+    "default_quota",
+    "issue_token",
+    "note_use",
+    "require_quota",
+    "revoke_token",
+    "set_quota",
+    "spend_quota",
+]
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,29 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 PORTS = {"http": 80, "https": 443}
-NAT64 = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
-"""RFC 6052 and RFC 8215: a gateway passes on to the IPv4 address in the last 32 bits."""
+USUAL_PORTS = (range(80, 81), range(443, 444), range(8000, 9000))
+"""Of web servers. Elsewhere (SSH, mail, databases) a request of ours could be taken for orders."""
+
+NAT64 = IPv6Network("64:ff9b::/96")
+"""RFC 6052: a gateway passes on to the IPv4 address in the last 32 bits."""
+
+UNICAST6 = IPv6Network("2000::/3")
+"""All that was ever assigned for global use in IPv6."""
+
+# IANA's registries of special-purpose addresses, those included that can be reached from anywhere:
+# no receiver lives there. Python knows some of them, and which depends on its version.
+SPECIAL: tuple[IPv4Network | IPv6Network, ...] = (
+    IPv4Network("192.0.0.0/24"),  # protocol assignments; metadata in some clouds
+    IPv4Network("192.31.196.0/24"),  # AS112
+    IPv4Network("192.52.193.0/24"),  # tunnels of multicast
+    IPv4Network("192.88.99.0/24"),  # relays of 6to4
+    IPv4Network("192.175.48.0/24"),  # AS112
+    IPv4Network("168.63.129.16/32"),  # in no registry: the host of a virtual machine in Azure
+    IPv6Network("2001::/23"),  # protocol assignments: Teredo, benchmarks, ORCHID …
+    IPv6Network("2001:db8::/32"),  # documentation
+    IPv6Network("2620:4f:8000::/48"),  # AS112
+    IPv6Network("3fff::/20"),  # documentation
+)
 
 
 class AddressError(Exception):
@@ -46,11 +67,17 @@ class Target:
         return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
 
-def check(url: str, *, allowed: Sequence[Network] = ()) -> Target:
-    """Where ``url`` leads. Raises AddressError unless all its addresses are public or allowed."""
+def check(url: str, *, allowed: Sequence[Network] = (), more_ports: Sequence[range] = ()) -> Target:
+    """Where ``url`` leads. Raises AddressError unless its port is one of web servers or of
+    ``more_ports``, and all its addresses are public or ``allowed``."""
     parts = parsed(url)
     host = parts.hostname or ""
     port = parts.port or PORTS[parts.scheme]
+    if not any(port in usable for usable in (*USUAL_PORTS, *more_ports)):
+        raise AddressError(
+            f"Port {port} is none that webhooks may go to: 80, 443 and 8000 to 8999. An operator "
+            "of the server can allow it in DRIFTLINE_WEBHOOKS_PORTS."
+        )
     addresses = resolve(host, port)
     for address in addresses:
         if not is_public(address) and not _is_in(address, allowed):
@@ -77,16 +104,16 @@ def is_public(address: Address) -> bool:
         inner = _wrapped(address)
         if inner is not None:
             return is_public(inner)
-        if address.is_site_local or address in NAT64[1] or address.teredo:
+        if address not in UNICAST6:
             return False
-    return address.is_global and not (
-        address.is_multicast or address.is_reserved or address.is_unspecified
-    )
+    if any(address in network for network in SPECIAL):
+        return False
+    return address.is_global and not (address.is_multicast or address.is_reserved)
 
 
 def _wrapped(address: IPv6Address) -> IPv4Address | None:
     """The IPv4 address that packets to ``address`` end at, where it is a mapped one."""
-    if address in NAT64[0]:
+    if address in NAT64:
         return IPv4Address(int(address) & 0xFFFF_FFFF)
     return address.ipv4_mapped or address.sixtofour
 

@@ -12,7 +12,7 @@ from webapp.pages.commits import commit, commits
 from webapp.pages.compare import compare
 from webapp.pages.experiments import experiment, experiments
 from webapp.pages.hardware import canaries, hardware_list, knobs, machine
-from webapp.pages.jobs import agents, job
+from webapp.pages.jobs import agents, job, labs
 from webapp.pages.jobs import new as job_new
 from webapp.pages.lab import (
     aliases,
@@ -68,6 +68,8 @@ urlpatterns = [
     ),
     path("alerts/<int:number>/act/", alert.act_on_one, name="alert_act"),
     path("agents/", gzip_page(agents.page), name="agents"),
+    path("labs/", labs.page, name="labs"),
+    path("labs/<int:number>/quota/", labs.quota, name="lab_quota"),
     path("jobs/new/", gzip_page(job_new.page), name="job_new"),
     path("jobs/request/", job.request_job, name="job_request"),
     path("jobs/<int:number>/", gzip_page(job.page), name="job"),

@@ -222,7 +222,8 @@ def _error_of(response: httpx2.Response, server: str) -> AgentError:
     message = str(error.get("message") or f"{server} answered {status} {_phrase(status)}")
     remedy = str(error.get("remedy") or "")
     if status in _LATER:
-        return UnavailableError(message, KEPT, retry_after=_retry_after(response))
+        kept = f"{remedy.rstrip('.')}; {KEPT}" if error.get("code") == "quota" else KEPT
+        return UnavailableError(message, kept, retry_after=_retry_after(response))
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return UnavailableError(message, f"see the server's log; {KEPT}", passing=False)
     return RefusedError(

@@ -71,6 +71,7 @@ def serving(log: Path, **variables: str) -> Iterator[Server]:
     environ = environment_of_the_database() | {
         "DRIFTLINE_BIND": f"127.0.0.1:{port}",
         "DRIFTLINE_WEB_WORKERS": "1",
+        "PROMETHEUS_MULTIPROC_DIR": str(log.with_suffix(".metrics")),
         **variables,
     }
     command = ["-m", "gunicorn", "-c", "python:webapp.config.gunicorn", "webapp.config.wsgi"]

@@ -167,6 +167,7 @@ def _started(state: Path, mails: MailServer) -> Iterator[System]:
         "DRIFTLINE_MAIL_SETTLE_SECONDS": "1",
         "DRIFTLINE_EMAIL_URL": mails.url,
         "DRIFTLINE_WEBHOOKS_ALLOW": "127.0.0.0/8",
+        "DRIFTLINE_WEBHOOKS_PORTS": "1-65535",
     }
     system = System(Launch(state, variables=variables).start(), "")
     try:

@@ -24,6 +24,7 @@ def store_runs(
     register: bool = False,
     history: bool = False,
     replace: bool = False,
+    asked_for: bool = False,
 ) -> Recorded:
     """Store the runs and queue the analysis of what they changed; see ``record_runs``.
 
@@ -31,7 +32,12 @@ def store_runs(
     """
     try:
         return _store_runs(
-            agent=agent, runs=runs, register=register, history=history, replace=replace
+            agent=agent,
+            runs=runs,
+            register=register,
+            history=history,
+            replace=replace,
+            asked_for=asked_for,
         )
     except Forbidden as refusal:
         if refusal.attempted:
@@ -56,7 +62,9 @@ def store_job_result(
             checked = jobs.check_result(job, runs)
             # The job says which commit it is, and its kernel was just checked against that.
             recorded = store_runs(
-                agent=agent, runs=[replace(run, evidence=None) for run in checked]
+                agent=agent,
+                runs=[replace(run, evidence=None) for run in checked],
+                asked_for=True,
             )
             jobs.complete(job=job, lease=lease, runs=checked)
     except ResultRefused as refusal:

@@ -167,7 +167,10 @@ class BufferingWorker(Worker):  # type: ignore[misc]  # Gunicorn has no types
             await (await self._connection(client)).serve()
 
     async def _refuse(self, client: socket.socket, address: str) -> None:
+        from webapp.api.wiring import REFUSED  # noqa: PLC0415 (needs Django set up)
+
         log.warning("refused a connection: its address has too many", address=address)
+        REFUSED.labels("connections").inc()
         if self._refused >= MOST_REFUSED:
             client.close()
             return

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Self
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Count, Q
 from django.urls import reverse
 
 from webapp.accounts.models import User
@@ -37,6 +37,11 @@ class JobQuerySet(models.QuerySet["Job"]):
         """Queued ones that may be handed out now."""
         in_time = Q(deadline__isnull=True) | Q(deadline__gt=now)
         return self.queued().filter(in_time, not_before__lte=now)
+
+    def numbers(self) -> dict[str, int]:
+        """How many there are in each state, in one query."""
+        counted = dict(self.order_by().values_list("state").annotate(number=Count("pk")))
+        return {state: counted.get(state, 0) for state in Job.State.values}
 
     def asked_for(self, revisions: Iterable[Revision | int]) -> Self:
         """What waits or is measured of any of ``revisions``, a bisect's own jobs left out."""

@@ -1,11 +1,24 @@
 """What mails and deliveries to webhooks have in common: waiting, being sent, arrived, given up."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import Count, Q
+from django.db.models import Count, Min, Q
 from django.db.models.functions import Now
+from django.utils import timezone
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What is still to be sent: how much, for how long the oldest has waited since it was written,
+    and the first since it was due. ``dead`` were given up."""
+
+    waiting: int
+    dead: int
+    oldest_seconds: float
+    overdue_seconds: float
 
 
 class OutboxItemQuerySet(models.QuerySet[Any]):
@@ -22,6 +35,22 @@ class OutboxItemQuerySet(models.QuerySet[Any]):
     def in_state(self, state: str) -> Self:
         """Those in ``state``; all of them when it is empty."""
         return self.filter(state=state) if state else self
+
+    def backlog(self) -> "Backlog":
+        """What is still to be sent, and what was given up, in one query of what is indexed."""
+        unfinished = Q(state__in=OutboxItem.UNFINISHED)
+        found = self.filter(state__in=[*OutboxItem.UNFINISHED, OutboxItem.State.DEAD]).aggregate(
+            waiting=Count("pk", filter=unfinished),
+            dead=Count("pk", filter=~unfinished),
+            oldest=Min("created_at", filter=unfinished),
+            due=Min("due", filter=unfinished),
+        )
+        now = timezone.now()
+        ages = (
+            max(0.0, (now - since).total_seconds()) if since else 0.0
+            for since in (found["oldest"], found["due"])
+        )
+        return Backlog(found["waiting"], found["dead"], *ages)
 
     def numbers(self) -> dict[str, int]:
         """How many there are in each state, in one query."""

@@ -133,9 +133,13 @@ def retry_deliveries(*, endpoint: Endpoint, numbers: Sequence[int]) -> int:
     )
 
 
-def allowed_networks(endpoint: Endpoint) -> list[addresses.Network]:
-    """The networks that are not public and that it may lie in."""
-    return list(settings.WEBHOOKS_ALLOW) if endpoint.allow_private else []
+def target_of(endpoint: Endpoint) -> addresses.Target:
+    """Where its URL leads just now. Raises AddressError where no webhook may go there."""
+    return addresses.check(
+        endpoint.url,
+        allowed=settings.WEBHOOKS_ALLOW if endpoint.allow_private else [],
+        more_ports=settings.WEBHOOKS_PORTS,
+    )
 
 
 @transaction.atomic
@@ -187,6 +191,6 @@ def _require_good(endpoint: Endpoint) -> None:
     if len(endpoint.url) > 500:
         raise EndpointError("url", "A URL of at most 500 characters is needed.")
     try:
-        addresses.check(endpoint.url, allowed=allowed_networks(endpoint))
+        target_of(endpoint)
     except addresses.AddressError as error:
         raise EndpointError("url", str(error)) from error

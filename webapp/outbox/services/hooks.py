@@ -37,7 +37,7 @@ def post_delivery(delivery: HookDelivery, deadline: Deadline) -> http_post.Answe
     body = body_of(delivery)
     endpoint = delivery.endpoint
     try:
-        target = addresses.check(endpoint.url, allowed=endpoints.allowed_networks(endpoint))
+        target = endpoints.target_of(endpoint)
         answer = http_post.post(target, body, _headers(delivery, body), deadline=deadline)
     except (addresses.AddressError, http_post.PostError) as error:
         raise DeliveryError(str(error)) from error

@@ -37,6 +37,7 @@ from webapp.results.services.name_aliases import AliasNames, add_alias, end_alia
 from webapp.results.services.names import forget_names
 from webapp.results.services.pooling import mark_dirty
 from webapp.results.services.pooling_decisions import count_together, undo_pooling_decision
+from webapp.results.services.quotas import recount_quotas
 from webapp.results.services.recording import record_runs
 from webapp.results.services.refusals import note_refused_replacement
 from webapp.results.services.reshaping import begin_reshaping, begin_writing
@@ -99,6 +100,7 @@ __all__ = [
     "preview_alias",
     "rebuild_facts",
     "record_runs",
+    "recount_quotas",
     "refile_by_rules",
     "register_hardware",
     "renew_costs",

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import transaction
 
 from webapp.labs.models import Agent
+from webapp.labs.services import require_quota, spend_quota
 from webapp.results.documents import Recorded, RunDocument
 from webapp.results.errors import Conflict
 from webapp.results.fact_names import ChangedFact
@@ -35,6 +36,7 @@ def record_runs(
     register: bool = False,
     history: bool = False,
     replace: bool = False,
+    asked_for: bool = False,
 ) -> Recorded:
     """Store the runs that are new, in one transaction, and mark their series dirty.
 
@@ -44,9 +46,11 @@ def record_runs(
         register: add hardware that is not known to the agent's lab.
         history: note that nobody is to be mailed about these runs.
         replace: let other content take the place of the stored run, which stays, withdrawn.
+        asked_for: the server asked for them by a job, so they count against no quota.
 
     Raises:
         Unprocessable, Forbidden, Conflict: with every problem found; nothing is stored then.
+        QuotaExceeded: the lab may store no more of something.
         IntegrityError: another upload stored one of these UUIDs or revisions between our look and
             our insert. That one is committed now, so a second call sees it.
     """
@@ -54,7 +58,9 @@ def record_runs(
     identified = identify_runs(tell_parts(runs, agent.lab_id), agent.lab)
     fresh = without_repeats(identified.runs)
     found = sort_out(fresh, replace=replace)
-    upload = _Upload(agent, runs, identified, register, history, replace)
+    if found.new and not asked_for:
+        require_quota(lab=agent.lab, runs=len(found.new))
+    upload = _Upload(agent, runs, identified, register, history, replace, asked_for)
     done = _store(upload, found) if found.need_subjects else _Done()
     written = {run.uuid for run in [*found.new, *done.replaced]}
     adopt_marks([run for run in found.marked if run.uuid not in written], agent.lab)
@@ -82,6 +88,7 @@ class _Upload:
     register: bool
     history: bool
     replace: bool
+    asked_for: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +122,9 @@ def _store(upload: _Upload, found: SortedOut) -> _Done:
     name_aliases(_named_anew(identified, subjects))
     places = {run.uuid: subjects.revision_of(run) for run in found.unproven}
     adopted = adopt_evidence(found.unproven, places, identified) if places else Adopted()
+    subjects.made.runs = len(batch.documents)
+    if batch.documents and not upload.asked_for:
+        spend_quota(lab=agent.lab, stored=subjects.made)
     return _Done(replaced, adopted, renamed, facts, _warnings_of_writing(subjects, former))
 
 

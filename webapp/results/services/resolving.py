@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from webapp.labs.models import Agent, Lab
+from webapp.labs.services import Stored
 from webapp.results.aliases import Alias, Filing, meant
 from webapp.results.documents import MetricDocument, RunDocument
 from webapp.results.errors import Forbidden, Problem, Unprocessable
@@ -46,6 +47,7 @@ SELECT tree_id, hardware_id, mode_id, metric_id, COALESCE(variant_id, 0), id
  ORDER BY id
    FOR NO KEY UPDATE
 """
+FIND_SERIES = LOCK_SERIES.partition(" ORDER BY")[0]
 LOCK_SERIES_BESIDES = """
 SELECT tree_id, hardware_id, mode_id, metric_id, COALESCE(variant_id, 0), id
   FROM results_series
@@ -80,6 +82,7 @@ class Subjects:
     variants: Mapping[str, Variant]
     aliased: Mapping[UUID, Named]
     warnings: Mapping[UUID, list[str]]
+    made: Stored
 
     def series_key(self, run: RunDocument, metric: MetricDocument) -> SeriesKey:
         """The ids of what a metric of the run is about."""
@@ -123,7 +126,8 @@ def resolve(*, runs: Sequence[RunDocument], agent: Agent, register: bool) -> Sub
     remarks, lab = Remarks(), agent.lab
     problems = remarks.problems
     hardware = _hardware(runs, problems, lab if register else None)
-    trees = TREES.get({run.tree for run in runs}, _find_trees)
+    made = Stored()
+    trees = TREES.get({run.tree for run in runs}, partial(_find_trees, made=made))
     metrics = _metrics(runs, remarks)
     revisions = place_revisions(runs, trees, agent, remarks)
     if problems:
@@ -132,31 +136,37 @@ def resolve(*, runs: Sequence[RunDocument], agent: Agent, register: bool) -> Sub
         raise Forbidden(foreign)
     modes = modes_named(run.mode for run in runs)
     variants = variants_of(run.variant for run in runs if run.variant)
-    named = Subjects(trees, revisions, hardware, modes, metrics, variants, {}, remarks.warnings)
+    named = Subjects(
+        trees, revisions, hardware, modes, metrics, variants, {}, remarks.warnings, made
+    )
     aliases = aliases_in_force(lab.pk)
     return _with_aliased(runs, named, aliases) if aliases else named
 
 
-def lock_series(keys: Iterable[SeriesKey], besides: Collection[int] = ()) -> dict[SeriesKey, int]:
+def lock_series(
+    keys: Iterable[SeriesKey], besides: Collection[int] = (), made: Stored | None = None
+) -> dict[SeriesKey, int]:
     """The ids of the series of ``keys``, made when new, locked in their order (no deadlock).
 
-    ``besides``: ids of further ones to lock with them. The lock leaves foreign keys alone: a worker
-    that commits comparisons need not wait for it.
+    ``besides``: ids of further ones to lock with them. ``made`` counts the new ones. The lock
+    leaves foreign keys alone: a worker that commits comparisons need not wait for it.
     """
     wanted = set(keys)
     if besides:
         # All in one order: first make what is missing, without a lock.
-        _make_series(wanted)
+        _make_series(wanted - _locked(wanted, FIND_SERIES).keys(), made)
         return _locked(wanted, LOCK_SERIES_BESIDES, sorted(besides))
     found = _locked(wanted)
     if missing := wanted - found.keys():
-        _make_series(missing)
+        _make_series(missing, made)
         found = _locked(wanted)
     return found
 
 
-def _make_series(keys: set[SeriesKey]) -> None:
-    """Those of ``keys`` that are new."""
+def _make_series(keys: set[SeriesKey], made: Stored | None) -> None:
+    """Those of ``keys``, which are new."""
+    if made is not None:
+        made.series += len(keys)
     Series.objects.bulk_create(
         [
             Series(
@@ -207,10 +217,11 @@ def _named(runs: Sequence[RunDocument]) -> list[tuple[str, str]]:
     return [(f"runs[{i}].hardware", run.hardware) for i, run in enumerate(runs)]
 
 
-def _find_trees(names: set[str]) -> dict[str, Tree]:
+def _find_trees(names: set[str], made: Stored) -> dict[str, Tree]:
     found = {row.name: row for row in Tree.objects.filter(name__in=names)}
     missing = names - found.keys()
     if missing:
+        made.trees += len(missing)
         Tree.objects.bulk_create(
             [Tree(name=name) for name in sorted(missing)], ignore_conflicts=True
         )

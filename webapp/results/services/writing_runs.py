@@ -62,7 +62,9 @@ def write_runs(batch: Batch) -> tuple[ChangedFact, ...]:
         return ()
     subjects, former = batch.subjects, batch.former
     positions = points_at(run.pk for run in former) if former else {}
-    series = lock_series(batch.series(), besides={series for series, _ in positions})
+    series = lock_series(
+        batch.series(), besides={series for series, _ in positions}, made=subjects.made
+    )
     now = timezone.now()
     successors = supersede(former, now)
     ids = _insert_runs(batch, successors, now)

@@ -1,0 +1,114 @@
+"""How much a lab may store: runs a day, trees, series.
+
+Kept in a row for each lab, which an upload changes when everything else of it is written: so the
+count costs one statement however much is stored, and holds among uploads at once, which wait for
+one another no longer than for their commits.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+
+from webapp.labs.models import Lab, LabQuota
+
+ASK_AGAIN = timedelta(hours=1)
+"""What only an operator can end is tried again after this."""
+UNITS: Mapping[str, str] = {"runs": "runs a day", "trees": "trees", "series": "series"}
+
+SPEND = """
+INSERT INTO labs_labquota AS quota (lab_id, day, runs, trees, series) VALUES (%s, %s, %s, %s, %s)
+    ON CONFLICT (lab_id) DO UPDATE
+   SET day = EXCLUDED.day, trees = quota.trees + EXCLUDED.trees,
+       series = quota.series + EXCLUDED.series,
+       runs = CASE WHEN quota.day = EXCLUDED.day THEN quota.runs ELSE 0 END + EXCLUDED.runs
+RETURNING day, runs, trees, series, most_runs, most_trees, most_series
+"""
+LOOK = """
+SELECT day, runs, trees, series, most_runs, most_trees, most_series
+  FROM labs_labquota WHERE lab_id = %s
+"""
+
+
+class QuotaExceeded(Exception):
+    """A lab may store no more of something; nothing of the upload is stored."""
+
+    def __init__(self, lab: Lab, what: str, most: int, wanted: int, now: datetime) -> None:
+        super().__init__(
+            f"The quota of the lab {lab} is {most} {UNITS[what]}; with this upload it would have "
+            f"{wanted}."
+        )
+        midnight = datetime.combine(now.date() + timedelta(days=1), time(), UTC)
+        self.ends_at = midnight if what == "runs" else None
+        self.retry_after = (midnight - now if what == "runs" else ASK_AGAIN).total_seconds()
+
+
+@dataclass(slots=True)
+class Stored:
+    """What an upload adds to what its lab has."""
+
+    runs: int = 0
+    trees: int = 0
+    series: int = 0
+
+
+def require_quota(*, lab: Lab, runs: int) -> None:
+    """Raise QuotaExceeded where ``lab`` can certainly not store ``runs`` more today.
+
+    Without a lock, before anything is written: who has used up a quota costs little.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(LOOK, [lab.pk])
+        row = cursor.fetchone()
+    now = timezone.now()
+    today = row if row is not None and row[0] == now.date() else (now.date(), 0, 0, 0, *_most(row))
+    _refuse(lab, today, Stored(runs=runs), now, besides=runs)
+
+
+def spend_quota(*, lab: Lab, stored: Stored) -> None:
+    """Count what was stored, in its transaction. Raises QuotaExceeded, which is to undo that.
+
+    Other uploads of the lab wait from here on until it ends: call it last.
+    """
+    now = timezone.now()
+    with connection.cursor() as cursor:
+        cursor.execute(SPEND, [lab.pk, now.date(), *asdict(stored).values()])
+        _refuse(lab, cursor.fetchone(), stored, now)
+
+
+def set_quota(*, lab: Lab, runs: int | None, trees: int | None, series: int | None) -> None:
+    """How much ``lab`` may store; None: as much as the settings allow every lab."""
+    most = {"most_runs": runs, "most_trees": trees, "most_series": series}
+    LabQuota.objects.update_or_create(
+        lab=lab, defaults=most, create_defaults={**most, "day": timezone.now().date()}
+    )
+
+
+def default_quota() -> dict[str, int]:
+    """How much every lab may store without a quota of its own."""
+    return {
+        "runs": settings.LAB_RUNS_A_DAY,
+        "trees": settings.LAB_TREES,
+        "series": settings.LAB_SERIES,
+    }
+
+
+def _most(row: tuple[Any, ...] | None) -> tuple[Any, ...]:
+    return row[4:] if row is not None else (None, None, None)
+
+
+def _refuse(
+    lab: Lab, row: tuple[Any, ...], stored: Stored, now: datetime, *, besides: int = 0
+) -> None:
+    """Raise where what is in ``row``, and ``besides`` more runs, is too much of what was added."""
+    _, runs, trees, series, *own = row
+    used = {"runs": runs + besides, "trees": trees, "series": series}
+    given = zip(default_quota().items(), own, strict=True)
+    most = {what: default if of_lab is None else of_lab for (what, default), of_lab in given}
+    for what, added in asdict(stored).items():
+        if added and used[what] > most[what]:
+            raise QuotaExceeded(lab, what, most[what], used[what], now)
