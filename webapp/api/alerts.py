@@ -108,6 +108,7 @@ def alert_out(alert: Alert, suspicion: Suspicion) -> dict[str, Any]:
         "likeliest": alert.likeliest.name,
         "commit": suspicion.commit.name if suspicion.commit else None,
         "commits": 0 if suspicion.blames_none else suspicion.commits,
+        "known_revisions": 0 if suspicion.blames_none else suspicion.known,
         "chance": 0.0 if suspicion.blames_none else suspicion.chance,
         "verdict": alert.verdict,
         "state": alert.state,

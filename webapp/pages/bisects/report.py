@@ -17,6 +17,7 @@ def as_markdown(view: BisectView) -> str:
         _facts(view),
         inline(_outside(view)),
         _lanes(view),
+        inline(view.gaps_sentence),
         inline(view.lab_sentence),
         _suspects(view),
         _skipped(view),
@@ -31,13 +32,17 @@ def _facts(view: BisectView) -> str:
     bisect = view.bisect
     metric = bisect.series.metric
     better = better_text(bisect.series.better)
-    span = f"{bisect.good} (good) to {bisect.bad} (bad), {bisect.last_index} commits"
+    span = f"{bisect.good} (good) to {bisect.bad} (bad), {bisect.last_index} {_counted(view)}"
     facts = (
         f"{bisect.series.mode} on {bisect.series.hardware}, {metric} ({metric.unit}, {better})",
         f"{bisect.series.tree}: {span}",
         f"state: {_state(view)}; {view.measured_for_it} boots measured for it",
     )
     return "\n".join(f"- {inline(fact)}" for fact in facts)
+
+
+def _counted(view: BisectView) -> str:
+    return "known revisions" if view.bisect.gaps else "commits"
 
 
 def _state(view: BisectView) -> str:
@@ -66,7 +71,8 @@ def _suspects(view: BisectView) -> str:
     if not suspects:
         return ""
     rows = [
-        f"| {inline(one.revision)} | {chance_text(one.chance)} | {inline(one.revision.subject)} |"
+        f"| {inline(one.name)} | {chance_text(one.chance)} | "
+        f"{'' if one.after else inline(one.revision.subject)} |"
         for one in suspects[:SUSPECTS_SHOWN]
     ]
     head = "## Not excluded\n\n| revision | probability | subject |\n|---|--:|---|"
