@@ -95,7 +95,11 @@ def test_commits_between_two_are_all_known_only_where_history_goes_from_parent_t
 
 def test_numbers_along_the_tree_leave_no_room_between_them_and_places_given_by_hand_do() -> None:
     upload(measured("r5"), measured("r6"), measured("r7"), measured("r9"), measured("n8"))
-    take(commit("c2554", position=20), commit("c2775", position=21), commit("c3", "n9", position=10**9 + 9))
+    take(
+        commit("c2554", position=20),
+        commit("c2775", position=21),
+        commit("c3", "n9", position=10**9 + 9),
+    )
     assert spans(("r5", "r6"), ("r5", "r7"), ("n8", "c3")) == [(1, True), (2, True), (1, True)]
     assert spans(("r5", "r9"), ("r9", "n8"), ("c2554", "c2775")) == [
         (3, False),
