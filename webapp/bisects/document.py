@@ -41,7 +41,7 @@ def detail_document(view: BisectView) -> dict[str, Any]:
     return {
         **summary_document(view.bisect),
         "sentence": view.sentence,
-        "gaps": view.gaps_sentence,
+        "remarks": view.remarks,
         "revisions": names,
         "suspects": [
             {

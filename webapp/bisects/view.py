@@ -145,8 +145,17 @@ class BisectView:
 
     @property
     def gaps_sentence(self) -> str:
-        """That it cannot end with one commit everywhere, where history had gaps."""
+        """That it need not end with one commit, where history had gaps; else empty."""
         return gaps_sentence([revision.name for revision in self.revisions], self.bisect.gaps)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What to know of its answer, the same on the page and in every export."""
+        simulated = "These figures come from a simulation." if self.is_simulated else ""
+        skipped = ", ".join(one.name for one in self.skipped)
+        unmeasured = f"Could not be measured: {skipped}." if skipped else ""
+        found = (simulated, self.gaps_sentence, self.lab_sentence, self.prior_sentence, unmeasured)
+        return [*filter(None, found), *filter(None, [self.ministat_note])]
 
     @property
     def lead(self) -> int:

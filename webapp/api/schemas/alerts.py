@@ -109,8 +109,10 @@ class TogetherOut(BaseModel):
 
 class AlertDetail(AlertOut):
     """``candidates`` suspect the same commits and are not confirmed yet; ``together`` is null where
-    several series together are no sharper than one alone."""
+    several series together are no sharper than one alone. ``lab`` is what speaks for a change of
+    the machine, or against, a sentence each."""
 
+    lab: list[str]
     together: TogetherOut | None
     findings: list[AlertFindingOut]
     candidates: list[AlertFindingOut]

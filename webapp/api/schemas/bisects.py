@@ -160,7 +160,7 @@ class BisectDetail(BisectOut):
     """
 
     sentence: str
-    gaps: str
+    remarks: list[str]
     revisions: list[str]
     suspects: list[SuspectOut]
     unlikely: list[UnlikelyOut]

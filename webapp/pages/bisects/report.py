@@ -13,15 +13,11 @@ def as_markdown(view: BisectView) -> str:
     parts = [
         f"# Bisect {bisect.pk}: {inline(view.sentence)}",
         inline(view.latest.text) if view.latest else "",
-        "These figures come from a simulation." if view.is_simulated else "",
         _facts(view),
         inline(_outside(view)),
         _lanes(view),
-        inline(view.gaps_sentence),
-        inline(view.lab_sentence),
+        "\n\n".join(map(inline, view.remarks)),
         _suspects(view),
-        _skipped(view),
-        inline(view.prior_sentence),
         _block(view),
         _decisions(view),
     ]
@@ -80,20 +76,12 @@ def _suspects(view: BisectView) -> str:
     return "\n".join([head, *rows, *([f"\nand {more} more"] if more > 0 else [])])
 
 
-def _skipped(view: BisectView) -> str:
-    if not view.skipped:
-        return ""
-    names = ", ".join(one.name for one in view.skipped)
-    return f"Could not be measured: {inline(names)}."
-
-
 def _block(view: BisectView) -> str:
     figures = view.ministat()
     if not figures:
         return ""
     title = " and ".join(label for label, _ in view.sides)
-    parts = [f"## {inline(title)}", block(figures), inline(view.ministat_note)]
-    return "\n\n".join(part for part in parts if part)
+    return "\n\n".join([f"## {inline(title)}", block(figures)])
 
 
 def _decisions(view: BisectView) -> str:
