@@ -150,7 +150,7 @@ class ComparedRow:
         """
         sets = (f"{one.label}: {text}" for one in self.sets for text in one.remarks)
         epochs = (
-            f"{one.label}: {EPOCH_BETWEEN}"
+            f"{one.label}: {OTHER_EPOCH}. {EPOCH_BETWEEN}"
             for one, parted in zip(self.sets[1:], self.parted, strict=True)
             if parted
         )
