@@ -91,12 +91,12 @@ def shares_word(text: str, registered: str) -> bool:
     """Whether ``text`` names what is ``registered``: by a model (``82599eb``, ``2650``) where that
     has one, for a vendor makes CPUs and NICs of many models.
     """
-    own = {word for word in _words(registered) if not _CORES.fullmatch(word)}
+    own = {word for word in _terms(registered) if not _CORES.fullmatch(word)}
     models = {word for word in own if len(word) > SHORTEST_MODEL and re.search(r"\d", word)}
-    return not (models or own).isdisjoint(_words(text))
+    return not (models or own).isdisjoint(_terms(text))
 
 
-def _words(text: str) -> set[str]:
+def _terms(text: str) -> set[str]:
     return set(_WORD.findall(text.casefold()))
 
 

@@ -144,17 +144,26 @@ class ComparedRow:
         return tuple(explain(one) for one in self.judged)
 
     @property
-    def remarks(self) -> tuple[str, ...]:
+    def cautions(self) -> tuple[str, ...]:
+        """For each set after the base a sentence on what else may differ; empty: nothing."""
+        return tuple(f"{EPOCH_BETWEEN}." if parted else "" for parted in self.parted)
+
+    @property
+    def remarks_on_sets(self) -> list[str]:
+        """What to know of the figures of single sets, after their labels."""
+        return [f"{one.label}: {text}" for one in self.sets for text in one.remarks]
+
+    @property
+    def remarks(self) -> list[str]:
         """What to know of its figures beside the verdicts, the same on the page and in every
         export: samples that do not count, sets of several sessions, epochs between sets.
         """
-        sets = (f"{one.label}: {text}" for one in self.sets for text in one.remarks)
-        epochs = (
-            f"{one.label}: {OTHER_EPOCH}. {EPOCH_BETWEEN}"
+        epochs = [
+            f"{one.label}: {EPOCH_BETWEEN}"
             for one, parted in zip(self.sets[1:], self.parted, strict=True)
             if parted
-        )
-        return (*sets, *epochs)
+        ]
+        return [*self.remarks_on_sets, *epochs]
 
     @property
     def can_render(self) -> bool:

@@ -98,7 +98,10 @@ def _block(row: RangeRow, labels: Sequence[str], options: BlockOptions) -> str:
         f"({metric.name}, {metric.unit}, {better_text(row.series.better)})"
     )
     said = ". ".join(
-        [row.reason or f"{its['n']} revisions. {sentence_of(row)}", *filter(None, row.left_out)]
+        [
+            row.reason or f"{its['change']} %, {its['n']} revisions. {sentence_of(row)}",
+            *filter(None, row.left_out),
+        ]
     )
     try:
         text = options.render(list(zip(labels, row.values, strict=True)))

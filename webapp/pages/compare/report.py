@@ -78,14 +78,15 @@ def row_title(row: ComparedRow) -> str:
 
 
 def _reasons(row: ComparedRow, shown: Callable[[str], str] = str) -> str:
-    """A line for each set after the first, ``shown`` by its label: why its verdict came out so, and
-    what a smaller change would take; then what else to know."""
+    """A line for each set after the first, ``shown`` by its label: why its verdict came out so,
+    what a smaller change would take, what else may differ; then what to know of single sets."""
     base, *others = row.sets
     power = [power_line(base, *pair) for pair in zip(others, row.judged, strict=True)]
-    said = [" ".join(filter(None, pair)) for pair in zip(row.reasons, power, strict=True)]
+    parts = zip(row.reasons, power, row.cautions, strict=True)
+    said = [" ".join(filter(None, part)) for part in parts]
     if len(said) > 1:
         said = [f"- {shown(one.label)}: {text}" for one, text in zip(others, said, strict=True)]
-    return "\n".join([*said, *(shown(f"{text}.") for text in row.remarks)])
+    return "\n".join([*said, *(shown(f"{text}.") for text in row.remarks_on_sets)])
 
 
 def block_text(row: ComparedRow, options: BlockOptions) -> str:

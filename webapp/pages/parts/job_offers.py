@@ -196,7 +196,7 @@ def _gap(
     if not count:
         return None
     middle = unmeasured[(count - 1) // 2]
-    commits = "1 known commit" if count == 1 else f"{count} known commits"
+    commits = "1 commit" if count == 1 else f"{count} commits"
     verb = "is" if count == 1 else "are"
     which = "" if count == 1 else f"; {middle} is the middle one"
     note = f"{commits} between {earlier} and {later} {verb} not measured{which}."
