@@ -232,6 +232,7 @@ def as_markdown(report: Report, picture: str) -> str:
     """As a lab writes it by hand: title, bullets, ``picture`` (its address), blocks with the prose
     typed between them; then what the product says of it."""
     title = inline(report.experiment.question)
+    said = [one for one in (report.answer, report.figures) if one]
     head = [title, *(f"  - {inline(bullet)}" for bullet in report.bullets)]
     parts = [
         "\n".join(head),
@@ -239,11 +240,12 @@ def as_markdown(report: Report, picture: str) -> str:
         *(text for part in report.parts for text in _section(part)),
         _prose(report.experiment.closing),
         *_conclusion(report),
-        " ".join(f"{inline(one)}." for one in (report.answer, report.figures) if one),
+        " ".join(
+            [*(f"{inline(one)}." for one in said), *([BLOCK_IGNORES] if report.parts else [])]
+        ),
         *([SIMULATED] if is_simulated(report.table) else []),
         *(inline(line) for line in (*report.contradictions, *report.gone)),
         rows_table(report.table.rows),
-        *([BLOCK_IGNORES] if report.parts else []),
         f"As of {report.experiment.asof:%Y-%m-%dT%H:%M:%SZ}, experiment {report.experiment.pk}.",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
