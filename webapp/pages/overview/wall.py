@@ -287,7 +287,8 @@ def news(one: WallSeries, shown: WallTile) -> str:
     if one.revisions < FEWEST_REVISIONS:
         return f'<span class="muted">{one.revisions} rev.</span>'
     apart = _ends_apart(shown.means)
-    moved = "" if apart is None else f"{percent(apart)} % first to last"
+    size = f'<span class="nowrap">{percent(apart)} %</span>'
+    moved = "" if apart is None else f"{size} first to last"
     if not can_tell(one):
         return f'<span class="muted">too few to tell{moved and f", {moved}"}</span>'
     if apart is not None and abs(apart) > (one.smallest or 0.0):
