@@ -61,7 +61,7 @@ def revision(name: str, *, of: Tree | None = None, **fields: Any) -> Revision:
 
 
 def revisions(count: int, *, of: Tree | None = None, first: int = 300_000) -> list[Revision]:
-    """``count`` revisions a day apart, every third number, all made in two statements."""
+    """``count`` revisions a day apart, every third number, without gaps; two statements."""
     of = of or tree()
     rows = [
         Revision(
@@ -71,6 +71,7 @@ def revisions(count: int, *, of: Tree | None = None, first: int = 300_000) -> li
             author_name="A. Committer",
             subject=f"Change number {index}",
             committed_at=DAY_ONE + timedelta(days=index),
+            parent_known=index > 0,
         )
         for index in range(count)
     ]

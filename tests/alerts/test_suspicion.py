@@ -49,13 +49,16 @@ def alert() -> Alert:
             position=115 + number,
             subject=f"Subject of {number}",
             author_name=f"author-{number}",
+            parent_known=True,
         )
         for number in range(100, 100 + BETWEEN)
     )
     RevisionAlias.objects.bulk_create(
         RevisionAlias(tree=tree, revision=one, name=one.name) for one in made
     )
-    Revision.objects.filter(name=LAST).update(subject="Subject of last", author_name="last-author")
+    Revision.objects.filter(name=LAST).update(
+        subject="Subject of last", author_name="last-author", parent_known=True
+    )
     return Alert.objects.with_revisions().get()
 
 
@@ -154,12 +157,24 @@ def test_with_less_than_80_percent_nothing_is_named(alert: Alert) -> None:
 
 def test_where_the_history_between_is_not_known_nothing_is_named(alert: Alert) -> None:
     Revision.objects.filter(position__gt=200, position__lt=1000).delete()
-    Revision.objects.update(author_name="", subject="")
+    Revision.objects.update(author_name="", subject="", parent_known=False)
     one = suspicion_of(Alert.objects.with_revisions().get())
     assert (one.commit, one.commits) == (None, None)
     text = compose(Mail.objects.get(kind="alert.opened")).text
     assert "since a commit after r114 up to r115" in text
     assert "None" not in text
+
+
+def test_commits_are_not_counted_where_others_may_lie_between(alert: Alert, client: Client) -> None:
+    Revision.objects.update(parent_known=False)
+    told = {where: " ".join(text.split()) for where, text in everything_told(alert, client).items()}
+    assert {where for where, text in told.items() if "64 commits" in text} == set()
+    answer, hook = json.loads(told[f"/api/v1/alerts/{alert.pk}"]), json.loads(told["webhook"])
+    for found in (answer, hook):
+        assert (found["commit"], found["commits"], found["known_revisions"]) == (None, None, 64)
+    for where in told.keys() - {"webhook", f"/api/v1/alerts/{alert.pk}", "/api/v1/alerts"}:
+        assert "64 revisions known" in told[where], where
+    assert "sure it began between them (64 revisions known)" in told[f"/alerts/{alert.pk}/"]
 
 
 @pytest.mark.parametrize(("probability", "is_named"), [(0.79, False), (0.8, True)])

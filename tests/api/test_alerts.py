@@ -85,7 +85,7 @@ def test_an_unknown_alert_is_not_found() -> None:
     assert Client().get(f"/api/v1/alerts/{10**30}").status_code == 404
 
 
-@pytest.mark.parametrize(("path", "most"), [("/api/v1/alerts", 6), ("/api/v1/alerts/{}", 13)])
+@pytest.mark.parametrize(("path", "most"), [("/api/v1/alerts", 6), ("/api/v1/alerts/{}", 16)])
 def test_it_takes_few_statements(path: str, most: int) -> None:
     with CaptureQueriesContext(connection) as captured:
         Client().get(path.format(Alert.objects.get(verdict="mixed").pk))

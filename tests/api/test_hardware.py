@@ -88,9 +88,10 @@ def test_display_name_cpu_and_nic_come_from_the_name_where_nobody_typed_them(age
 
 
 def test_facts_say_cpu_and_nic_where_nobody_typed_them(send: Send) -> None:
-    send(run_document(facts={"cpu": "Atom C2758", "typed": {"cpu": "an Atom", "nic": "T540"}}))
+    facts = {"cpu": "Atom C2758", "typed": {"cpu": "an Atom", "nic": "Quad T540-CR"}}
+    send(run_document(hardware="Atom/T540", facts=facts))
     (row,) = Client().get(PATH).json()["hardware"]
-    assert (row["cpu"], row["nic"]) == ("Atom C2758", "T540")
+    assert (row["cpu"], row["nic"]) == ("Atom C2758", "Quad T540-CR")
 
 
 def test_facts_have_a_first_and_a_last_day_and_tell_which_hold(send: Send) -> None:

@@ -143,6 +143,7 @@ def test_commits_that_share_a_step_share_its_chance(backoff: Alert) -> None:
     """A commit that nobody measured lies before the likeliest: which of the two is not known."""
     Revision.objects.filter(position__gte=303_643).update(position=F("position") + 1000)
     make.revision("r303999", of=backoff.tree, subject="Another")
+    Revision.objects.update(parent_known=True)
     message = message_of(backoff)
     assert "by one of 2 commits after r303642 up to r303643 (" in message.subject
     assert message.text.partition("Suspects, ")[2].splitlines()[:3] == [
@@ -178,6 +179,7 @@ def test_of_very_many_suspects_all_are_counted_and_the_likeliest_is_named(backof
     Revision.objects.bulk_create(
         Revision(tree=tree, name=f"h{number}", position=place + number) for number in range(1, 301)
     )
+    Revision.objects.update(parent_known=True)
     Alert.objects.update(likeliest=Revision.objects.get(name="h7"))
     message = message_of(Alert.objects.get())
     suspects = Revision.objects.between(backoff.after, backoff.revision).count() + 1

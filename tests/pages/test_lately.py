@@ -35,7 +35,7 @@ def test_a_commit_that_made_something_worse_is_named_with_size_and_place(visit: 
 def test_an_improvement_is_no_regression(visit: Visit) -> None:
     commit_that_changed(+82.5)
     text = visit("/lately/")
-    assert "The detector finds no change for the worse" in text
+    assert "No change for the worse is proven" in text
     assert "improvement" in text
 
 
@@ -93,7 +93,7 @@ def test_what_ministat_alone_calls_worse_is_not_headlined(visit: Visit) -> None:
     make.run(after)
     make.comparison(make.series(), before, after, percent=-14.0, flag="")
     text = visit("/lately/")
-    assert "The detector finds no change for the worse" in text
+    assert "No change for the worse is proven" in text
     assert "regression" not in text
 
 
@@ -111,7 +111,7 @@ def test_a_retracted_finding_is_no_regression(visit: Visit) -> None:
     before, after = make.revisions(2)
     make.run(before)
     make.finding(make.series(), before, after, state="retracted")
-    assert "The detector finds no change for the worse" in visit("/lately/")
+    assert "No change for the worse is proven" in visit("/lately/")
 
 
 def test_the_number_of_queries_does_not_grow_with_commits(queries: Counted) -> None:

@@ -16,6 +16,7 @@ from webapp.pages.hardware import lanes as machine_lanes
 from webapp.pages.hardware import machine
 from webapp.pages.hardware import rows as machine_rows
 from webapp.results.models import HardwareFact
+from webapp.results.services.facts import call_by_facts
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
@@ -265,6 +266,7 @@ def fact(name: str, value: str, day: int, *, source: str = "measured") -> None:
     HardwareFact.objects.create(
         hardware=make.hardware(), name=name, value=value, source=source, first_seen=at, last_seen=at
     )
+    call_by_facts([make.hardware().pk])
 
 
 def test_the_page_says_what_holds_now_and_since_when(visit: Visit) -> None:

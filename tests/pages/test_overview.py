@@ -15,7 +15,8 @@ from tests.pages.conftest import Counted
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import open_losses, suspicions_of
-from webapp.analysis.models import Finding
+from webapp.analysis.models import Finding, SeriesAnalysis
+from webapp.charts.text import percent as in_percent
 from webapp.results.models import Hardware, Revision, Series
 
 pytestmark = pytest.mark.django_db
@@ -166,6 +167,36 @@ def test_an_instance_of_history_alone_says_so_and_calls_no_machine_silent(visit:
     assert "All is history: 1 change in 1 series on 1 machine" in text
     assert "1 imported" in text
     assert "silent for" not in text
+
+
+def ends_apart(series: Series) -> str:
+    first, *_, last = series.points.order_by("position").values_list("mean", flat=True)
+    return f"{in_percent(100 * (last / first - 1))} %"
+
+
+def test_what_is_too_little_to_tell_is_nowhere_called_unchanged(visit: Visit) -> None:
+    rose, _ = measured([100.0, 120.0, 90.0, 170.0, 187.0], mode="rose")
+    fell, _ = measured([100.0, 250.0, 120.0, 99.0, 42.0], mode="fell")
+    quiet, _ = measured([100.0, 100.5, 99.5, 100.0, 100.3], mode="quiet")
+    off, _ = measured([100.0, 100.5, 99.5, 100.0, 91.0], mode="off")
+    SeriesAnalysis.objects.filter(series=rose).update(summary={"count": 5, "smallest": None})
+    for series, pct in ((fell, 900.0), (quiet, 2.0), (off, 2.0)):
+        SeriesAnalysis.objects.filter(series=series).update(
+            summary={"count": 5, "smallest": {"pct": pct}}
+        )
+    text = visit("/")
+    assert f"too few to tell, {ends_apart(rose)} first to last" in text
+    assert f"too few to tell, {ends_apart(fell)} first to last" in text
+    assert f"{ends_apart(off)} first to last, not proven" in text
+    assert text.count("= ± 2.0 %") == 1
+    assert "Of 2 of 4 series too little is known to tell." in text
+    for where in ("/", "/hardware/", f"/trends/?tree=freebsd-head&hardware={rose.hardware}"):
+        shown = visit(where)
+        assert "too few" in shown, where
+        assert not re.search(r"(?<!: )[Nn]o change(?! could| of level| is proven)", shown), where
+    assert "Too few revisions to tell" in visit(
+        f"/trends/?tree=freebsd-head&hardware={rose.hardware}&mode=rose"
+    )
 
 
 def test_series_of_one_revision_are_counted_and_not_drawn(client: Client, visit: Visit) -> None:

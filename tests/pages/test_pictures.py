@@ -99,12 +99,21 @@ class TestTrend:
 class TestBadge:
     def test_it_counts_open_regressions(self, client: Client) -> None:
         before, at, later = make.revisions(3)
+        make.series()
         make.alert(at, after=before)
         make.alert(later, after=at, verdict="improvement")
         text = client.get("/badge.svg").content.decode()
         assert "regressions: 1 open" in text
 
-    def test_without_any_it_says_none(self, client: Client) -> None:
+    def test_what_was_never_measured_is_not_called_free_of_regressions(
+        self, client: Client, drawn: None
+    ) -> None:
+        for query in ("hardware=misspelt", "tree=freebsd-head&mode=pf-stateful"):
+            text = client.get(f"/badge.svg?{query}").content.decode()
+            assert "nothing measured" in text, query
+            assert "none open" not in text, query
+
+    def test_without_any_it_says_none(self, client: Client, drawn: None) -> None:
         assert (
             "freebsd-head: none open" in client.get("/badge.svg?tree=freebsd-head").content.decode()
         )

@@ -10,17 +10,22 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.documents import run_document
 from tests.results.steps import an_agent, upload
+from webapp.alerts.queries import machine_named
 from webapp.events.models import LabEvent
+from webapp.jobs.queries import machines
 from webapp.merging.services import merge_hardware
 from webapp.results.fact_intervals import Interval, cut, ends, intervals_of
-from webapp.results.fact_names import FACT_VALUE_MAX, MOST_NAMES, kept_facts
+from webapp.results.fact_names import MOST_NAMES, kept_facts, shares_word
 from webapp.results.models import Hardware, HardwareFact
+from webapp.results.models.subjects import FACT_VALUE_MAX
 from webapp.results.services import rebuild_facts
+from webapp.results.services.subjects import rename_hardware
 
 DAY_ZERO = datetime(2026, 1, 1, 12, tzinfo=UTC)
 OBSERVED = st.lists(st.tuples(st.integers(0, 9), st.sampled_from("abc")), max_size=30)
@@ -183,8 +188,66 @@ def test_any_order_of_uploads_gives_the_same_facts_as_finding_them_anew() -> Non
             upload(*rest[:size])
             rest = rest[size:]
         kept = [intervals(fact, name) for fact in ("cpu", "nic")]
-        rebuild_facts(Hardware.objects.get(name=name).pk)
+        machine = Hardware.objects.get(name=name)
+        agreed = machine.agreed_cpu, machine.agreed_nic
+        rebuild_facts(machine.pk)
+        machine.refresh_from_db()
+        assert agreed == (machine.agreed_cpu, machine.agreed_nic)
         assert kept == [intervals(fact, name) for fact in ("cpu", "nic")]
+
+
+SLIPPED = "Xeon_E5-2697Av4_16Cores/Intel_82599EB"
+
+
+def called(name: str) -> set[str]:
+    """The NIC of a machine wherever it is read."""
+    machine = Hardware.objects.described().get(name=name)
+    (row,) = (one for one in machines(now=timezone.now(), days=14) if one.id == machine.pk)
+    found = machine_named(name)
+    assert found is not None
+    return {machine.short_nic, row.nic, found.hardware.short_nic}
+
+
+def test_a_machine_is_called_as_registered_where_a_few_readmes_name_another() -> None:
+    copied, own = {"nic": "Intel 82580"}, {"nic": "Dual port Intel 82599EB"}
+    upload(*(told(at, SLIPPED, typed=own) for at in range(19)), history=True)
+    upload(*(told(at, SLIPPED, typed=copied) for at in (20, 21)), history=True)
+    assert called(SLIPPED) == {"Dual port Intel 82599EB"}
+    upload(*(told(at, SLIPPED, typed=copied) for at in range(30, 70)), history=True)
+    assert called(SLIPPED) == {"Intel 82599EB"}
+
+
+def test_a_typed_fact_that_names_nothing_registered_is_no_name() -> None:
+    upload(told(1, SLIPPED, typed={"nic": "Dell R630, 2 Intel E5-2697A"}), history=True)
+    upload(told(1, "Atom_C2758/T540", typed={"nic": "Quad Chelsio T540-CR"}), history=True)
+    assert called(SLIPPED) == {"Intel 82599EB"}
+    assert called("Atom_C2758/T540") == {"Quad Chelsio T540-CR"}
+    rename_hardware(
+        hardware=Hardware.objects.get(name="Atom_C2758/T540"), name="Atom_C2758/Intel_i350"
+    )
+    assert called("Atom_C2758/Intel_i350") == {"Intel i350"}
+
+
+def test_what_is_measured_names_a_machine_before_what_is_typed() -> None:
+    upload(told(1, SLIPPED, nic="82599ES SFI/SFP+", typed={"nic": "Intel 82599EB"}))
+    assert called(SLIPPED) == {"82599ES SFI/SFP+"}
+
+
+@pytest.mark.parametrize(
+    ("text", "registered", "does"),
+    [
+        ("Intel Xeon E5-2650", "Xeon_E5-2650_8Cores", True),
+        ("Intel Xeon E5-2697A", "Xeon_E5-2650_8Cores", False),
+        ("AMD Opteron 8 cores", "Opteron_8Cores", True),
+        ("Mellanox ConnectX-4", "Mellanox", True),
+        ("Chelsio T520", "Chelsio_T540-CR", False),
+        ("", "Intel", False),
+    ],
+)
+def test_a_model_is_named_by_itself_and_not_by_its_vendor(
+    text: str, registered: str, does: bool
+) -> None:
+    assert shares_word(text, registered) is does
 
 
 def test_a_replaced_run_tells_nothing_any_more() -> None:
@@ -225,7 +288,7 @@ def test_the_number_of_statements_does_not_grow_with_the_batch() -> None:
         counts.append(
             sum("hardwarefact" in one["sql"] or "NO KEY UPDATE" in one["sql"] for one in captured)
         )
-    assert max(counts) <= 5
+    assert max(counts) <= 6
 
 
 def test_filling_says_what_it_did() -> None:

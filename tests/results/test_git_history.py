@@ -132,10 +132,31 @@ def test_old_commits_without_a_number_in_order_are_left_out_with_a_warning(
     checkout.commit("old", svn=30)
     history = read_git(checkout.path)
     assert [one.revision for one in history.commits] == ["r10", "r20", "r30"]
+    assert [one.parent_known for one in history.commits] == [False, False, False]
     (warning,) = history.warnings
     assert warning.startswith("2 commits of the time of Subversion are left out")
     assert without[:12] in warning
     assert again[:12] in warning
+
+
+def test_the_parent_of_a_commit_is_known_where_the_commit_before_it_has_a_place(
+    checkout: Checkout,
+) -> None:
+    for svn in (10, 20, 50):
+        checkout.commit("old", svn=svn)
+    checkout.commit("a tag")
+    for subject in ("first in git", "second"):
+        checkout.commit(subject)
+    history = read_git(checkout.path)
+    known = {one.revision: one.parent_known for one in history.commits}
+    assert known == {
+        "r10": False,
+        "r20": True,
+        "r50": True,
+        "n4": True,
+        "n5": True,
+        "n6": True,
+    }
 
 
 def test_a_tree_may_be_called_by_hashes(checkout: Checkout) -> None:
@@ -213,6 +234,19 @@ def test_the_command_reads_a_file_or_standard_input(
     monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps({"revision": "r6"})))
     assert run("--tree", "t", "-").startswith("t: 1 new")
     assert list(Revision.objects.values_list("name", "subject")) == [("r5", "fünf"), ("r6", "")]
+    assert not Revision.objects.filter(parent_known=True).exists()
+
+
+@pytest.mark.django_db
+def test_a_file_without_gaps_is_said_to_be_whole(tmp_path: Path) -> None:
+    file = tmp_path / "history.csv"
+    file.write_text("revision\nr30\nr10\nr20\n", encoding="utf-8")
+    run("--tree", "t", "--whole", str(file))
+    known = Revision.objects.filter(parent_known=True).values_list("name", flat=True)
+    assert list(known) == ["r20", "r30"]
+    file.write_text("revision\nr30\nabcdef1\n", encoding="utf-8")
+    with pytest.raises(CommandError, match="line 3, position: is empty; with --whole"):
+        run("--tree", "t", "--whole", str(file))
 
 
 @pytest.mark.django_db
@@ -239,6 +273,7 @@ def test_the_command_says_what_is_wrong_with_a_file(
     [
         (("absent.csv",), "absent.csv: No such file"),
         (("absent.csv", "--ids", "hash"), "go with --git"),
+        (("--git", "absent", "--whole"), "--whole goes with a file"),
         ((), "required"),
     ],
 )

@@ -64,6 +64,56 @@ def test_importing_twice_changes_nothing() -> None:
     assert everything() == before
 
 
+def spans(*ranges: tuple[str, str]) -> list[tuple[int, bool]]:
+    rows = {row.name: row for row in Revision.objects.all()}
+    return [tuple(Revision.objects.span(rows[after], rows[last])) for after, last in ranges]
+
+
+def test_commits_between_two_are_all_known_only_where_history_goes_from_parent_to_child() -> None:
+    detailed = {"author_name": "Ann"}
+    take(
+        commit("r10", **detailed),
+        commit("r20", **detailed, parent_known=True),
+        commit("r30", **detailed, parent_known=True),
+        commit("r90", **detailed),
+        commit("r99", **detailed, parent_known=True),
+    )
+    upload(measured("r15"), measured("r25"), measured("r50"), measured("r95"), measured("r120"))
+    assert spans(("r10", "r30"), ("r15", "r30"), ("r10", "r25"), ("r90", "r95")) == [
+        (4, True),
+        (3, True),
+        (3, True),
+        (1, True),
+    ]
+    assert spans(("r30", "r90"), ("r25", "r50"), ("r10", "r99"), ("r99", "r120")) == [
+        (2, False),
+        (2, False),
+        (8, False),
+        (1, False),
+    ]
+
+
+def test_numbers_along_the_tree_leave_no_room_between_them_and_places_given_by_hand_do() -> None:
+    upload(measured("r5"), measured("r6"), measured("r7"), measured("r9"), measured("n8"))
+    take(
+        commit("c2554", position=20),
+        commit("c2775", position=21),
+        commit("c3", "n9", position=10**9 + 9),
+    )
+    assert spans(("r5", "r6"), ("r5", "r7"), ("n8", "c3")) == [(1, True), (2, True), (1, True)]
+    assert spans(("r5", "r9"), ("r9", "n8"), ("c2554", "c2775")) == [
+        (3, False),
+        (3, False),
+        (1, False),
+    ]
+
+
+def test_an_import_that_knows_less_leaves_what_is_known_of_parents() -> None:
+    take(commit("r5"), commit("r8", parent_known=True))
+    take(commit("r8", subject="fix"))
+    assert spans(("r5", "r8")) == [(1, True)]
+
+
 def test_an_uploaded_revision_learns_what_the_import_knows() -> None:
     upload(measured("r5"))
     assert take(commit("r5", "n7", author_name="Ann", subject="fix")) == Imported(0, 1, 0, 0)

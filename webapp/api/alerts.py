@@ -14,6 +14,7 @@ from webapp.alerts.queries import (
     Unmoved,
     beside,
     findings_of,
+    lab_hint,
     left_out_beside,
     left_out_of,
     sharper_interval,
@@ -77,8 +78,10 @@ def one_alert(request: HttpRequest, number: int) -> Any:
     findings = list(findings_of([alert]).with_revisions().with_subjects().with_builds())
     around = beside(alert, findings)
     left_out = left_out_beside([*findings, *around.candidates])
+    hint = lab_hint(alert, findings)
     return {
         **alert_out(alert, suspicion_of(alert)),
+        "lab": hint.sentences if hint else [],
         "together": _together_out(sharper_interval(findings)),
         "findings": [_finding_out(row, left_out) for row in findings],
         "candidates": [_finding_out(row, left_out) for row in around.candidates],
@@ -108,6 +111,7 @@ def alert_out(alert: Alert, suspicion: Suspicion) -> dict[str, Any]:
         "likeliest": alert.likeliest.name,
         "commit": suspicion.commit.name if suspicion.commit else None,
         "commits": 0 if suspicion.blames_none else suspicion.commits,
+        "known_revisions": 0 if suspicion.blames_none else suspicion.known,
         "chance": 0.0 if suspicion.blames_none else suspicion.chance,
         "verdict": alert.verdict,
         "state": alert.state,

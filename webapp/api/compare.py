@@ -167,6 +167,7 @@ def row_out(row: ComparedRow, options: BlockOptions = PLAIN_BLOCK) -> dict[str, 
             for one, reason, parted in zip(row.judged, row.reasons, row.parted, strict=True)
         ],
         "verdicts": list(row.verdicts),
+        "remarks": list(row.remarks),
         "ministat": row.ministat_text(options) if row.can_render else None,
     }
 

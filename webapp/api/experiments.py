@@ -61,11 +61,13 @@ def list_experiments(request: HttpRequest, wanted: Query[Wanted]) -> Any:
 def one_experiment(request: HttpRequest, number: int) -> Any:
     """The blocks are printed by the ministat of each cell, as its report does."""
     found = get_object_or_404(Experiment.objects.with_subjects(), pk=bounded(number))
-    table = frozen_table(found).table
+    frozen = frozen_table(found)
+    table = frozen.table
     return experiment_out(found) | {
         "headline": headline_out(as_points(table)),
         "rows": [row_out(row) for row in table.rows],
         "contradictions": contradictions(found),
+        "lost": [str(cell) for cell in frozen.lost],
     }
 
 

@@ -46,7 +46,7 @@ def decision_of(
     found = bisection.decide(
         plan, evidence, circumstances.pending, circumstances.agents, now=circumstances.at
     )
-    made = _figures(found, names) | {"lab": _lab(found, _counted(boots, acts, found))}
+    made = _figures(found, names, bisect.gaps) | {"lab": _lab(found, _counted(boots, acts, found))}
     row = _row(bisect, found, boots, acts, circumstances)
     row.action = _action(found, found.actions, names)
     row.figures = made
@@ -68,7 +68,7 @@ def decision_of_all(
     row = _row(bisect, found, boots, acts, circumstances)
     row.action = _action(found, measures, names)
     row.pending, row.together = pending_of(circumstances), together_of(circumstances)
-    row.figures = _figures(found, names) | {
+    row.figures = _figures(found, names, bisect.gaps) | {
         "lab": _lab(found, _counted(own, acts, found, lead)),
         "measure": [one.index for one in measures],
         "rebuild": [one.index for one in measures if one.rebuild],
@@ -202,7 +202,9 @@ def _action(
     return f"measures {shown}" + (f" and {len(indices) - 2} more" if len(indices) > 2 else "")
 
 
-def _figures(found: bisection.Decision, names: Sequence[str]) -> dict[str, Any]:
+def _figures(
+    found: bisection.Decision, names: Sequence[str], gaps: Sequence[int]
+) -> dict[str, Any]:
     now, outcome = found.posterior, found.outcome
     # Chances and levels hold if the step lies in the range.
     is_inside = not (outcome and outcome.outside)
@@ -213,7 +215,7 @@ def _figures(found: bisection.Decision, names: Sequence[str]) -> dict[str, Any]:
     ]
     has_levels = is_inside and bool(found.effort or chances)
     return {
-        "sentence": progress_sentence(found, names),
+        "sentence": progress_sentence(found, names, gaps),
         "chances": chances,
         "none": round(now.none, DIGITS),
         "two": round(now.two, DIGITS),

@@ -41,9 +41,15 @@ def detail_document(view: BisectView) -> dict[str, Any]:
     return {
         **summary_document(view.bisect),
         "sentence": view.sentence,
+        "remarks": view.remarks,
         "revisions": names,
         "suspects": [
-            {"revision": one.revision.name, "probability": one.chance} for one in view.suspects
+            {
+                "revision": one.revision.name,
+                "probability": one.chance,
+                "after": one.after or None,
+            }
+            for one in view.suspects
         ],
         "unlikely": [{"revision": one.revision.name, "why": one.why} for one in view.unlikely],
         "machine": view.figures.get("lab"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from webapp.bisects.models import Bisect, BisectBoot
 from webapp.bisects.prior import Unlikely, prior_sentence, unlikely_of
+from webapp.bisects.sentences import gaps_sentence
 from webapp.results.models import Revision
 
 
@@ -30,6 +31,11 @@ class Draft:
     def prior_sentence(self) -> str:
         """How many candidates begin with less weight, in a sentence."""
         return prior_sentence(self.bisect)
+
+    @property
+    def gaps_sentence(self) -> str:
+        """That it cannot end with one commit everywhere, where history has gaps."""
+        return gaps_sentence(self.names, self.bisect.gaps)
 
     @property
     def names(self) -> list[str]:

@@ -47,11 +47,9 @@ def _context(view: BisectView) -> dict[str, Any]:
         "bisect": bisect,
         "answer": view.sentence.removesuffix("."),
         "text": view.latest.text if view.latest else "",
-        "suspects": [(one.revision, chance_text(one.chance)) for one in suspects[:SUSPECTS_SHOWN]],
+        "suspects": [(one, chance_text(one.chance)) for one in suspects[:SUSPECTS_SHOWN]],
         "more": max(len(suspects) - SUSPECTS_SHOWN, 0),
-        "skipped": view.skipped,
         "ministat": view.ministat(),
-        "ministat_note": view.ministat_note,
         "links": [(name, absolute(path)) for name, path in links],
     }
 

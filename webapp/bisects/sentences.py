@@ -1,6 +1,6 @@
 """What a bisect says of itself in one sentence."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from webapp.stats import bisection
@@ -21,14 +21,30 @@ NOTHING_FOUND = {
 MINUTES_AN_HOUR, MINUTES_A_DAY = 60, 1440
 
 
-def progress_sentence(found: bisection.Decision, names: Sequence[str]) -> str:
+def progress_sentence(
+    found: bisection.Decision, names: Sequence[str], gaps: Collection[int] = ()
+) -> str:
     """``93 % r303643, 5 % r303640`` while it runs; what came of it at its end.
 
-    What is left to do is said by ``with_what_is_left``.
+    Before the revisions at the indices ``gaps`` commits may lie that are not known. What is left to
+    do is said by ``with_what_is_left``.
     """
     if found.outcome is not None:
-        return _answer(found.outcome, names)
-    return leading(found.posterior, names)
+        return _answer(found.outcome, names, gaps)
+    return leading(found.posterior, names, gaps)
+
+
+def gaps_sentence(names: Sequence[str], gaps: Collection[int]) -> str:
+    """That the search need not end with one commit, where history has gaps; else empty."""
+    if not gaps:
+        return ""
+    revisions = len(names) - 1
+    known = f"{revisions:,} revision{' is' if revisions == 1 else 's are'} known"
+    return (
+        f"After {names[0]} up to {names[-1]} {known}, and other commits may lie between: the "
+        "search can end between two of these revisions, and names no commit there. Import the "
+        "history of the tree to search all of it."
+    )
 
 
 def with_what_is_left(figures: Mapping[str, Any]) -> str:
@@ -74,20 +90,20 @@ def lab_sentence(figures: Mapping[str, Any], anchors: int, beside: Sequence[str]
     )
 
 
-def leading(now: bisection.Posterior, names: Sequence[str]) -> str:
+def leading(now: bisection.Posterior, names: Sequence[str], gaps: Collection[int] = ()) -> str:
     """The likeliest suspects; while none leads, between which of them it is."""
     if now.candidates.max() >= LEAST_LEAD:
         shown = bisection.leaders(
             now.candidates,
             say=chance_text,
-            name=lambda index: names[index + 1],
+            name=lambda index: _one(index + 1, names, gaps),
             most=SHOWN,
             least=LEAST_SHOWN,
         )
     else:
         left = bisection.credible_set(now)
         chance = chance_text(float(now.candidates[[at - 1 for at in left]].sum()))
-        shown = [f"{chance} one of {_span(left, names)}".rstrip(",")]
+        shown = [f"{chance} one of {_span(left, names, gaps)}".rstrip(",")]
     if now.none >= LEAST_SHOWN:
         shown.append(f"{chance_text(now.none)} no step")
     return ", ".join(shown)
@@ -115,7 +131,7 @@ def boots_text(count: int) -> str:
     return f"{count} boot{'' if count == 1 else 's'}"
 
 
-def _answer(outcome: bisection.Outcome, names: Sequence[str]) -> str:
+def _answer(outcome: bisection.Outcome, names: Sequence[str], gaps: Collection[int]) -> str:
     kinds = bisection.Kind
     if outcome.kind in NOTHING_FOUND:
         return NOTHING_FOUND[outcome.kind]
@@ -123,14 +139,17 @@ def _answer(outcome: bisection.Outcome, names: Sequence[str]) -> str:
     match outcome.kind:
         case kinds.SINGLE:
             more = ", the first of several" if outcome.several else ""
-            return f"{names[outcome.candidates[0]]} made the step ({chance}){more}."
+            culprit = _one(outcome.candidates[0], names, gaps)
+            sentence = f"{culprit} made the step ({chance}){more}."
+            return sentence.replace("a commit", "A commit", 1) if gaps else sentence
         case kinds.RANGE:
-            return _range(outcome.candidates, names, chance)
+            return _range(outcome.candidates, names, gaps, chance)
         case kinds.OUTSIDE if outcome.outside:
             end = names[0] if outcome.outside.side is bisection.Side.BEFORE else names[-1]
             return f"The step lies {outcome.outside.side.value}, {end} ({chance})."
         case kinds.TWO_STEPS:
-            first, second = _span(outcome.candidates, names), _span(outcome.second, names)
+            first = _span(outcome.candidates, names, gaps)
+            second = _span(outcome.second, names, gaps)
             return f"Two steps ({chance}): one at {first}, one at {second}."
     more = (
         f", about {boots_text(outcome.more_boots)} more would be needed"
@@ -140,13 +159,25 @@ def _answer(outcome: bisection.Outcome, names: Sequence[str]) -> str:
     return f"Inconclusive{more}."
 
 
-def _range(candidates: Sequence[int], names: Sequence[str], chance: str) -> str:
+def _range(
+    candidates: Sequence[int], names: Sequence[str], gaps: Collection[int], chance: str
+) -> str:
     if len(candidates) == 1:
-        return f"Probably {names[candidates[0]]} made the step ({chance}); not confirmed."
-    return f"One of {_span(candidates, names)} made the step ({chance})."
+        only = _one(candidates[0], names, gaps)
+        return f"Probably {only} made the step ({chance}); not confirmed."
+    return f"One of {_span(candidates, names, gaps)} made the step ({chance})."
 
 
-def _span(indices: Sequence[int], names: Sequence[str]) -> str:
+def _one(index: int, names: Sequence[str], gaps: Collection[int]) -> str:
+    """A candidate; where other commits may lie before it, all of these."""
+    return (
+        f"a commit after {names[index - 1]} up to {names[index]}" if index in gaps else names[index]
+    )
+
+
+def _span(indices: Sequence[int], names: Sequence[str], gaps: Collection[int]) -> str:
     if len(indices) == 1:
-        return names[indices[0]]
+        return _one(indices[0], names, gaps)
+    if not set(gaps).isdisjoint(range(indices[0], indices[-1] + 1)):
+        return f"the commits after {names[indices[0] - 1]} up to {names[indices[-1]]}"
     return f"{len(indices)} commits, {names[indices[0]]} to {names[indices[-1]]},"

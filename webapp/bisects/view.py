@@ -11,7 +11,7 @@ from webapp.bisects.lanes import Lane
 from webapp.bisects.marks import Marks, marks_of
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot, BisectDecision, BisectJob
 from webapp.bisects.prior import Unlikely, prior_sentence, unlikely_of
-from webapp.bisects.sentences import boots_text, lab_sentence, with_what_is_left
+from webapp.bisects.sentences import boots_text, gaps_sentence, lab_sentence, with_what_is_left
 from webapp.bisects.services.collecting import revisions_along
 from webapp.bisects.spread import half_width_pct
 from webapp.charts.bisect import WEAK, BisectChart, Dot
@@ -38,17 +38,25 @@ NEIGHBOURS_DRAWN = 3
 class Suspect:
     """A revision with the probability that it is the first bad one.
 
-    ``unlikely``: why it began with less weight than others; empty: it did not.
+    ``unlikely``: why it began with less weight than others; empty: it did not. ``after``: the
+    revision before it where commits that are not known may lie between; empty: none does.
     """
 
     revision: Revision
     chance: float
     unlikely: str
+    after: str
 
     @property
     def author(self) -> str:
         """Who made it, once that is likely; nobody is accused by a guess."""
-        return self.revision.author_name if self.chance >= LEAST_TO_ACCUSE else ""
+        is_likely = self.chance >= LEAST_TO_ACCUSE and not self.after
+        return self.revision.author_name if is_likely else ""
+
+    @property
+    def name(self) -> str:
+        """Its own; where others may lie before it, of all of these."""
+        return f"after {self.after} up to {self.revision}" if self.after else str(self.revision)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +122,14 @@ class BisectView:
         along = list(self.bisect.along)
         indices = [along.index(pk) for pk in dict.fromkeys(self.bisect.suspects)]
         ordered = sorted(indices, key=lambda index: (-self.chances[index], index))
-        why = self.bisect.unlikely
+        why, gaps = self.bisect.unlikely, set(self.bisect.gaps)
         return [
-            Suspect(self.revisions[index], self.chances[index], why.get(str(index), ""))
+            Suspect(
+                self.revisions[index],
+                self.chances[index],
+                why.get(str(index), ""),
+                after=self.revisions[index - 1].name if index in gaps else "",
+            )
             for index in ordered
         ]
 
@@ -129,6 +142,20 @@ class BisectView:
     def prior_sentence(self) -> str:
         """How many candidates began with less weight, in a sentence."""
         return prior_sentence(self.bisect)
+
+    @property
+    def gaps_sentence(self) -> str:
+        """That it need not end with one commit, where history had gaps; else empty."""
+        return gaps_sentence([revision.name for revision in self.revisions], self.bisect.gaps)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What to know of its answer, the same on the page and in every export."""
+        simulated = "These figures come from a simulation." if self.is_simulated else ""
+        skipped = ", ".join(one.name for one in self.skipped)
+        unmeasured = f"Could not be measured: {skipped}." if skipped else ""
+        found = (simulated, self.gaps_sentence, self.lab_sentence, self.prior_sentence, unmeasured)
+        return [*filter(None, found), *filter(None, [self.ministat_note])]
 
     @property
     def lead(self) -> int:
@@ -204,13 +231,21 @@ class BisectView:
         """What the last decision wants measured."""
         return [self.revisions[index] for index in self.figures.get("measure", [])]
 
+    @cached_property
+    def step(self) -> int | None:
+        """The index of the first revision at the new level: of the culprit, or of the one that
+        stands for commits that are not known. None: the search did not end with one.
+        """
+        along, suspects = list(self.bisect.along), self.bisect.suspects
+        if self.bisect.culprit_id is not None:
+            return along.index(self.bisect.culprit_id)
+        only = along.index(suspects[0]) if len(set(suspects)) == 1 else None
+        return only if only in self.bisect.gaps else None
+
     @property
     def parent(self) -> Revision | None:
-        """The revision before the culprit along the bisect."""
-        culprit = self.bisect.culprit_id
-        if culprit is None:
-            return None
-        return self.revisions[list(self.bisect.along).index(culprit) - 1]
+        """The revision before the step along the bisect."""
+        return None if self.step is None else self.revisions[self.step - 1]
 
     @property
     def is_simulated(self) -> bool:
@@ -230,7 +265,7 @@ class BisectView:
         return [row for row in self.counted if row.subject == self.lead]
 
     def ministat(self) -> str:
-        """The block of parent against culprit; empty while there is no culprit or too few values.
+        """The block of both sides of the step; empty while there is no step or too few values.
 
         Where either has too few of its own, all that was measured on its side of the step counts.
         """
@@ -257,14 +292,14 @@ class BisectView:
 
     @cached_property
     def sides(self) -> list[tuple[str, list[float]]]:
-        """Parent and culprit with their values, or the two sides of the step; empty: no culprit."""
-        culprit, parent = self.bisect.culprit, self.parent
-        if culprit is None or parent is None:
+        """Parent and culprit with their values, or the two sides of the step; empty: no step."""
+        at, parent = self.step, self.parent
+        if at is None or parent is None:
             return []
+        culprit = self.revisions[at]
         own = [(one.name, self.values_at(one)) for one in (parent, culprit)]
         if all(len(values) >= LEAST_FOR_MINISTAT for _, values in own):
             return own
-        at = list(self.bisect.along).index(culprit.pk)
         before = [value for row in self._leading if row.index < at for value in row.values]
         after = [value for row in self._leading if row.index >= at for value in row.values]
         return [(f"up to {parent}", before), (f"from {culprit} on", after)]

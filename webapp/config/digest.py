@@ -121,7 +121,7 @@ PARTS = (
         written_as={"position": Case(PLACED, default=None)},
     ),
     Part("revision-names", "results.RevisionAlias"),
-    Part("hardware", "results.Hardware"),
+    Part("hardware", "results.Hardware", ("agreed_cpu", "agreed_nic")),
     Part("hardware-names", "results.HardwareAlias"),
     Part("modes", "results.Mode"),
     Part("mode-names", "results.ModeAlias"),

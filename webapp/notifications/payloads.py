@@ -22,10 +22,11 @@ def payload_of(
     """One event as JSON; needs the alert's revisions and the findings' subjects loaded.
 
     ``revision`` is the first one measured at the new level; ``commit`` the cause, null while no
-    commit holds 80 % of the chance alone, or it all rests on ``one_build`` a side; of a slow loss
-    or an excursion none is to blame: no ``commits`` and no ``chance`` of any. Percentages are
-    new level against old, null beyond the double range; levels are in the unit. ``left_out`` are
-    the points beside the findings that lack samples of their runs: each finding tells of its own.
+    commit holds 80 % of the chance alone, others than the ``known_revisions`` may lie between, or
+    it all rests on ``one_build`` a side; of a slow loss or an excursion none is to blame: no
+    ``commits`` and no ``chance`` of any. Percentages are new level against old, null beyond the
+    double range; levels are in the unit. ``left_out`` are the points beside the findings that lack
+    samples of their runs: each finding tells of its own.
     """
     return {
         "kind": kind,
@@ -41,6 +42,7 @@ def payload_of(
         "revision": alert.likeliest.name,
         "commit": suspicion.commit.name if suspicion.commit else None,
         "commits": 0 if suspicion.blames_none else suspicion.commits,
+        "known_revisions": 0 if suspicion.blames_none else suspicion.known,
         "chance": 0.0 if suspicion.blames_none else suspicion.chance,
         "suspects": {"after": alert.after.name, "up_to": alert.revision.name},
         "findings": [_finding(row, left_out) for row in findings],

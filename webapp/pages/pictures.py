@@ -4,7 +4,7 @@
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module, resources
 from pathlib import Path
@@ -28,6 +28,7 @@ from webapp.pages.trends import data as trend_data
 from webapp.pages.trends.query import TrendQuery
 from webapp.pages.trends.trends import is_drawable
 from webapp.pages.trends.unknown import NotOffered
+from webapp.results.models import Series
 from webapp.stats.compare import Verdict
 
 PROVEN = (Verdict.WORSE, Verdict.BETTER)
@@ -128,12 +129,24 @@ def badge_svg(request: HttpRequest) -> HttpResponse:
     if number := read_number(request.GET.get("experiment", "")):
         return picture_answer(request, lambda: as_svg(_experiment_badge(number), request))
     names = {key: _name(request, key) for key in ("tree", "hardware", "mode")}
+    if not _is_measured(names):
+        label = names["hardware"] or names["tree"] or names["mode"] or "regressions"
+        value = "nothing measured"
+        return picture_answer(
+            request, lambda: as_svg(badge(label[:60], value, worse=False), request)
+        )
     count = Alert.objects.open().about(**names).exclude(verdict="improvement").count()
     label = names["hardware"] or names["tree"] or "regressions"
     value = f"{count} open" if count else "none open"
     return picture_answer(
         request, lambda: as_svg(badge(label[:60], value, worse=count > 0), request)
     )
+
+
+def _is_measured(names: Mapping[str, str]) -> bool:
+    """Whether there is a series of the tree, the hardware and the mode, where they are given."""
+    given = {f"{part}__name": name for part, name in names.items() if name}
+    return Series.objects.filter(**given).exists()
 
 
 def _experiment_badge(number: int) -> str:

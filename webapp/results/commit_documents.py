@@ -26,6 +26,7 @@ class CommitDocument:
 
     ``where`` names its place in the input (``line 3``), for messages. ``message`` is whole: its
     first line is the subject. ``paths`` None is not known; a commit may well touch no file.
+    ``parent_known``: the commit right before it is of the history too.
     """
 
     where: str
@@ -38,6 +39,7 @@ class CommitDocument:
     message: str = ""
     aliases: tuple[str, ...] = ()
     paths: Paths | None = None
+    parent_known: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:

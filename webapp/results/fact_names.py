@@ -6,6 +6,7 @@ measured.
 """
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,10 +14,14 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from webapp.results.bounds import sound
-from webapp.results.models.facts import FACT_NAME_MAX, FACT_VALUE_MAX, HardwareFact
+from webapp.results.models.facts import FACT_NAME_MAX, HardwareFact
+from webapp.results.models.subjects import FACT_VALUE_MAX
 
 MOST_NAMES = 100
 """Facts kept of one run; those after them, by name, stay with the run."""
+
+SHORTEST_MODEL = 2
+"""A model has more characters: ``E5`` is a family."""
 
 MEASURED, TYPED = HardwareFact.Source.MEASURED.value, HardwareFact.Source.TYPED.value
 
@@ -67,6 +72,32 @@ class ChangedFact:
     old: str
     new: str
     kind: Change
+
+
+NAMING = ("cpu", "nic")
+"""The facts that pages may call a machine by."""
+
+_WORD = re.compile(r"[a-z0-9]+")
+_CORES = re.compile(r"(\d+x)?\d+cores?")
+
+
+def registered_part(hardware: str, name: str) -> str:
+    """What the registered name ``machine/nic`` says of the fact ``name`` of `NAMING`."""
+    machine, _, nic = hardware.partition("/")
+    return nic if name == "nic" else machine
+
+
+def shares_word(text: str, registered: str) -> bool:
+    """Whether ``text`` names what is ``registered``: by a model (``82599eb``, ``2650``) where that
+    has one, for a vendor makes CPUs and NICs of many models.
+    """
+    own = {word for word in _terms(registered) if not _CORES.fullmatch(word)}
+    models = {word for word in own if len(word) > SHORTEST_MODEL and re.search(r"\d", word)}
+    return not (models or own).isdisjoint(_terms(text))
+
+
+def _terms(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()))
 
 
 def meaning_of(name: str) -> Change:

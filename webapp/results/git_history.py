@@ -47,9 +47,12 @@ def read_git(
     log = list(read_log(directory, commit, with_paths=with_paths))
     moved = _move_to_git([one.svn for one in log])
     svn_era, placeless = _in_order(log[:moved])
+    git_era = log[moved:]
+    if git_era and placeless and placeless[-1] is log[moved - 1]:
+        git_era[0] = _after_placeless(git_era[0])
     names = _short_hashes([one.hash for one in log])
     commits = [_document(one, f"r{one.svn}", names, ids) for one in svn_era]
-    commits += [_document(one, f"n{one.number}", names, ids) for one in log[moved:]]
+    commits += [_document(one, f"n{one.number}", names, ids) for one in git_era]
     return GitHistory(commits, [_left_out(placeless)] if placeless else [])
 
 
@@ -83,20 +86,26 @@ def _move_to_git(numbers: Sequence[int | None]) -> int:
 def _in_order(log: Sequence[LoggedCommit]) -> tuple[list[LoggedCommit], list[LoggedCommit]]:
     """Those whose Subversion numbers grow, and the others: they have no place between two.
 
-    What one without a place changed is first measured at the next one that has a place, so it is
-    not known any more what that one is a change of.
+    See `_after_placeless` for the next one that has a place.
     """
     placed: list[LoggedCommit] = []
     placeless: list[LoggedCommit] = []
     follows_placeless = False
     for commit in log:
         if commit.svn is not None and (not placed or commit.svn > (placed[-1].svn or 0)):
-            placed.append(commit._replace(paths=None) if follows_placeless else commit)
+            placed.append(_after_placeless(commit) if follows_placeless else commit)
             follows_placeless = False
         else:
             placeless.append(commit)
             follows_placeless = True
     return placed, placeless
+
+
+def _after_placeless(commit: LoggedCommit) -> LoggedCommit:
+    """What a commit without a place changed is first measured at the next one that has a place:
+    that one stands for both.
+    """
+    return commit._replace(paths=None, parent_known=False)
 
 
 def _left_out(commits: Sequence[LoggedCommit]) -> str:
@@ -135,4 +144,5 @@ def _document(
         message=commit.message,
         aliases=(placed_by, f"n{commit.number}", commit.hash),
         paths=commit.paths,
+        parent_known=commit.parent_known,
     )

@@ -31,7 +31,8 @@ class LoggedCommit(NamedTuple):
     """``number`` is the first-parent count, 1 for the first; ``svn`` the Subversion number.
 
     ``committed_at`` is None where no calendar holds it: git stores any 64 bits. ``paths`` are
-    against the first parent; None when they were not asked for.
+    against the first parent; None when they were not asked for. ``parent_known``: its first parent
+    is the commit before it here.
     """
 
     number: int
@@ -42,6 +43,7 @@ class LoggedCommit(NamedTuple):
     message: str
     svn: int | None
     paths: Paths | None
+    parent_known: bool
 
 
 def read_log(directory: Path, commit: str, *, with_paths: bool) -> Iterator[LoggedCommit]:
@@ -97,6 +99,7 @@ def logged(number: int, fields: list[str], paths: Paths | None) -> LoggedCommit:
         message=sound(message).strip(),
         svn=_svn_number(message, notes),
         paths=paths,
+        parent_known=number > 1,
     )
 
 

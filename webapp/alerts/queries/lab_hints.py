@@ -26,6 +26,10 @@ MANY = 3
 """Series from which on a change of one hardware is no longer one workload's matter."""
 
 
+WITNESSES_NAMED = 3
+LOOK = "Look at the machine before the commit."
+
+
 @dataclass(frozen=True, slots=True)
 class LabHint:
     """What is known of the machines. ``hardware`` is the one that all findings are on, if any;
@@ -44,6 +48,35 @@ class LabHint:
     def smells(self) -> bool:
         """Whether anything speaks for the lab rather than the commit."""
         return bool(self.witnesses or self.moved or self.disturbances)
+
+    @property
+    def sentences(self) -> list[str]:
+        """The same as text, as the alert's page has it with links."""
+        found = []
+        if self.moved:
+            found.append(
+                f"The canary {_named(self.moved)} moved at the same commits, and no commit should "
+                f"ever move it. {LOOK}"
+            )
+        if self.witnesses:
+            more = " and more" if len(self.witnesses) > WITNESSES_NAMED else ""
+            look = "" if self.stayed or self.moved else f" {LOOK}"
+            found.append(
+                f"Every finding is on {self.hardware}, and on other hardware the same was measured "
+                "before and after and did not move: "
+                f"{_named(self.witnesses[:WITNESSES_NAMED])}{more}.{look}"
+            )
+        found += [one.sentence for one in self.disturbances]
+        if self.stayed:
+            found.append(
+                f"{'But the' if self.smells else 'The'} canary {_named(self.stayed)} was measured "
+                "before and after and did not move: that speaks against the lab."
+            )
+        return found
+
+
+def _named(series: Sequence[Series]) -> str:
+    return ", ".join(f"{one.mode} on {one.hardware}" for one in series)
 
 
 def lab_hint(

@@ -12,7 +12,7 @@ from django.db import connection
 from webapp.alerts.models import Alert
 from webapp.alerts.queries.suspicion import INTERVAL, SURE
 from webapp.charts.cost_text import cost_points
-from webapp.results.queries import subject_sql
+from webapp.results.queries import subject_sql, whole_history_sql
 
 MOST_COMMITS = 1000
 """Known commits of an interval are counted so far."""
@@ -69,10 +69,7 @@ SELECT lost.id, lost.kind, lost.state, lost.opened_at, lost.is_fresh, lost.one_b
                    AND between.position > began_after.position
                    AND between.position <= began.position
                  LIMIT %(most_commits)s) AS few) END,
-       began.position - began_after.position = 1
-       OR (began_after.committed_at IS NOT NULL OR began_after.author_name <> ''
-           OR began_after.subject <> '')
-          AND (began.committed_at IS NOT NULL OR began.author_name <> '' OR began.subject <> ''),
+       suspicion.is_bisected OR {is_whole},
        others.worse, others.better, other.mode, other.verdict, other.change_pct,
        points.positions, points.means,
        (SELECT jsonb_agg(revision.name ORDER BY revision.position)
@@ -148,7 +145,11 @@ SELECT lost.id, lost.kind, lost.state, lost.opened_at, lost.is_fresh, lost.one_b
  WHERE lost.rank <= %(most)s OR lost.leads = 1
  ORDER BY lost.rank
 """.format(  # noqa: S608 (names of our own columns; no value of a request is in this text)
-    subject=subject_sql("mode", "metric"), other_subject=subject_sql("other_mode", "other_metric")
+    subject=subject_sql("mode", "metric"),
+    other_subject=subject_sql("other_mode", "other_metric"),
+    is_whole=whole_history_sql(
+        tree="lost.tree_id", after="began_after.position", last="began.position"
+    ),
 )
 
 OPEN_ON = """
@@ -175,7 +176,8 @@ class OpenLoss(NamedTuple):
     figures). ``mode`` is what a sentence calls its series; with an ``option`` it is what that
     costs, and levels are ratios in percent, ``direction`` saying which way is better. It began
     after ``after``, at the latest in ``last``, with ``chance``; ``commits`` of them are known (at
-    most `MOST_COMMITS`; one where a bisect measured its neighbours). ``worse`` and ``better`` count
+    most `MOST_COMMITS`; one where a bisect measured its neighbours), and others may lie between
+    unless history ``is_whole`` there. ``worse`` and ``better`` count
     its other findings, and where there is but one, ``other_…`` is it. ``positions``, ``means`` and
     ``names`` are of the revisions around ``position``, where the finding is; ``segments`` the
     levels among them.
@@ -232,7 +234,7 @@ class OpenLoss(NamedTuple):
     @property
     def is_named(self) -> bool:
         """Whether one commit may be named, and with it its author (`Suspicion.commit`)."""
-        is_one = self.is_bisected or (self.commits == 1 and self.is_whole)
+        is_one = self.commits == 1 and self.is_whole
         is_level = self.kind == Alert.Kind.LEVEL
         return is_one and is_level and self.chance >= SURE and not self.is_one_build
 

@@ -84,12 +84,7 @@ SELECT hardware.*, lab.name AS lab_name, lab.simulated AS lab_simulated,
        (SELECT run.received_at FROM results_run AS run
          WHERE run.hardware_id = hardware.id
          ORDER BY run.received_at DESC LIMIT 1) AS last_run_at,
-       (SELECT fact.value FROM results_hardwarefact AS fact
-         WHERE fact.hardware_id = hardware.id AND fact.name = 'cpu'
-         ORDER BY fact.source, fact.first_seen DESC, fact.value DESC LIMIT 1) AS fact_cpu,
-       (SELECT fact.value FROM results_hardwarefact AS fact
-         WHERE fact.hardware_id = hardware.id AND fact.name = 'nic'
-         ORDER BY fact.source, fact.first_seen DESC, fact.value DESC LIMIT 1) AS fact_nic,
+       hardware.agreed_cpu AS fact_cpu, hardware.agreed_nic AS fact_nic,
        EXISTS (SELECT FROM results_hardwarefact AS fact
                 WHERE fact.hardware_id = hardware.id) AS has_facts,
        EXISTS (SELECT FROM events_labevent AS event

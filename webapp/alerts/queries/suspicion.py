@@ -2,7 +2,8 @@
 
 One rule for mails, pages, feeds, webhooks, the API and subscriptions. The chance of a finding is
 that of the step between two measured revisions; the commits between them, measured by nobody, share
-it. A commit is named, and with it its author, only when it holds at least 80 % alone.
+it. A commit is named, and with it its author, only when it holds at least 80 % alone; commits are
+counted only where all of them are known (`Revision.objects.spans`).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -13,7 +14,7 @@ from webapp.alerts.queries.at_commits import LargestFinding
 from webapp.alerts.queries.finding_at import FindingAt
 from webapp.alerts.queries.rows import REVISION_NAMES, revision_from, rows_of
 from webapp.analysis.models import Finding
-from webapp.results.models import Revision
+from webapp.results.models import Revision, Span
 
 SURE = 0.8
 """What one commit must hold before it is named: the smallest chance at which four in five who are
@@ -26,16 +27,17 @@ INTERVAL = 0.95
 
 class Suspicion(NamedTuple):
     """A change began after ``after``, at the latest in ``last``, with ``chance`` given that it is
-    real. ``commits`` is how many are known; None where that is one and others may lie between.
-    ``is_one_build``: it rests on one build a side, and names nobody's commit. ``is_slow``: it went
-    on from ``after`` to ``last``, and no commit is to blame. ``is_excursion``: a machine was off at
-    ``last`` alone, and none is either.
+    real. ``commits`` is how many share that chance; None where others than the ``known`` revisions
+    may lie between. ``is_one_build``: it rests on one build a side, and names nobody's commit.
+    ``is_slow``: it went on from ``after`` to ``last``, and no commit is to blame. ``is_excursion``:
+    a machine was off at ``last`` alone, and none is either.
     """
 
     after: Revision
     last: Revision
     chance: float
     commits: int | None = None
+    known: int = 0
     is_one_build: bool = False
     is_slow: bool = False
     is_excursion: bool = False
@@ -44,6 +46,16 @@ class Suspicion(NamedTuple):
     def blames_none(self) -> bool:
         """Whether no commit is to blame, by what kind of alert it is."""
         return self.is_slow or self.is_excursion
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether commits that are not known here may be to blame as well."""
+        return self.commits is None and not self.blames_none
+
+    @property
+    def gap_text(self) -> str:
+        """``9 revisions known``, where others may lie between several; else empty."""
+        return f"{self.known:,} revisions known" if self.has_gaps and self.known > 1 else ""
 
     @property
     def commit(self) -> Revision | None:
@@ -141,17 +153,14 @@ def _counted(
         pk: (one.last.tree_id, one.after.position, one.last.position) for pk, one in found.items()
     }
     ranges = list(dict.fromkeys(steps.values()))
-    counts = dict(zip(ranges, Revision.objects.counts(ranges), strict=True))
+    spans = dict(zip(ranges, Revision.objects.spans(ranges), strict=True))
     return {
-        pk: one._replace(commits=1 if pk in bisected else _commits(one, counts[steps[pk]]))
+        pk: one._replace(
+            commits=1 if pk in bisected else _shared(spans[steps[pk]]), known=spans[steps[pk]].known
+        )
         for pk, one in found.items()
     }
 
 
-def _commits(one: Suspicion, count: int) -> int | None:
-    """A single known commit is the only one if no other can be between: it is the next one, or the
-    history of both ends was imported.
-    """
-    is_next = one.last.position - one.after.position == 1
-    is_whole = is_next or (one.after.is_imported and one.last.is_imported)
-    return count if count > 1 or is_whole else None
+def _shared(span: Span) -> int | None:
+    return span.known if span.is_whole else None

@@ -10,6 +10,7 @@ from webapp.analysis.queries.commit_points import (
 )
 from webapp.analysis.queries.compare import compare_sides
 from webapp.analysis.queries.compared import (
+    BLOCK_IGNORES,
     EPOCH_BETWEEN,
     OTHER_EPOCH,
     ComparedRow,
@@ -73,6 +74,7 @@ from webapp.analysis.queries.wall import WallSeries, WallTile, wall_series, wall
 __all__ = [
     "AROUND_MARKS",
     "BETWEEN",
+    "BLOCK_IGNORES",
     "BUILDS_DIFFER",
     "EPOCH_BETWEEN",
     "FLAVOURS",

@@ -37,6 +37,11 @@ EPOCH_BETWEEN = (
 )
 """The sentence about it, which pages and reports share; the page puts a link before its end."""
 
+BLOCK_IGNORES = (
+    "ministat treats samples as independent and ignores build noise; the verdicts do not."
+)
+"""What to know of every block of a comparison."""
+
 
 @dataclass(frozen=True)
 class ComparedSet:
@@ -57,6 +62,12 @@ class ComparedSet:
     disagrees: bool
     sessions: tuple[str, ...]
     left_out: LeftOut | None = None
+
+    @property
+    def remarks(self) -> list[str]:
+        """What to know of its figures: several sessions, samples that do not count."""
+        found = [f"sessions {', '.join(self.sessions)}"] if len(self.sessions) > 1 else []
+        return [*found, self.left_out.text] if self.left_out else found
 
     @property
     def samples(self) -> Sequence[float]:
@@ -138,9 +149,21 @@ class ComparedRow:
         return tuple(f"{EPOCH_BETWEEN}." if parted else "" for parted in self.parted)
 
     @property
-    def left_out(self) -> tuple[str, ...]:
-        """A clause for each set some of whose samples do not count, after its label."""
-        return tuple(f"{one.label}: {one.left_out.text}" for one in self.sets if one.left_out)
+    def remarks_on_sets(self) -> list[str]:
+        """What to know of the figures of single sets, after their labels."""
+        return [f"{one.label}: {text}" for one in self.sets for text in one.remarks]
+
+    @property
+    def remarks(self) -> list[str]:
+        """What to know of its figures beside the verdicts, the same on the page and in every
+        export: samples that do not count, sets of several sessions, epochs between sets.
+        """
+        epochs = [
+            f"{one.label}: {EPOCH_BETWEEN}"
+            for one, parted in zip(self.sets[1:], self.parted, strict=True)
+            if parted
+        ]
+        return [*self.remarks_on_sets, *epochs]
 
     @property
     def can_render(self) -> bool:

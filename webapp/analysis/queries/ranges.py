@@ -55,6 +55,17 @@ class RangeRow:
         return len(a), len(b)
 
     @property
+    def left_out(self) -> tuple[str, str]:
+        """How many revisions of either side do not count; empty: all do."""
+        if self.change is None:
+            return "", ""
+        a, b = (
+            f"{one.left_out} left out as far off" if one.left_out else ""
+            for one in (self.change.a, self.change.b)
+        )
+        return a, b
+
+    @property
     def reason(self) -> str:
         """Why it cannot be told, and the remedy; empty where it is compared."""
         if self.change is not None:

@@ -36,21 +36,10 @@ from webapp.stats.compare import Headline
 from webapp.stats.defaults import MARGIN_PCT
 
 # The points of every side in one statement. The base alone is judged by its history: a variant's is
-# that of the plain kernel. Facts of machines are looked up once for each machine.
+# that of the plain kernel.
 POINTS = """
-WITH machine AS MATERIALIZED (
-    SELECT hardware.id, hardware.name, hardware.display_name, hardware.cpu, hardware.nic,
-           lab.simulated,
-           (SELECT fact.value FROM results_hardwarefact AS fact
-             WHERE fact.hardware_id = hardware.id AND fact.name = 'cpu'
-             ORDER BY fact.source, fact.first_seen DESC, fact.value DESC LIMIT 1) AS fact_cpu,
-           (SELECT fact.value FROM results_hardwarefact AS fact
-             WHERE fact.hardware_id = hardware.id AND fact.name = 'nic'
-             ORDER BY fact.source, fact.first_seen DESC, fact.value DESC LIMIT 1) AS fact_nic
-      FROM results_hardware AS hardware JOIN labs_lab AS lab ON lab.id = hardware.lab_id
-)
 SELECT side.number - 1, point.series_id, machine.id, machine.name, machine.display_name,
-       machine.cpu, machine.nic, machine.fact_cpu, machine.fact_nic, machine.simulated,
+       machine.cpu, machine.nic, machine.agreed_cpu, machine.agreed_nic, lab.simulated,
        mode.name, mode.workload, mode.traffic, mode.options, metric.name, metric.unit,
        COALESCE(NULLIF(COALESCE(plain.own_better, series.own_better), ''), metric.better),
        COALESCE(variant.name, ''), point.n, point.mean, point.levels, point.disagrees,
@@ -66,7 +55,8 @@ SELECT side.number - 1, point.series_id, machine.id, machine.name, machine.displ
        AS side (revision, variant, hardware, mode, metric, number)
   JOIN results_point AS point ON point.revision_id = side.revision
   JOIN results_series AS series ON series.id = point.series_id
-  JOIN machine ON machine.id = series.hardware_id
+  JOIN results_hardware AS machine ON machine.id = series.hardware_id
+  JOIN labs_lab AS lab ON lab.id = machine.lab_id
   JOIN results_mode AS mode ON mode.id = series.mode_id
   JOIN results_metric AS metric ON metric.id = series.metric_id
   LEFT JOIN results_variant AS variant ON variant.id = series.variant_id

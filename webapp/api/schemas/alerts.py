@@ -14,10 +14,11 @@ class AlertOut(BaseModel):
     """All findings that point at one commit. The suspects are those after ``after`` up to
     ``revision``; ``likeliest`` is the one that most findings name, the first measured at the new
     level. ``commit`` is the cause: null while no commit holds 80 % of the chance alone. Until then
-    ``commits`` share ``chance``; null where only one of them is known, and others may be. With
-    ``one_build`` it all rests on one build a side, and no commit is named. Of the kind ``slow`` the
-    loss went on from ``after`` to ``revision``, of ``excursion`` a machine was off at ``revision``
-    alone: none is to blame, ``commits`` and ``chance`` are 0."""
+    ``commits`` share ``chance``; null where others than the ``known_revisions`` may lie between:
+    ``chance`` is then that it began between the two revisions measured. With ``one_build`` it all
+    rests on one build a side, and no commit is named. Of the kind ``slow`` the loss went on from
+    ``after`` to ``revision``, of ``excursion`` a machine was off at ``revision`` alone: none is to
+    blame, ``commits`` and ``chance`` are 0."""
 
     number: int
     kind: str
@@ -28,6 +29,7 @@ class AlertOut(BaseModel):
     likeliest: str
     commit: str | None
     commits: int | None
+    known_revisions: int
     chance: float
     verdict: str
     state: str
@@ -107,8 +109,10 @@ class TogetherOut(BaseModel):
 
 class AlertDetail(AlertOut):
     """``candidates`` suspect the same commits and are not confirmed yet; ``together`` is null where
-    several series together are no sharper than one alone."""
+    several series together are no sharper than one alone. ``lab`` is what speaks for a change of
+    the machine, or against, a sentence each."""
 
+    lab: list[str]
     together: TogetherOut | None
     findings: list[AlertFindingOut]
     candidates: list[AlertFindingOut]

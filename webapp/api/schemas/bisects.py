@@ -45,6 +45,12 @@ class ChanceOut(BaseModel):
     probability: float
 
 
+class SuspectOut(ChanceOut):
+    """With ``after``, commits that are not known may lie after that revision, and share it."""
+
+    after: str | None
+
+
 class UnlikelyOut(BaseModel):
     """A candidate that began with less weight: ``why`` says what it touches."""
 
@@ -154,8 +160,9 @@ class BisectDetail(BisectOut):
     """
 
     sentence: str
+    remarks: list[str]
     revisions: list[str]
-    suspects: list[ChanceOut]
+    suspects: list[SuspectOut]
     unlikely: list[UnlikelyOut]
     machine: dict[str, Any] | None
     first_of_several: bool

@@ -77,7 +77,8 @@ class SetOut(Schema):
 
 class RowOut(Schema):
     """What is compared with each other: the sets of one mode, hardware and metric. Lists of
-    differences, judgements and verdicts go by the sets after the base.
+    differences, judgements and verdicts go by the sets after the base. ``remarks`` is what to know
+    of its figures, as its page and its reports have it.
     """
 
     key: str
@@ -88,6 +89,7 @@ class RowOut(Schema):
     differences: list[DifferenceOut | None]
     judged: list[JudgedOut]
     verdicts: list[str]
+    remarks: list[str]
     ministat: str | None
 
 

@@ -65,8 +65,10 @@ class ExperimentList(Schema):
 
 
 class ExperimentDetail(ExperimentOut):
-    """With its rows as `/compare` gives them, as of `asof`, and where typed and measured differ."""
+    """With its rows as `/compare` gives them, as of `asof`, where typed and measured differ, and
+    the cells whose measurements count no more."""
 
     headline: dict[str, Any]
     rows: list[dict[str, Any]]
     contradictions: list[str]
+    lost: list[str]

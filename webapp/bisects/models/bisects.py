@@ -62,9 +62,10 @@ class Bisect(models.Model):
     their order: the index of a revision in it is what the statistics call it, so a history that is
     imported later changes nothing of what was decided. ``effect_pct`` is the step that was alerted
     (signed, percent of the level before). ``noise`` is what the series' own history said at the
-    start. The present decision of an ended bisect is its answer: ``suspects`` are the ids of the
-    revisions that together hold 95 % of the probability, ``probability`` that of the likeliest.
-    Its number is its primary key. ``version`` grows with everything that changes.
+    start. Before the revisions at the indices ``gaps`` others may lie that were not known then:
+    each stands for a range. The present decision of an ended bisect is its answer: ``suspects`` are
+    the ids of the revisions that together hold 95 % of the probability, ``probability`` that of the
+    likeliest. Its number is its primary key. ``version`` grows with everything that changes.
     """
 
     class State(models.TextChoices):
@@ -106,6 +107,13 @@ class Bisect(models.Model):
     along = ArrayField(models.BigIntegerField())
     effect_pct = models.FloatField(help_text="The alerted step, percent of the level before.")
     noise: Any = models.JSONField(help_text="As at the start; fields of webapp.stats.bisection.")
+    gaps = ArrayField(
+        models.IntegerField(),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Indices of the revisions whose parent was not known at the start.",
+    )
     companions: Any = models.JSONField(
         default=list,
         blank=True,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import pairwise
 from statistics import median
 
 from django.db.models import Max, Min
@@ -226,6 +227,7 @@ def _set_candidates(
     except PatternsError as error:
         raise BisectError(f"Unlikely paths in the tree's bisect settings: {error}") from error
     bisect.along = [revision.pk for revision in revisions]
+    bisect.gaps = _gaps(revisions)
     bisect.weights = prior.weights
     bisect.unlikely = {str(index): why for index, why in prior.unlikely.items()}
 
@@ -243,6 +245,16 @@ def _along(series: Series, good: Revision, bad: Revision) -> list[Revision]:
     if len(along) > MOST_REVISIONS:
         raise BisectError(f"There are more than {MOST_REVISIONS:,} revisions: narrow the range.")
     return along
+
+
+def _gaps(revisions: Sequence[Revision]) -> list[int]:
+    """The indices before which commits may lie that are not known."""
+    steps = [
+        (revision.tree_id, before.position, revision.position)
+        for before, revision in pairwise(revisions)
+    ]
+    spans = Revision.objects.spans(steps)
+    return [index for index, span in enumerate(spans, start=1) if not span.is_whole]
 
 
 def _history(bisect: Bisect, scope: Scope) -> list[BisectBoot]:

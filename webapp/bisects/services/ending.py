@@ -27,15 +27,18 @@ def end_with(
     outcome = found.outcome
     if outcome is None:
         raise ValueError("a bisect ends with an outcome")
-    is_single = outcome.kind == bisection.Kind.SINGLE
-    bisect.state, bisect.outcome = Bisect.State.DONE, outcome.kind.value
+    is_found = outcome.kind == bisection.Kind.SINGLE
+    is_single = is_found and outcome.candidates[0] not in bisect.gaps
+    bisect.state = Bisect.State.DONE
+    # One revision stands for a range of commits where others may lie before it.
+    bisect.outcome = Bisect.Outcome.RANGE if is_found and not is_single else outcome.kind.value
     bisect.culprit = revisions[outcome.candidates[0]] if is_single else None
     bisect.probability = min(max(outcome.probability, 0.0), 1.0)
     bisect.suspects = [revisions[at].pk for at in (*outcome.candidates, *outcome.second)]
     bisect.ended_at = bisect.updated_at = now
     bisect.version += 1
     bisect.save()
-    sentence = progress_sentence(found, [revision.name for revision in revisions])
+    sentence = progress_sentence(found, [revision.name for revision in revisions], bisect.gaps)
     if bisect.alert_id is not None:
         tell_bisect(
             alert=bisect.alert_id,

@@ -7,10 +7,16 @@ from datetime import datetime
 
 from django.db.models import Max, Min, Q
 from django.db.models.functions import Coalesce
+from django.utils.dateformat import format as date_format
+from django.utils.text import Truncator
+from django.utils.timezone import localtime
 
 from webapp.events.models import Canary, LabEvent
 from webapp.events.queries.canaries import WatchedCanary, watch
 from webapp.results.models import Hardware, Revision, Run
+
+TEXT_SHOWN = 200
+"""Characters of the text of an event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,27 @@ class Disturbance:
     canary: Canary | None = None
     at: datetime | None = None
     returned: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """It as text, as the pages of alerts have it with links."""
+        if self.event is not None:
+            one = self.event
+            when = _moment(one.happened_at) or f"{one.first} to {one.last}"
+            text = Truncator(one.text).chars(TEXT_SHOWN)
+            return f"An event nearby: {text} ({one.get_kind_display()}, {one.subject}, {when})."
+        if self.returned:
+            return (
+                f"The canary of {self.hardware} came back within its limits on {_moment(self.at)}."
+            )
+        return (
+            f"The canary of {self.hardware} left its limits on {_moment(self.at)}: the machine "
+            "itself changed between the two measurements."
+        )
+
+
+def _moment(at: datetime | None) -> str:
+    return date_format(localtime(at), "Y-m-d H:i e") if at else ""
 
 
 Times = tuple[datetime, datetime]  # of the first and of the last run

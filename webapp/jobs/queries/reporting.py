@@ -21,10 +21,12 @@ MOST_IMPORTED = 10_000
 MACHINES = """
 SELECT hardware.id, hardware.name, hardware.display_name,
        COALESCE(NULLIF(hardware.cpu, ''),
-                CASE WHEN length(cpu.value) <= %(short)s THEN cpu.value END,
+                CASE WHEN length(hardware.agreed_cpu) <= %(short)s
+                     THEN NULLIF(hardware.agreed_cpu, '') END,
                 replace(split_part(hardware.name, '/', 1), '_', ' ')),
        COALESCE(NULLIF(hardware.nic, ''),
-                CASE WHEN length(nic.value) <= %(short)s THEN nic.value END,
+                CASE WHEN length(hardware.agreed_nic) <= %(short)s
+                     THEN NULLIF(hardware.agreed_nic, '') END,
                 replace(substr(hardware.name, strpos(hardware.name || '/', '/') + 1), '_', ' ')),
        lab.name, lab.simulated, live.at,
        CASE WHEN live.at IS NOT NULL THEN true
@@ -40,14 +42,6 @@ SELECT hardware.id, hardware.name, hardware.display_name,
        measuring.name
   FROM results_hardware AS hardware
   JOIN labs_lab AS lab ON lab.id = hardware.lab_id
-  LEFT JOIN LATERAL (SELECT fact.value FROM results_hardwarefact AS fact
-                      WHERE fact.hardware_id = hardware.id AND fact.name = 'cpu'
-                      ORDER BY fact.source, fact.first_seen DESC, fact.value DESC
-                      LIMIT 1) AS cpu ON true
-  LEFT JOIN LATERAL (SELECT fact.value FROM results_hardwarefact AS fact
-                      WHERE fact.hardware_id = hardware.id AND fact.name = 'nic'
-                      ORDER BY fact.source, fact.first_seen DESC, fact.value DESC
-                      LIMIT 1) AS nic ON true
   LEFT JOIN LATERAL (SELECT COALESCE(run.measured_at, run.received_at) AS at
                        FROM results_run AS run
                       WHERE run.hardware_id = hardware.id AND NOT run.history

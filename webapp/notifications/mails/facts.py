@@ -4,7 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.queries import Suspicion, findings_of, left_out_beside, suspicion_of
+from webapp.alerts.queries import (
+    Suspicion,
+    findings_of,
+    lab_hint,
+    left_out_beside,
+    suspicion_of,
+)
 from webapp.analysis.models import Comparison, Finding
 from webapp.analysis.queries import PointVerdict, SideError, compare_sides, judge_points, sides_of
 from webapp.results.models import Point, Revision
@@ -32,7 +38,8 @@ class AlertFacts:
     """An alert, its ``findings`` (the weightiest first; of a retracted one those that left), the
     ``suspects`` in order as far as known here, the ``earlier`` ones of which are only counted, the
     ``suspicion`` among which of them it began, and ``block``: what ministat prints for the worst.
-    ``left_out`` are the points beside the findings that lack samples of their runs.
+    ``left_out`` are the points beside the findings that lack samples of their runs, and ``lab``
+    what speaks for a change of the machine, or against.
     """
 
     alert: Alert
@@ -43,6 +50,7 @@ class AlertFacts:
     left_out: Sequence[Point] = ()
     earlier: int = 0
     block: str = ""
+    lab: Sequence[str] = ()
 
     @property
     def worst(self) -> Finding | None:
@@ -62,7 +70,9 @@ def gather(number: int) -> AlertFacts:
     left_out = left_out_beside(findings)
     facts = AlertFacts(alert, findings, others, suspects, suspicion_of(alert), left_out)
     block = ministat_block(facts.worst) if facts.worst else ""
-    return replace(facts, block=block, earlier=_earlier(facts))
+    hint = lab_hint(alert, findings)
+    lab = hint.sentences if hint else ()
+    return replace(facts, block=block, earlier=_earlier(facts), lab=lab)
 
 
 def ministat_block(finding: Finding) -> str:

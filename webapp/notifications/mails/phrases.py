@@ -118,7 +118,8 @@ def among(one: Suspicion) -> str:
     commits = (
         "a commit" if one.commits is None or one.commits < 2 else f"one of {one.commits} commits"
     )
-    return f"{commits} after {one.after} up to {one.last}"
+    known = f" ({one.gap_text})" if one.gap_text else ""
+    return f"{commits} after {one.after} up to {one.last}{known}"
 
 
 def verdict_sentence(facts: AlertFacts) -> str:

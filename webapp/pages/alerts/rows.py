@@ -123,8 +123,9 @@ def suspects_line(one: Suspicion) -> str:
     if one.is_slow:
         at = f'<span class="rev">{escape(one.after.name)}</span>'
         return f'{at}<span class="subj">to {escape(one.last.name)}, no single commit</span>'
+    known = f" ({one.gap_text})" if one.gap_text else ""
     commits = f"one of {one.commits:,} commits " if one.commits and one.commits > 1 else "began "
     return (
         f'<span class="rev">{escape(one.last.name)}</span><span class="subj">{commits}after '
-        f"{escape(one.after.name)}, at the latest here</span>"
+        f"{escape(one.after.name)}, at the latest here{known}</span>"
     )

@@ -129,13 +129,22 @@ def _bisect(one: Listed, worst: Finding, times: Durations) -> Step | None:
     commits = one.suspicion.commits
     if one.suspicion.commit is not None or one.alert.one_build or one.suspicion.is_one_build:
         return None
-    if commits is None or commits < 2:
+    candidates = one.suspicion.known if commits is None else commits
+    if candidates < 2:
         return None
-    boots = A_FEW * ceil(log2(commits))
+    boots = A_FEW * ceil(log2(candidates))
     cost = _cost(times, worst.series.hardware_id, worst.series.mode_id, boots)
     address = with_query(reverse("bisect_new"), [("alert", str(one.alert.pk))])
-    text = f"{commits:,} commits are in question, and no one of them may be named yet."
-    return Step("Find the commit.", text, cost, link=(address, "Bisect"))
+    if commits is None:
+        title = "Narrow it down."
+        text = (
+            f"{candidates:,} known revisions are in question, and other commits may lie between: "
+            "import the history of the tree to search all."
+        )
+    else:
+        title = "Find the commit."
+        text = f"{commits:,} commits are in question, and no one of them may be named yet."
+    return Step(title, text, cost, link=(address, "Bisect"))
 
 
 def _measure_elsewhere(

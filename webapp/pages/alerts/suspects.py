@@ -69,7 +69,7 @@ def suspects_of(one: Listed) -> Suspects:
     named = alert.named is not None and alert.named_id == alert.likeliest_id
     by = None if named else _clearest(one)
     known = {row.position: row for row in (*shown, alert.likeliest, alert.revision)}
-    bars = _named_bar(alert) if named else _bars(alert, by, known)
+    bars = _named_bar(alert) if named else _bars(one, by, known)
     return Suspects([_with_author(bar, one) for bar in bars], by, shown, more)
 
 
@@ -92,9 +92,10 @@ def _named_bar(alert: Alert) -> list[Bar]:
     return [_bar(alert, alert.likeliest.name, probability, alert.likeliest, after="")]
 
 
-def _bars(alert: Alert, by: Finding | None, known: dict[int, Revision]) -> list[Bar]:
+def _bars(one: Listed, by: Finding | None, known: dict[int, Revision]) -> list[Bar]:
     if by is None:
         return []
+    alert, is_alone = one.alert, one.suspicion.commits == 1
     places = by.locations or [(by.position, by.revision.name, by.here)]
     ordered = sorted(places)
     earlier = {place[0]: before[1] for before, place in pairwise(ordered)}
@@ -105,17 +106,17 @@ def _bars(alert: Alert, by: Finding | None, known: dict[int, Revision]) -> list[
             name,
             probability,
             known.get(position),
-            after=_after(by, position, earlier.get(position, "")),
+            after=_after(by, position, earlier.get(position, ""), is_alone=is_alone),
         )
         for position, name, probability in likely
         if probability >= LEAST
     ]
 
 
-def _after(by: Finding, position: int, earlier: str) -> str:
-    """The measured revision before, where more commits may lie between."""
+def _after(by: Finding, position: int, earlier: str, *, is_alone: bool) -> str:
+    """The measured revision before; empty where the finding's own commit ``is_alone`` between."""
     if position == by.position:
-        return "" if by.revision.position - by.previous.position == 1 else by.previous.name
+        return "" if is_alone else by.previous.name
     return earlier
 
 

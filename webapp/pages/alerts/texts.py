@@ -114,7 +114,8 @@ def how_sure(one: Suspicion) -> str:
         return f"{sure(one.chance)} sure"
     if one.commits is not None and one.commits > 1:
         return f"{sure(one.chance)} sure it is among these {one.commits:,} commits"
-    return f"{sure(one.chance)} sure it began between them"
+    known = f" ({one.gap_text})" if one.gap_text else ""
+    return f"{sure(one.chance)} sure it began between them{known}"
 
 
 def beside_worst(one: Listed) -> str:

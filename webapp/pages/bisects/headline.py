@@ -29,6 +29,8 @@ def headline_of(view: BisectView) -> Headline:
     leaders = leading(view.chances)
     if view.bisect.has_ended or not 0 < len(leaders) <= MOST_NAMED:
         return Headline(view.headline)
+    if not leaders or not set(view.bisect.gaps).isdisjoint(leaders):
+        return Headline(view.headline)
     names = [view.revisions[index].name for index in leaders]
     return Headline(f"Most likely {_one_of(names)} {_moved(view)}", view.headline)
 

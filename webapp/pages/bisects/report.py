@@ -13,14 +13,11 @@ def as_markdown(view: BisectView) -> str:
     parts = [
         f"# Bisect {bisect.pk}: {inline(view.sentence)}",
         inline(view.latest.text) if view.latest else "",
-        "These figures come from a simulation." if view.is_simulated else "",
         _facts(view),
         inline(_outside(view)),
         _lanes(view),
-        inline(view.lab_sentence),
+        "\n\n".join(map(inline, view.remarks)),
         _suspects(view),
-        _skipped(view),
-        inline(view.prior_sentence),
         _block(view),
         _decisions(view),
     ]
@@ -31,13 +28,17 @@ def _facts(view: BisectView) -> str:
     bisect = view.bisect
     metric = bisect.series.metric
     better = better_text(bisect.series.better)
-    span = f"{bisect.good} (good) to {bisect.bad} (bad), {bisect.last_index} commits"
+    span = f"{bisect.good} (good) to {bisect.bad} (bad), {bisect.last_index} {_counted(view)}"
     facts = (
         f"{bisect.series.mode} on {bisect.series.hardware}, {metric} ({metric.unit}, {better})",
         f"{bisect.series.tree}: {span}",
         f"state: {_state(view)}; {view.measured_for_it} boots measured for it",
     )
     return "\n".join(f"- {inline(fact)}" for fact in facts)
+
+
+def _counted(view: BisectView) -> str:
+    return "known revisions" if view.bisect.gaps else "commits"
 
 
 def _state(view: BisectView) -> str:
@@ -66,7 +67,8 @@ def _suspects(view: BisectView) -> str:
     if not suspects:
         return ""
     rows = [
-        f"| {inline(one.revision)} | {chance_text(one.chance)} | {inline(one.revision.subject)} |"
+        f"| {inline(one.name)} | {chance_text(one.chance)} | "
+        f"{'' if one.after else inline(one.revision.subject)} |"
         for one in suspects[:SUSPECTS_SHOWN]
     ]
     head = "## Not excluded\n\n| revision | probability | subject |\n|---|--:|---|"
@@ -74,20 +76,12 @@ def _suspects(view: BisectView) -> str:
     return "\n".join([head, *rows, *([f"\nand {more} more"] if more > 0 else [])])
 
 
-def _skipped(view: BisectView) -> str:
-    if not view.skipped:
-        return ""
-    names = ", ".join(one.name for one in view.skipped)
-    return f"Could not be measured: {inline(names)}."
-
-
 def _block(view: BisectView) -> str:
     figures = view.ministat()
     if not figures:
         return ""
     title = " and ".join(label for label, _ in view.sides)
-    parts = [f"## {inline(title)}", block(figures), inline(view.ministat_note)]
-    return "\n\n".join(part for part in parts if part)
+    return "\n\n".join([f"## {inline(title)}", block(figures)])
 
 
 def _decisions(view: BisectView) -> str:

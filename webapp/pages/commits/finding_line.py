@@ -55,6 +55,10 @@ def _where(finding: FindingAt, suspicion: Suspicion) -> str:
     elif suspicion.last == revision and (suspicion.commits or 0) > 1:
         chance = escape(text.chance(suspicion.chance))
         begun = f"{chance} sure it is among these {suspicion.commits:,} commits."
+    elif suspicion.last == revision and suspicion.gap_text:
+        chance = escape(text.chance(suspicion.chance))
+        begun = f"{chance} sure it began between {_link(suspicion.after)} and {_link(revision)}"
+        begun += f" ({suspicion.gap_text})."
     else:
         begun = f"Seen first at {_link(revision)} ({escape(text.chance(finding.here))})."
     return (

@@ -70,7 +70,8 @@ def _since(one: Suspicion, revision: Revision) -> str:
         begun = "no single commit,"
     elif one.commits and one.commits > 1:
         begun = f"one of {one.commits:,} commits"
-    return f"{begun} after {after} up to {last}"
+    known = f" ({one.gap_text})" if one.gap_text else ""
+    return f"{begun} after {after} up to {last}{known}"
 
 
 def _verdict(one: CommitSummary) -> str:

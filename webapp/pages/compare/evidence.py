@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from webapp.accounts.services import is_triager
 from webapp.analysis.queries import (
+    BLOCK_IGNORES,
     BUILDS_DIFFER,
     EPOCH_BETWEEN,
     RUNS_DISAGREE,
@@ -21,6 +22,7 @@ from webapp.analysis.queries import (
 from webapp.charts import strip
 from webapp.charts.strip import Strip
 from webapp.jobs.models import Job
+from webapp.pages.compare.report import TOO_FEW
 from webapp.pages.compare.verdict import compared_sentence
 from webapp.pages.parts.job_offers import Ask, Offer, builds_ask, offers
 from webapp.pages.parts.links import with_query
@@ -67,6 +69,8 @@ class Evidence:
     alone: str
     block: str
     offers: Sequence[Offer]
+    block_ignores = BLOCK_IGNORES
+    too_few = TOO_FEW
 
     @property
     def ministat(self) -> str:

@@ -10,6 +10,15 @@ from webapp.stats.errors import TooFewSamplesError
 from webapp.stats.markdown import inline
 
 Writer = Callable[[RangeTable, BlockOptions], str]
+BLOCK_IGNORES = (
+    "ministat takes revisions for independent ones, and leaves none out: the verdict is not its."
+)
+P_SHOWN = 1e-4
+"""Smaller ones are said to be smaller."""
+
+LEAST_MEMORY = 0.005
+"""A correlation that two decimals show."""
+
 TOO_FEW = "A range has fewer than 3 measured revisions: ministat refuses it."
 
 HEAD = (
@@ -33,20 +42,53 @@ def as_markdown(table: RangeTable, _options: BlockOptions) -> str:
     """The same as a report."""
     lines = [_line(row) for row in ordered(table.rows)]
     ends = [f"- {inline(one.text)}: {one.first} to {one.last}" for one in (table.a, table.b)]
-    told = [GATED, *([SIMULATED] if is_simulated(table) else [])]
+    told = [GATED, *([SIMULATED] if is_simulated(table) else []), *_unmatched(table)]
     parts = [f"# {inline(headline(table))}", "\n".join(ends), *told]
-    return "\n\n".join([*parts, "\n".join([HEAD, *lines])]) + "\n"
+    labels = titles_of([table.a.side, table.b.side])
+    evidence = [_evidence(row, labels) for row in ordered(table.rows)]
+    return "\n\n".join([*parts, "\n".join([HEAD, *lines]), "\n".join(evidence)]) + "\n"
 
 
 def as_text(table: RangeTable, options: BlockOptions) -> str:
     """The ministat block of every row, of the means of its revisions, under a line that names it.
 
-    ministat takes revisions for independent ones, and leaves none out: the verdict is not its.
+    See `BLOCK_IGNORES`: the verdict is not ministat's.
     """
     labels = titles_of([table.a.side, table.b.side])
     blocks = [_block(row, labels, options) for row in ordered(table.rows)]
     head = [f"{SIMULATED}\n"] if is_simulated(table) else []
-    return "\n".join([*head, *blocks, f"{headline(table)}\n"])
+    notes = [f"{note}\n" for note in (GATED, BLOCK_IGNORES, *_unmatched(table))]
+    return "\n".join([*head, *blocks, *notes, f"{headline(table)}\n"])
+
+
+def sentence_of(row: RangeRow) -> str:
+    """The change of level with its interval, and what it rests on."""
+    change = row.change
+    if change is None:
+        return row.reason
+    p = f"p = {change.p_value:.2g}" if change.p_value >= P_SHOWN else f"p < {P_SHOWN:g}"
+    within = change_within(change.pct, change.low_pct, change.high_pct)
+    memory = f"correlate by {change.memory:.2f}, which the interval counts"
+    if change.memory < LEAST_MEMORY:
+        memory = "do not resemble one another"
+    return (
+        f"Level against level: {within} %; {p} with {change.freedom:.0f} degrees of freedom. "
+        f"Neighbouring revisions {memory}"
+    )
+
+
+def _unmatched(table: RangeTable) -> list[str]:
+    """How much could not be compared."""
+    count = table.unmatched
+    verb = "was" if count == 1 else "were"
+    return [f"{count:,} series {verb} measured in one range only."] if count else []
+
+
+def _evidence(row: RangeRow, labels: Sequence[str]) -> str:
+    """What a verdict rests on, in a line."""
+    named = f"{row.mode} on {row.series.hardware.name}"
+    remarks = [f"{label}: {text}" for label, text in zip(labels, row.left_out, strict=True) if text]
+    return f"- {inline('. '.join([f'{named}: {sentence_of(row)}', *remarks]))}."
 
 
 def _block(row: RangeRow, labels: Sequence[str], options: BlockOptions) -> str:
@@ -55,7 +97,12 @@ def _block(row: RangeRow, labels: Sequence[str], options: BlockOptions) -> str:
         f"{row.mode} on {row.series.hardware.name} "
         f"({metric.name}, {metric.unit}, {better_text(row.series.better)})"
     )
-    said = row.reason or f"{its['change']} %, {its['n']} revisions"
+    said = ". ".join(
+        [
+            row.reason or f"{its['change']} %, {its['n']} revisions. {sentence_of(row)}",
+            *filter(None, row.left_out),
+        ]
+    )
     try:
         text = options.render(list(zip(labels, row.values, strict=True)))
     except TooFewSamplesError:

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from webapp.analysis.queries import BlockOptions, RangeRow, RangeTable, RevisionRange, Side
 from webapp.charts import forest, strip, text
 from webapp.charts.strip import Strip
-from webapp.pages.compare.range_report import figures
+from webapp.pages.compare.range_report import BLOCK_IGNORES, TOO_FEW, figures, sentence_of
 from webapp.pages.compare.rows import hardware_html, mode_html, opening
 from webapp.pages.parts.links import with_query
 from webapp.stats.defaults import MARGIN_PCT
@@ -20,10 +20,6 @@ from webapp.stats.ranges import Range
 
 KINDS = {"worse": "worse", "better": "better", "equivalent": "equivalent"}
 CHIPS = {"equivalent": "same", "cannot tell": "unsure"}
-P_SHOWN = 1e-4
-"""Smaller ones are said to be smaller."""
-LEAST_MEMORY = 0.005
-"""A correlation that two decimals show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +38,14 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class RangeSet:
-    """One range of an open row: ``count`` measured revisions, ``its`` level where it has one."""
+    """One range of an open row: ``count`` measured revisions, of which some may be ``left_out``,
+    and ``its`` level where it has one.
+    """
 
     label: str
     range: RevisionRange
     count: int
+    left_out: str
     its: Range | None
 
 
@@ -58,6 +57,8 @@ class RangeEvidence:
     table: RangeTable
     labels: Sequence[str]
     ministat: str
+    block_ignores = BLOCK_IGNORES
+    too_few = TOO_FEW
 
     @property
     def sides(self) -> tuple[Side, Side]:
@@ -80,11 +81,12 @@ class RangeEvidence:
         """Either range."""
         change = self.row.change
         return [
-            RangeSet(label, one, len(values), its)
-            for label, one, values, its in zip(
+            RangeSet(label, one, len(values), left_out, its)
+            for label, one, values, left_out, its in zip(
                 self.labels,
                 (self.table.a, self.table.b),
                 self.row.values,
+                self.row.left_out,
                 (change.a, change.b) if change else (None, None),
                 strict=True,
             )
@@ -92,19 +94,8 @@ class RangeEvidence:
 
     @property
     def sentence(self) -> str:
-        """The change of level with its interval, and what it rests on."""
-        change = self.row.change
-        if change is None:
-            return self.row.reason
-        p = f"p = {change.p_value:.2g}" if change.p_value >= P_SHOWN else f"p < {P_SHOWN:g}"
-        within = text.change_within(change.pct, change.low_pct, change.high_pct)
-        memory = f"correlate by {change.memory:.2f}, which the interval counts"
-        if change.memory < LEAST_MEMORY:
-            memory = "do not resemble one another"
-        return (
-            f"Level against level: {within} %; {p} with {change.freedom:.0f} degrees of freedom. "
-            f"Neighbouring revisions {memory}"
-        )
+        """What the verdict rests on."""
+        return sentence_of(self.row)
 
     @property
     def trend(self) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from webapp.analysis.queries import (
+    BLOCK_IGNORES,
     OTHER_EPOCH,
     PLAIN_BLOCK,
     BlockOptions,
@@ -14,6 +15,7 @@ from webapp.analysis.queries import (
 from webapp.charts.text import better_text, change_within, number
 from webapp.pages.compare.answer import answer_of
 from webapp.pages.compare.verdict import compared_sentence
+from webapp.pages.parts.power import power_line
 from webapp.stats.markdown import block, inline
 
 Writer = Callable[[ComparedTable, BlockOptions], str]
@@ -30,7 +32,8 @@ def as_text(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> str:
         f"{row_title(row)}\n{_reasons(row)}\n\n{block_text(row, options)}" for row in table.rows
     ]
     head = [f"{SIMULATED}\n"] if is_simulated(table) else []
-    return "\n".join([*head, *blocks, f"{_alone(as_points(table))}\n"])
+    notes = [f"{note}\n" for note in _notes(table)]
+    return "\n".join([*head, *blocks, *notes, f"{_alone(as_points(table))}\n"])
 
 
 def as_markdown(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> str:
@@ -44,8 +47,16 @@ def as_markdown(table: ComparedTable, options: BlockOptions = PLAIN_BLOCK) -> st
         "\n".join(f"- {inline(name)}" for name in _hardware(table)),
         rows_table(table.rows),
         *(_section(row, options) for row in table.rows),
+        *(_notes(table) if table.rows else []),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _notes(table: ComparedTable) -> list[str]:
+    """What to know of all blocks, and what could not be compared."""
+    count = table.unmatched
+    combinations = f"{count:,} more combination{'' if count == 1 else 's'}"
+    return [BLOCK_IGNORES] + ([f"{combinations} measured on some sides only."] if count else [])
 
 
 def _alone(table: PointTable) -> str:
@@ -67,14 +78,15 @@ def row_title(row: ComparedRow) -> str:
 
 
 def _reasons(row: ComparedRow, shown: Callable[[str], str] = str) -> str:
-    """A line for each set after the first, ``shown`` by its label: why its verdict came out so, and
-    what else may differ."""
-    left_out = [shown(f"{text}.") for text in row.left_out]
-    said = [" ".join(filter(None, pair)) for pair in zip(row.reasons, row.cautions, strict=True)]
-    if len(said) == 1:
-        return "\n".join([said[0], *left_out])
-    named = zip(row.sets[1:], said, strict=True)
-    return "\n".join([*(f"- {shown(one.label)}: {text}" for one, text in named), *left_out])
+    """A line for each set after the first, ``shown`` by its label: why its verdict came out so,
+    what a smaller change would take, what else may differ; then what to know of single sets."""
+    base, *others = row.sets
+    power = [power_line(base, *pair) for pair in zip(others, row.judged, strict=True)]
+    parts = zip(row.reasons, power, row.cautions, strict=True)
+    said = [" ".join(filter(None, part)) for part in parts]
+    if len(said) > 1:
+        said = [f"- {shown(one.label)}: {text}" for one, text in zip(others, said, strict=True)]
+    return "\n".join([*said, *(shown(f"{text}.") for text in row.remarks_on_sets)])
 
 
 def block_text(row: ComparedRow, options: BlockOptions) -> str:

@@ -221,10 +221,10 @@ def _metric(name: str) -> str:
 
 
 def _tags(cell: Cell) -> str:
-    tags = [OTHER_EPOCH] if cell.row.parted[cell.index] else []
+    epoch = f' <span class="tag">{OTHER_EPOCH}</span>' if cell.row.parted[cell.index] else ""
     points = (cell.row.base, cell.row.points[cell.index + 1])
-    tags += [one.left_out.text for one in points if one.left_out]
-    return "".join(f' <span class="tag">{escape(tag)}</span>' for tag in tags)
+    tags = (one.left_out.text for one in points if one.left_out)
+    return epoch + "".join(f' <span class="tag remark">{escape(tag)}</span>' for tag in tags)
 
 
 def _rank(judged: PointVerdict) -> tuple[int, float]:

@@ -12,7 +12,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.models import User
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
-from webapp.analysis.queries import FLAVOURS, PLAIN_BLOCK, BlockOptions, SideError
+from webapp.analysis.queries import (
+    BLOCK_IGNORES,
+    FLAVOURS,
+    PLAIN_BLOCK,
+    BlockOptions,
+    SideError,
+)
 from webapp.charts import forest
 from webapp.experiments import services
 from webapp.experiments.models import Experiment, Side
@@ -208,6 +214,7 @@ def _context(report: Report) -> dict[str, Any]:
     options = report.parts[0].options if report.parts else PLAIN_BLOCK
     return {
         "report": report,
+        "block_ignores": BLOCK_IGNORES,
         "boxes": _boxes(report),
         "definitions": forest.definitions(drawing.reach),
         "axis": forest.axis(drawing.reach, less="muted:less", more="muted:more"),

@@ -8,6 +8,7 @@ from itertools import islice
 from statistics import median
 
 from webapp.analysis.queries import (
+    BLOCK_IGNORES,
     PLAIN_BLOCK,
     BlockOptions,
     ComparedRow,
@@ -153,9 +154,16 @@ class Report:
             for row in rows[:MOST_DRAWN]
         ]
         unit = f"{metric.unit}, {better_text(rows[0].better)}: medians, whiskers min to max"
+        if any(one.left_out for row in rows[:MOST_DRAWN] for one in row.sets):
+            unit += "; samples left out, see the report"
         more = f" (first {MOST_DRAWN} of {count})" if count > MOST_DRAWN else ""
         title = f"{self.experiment.question}{more}"
         return medians.draw(groups, sides=self.titles, unit=unit, title=title)
+
+    @property
+    def gone(self) -> list[str]:
+        """The cells of which nothing is left, a sentence each."""
+        return [f"{cell}: nothing that was measured then counts any more." for cell in self.lost]
 
     @property
     def today(self) -> str:
@@ -224,27 +232,42 @@ def as_markdown(report: Report, picture: str) -> str:
     """As a lab writes it by hand: title, bullets, ``picture`` (its address), blocks with the prose
     typed between them; then what the product says of it."""
     title = inline(report.experiment.question)
+    said = [one for one in (report.answer, report.figures) if one]
     head = [title, *(f"  - {inline(bullet)}" for bullet in report.bullets)]
     parts = [
         "\n".join(head),
         *([f"![{title}]({picture})"] if report.table.rows else []),
-        *(text for part in report.parts for text in (_prose(part.heading), block(part.block))),
+        *(text for part in report.parts for text in _section(part)),
         _prose(report.experiment.closing),
         *_conclusion(report),
-        " ".join(f"{inline(one)}." for one in (report.answer, report.figures) if one),
+        " ".join(
+            [*(f"{inline(one)}." for one in said), *([BLOCK_IGNORES] if report.parts else [])]
+        ),
         *([SIMULATED] if is_simulated(report.table) else []),
-        *(inline(line) for line in report.contradictions),
+        *(inline(line) for line in (*report.contradictions, *report.gone)),
         rows_table(report.table.rows),
         f"As of {report.experiment.asof:%Y-%m-%dT%H:%M:%SZ}, experiment {report.experiment.pk}.",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def _section(part: Part) -> list[str]:
+    """The heading, the block and what is to be known of it."""
+    remarks = "\n".join(f"- {inline(remark)}" for remark in part.row.remarks)
+    return [_prose(part.heading), block(part.block), *([remarks] if remarks else [])]
+
+
 def as_text(report: Report) -> str:
-    """The blocks alone, each under its heading."""
-    blocks = [f"{part.heading}\n\n{part.block}" for part in report.parts]
+    """The blocks, each under its heading, and what is to be known of them."""
+    blocks = [
+        "\n".join([f"{part.heading}\n\n{part.block}", *(f"{one}.\n" for one in part.row.remarks)])
+        for part in report.parts
+    ]
     head = [f"{SIMULATED}\n"] if is_simulated(report.table) else []
-    return "\n".join([f"{report.experiment.question}\n", *head, *blocks, f"{report.answer}.\n"])
+    notes = [*report.contradictions, *report.gone, *([BLOCK_IGNORES] if report.parts else [])]
+    said = [f"{one}." for one in (report.answer, report.figures) if one]
+    lines = [f"{report.experiment.question}\n", *head, *blocks, *(f"{one}\n" for one in notes)]
+    return "\n".join([*lines, f"{' '.join(said)}\n"])
 
 
 def _conclusion(report: Report) -> list[str]:

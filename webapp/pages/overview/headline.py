@@ -14,7 +14,7 @@ from webapp.analysis.services import FEWEST_REVISIONS
 from webapp.charts.cost_text import cost_moved
 from webapp.charts.text import half_width, percent
 from webapp.jobs.queries import SILENT_AFTER, Machine
-from webapp.pages.overview.wall import is_changed
+from webapp.pages.overview.wall import can_tell, is_changed
 
 DAYS = SILENT_AFTER.days
 
@@ -114,7 +114,8 @@ def _of_history(series: Sequence[WallSeries], machines: Mapping[int, Machine]) -
     places = f"{_series(series)} on {_plural(len(_measured(series)), 'machine')}"
     return _headline(
         f"All is history: {_plural(changed, 'change')} in {places}",
-        "Everything here was imported, so nobody was told of it and nothing is open.",
+        "Everything here was imported, so nobody was told of it and nothing is open."
+        + _too_few(series),
     )
 
 
@@ -125,7 +126,7 @@ def _of_quiet(series: Sequence[WallSeries], machines: Mapping[int, Machine]) -> 
     title = f"No regression is open; {_plural(runs, 'run')} in two weeks on "
     title += _plural(alive, "machine")
     if not changed:
-        return _headline(title, "No series changed in the revisions shown.")
+        return _headline(title, f"No change is proven in the revisions shown.{_too_few(series)}")
     newest = min(changed, key=lambda one: one.since or 0)
     machine = machines[newest.hardware_id]
     return _headline(
@@ -133,6 +134,12 @@ def _of_quiet(series: Sequence[WallSeries], machines: Mapping[int, Machine]) -> 
         f"The last change: {escape(newest.mode)} {percent(newest.percent)} % on {_the(machine)}, "
         f"{_plural(newest.since or 0, 'revision')} ago.",
     )
+
+
+def _too_few(series: Sequence[WallSeries]) -> str:
+    """Of how many series nothing is known yet."""
+    few = sum(one.verdict is None and not can_tell(one) for one in series)
+    return f" Of {few:,} of {len(series):,} series too little is known to tell." if few else ""
 
 
 def _measured(series: Sequence[WallSeries]) -> set[int]:

@@ -192,7 +192,8 @@ class _Loss:
         else:
             subject, author = _since(one), ""
             if one.commits > 1 and one.kind == Alert.Kind.LEVEL:
-                subject += f" ({one.commits:,}{_more_than(one)} known commits)"
+                what = "known commits" if one.is_whole else "revisions known"
+                subject += f" ({one.commits:,}{_more_than(one)} {what})"
         return (
             f'<span class="commit"><span class="rev">{escape(one.last)}</span> '
             f'<span class="subj">{subject}</span> <span class="who">{author}</span></span>'

@@ -277,16 +277,34 @@ def _moved(levels: Sequence[Level], shown: WallTile, axis: Sequence[int]) -> lis
 
 
 def news(one: WallSeries, shown: WallTile) -> str:
-    """The last change that the tile shows; without one what it could prove, or how short it is."""
+    """The last change that the tile shows; without one what it could prove, or how short it is.
+    What is too little to tell is never called unchanged: how far its ends are apart stands there.
+    """
     if shown.changes:
         return _change(shown.changes[-1].verdict, shown.changes[-1].percent)
     if one.verdict is not None and is_changed(one):  # by and by, so at no revision of the tile
         return _change(one.verdict, one.percent)
     if one.revisions < FEWEST_REVISIONS:
         return f'<span class="muted">{one.revisions} rev.</span>'
-    if one.smallest is not None:
-        return f'<span class="muted">= {PLUS_MINUS} {half_width(one.smallest)} %</span>'
-    return '<span class="muted">no change</span>'
+    apart = _ends_apart(shown.means)
+    size = f'<span class="nowrap">{percent(apart)} %</span>'
+    moved = "" if apart is None else f"{size} first to last"
+    if not can_tell(one):
+        return f'<span class="muted">too few to tell{moved and f", {moved}"}</span>'
+    if apart is not None and abs(apart) > (one.smallest or 0.0):
+        return f'<span class="muted">{moved}, not proven</span>'
+    return f'<span class="muted">= {PLUS_MINUS} {half_width(one.smallest or 0.0)} %</span>'
+
+
+def can_tell(one: WallSeries) -> bool:
+    """Whether so much is known of it that a change would be seen."""
+    return one.revisions >= FEWEST_REVISIONS and one.smallest is not None
+
+
+def _ends_apart(means: Sequence[float]) -> float | None:
+    """How far the last of them lies from the first, in percent; None where that is no figure."""
+    first, last = means[0], means[-1]
+    return 100 * (last / first - 1) if first > 0 else None
 
 
 def _change(verdict: str, change_pct: float | None) -> str:

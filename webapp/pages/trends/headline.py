@@ -10,8 +10,15 @@ NAMED = 3
 """Series that a headline names."""
 
 
-def headline(trend: Trend) -> str:
-    """The last proven change, with its figure and its place; that there is none where there is."""
+def too_few_known(trend: Trend) -> int:
+    """Of how many series so little is known that no change could be proven."""
+    return sum(not one.detects for one in trend.series)
+
+
+def headline(trend: Trend, *, too_few: int) -> str:
+    """The last proven change, with its figure and its place; that there is none where there is, and
+    of how many series ``too_few`` revisions are known to tell.
+    """
     count = len(trend.series)
     if not count:
         return "Nothing to draw"
@@ -20,7 +27,7 @@ def headline(trend: Trend) -> str:
         (one, found) for one in trend.costs for found in one.found if found.is_confirmed
     ]
     if not changes:
-        return f"No proven change in {count} series" if count > 1 else "No proven change"
+        return _unproven(count, too_few)
     last = max(found.index for _, found in changes)
     here = [(one, found) for one, found in changes if found.index == last]
     revision = trend.revisions.names[last]
@@ -31,6 +38,13 @@ def headline(trend: Trend) -> str:
     gained = _side(trend, plain, verdict="better", verb="gained")
     both = f"{lost}; {gained}" if lost and gained else lost or gained
     return f"{both} at {revision}"
+
+
+def _unproven(count: int, too_few: int) -> str:
+    if too_few == count:
+        return "Too few revisions to tell of a change"
+    said = f"No proven change in {count} series" if count > 1 else "No proven change"
+    return f"{said}; of {too_few} too few revisions are known to tell" if too_few else said
 
 
 def _cost(series: TrendSeries, found: Found) -> str:

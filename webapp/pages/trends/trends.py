@@ -31,7 +31,7 @@ from webapp.charts.trend import (
 from webapp.pages.parts.kept import Kept
 from webapp.pages.trends import data as trend_data
 from webapp.pages.trends.data import Loaded, Selection
-from webapp.pages.trends.headline import headline, subject
+from webapp.pages.trends.headline import headline, subject, too_few_known
 from webapp.pages.trends.newest import newest_points
 from webapp.pages.trends.query import TrendQuery
 from webapp.pages.trends.unknown import NotOffered
@@ -145,8 +145,10 @@ def _shown(selection: Selection, loaded: Loaded, here: str) -> dict[str, object]
     trend = loaded.trend
     drawable = is_drawable(trend)
     conclusions = loaded.conclusions
+    # Of the past no summary is kept.
+    too_few = 0 if selection.query.asof else too_few_known(trend)
     above = {
-        "headline": headline(trend),
+        "headline": headline(trend, too_few=too_few),
         "subject": subject(trend),
         "has_series": bool(trend.series),
     }
@@ -161,6 +163,7 @@ def _shown(selection: Selection, loaded: Loaded, here: str) -> dict[str, object]
         "data": _as_json(columns(trend)) if drawable else "",
         "legend": legend(),
         "changes": _changes(trend),
+        "too_few": too_few,
         "texts": [
             (series, conclusions[series.id].text) for series in (*trend.series, *trend.costs)
         ],

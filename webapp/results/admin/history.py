@@ -178,6 +178,7 @@ class RevisionAdmin(OperatedAdmin):
         "message",
         "paths",
         "path_count",
+        "parent_known",
     ]
     exclude = ["position"]
     inlines = [AliasesOfRevision]

@@ -10,6 +10,7 @@ from webapp.results.bounds import (
     wrong_with_line,
     wrong_with_text,
 )
+from webapp.results.known_history import Span
 from webapp.results.label_parts import VariantPart
 from webapp.results.models.costs import CostSamples
 from webapp.results.models.facts import HardwareFact
@@ -82,6 +83,7 @@ __all__ = [
     "Run",
     "SampleDecision",
     "Series",
+    "Span",
     "Tree",
     "Variant",
     "VariantPart",

@@ -6,10 +6,9 @@ from django.db import models
 from django.db.models import F, Q, Window
 from django.db.models.functions import RowNumber
 
-from webapp.results.models.subjects import Hardware
+from webapp.results.models.subjects import FACT_VALUE_MAX, Hardware
 
 FACT_NAME_MAX = 200
-FACT_VALUE_MAX = 500
 
 
 class HardwareFactQuerySet(models.QuerySet["HardwareFact"]):

@@ -12,6 +12,7 @@ from django.db.models.expressions import RawSQL
 from django.urls import reverse
 
 from webapp.labs.models import Agent
+from webapp.results.known_history import Span, whole_history_sql
 from webapp.results.revision_ids import HASH_PATTERN, as_total, is_total, position_of
 from webapp.results.source_links import EXAMPLES, check_source_template, source_link
 
@@ -126,15 +127,19 @@ class RevisionQuerySet(models.QuerySet["Revision"]):
             position__lt=later.position,
         ).order_by("position")
 
-    def counts(self, ranges: Sequence[tuple[int, int, int]]) -> list[int]:
-        """How many revisions lie in each range, in one statement: the id of a tree, the position
-        after which it begins, and the one that it ends with.
+    def spans(self, ranges: Sequence[tuple[int, int, int]]) -> list[Span]:
+        """What is known of each range, in one statement: the id of a tree, the position after which
+        it begins, and the one that it ends with.
         """
         if not ranges:
             return []
         with connection.cursor() as cursor:
-            cursor.execute(COUNTS, [list(column) for column in zip(*ranges, strict=True)])
-            return [count for (count,) in cursor.fetchall()]
+            cursor.execute(SPANS, [list(column) for column in zip(*ranges, strict=True)])
+            return [Span(*row) for row in cursor.fetchall()]
+
+    def span(self, after: "Revision", last: "Revision") -> Span:
+        """What is known later than ``after`` up to ``last``, of one tree."""
+        return self.spans([(after.tree_id, after.position, last.position)])[0]
 
     def before(self, revision: "Revision") -> Self:
         """The revisions before one on its tree, the nearest first."""
@@ -148,14 +153,15 @@ class RevisionQuerySet(models.QuerySet["Revision"]):
         return later.order_by("position")
 
 
-COUNTS = """
+SPANS = f"""
     SELECT (SELECT count(*) FROM results_revision AS revision
              WHERE revision.tree_id = wanted.tree
-               AND revision.position > wanted.low AND revision.position <= wanted.high)
+               AND revision.position > wanted.low AND revision.position <= wanted.high),
+           {whole_history_sql(tree="wanted.tree", after="wanted.low", last="wanted.high")}
       FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[])
            WITH ORDINALITY AS wanted (tree, low, high, number)
      ORDER BY wanted.number
-"""
+"""  # noqa: S608 (names of our own columns; no value of a request is in this text)
 
 
 class Revision(models.Model):
@@ -190,6 +196,11 @@ class Revision(models.Model):
     message = models.TextField(blank=True)
     paths = ArrayField(models.TextField(), null=True, blank=True)
     path_count = models.IntegerField(null=True, blank=True, help_text="Files that it touched.")
+    parent_known = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Imported history holds the commit right before it: none lies between the two.",
+    )
 
     objects = RevisionQuerySet.as_manager()
 
@@ -235,11 +246,6 @@ class Revision(models.Model):
     def is_settled(self) -> bool:
         """Whether its place is more than a proposal: decided, or told by its own id."""
         return self.decided or self.position == position_of(self.name)
-
-    @property
-    def is_imported(self) -> bool:
-        """Whether more than its name is known: its tree's history was imported, as far as here."""
-        return bool(self.committed_at or self.author_name or self.subject)
 
     @property
     def has_all_paths(self) -> bool:

@@ -12,6 +12,7 @@ from webapp.labs.models import Lab
 from webapp.results.bounds import SHORT_FACT
 from webapp.results.modes import NAME_MAX, PART_MAX, ModeName
 
+FACT_VALUE_MAX = 500
 METRIC_MAX = 300
 """A metric of an upload has up to 100 characters, the cost of an option is named after both."""
 
@@ -30,17 +31,8 @@ class HardwareQuerySet(models.QuerySet["Hardware"]):
         return self.annotate(last_run_at=models.Subquery(newest))
 
     def described(self) -> Self:
-        """With ``fact_cpu`` and ``fact_nic``, what the newest facts say of them (None: nothing)."""
-        facts = apps.get_model("results", "HardwareFact").objects
-        known = facts.filter(hardware=models.OuterRef("pk")).order_by(
-            "source", "-first_seen", "-value"
-        )
-        return self.annotate(
-            **{
-                f"fact_{name}": models.Subquery(known.filter(name=name).values("value")[:1])
-                for name in ("cpu", "nic")
-            }
-        )
+        """With ``fact_cpu`` and ``fact_nic``, what their runs agree on (empty: nothing)."""
+        return self.annotate(fact_cpu=models.F("agreed_cpu"), fact_nic=models.F("agreed_nic"))
 
     def with_series_count(self) -> Self:
         """With ``series_count``."""
@@ -48,7 +40,11 @@ class HardwareQuerySet(models.QuerySet["Hardware"]):
 
 
 class Hardware(models.Model):
-    """The machine under test together with its NIC, named ``machine/nic``."""
+    """The machine under test together with its NIC, named ``machine/nic``.
+
+    ``agreed_cpu`` and ``agreed_nic`` are what its runs state, as far as pages may call it so; kept
+    by `webapp.results.services.facts`.
+    """
 
     name = models.CharField(max_length=200, unique=True)
     lab = models.ForeignKey(Lab, on_delete=models.PROTECT, related_name="hardware")
@@ -63,14 +59,20 @@ class Hardware(models.Model):
         max_length=200,
         blank=True,
         db_default="",
-        help_text="Without it: what facts say, else the part of the name before the slash.",
+        help_text="Without it: what most runs state, else the part of the name before the slash.",
     )
     nic = models.CharField(
         "NIC",
         max_length=200,
         blank=True,
         db_default="",
-        help_text="Without it: what facts say, else the part of the name after the slash.",
+        help_text="Without it: what most runs state, else the part of the name after the slash.",
+    )
+    agreed_cpu = models.CharField(
+        max_length=FACT_VALUE_MAX, blank=True, default="", db_default="", editable=False
+    )
+    agreed_nic = models.CharField(
+        max_length=FACT_VALUE_MAX, blank=True, default="", db_default="", editable=False
     )
     description = models.TextField(blank=True)
     facts: Any = models.JSONField(default=dict, blank=True)

@@ -1,5 +1,6 @@
 """Reads about what was measured that are more than a QuerySet's."""
 
+from webapp.results.known_history import whole_history_sql
 from webapp.results.queries.costs import Parents, parents_of
 from webapp.results.queries.neighbours import Neighbour, Neighbours, neighbours_of, tested_near
 from webapp.results.queries.received import received_by
@@ -31,4 +32,5 @@ __all__ = [
     "series_by_id",
     "subject_sql",
     "tested_near",
+    "whole_history_sql",
 ]

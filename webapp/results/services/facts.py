@@ -6,7 +6,7 @@ only those of an interval that it cuts in two.
 """
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -23,14 +23,19 @@ from webapp.results.fact_intervals import (
     steps_after,
 )
 from webapp.results.fact_names import (
+    MEASURED,
+    NAMING,
     Change,
     ChangedFact,
+    as_text,
     is_same,
     kept_facts,
     knobs_of,
     meaning_of,
+    registered_part,
+    shares_word,
 )
-from webapp.results.models import HardwareFact, Mode, Run
+from webapp.results.models import Hardware, HardwareFact, Mode, Run
 from webapp.results.services.bulk import fetch_rows, insert_rows
 from webapp.results.services.resolving import Subjects
 
@@ -83,6 +88,13 @@ DELETE FROM results_hardwarefact AS fact
 """
 # One upload at a time writes facts of a machine: each sees what the one before it left.
 LOCK = "SELECT id FROM results_hardware WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
+TYPED_COUNTS = """
+SELECT run.hardware_id, fact.name, run.facts -> 'typed' -> fact.name, count(*)
+  FROM results_run AS run CROSS JOIN unnest(%s::text[]) AS fact (name)
+ WHERE run.hardware_id = ANY(%s) AND run.superseded_by_id IS NULL
+   AND run.facts -> 'typed' -> fact.name IS NOT NULL
+ GROUP BY 1, 2, 3
+"""
 ONCE = ("hardware_id", "name", "source", "first_seen", "value")
 
 
@@ -103,6 +115,13 @@ class Key(NamedTuple):
     source: str
 
 
+class NamingFact(NamedTuple):
+    """A fact that a machine (id) may be called by."""
+
+    hardware: int
+    name: str
+
+
 Seen = dict[Key, set[Observation]]
 Known = dict[Key, list[Interval]]
 
@@ -121,6 +140,7 @@ def note_facts(reports: Iterable[Report], *, history: bool) -> tuple[ChangedFact
     observed = _with_cut(seen, before)
     after = {key: intervals_of(observed[key]) for key in seen}
     _store(before, after)
+    call_by_facts({key.hardware for key in seen if key.name in NAMING})
     return () if history else tuple(_changes(before, after))
 
 
@@ -176,7 +196,56 @@ def rebuild_facts(hardware: int) -> int:
     rows = _rows((key, one) for key, intervals in found.items() for one in intervals)
     for start in range(0, len(rows), CHUNK):
         insert_rows(HardwareFact, rows[start : start + CHUNK])
+    call_by_facts([hardware])
     return len(rows)
+
+
+def call_by_facts(machines: Collection[int]) -> None:
+    """Note what pages may call ``machines`` (ids): the newest measured fact; else what most of the
+    runs that state it have in a README, where it names what is registered. READMEs are copied from
+    one machine to the next.
+    """
+    if not machines:
+        return
+    measured: dict[NamingFact, str] = {}
+    typed: dict[NamingFact, set[str]] = defaultdict(set)
+    rows = HardwareFact.objects.filter(hardware__in=machines, name__in=NAMING)
+    for fact in rows.order_by("first_seen", "value"):
+        key = NamingFact(fact.hardware_id, fact.name)
+        if fact.source == MEASURED:
+            measured[key] = fact.value
+        else:
+            typed[key].add(fact.value)
+    agreed = _majorities(typed) | measured
+    changed = []
+    for machine in Hardware.objects.filter(pk__in=machines):
+        found = {name: agreed.get(NamingFact(machine.pk, name), "") for name in NAMING}
+        for name, value in found.items():
+            is_measured = NamingFact(machine.pk, name) in measured
+            if not is_measured and not shares_word(value, registered_part(machine.name, name)):
+                found[name] = ""
+        if (machine.agreed_cpu, machine.agreed_nic) != (found["cpu"], found["nic"]):
+            machine.agreed_cpu, machine.agreed_nic = found["cpu"], found["nic"]
+            changed.append(machine)
+    Hardware.objects.bulk_update(changed, ["agreed_cpu", "agreed_nic"])
+
+
+def _majorities(typed: Mapping[NamingFact, Collection[str]]) -> dict[NamingFact, str]:
+    """What more than half of the runs state that state anything; runs are counted only where they
+    differ.
+    """
+    found = {key: value for key, (value, *others) in typed.items() if not others}
+    disputed = {key.hardware for key in typed.keys() - found.keys()}
+    if not disputed:
+        return found
+    counts: dict[NamingFact, Counter[str]] = defaultdict(Counter)
+    for hardware, name, value, count in fetch_rows(TYPED_COUNTS, list(NAMING), sorted(disputed)):
+        counts[NamingFact(hardware, name)][as_text(_loaded(value))] += count
+    for key, counted in counts.items():
+        (value, most), *_ = counted.most_common(1)
+        if 2 * most > counted.total():
+            found[key] = value
+    return found
 
 
 def _seen(reports: Iterable[Report]) -> Seen:

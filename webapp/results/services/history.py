@@ -16,7 +16,7 @@ from webapp.results.services.renumbering import Move, lock_series_of, mark_chang
 from webapp.results.services.reshaping import begin_reshaping
 
 TEXTS = ["author_name", "author_email", "committed_at", "subject", "message"]
-DETAILS = [*TEXTS, "paths", "path_count"]
+DETAILS = [*TEXTS, "paths", "path_count", "parent_known"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +143,7 @@ def _new(tree: Tree, commit: CommitDocument, position: int) -> Revision:
         name=commit.revision,
         position=position,
         decided=True,
+        parent_known=commit.parent_known,
         **texts,
         **_paths_of(commit),
     )
@@ -156,6 +157,8 @@ def _plan_change(plan: _Plan, revision: Revision, commit: CommitDocument) -> Non
         revision.position = commit.position
     brought = {name: value for name in TEXTS if (value := getattr(commit, name))}
     brought |= {"name": commit.revision} | _paths_of(commit)
+    if commit.parent_known:
+        brought["parent_known"] = True
     if any(getattr(revision, name) != value for name, value in brought.items()):
         for name, value in brought.items():
             setattr(revision, name, value)

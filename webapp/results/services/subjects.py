@@ -9,6 +9,7 @@ from webapp.labs.models import Lab
 from webapp.results.bounds import HALVES, HARDWARE_MAX, INVISIBLE
 from webapp.results.errors import Forbidden, Problem, Unprocessable
 from webapp.results.models import Hardware, HardwareAlias, Series
+from webapp.results.services.facts import call_by_facts
 from webapp.results.services.names import forget_names
 from webapp.results.services.pooling import mark_dirty
 from webapp.results.services.reshaping import begin_reshaping
@@ -55,6 +56,7 @@ def rename_hardware(*, hardware: Hardware, name: str) -> None:
     HardwareAlias.objects.create(name=hardware.name, hardware=hardware)
     hardware.name = name
     hardware.save(update_fields=["name"])
+    call_by_facts([hardware.pk])
     # The name is part of what is shown of a series, hence of its version.
     mark_dirty(dict.fromkeys(lock_series_ids(hardware=hardware.pk), 0))
     transaction.on_commit(forget_names)

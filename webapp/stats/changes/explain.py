@@ -2,6 +2,7 @@
 
 from webapp.stats.changes import scale
 from webapp.stats.changes.findings import Analysis, Change, Retracted
+from webapp.stats.limits import worth_telling
 
 TOO_FEW = "Nothing can be said yet: too few revisions to know the noise of this series."
 NO_SCATTER_YET = "All values are equal so far, so nothing is known of the noise of this series."
@@ -36,8 +37,10 @@ def why_not(analysis: Analysis) -> str:
     if newest.score >= newest.needed:
         return f"Not confirmed: {off}, but one revision alone never confirms a change."
     seen = _smallest(analysis)
+    is_telling = analysis.smallest is not None and worth_telling(analysis.smallest.pct) is not None
+    answer = "No change" if is_telling else "Too little is known to tell"
     return (
-        f"No change: {off}, {newest.score:.1f} standard deviations where "
+        f"{answer}: {off}, {newest.score:.1f} standard deviations where "
         f"{newest.needed:.1f} make a candidate{_noise(analysis)}{seen}."
     )
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from labagent.limits import FACTS_BYTES
@@ -48,6 +49,29 @@ def test_the_first_bullet_of_a_kind_counts_and_the_others_stay_bullets() -> None
         "nic": "3x Intel i210AT (igb)",
         "bullets": ["Xeon E5 of the generator"],
     }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dell PowerEdge R630 with 2 Intel E5-2650 v4 2.2GHz (2x12 cores)",
+        "Dell PowerEdge R630 with 2 Intel E5-2697A",
+        "Intel E5440",
+        "Intel i7-6700",
+        "Intel X5650",
+        "Intel D-1541",
+    ],
+)
+def test_a_processor_is_no_nic(text: str) -> None:
+    assert typed_facts(f"- {text}\n- Chelsio T540-CR") == {"cpu": text, "nic": "Chelsio T540-CR"}
+
+
+@pytest.mark.parametrize(
+    "model", ["i210AT", "i350-T4", "82599EB", "82580", "X520-DA2", "XL710", "XXV710", "E810-C"]
+)
+def test_a_nic_of_a_vendor_of_processors_is_a_nic(model: str) -> None:
+    text = f"Dual port Intel {model}"
+    assert typed_facts(f"- {text}") == {"nic": text}
 
 
 def test_a_sentence_with_a_setting_in_it_is_a_bullet() -> None:

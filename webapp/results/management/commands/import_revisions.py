@@ -1,4 +1,6 @@
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,12 @@ class Command(BaseCommand):
             "paths",
         )
         source.add_argument("--git", metavar="DIR", type=Path, help="a git checkout (not shallow)")
+        parser.add_argument(
+            "--whole",
+            action="store_true",
+            help="with a file: it holds every commit from its first position to its last, as a "
+            "checkout does, so a commit may be named as the cause of a change",
+        )
         parser.add_argument("--branch", help="with --git: the branch; what is checked out if none")
         parser.add_argument(
             "--ids",
@@ -63,6 +71,10 @@ class Command(BaseCommand):
             )
 
     def _from_file(self, options: dict[str, Any]) -> list[CommitDocument]:
+        commits = self._read(options)
+        return _without_gaps(commits) if options["whole"] else commits
+
+    def _read(self, options: dict[str, Any]) -> list[CommitDocument]:
         if options["branch"] or options["ids"] or options["no_paths"]:
             raise CommandError(
                 "--branch, --ids and --no-paths go with --git; leave them out for a file"
@@ -78,6 +90,8 @@ class Command(BaseCommand):
             raise CommandError(f"{options['file']} is not UTF-8 ({error}); convert it") from error
 
     def _from_git(self, options: dict[str, Any]) -> list[CommitDocument]:
+        if options["whole"]:
+            raise CommandError("--whole goes with a file; a checkout is always read whole")
         tree, ids = options["tree"], options["ids"]
         read = read_git(
             options["git"],
@@ -88,6 +102,19 @@ class Command(BaseCommand):
         for warning in [*read.warnings, *_missing_svn(tree, read)]:
             self.stderr.write(self.style.WARNING(f"warning: {warning}"))
         return read.commits
+
+
+def _without_gaps(commits: Sequence[CommitDocument]) -> list[CommitDocument]:
+    """``commits`` in their order along the tree, each the child of the one before it."""
+    problems = [
+        one.problem("position", "is empty; with --whole every commit needs its place")
+        for one in commits
+        if one.position is None
+    ]
+    if problems:
+        raise Unprocessable(problems)
+    ordered = sorted(commits, key=lambda one: one.position or 0)
+    return [*ordered[:1], *(replace(one, parent_known=True) for one in ordered[1:])]
 
 
 def _missing_svn(tree: str, read: GitHistory) -> list[str]:

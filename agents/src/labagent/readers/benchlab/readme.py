@@ -29,11 +29,12 @@ _SETTING = re.compile(r"([a-z][\w-]*(?:\.[\w-]+)+) ?= ?\"?([\w.:/-]{1,100})\"?",
 _KINDS = {
     "cpu": re.compile(
         r"^CPU\b|\b(Atom|Xeon|Opteron|EPYC|Ryzen|Celeron|Pentium|Cortex|ThunderX|Ampere|Core i\d)\b"
-        r"|\bAMD G"
+        r"|\bAMD G|\bIntel (i[3579]|[EDW][3579]?|[XLNJ])-?\d{4}"
     ),
     "nic": re.compile(
         r"^NIC\b|\b(Chelsio|Mellanox|ConnectX|Realtek|Broadcom|OneConnect|Emulex)\b"
-        r"|\bIntel (i|X|XL|E|82)\d|\b(\d+-)?Gigabit Ethernet ports?\b"
+        r"|\bIntel (i[2-4]\d\d|X[57]\d\d|(XL|XXV)7\d\d|E[68]\d\d|82\d{3})(?!\d)"
+        r"|\b(\d+-)?Gigabit Ethernet ports?\b"
     ),
     "bios": re.compile(r"\bBIOS\b"),
     "memory": re.compile(r"^(Memory|RAM)\b|\b\d+ ?G(i?)B (of )?(RAM|memory)\b", re.IGNORECASE),
