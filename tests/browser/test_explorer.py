@@ -335,6 +335,18 @@ def test_the_card_tells_a_finding_of_another_kind(page: Page, live_server: LiveS
     expect(page.locator("#card")).to_contain_text("Far off.")
 
 
+@pytest.mark.parametrize("width", [1440, 390])
+def test_nought_has_no_sign(page: Page, live_server: LiveServer, width: int) -> None:
+    along = make.revisions(4)
+    make.history(make.series(), along, [0.1, 4.0, 0.1, 4.0])  # the axis begins below nought
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{live_server.url}/trends/")
+    drawn(page)
+    ticks = page.locator("#plot .tick").all_text_contents()
+    assert any(float(one.replace("−", "-")) == 0 for one in ticks)
+    assert [one for one in ticks if one.startswith("−") and not float(one[1:])] == []
+
+
 def test_of_a_long_history_each_extreme_is_drawn_whatever_is_in_sight(
     page: Page, live_server: LiveServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
