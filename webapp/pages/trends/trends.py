@@ -17,6 +17,7 @@ from webapp.analysis.queries import trend_link
 from webapp.charts.cost_text import cost_figure, cost_moved
 from webapp.charts.text import number
 from webapp.charts.trend import (
+    NARROW,
     Axis,
     Found,
     Split,
@@ -158,6 +159,7 @@ def _shown(selection: Selection, loaded: Loaded, here: str) -> dict[str, object]
         "drawable": drawable,
         "by_commit": selection.query.link(axis=Axis.COMMIT),
         "image": draw(trend) if drawable else "",
+        "narrow": draw(trend, NARROW) if drawable else "",
         "data": _as_json(columns(trend)) if drawable else "",
         "legend": legend(),
         "changes": _changes(trend),
