@@ -109,6 +109,20 @@ def test_a_double_click_shows_all_again_and_leaves_a_and_b(
     assert (said(chart, "a"), said(chart, "b")) == chosen
 
 
+def test_a_view_of_revisions_that_were_not_measured_shows_the_nearest_and_states_it(
+    chart: Page, along: list[Revision]
+) -> None:
+    base, between = chart.url.partition("&")[0], f"r{along[12].position + 1}"
+    chart.goto(f"{base}&view={along[4].name}..{between}")
+    drawn(chart)
+    view_is(chart, along[4], along[12])
+    assert along[0].name not in names(chart)
+    note = f"The view ends at {along[12].name}, the nearest: {between} is not among the revisions"
+    expect(chart.locator("#notice")).to_contain_text(note)
+    chart.mouse.dblclick(*middle_of_point(chart, 3))
+    chart.wait_for_function("() => !location.search.includes('view=')")
+
+
 def test_shift_and_a_drag_mark_a_range_with_its_statistics(
     chart: Page, along: list[Revision]
 ) -> None:
