@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from webapp.pages.trends.query import TrendQuery
 from webapp.results.models import Revision, Tree
-from webapp.results.revision_ids import position_of
 
 
 class End(NamedTuple):
@@ -29,12 +28,10 @@ def ends_of(query: TrendQuery, tree: Tree) -> list[End]:
     """The ends of the query's view along ``tree``; none, and no statement, without one. A revision
     that was never measured has the position that its own name gives, if any.
     """
-    return [_end(name, tree) for name in query.window or ()]
-
-
-def _end(name: str, tree: Tree) -> End:
-    found = Revision.objects.placed().named(tree=tree, name=name)
-    return End(name, found.position if found else position_of(name))
+    revisions = Revision.objects.placed()
+    return [
+        End(name, revisions.position_named(tree=tree, name=name)) for name in query.window or ()
+    ]
 
 
 def nearest(positions: Sequence[int], position: int) -> int:
