@@ -11,6 +11,7 @@ from django.template.loader import render_to_string
 from django.utils.cache import get_conditional_response, patch_cache_control
 from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from webapp.accounts.services import is_triager
 from webapp.analysis.queries import trend_link
@@ -89,6 +90,7 @@ class CostLine:
 
 
 @require_safe
+@vary_on_headers("HX-Request")
 def page(request: HttpRequest) -> HttpResponse:
     """The chart that the query asks for; 404 and the nearest names for what is not measured."""
     query = TrendQuery.parse(request.GET)
