@@ -295,6 +295,17 @@ def test_every_address_takes_some_method(address: Address, clients: Mapping[str,
     assert said != {"wrong method"}
 
 
+def test_no_shared_cache_keeps_what_a_person_is_answered(
+    clients: Mapping[str, Client], settings: Any
+) -> None:
+    """On a private instance nothing at all, whoever asks."""
+    for public, who in ((True, OPERATOR), (False, "stranger")):
+        settings.PUBLIC = public
+        for address in OTHERS:
+            kept = clients[who].get(address.path).get("Cache-Control", "")
+            assert "private" in kept, f"{who}: {address.path}: {kept}"
+
+
 @pytest.mark.parametrize(
     "address", [one for one in ADDRESSES if one.is_api], ids=lambda one: one.name
 )

@@ -1,10 +1,14 @@
-"""Every page that links lead to, with real content, shows no trace of its template."""
+"""Every page that links lead to, with real content: no trace of its template, and what caches may
+keep of it.
+"""
 
 import pytest
 from django.test import Client
 
+from tests.addresses import Address
 from tests.remains import remains_in_html
-from tests.whole_site import fill, kind_of, pages_from
+from tests.test_every_address import OPERATOR, TRIAGER, VIEWER, rights
+from tests.whole_site import fill, kind_of, linked_from, pages_from
 
 pytestmark = pytest.mark.django_db
 
@@ -25,3 +29,25 @@ def test_no_page_shows_what_its_template_left(reader: Client, of_each: int) -> N
     assert kinds >= {"events", "event", "event_new", "canaries", "canary", "knob"}
     wrong = {address: remains_in_html(html) for address, html in pages.items()}
     assert {address: found for address, found in wrong.items() if found} == {}
+
+
+def test_what_caches_may_keep_of_a_page(reader: Client) -> None:
+    """What htmx gets in part is kept apart from the whole page, nothing that was made for a person
+    by a cache that others share, and pages that only a person may see by none at all.
+    """
+    wrong = []
+    for address in linked_from(pages_from(reader, "/", of_each=1)):
+        name, whole = kind_of(address), reader.get(address)
+        part = reader.get(address, headers={"HX-Request": "true"})
+        differs = whole.status_code != part.status_code or (
+            (b"<html" in whole.content) != (b"<html" in part.content)
+        )
+        if differs and "HX-Request" not in whole.get("Vary", "") + part.get("Vary", ""):
+            wrong.append(f"{address}: a part of it may be shown as the page")
+        kept = whole.get("Cache-Control", "")
+        if "private" not in kept:
+            wrong.append(f"{address}: {kept or 'nothing said'}")
+        own = rights(Address(name, address, ("GET",)), "GET") in (VIEWER, TRIAGER, OPERATOR)
+        if own and whole.status_code == 200 and "no-store" not in kept:
+            wrong.append(f"{address}: {kept}, and a person's own")
+    assert wrong == []

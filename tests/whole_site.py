@@ -2,9 +2,11 @@
 
 import re
 from collections import defaultdict
+from collections.abc import Mapping
 from html import unescape
 from urllib.parse import urldefrag, urljoin
 
+from django.http import QueryDict
 from django.test import Client
 from django.urls import resolve
 from django.utils import timezone
@@ -71,6 +73,20 @@ def pages_from(reader: Client, start: str, *, of_each: int) -> dict[str, str]:
                 if one.startswith("/") and not one.startswith("/static/")
             ]
     return pages
+
+
+def linked_from(pages: Mapping[str, str]) -> list[str]:
+    """The addresses that ``pages`` lead to or fetch parts from, one of each view and each set of
+    parameters; the admin's and files left out.
+    """
+    found: dict[tuple[str, frozenset[str]], str] = {}
+    for page, html in pages.items():
+        for text in [page, *LINK.findall(html)]:
+            address = urldefrag(urljoin(page, unescape(text)))[0]
+            if address.startswith("/") and not address.startswith(("/static/", "/admin/")):
+                parameters = frozenset(QueryDict(address.partition("?")[2]))
+                found.setdefault((kind_of(address), parameters), address)
+    return list(found.values())
 
 
 def kind_of(address: str) -> str:

@@ -33,6 +33,29 @@ def beyond(page: Page) -> list[str]:
     return [] if names is None else [str(name) for name in names] or ["the page"]
 
 
+SMALLEST = 8.0
+"""Pixels of the text of a drawing, below which nobody can read it."""
+
+
+def small_texts(page: Page) -> list[str]:
+    """Drawings whose text is smaller than `SMALLEST` on the screen, as one made for a wide window
+    is in a narrow one; a line each.
+    """
+    found = page.evaluate(
+        """smallest => [...document.querySelectorAll("svg")].flatMap((image) => {
+            const texts = [...image.querySelectorAll("text")].filter((one) =>
+                one.checkVisibility() && one.textContent.trim());
+            const sizes = texts.map((one) =>
+                parseFloat(getComputedStyle(one).fontSize) * Math.abs(one.getScreenCTM().d));
+            const least = Math.min(...sizes);
+            const name = image.getAttribute("class") ?? image.parentElement.className;
+            return least < smallest ? [`${name}: text of ${least.toFixed(1)} pixels`] : [];
+        })""",
+        SMALLEST,
+    )
+    return list(dict.fromkeys(map(str, found)))
+
+
 def fits(page: Page, name: str, wide: int = 1280, narrow: int = 390) -> None:
     """Hold the page as it stands to its width, wide and on a phone, light and dark.
 

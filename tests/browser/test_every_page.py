@@ -17,7 +17,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests import whole_site
 from tests.addresses import every_address
-from tests.browser.steps import beyond, sign_in
+from tests.browser.steps import beyond, sign_in, small_texts
 from webapp.accounts.models import User
 from webapp.notifications.models import Subscription
 from webapp.notifications.queries.unsubscribing import Target
@@ -109,6 +109,8 @@ def findings(page: Page, address: str, window: Window) -> list[str]:
     for one in page.evaluate("options => axe.run(document, options)", options)["violations"]:
         nodes = [f"{node['target']} {node['html'][:120]}" for node in one["nodes"][:3]]
         found.append(f"{one['id']}: {'; '.join(nodes)}")
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    found += small_texts(page)
     return [f"{_path(address)} {window.width} {window.theme}: {one}" for one in found]
 
 

@@ -1,6 +1,7 @@
 """The trend chart under the hand: each gesture by mouse, touch and keys, told by its address."""
 
 from collections.abc import Iterator
+from time import time
 from typing import Literal
 from urllib.parse import parse_qs, urlsplit
 
@@ -61,6 +62,18 @@ def drag(page: Page, start: int, end: int) -> None:
     page.mouse.up()
 
 
+def press_twice(page: Page, at: tuple[float, float], *, apart: float) -> None:
+    """Two presses that the system counts as one double click, so many seconds from the first to the
+    second by the time that the events bear: nobody has to wait for it.
+    """
+    session, now = page.context.new_cdp_session(page), time()
+    for count in (1, 2):
+        for kind in ("mousePressed", "mouseReleased"):
+            place = {"x": at[0], "y": at[1], "timestamp": now + apart * (count - 1)}
+            press = {"type": kind, "button": "left", "clickCount": count}
+            session.send("Input.dispatchMouseEvent", place | press)
+
+
 def test_a_drag_zooms_and_a_double_click_shows_all_again(
     chart: Page, along: list[Revision]
 ) -> None:
@@ -72,6 +85,41 @@ def test_a_drag_zooms_and_a_double_click_shows_all_again(
     assert along[0].name not in names(chart)
     chart.mouse.dblclick(*middle_of_point(chart, 3))
     expect(chart.locator("#whole")).to_be_hidden()
+    chart.wait_for_function("() => !location.search.includes('view=')")
+
+
+@pytest.mark.parametrize("apart", [0.0, 0.45], ids=["fast", "slow"])
+def test_a_double_click_shows_all_again_and_leaves_a_and_b(
+    chart: Page, along: list[Revision], apart: float
+) -> None:
+    """Two presses are one double click where the system counts them so, however slow."""
+    drag(chart, 4, 12)
+    view_is(chart, along[4], along[12])
+    chart.mouse.click(*middle_of_point(chart, 2))  # the points in view are drawn alone
+    expect(chart.locator("#side-b")).to_have_text(along[6].name)
+    chart.keyboard.down("Shift")
+    chart.mouse.click(*middle_of_point(chart, 1))
+    chart.keyboard.up("Shift")
+    expect(chart.locator("#side-a")).to_have_text(along[5].name)
+    chosen = said(chart, "a"), said(chart, "b")
+    press_twice(chart, middle_of_point(chart, 5), apart=apart)
+    chart.wait_for_function("() => !location.search.includes('view=')")
+    expect(chart.locator("#whole")).to_be_hidden()
+    expect(chart.locator("#side-b")).to_have_text(along[6].name)
+    assert (said(chart, "a"), said(chart, "b")) == chosen
+
+
+def test_a_view_of_revisions_that_were_not_measured_shows_the_nearest_and_states_it(
+    chart: Page, along: list[Revision]
+) -> None:
+    base, between = chart.url.partition("&")[0], f"r{along[12].position + 1}"
+    chart.goto(f"{base}&view={along[4].name}..{between}")
+    drawn(chart)
+    view_is(chart, along[4], along[12])
+    assert along[0].name not in names(chart)
+    note = f"The view ends at {along[12].name}, the nearest: {between} is not among the revisions"
+    expect(chart.locator("#notice")).to_contain_text(note)
+    chart.mouse.dblclick(*middle_of_point(chart, 3))
     chart.wait_for_function("() => !location.search.includes('view=')")
 
 
@@ -299,6 +347,18 @@ def test_the_card_tells_a_finding_of_another_kind(page: Page, live_server: LiveS
     page.mouse.click(*middle_of_point(page, 6))
     expect(page.locator("#card .found")).to_contain_text("pf, excursion, confirmed")
     expect(page.locator("#card")).to_contain_text("Far off.")
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_nought_has_no_sign(page: Page, live_server: LiveServer, width: int) -> None:
+    along = make.revisions(4)
+    make.history(make.series(), along, [0.1, 4.0, 0.1, 4.0])  # the axis begins below nought
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{live_server.url}/trends/")
+    drawn(page)
+    ticks = page.locator("#plot .tick").all_text_contents()
+    assert any(float(one.replace("−", "-")) == 0 for one in ticks)
+    assert [one for one in ticks if one.startswith("−") and not float(one[1:])] == []
 
 
 def test_of_a_long_history_each_extreme_is_drawn_whatever_is_in_sight(

@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from tests import make
+from tests.browser.steps import small_texts
 from webapp.results.models import Revision
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -167,6 +168,35 @@ def test_without_scripts_chart_and_figures_are_there(
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{live_server.url}/trends/?mode=pf")
-    expect(page.locator("#plot svg .lv")).to_have_count(1)
+    expect(page.locator("#plot svg:visible .lv")).to_have_count(1)
     expect(page.get_by_role("heading", name="Changes")).to_be_visible()
+    context.close()
+
+
+@pytest.mark.usefixtures("along")
+@pytest.mark.parametrize("has_scripts", [False, True], ids=["without scripts", "with scripts"])
+def test_on_a_phone_one_line_of_controls_stands_above_a_chart_that_can_be_read(
+    browser: Browser, live_server: LiveServer, has_scripts: bool
+) -> None:
+    """What the line hides is shown by pressing it, and works. Every width can be read."""
+    context = browser.new_context(java_script_enabled=has_scripts)
+    page = context.new_page()
+    for width in (1440, 1024, 768, 641, 640, 390, 320):
+        page.set_viewport_size({"width": width, "height": 844})
+        page.goto(f"{live_server.url}/trends/?hardware=Atom_C2758/T540-CR")
+        expect(page.locator("#plot svg:visible")).to_have_count(1)
+        assert [one for one in small_texts(page) if one.startswith("trend:")] == [], width
+        line = page.locator("#controls .choose")
+        expect(page.locator("#controls .seg").first).to_be_visible(visible=width > 640)
+        expect(line).to_be_visible(visible=width <= 640)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    box = page.locator("#controls").bounding_box()
+    assert box is not None
+    assert box["height"] < 2 * 24
+    line.locator("summary").click()
+    page.get_by_text("By mode").click()
+    if not has_scripts:
+        page.get_by_role("button", name="Show", exact=True).click()
+    expect(page.locator("#plot svg:visible .lane")).to_have_count(2)
+    assert "split=mode" in page.url
     context.close()

@@ -99,12 +99,6 @@ def apart(
     return wrong
 
 
-@pytest.fixture
-def wide(page: Page) -> Page:
-    page.set_viewport_size({"width": 1440, "height": 1000})
-    return page
-
-
 @pytest.mark.parametrize(
     "query",
     [
@@ -118,27 +112,28 @@ def wide(page: Page) -> Page:
     ],
 )
 def test_both_draw_the_same(
-    wide: Page, live_server: LiveServer, along: list[Revision], query: str
+    page: Page, live_server: LiveServer, along: list[Revision], query: str
 ) -> None:
-    """At the width of the server's drawing, in each window and by each choice."""
+    """At the widths of the server's drawings, in each window and by each choice."""
     ends = (
         re.sub(r"\d+", lambda found: along[int(found[0])].name, query) if "view" in query else query
     )
     address = f"/trends/?hardware=Atom_C2758/T540-CR{ends}"
     served = Client().get(address).content.decode()
-    image = re.search(r'id="plot" class="plot">(<svg.*?</svg>)', served, re.DOTALL)
-    assert image
-    wide.goto(f"{live_server.url}{address}")
-    drawn(wide)
-    # The server's drawing has one width; the script takes that of its box.
-    before = wide.locator("#chart").get_attribute("data-drawn")
-    wide.locator("#plot").evaluate(
-        "box => { box.style.width = '1060px'; box.style.flex = 'none'; }"
-    )
-    wide.wait_for_function(
-        "before => document.querySelector('#chart').dataset.drawn !== before", arg=before
-    )
-    ours = shapes(wide.evaluate(PARSE, image[1]))
-    theirs = shapes(wide.locator("#plot svg").evaluate(READ))
-    assert len(ours) > 10
-    assert apart(ours, theirs) == []
+    images = re.findall(r"<svg[^>]* class=\"trend\".*?</svg>", served, re.DOTALL)
+    page.set_viewport_size({"width": 1440, "height": 1000})
+    page.goto(f"{live_server.url}{address}")
+    drawn(page)
+    for image, width in zip(images, (1060, 350), strict=True):
+        # A drawing of the server has one width; the script takes that of its box.
+        before = page.locator("#chart").get_attribute("data-drawn")
+        page.locator("#plot").evaluate(
+            "(box, width) => { box.style.width = `${width}px`; box.style.flex = 'none'; }", width
+        )
+        page.wait_for_function(
+            "before => document.querySelector('#chart').dataset.drawn !== before", arg=before
+        )
+        ours = shapes(page.evaluate(PARSE, image))
+        theirs = shapes(page.locator("#plot svg").evaluate(READ))
+        assert len(ours) > 10
+        assert apart(ours, theirs) == []

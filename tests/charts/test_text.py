@@ -15,6 +15,7 @@ from webapp.charts import text
         (1148692.5, "1,148,692"),
         (-120.0, "−120"),
         (0.0, "0"),
+        (-0.0, "0"),
         (3.14159, "3.142"),
         (999.5, "999.5"),
         (1e300, "1e+300"),
@@ -26,6 +27,16 @@ from webapp.charts import text
 )
 def test_a_number_has_separators_and_four_digits(value: float | None, written: str) -> None:
     assert text.number(value) == written
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(1_160_000, "1.16 M"), (-12.3, "−12.3"), (-0.0, "0.00"), (-0.004, "0.00"), (inf, "–")],
+)
+def test_a_short_number_has_three_digits_and_no_sign_before_nought(
+    value: float, written: str
+) -> None:
+    assert text.short_number(value) == written
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,14 @@ from django.utils import timezone
 
 from tests import make
 from tests.events.steps import release
+from tests.experiments.steps import imported
 from tests.pages.conftest import Counted
 from webapp.accounts.models import User
-from webapp.alerts.models import Alert
+from webapp.alerts.models import Alert, AlertFinding
 from webapp.alerts.queries import open_losses, suspicions_of
 from webapp.analysis.models import Finding, SeriesAnalysis
 from webapp.charts.text import percent as in_percent
-from webapp.results.models import Hardware, Revision, Series
+from webapp.results.models import Hardware, Revision, Run, Series
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
@@ -164,7 +165,9 @@ def test_an_instance_of_history_alone_says_so_and_calls_no_machine_silent(visit:
     make.finding(series, along[4], along[5])
     series.hardware.runs.update(history=True)
     text = visit("/")
-    assert "All is history: 1 change in 1 series on 1 machine" in text
+    assert (
+        "Imported results: no proven change beyond the threshold in 1 series on 1 machine" in text
+    )
     assert "1 imported" in text
     assert "silent for" not in text
 
@@ -197,6 +200,38 @@ def test_what_is_too_little_to_tell_is_nowhere_called_unchanged(visit: Visit) ->
     assert "Too few revisions to tell" in visit(
         f"/trends/?tree=freebsd-head&hardware={rose.hardware}&mode=rose"
     )
+
+
+def test_changes_of_imported_results_are_counted_as_the_inbox_counts_them(
+    client: Client, visit: Visit
+) -> None:
+    """A series may change more than once, and one change concern several series."""
+    series, along = measured([100.0] * 5 + [90.0] * 5 + [80.0] * 5, days_ago=3000)
+    series.hardware.runs.update(history=True)
+    for before, at in ((4, 5), (9, 10)):
+        found = make.finding(series, along[before], along[at])
+        alert = make.alert(along[at], after=along[before], state="snoozed", history=True)
+        AlertFinding.objects.create(finding=found, alert=alert)
+    text = visit("/")
+    assert "Imported results: 2 changes in 1 series on 1 machine" in text
+    assert "one of the series below changed" in text
+    assert 'href="/alerts/?state=history"' in client.get("/").content.decode()
+    inbox = visit("/alerts/")
+    assert "History 2" in inbox
+    assert "Imported history shows 2 changes" in inbox
+
+
+def test_after_an_import_the_reports_that_were_made_are_counted_and_linked(
+    client: Client, visit: Visit
+) -> None:
+    measured([100.0] * 5, days_ago=3000)
+    assert "imported results" not in visit("/")
+    imported()
+    Run.objects.update(history=True)
+    assert "1 report was made of imported results." in visit("/")
+    address = "/experiments/?state=imported"
+    assert f'href="{address}"' in client.get("/").content.decode()
+    assert "1 experiment" in visit(address)
 
 
 def test_series_of_one_revision_are_counted_and_not_drawn(client: Client, visit: Visit) -> None:

@@ -35,8 +35,15 @@ class TestTrend:
         assert client.get("/trends.svg?theme=dark").content != light
 
     def test_a_width_scales_it(self, client: Client) -> None:
-        root = ET.fromstring(client.get("/trends.svg?width=540").content.decode())
-        assert (root.get("width"), root.get("height")) == ("540", "237")
+        root = ET.fromstring(client.get("/trends.svg?width=700").content.decode())
+        assert (root.get("width"), root.get("height")) == ("700", "308")
+
+    def test_a_small_one_is_drawn_for_its_width(self, client: Client) -> None:
+        """Text that shrinks with the picture cannot be read."""
+        for width in (300, 400, 639, 640):
+            root = ET.fromstring(client.get(f"/trends.svg?width={width}").content.decode())
+            own = float((root.get("viewBox") or "").split()[2])
+            assert width / own > 0.6
 
     def test_opened_by_itself_it_may_use_its_own_rules_only(self, client: Client) -> None:
         policy = client.get("/trends.svg")["Content-Security-Policy"]

@@ -17,7 +17,7 @@ from webapp.analysis.models import Comparison
 from webapp.pages.trends import data as trend_data
 from webapp.pages.trends import points as trend_points
 from webapp.pages.trends.query import TrendQuery
-from webapp.results.models import Point, Revision
+from webapp.results.models import Point, Revision, RevisionAlias
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
@@ -36,7 +36,8 @@ def test_an_empty_instance_gives_an_empty_figure(client: Client) -> None:
 def test_without_scripts_the_page_has_the_chart_and_its_numbers(client: Client) -> None:
     page = client.get("/trends/").content.decode()
     assert "<svg" in page
-    assert page.count("<polyline") == 2
+    assert page.count('<svg viewBox="0 0 1060 ') == page.count('<svg viewBox="0 0 350 ') == 1
+    assert page.count("<polyline") == 2 * 2
     assert page.count("<li data-series") == 2
     assert "−9.9 ± 1.2" in words(client.get("/trends/?mode=pf").content.decode())
 
@@ -108,7 +109,7 @@ def test_levels_are_drawn_as_far_as_they_show(client: Client, along: list[Revisi
     levels = figure(client, "mode=pf&last=3")["series"][0]["levels"]
     assert levels == [[0, 0, 500, 500, 500, 500], [1, 2, 450, 450, 450, 450]]
     page = client.get("/trends/?mode=pf").content.decode()
-    assert page.count('class="lv"') == 1
+    assert page.count('class="lv"') == 2  # of either drawing
 
 
 def test_a_series_too_young_for_the_detector_has_no_level_drawn_across_its_points(
@@ -182,6 +183,54 @@ def test_the_interval_of_a_mean_is_student_s_t(client: Client) -> None:
 def test_from_and_to_bound_what_is_shown(client: Client, along: list[Revision]) -> None:
     shown = figure(client, f"from={along[1].name}&to={along[2].name}")
     assert shown["revisions"]["name"] == [along[1].name, along[2].name]
+
+
+class TestView:
+    """``view``: the part in sight, whatever revisions its ends name."""
+
+    def test_an_end_that_was_not_measured_gives_way_to_the_nearest_and_that_is_stated(
+        self, client: Client, visit: Visit, along: list[Revision]
+    ) -> None:
+        known = make.revision(f"r{along[2].position + 1}")  # and in no series
+        for first, last in (("r1", known.name), (known.name, "r1")):
+            view = f"view={first}..{last}"
+            assert figure(client, view)["window"] == [along[0].name, along[2].name]
+            begins = f"The view begins at {along[0].name}, the nearest: r1 is not among the revisi"
+            ends = f"The view ends at {along[2].name}, the nearest: {known.name} is not among the"
+            for note in (begins, ends):
+                assert note in visit(f"/trends/?{view}")
+                assert note in client.get(f"/trends.svg?{view}").content.decode()
+            narrow = client.get(f"/trends.svg?{view}&width=400").content.decode()
+            assert f"The view begins at {along[0].name}" in narrow
+
+    def test_measured_ends_and_their_aliases_are_taken_without_a_word(
+        self, visit: Visit, client: Client, along: list[Revision]
+    ) -> None:
+        RevisionAlias.objects.create(tree=along[1].tree, revision=along[1], name="ab" * 20)
+        view = f"view={'ab' * 20}..{along[2].name}"
+        assert figure(client, view)["window"] == [along[1].name, along[2].name]
+        assert "The view " not in visit(f"/trends/?{view}")
+
+    def test_a_revision_that_does_not_exist_is_named_and_everything_shown(
+        self, visit: Visit, client: Client, along: list[Revision]
+    ) -> None:
+        view = f"view=nonsense..{along[2].name}"
+        assert "window" not in figure(client, view)
+        note = "No revision nonsense in freebsd-head. All revisions are in view."
+        assert note in visit(f"/trends/?{view}")
+        assert note in client.get(f"/trends.svg?{view}").content.decode()
+
+    def test_of_a_thinned_history_the_ends_are_drawn(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for name, value in (("MOST_WHOLE", 50), ("PIXELS", 2), ("PIXELS_BESIDE", 2)):
+            monkeypatch.setattr(trend_points, name, value)
+        along = make.revisions(100)
+        make.history(make.series(), along, [1000.0 + number % 7 for number in range(100)])
+        between = f"r{along[33].position + 1}"
+        chart = figure(client, f"view={between}..{along[72].name}")
+        assert chart["window"] == [along[33].name, along[72].name]
+        assert len(chart["revisions"]["name"]) < 20
 
 
 @pytest.mark.usefixtures("along")

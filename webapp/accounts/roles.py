@@ -1,5 +1,7 @@
 """Who may do what: a view says by its decorator which role it needs.
 
+No cache keeps the answer of such a view: it is a person's own.
+
 Roles include one another: an operator may all that a triager may, who may all that a viewer may.
 Whether reading needs an account too is a matter of the instance, not of a view: see
 ``webapp.config.privacy``.
@@ -16,6 +18,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import resolve_url
+from django.utils.cache import patch_cache_control
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from webapp.accounts.models import User
@@ -79,7 +82,9 @@ def _required(view: View[P], may: Callable[[Somebody], bool], role: str) -> View
             return redirect_to_login(_page_asked_from(request))
         if not may(request.user):
             raise RoleNeeded(role, request.user)
-        return view(request, *args, **kwargs)
+        response = view(request, *args, **kwargs)
+        patch_cache_control(response, private=True, no_store=True)
+        return response
 
     return guarded
 

@@ -52,7 +52,13 @@ def number(value: float | None) -> str:
         text = f"{value:,.0f}"
     else:
         text = f"{value:.4g}"
-    return text.replace("-", MINUS)
+    return _with_sign(text)
+
+
+def _with_sign(text: str) -> str:
+    """``text`` of a number with the minus sign that pages use; nought has none."""
+    is_nought = not text.strip("-+0., GMk")
+    return text.lstrip("+-") if is_nought else text.replace("-", MINUS)
 
 
 def rounded(value: float | None) -> float | None:
@@ -98,17 +104,14 @@ def short_number(value: float | None) -> str:
     )
     shown = value / unit
     decimals = 2 if abs(shown) < 9.995 else 1 if abs(shown) < 99.95 else 0
-    return f"{shown:,.{decimals}f} {letter}".rstrip().replace("-", MINUS)
+    return _with_sign(f"{shown:,.{decimals}f} {letter}".rstrip())
 
 
 def percent(value: float | None) -> str:
     """A signed change in percent without its unit: ``+82.5``, ``−0.42``, ``0.0``."""
     if value is None or not isfinite(value):
         return UNKNOWN
-    text = f"{value:+,.{_decimals(value)}f}"
-    if abs(value) < 1 and float(text) == 0:
-        return text.lstrip("+-")
-    return text.replace("-", MINUS)
+    return _with_sign(f"{value:+,.{_decimals(value)}f}")
 
 
 def half_width(value: float | None) -> str:

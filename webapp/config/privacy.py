@@ -1,4 +1,6 @@
-"""A private instance: every address needs an account, unless its view says otherwise.
+"""What is for some people alone: a private instance, and answers to those who are signed in.
+
+On a private instance every address needs an account, unless its view says otherwise.
 
 A new view is private without anybody thinking of it. What stays open carries Django's mark
 ``login_not_required`` and says why: signing in, the checks of supervisors, and addresses that are
@@ -11,6 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.http import HttpRequest, HttpResponseBase
+from django.utils.cache import patch_cache_control
 
 from webapp.api.wiring import NAMESPACE, refuse_reader
 
@@ -24,6 +27,24 @@ def reading(request: HttpRequest) -> dict[str, Any]:
 def may_read(request: HttpRequest) -> bool:
     """Whether who asks may see the instance: all may see a public one."""
     return settings.PUBLIC or request.user.is_authenticated
+
+
+class PrivateAnswers:
+    """No shared cache keeps an answer to somebody with a session, nor any of a private instance.
+
+    The cookie is looked at and not the person, so that nothing is read for it.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """The answer; one that sets a cookie is its receiver's alone as well."""
+        response = self._get_response(request)
+        has_session = settings.SESSION_COOKIE_NAME in request.COOKIES
+        if has_session or response.cookies or not settings.PUBLIC:
+            patch_cache_control(response, private=True)
+        return response
 
 
 class PrivateInstance(LoginRequiredMiddleware):

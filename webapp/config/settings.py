@@ -106,6 +106,7 @@ MIDDLEWARE = [
     "webapp.config.bodies.RefuseLargeBodies",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "webapp.config.privacy.PrivateAnswers",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_safe
 from webapp.alerts.models import Alert
 from webapp.analysis.queries import SideError
 from webapp.charts.standalone import LIGHT, THEMES, Sheet, badge, standalone
-from webapp.charts.trend import draw
+from webapp.charts.trend import draw, room_for
 from webapp.experiments.models import Experiment
 from webapp.experiments.queries import frozen_points
 from webapp.pages.compare import compare
@@ -175,7 +175,7 @@ def _trend(request: HttpRequest) -> str:
     trend = trend_data.load(selection).trend if selection else None
     if trend is None or not is_drawable(trend):
         raise NoPicture("Nothing is drawn: no point fits the query.")
-    return draw(trend)
+    return draw(trend, room_for(_width(request)), notes=trend.notes)
 
 
 def _comparison(request: HttpRequest) -> str:

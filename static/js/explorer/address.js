@@ -10,11 +10,11 @@ export function read(chart) {
   const pins = query.getAll("pin"); // how older addresses name A and B: the later one is B
   const b = query.get("b") ?? pins.at(-1);
   const a = query.get("a") ?? (pins.length > 1 ? pins[0] : null);
-  const ends = (query.get("view") ?? "").split("..");
   const range = (query.get("range") ?? "").split("..").map((name) => chart.revisions.name.indexOf(name));
   return {
     chart,
-    window: (ends.length === 2 && windowOf(chart, ...ends)) || chart.whole,
+    // By names that the chart has: the address may name revisions that were not measured.
+    window: (chart.window && windowOf(chart, ...chart.window)) || chart.whole,
     hidden: new Set(query.getAll("hide").map(Number)),
     a: side(chart, a),
     b: side(chart, b),

@@ -4,10 +4,19 @@ import { commitPage, comparePage } from "./card.js";
 import { showRange } from "./range.js";
 
 export function makeChosen(screen, pointer) {
+  let before = null; // A and B as they were before the last choice
+
   function choose(side, isA) {
     const { state } = screen;
+    before = { a: state.a, b: state.b };
     if (!isA && state.b?.at === side.at && state.b.id === side.id) return;
     state[isA ? "a" : "b"] = side;
+    screen.tell();
+  }
+
+  function undo() {
+    Object.assign(screen.state, before);
+    before = null;
     screen.tell();
   }
 
@@ -61,7 +70,7 @@ export function makeChosen(screen, pointer) {
     if (state.a && state.b) location.assign(comparePage(state));
   }
 
-  return { choose, chooseByKey, mark, markTo, tellRange, leave, compare };
+  return { choose, undo, chooseByKey, mark, markTo, tellRange, leave, compare };
 }
 
 // The series that a key chooses at the revision pointed at: that of B, else the first measured there.

@@ -39,7 +39,10 @@ function hands(screen, sight, pointer, chosen) {
     click: (place, isA) => chosen.choose(pointer.at(place), isA),
     zoom: sight.zoom,
     pan: sight.pan,
-    reset: sight.whole,
+    reset: () => {
+      chosen.undo();
+      sight.whole();
+    },
     drag: (ends, isRange) => {
       screen.state.dragged = ends && { ends, isRange };
       screen.overlay();

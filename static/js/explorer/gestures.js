@@ -2,15 +2,17 @@
 // Shift a range; one finger moves the window, two zoom; the wheel zooms, sideways it moves.
 
 const CLICK_WITHIN = 5; // pixels
-const DOUBLE_WITHIN = 350; // milliseconds
+const DOUBLE_WITHIN = 350; // milliseconds between two taps of a finger
 const DOUBLE_NEAR = 15; // pixels
 const WHEEL_STEP = 0.0016; // of a pixel of the wheel
 
+// The second press of a double click does not choose: what the first one chose is taken back.
 // does: {point, leave, click, zoom, pan, box, range, drag, reset}; each returns whether it did.
 export function listen(plot, does) {
   const down = new Map(); // pointer id → where it is
   let start = null; // where a drag began
   let lastTap = { time: -Infinity, x: 0 };
+  let presses = 1; // of a mouse in a row, as the system counts them
   const place = (event) => {
     const box = plot.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
@@ -23,6 +25,10 @@ export function listen(plot, does) {
     plot.setPointerCapture(event.pointerId);
     start = down.size === 1 ? { ...at, isRange: event.shiftKey, isTouch: event.pointerType === "touch" } : null;
     if (event.shiftKey) event.preventDefault();
+  });
+
+  plot.addEventListener("mousedown", (event) => {
+    presses = event.detail;
   });
 
   plot.addEventListener("pointermove", (event) => {
@@ -62,10 +68,11 @@ export function listen(plot, does) {
   });
 
   function tap(at, event) {
-    const isNear = Math.abs(at.x - lastTap.x) < DOUBLE_NEAR && !event.shiftKey;
-    const isDouble = isNear && event.timeStamp - lastTap.time < DOUBLE_WITHIN;
+    const isSecondTap =
+      Math.abs(at.x - lastTap.x) < DOUBLE_NEAR && event.timeStamp - lastTap.time < DOUBLE_WITHIN;
+    const isDouble = event.pointerType === "touch" ? isSecondTap : presses > 1;
     lastTap = { time: isDouble ? -Infinity : event.timeStamp, x: at.x };
-    if (isDouble) does.reset();
+    if (isDouble && !event.shiftKey) does.reset();
     else does.click(at, event.shiftKey);
   }
 

@@ -11,18 +11,21 @@ export function link(href, words) {
   return element("a", { href }, words);
 }
 
+// The text of a number with the minus sign that pages use; nought has no sign.
+function signed(text) {
+  return Number.parseFloat(text) === 0 ? text.replace(/^[+-]/, "") : text.replace("-", "−");
+}
+
 const numbers = new Intl.NumberFormat("en", { maximumSignificantDigits: 6 });
 
 export function number(value) {
-  return Number.isFinite(value) ? numbers.format(value).replace("-", "−") : "–";
+  return Number.isFinite(value) ? signed(numbers.format(value)) : "–";
 }
 
 export function percent(value) {
   if (!Number.isFinite(value)) return "–";
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 1 ? 1 : 2;
-  const text = value.toFixed(digits);
-  if (Number(text) === 0) return text.replace("-", "");
-  return (value > 0 ? "+" : "") + text.replace("-", "−");
+  return signed((value > 0 ? "+" : "") + value.toFixed(digits));
 }
 
 export function width(value) {
@@ -50,5 +53,5 @@ export function short(value) {
   const [letter, unit] = THOUSANDS.find(([, least]) => size >= least * 0.9995) ?? ["", 1];
   const shown = value / unit;
   const digits = Math.abs(shown) < 9.995 ? 2 : Math.abs(shown) < 99.95 ? 1 : 0;
-  return `${shown.toFixed(digits)} ${letter}`.trim().replace("-", "−");
+  return signed(`${shown.toFixed(digits)} ${letter}`.trim());
 }

@@ -196,7 +196,6 @@ def test_a_window_shows_its_revisions_alone_on_a_scale_of_their_own() -> None:
     assert trend.extent == (-0.5, 1.5)
     assert paths(trend, "pt")[0].count("M") == 2
     assert trend.y_range(trend.drawn)[0] > 90
-    assert a_trend(window=("r1", "nope")).extent == (-0.5, 2.5)
 
 
 def test_hidden_series_are_told_and_not_drawn() -> None:

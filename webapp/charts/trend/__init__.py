@@ -5,7 +5,7 @@ from webapp.charts.trend.columns import columns
 from webapp.charts.trend.legend import Entry, legend
 from webapp.charts.trend.levels import Found, Level
 from webapp.charts.trend.markers import Marker, MarkerKind
-from webapp.charts.trend.svg import draw
+from webapp.charts.trend.svg import NARROW, draw, room_for
 from webapp.charts.trend.trend import (
     Apart,
     Axis,
@@ -18,6 +18,7 @@ from webapp.charts.trend.trend import (
 )
 
 __all__ = [
+    "NARROW",
     "AlertMark",
     "Apart",
     "Axis",
@@ -36,4 +37,5 @@ __all__ = [
     "distinct",
     "draw",
     "legend",
+    "room_for",
 ]

@@ -45,7 +45,7 @@ def note(at: float, base: float) -> str:
     return svg.element("path", d=f"{sheet}v{side:.0f}h-{NOTE:.0f}z", class_="diamond note")
 
 
-def marker_texts(trend: Trend, x: Scale, top: float) -> list[str]:
+def marker_texts(trend: Trend, x: Scale, top: float, *, is_narrow: bool) -> list[str]:
     """Their texts above the chart, as far as they do not cover one another, linked. Each stands at
     the right of its line, at its left where the frame is near.
     """
@@ -54,12 +54,13 @@ def marker_texts(trend: Trend, x: Scale, top: float) -> list[str]:
         at = _across(trend, one, x)
         if at is None:
             continue
-        width = LETTER * len(one.label) + 8
+        written = one.short if is_narrow else one.label
+        width = LETTER * len(written) + 8
         is_left = at + width > x.end
         row = rows.take(at - width if is_left else at, at if is_left else at + width)
         if row is not None:
             text = svg.label(
-                one.label,
+                written,
                 x=at - 4 if is_left else at + 4,
                 y=max(top - ROW * (row + 1) + 6, ROW - 3),
                 class_=f"marker {one.kind}{' end' if is_left else ''}",

@@ -29,6 +29,7 @@ def columns(trend: Trend) -> Json:
         "split": trend.split,
         "title": trend.y_title,
         "total": trend.revisions.length,
+        **({"window": trend.window} if trend.window else {}),
         "revisions": _revisions(trend.revisions),
         "series": [
             _series(one, name=trend.short_name(one), has_whiskers=has_whiskers)

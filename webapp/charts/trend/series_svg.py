@@ -21,12 +21,15 @@ Dot = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Where a lane draws. ``is_crowded``: so many series that only levels and risers are told."""
+    """Where a lane draws. ``is_crowded``: so many series that changes have no words;
+    ``has_points``: there is room for points and whiskers beside the levels.
+    """
 
     trend: Trend
     x: Scale
     y: Scale
     is_crowded: bool
+    has_points: bool
 
     def across(self, index: float) -> float | None:
         """Where a revision stands, cut at the ends of the axis; None: its time is not known."""
@@ -36,12 +39,14 @@ class Frame:
 
 def draw_series(frame: Frame, series: TrendSeries) -> str:
     """The group of one series."""
-    dots = _dots(frame, series)
+    has_dots = frame.has_points or series.apart or not series.levels
+    dots = _dots(frame, series) if has_dots else []
+    has_whiskers = frame.has_points and frame.trend.whiskers != Whiskers.NONE
     parts = [
         *_bands(frame, series),
-        *(_whiskers(frame, series, dots) if frame.trend.whiskers != Whiskers.NONE else ()),
+        *(_whiskers(frame, series, dots) if has_whiskers else ()),
         *(() if series.levels else _line(dots)),
-        *_points(dots),
+        *(_points(dots) if frame.has_points else ()),
         *_levels(frame, series),
         *_changes(frame, series),
         *_apart(frame, series, dots),

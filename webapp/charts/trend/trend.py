@@ -193,7 +193,8 @@ class Lane:
 @dataclass(frozen=True)
 class Trend:
     """Everything the chart shows and how. ``window`` names the first and the last revision in view,
-    where that is not all; ``hidden`` are ids of series that are listed and not drawn.
+    where that is not all, and ``notes`` are sentences on what was asked for and cannot be shown;
+    ``hidden`` are ids of series that are listed and not drawn.
     """
 
     tree: str
@@ -210,6 +211,7 @@ class Trend:
     markers: Sequence[Marker] = ()
     costs: Sequence[TrendSeries] = ()
     window: tuple[str, str] | None = None
+    notes: Sequence[str] = ()
     hidden: frozenset[int] = frozenset()
 
     @property
@@ -266,7 +268,7 @@ class Trend:
     @property
     def _in_window(self) -> range:
         names = list(self.revisions.names)
-        if self.window is None or any(end not in names for end in self.window):
+        if self.window is None:
             return range(len(names))
         first, last = sorted(names.index(end) for end in self.window)
         return range(first, last + 1)

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
 from webapp.bisects.models import Bisect, BisectAct, BisectSettings
@@ -35,6 +36,7 @@ NAME_MAX = 100
 
 
 @require_safe
+@vary_on_headers("HX-Request")
 def page(request: HttpRequest, number: int) -> HttpResponse:
     """One bisect; asked for by htmx, only what changed since the version shown."""
     view = view_of(_bisect(number))

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from webapp.accounts.services import is_triager
 from webapp.alerts.models import Alert
@@ -39,6 +40,7 @@ PARTS = {
 
 
 @require_safe
+@vary_on_headers("HX-Request")
 def page(request: HttpRequest, tree: str, revision: str) -> HttpResponse:
     """What a commit did to each series that was measured there. Http404 for an unknown one.
 

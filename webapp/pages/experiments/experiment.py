@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from webapp.accounts.models import User
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
@@ -61,6 +62,7 @@ class Box:
 
 
 @require_safe
+@vary_on_headers("HX-Request")
 def page(request: HttpRequest, number: int) -> HttpResponse:
     """The report; where its data is gone, what was typed and why. With ``part=answer`` htmx gets
     its sentence alone, for the list."""

@@ -43,6 +43,7 @@ def page(request: HttpRequest) -> HttpResponse:
     older = [("before", str(rows[ROWS - 1].pk))] if len(rows) > ROWS else []
     pairs = [*((part, text) for part, text in wanted.items() if text), *older]
     context = {
+        "count": found.count(),
         "lines": [_line(row) for row in rows[:ROWS]],
         "wanted": wanted,
         "states": Experiment.State.choices,

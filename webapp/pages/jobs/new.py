@@ -5,8 +5,8 @@ The trend chart shows the forms alone, in its card.
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from webapp.accounts.services import triager_required
 from webapp.pages.parts.job_offers import offers_at_point
@@ -16,6 +16,7 @@ from webapp.results.models import Point, Series
 
 
 @require_safe
+@vary_on_headers("HX-Request")
 @triager_required
 def page(request: HttpRequest) -> HttpResponse:
     """What can be measured anew beside a point of a series."""
@@ -35,9 +36,7 @@ def page(request: HttpRequest) -> HttpResponse:
     }
     fragment = request.headers.get("HX-Request") == "true"
     template = "pages/_job_offers.html" if fragment else "pages/job_new.html"
-    response = render(request, template, context)
-    patch_vary_headers(response, ["HX-Request"])
-    return response
+    return render(request, template, context)
 
 
 def _point(series: Series, name: str) -> Point:

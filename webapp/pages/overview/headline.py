@@ -5,10 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from django.urls import reverse
+from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 
 from webapp.alerts.models import Alert
-from webapp.alerts.queries import OpenLoss
+from webapp.alerts.queries import OpenLoss, counts
 from webapp.analysis.queries import WallSeries
 from webapp.analysis.services import FEWEST_REVISIONS
 from webapp.charts.cost_text import cost_moved
@@ -40,7 +42,7 @@ def headline_of(
     if all(one.revisions <= 1 for one in series):
         return _of_singles(series, machines)
     if all(machine.is_history for machine in machines.values() if machine.has_runs):
-        return _of_history(series, machines)
+        return _of_history(series)
     return _of_quiet(series, machines)
 
 
@@ -109,13 +111,23 @@ def _of_singles(series: Sequence[WallSeries], machines: Mapping[int, Machine]) -
     )
 
 
-def _of_history(series: Sequence[WallSeries], machines: Mapping[int, Machine]) -> Headline:
-    changed = sum(one.verdict is not None for one in series)
+def _of_history(series: Sequence[WallSeries]) -> Headline:
+    """A change is what an alert is about, as in the inbox: one may concern several series, and a
+    series may have several, or one too small for an alert.
+    """
+    changes = counts(timezone.now()).history
+    moved = sum(one.verdict is not None for one in series)
     places = f"{_series(series)} on {_plural(len(_measured(series)), 'machine')}"
+    found = _plural(changes, "change") if changes else "no proven change beyond the threshold"
+    below = f"{_count(moved) if moved else 'none'} of the series below changed, by any size"
+    if changes:
+        link = f'<a href="{reverse("alerts")}?state=history">{_plural(changes, "change")}</a>'
+        below = f"{link} beyond the alert threshold, each at one commit or in one interval; {below}"
+    else:
+        below = below.capitalize()
     return _headline(
-        f"All is history: {_plural(changed, 'change')} in {places}",
-        "Everything here was imported, so nobody was told of it and nothing is open."
-        + _too_few(series),
+        f"Imported results: {found} in {places}",
+        f"{below}. Nobody was mailed, and no regression is open.{_too_few(series)}",
     )
 
 

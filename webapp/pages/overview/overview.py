@@ -1,6 +1,6 @@
 """`/`: what got worse since I last looked?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
 
@@ -15,6 +15,7 @@ from webapp.alerts.queries import open_losses
 from webapp.analysis.queries import WallSeries, wall_series, wall_tiles
 from webapp.bisects.queries import running_bisects
 from webapp.charts.around import SHOWN
+from webapp.experiments.models import Experiment
 from webapp.jobs.queries import SILENT_AFTER, Machine, machines
 from webapp.pages.overview import losses as overview_losses
 from webapp.pages.overview import timeline as overview_timeline
@@ -52,6 +53,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     context = {
         "headline": headline_of(losses, series, found, since_text=since_text),
         "strip": Strip(losses, found, bisects, now),
+        "reports": _reports(found.values()),
         "losses": overview_losses.draw(losses, found, by_alert, most=LOSSES_SHOWN, now=now),
         "waiting": sum(one.is_dirty for one in series),
         "has_simulated": any(one.is_simulated for one in found.values()),
@@ -73,6 +75,13 @@ def _since(request: HttpRequest, now: datetime) -> tuple[datetime, str]:
     if seen is None:
         return now - NEW_TO_STRANGERS, "in the last day"
     return seen, f"since you looked {age(now - seen)} ago"
+
+
+def _reports(found: Collection[Machine]) -> int:
+    """How many reports were made of imported results; asked for as long as an import is news."""
+    if not any(one.imported for one in found):
+        return 0
+    return Experiment.objects.about(state=Experiment.State.IMPORTED).count()
 
 
 def _wall(

@@ -19,6 +19,7 @@ from webapp.pages.trends.offer import Measured, Offer
 from webapp.pages.trends.points import PointRow, Points, read_points, whiskers_of
 from webapp.pages.trends.query import TrendQuery
 from webapp.pages.trends.unknown import NotOffered, Part, Unknown, unknown
+from webapp.pages.trends.view import End, ends_of, view_of
 from webapp.results.models import LeftOut, Metric, Revision, Series, Tree
 
 MOST_SERIES = 24
@@ -234,20 +235,28 @@ def load(selection: Selection, found: Concluded | None = None) -> Loaded:
     """The chart of ``selection``: six queries, events and releases are one each. ``found`` is what
     is concluded, where it is known already.
     """
-    rows = read_points(selection.everything, selection.query, tree=selection.tree)
+    ends = ends_of(selection.query, selection.tree)
+    rows = read_points(selection.everything, selection.query, tree=selection.tree, sight=ends)
     positions = [point.position for point in rows.points]
     found = known(selection) if found is None else found
     conclusions = found.between(min(positions, default=0), max(positions, default=0))
-    return Loaded(_trend(selection, rows, conclusions), conclusions)
+    return Loaded(_trend(selection, rows, conclusions, ends), conclusions)
 
 
-def _trend(selection: Selection, rows: Points, conclusions: Mapping[int, Conclusion]) -> Trend:
+def _trend(
+    selection: Selection,
+    rows: Points,
+    conclusions: Mapping[int, Conclusion],
+    ends: Sequence[End],
+) -> Trend:
     query = selection.query
     revisions = _revisions(point.revision_id for point in rows.points)
     index_of = {row.id: index for index, row in enumerate(revisions)}
     positions = [row.position for row in revisions]
     drawn = _drawn_series(selection, rows.points, conclusions, index_of, positions)
     costs = {one.pk for one in selection.costs}
+    names = [row.name for row in revisions]
+    view = view_of(ends, names=names, positions=positions, tree=selection.tree)
     return Trend(
         tree=selection.tree.name,
         metric=selection.metric.name,
@@ -272,7 +281,8 @@ def _trend(selection: Selection, rows: Points, conclusions: Mapping[int, Conclus
             ],
         ),
         costs=[one for one in drawn if one.id in costs],
-        window=query.window,
+        window=view.window,
+        notes=view.notes,
         hidden=frozenset(map(int, query.hidden)),
     )
 

@@ -12,6 +12,7 @@ from django.http import Http404
 from webapp.charts.thin import extremes
 from webapp.charts.trend import Whiskers
 from webapp.pages.trends.query import TrendQuery
+from webapp.pages.trends.view import End, nearest
 from webapp.results.models import Point, PointQuerySet, Revision, Series, Tree
 from webapp.results.queries import received_by
 from webapp.stats.compare import intervals_of
@@ -67,9 +68,12 @@ class Points:
         return len(self.along) > 0
 
 
-def read_points(series: Sequence[Series], query: TrendQuery, *, tree: Tree) -> Points:
+def read_points(
+    series: Sequence[Series], query: TrendQuery, *, tree: Tree, sight: Sequence[End] = ()
+) -> Points:
     """The points of the window that ``query`` names, in one query; where they are more than
-    `MOST_WHOLE` in three: position and value of all, then the rest of those that are drawn.
+    `MOST_WHOLE` in two: position and value of all, then the rest of those that are drawn, finer
+    between the ends of ``sight``.
     """
     found = _in_window(series, query, tree)
     is_bounded = not query.start and not query.end
@@ -81,9 +85,9 @@ def read_points(series: Sequence[Series], query: TrendQuery, *, tree: Tree) -> P
         return Points(_rows(found))
     ids, positions = columns[:, 0].astype(np.int64), columns[:, 1].astype(np.int64)
     along = np.unique(positions)
-    sight = _in_sight(along, query, tree)
+    ends = _in_sight(along.tolist(), sight)
     kept = {
-        int(pk): picked(positions[ids == pk], columns[ids == pk, 2], along, sight)
+        int(pk): picked(positions[ids == pk], columns[ids == pk, 2], along, ends)
         for pk in np.unique(ids)
     }
     return Points(_rows(Point.objects.at_places(kept)), along.tolist())
@@ -93,7 +97,8 @@ def picked(
     positions: Places, values: npt.NDArray[np.float64], along: Places, sight: tuple[int, int]
 ) -> list[int]:
     """The positions of the points of one series that are drawn: smallest and largest of each column
-    of pixels, narrow ones for the part ``sight`` of the axis ``along``, wider ones beside it.
+    of pixels, narrow ones for the part ``sight`` of the axis ``along``, wider ones beside it; and
+    both ends of that part, which have to be named.
     """
     slots = np.searchsorted(along, positions)
     first, last = sight
@@ -102,7 +107,8 @@ def picked(
         extremes(slots[inside], values[inside], bounds=(first, last + 1), columns=PIXELS),
         extremes(slots[~inside], values[~inside], bounds=(0, len(along)), columns=PIXELS_BESIDE),
     ]
-    chosen = [positions[inside][kept[0]], positions[~inside][kept[1]]]
+    ends = positions[np.isin(slots, sight)]
+    chosen = [positions[inside][kept[0]], positions[~inside][kept[1]], ends]
     return [int(one) for one in np.unique(np.concatenate(chosen))]
 
 
@@ -121,15 +127,13 @@ def _then(found: PointQuerySet, query: TrendQuery) -> PointQuerySet:
     return found if query.moment is None else received_by(found, query.moment)
 
 
-def _in_sight(along: Places, query: TrendQuery, tree: Tree) -> tuple[int, int]:
-    """The slots of the axis between the ends of the query's view; all without one."""
-    if query.window is None:
+def _in_sight(along: Sequence[int], sight: Sequence[End]) -> tuple[int, int]:
+    """The slots of the axis nearest to the ends of ``sight``; all without them."""
+    known = [one.position for one in sight if one.position is not None]
+    if not sight or len(known) < len(sight):
         return 0, len(along) - 1
-    rows = Revision.objects.filter(tree=tree, name__in=query.window).values_list(
-        "position", flat=True
-    )
-    ends = sorted(int(np.searchsorted(along, position)) for position in rows)
-    return (ends[0], ends[-1]) if ends else (0, len(along) - 1)
+    ends = sorted(nearest(along, position) for position in known)
+    return ends[0], ends[-1]
 
 
 def _rows(found: PointQuerySet) -> list[PointRow]:

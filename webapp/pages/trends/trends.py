@@ -11,12 +11,14 @@ from django.template.loader import render_to_string
 from django.utils.cache import get_conditional_response, patch_cache_control
 from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from webapp.accounts.services import is_triager
 from webapp.analysis.queries import trend_link
 from webapp.charts.cost_text import cost_figure, cost_moved
 from webapp.charts.text import number
 from webapp.charts.trend import (
+    NARROW,
     Axis,
     Found,
     Split,
@@ -88,6 +90,7 @@ class CostLine:
 
 
 @require_safe
+@vary_on_headers("HX-Request")
 def page(request: HttpRequest) -> HttpResponse:
     """The chart that the query asks for; 404 and the nearest names for what is not measured."""
     query = TrendQuery.parse(request.GET)
@@ -160,6 +163,7 @@ def _shown(selection: Selection, loaded: Loaded, here: str) -> dict[str, object]
         "drawable": drawable,
         "by_commit": selection.query.link(axis=Axis.COMMIT),
         "image": draw(trend) if drawable else "",
+        "narrow": draw(trend, NARROW) if drawable else "",
         "data": _as_json(columns(trend)) if drawable else "",
         "legend": legend(),
         "changes": _changes(trend),

@@ -91,6 +91,13 @@ class RevisionQuerySet(models.QuerySet["Revision"]):
             return self.filter(tree=tree, aliases__name=total).first()
         return exact or self.with_hash(tree=tree, start=name)
 
+    def position_named(self, *, tree: Tree, name: str) -> int | None:
+        """The position of the revision that ``name`` means in ``tree``; where it is not known, the
+        one that the name gives by itself, if any.
+        """
+        found = self.named(tree=tree, name=name)
+        return found.position if found else position_of(name)
+
     def with_hash(self, *, tree: Tree, start: str) -> "Revision | None":
         """The one revision of ``tree`` whose hash begins so; None when there are two, too."""
         if len(start) < MIN_HASH_PREFIX or not HASH_PATTERN.fullmatch(start) or is_total(start):
