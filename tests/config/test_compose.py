@@ -11,7 +11,6 @@ import yaml
 
 from tests.places import PROJECT
 from webapp.config import settings
-from webapp.config.serving.spool import BODIES_AT_ONCE
 from webapp.launcher import servers
 
 FILE = PROJECT / "docker-compose.yml"
@@ -42,7 +41,7 @@ def test_the_web_servers_tmp_holds_the_large_uploads_that_it_reads_at_once() -> 
     memory = re.search(r":-(\d+)g\}$", web["mem_limit"])
     assert mount
     assert memory
-    room = settings.WEB_WORKERS * BODIES_AT_ONCE * settings.UPLOAD_MAX_BYTES
+    room = settings.WEB_WORKERS * settings.LARGE_BODIES * settings.UPLOAD_MAX_BYTES
     assert room < int(mount[1]) * 2**20 < int(memory[1]) * 2**30
 
 
