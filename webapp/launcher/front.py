@@ -33,7 +33,7 @@ import {shared}
 		}}
 	}}
 	servers {{
-		import limits {body_seconds}s {deadlines}{trusts}
+		import limits {body_seconds}s {deadlines}
 	}}
 }}
 
@@ -89,9 +89,6 @@ class Front:
             redirects="\n\tauto_https disable_redirects" if ":" in settings.HOST else "",
             body_seconds=settings.BODY_SECONDS,
             deadlines="idle" if self.caddy.has_idle_limits else "hard",
-            trusts="\n\t\ttrusted_proxies static 0.0.0.0/0 ::/0"
-            if settings.TRUSTED_PROXIES
-            else "",
             address=address,
             port=port,
             **common,

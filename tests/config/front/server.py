@@ -34,9 +34,9 @@ class Server:
     caddy: "subprocess.Popen[bytes]"
     log: Path
 
-    def get(self, path: str, **headers: str) -> tuple[int, bytes]:
+    def get(self, path: str, *, source: str = "127.0.0.1", **headers: str) -> tuple[int, bytes]:
         """Status and body, over a connection of its own."""
-        return self.send("GET", path, **headers)
+        return self.send("GET", path, source=source, **headers)
 
     def send(
         self,
@@ -93,7 +93,6 @@ def serving(log: Path, *, body_seconds: int | None = None, **variables: str) -> 
             STATIC_ROOT=STATIC,
             ACCESS_LOG=False,
             HOST="",
-            TRUSTED_PROXIES=0,
             BODY_SECONDS=body_seconds or settings.BODY_SECONDS,
         )
         front.create(given, address="127.0.0.1", port=port)
