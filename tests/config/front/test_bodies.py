@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from django.contrib.staticfiles.storage import staticfiles_storage
 
 from tests import make
 from tests.config.front.server import (
@@ -191,3 +192,16 @@ def test_a_refused_upload_is_told_why_and_when_to_come_again(
     head, _, body = answer.partition(b"\r\n\r\n")
     assert b"Retry-After: 5" in head
     assert json.loads(body)["error"]["code"] == "too_many_at_once"
+
+
+def test_answers_are_compressed_unless_they_hold_secrets(server: Server) -> None:
+    def coding(path: str) -> str:
+        with contextlib.closing(server.connection()) as connection:
+            connection.request("GET", path, headers={"Accept-Encoding": "br, gzip"})
+            answer = connection.getresponse()
+            answer.read()
+            assert answer.status == 200
+            return answer.headers.get("Content-Encoding", "")
+
+    script = staticfiles_storage.url("js/trends.js")
+    assert [coding(path) for path in ("/", script, "/sign-in/")] == ["gzip", "br", ""]
