@@ -1,6 +1,6 @@
 # Driftline's images. The web server, the worker and its scheduler are the same image with another
 # command; `front` is Caddy with the static files (docker-compose.yml). No compiler: everything comes
-# as wheels.
+# as wheels, but a font.
 FROM docker.io/library/python:3.11-slim-bookworm AS build
 WORKDIR /app
 RUN python3 -m venv /opt/driftline
@@ -8,7 +8,7 @@ ENV PATH=/opt/driftline/bin:$PATH PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHE
 # The dependencies change less often than the code: a layer of their own.
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 RUN mkdir webapp migrations && touch webapp/__init__.py migrations/__init__.py \
- && pip install --only-binary :all: -c constraints.txt . \
+ && pip install --only-binary :all: --no-binary font-roboto -c constraints.txt . \
  && pip uninstall --yes --quiet driftline
 COPY . .
 RUN DRIFTLINE_STATIC_ROOT=/app/staticfiles python manage.py collectstatic --noinput --verbosity=0

@@ -14,8 +14,10 @@ from django.urls import URLPattern, URLResolver
 from django.utils.cache import patch_cache_control
 
 View = Callable[..., HttpResponseBase]
-HOLD_SECRETS = ("account", "feeds/subscription", "mail", "outbox", "sign-in", "subscriptions")
-HOLD_SECRETS += ("unsubscribe", "webhooks", "admin")
+HOLD_SECRETS = (
+    *("account", "admin", "feeds/subscription", "mail", "outbox"),
+    *("sign-in", "subscriptions", "unsubscribe", "webhooks"),
+)
 
 
 def kept_whole(patterns: Sequence[URLPattern | URLResolver]) -> list[URLPattern | URLResolver]:

@@ -365,7 +365,8 @@ SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if PROXIES else None
 SECURE_HSTS_SECONDS = 31_536_000 if _over_tls else 0
 # Whether other hosts of the domain speak TLS, and whether to preload that, is its owner's to say.
-SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+# With a host of its own, Caddy leads from plain HTTP to HTTPS.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021", *(["security.W008"] if HOST else [])]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _over_tls
 # Two instances on one host name differ only by their port, which cookies do not see.
 _cookie_suffix = f"-{_public.port}" if _public.port else ""
