@@ -1,23 +1,23 @@
-"""What one client may take: places, and turns beside others."""
+"""What one client may take: slots, and turns beside others."""
 
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from webapp.config.shares import ALL, Places, Turns
+from webapp.config.shares import ALL, Slots, Turns
 
 PATIENCE = 60
 
 
 def test_a_name_with_its_most_is_named_and_takes_nothing_until_it_gives_back() -> None:
-    places = Places()
-    with places.taken(ada=2, all=3) as first, places.taken(ada=2, all=3) as second:
+    slots = Slots()
+    with slots.taken(ada=2, all=3) as first, slots.taken(ada=2, all=3) as second:
         assert (first, second) == (None, None)
-        with places.taken(ada=2, all=3) as third, places.taken(bob=2, all=3) as fourth:
+        with slots.taken(ada=2, all=3) as third, slots.taken(bob=2, all=3) as fourth:
             assert (third, fourth) == ("ada", None)
-            with places.taken(eve=2, all=3) as fifth:
+            with slots.taken(eve=2, all=3) as fifth:
                 assert fifth == ALL
-    with places.taken(ada=1, all=1) as again:
+    with slots.taken(ada=1, all=1) as again:
         assert again is None
 
 

@@ -30,7 +30,7 @@ from django.db import DatabaseError, InterfaceError, close_old_connections
 
 from webapp.accounts.addresses import client_address, counted_as
 from webapp.api.wiring import token_of
-from webapp.config.shares import ALL, Places, Turns
+from webapp.config.shares import ALL, Slots, Turns
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -109,9 +109,9 @@ class Admission:
 
     def __init__(self, application: Application) -> None:
         self._application = application
-        self._requests = Places()
-        self._bodies = Places()
-        self._heard_out = Places()
+        self._requests = Slots()
+        self._bodies = Slots()
+        self._heard_out = Slots()
         self._turns = Turns(settings.WEB_THREADS)
         self.rested = self._turns.rested
 
@@ -143,7 +143,7 @@ class Admission:
                 close_old_connections()
 
     def _let_in(self, environ: Environ, address: str, stack: ExitStack) -> None:
-        """Take the places that the request needs; its body is here afterwards. Raises Refused."""
+        """Take the slots that the request needs; its body is here afterwards. Raises Refused."""
         if address and environ["PATH_INFO"] not in {HEALTH, POLL}:
             full = stack.enter_context(
                 self._requests.taken(**{address: settings.REQUESTS_PER_ADDRESS})
@@ -157,10 +157,10 @@ class Admission:
         if not sender or (length or 0) > settings.UPLOAD_MAX_BYTES:
             self._leave_out(environ, stack)
             return
-        self._take_place(address, sender, stack)
+        self._take_slot(address, sender, stack)
         self._receive(environ, length, stack)
 
-    def _take_place(self, address: str, sender: str, stack: ExitStack) -> None:
+    def _take_slot(self, address: str, sender: str, stack: ExitStack) -> None:
         most = {sender: settings.LARGE_BODIES_PER_SENDER, ALL: settings.LARGE_BODIES}
         if address:
             most[address] = settings.LARGE_BODIES_PER_ADDRESS

@@ -1,4 +1,4 @@
-"""What one client may take of the web server: places, and turns beside others. Pure."""
+"""What one client may take of the web server: slots, and turns beside others. Pure."""
 
 import threading
 from collections import Counter, deque
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 ALL = "all"
 
 
-class Places:
+class Slots:
     """Counts what is in use, under several names at once."""
 
     def __init__(self) -> None:
@@ -17,7 +17,7 @@ class Places:
 
     @contextmanager
     def taken(self, **most: int) -> Iterator[str | None]:
-        """A place inside, which counts under each name of ``most``, a name's most at a time.
+        """A slot inside, which counts under each name of ``most``, a name's most at a time.
 
         Gives None, or the first name that has its most already: then nothing is taken.
         """
