@@ -1,5 +1,6 @@
-# Driftline's image: the web server, the worker and its scheduler are the same image with another
-# command (docker-compose.yml). No compiler: everything comes as wheels.
+# Driftline's images. The web server, the worker and its scheduler are the same image with another
+# command; `front` is Caddy with the static files (docker-compose.yml). No compiler: everything comes
+# as wheels, but a font.
 FROM docker.io/library/python:3.11-slim-bookworm AS build
 WORKDIR /app
 RUN python3 -m venv /opt/driftline
@@ -7,10 +8,15 @@ ENV PATH=/opt/driftline/bin:$PATH PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHE
 # The dependencies change less often than the code: a layer of their own.
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 RUN mkdir webapp migrations && touch webapp/__init__.py migrations/__init__.py \
- && pip install --only-binary :all: -c constraints.txt . \
+ && pip install --only-binary :all: --no-binary font-roboto -c constraints.txt . \
  && pip uninstall --yes --quiet driftline
 COPY . .
 RUN DRIFTLINE_STATIC_ROOT=/app/staticfiles python manage.py collectstatic --noinput --verbosity=0
+
+# The version that `make up` brings along
+FROM docker.io/library/caddy:2.11.7 AS front
+COPY Caddyfile webapp/launcher/driftline.caddy /etc/caddy/
+COPY --from=build /app/staticfiles /srv/static
 
 FROM docker.io/library/python:3.11-slim-bookworm
 RUN useradd --system --uid 10001 --no-create-home --home-dir /nonexistent driftline

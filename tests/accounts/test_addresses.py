@@ -13,7 +13,7 @@ from webapp.accounts.addresses import client_address, counted_as
         ("203.0.113.7", 1, "203.0.113.7"),
         ("1.1.1.1, 203.0.113.7", 1, "203.0.113.7"),
         ("1.1.1.1, 203.0.113.7, 10.0.0.1", 2, "203.0.113.7"),
-        ("203.0.113.7", 2, "192.0.2.1"),
+        ("203.0.113.7", 2, "203.0.113.7"),
     ],
 )
 def test_the_client_is_whom_the_outermost_of_our_proxies_saw(

@@ -12,7 +12,7 @@ from tests.documents import run_document
 from tests.places import PROJECT
 from webapp.analysis import services
 from webapp.api.errors import CODES
-from webapp.config.serving.reading import CODES as FRONT_CODES
+from webapp.config.admission import CODES as FRONT_CODES
 
 pytestmark = pytest.mark.django_db
 

@@ -11,7 +11,6 @@ import yaml
 
 from tests.places import PROJECT
 from webapp.config import settings
-from webapp.config.serving.spool import BODIES_AT_ONCE
 from webapp.launcher import servers
 
 FILE = PROJECT / "docker-compose.yml"
@@ -42,7 +41,7 @@ def test_the_web_servers_tmp_holds_the_large_uploads_that_it_reads_at_once() -> 
     memory = re.search(r":-(\d+)g\}$", web["mem_limit"])
     assert mount
     assert memory
-    room = settings.WEB_WORKERS * BODIES_AT_ONCE * settings.UPLOAD_MAX_BYTES
+    room = settings.WEB_WORKERS * settings.LARGE_BODIES * settings.UPLOAD_MAX_BYTES
     assert room < int(mount[1]) * 2**20 < int(memory[1]) * 2**30
 
 
@@ -96,3 +95,19 @@ def test_a_volume_of_another_version_is_refused_with_the_way(
     assert ("written by PostgreSQL 17, and this image has 18" in done.stderr) is refused
     assert ("docs/running.md" in done.stderr) is refused
     assert (done.stdout == "ran postgres\n") is not refused
+
+
+def test_what_the_images_copy_is_sent_to_their_build() -> None:
+    sent = (PROJECT / ".dockerignore").read_text().splitlines()
+    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", (PROJECT / "Dockerfile").read_text(), re.M)
+    sources = {source for line in copied for source in line.split()} - {"."}
+    assert sources
+    assert {f"!{source.partition('/')[0]}" for source in sources} <= set(sent)
+
+
+def test_the_front_is_the_caddy_that_make_up_brings_along() -> None:
+    image = re.search(r"/caddy:([\d.]+) ", (PROJECT / "Dockerfile").read_text())
+    caddy = servers.find_caddy()
+    assert image
+    assert caddy
+    assert image[1] == ".".join(map(str, caddy.version))

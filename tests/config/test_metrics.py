@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.config.serving.server import Server, serving, wait_until
+from tests.config.front.server import Server, serving, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ASKED, SCRAPES = 30, 20

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import structlog
 
-from tests.config.serving.server import wait_until
+from tests.config.front.server import wait_until
 from tests.places import PROJECT
 from webapp.config.logging import logging_config
 from webapp.config.repeats import OncePerKind
@@ -53,7 +53,7 @@ def once() -> OncePerKind:
 @pytest.fixture
 def printed(style: str, once: OncePerKind) -> Iterator[io.StringIO]:
     """What a handler as the product configures it prints, with a clock of our own."""
-    config = logging_config(level="INFO", style=style, access=False)
+    config = logging_config(level="INFO", style=style)
     formatter = dict(config["formatters"]["lines"])
     handler = logging.StreamHandler(io.StringIO())
     handler.setFormatter(formatter.pop("()")(**formatter))
@@ -86,7 +86,7 @@ def entries(printed: io.StringIO) -> list[str]:
 
 
 def test_the_product_logs_through_the_filter(style: str) -> None:
-    config = logging_config(level="INFO", style=style, access=False)
+    config = logging_config(level="INFO", style=style)
     assert config["handlers"]["stderr"]["filters"] == ["repeats"]
     assert config["filters"]["repeats"]["()"] is OncePerKind
 
@@ -193,7 +193,7 @@ REPLACED = """
 import io, logging, sys
 from webapp.config.logging import configure, logging_config
 first, sys.stderr = sys.stderr, io.StringIO()
-configure(logging_config(level="INFO", style="console", access=False))
+configure(logging_config(level="INFO", style="console"))
 for _ in range(30):
     logging.getLogger("flood").warning("again")
 sys.stderr.close()

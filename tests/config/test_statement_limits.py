@@ -33,7 +33,7 @@ from types import SimpleNamespace
 import django
 django.setup()
 from webapp.config import gunicorn
-gunicorn.post_worker_init(SimpleNamespace(alive=True, is_ending=False, resting=None))
+gunicorn.post_worker_init(SimpleNamespace(alive=True, wsgi=SimpleNamespace(rested=None)))
 """
 WORKER = """
 import django

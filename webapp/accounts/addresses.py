@@ -10,10 +10,11 @@ def client_address(peer: str, forwarded: str, *, proxies: int) -> str:
     """The address that the outermost of our ``proxies`` saw.
 
     Each proxy appends whom it was called by to ``forwarded`` (X-Forwarded-For): what stands left
-    of the entries of ours is the client's own claim. With fewer entries than proxies, the ``peer``.
+    of the entries of ours is the client's own claim. Who came past the outer proxies has fewer
+    entries, the first of them from one of ours. Without proxies, or without entries, the ``peer``.
     """
     hops = [hop.strip() for hop in forwarded.split(",") if hop.strip()]
-    return hops[-proxies] if 0 < proxies <= len(hops) else peer
+    return hops[-min(proxies, len(hops))] if proxies and hops else peer
 
 
 def counted_as(address: str) -> str:

@@ -51,10 +51,10 @@ def _sign_in(request: HttpRequest, token: str) -> Token | None:
     return found
 
 
-def sent_by_an_agent(request: HttpRequest) -> bool:
-    """Whether it carries a good token; that is neither counted nor noted."""
+def token_of(request: HttpRequest) -> Token | None:
+    """The good token that it carries; that is neither counted nor noted."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-    return scheme.lower() == HttpBearer.openapi_scheme and bool(Token.objects.matching(token))
+    return Token.objects.matching(token) if scheme.lower() == HttpBearer.openapi_scheme else None
 
 
 def spend(token: Token) -> None:

@@ -59,7 +59,7 @@ def passwords_are_not_sent_in_clear(app_configs: Apps, **_: Any) -> list[CheckMe
     return [
         Warning(
             f"Passwords and tokens travel unencrypted to {settings.PUBLIC_URL}",
-            hint="Put a proxy with TLS in front and set DRIFTLINE_PUBLIC_URL=https://…/",
+            hint="Set DRIFTLINE_HOST to the name of this server: docs/running.md, HTTPS.",
             id="driftline.W001",
         )
     ]
@@ -67,8 +67,9 @@ def passwords_are_not_sent_in_clear(app_configs: Apps, **_: Any) -> list[CheckMe
 
 @register(Tags.security, deploy=True)
 def proxy_is_trusted_when_tls_ends_there(app_configs: Apps, **_: Any) -> list[CheckMessage]:
-    """Gunicorn speaks plain HTTP here, so an https address means that there is a proxy."""
-    if not settings.PUBLIC_URL.startswith("https:") or settings.TRUSTED_PROXIES:
+    """Without a host of its own, an https address means that there is a proxy."""
+    is_over_tls = settings.PUBLIC_URL.startswith("https:")
+    if not is_over_tls or settings.HOST or settings.TRUSTED_PROXIES:
         return []
     return [
         Warning(

@@ -4,6 +4,7 @@ Only `webapp.config.settings` makes an `Environment`; nothing else in the projec
 """
 
 import difflib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -26,6 +27,7 @@ NO_URL = (
     "not a URL. Write / ? # [ ] @ and : in a name or a password as %2F %3F %23 %5B %5D %40 and %3A."
 )
 SMTP_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
+HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(:[1-9][0-9]{0,4})?")
 TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
@@ -128,6 +130,16 @@ class Environment:
         value = self.url(name, default=default, schemes=("http", "https"))
         if not self._split(name, value).hostname:
             raise ImproperlyConfigured(f"{name}: the URL names no host (https://HOST/).")
+        return value
+
+    def host(self, name: str) -> str:
+        """The name of a host, or empty; `name:port` where that is not the usual one."""
+        value = self.text(name)
+        if value and not HOST.fullmatch(value):
+            raise ImproperlyConfigured(
+                f"{name}={value}: the name of a host is needed, e.g. perf.lab.example, or with a "
+                "port perf.lab.example:8443."
+            )
         return value
 
     def database(self, name: str, *, default: str) -> dict[str, Any]:

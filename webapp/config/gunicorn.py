@@ -6,24 +6,31 @@ from typing import Any
 
 from webapp.config import settings
 
+BODIES = 16
+"""Threads for large bodies that come in (`webapp.config.admission`)."""
+
 bind = settings.BIND
-worker_class = "webapp.config.serving.worker.BufferingWorker"
+worker_class = "gthread"
 workers = settings.WEB_WORKERS
-# WEB_THREADS requests run at once; a poll that waits for a job sleeps in a thread beside them.
-threads = settings.WEB_THREADS + settings.WAITING_POLLS
-# The connections of a process, those of polls not counted
-worker_connections = 1000 + settings.WAITING_POLLS
+# WEB_THREADS requests work at once; the threads of the others wait (`webapp.config.admission`).
+threads = (
+    settings.WEB_THREADS
+    + settings.WAITING_POLLS
+    + settings.LARGE_BODIES
+    + 2 * settings.REQUESTS_PER_ADDRESS
+)
+worker_connections = 1000 + threads
 # There are more threads than work at once, and each would keep a connection of its own.
 if not settings.DATABASE_POOL:
     settings.use_pool(settings.WEB_THREADS)
 # No preloading: each worker opens its own database pool after the fork.
 preload_app = False
-# Longer than the idle time after which common proxies (60 s) drop an upstream connection.
+# Longer than Caddy keeps a connection: it must not send a request on one that is being closed.
 keepalive = 65
 timeout = 60
 graceful_timeout = 20
 # X-Forwarded-* of strangers must not choose the scheme.
-forwarded_allow_ips = "*" if settings.TRUSTED_PROXIES else ""
+forwarded_allow_ips = "*" if settings.PROXIES else ""
 logconfig_dict = settings.LOGGING
 control_socket_disable = True
 # Read when prometheus_client is imported, in each process
@@ -61,8 +68,8 @@ def post_worker_init(worker: Any) -> None:
     from webapp.jobs.waiting_polls import polls  # noqa: PLC0415 (needs Django, set up only now)
 
     sys.setswitchinterval(SWITCH_SECONDS)
-    polls.closes = lambda: worker.is_ending
-    polls.resting = worker.resting
+    polls.closes = lambda: not worker.alive
+    polls.resting = worker.wsgi.rested
     settings.limit_statements(
         seconds=settings.STATEMENT_SECONDS, idle_seconds=settings.IDLE_TRANSACTION_SECONDS
     )

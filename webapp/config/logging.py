@@ -46,11 +46,8 @@ class StandardError(logging.Handler):
             self.handleError(record)
 
 
-def logging_config(*, level: str, style: str, access: bool) -> Config:
-    """A `dictConfig` of `level` and above, written in `style`: a key of `_RENDERERS`.
-
-    `access` adds a line for each request.
-    """
+def logging_config(*, level: str, style: str) -> Config:
+    """A `dictConfig` of `level` and above, written in `style`: a key of `_RENDERERS`."""
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -77,7 +74,8 @@ def logging_config(*, level: str, style: str, access: bool) -> Config:
         "loggers": {
             # Gunicorn and Django attach handlers of their own, which would print lines twice.
             **{name: {"handlers": [], "propagate": True} for name in _OTHERS},
-            "gunicorn.access": {"propagate": True, "level": "INFO" if access else "WARNING"},
+            # Caddy notes requests.
+            "gunicorn.access": {"propagate": True, "level": "WARNING"},
         },
     }
 

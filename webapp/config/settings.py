@@ -52,12 +52,17 @@ if not SECRET_KEY:
     # No instance yet: enough for commands such as makemigrations, and good for nothing else.
     SECRET_KEY = secrets.token_urlsafe(50)
 
-# Address
+# Address. HOST is the name under which Caddy speaks TLS, maybe with a port.
+HOST = _env.host("DRIFTLINE_HOST")
 PUBLIC_URL = _env.page_url(
-    "DRIFTLINE_PUBLIC_URL", default=_recorded.url or "http://127.0.0.1:8000/"
+    "DRIFTLINE_PUBLIC_URL",
+    default=f"https://{HOST}/" if HOST else _recorded.url or "http://127.0.0.1:8000/",
 )
 BIND = _env.text("DRIFTLINE_BIND", "127.0.0.1:8000")
+# Whether Caddy stands before Gunicorn, and how many proxies of others before Caddy
+FRONT = _env.flag("DRIFTLINE_FRONT", default=False)
 TRUSTED_PROXIES = _env.number("DRIFTLINE_TRUSTED_PROXIES", default=0, least=0, most=10)
+PROXIES = TRUSTED_PROXIES + FRONT
 _public = urlsplit(PUBLIC_URL)
 _over_tls = _public.scheme == "https"
 # The local names serve the health checks of launcher, containers and load balancers.
@@ -318,13 +323,10 @@ WEB_WORKERS = _env.number("DRIFTLINE_WEB_WORKERS", default=2, least=1, most=64)
 WEB_THREADS = _env.number("DRIFTLINE_WEB_THREADS", default=4, least=1, most=64)
 # Polls of agents that wait for a job, in each process, in threads beside the above
 WAITING_POLLS = _env.number("DRIFTLINE_HELD_POLLS", default=200, least=0, most=1000)
-# What a client may take (webapp.config.serving): connections in each process, seconds
-CONNECTIONS_PER_ADDRESS = _env.number(
-    "DRIFTLINE_CONNECTIONS_PER_ADDRESS", default=256, least=1, most=10_000
-)
-HEAD_SECONDS = _env.number("DRIFTLINE_HEAD_SECONDS", default=10, least=1, most=600)
-BODY_SECONDS = _env.number("DRIFTLINE_BODY_SECONDS", default=20, least=1, most=600)
-ANSWER_SECONDS = _env.number("DRIFTLINE_ANSWER_SECONDS", default=30, least=1, most=600)
+# Other requests of one address in each process (webapp.config.admission)
+REQUESTS_PER_ADDRESS = _env.number("DRIFTLINE_REQUESTS_PER_ADDRESS", default=64, least=1, most=1000)
+# Large bodies at once in each process: of all, of one address, and of one token or person
+LARGE_BODIES, LARGE_BODIES_PER_ADDRESS, LARGE_BODIES_PER_SENDER = 16, 8, 4
 # Where the processes of the web server put what they count, for each of them to add up: emptied
 # when it starts. Other programs count for themselves.
 METRICS_DIRECTORY = _env.path("PROMETHEUS_MULTIPROC_DIR", default=STATE / "metrics")
@@ -334,7 +336,14 @@ METRICS_SHARED = False
 UPLOAD_MAX_BYTES = _env.number(
     "DRIFTLINE_UPLOAD_MAX_BYTES", default=16 * 2**20, least=2**10, most=2**30
 )
-# Django's own limit, which it checks before ours; strangers may send less (webapp.config.serving).
+# How long a whole body may take: as long as the largest from a sender of 48 KiB a second
+BODY_SECONDS = _env.number(
+    "DRIFTLINE_BODY_SECONDS",
+    default=20 + UPLOAD_MAX_BYTES // (48 * 2**10),
+    least=1,
+    most=86_400,
+)
+# Django's own limit, which it checks before ours; strangers may send less: webapp.config.admission
 DATA_UPLOAD_MAX_MEMORY_SIZE = UPLOAD_MAX_BYTES
 API_REQUESTS_A_MINUTE = _env.number(
     "DRIFTLINE_API_REQUESTS_A_MINUTE", default=30_000, least=1, most=10_000_000
@@ -377,10 +386,11 @@ X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_SSL_REDIRECT = _over_tls and TRUSTED_PROXIES > 0
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if PROXIES else None
 SECURE_HSTS_SECONDS = 31_536_000 if _over_tls else 0
 # Whether other hosts of the domain speak TLS, and whether to preload that, is its owner's to say.
-SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+# With a host of its own, Caddy leads from plain HTTP to HTTPS.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021", *(["security.W008"] if HOST else [])]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _over_tls
 # Two instances on one host name differ only by their port, which cookies do not see.
 _cookie_suffix = f"-{_public.port}" if _public.port else ""
@@ -411,13 +421,14 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 
+# A line for each request, written by Caddy
+ACCESS_LOG = _env.flag("DRIFTLINE_ACCESS_LOG", default=False)
 LOGGING_CONFIG = "webapp.config.logging.configure"
 LOGGING = logging_config(
     level=_env.choice(
         "DRIFTLINE_LOG_LEVEL", default="INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR")
     ),
     style=_env.choice("DRIFTLINE_LOG_FORMAT", default="console", choices=("console", "json")),
-    access=_env.flag("DRIFTLINE_ACCESS_LOG", default=False),
 )
 
 # The agent's variables share the prefix and may be set on the same machine.

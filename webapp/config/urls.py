@@ -3,17 +3,20 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from webapp.config.kept_whole import kept_whole
 from webapp.config.one_moment import at_one_moment
 from webapp.demo import mail_pages
 from webapp.pages.urls import urlpatterns as page_addresses
 
-urlpatterns = [
-    path("", include("webapp.api.urls")),
-    path("admin/", admin.site.urls),
-    path("mail/", mail_pages.listing, name="mailbox"),
-    path("mail/<slug:name>/", mail_pages.one, name="mailbox_mail"),
-    path("mail/<slug:name>/html", mail_pages.html, name="mailbox_html"),
-    path("", include(at_one_moment(page_addresses))),
-]
+urlpatterns = kept_whole(
+    [
+        path("", include("webapp.api.urls")),
+        path("admin/", admin.site.urls),
+        path("mail/", mail_pages.listing, name="mailbox"),
+        path("mail/<slug:name>/", mail_pages.one, name="mailbox_mail"),
+        path("mail/<slug:name>/html", mail_pages.html, name="mailbox_html"),
+        path("", include(at_one_moment(page_addresses))),
+    ]
+)
 
 handler500 = "webapp.pages.errors.server_error"

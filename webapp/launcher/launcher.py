@@ -14,11 +14,12 @@ from pathlib import Path
 from types import ModuleType
 
 from webapp.config import instance
-from webapp.launcher import commands, mail, postgres, redis, state
+from webapp.launcher import commands, front, mail, postgres, redis, servers, state
 from webapp.launcher.errors import StackError, SupervisorLost, UsageError
 from webapp.launcher.leftovers import end_left_behind
 from webapp.launcher.programs import (
     agents_program,
+    front_program,
     lifeline_program,
     mail_program,
     our_programs,
@@ -29,6 +30,7 @@ from webapp.launcher.supervision import Supervisor
 
 # Generous: a machine may be busy, and a program that fails ends the wait at once.
 START_SECONDS = 180
+LOOPBACK = "127.0.0.1"
 # Losses of supervisord that are made good in one hour
 RESTARTS, RESTART_SECONDS = 5, 3600
 
@@ -59,12 +61,16 @@ def up(options: Options) -> None:
 
     A supervisord that is lost takes nothing with it for good: everything is started again.
     """
+    caddy = servers.find_caddy()
+    if not caddy:
+        say(f"{servers.INSTALL_CADDY}\nUntil then the pages are for this machine alone.")
+        options = replace(options, address=LOOPBACK)
     state.prepare(options.state)
     with state.locked(options.state, options.url):
         announce, losses = _Announcement(options.url), Losses()
         while True:
             try:
-                _run(options, announce)
+                _run(options, caddy, announce)
             except SupervisorLost as lost:
                 if losses.are_too_many(time.monotonic()):
                     raise
@@ -96,10 +102,10 @@ class _Announcement:
         self.was_made = True
 
 
-def _run(options: Options, announce: Callable[[], None]) -> None:
+def _run(options: Options, caddy: servers.Caddy | None, announce: Callable[[], None]) -> None:
     end_left_behind(options.state, say)
-    _require_free(options)
-    plan = _prepare(options)
+    _require_free(options.address, options.port, f"Choose another: PORT={options.port + 1}")
+    plan = _prepare(options, caddy)
     with _supervised(plan.supervisor, options.state):
         plan.start()
         _load(plan, options)
@@ -167,13 +173,18 @@ class Plan:
             time.sleep(0.1)
 
 
-def _prepare(options: Options) -> Plan:
+def _prepare(options: Options, caddy: servers.Caddy | None) -> Plan:
     """Choose the servers and write everything that they and our programs read."""
     recorded = state.recorded_instance(options.state)
-    settings = _settings(options)
     sockets = state.sockets_directory(options.state, Path(recorded.sockets))
+    before = front.Front(caddy, options.state, sockets) if caddy else None
+    settings = _settings(options, before)
     cluster, database = _embedded_servers(options, settings, sockets)
     ours = our_programs(options.state, web_threads=settings.WEB_THREADS)
+    if before:
+        _require_ports(settings.HOST)
+        before.create(settings, address=options.address, port=options.port)
+        ours = [*ours, front_program(before)]
     mails = None
     if options.demo and not settings.EMAIL_URL_GIVEN:
         mails = mail.MailServer.choose(options.state, recorded.mail_url)
@@ -193,7 +204,7 @@ def _prepare(options: Options) -> Plan:
             *agents,
         ]
     )
-    _record(options, sockets, cluster, mails)
+    _record(options, settings, sockets, cluster, mails)
     return Plan(
         supervisor=supervisor,
         cluster=cluster,
@@ -221,20 +232,24 @@ def _embedded_servers(
 
 def _record(
     options: Options,
+    settings: ModuleType,
     sockets: Path,
     cluster: postgres.Cluster | None,
     mails: mail.MailServer | None,
 ) -> None:
-    record = instance.Instance.at(sockets).with_url(options.url)
+    url = f"https://{settings.HOST}/" if settings.HOST else options.url
+    record = instance.Instance.at(sockets).with_url(url)
     major = cluster.postgres.major if cluster else None
     mail_url = mails.url if mails else ""
     instance.write(options.state, replace(record, postgres_major=major, mail_url=mail_url))
 
 
-def _settings(options: Options) -> ModuleType:
+def _settings(options: Options, before: front.Front | None) -> ModuleType:
     """Our settings, read with the variables that all programs will get from us."""
     os.environ["STATE"] = str(options.state)
-    os.environ["DRIFTLINE_BIND"] = f"{options.address}:{options.port}"
+    where = f"unix:{before.socket}" if before else f"{options.address}:{options.port}"
+    os.environ["DRIFTLINE_BIND"] = where
+    os.environ["DRIFTLINE_FRONT"] = "true" if before else "false"
     os.environ["DJANGO_SETTINGS_MODULE"] = "webapp.config.settings"
     if options.demo:
         # Whoever tries the demonstration does not wait a minute for its mails.
@@ -249,6 +264,8 @@ def _settings(options: Options) -> ModuleType:
         from webapp.config import settings  # noqa: PLC0415 - reads the variables set above
     except ImproperlyConfigured as error:
         raise UsageError(str(error)) from error
+    if settings.HOST and not before:
+        raise StackError(f"DRIFTLINE_HOST={settings.HOST}: {servers.INSTALL_CADDY}")
     return settings
 
 
@@ -265,17 +282,27 @@ def _supervised(supervisor: Supervisor, directory: Path) -> Iterator[None]:
         say("stopped")
 
 
-def _require_free(options: Options) -> None:
-    """Raise `StackError` when something listens on our port already."""
-    family = socket.AF_INET6 if ":" in options.address else socket.AF_INET
+def _require_ports(host: str) -> None:
+    """Raise `StackError` unless the ports of DRIFTLINE_HOST can be listened on."""
+    for port in front.ports_of(host):
+        _require_free(
+            "0.0.0.0",  # noqa: S104 (as Caddy will)
+            port,
+            f"DRIFTLINE_HOST={host} needs it. Ports below 1024 are for root, or need a capability "
+            "(docs/running.md, HTTPS).",
+        )
+
+
+def _require_free(address: str, port: int, remedy: str) -> None:
+    """Raise `StackError` when something listens there already, or we may not."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((options.address, options.port))
+            probe.bind((address, port))
         except OSError as error:
             raise StackError(
-                f"Port {options.port} of {options.address} cannot be used ({error.strerror}). "
-                f"Choose another: PORT={options.port + 1}"
+                f"Port {port} of {address} cannot be used ({error.strerror}). {remedy}"
             ) from error
 
 

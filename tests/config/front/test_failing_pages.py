@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from tests.config.serving.server import serving
+from tests.config.front.server import serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 AT_ONCE, ASKED = 20, 290
