@@ -7,20 +7,15 @@ nothing of what was measured.
 from functools import cache
 
 import prometheus_client
-import structlog
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
-from kombu.exceptions import OperationalError
-from redis.exceptions import RedisError
 
 from webapp.readiness.services import Reporter, heartbeats, parts
-from webapp.readiness.tasks import heartbeat
 from webapp.results.models import Series
 
-log = structlog.get_logger()
 DIRTY = prometheus_client.Gauge(
     "driftline_series_dirty", "Series whose points changed since they were analysed"
 )
@@ -85,12 +80,4 @@ def metrics(request: HttpRequest) -> HttpResponse:
 @cache
 def reporter() -> Reporter:
     """That of this process."""
-    return Reporter(connection.settings_dict, settings.REDIS_URL, _ask_for_heartbeat)
-
-
-def _ask_for_heartbeat(part: str) -> None:
-    queue = heartbeats.QUEUES[part]
-    try:
-        heartbeat.apply_async((part,), queue=queue, expires=heartbeats.EVERY_SECONDS)
-    except (OperationalError, RedisError) as error:
-        log.warning("no heartbeat asked for, the next look will", part=part, error=str(error))
+    return Reporter(connection.settings_dict, settings.REDIS_URL)
