@@ -19,6 +19,7 @@ class Task(StrEnum):
     """The tasks that are asked for on commit, by the names under which Celery knows them."""
 
     ANALYSE = "webapp.alerts.tasks.analyse_series"
+    ANALYSE_STALE = "webapp.alerts.tasks.analyse_stale_series"
     NOTIFY = "webapp.notifications.tasks.notify"
     ADVANCE_BISECT = "webapp.bisects.tasks.advance_bisect"
     SEND_MAILS = "webapp.outbox.tasks.send_mails"

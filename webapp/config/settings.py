@@ -284,6 +284,7 @@ CELERY_BEAT_SCHEDULE = {
     task.rpartition(".")[2].replace("_", "-"): _every(seconds, task)
     for task, seconds in (
         ("webapp.alerts.tasks.sweep_dirty_series", SWEEP_SECONDS),
+        ("webapp.alerts.tasks.analyse_stale_series", SWEEP_SECONDS),
         ("webapp.alerts.tasks.sweep_alerts", ALERT_SWEEP_SECONDS),
         ("webapp.notifications.tasks.sweep_events", MAIL_SWEEP_SECONDS),
         ("webapp.notifications.tasks.post_digests", ALERT_SWEEP_SECONDS),
