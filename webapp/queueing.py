@@ -20,6 +20,7 @@ class Task(StrEnum):
 
     ANALYSE = "webapp.alerts.tasks.analyse_series"
     ESTIMATE_POSITIONS = "webapp.merging.tasks.estimate_positions"
+    ANALYSE_STALE = "webapp.alerts.tasks.analyse_stale_series"
     NOTIFY = "webapp.notifications.tasks.notify"
     ADVANCE_BISECT = "webapp.bisects.tasks.advance_bisect"
     SEND_MAILS = "webapp.outbox.tasks.send_mails"

@@ -13,7 +13,6 @@ from django.db import connection
 
 from tests.celery_processes import celery, celery_worker, pool_of
 from tests.system.running import wait_for
-from webapp.api.health import _ask_for_heartbeat
 from webapp.config.celery import app
 from webapp.readiness import noting
 from webapp.readiness.report import Reporter
@@ -27,7 +26,7 @@ def reporter() -> Reporter:
     """One that has seen nothing yet."""
     cache.clear()
     app.control.purge()
-    return Reporter(connection.settings_dict, settings.REDIS_URL, _ask_for_heartbeat)
+    return Reporter(connection.settings_dict, settings.REDIS_URL)
 
 
 def sql(statement: str) -> None:
@@ -35,9 +34,7 @@ def sql(statement: str) -> None:
         cursor.execute(statement)
 
 
-def heartbeats_grow_old() -> None:
-    """As if minutes had passed."""
-    sql("UPDATE readiness_heartbeat SET at = at - interval '3 minutes'")
+GROWN_OLD = "UPDATE readiness_heartbeat SET at = at - interval '3 minutes'"
 
 
 def failing(reporter: Reporter) -> set[str]:
@@ -54,13 +51,14 @@ def test_it_is_ready_only_when_every_part_was_seen_at_work(reporter: Reporter) -
     wait_until_failing(reporter)
 
 
-def test_a_dead_beat_is_told_from_dead_workers(reporter: Reporter, tmp_path: Path) -> None:
+def test_workers_and_beat_are_seen_without_one_another(reporter: Reporter, tmp_path: Path) -> None:
     with celery_worker(tmp_path / "worker.log", "--concurrency=1"):
         wait_until_failing(reporter, "beat")
         (problem,) = reporter.report().problems
         assert "restart beat" in problem.remedy
-        with celery(tmp_path / "beat.log", "beat"):
-            wait_until_failing(reporter)
+    sql("DELETE FROM readiness_heartbeat")
+    with celery(tmp_path / "beat.log", "beat"):
+        wait_until_failing(reporter, "worker", "deliveries")
 
 
 def test_each_queue_needs_a_worker(reporter: Reporter, tmp_path: Path) -> None:
@@ -77,15 +75,16 @@ def test_a_worker_whose_processes_are_stopped_is_not_ready_though_it_answers_pin
         assert len(stopped) == 2
         for pid in stopped:
             os.kill(pid, signal.SIGSTOP)
-        heartbeats_grow_old()
-        wait_until_failing(reporter, "worker", "deliveries", "beat")
+        noting.note("beat")
+        sql(f"{GROWN_OLD} WHERE part <> 'beat'")
+        wait_until_failing(reporter, "worker", "deliveries")
         assert app.control.ping(timeout=2)
         problem = reporter.report().problems[0]
         assert "last seen at work" in problem.reason
         assert problem.since is not None
         for pid in stopped:
             os.kill(pid, signal.SIGCONT)
-        wait_until_failing(reporter, "beat")
+        wait_until_failing(reporter)
 
 
 def test_a_heartbeat_from_the_future_proves_nothing(reporter: Reporter) -> None:
@@ -130,9 +129,17 @@ def test_the_look_writes_to_the_disk_more_than_fits_into_what_is_there(reporter:
 
 def test_without_a_database_nothing_is_said_of_the_workers(tmp_path: Path) -> None:
     nowhere = connection.settings_dict | {"HOST": str(tmp_path)}
-    report = Reporter(nowhere, settings.REDIS_URL, None).report()
-    assert {each.part for each in report.problems} == {"database", "worker", "deliveries", "beat"}
-    assert "Nothing can be said" in report.state_of("worker")
+    report = Reporter(nowhere, settings.REDIS_URL).report()
+    assert [each.part for each in report.problems] == ["database"]
+    assert report.state_of("beat") == "not known while the database does not answer"
+
+
+def test_without_a_broker_nothing_is_said_of_the_workers(tmp_path: Path) -> None:
+    noting.note("beat")
+    report = Reporter(connection.settings_dict, f"unix://{tmp_path}/none.sock").report()
+    assert [each.part for each in report.problems] == ["broker"]
+    assert report.state_of("worker") == "not known while the broker does not answer"
+    assert report.state_of("beat") == "ok"
 
 
 def test_many_who_ask_cause_one_look(reporter: Reporter) -> None:

@@ -6,19 +6,13 @@ count, and show nothing of what was measured.
 
 from functools import cache
 
-import structlog
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
-from kombu.exceptions import OperationalError
-from redis.exceptions import RedisError
 
-from webapp.readiness.services import Reporter, heartbeats, parts
-from webapp.readiness.tasks import heartbeat
-
-log = structlog.get_logger()
+from webapp.readiness.services import Reporter, parts
 
 
 @login_not_required
@@ -52,12 +46,4 @@ def readyz(request: HttpRequest) -> HttpResponse:
 @cache
 def reporter() -> Reporter:
     """That of this process."""
-    return Reporter(connection.settings_dict, settings.REDIS_URL, _ask_for_heartbeat)
-
-
-def _ask_for_heartbeat(part: str) -> None:
-    queue = heartbeats.QUEUES[part]
-    try:
-        heartbeat.apply_async((part,), queue=queue, expires=heartbeats.EVERY_SECONDS)
-    except (OperationalError, RedisError) as error:
-        log.warning("no heartbeat asked for, the next look will", part=part, error=str(error))
+    return Reporter(connection.settings_dict, settings.REDIS_URL)

@@ -6,11 +6,14 @@ from typing import Any
 from celery import Celery
 from celery.signals import setup_logging, worker_init
 
+from webapp.readiness.pulse import Pulse
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.config.settings")
 
 app = Celery("driftline")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+app.steps["consumer"].add(Pulse)
 
 
 @setup_logging.connect

@@ -152,7 +152,7 @@ PARTS = (
     Part(
         "alerts",
         "alerts.Alert",
-        ("mailed", "version", "resolution", "resolution_revision"),
+        ("mailed", "is_quiet", "version", "resolution", "resolution_revision"),
         only=Q(is_active=True),
         written_as={"state": Case(CLOSED_BY_THE_CLOCK, default=F("state"))},
         written_under={"is_active": "standing"},
@@ -160,7 +160,10 @@ PARTS = (
     Part(
         "triage",
         "alerts.Alert",
-        ("mailed", "version", "is_active", "after", "likeliest", "verdict", "named_probability"),
+        (
+            *("mailed", "is_quiet", "version", "is_active", "after", "likeliest", "verdict"),
+            "named_probability",
+        ),
         only=Q(triaged=True),
     ),
     Part("alert-findings", "alerts.AlertFinding", only=Q(finding__state__in=LIVE)),

@@ -23,7 +23,6 @@ from webapp.config.environment import Environment
 from webapp.config.logging import logging_config
 from webapp.config.mail_composers import COMPOSERS
 from webapp.config.steady import SteadyClock
-from webapp.readiness import heartbeats
 
 # Imports leave no garbage: looking for it takes a fifth of a command's start. On again in apps.py.
 if not apps.ready:
@@ -272,23 +271,20 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {
 ALERT_SWEEP_SECONDS = 300.0  # a snooze ends to the minutes, quiet days to the hour
 CANARY_SWEEP_SECONDS = 300.0  # they are due by days
 PRUNE_SECONDS = 86_400.0
-# In memory: every entry repeats when beat starts, and a file on disk can only go bad.
-CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"
+CELERY_BEAT_SCHEDULER = "webapp.readiness.scheduling:SingleScheduler"
 
 _steady_clock = SteadyClock()
 
 
-def _every(seconds: float, task: str, *arguments: str, **options: Any) -> dict[str, Any]:
+def _every(seconds: float, task: str) -> dict[str, Any]:
     """An entry of beat's schedule that is sent when beat starts, and every ``seconds`` then."""
     interval = timedelta(seconds=seconds)
     return {
         "task": task,
-        "args": arguments,
         "schedule": schedule(interval, nowfun=_steady_clock),
         "last_run_at": _steady_clock() - interval,
         # What piled up while no worker ran would only repeat itself.
         "options": {"expires": seconds},
-        **options,
     }
 
 
@@ -297,6 +293,7 @@ CELERY_BEAT_SCHEDULE = {
     for task, seconds in (
         ("webapp.alerts.tasks.sweep_dirty_series", SWEEP_SECONDS),
         ("webapp.merging.tasks.sweep_estimates", SWEEP_SECONDS),
+        ("webapp.alerts.tasks.analyse_stale_series", SWEEP_SECONDS),
         ("webapp.alerts.tasks.sweep_alerts", ALERT_SWEEP_SECONDS),
         ("webapp.notifications.tasks.sweep_events", MAIL_SWEEP_SECONDS),
         ("webapp.notifications.tasks.post_digests", ALERT_SWEEP_SECONDS),
@@ -307,15 +304,6 @@ CELERY_BEAT_SCHEDULE = {
         ("webapp.events.tasks.sweep_canaries", CANARY_SWEEP_SECONDS),
         ("webapp.config.tasks.prune", PRUNE_SECONDS),
     )
-} | {
-    f"heartbeat-{part}": _every(
-        heartbeats.EVERY_SECONDS,
-        "webapp.readiness.tasks.heartbeat",
-        part,
-        kwargs={"by_beat": True},
-        options={"queue": queue, "expires": heartbeats.EVERY_SECONDS},
-    )
-    for part, queue in heartbeats.QUEUES.items()
 }
 
 # Web server (webapp.config.gunicorn)

@@ -31,7 +31,7 @@ FOLLOWING = (CONFIRMED, MOVED, RECOVERED, RETURNED, RETRACTED)
 
 def is_untold(alert: Alert) -> bool:
     """Whether ``alert`` waits for somebody, so that everybody whom it concerns is to know of it."""
-    return alert.is_active and alert.is_open and not alert.history
+    return alert.is_active and alert.is_open and not alert.history and not alert.is_quiet
 
 
 def news_of(events: Iterable[AlertEvent]) -> list[tuple[str, AlertEvent]]:

@@ -1,4 +1,4 @@
-"""Heartbeats: written by a pool process of each worker when it executes something.
+"""Heartbeats: written by a pool process of each worker when it executes something, and by beat.
 
 Imports neither Django nor Celery, so that a health check of a container starts fast. All times
 are the database's: nobody else's clock has to be right.
@@ -49,6 +49,13 @@ def connect(database: Mapping[str, Any]) -> Connection:
         password=database["PASSWORD"] or None,
         dbname=database["NAME"],
         connect_timeout=PATIENCE_SECONDS,
+        # A server whose machine is gone is noticed within seconds, not hours.
+        keepalives_idle=10,
+        keepalives_interval=5,
+        keepalives_count=3,
+        tcp_user_timeout=25_000,
+        # Some poolers do not know prepared statements.
+        prepare_threshold=None,
         # As Django has it: of a database in SQL_ASCII, psycopg else gives bytes for names.
         client_encoding="utf8",
         autocommit=True,

@@ -1,6 +1,5 @@
 """Looks at the parts of this instance: what fails, since when, and what to do."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -8,7 +7,6 @@ import psycopg
 import redis
 
 from webapp.readiness import heartbeats
-from webapp.readiness.heartbeats import BEAT, QUEUES
 
 DATABASE, BROKER = "database", "broker"
 NAMES = (DATABASE, BROKER, *heartbeats.PARTS)
@@ -25,7 +23,7 @@ SERVERS = {
     BROKER: "Is Redis running, and REDIS_URL right? Uploads are stored meanwhile.",
 }
 FULL = "The disk of PostgreSQL is full: free space there; what waits goes on by itself."
-UNKNOWN = "Nothing can be said of it before the database answers."
+UNKNOWN = "not known while the {server} does not answer"
 START = (
     "Its log says why. Start or restart it: `supervisorctl -c STATE/supervisord.conf restart "
     "{part}`, or `docker compose restart {part}`."
@@ -79,24 +77,10 @@ def problem_of_server(part: str, error: Exception) -> Problem:
     return Problem(part, reason, FULL if is_full else SERVERS[part])
 
 
-def problems_of_workers(ages: dict[str, float], now: datetime) -> Iterator[Problem]:
-    """Those without a heartbeat that proves anything.
-
-    Beat's come through a worker: while all of these are silent, nothing is known of it.
-    """
-    silent = [part for part in QUEUES if not heartbeats.is_fresh(ages.get(part))]
-    for part in silent:
-        yield _silent(part, ages.get(part), now, START.format(part=part))
-    if not heartbeats.is_fresh(ages.get(BEAT)):
-        remedy = START.format(part=BEAT)
-        if len(silent) == len(QUEUES):
-            remedy = "No worker executes what it sends: start a worker first, then look again."
-        yield _silent(BEAT, ages.get(BEAT), now, remedy)
-
-
-def _silent(part: str, age: float | None, now: datetime, remedy: str) -> Problem:
+def problem_of_silence(part: str, age: float | None, now: datetime) -> Problem:
+    """What a heartbeat of this ``age`` means, which proves nothing."""
     since = None if age is None or age < 0 else now - timedelta(seconds=round(age))
-    return Problem(part, heartbeats.last_seen(part, age), remedy, since)
+    return Problem(part, heartbeats.last_seen(part, age), START.format(part=part), since)
 
 
 def utc_now() -> datetime:

@@ -2,8 +2,8 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -23,12 +23,19 @@ WRITTEN_SECONDS = 15.0
 """How long a write proves that the next one will succeed."""
 
 
+DEPENDENT = {DATABASE: (*heartbeats.PARTS,), BROKER: (*heartbeats.QUEUES,)}
+"""The parts whose heartbeats need a server: without it their silence proves nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was found; ``ages`` are seconds since each part was seen at work."""
+    """What was found; ``ages`` are seconds since each part was seen at work. Why nothing is known
+    of a part is in ``unknown``: a server is to blame, and the part itself is no problem.
+    """
 
     problems: tuple[Problem, ...]
     ages: Mapping[str, float]
+    unknown: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_ready(self) -> bool:
@@ -37,25 +44,18 @@ class Report:
 
     def state_of(self, part: str) -> str:
         """``ok``, or what is wrong."""
-        return next((each.reason for each in self.problems if each.part == part), "ok")
+        reasons = {each.part: each.reason for each in self.problems}
+        return reasons.get(part) or self.unknown.get(part, "ok")
 
 
 class Reporter:
-    """Looks at ``database`` (Django's settings of one) and at the Redis of ``url``.
+    """Looks at ``database`` (Django's settings of one) and at the Redis of ``url``."""
 
-    ``ask`` has a worker prove that it works; it is asked of each part that is silent, so that a
-    dead beat is told from a dead worker, and a worker that was started is seen at once.
-    """
-
-    def __init__(
-        self, database: Mapping[str, Any], url: str, ask: Callable[[str], None] | None = None
-    ) -> None:
+    def __init__(self, database: Mapping[str, Any], url: str) -> None:
         self._database, self._url = database, url
-        self._ask = ask
         self._lock = threading.Lock()
         self._report = Report((), {})
         self._good_until = self._written_until = float("-inf")
-        self._asked: dict[str, float] = {}
         self._since: dict[str, datetime] = {}
 
     def report(self) -> Report:
@@ -77,10 +77,17 @@ class Reporter:
     def _look(self) -> Report:
         ages, problems = self._look_at_database()
         problems += self._look_at_broker()
-        if DATABASE not in {each.part for each in problems}:
-            problems += parts.problems_of_workers(ages, parts.utc_now())
-        self._ask_silent(problems)
-        return Report(tuple(self._dated(problems)), ages)
+        failing = [each.part for each in problems]
+        now, unknown = parts.utc_now(), dict[str, str]()
+        for part in heartbeats.PARTS:
+            server = next((one for one in failing if part in DEPENDENT[one]), None)
+            if heartbeats.is_fresh(ages.get(part)):
+                continue
+            if server is not None:
+                unknown[part] = parts.UNKNOWN.format(server=server)
+            else:
+                problems.append(parts.problem_of_silence(part, ages.get(part), now))
+        return Report(tuple(self._dated(problems)), ages, unknown)
 
     def _look_at_database(self) -> tuple[dict[str, float], list[Problem]]:
         try:
@@ -90,8 +97,7 @@ class Reporter:
                     self._written_until = time.monotonic() + WRITTEN_SECONDS
                 return heartbeats.ages(connection), []
         except psycopg.Error as error:
-            unknown = [Problem(part, parts.UNKNOWN, "") for part in heartbeats.PARTS]
-            return {}, [parts.problem_of_server(DATABASE, error), *unknown]
+            return {}, [parts.problem_of_server(DATABASE, error)]
 
     def _look_at_broker(self) -> list[Problem]:
         try:
@@ -99,16 +105,6 @@ class Reporter:
         except redis.RedisError as error:
             return [parts.problem_of_server(BROKER, error)]
         return []
-
-    def _ask_silent(self, problems: list[Problem]) -> None:
-        found = {each.part for each in problems}
-        if self._ask is None or found & {DATABASE, BROKER}:
-            return
-        now = time.monotonic()
-        for part in found & set(heartbeats.QUEUES):
-            if now - self._asked.get(part, float("-inf")) >= heartbeats.EVERY_SECONDS:
-                self._asked[part] = now
-                self._ask(part)
 
     def _dated(self, problems: list[Problem]) -> Iterator[Problem]:
         """With the first look that found it, where the problem itself does not say since when."""

@@ -190,6 +190,11 @@ class Alert(models.Model):
     mailed = models.BooleanField(
         default=False, help_text="Somebody was written to: it never counts as history again."
     )
+    is_quiet = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Only another method of analysis opened it: nobody is notified of it.",
+    )
     triaged = models.BooleanField(default=False, help_text="A person acted on it.")
     resolution = models.CharField(max_length=10, choices=Resolution, blank=True)
     resolution_revision = models.ForeignKey(
@@ -337,7 +342,8 @@ class AlertEvent(models.Model):
     ``actor`` is null for the system. ``version`` is the alert's after it; ``before`` is what an
     undo restores, empty for the system's own. ``findings`` are the ids of those that joined or
     left: together these rows tell what the alert held at any time. ``is_read``: notifications have
-    dealt with it, by telling people or by a rule that says nobody is to be told.
+    dealt with it, by telling people or by a rule that says nobody is to be told. ``is_quiet``: the
+    runs are the same as before, only the method of analysis is another.
     """
 
     class Kind(models.TextChoices):
@@ -376,6 +382,7 @@ class AlertEvent(models.Model):
     before: Any = models.JSONField(default=dict, blank=True)
     findings = ArrayField(models.BigIntegerField(), default=list, blank=True)
     is_read = models.BooleanField(default=False)
+    is_quiet = models.BooleanField(default=False, db_default=False)
 
     objects = AlertEventQuerySet.as_manager()
 

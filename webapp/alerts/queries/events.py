@@ -6,7 +6,7 @@ from webapp.accounts.models import User
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.alerts.queries.rows import made_of, rows_of
 
-COLUMNS = ("id", "alert_id", "at", "actor_id", "kind", "reason", "version", "before")
+COLUMNS = ("id", "alert_id", "at", "actor_id", "kind", "reason", "version", "before", "is_quiet")
 EVENTS = f"""
 SELECT person.username, {", ".join(f"event.{name}" for name in COLUMNS)}
   FROM alerts_alertevent AS event

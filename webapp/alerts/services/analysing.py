@@ -1,6 +1,8 @@
 """Analyse the series whose points changed, and group what was found into alerts."""
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import structlog
 from celery.exceptions import SoftTimeLimitExceeded
@@ -9,12 +11,17 @@ from django.utils import timezone
 
 from webapp.alerts.services.agreeing import reconcile_agreements
 from webapp.alerts.services.clock import wake_at_revisions
+from webapp.alerts.services.events import quietly
 from webapp.alerts.services.reconciling import reconcile_alerts
 from webapp.analysis import services as analysis
+from webapp.analysis.models import SeriesAnalysis
 from webapp.results import services as results
 from webapp.results.models import Series
 
 BATCH = 100
+STALE_BATCH = 10
+"""Few, because an upload that comes meanwhile is analysed after them where there is one process."""
+
 NOT_OF_THE_SERIES = (OperationalError, InterfaceError, SoftTimeLimitExceeded)
 """Errors that any series would meet now."""
 
@@ -44,28 +51,82 @@ def analyse_dirty_series(*, limit: int = BATCH, only: int | None = None) -> Anal
     claimed = analysis.claim_series(limit, only)
     if not claimed:
         return Analysed(0, 0)
-    detected = analysis.compare_and_detect(claimed)
+    stale, seen_until = analysis.stale_among(claimed)
+    if stale:
+        with quietly():
+            analysis.mark_stale(_conclude(stale, seen_until).again)
+    concluded = _conclude(claimed)
+    wake_at_revisions(concluded.trees, now=timezone.now())
+    finished = analysis.finish(concluded.detected, again=concluded.again)
+    more = concluded.is_followed or len(claimed) == limit
+    return Analysed(len(claimed), finished, more=more)
+
+
+def analyse_stale_series(*, limit: int = STALE_BATCH, only: int | None = None) -> int:
+    """Repeat up to ``limit`` analyses that an earlier version of the method made, or ``only`` the
+    one of the series with that id; how many. Nobody is notified of what changes by it.
+
+    As safe as `analyse_dirty_series`. Series whose points change meanwhile are left to that.
+    """
+    with transaction.atomic(), quietly():
+        results.begin_writing()
+        claimed = analysis.claim_stale(limit, only)
+        if not claimed:
+            return 0
+        analysis.mark_stale(_conclude(claimed).again)
+        if not analysis.are_as_read(claimed):
+            # An upload came in the middle: people are to be notified of what it shows.
+            transaction.set_rollback(True)
+            return 0
+    return len(claimed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Concluded:
+    """What was ``detected`` in which ``trees``, which other series (ids) are to be analysed
+    ``again``, and whether any are dirty because of it.
+    """
+
+    detected: Sequence[analysis.Detected]
+    trees: Sequence[int]
+    again: Sequence[int]
+    is_followed: bool
+
+
+def _conclude(
+    claimed: Sequence[Series], seen_until: Mapping[int, datetime] = analysis.ALL_RUNS
+) -> _Concluded:
+    """What series show, and the alerts of their trees in line with it."""
+    detected = analysis.compare_and_detect(claimed, seen_until)
     trees = results.lock_trees(series.tree_id for series in claimed)
     again = analysis.store_findings(detected)
     for tree in trees:
         reconcile_alerts(tree)
         reconcile_agreements(tree)
-    wake_at_revisions(trees, now=timezone.now())
     costs = results.changed_costs(claimed)
     renewed = results.renew_costs(costs, besides=[*again, *(one.pk for one in claimed)])
-    finished = analysis.finish(detected, again=again)
-    more = bool(again) or renewed or len(claimed) == limit
-    return Analysed(len(claimed), finished, more=more)
+    return _Concluded(detected, trees, again, bool(again) or renewed)
 
 
 def analyse_apart() -> int:
     """Analyse each dirty series by itself, so that one that cannot be analysed holds up no other;
     how many are done. That one stays dirty, which /metrics shows, and the log says why.
     """
+    dirty = Series.objects.dirty().values_list("pk", flat=True)
+    return _apart(dirty, lambda pk: analyse_dirty_series(only=pk).finished)
+
+
+def analyse_stale_apart() -> int:
+    """The same with the series whose analysis is stale."""
+    stale = SeriesAnalysis.objects.stale().values_list("pk", flat=True)
+    return _apart(stale, lambda pk: analyse_stale_series(only=pk))
+
+
+def _apart(series: Iterable[int], analyse: Callable[[int], int]) -> int:
     finished = 0
-    for pk in list(Series.objects.dirty().values_list("pk", flat=True)):
+    for pk in list(series):
         try:
-            finished += analyse_dirty_series(only=pk).finished
+            finished += analyse(pk)
         except NOT_OF_THE_SERIES:
             raise
         except Exception:

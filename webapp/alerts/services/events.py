@@ -1,6 +1,8 @@
 """Changes of an alert together with the events that tell them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
 from typing import Any
 
@@ -22,10 +24,31 @@ RESTORED = (
 )
 """What people change, and an undo puts back."""
 
+_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Changes of alerts within follow from another analysis of the same runs: they are in the log,
+    and nobody is notified.
+    """
+    token = _quiet.set(True)
+    try:
+        yield
+    finally:
+        _quiet.reset(token)
+
+
+OPENING = ("opened", "woke", "returned", "standing")
+"""Kinds of events after which an alert waits for somebody."""
+
+NEW_EVIDENCE = (*OPENING, "joined", "confirmed")
+"""Kinds of events after which people are to know of an alert that only another analysis opened."""
+
 WRITTEN = (
     *(name.removesuffix("_id") for name in RESTORED),
     *("revision", "after", "likeliest", "named", "named_probability", "verdict"),
-    *("is_active", "history", "one_build", "updated_at", "version"),
+    *("is_active", "is_quiet", "history", "one_build", "updated_at", "version"),
 )
 
 
@@ -51,6 +74,9 @@ class Change:
     ) -> None:
         """Change the alert by what the caller does next, and say so in its log."""
         self.touch()
+        is_quiet = _quiet.get()
+        if kind in (OPENING if is_quiet else NEW_EVIDENCE):
+            self.alert.is_quiet = is_quiet
         self.events.append(
             AlertEvent(
                 alert=self.alert,
@@ -59,6 +85,8 @@ class Change:
                 reason=reason,
                 version=self.alert.version,
                 findings=[row.pk for row in findings],
+                is_quiet=is_quiet,
+                is_read=is_quiet,
             )
         )
 

@@ -1,13 +1,43 @@
 """The analysis of a series: its state, where it can be resumed, and its settings."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q, Value
+from django.db.models import Count, Q, Value
 
 from webapp.results.models import Series
-from webapp.stats import defaults
+from webapp.stats import changes, defaults
+
+NEVER_ANALYSED = 0
+TO_BE_REPEATED = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """How many of all analyses are of the present version of the method."""
+
+    done: int
+    count: int
+
+
+class SeriesAnalysisQuerySet(models.QuerySet["SeriesAnalysis"]):
+    """Analyses by the version of the method."""
+
+    def made(self) -> Self:
+        """Those that were ever made."""
+        return self.exclude(detector=NEVER_ANALYSED)
+
+    def stale(self) -> Self:
+        """Those that an earlier version made, or that somebody wants repeated."""
+        return self.made().filter(detector__lt=changes.VERSION)
+
+    def repeated(self) -> "Repeated | None":
+        """How far the repetition of stale ones is; None: none is left."""
+        left = Count("pk", filter=Q(detector__lt=changes.VERSION))
+        found = self.made().aggregate(count=Count("pk"), left=left)
+        return Repeated(found["count"] - found["left"], found["count"]) if found["left"] else None
 
 
 class SeriesAnalysis(models.Model):
@@ -21,7 +51,11 @@ class SeriesAnalysis(models.Model):
     )
     version = models.BigIntegerField(default=0, help_text="The series' version it describes.")
     analysed_at = models.DateTimeField(null=True)
-    detector = models.IntegerField(default=0, help_text="The version of the method that was used.")
+    detector = models.IntegerField(
+        default=NEVER_ANALYSED,
+        db_index=True,
+        help_text="The version of the method that was used; -1: it is to be used anew.",
+    )
     summary: Any = models.JSONField(
         default=dict,
         blank=True,
@@ -64,6 +98,8 @@ class SeriesAnalysis(models.Model):
         blank=True,
         help_text="What the pairs were judged by.",
     )
+
+    objects = SeriesAnalysisQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "series analyses"

@@ -1,21 +1,32 @@
 """Store runs, and analyse the series that they changed."""
 
+from webapp.analysis.services.detecting import ALL_RUNS, Detected
 from webapp.analysis.services.findings import FEWEST_REVISIONS
 from webapp.analysis.services.steps import (
+    are_as_read,
     claim_series,
+    claim_stale,
     compare_and_detect,
     finish,
     mark_for_analysis,
+    mark_stale,
+    stale_among,
     store_findings,
 )
 from webapp.analysis.services.storing import store_job_result, store_runs
 
 __all__ = [
+    "ALL_RUNS",
     "FEWEST_REVISIONS",
+    "Detected",
+    "are_as_read",
     "claim_series",
+    "claim_stale",
     "compare_and_detect",
     "finish",
     "mark_for_analysis",
+    "mark_stale",
+    "stale_among",
     "store_findings",
     "store_job_result",
     "store_runs",

@@ -8,6 +8,7 @@ is a function of the points alone.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import groupby
 
 from webapp.analysis.models import SeriesAnalysis
@@ -23,6 +24,7 @@ from webapp.stats.levels import Findings
 from webapp.stats.odd_machine import faint_excursions
 
 NO_EPOCHS: Mapping[int, Epochs] = {}
+ALL_RUNS: Mapping[int, datetime] = {}
 NOTHING = Findings()
 
 # Of a variant's series nothing is found: to the analysis it has no points. OFFSET 0 keeps the order
@@ -32,7 +34,8 @@ NOTHING = Findings()
 SAMPLES_FROM = """
 SELECT point.series_id, point.position, revision.name,
        run.samples, run.boots, run.build_id, run.left_out
-  FROM unnest(%s::bigint[], %s::bigint[]) AS wanted (series_id, position)
+  FROM unnest(%s::bigint[], %s::bigint[], %s::timestamptz[])
+       AS wanted (series_id, position, seen_until)
   JOIN results_series AS series ON series.id = wanted.series_id AND series.variant_id IS NULL
  CROSS JOIN LATERAL (
        SELECT one.series_id, one.revision_id, one.position
@@ -48,6 +51,7 @@ SELECT point.series_id, point.position, revision.name,
            ON measurement.run_id = run.id AND measurement.series_id = point.series_id
         WHERE run.revision_id = point.revision_id AND run.mode_id = series.mode_id
           AND run.hardware_id = series.hardware_id AND run.withdrawn_at IS NULL
+          AND (wanted.seen_until IS NULL OR run.received_at <= wanted.seen_until)
        OFFSET 0) AS run
   JOIN results_revision AS revision ON revision.id = point.revision_id
  WHERE NOT EXISTS (
@@ -98,15 +102,18 @@ class Detected:
 
 
 def detect_changes(
-    claimed: Sequence[Series], epochs: Mapping[int, Epochs] = NO_EPOCHS
+    claimed: Sequence[Series],
+    epochs: Mapping[int, Epochs] = NO_EPOCHS,
+    seen_until: Mapping[int, datetime] = ALL_RUNS,
 ) -> list[Detected]:
-    """Detect in each series, in each of its ``epochs`` (by id) alone. The caller holds their
-    analysis rows; a constant number of queries.
+    """Detect in each series, in each of its ``epochs`` (by id) alone, and in the runs received up
+    to ``seen_until`` where that is given. The caller holds their analysis rows; a constant number
+    of queries.
     """
     checkpoints.delete_outdated(claimed)
     resumed = resume(claimed, epochs)
     costs = {series.pk for series in claimed if series.is_cost}
-    points = _points_after(resumed, costs)
+    points = _points_after(resumed, costs, seen_until)
     several = [pk for pk, one in resumed.items() if one.first_whole and one.epochs.starts]
     stored_pairs = _first_pairs_of(several)
     kept: list[checkpoints.Kept] = []
@@ -214,7 +221,9 @@ def _builds(point: changes.Point) -> tuple[decisive.Build, ...]:
 
 
 def _points_after(
-    resumed: Mapping[int, EpochStates], costs: Collection[int]
+    resumed: Mapping[int, EpochStates],
+    costs: Collection[int],
+    seen_until: Mapping[int, datetime],
 ) -> dict[int, list[changes.Point]]:
     """The points of each series (id) that its states do not hold, without late runs. Those of
     ``costs`` are read apart; no query where there are none.
@@ -223,7 +232,7 @@ def _points_after(
     for is_cost, statement in SAMPLES_OF.items():
         ids = sorted(pk for pk in resumed if (pk in costs) == is_cost)
         for (pk, position, name), group in groupby(
-            _rows_after(statement, ids, resumed), key=lambda row: row[:3]
+            _rows_after(statement, ids, resumed, seen_until), key=lambda row: row[:3]
         ):
             counting = [row for row in group if counted(row[3], row[4], row[6])[0]]
             if counting:  # late runs aside, none may be left
@@ -232,14 +241,17 @@ def _points_after(
 
 
 def _rows_after(
-    statement: str, ids: Sequence[int], resumed: Mapping[int, EpochStates]
+    statement: str,
+    ids: Sequence[int],
+    resumed: Mapping[int, EpochStates],
+    seen_until: Mapping[int, datetime],
 ) -> Iterable[Row]:
     if not ids:
         return []
     after = [-1 if (last := resumed[pk].position) is None else last for pk in ids]
     late = [(pk, *one) for pk in ids for one in resumed[pk].epochs.late_runs]
     columns = [list(column) for column in zip(*late, strict=True)] or [[], [], []]
-    return fetch_rows(statement, ids, after, *columns)
+    return fetch_rows(statement, ids, after, [seen_until.get(pk) for pk in ids], *columns)
 
 
 def _point(position: int, name: str, rows: Sequence[Row]) -> changes.Point:

@@ -13,9 +13,9 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from webapp.analysis.models import SeriesAnalysis
+from webapp.analysis.models import NEVER_ANALYSED, TO_BE_REPEATED, SeriesAnalysis
 from webapp.analysis.services.consecutive import compare_with_previous
-from webapp.analysis.services.detecting import Detected, FirstPairs, detect_changes
+from webapp.analysis.services.detecting import ALL_RUNS, Detected, FirstPairs, detect_changes
 from webapp.analysis.services.findings import reconcile_findings, set_flags
 from webapp.analysis.services.first_pairs import judge_first_pairs
 from webapp.analysis.services.summaries import summary_of
@@ -36,21 +36,31 @@ SELECT wanted.id, 0, 0, '{}' FROM unnest(%s::bigint[]) AS wanted (id)
  WHERE NOT EXISTS (SELECT FROM analysis_seriesanalysis WHERE series_id = wanted.id)
  ORDER BY wanted.id
     ON CONFLICT (series_id) DO NOTHING"""
+STALE = """
+SELECT analysis.series_id
+  FROM analysis_seriesanalysis AS analysis
+  JOIN results_series AS series ON series.id = analysis.series_id AND series.dirty_from IS NULL
+ WHERE analysis.detector < %s AND analysis.detector <> %s
+   AND (%s::bigint IS NULL OR analysis.series_id = %s)
+ ORDER BY analysis.series_id LIMIT %s FOR UPDATE OF analysis SKIP LOCKED"""
 LOCK_ROWS = """
 SELECT series_id FROM analysis_seriesanalysis
  WHERE series_id = ANY(%s) ORDER BY series_id FOR UPDATE SKIP LOCKED"""
 NO_DEVIATIONS: Mapping[str, list[float]] = {"at": [], "off": []}
 
 
-def compare_and_detect(claimed: Sequence[Series]) -> list[Detected]:
+def compare_and_detect(
+    claimed: Sequence[Series], seen_until: Mapping[int, datetime] = ALL_RUNS
+) -> list[Detected]:
     """Compare each new point with the one before it, and run the change detector.
 
-    Comparisons are stored; what was detected is given back, for `store_findings`.
+    Comparisons are stored; what was detected is given back, for `store_findings`. ``seen_until``
+    as for `detect_changes`.
     """
     epochs = epochs_of(claimed)
     _begin_anew_where_epochs_moved(claimed, epochs)
     compare_with_previous(claimed, epochs)
-    return detect_changes(claimed, epochs)
+    return detect_changes(claimed, epochs, seen_until)
 
 
 def _begin_anew_where_epochs_moved(claimed: Sequence[Series], epochs: Mapping[int, Epochs]) -> None:
@@ -77,6 +87,47 @@ def mark_for_analysis(series: Iterable[int]) -> None:
     results.mark_dirty(dict.fromkeys(series, 0))
 
 
+def mark_stale(series: Iterable[int]) -> int:
+    """Have the analyses of series repeated when nothing else waits, and nobody be notified of what
+    that alone changes; how many.
+    """
+    rows = SeriesAnalysis.objects.made().filter(series__in=series)
+    return rows.update(detector=TO_BE_REPEATED)
+
+
+def claim_stale(limit: int, only: int | None = None) -> list[Series]:
+    """Series without fresh points whose stale analysis this transaction now holds; all of their
+    points are to be looked at.
+    """
+    found = fetch_rows(STALE, changes.VERSION, NEVER_ANALYSED, only, only, limit)
+    claimed = _claimed([pk for (pk,) in found])
+    for series in claimed:
+        series.dirty_from = 0
+    return claimed
+
+
+def stale_among(claimed: Sequence[Series]) -> tuple[list[Series], dict[int, datetime]]:
+    """Those of dirty series whose analysis is stale, with all of their points to be looked at, and
+    up to when its runs were seen. What those show is known already, by another method.
+    """
+    stale = [series for series in claimed if _is_stale(series)]
+    for series in stale:
+        series.dirty_from = 0
+    return stale, {series.pk: series.analysed_at for series in stale}  # type: ignore[attr-defined]
+
+
+def _is_stale(series: Any) -> bool:
+    made = series.analysed_at is not None and series.detector != NEVER_ANALYSED
+    return made and series.detector < changes.VERSION
+
+
+def are_as_read(claimed: Sequence[Series]) -> bool:
+    """Whether no point of series came or changed since they were claimed."""
+    stored = Series.objects.filter(pk__in=[series.pk for series in claimed])
+    versions = dict(stored.values_list("pk", "version"))
+    return all(versions.get(series.pk) == series.version for series in claimed)
+
+
 def claim_series(limit: int, only: int | None = None) -> list[Series]:
     """Dirty series whose analysis row this transaction now holds.
 
@@ -91,10 +142,18 @@ def claim_series(limit: int, only: int | None = None) -> list[Series]:
         cursor.execute(MAKE_ROWS, [candidates])
     locked = [pk for (pk,) in fetch_rows(LOCK_ROWS, candidates)]
     # Read again under the lock: another worker may have finished one meanwhile.
+    return _claimed(locked, dirty_from__isnull=False)
+
+
+def _claimed(locked: Sequence[int], **those: Any) -> list[Series]:
     return list(
-        Series.objects.filter(pk__in=locked, dirty_from__isnull=False)
+        Series.objects.filter(pk__in=locked, **those)
         .select_related("metric", "settings", "hardware")
-        .annotate(known_epochs=F("analysis__epochs"))
+        .annotate(
+            known_epochs=F("analysis__epochs"),
+            analysed_at=F("analysis__analysed_at"),
+            detector=F("analysis__detector"),
+        )
     )
 
 

@@ -144,7 +144,12 @@ def _events(periods: Sequence[Period]) -> list[AlertEvent]:
     since = min(period.since for period in periods)
     until = max(period.until for period in periods)
     found = AlertEvent.objects.filter(
-        at__gt=since, at__lte=until, kind__in=KINDS, actor=None, alert__history=False
+        at__gt=since,
+        at__lte=until,
+        kind__in=KINDS,
+        actor=None,
+        alert__history=False,
+        is_quiet=False,
     )
     return list(found.only("alert", "at", "kind"))
 

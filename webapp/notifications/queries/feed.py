@@ -40,7 +40,8 @@ def events_of_subscription(subscription: Subscription) -> list[AlertEvent]:
 
 
 def _newest(about: Q) -> list[AlertEvent]:
-    events = AlertEvent.objects.filter(about, alert__history=False, kind__in=NEWS, actor=None)
+    loud = AlertEvent.objects.filter(alert__history=False, is_quiet=False, actor=None)
+    events = loud.filter(about, kind__in=NEWS)
     named = events.select_related(
         *(f"alert__{name}" for name in ("tree", "after", "revision", "likeliest"))
     )

@@ -37,6 +37,8 @@ DID = {
 }
 """What somebody did, after their name."""
 
+BY_THE_METHOD = " when the analysis was repeated after an upgrade"
+
 
 @dataclass(frozen=True, slots=True)
 class EventLine:
@@ -56,5 +58,5 @@ def lines_of_events(events: Iterable[AlertEvent]) -> list[EventLine]:
 
 
 def _did(event: AlertEvent) -> str:
-    did = DID[_Kind(event.kind)]
+    did = DID[_Kind(event.kind)] + (BY_THE_METHOD if event.is_quiet else "")
     return f"{did}: {event.reason}" if event.reason else did

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from webapp.accounts.models import User
 from webapp.accounts.services import note_visit
 from webapp.alerts.queries import open_losses
+from webapp.analysis.models import SeriesAnalysis
 from webapp.analysis.queries import WallSeries, wall_series, wall_tiles
 from webapp.bisects.queries import running_bisects
 from webapp.charts.around import SHOWN
@@ -56,6 +57,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "reports": _reports(found.values()),
         "losses": overview_losses.draw(losses, found, by_alert, most=LOSSES_SHOWN, now=now),
         "waiting": sum(one.is_dirty for one in series),
+        "repeated": SeriesAnalysis.objects.repeated(),
         "has_simulated": any(one.is_simulated for one in found.values()),
         **_wall(request, series, found, now),
     }
@@ -65,7 +67,8 @@ def overview(request: HttpRequest) -> HttpResponse:
 @require_safe
 def progress(request: HttpRequest) -> HttpResponse:
     """How many series still wait to be analysed: a line the overview reads again and again."""
-    return render(request, "pages/_progress.html", {"waiting": Series.objects.dirty().count()})
+    waiting, repeated = Series.objects.dirty().count(), SeriesAnalysis.objects.repeated()
+    return render(request, "pages/_progress.html", {"waiting": waiting, "repeated": repeated})
 
 
 def _since(request: HttpRequest, now: datetime) -> tuple[datetime, str]:

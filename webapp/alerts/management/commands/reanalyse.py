@@ -5,18 +5,17 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from webapp.alerts.services import analyse_dirty_series
+from webapp.alerts.services import analyse_stale_series
 from webapp.analysis.models import SeriesAnalysis
-from webapp.analysis.services import mark_for_analysis
+from webapp.analysis.services import mark_stale
 from webapp.results.models import Series
-from webapp.stats import changes
 
 
 class Command(BaseCommand):
     help = (
-        "Analyse series anew, from their first point on. Without options: those that another "
-        "version of the method analysed. Interrupt it at any time: what is left stays marked, and "
-        "the worker's sweep or the next call finishes it."
+        "Analyse series anew, from their first point on. Without options: those that an earlier "
+        "version of the method analysed, as the worker does by itself after an upgrade. Nobody is "
+        "notified of what changes by it. Interrupt it at any time: the worker does what is left."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -24,35 +23,33 @@ class Command(BaseCommand):
         parser.add_argument("--tree", help="every series of a tree")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        chosen = list(_chosen(whole=options["all"], tree=options["tree"]))
-        mark_for_analysis(chosen)
-        self._follow(len(chosen))
+        if options["all"] or options["tree"] is not None:
+            mark_stale(_chosen(tree=options["tree"]))
+        self._follow(SeriesAnalysis.objects.stale().count())
 
     def _follow(self, count: int) -> None:
         """Analyse what is marked beside the worker, which takes its share, and say how far it is.
 
         The worker may hold the last ones; they are its own to finish.
         """
-        while analyse_dirty_series().finished:
-            left = Series.objects.dirty().count()
+        while analyse_stale_series():
+            left = SeriesAnalysis.objects.stale().count()
             self.stderr.write(f"{max(count - left, 0)} of {count} series analysed", ending=_ENDING)
         if _ENDING == "\r":
             self.stderr.write("")
-        self.stdout.write(f"{count} series analysed anew")
+        left = SeriesAnalysis.objects.stale().count()
+        self.stdout.write(f"{max(count - left, 0)} series analysed anew")
+        if left:
+            self.stderr.write(f"{left} are left to the worker, which holds them or has newer runs")
 
 
 _ENDING = "\r" if sys.stderr.isatty() else "\n"
 
 
-def _chosen(*, whole: bool, tree: str | None) -> Any:
-    if whole:
+def _chosen(*, tree: str | None) -> Any:
+    if tree is None:
         return Series.objects.values_list("pk", flat=True)
-    if tree is not None:
-        found = Series.objects.filter(tree__name=tree).values_list("pk", flat=True)
-        if not found:
-            raise CommandError(
-                f"no series of a tree {tree!r}; see the names with GET /api/v1/series"
-            )
-        return found
-    old = SeriesAnalysis.objects.exclude(detector=changes.VERSION)
-    return old.values_list("series_id", flat=True)
+    found = Series.objects.filter(tree__name=tree).values_list("pk", flat=True)
+    if not found:
+        raise CommandError(f"no series of a tree {tree!r}; see the names with GET /api/v1/series")
+    return found
