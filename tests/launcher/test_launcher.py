@@ -113,7 +113,7 @@ def test_a_taken_port_is_refused_before_anything_starts(place: Path) -> None:
     assert not (launch.state / "postgres").exists()
 
 
-@pytest.mark.parametrize("name", ["web", "worker", "deliveries", "redis"])
+@pytest.mark.parametrize("name", ["web", "front", "worker", "deliveries", "redis"])
 def test_a_killed_program_comes_back(shared: Launch, name: str) -> None:
     old = shared.pid(name)
     os.kill(old, signal.SIGKILL)
