@@ -24,7 +24,7 @@ from tests.places import PROJECT
 # What other programs do is theirs to check. A word that is neither here nor one of ours fails.
 OTHERS = {
     *("cat", "cd", "curl", "cut", "echo", "for", "printf", "sed", "head", "tr"),
-    *("docker", "git", "openssl", "pg_dump", "pg_restore", "pip", "pkg", "systemctl"),
+    *("docker", "git", "openssl", "pip", "pkg", "systemctl", "tar"),
     *("supervisorctl", "pre-commit"),
 }
 OTHER_MODULES = {"pytest", "venv"}
@@ -171,11 +171,22 @@ def labagent(arguments: list[str], optional: tuple[str, ...], *, whole: bool) ->
     assert {word for word in (*arguments, *optional) if _is_option(word)} <= {*known, "--help"}
 
 
+def without_options_of_run(words: list[str]) -> list[str]:
+    """The service and what is run there."""
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    parser.add_argument("-T", "--rm", "--no-deps", action="store_true", dest="plain")
+    parser.add_argument("--user")
+    parser.add_argument("--volume")
+    parser.add_argument("rest", nargs=argparse.REMAINDER)
+    rest: list[str] = parser.parse_args(words).rest
+    return rest
+
+
 def check(command: Command, monkeypatch: pytest.MonkeyPatch, *, whole: bool) -> None:
     """Fail where the command could not run; `whole`: it stands there with all it needs."""
     name, arguments = program(command), list(command.words[1:])
-    if name == "docker" and arguments[:2] == ["compose", "exec"]:
-        service, *inner = [word for word in arguments[2:] if word != "-T"]
+    if name == "docker" and arguments[:2] in (["compose", "exec"], ["compose", "run"]):
+        service, *inner = without_options_of_run(arguments[2:])
         compose = yaml.safe_load((PROJECT / "docker-compose.yml").read_text(encoding="utf-8"))
         assert service in compose["services"]
         check(Command(command.where, tuple(inner)), monkeypatch, whole=whole)

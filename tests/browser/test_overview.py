@@ -6,7 +6,9 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests import make
 from tests.pages.test_overview import loss, measured
+from webapp.analysis.models import SeriesAnalysis
 from webapp.results.models import Revision
+from webapp.stats import changes
 
 pytestmark = pytest.mark.browser
 WINDOWS = [(width, scheme) for width in (390, 768, 1440) for scheme in ("light", "dark")]
@@ -99,3 +101,23 @@ def test_what_is_missing_says_so_in_the_look_of_the_site(
         page.goto(f"{live_server.url}/no/{'such-' * 40}/page/")
         expect(page.get_by_role("heading", level=1)).to_have_text("Not found")
         assert reach(page) <= 0
+
+
+@pytest.mark.usefixtures("trouble")
+def test_the_repetition_after_an_upgrade_is_followed_to_its_end(
+    live_server: LiveServer, page: Page
+) -> None:
+    one, _ = measured([100.0] * 3)
+    other, _ = measured([100.0] * 3, mode="ipfw")
+    analyses = SeriesAnalysis.objects.filter(series__in=[one, other])
+    analyses.update(detector=changes.VERSION - 1)
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.goto(live_server.url)
+    line = page.locator("#repeated")
+    expect(line).to_have_text("Re-analysing after the upgrade: 0 of 2 series")
+    analyses.filter(series=one).update(detector=changes.VERSION)
+    expect(line).to_have_text("Re-analysing after the upgrade: 1 of 2 series")
+    analyses.update(detector=changes.VERSION)
+    expect(line).to_be_hidden()
+    expect(page.locator("#progress")).to_have_text("all analysed")
+    assert reach(page) <= 0

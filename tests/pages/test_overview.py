@@ -396,10 +396,13 @@ def test_the_repetition_after_an_upgrade_is_shown_until_it_has_ended(client: Cli
         SeriesAnalysis.objects.update_or_create(series=series, defaults={"detector": version})
     for address in ("/", "/progress/"):
         page = " ".join(client.get(address).content.decode().split())
-        assert "re-analysing after the upgrade: 1 of 2 series" in page
+        assert "Re-analysing after the upgrade: 1 of 2 series" in page
         assert 'hx-get="/progress/"' in page
     SeriesAnalysis.objects.update(detector=changes.VERSION)
-    assert "re-analysing" not in client.get("/").content.decode()
+    for address in ("/", "/progress/"):
+        page = client.get(address).content.decode()
+        assert "nalysing" not in page
+        assert re.search(r'id="repeated"[^>]*hidden', page)
 
 
 def test_progress_ends_when_everything_is_analysed(client: Client) -> None:

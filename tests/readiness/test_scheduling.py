@@ -92,9 +92,9 @@ def test_a_beat_alone_goes_on_after_its_connection_died() -> None:
 def test_a_database_that_does_not_answer_gives_no_lock_and_no_error(tmp_path: Path) -> None:
     database = connection.settings_dict | {"HOST": str(tmp_path)}
     lock = SingletonLock(database, "test")
-    assert not lock.is_held()
+    assert not lock.is_locked()
     database["HOST"] = connection.settings_dict["HOST"]
-    assert lock.is_held()
+    assert lock.is_locked()
     lock.release()
 
 

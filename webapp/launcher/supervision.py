@@ -149,6 +149,17 @@ class Supervisor:
         """What supervisord says of each program."""
         return list(self._call("getAllProcessInfo"))
 
+    def pause(self) -> list[str]:
+        """Stop our own programs, and give the names of those that ran; the servers go on."""
+        names = [
+            program["name"]
+            for program in self.programs()
+            if program["name"] not in LAST and program["state"] in RUNNING_STATES
+        ]
+        for name in names:
+            self._call("stopProcess", name, True)
+        return names
+
     def note_clients(self) -> None:
         """Keep the ids of programs that keep none themselves, so that the next start knows them."""
         for program in self.programs():

@@ -31,7 +31,7 @@ class SingleScheduler(Scheduler):
 
     def tick(self, *args: Any, **named: Any) -> float:
         """Send what is due, if this beat is the one that sends; the seconds until the next call."""
-        if not self._lock.is_held():
+        if not self._lock.is_locked():
             return self.max_interval
         self._note()
         return float(super().tick(*args, **named))

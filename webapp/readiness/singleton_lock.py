@@ -32,30 +32,30 @@ class SingletonLock:
     def __init__(self, database: Mapping[str, Any], name: str) -> None:
         self._database, self._name = database, f"driftline-{name}"
         self._connection: heartbeats.Connection | None = None
-        self._is_held: bool | None = None
+        self._is_locked: bool | None = None
 
-    def is_held(self) -> bool:
+    def is_locked(self) -> bool:
         """Whether it is this process's at this moment: taken now, or proven to be held still.
 
         To be asked at least every few seconds: the server takes the lock from who is silent.
         """
         try:
-            held = self._prove() if self._is_held else self._try()
+            is_ours = self._prove() if self._is_locked else self._try()
         except psycopg.Error as error:
             self.release()
-            log.warning("lock not held", lock=self._name, error=str(error))
-            held = False
-        if held != self._is_held:
-            log.info("lock taken" if held else "another process holds the lock", lock=self._name)
-        self._is_held = held
-        return held
+            log.warning("lock not to be had", lock=self._name, error=str(error))
+            is_ours = False
+        if is_ours != self._is_locked:
+            log.info("lock taken" if is_ours else "another process holds the lock", lock=self._name)
+        self._is_locked = is_ours
+        return is_ours
 
     def release(self) -> None:
         """Let another process have it."""
         if self._connection is not None:
             self._connection.close()
         self._connection = None
-        self._is_held = False
+        self._is_locked = False
 
     def _prove(self) -> bool:
         """The lock lives as long as the transaction, so any answer within it proves it."""

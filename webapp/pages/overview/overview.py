@@ -66,9 +66,13 @@ def overview(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def progress(request: HttpRequest) -> HttpResponse:
-    """How many series still wait to be analysed: a line the overview reads again and again."""
+    """How many series still wait to be analysed, and how far the repetition after an upgrade is:
+    lines the overview reads again and again.
+    """
     waiting, repeated = Series.objects.dirty().count(), SeriesAnalysis.objects.repeated()
-    return render(request, "pages/_progress.html", {"waiting": waiting, "repeated": repeated})
+    return render(
+        request, "pages/_overview_progress.html", {"waiting": waiting, "repeated": repeated}
+    )
 
 
 def _since(request: HttpRequest, now: datetime) -> tuple[datetime, str]:

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class LauncherConfig(AppConfig):
+    name = "webapp.launcher"
+    label = "launcher"

@@ -1,0 +1,1 @@
+"""Everything of an instance in one file, and back on an empty one."""

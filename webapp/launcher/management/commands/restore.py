@@ -1,0 +1,55 @@
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
+
+from webapp.config import instance
+from webapp.launcher.backups.archive import Backup
+from webapp.launcher.backups.restoring import restore
+from webapp.launcher.backups.serving import forget_in_redis, paused
+from webapp.launcher.errors import StackError
+from webapp.launcher.stopping import stop_as_if_interrupted
+
+OTHER_KEY = (
+    "The backup has another SECRET_KEY than the environment of this instance. To keep sessions "
+    "and links in mails that were sent, set it to what `tar -xOf {file} secret_key` prints, and "
+    "start the instance anew."
+)
+
+
+class Command(BaseCommand):
+    help = (
+        "Restore a backup of `manage.py backup` into this instance, which has to be empty. Restore "
+        "only a file that you trust."
+    )
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", metavar="FILE", type=Path)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        path: Path = options["file"]
+        stop_as_if_interrupted()
+        try:
+            with paused(settings.STATE, ours=not settings.DATABASE_URL_GIVEN) as pause:
+
+                def take_over(backup: Backup) -> None:
+                    pause()
+                    self._keep_key(backup, path)
+
+                manifest = restore(connection.settings_dict, path, take_over)
+                for warning in forget_in_redis():
+                    self.stderr.write(warning)
+        except StackError as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(
+            f"restored what Driftline {manifest.driftline} saved at {manifest.made_at}"
+        )
+
+    def _keep_key(self, backup: Backup, path: Path) -> None:
+        if not settings.SECRET_KEY_GIVEN:
+            instance.write_secret_key(settings.STATE, backup.secret_key)
+        elif backup.secret_key != settings.SECRET_KEY:
+            self.stderr.write(OTHER_KEY.format(file=path))
