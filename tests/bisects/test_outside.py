@@ -34,9 +34,13 @@ def test_a_step_before_the_good_end_is_said_everywhere_with_where_to_look(client
     assert view.chart().before is None
     page = client.get(bisect.get_absolute_url()).content.decode()
     assert "after r996, at the latest in r997" in " ".join(page.split())
+    assert "Bisect there" not in page, "one commit is no search"
+    make.tree().revisions.filter(name="r996").update(position=995)
+    make.revision("r996.5", position=996)
+    page = client.get(bisect.get_absolute_url()).content.decode()
     assert "good=r996&amp;bad=r997&amp;effect=-2" in page
     report = client.get(f"{bisect.get_absolute_url()[:-1]}.md").content.decode()
-    assert "The step was measured after r996, at the latest in r997: bisect there." in report
+    assert "The step was measured after r996, at the latest in r997. Bisect there" in report
     document = client.get(f"{bisect.get_absolute_url()[:-1]}.json").json()
     expected = {"side": "before the good end", "after": "r996", "up_to": "r997"}
     assert document["outside"] == expected

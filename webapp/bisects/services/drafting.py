@@ -87,6 +87,7 @@ def draft_bisect(
     _check(bisect, boots, hours)
     revisions = _along(series, good, bad)
     _check_alert(alert, good, bad)
+    _refuse_single(revisions)
     _set_candidates(bisect, revisions, settings)
     bisect.scopes = _scopes(bisect, beside)
     guessed = [_set_costs(bisect, scope) for scope in bisect.scopes]
@@ -255,6 +256,17 @@ def _gaps(revisions: Sequence[Revision]) -> list[int]:
     ]
     spans = Revision.objects.spans(steps)
     return [index for index, span in enumerate(spans, start=1) if not span.is_whole]
+
+
+def _refuse_single(revisions: Sequence[Revision]) -> None:
+    if len(revisions) > 2:
+        return
+    good, bad = revisions
+    raise BisectError(
+        f"Good and bad: {bad} is the only commit after {good} that is known, so there is nothing "
+        f"to search. Ask for more boots of both to confirm {bad}; if commits between them are "
+        "missing, import them."
+    )
 
 
 def _history(bisect: Bisect, scope: Scope) -> list[BisectBoot]:
