@@ -238,9 +238,7 @@ def test_a_single_commit_is_no_search(visit: Visit, truth: Truth) -> None:
     assert "Forecast About" not in text
 
 
-def test_the_button_pressed_twice_starts_one_and_leads_to_it(
-    triager: Client, truth: Truth
-) -> None:
+def test_the_button_pressed_twice_starts_one_and_leads_to_it(triager: Client, truth: Truth) -> None:
     lab.measured_before(truth)
     form = dict(pair.split("=") for pair in PARTS.split("&")) | {"effect": "-2"}
     first, second = (triager.post("/bisects/new/", form)["Location"] for _ in range(2))
