@@ -1,19 +1,21 @@
 """Excursions that several modes of a machine agree on: one alert, which blames no commit."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from uuid import uuid4
 
 import numpy as np
 import pytest
 from django.db import IntegrityError, transaction
 from django.test import Client
+from django.utils import timezone
 
 from tests import make
 from tests.documents import run_document
 from webapp.accounts.models import User
 from webapp.alerts import services as alerts
 from webapp.alerts.models import Alert
-from webapp.alerts.queries import suspicion_of
+from webapp.alerts.queries import dry_run, suspicion_of
 from webapp.alerts.queries.scopes import Scope
 from webapp.alerts.services import TriageError, analyse_dirty_series, set_min_effect
 from webapp.analysis import services
@@ -252,3 +254,14 @@ def test_revisions_that_turn_out_to_be_one_have_one_alert() -> None:
     analyse()
     alert.refresh_from_db()
     assert (alert.is_active, alert.resolution) == (False, "retracted")
+
+
+def test_a_dry_run_covers_it() -> None:
+    upload({"pf": FAINT, "ipfw": FAINT, "forwarding": 0.0})
+    scope, since = Scope.named("hardware:bench/nic"), timezone.now() - timedelta(days=1)
+    assert (dry_run(scope, 1.0, since=since).kept, dry_run(scope, 50.0, since=since).kept) == (1, 0)
+    (gone,) = dry_run(scope, 50.0, since=since).gone
+    assert (gone.kind, gone.alert) == ("excursion of a machine", Alert.objects.get())
+    set_min_effect(scope=scope, percent=50.0, actor=User.objects.create(username="root"))
+    (raised,) = dry_run(scope, None, since=since).raised
+    assert raised.kind == "excursion of a machine"

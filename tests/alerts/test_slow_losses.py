@@ -1,6 +1,7 @@
 """Slow losses: one alert for a machine, which blames no commit."""
 
 import re
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -8,12 +9,13 @@ import numpy as np
 import pytest
 from django.db import IntegrityError, transaction
 from django.test import Client
+from django.utils import timezone
 
 from tests.documents import run_document
 from webapp.accounts.models import User
 from webapp.alerts import services as alerts
 from webapp.alerts.models import Alert
-from webapp.alerts.queries import suspicion_of
+from webapp.alerts.queries import dry_run, suspicion_of
 from webapp.alerts.queries.scopes import Scope
 from webapp.alerts.services import TriageError, analyse_dirty_series, set_min_effect
 from webapp.analysis import services
@@ -219,3 +221,14 @@ def test_its_findings_are_neither_merged_nor_split(agent: Agent) -> None:
             findings=[alert.findings.get().pk],
             revision=Revision.objects.get(name="r150"),
         )
+
+
+def test_a_dry_run_covers_it(agent: Agent) -> None:
+    upload(agent, "pf", SLOPE)
+    scope, since = Scope.named("hardware:bench/nic"), timezone.now() - timedelta(days=1)
+    assert (dry_run(scope, 1.0, since=since).kept, dry_run(scope, 50.0, since=since).kept) == (1, 0)
+    (gone,) = dry_run(scope, 50.0, since=since).gone
+    assert (gone.kind, gone.alert) == ("slow loss", Alert.objects.get())
+    set_min_effect(scope=scope, percent=50.0, actor=User.objects.create(username="root"))
+    (raised,) = dry_run(scope, None, since=since).raised
+    assert raised.kind == "slow loss"

@@ -1,15 +1,18 @@
 """The page of smallest effects, and that of a dry run."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from tests import make
 from tests.alerts.steps import arrive, runs_of
 from tests.pages.conftest import Counted, words
 from webapp.alerts.models import Alert, MinEffect, MinEffectChange
-from webapp.results.models import Hardware
+from webapp.analysis.models import Finding
+from webapp.results.models import Hardware, Mode
 from webapp.results.services import forget_names
 
 pytestmark = pytest.mark.django_db
@@ -52,7 +55,7 @@ def test_a_dry_run_says_what_would_go_and_what_became_of_it(visit: Visit) -> Non
     Alert.objects.filter(revision__name="r120").update(state="resolved", resolution="not real")
     text = visit(f"{DRY_RUN}?scope=hardware:{XEON}&percent=20&days=30")
     assert f"20 % for hardware {XEON}" in text
-    assert "In the last 30 days 1 alert instead of 2: 1 would not be raised, 0 would be" in text
+    assert "In the last 30 days 0 alerts with changes there instead of 1: 1 would not be" in text
     assert "r120 freebsd-head Regression · pf on Xeon/T580" in text
     assert "resolved as not real" in text
     assert "Sign in to set it" in text
@@ -73,7 +76,29 @@ def test_a_percentage_is_told_as_it_was_set(root: Client) -> None:
 def test_a_dry_run_without_effect_says_so(visit: Visit) -> None:
     text = visit(f"{DRY_RUN}?scope=mode:pf&percent=3,5")
     assert "3.5 % for mode pf" in text
-    assert "it would have made no difference: 2 alerts." in text
+    assert "it would have made no difference: 2 alerts with changes there." in text
+
+
+def test_a_dry_run_names_what_stays_because_of_another_machine(visit: Visit) -> None:
+    arrive(runs_of({("Atom/C2558", "pf"): {12: 0.88}}))
+    (shared,) = Alert.objects.filter(revision__name="r112")
+    assert shared.findings.count() == 2
+    text = visit(f"{DRY_RUN}?scope=hardware:{ATOM}&percent=50")
+    assert "it would have made no difference: 1 alert with changes there." in text
+    assert "1 would stay because of other machines or modes alone" in text
+    assert "Would stay, because of other machines or modes alone" in text
+    assert "r112 freebsd-head Regression" in text
+
+
+def test_a_dry_run_counts_older_alerts_and_names_series_of_their_own(visit: Visit) -> None:
+    Finding.all_kinds.update(first_detected_at=timezone.now() - timedelta(days=40))
+    text = visit(f"{DRY_RUN}?scope=hardware:{XEON}&percent=20&days=30")
+    assert "no difference: 0 alerts with changes there" in text
+    assert "1 older alert there is not counted: first detected more than 30 days ago" in text
+    MinEffect.objects.create(mode=Mode.objects.get(name="pf"), percent=4)
+    text = visit(f"{DRY_RUN}?scope=hardware:{XEON}&percent=20&days=90")
+    assert "1 series there has a more specific threshold" in text
+    assert "no difference: 1 alert" in text
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 Findings do not depend on thresholds, which only say which of them may open an alert. So the stored
 findings of a tree, grouped with the thresholds in force and again with one of them changed, give
-both sets of alerts exactly. Nothing is written.
+both sets of alerts exactly: changes of level by commits, slow losses and excursions by machine.
+Nothing is written.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,9 +11,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from webapp.alerts.models import Alert, AlertFinding
-from webapp.alerts.plan.conclusions import Conclusion
-from webapp.alerts.queries.evidence import conclude, findings_in
+from webapp.alerts.plan.known import KnownHold
+from webapp.alerts.queries.evidence import alertable_in, conclude, uploaded_as_history
 from webapp.alerts.queries.holds import holds_in
+from webapp.alerts.queries.machine_losses import excursions, slow_losses
 from webapp.alerts.queries.min_effects import MinEffects
 from webapp.alerts.queries.scopes import Scope
 from webapp.analysis.models import Finding
@@ -22,9 +24,9 @@ ANY_SIZE = float("inf")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """An alert that a threshold makes, with what opens it, the weightiest first."""
+    """An alert that a threshold makes: what it is of, with what opens it, the weightiest first."""
 
-    verdict: str
+    kind: str
     is_history: bool
     openers: Sequence[Finding]
 
@@ -47,13 +49,21 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """The alerts that would be ``raised`` besides, those that would be ``gone``, how many stay
-    (``kept``), and how many of these would name another last suspect (``moved``)."""
+    """Of the alerts with a change in the scope: those that would be ``raised`` besides, those that
+    would be ``gone``, and how many stay (``kept``).
+
+    Of those that stay ``because_of_others`` would be opened by what lies outside the scope alone,
+    and ``moved`` would name another last suspect. ``older`` were first detected before the days
+    that count, and ``overruled`` series have a threshold of their own, which is in force instead.
+    """
 
     raised: Sequence[Case]
     gone: Sequence[Case]
+    because_of_others: Sequence[Case]
     kept: int
     moved: int
+    older: int
+    overruled: int
 
     @property
     def before(self) -> int:
@@ -66,12 +76,25 @@ class DryRun:
         return self.kept + len(self.raised)
 
 
+@dataclass(frozen=True, slots=True)
+class _Alert:
+    """One that thresholds make. ``target`` is its last suspect; None where no commit is blamed."""
+
+    kind: str
+    is_history: bool
+    openers: frozenset[int]
+    target: int | None = None
+
+
 @dataclass(slots=True)
 class _Difference:
-    raised: list[Conclusion] = field(default_factory=list)
-    gone: list[Conclusion] = field(default_factory=list)
+    raised: list[_Alert] = field(default_factory=list)
+    gone: list[_Alert] = field(default_factory=list)
+    because_of_others: list[_Alert] = field(default_factory=list)
     kept: int = 0
     moved: int = 0
+    older: int = 0
+    overruled: set[int] = field(default_factory=set)
 
 
 def dry_run(scope: Scope, percent: float | None, *, since: datetime) -> DryRun:
@@ -81,58 +104,98 @@ def dry_run(scope: Scope, percent: float | None, *, since: datetime) -> DryRun:
     """
     found = _Difference()
     for tree in scope.trees():
-        findings = findings_in(tree)
-        holds = holds_in([tree])
+        findings, holds = alertable_in(tree), holds_in([tree])
         now = MinEffects.of({row.series_id for row in findings}, tree=tree)
         then = now.having(scope.part, scope.of.pk, percent)
-        before, after = (conclude(tree, findings, one, holds=holds) for one in (now, then))
+        before, after = (_alerts(tree, findings, one, holds) for one in (now, then))
+        within = [row for row in findings if scope.holds(row.series)]
         late = {row.pk for row in findings if row.first_detected_at >= since}
-        _compare(found, before, after, late)
-    rows = _rows([*found.raised, *found.gone])
+        _compare(found, before, after, late, {row.pk for row in within})
+        found.overruled |= {
+            row.series_id for row in within if now.is_overruled(row.series, scope.part)
+        }
+    rows = _rows([*found.raised, *found.gone, *found.because_of_others])
+    raised, gone, because_of_others = (
+        [_case(one, rows) for one in alerts]
+        for alerts in (found.raised, found.gone, found.because_of_others)
+    )
     return DryRun(
-        raised=[_case(one, rows) for one in found.raised],
-        gone=[_case(one, rows) for one in found.gone],
+        raised=raised,
+        gone=gone,
+        because_of_others=because_of_others,
         kept=found.kept,
         moved=found.moved,
+        older=found.older,
+        overruled=len(found.overruled),
     )
 
 
+def _alerts(
+    tree: int, findings: Sequence[Finding], effects: MinEffects, holds: Sequence[KnownHold]
+) -> list[_Alert]:
+    """The alerts of every kind that the findings of a tree make under ``effects``."""
+    of_kind = {kind: [row for row in findings if row.kind == kind] for kind in Finding.Kind}
+    levels = conclude(tree, of_kind[Finding.Kind.LEVEL], effects, holds=holds)
+    found = [
+        _Alert(
+            str(one.group.verdict),
+            one.is_history,
+            frozenset(row.finding for row in one.group.openers),
+            one.group.suspect,
+        )
+        for one in levels
+    ]
+    slow = slow_losses(tree, of_kind[Finding.Kind.SLOW], effects).values()
+    odd = excursions(tree, of_kind[Finding.Kind.EXCURSION], effects).values()
+    historic = uploaded_as_history([row for rows in (*slow, *odd) for row in rows])
+    for kind, groups in ((Alert.Kind.SLOW, slow), (Alert.Kind.EXCURSION, odd)):
+        for rows in groups:
+            openers = frozenset(row.pk for row in rows)
+            found.append(_Alert(str(kind.label), openers <= historic, openers))
+    return found
+
+
 def _compare(
-    found: _Difference, before: Sequence[Conclusion], after: Sequence[Conclusion], late: set[int]
+    found: _Difference,
+    before: Sequence[_Alert],
+    after: Sequence[_Alert],
+    late: set[int],
+    within: set[int],
 ) -> None:
     """An alert stays if one of its openers still opens one."""
-    was = {pk for one in before for pk in _openers(one)}
-    opens = {pk: one.group.suspect for one in after for pk in _openers(one)}
-    found.raised += [one for one in after if _openers(one) & late and not _openers(one) & was]
+    was = {pk for one in before for pk in one.openers}
+    opens = {pk: one for one in after for pk in one.openers}
+    found.raised += [one for one in after if one.openers & late and not one.openers & was]
     for one in before:
-        if not _openers(one) & late:
+        if not one.openers & within:
             continue
-        suspects = {opens[pk] for pk in _openers(one) if pk in opens}
-        if not suspects:
+        if not one.openers & late:
+            found.older += 1
+            continue
+        stays = [opens[pk] for pk in one.openers if pk in opens]
+        if not stays:
             found.gone.append(one)
             continue
         found.kept += 1
-        found.moved += one.group.suspect not in suspects
+        found.moved += one.target not in {other.target for other in stays}
+        if not any(other.openers & within for other in stays):
+            found.because_of_others.append(one)
 
 
-def _openers(conclusion: Conclusion) -> set[int]:
-    return {row.finding for row in conclusion.group.openers}
-
-
-def _rows(conclusions: Iterable[Conclusion]) -> dict[int, Finding]:
+def _rows(alerts: Iterable[_Alert]) -> dict[int, Finding]:
     """The findings that open them, with everything that pages name."""
-    wanted = {pk for one in conclusions for pk in _openers(one)}
+    wanted = {pk for one in alerts for pk in one.openers}
     found = (
-        Finding.objects.with_subjects()
+        Finding.all_kinds.with_subjects()
         .with_revisions()
         .select_related("membership__alert__resolution_revision")
     )
     return found.defer("why").in_bulk(wanted)
 
 
-def _case(conclusion: Conclusion, rows: dict[int, Finding]) -> Case:
-    openers = sorted((rows[pk] for pk in _openers(conclusion)), key=_weight)
-    return Case(conclusion.group.verdict, conclusion.is_history, openers)
+def _case(alert: _Alert, rows: dict[int, Finding]) -> Case:
+    openers = sorted((rows[pk] for pk in alert.openers), key=_weight)
+    return Case(alert.kind, alert.is_history, openers)
 
 
 def _weight(row: Finding) -> tuple[bool, float, int]:

@@ -49,6 +49,11 @@ class MinEffects:
         kept = {key: value for key, value in getattr(self, part).items() if key != pk}
         return replace(self, **{part: kept if percent is None else {**kept, pk: percent}})
 
+    def is_overruled(self, series: Series, part: str) -> bool:
+        """Whether something more specific than ``part`` is set for the series."""
+        order = [source for source, _ in _sources(series)]
+        return self.for_series(series).source in order[: order.index(part)]
+
     def for_series(self, series: Series) -> EffectInForce:
         """The one in force: series before mode before hardware before tree before the default."""
         return self.chain(series)[0]
@@ -56,13 +61,18 @@ class MinEffects:
     def chain(self, series: Series) -> list[EffectInForce]:
         """All that are set, the one in force first: each hides those after it."""
         found = []
-        for source, pk in (
-            ("series", series.pk),
-            ("mode", series.mode_id),
-            ("hardware", series.hardware_id),
-            ("tree", series.tree_id),
-        ):
+        for source, pk in _sources(series):
             percent = getattr(self, source).get(pk)
             if percent is not None:
                 found.append(EffectInForce(percent, source))
         return [*found, DEFAULT]
+
+
+def _sources(series: Series) -> list[tuple[str, int]]:
+    """What may have a threshold for the series, the most specific first: kind and id."""
+    return [
+        ("series", series.pk),
+        ("mode", series.mode_id),
+        ("hardware", series.hardware_id),
+        ("tree", series.tree_id),
+    ]

@@ -54,6 +54,11 @@ class Scope:
         """``hardware Atom_C2758/T540-CR``."""
         return f"{self.part} {self.of}"
 
+    def holds(self, series: Series) -> bool:
+        """Whether the series lies in it."""
+        pk = series.pk if self.part == "series" else getattr(series, f"{self.part}_id")
+        return bool(pk == self.of.pk)
+
     def trees(self) -> list[int]:
         """Ids of the trees with series in it, in order."""
         if self.part == "series":

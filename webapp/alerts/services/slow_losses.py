@@ -4,20 +4,19 @@ No commit is to blame for one, so nothing groups it by commits. Whoever is on th
 it goes on loses to the same cause or to several, and one alert is what somebody can look into.
 """
 
-from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
 from django.utils import timezone
 
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.queries.evidence import is_large, uploaded_as_history
-from webapp.alerts.queries.min_effects import MinEffects
+from webapp.alerts.queries.evidence import uploaded_as_history
+from webapp.alerts.queries.machine_losses import slow_losses
 from webapp.alerts.services.events import Change, write
 from webapp.alerts.services.machine_alerts import add_members, let_go, retracted
 from webapp.alerts.services.opening import open_alert
 from webapp.alerts.services.writing import store_members
-from webapp.analysis.models import Finding, Verdict
+from webapp.analysis.models import Finding
 
 Kind = AlertEvent.Kind
 State = Alert.State
@@ -27,7 +26,7 @@ def reconcile_slow_losses(tree: int, findings: Sequence[Finding]) -> None:
     """Open, extend and retract the slow losses of a tree; ``findings`` are those of
     ``alertable_in``. The caller holds ``lock_trees``.
     """
-    lost = _lost(tree, findings)
+    lost = slow_losses(tree, findings)
     alerts = _alerts(tree)
     now = timezone.now()
     changes: list[Change] = []
@@ -43,31 +42,6 @@ def reconcile_slow_losses(tree: int, findings: Sequence[Finding]) -> None:
     let_go(findings, lost.values(), changes, members)
     store_members(members)
     write(changes)
-
-
-def _lost(tree: int, findings: Sequence[Finding]) -> dict[int, list[Finding]]:
-    """By machine (id) the losses worth an alert whose windows overlap with that of the one that
-    goes on longest, the largest first.
-    """
-    worse = [
-        row
-        for row in findings
-        if row.verdict == Verdict.WORSE and row.state == Finding.State.CONFIRMED
-    ]
-    if not worse:
-        return {}
-    least = MinEffects.of({row.series_id for row in worse}, tree=tree)
-    by_machine: dict[int, list[Finding]] = defaultdict(list)
-    for row in worse:
-        if is_large(row, least):
-            by_machine[row.series.hardware_id].append(row)
-    return {hardware: _overlapping(rows) for hardware, rows in by_machine.items()}
-
-
-def _overlapping(rows: Sequence[Finding]) -> list[Finding]:
-    newest = max(rows, key=lambda row: row.position)
-    joined = [row for row in rows if newest.after.position < row.position]
-    return sorted(joined, key=lambda row: (row.change_pct or 0.0, row.pk))
 
 
 def _alerts(tree: int) -> list[Alert]:

@@ -44,7 +44,8 @@ def read_percent(text: str) -> float | None:
 def page(request: HttpRequest) -> HttpResponse:
     """Which alerts another threshold would have opened or not; 400 for one that cannot be read."""
     days = days_of(request)
-    context: dict[str, object] = {"days": days, "form": request.GET}
+    form = {name: request.GET.get(name, "") for name in ("scope", "percent")}
+    context: dict[str, object] = {"days": days, "form": form}
     try:
         wanted = Wanted.of(request.GET)
     except (ScopeError, MinEffectError) as error:
@@ -57,4 +58,8 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 def _parts(found: DryRun) -> list[tuple[str, object]]:
-    return [("Would not be raised", found.gone), ("Would be raised besides", found.raised)]
+    return [
+        ("Would not be raised", found.gone),
+        ("Would be raised besides", found.raised),
+        ("Would stay, because of other machines or modes alone", found.because_of_others),
+    ]
