@@ -77,7 +77,7 @@ def test_the_text_says_what_why_how_sure_and_what_to_do(backoff: Alert) -> None:
     assert lines[0].endswith("by mjg, and 2 more (2 better).")
     assert "% slower [" in lines[0]
     assert lines[1].startswith("The change is real with > 99 %; if so, it began after r303642")
-    assert "because of your subscription “all of it” (everything)" in text
+    assert "because of your subscription “all of it” (any change)" in text
     assert "▴ better" in text
     assert f"{XEON}, pps in packets/s" in text
     assert "equivalent" in text or "cannot tell (smallest visible" in text

@@ -10,6 +10,7 @@ from tests import make
 from tests.documents import run_document
 from tests.pages.conftest import Counted, words
 from tests.results.steps import upload
+from webapp.accounts.models import User
 from webapp.alerts.models import Alert
 from webapp.notifications.models import Subscription
 from webapp.pages.hardware import lanes as machine_lanes
@@ -184,9 +185,39 @@ def test_a_person_is_mailed_of_a_machine_by_one_press(tess: Client) -> None:
     assert tess.post(f"{PAGE}subscribe/")["Location"] == PAGE
     (one,) = Subscription.objects.all()
     assert (one.hardware.name, one.user.username) == ("Atom_C2758/T540-CR", "tess")
-    tess.post(f"{PAGE}subscribe/")
+    tess.post(f"{PAGE}subscribe/", {"act": "on"})
     assert Subscription.objects.count() == 1
-    assert "subscribed to this machine already" in tess.get(PAGE).content.decode()
+
+
+def test_the_button_shows_that_one_is_mailed_and_takes_it_back(tess: Client) -> None:
+    machine = make.hardware()
+    User.objects.update(email="tess@example.org")
+    subscribe = f"{PAGE}subscribe/"
+    said = words(tess.post(subscribe, {"act": "on"}, follow=True).content.decode())
+    assert "You are mailed of every change on this machine, at tess@example.org." in said
+    assert "Mailed to you: stop" in said
+    make.subscription(User.objects.get(username="tess"), "all machines")
+    said = words(tess.post(subscribe, {"act": "off"}, follow=True).content.decode())
+    assert "unless another of your subscriptions asks for them" in said
+    assert "Mail me its changes" in said
+    assert not Subscription.objects.get(hardware=machine).enabled
+    tess.post(subscribe, {"act": "on"})
+    assert Subscription.objects.get(hardware=machine).enabled, "switched on again, not doubled"
+
+
+def test_a_narrower_subscription_of_the_same_name_is_not_taken_for_it(tess: Client) -> None:
+    machine, user = make.hardware(), User.objects.get(username="tess")
+    make.subscription(user, f"Everything on {machine}", hardware=machine, direction="regressions")
+    assert "Mail me its changes" in tess.get(PAGE).content.decode()
+    assert "Mailed to you: stop" in tess.post(f"{PAGE}subscribe/", follow=True).content.decode()
+    assert Subscription.objects.count() == 2
+
+
+def test_who_has_no_address_is_told_that_no_mail_comes(client: Client) -> None:
+    make.hardware()
+    client.force_login(make.user("nomail"))
+    said = words(client.post(f"{PAGE}subscribe/", follow=True).content.decode())
+    assert "once your account has an e-mail address" in said
 
 
 def test_who_is_not_signed_in_is_asked_to(client: Client) -> None:

@@ -30,6 +30,17 @@ class SubscriptionQuerySet(models.QuerySet["Subscription"]):
         """Those that are told at once, not by digests."""
         return self.filter(cadence=Subscription.Cadence.IMMEDIATE)
 
+    def to_all_of(self, machine: Hardware) -> Self:
+        """Those that ask for every change on ``machine``, whatever they are called."""
+        anything = dict.fromkeys(("tree", "mode", "metric"))
+        unset = {
+            "severity": 0,
+            "direction": Subscription.Direction.ANY,
+            "author": "",
+            "mine": False,
+        }
+        return self.filter(hardware=machine, **anything, **unset)
+
     def with_parts(self) -> Self:
         """With everything that its description names."""
         return self.select_related("tree", "hardware", "mode", "metric")
@@ -154,4 +165,4 @@ class Subscription(models.Model):
             f"by {self.author}" if self.author else "",
             "commits of mine" if self.mine else "",
         ]
-        return ", ".join(filter(None, parts)) or "everything"
+        return ", ".join(filter(None, parts)) or "any change"

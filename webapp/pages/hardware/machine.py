@@ -2,9 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from django.contrib import messages
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
@@ -12,6 +15,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
+from webapp.accounts.models import User
 from webapp.accounts.services import signed_in_required, signed_in_user
 from webapp.alerts.queries import (
     FindingOnMachine,
@@ -24,7 +28,7 @@ from webapp.alerts.queries import (
 from webapp.analysis.models import Finding
 from webapp.events.models import Canary, LabEvent
 from webapp.notifications.models import Subscription
-from webapp.notifications.services import NameTaken, save_subscription
+from webapp.notifications.services import NameTaken, save_subscription, switch
 from webapp.pages.hardware.alerts import AlertOnMachine, alerts_on, open_here
 from webapp.pages.hardware.canaries import CanaryLine, canary_lines
 from webapp.pages.hardware.knobs import Knob, knobs_of
@@ -86,6 +90,7 @@ def page(request: HttpRequest, name: str) -> HttpResponse:
         "machine": machine,
         "asked": asked,
         "drawn": shown,
+        "is_subscribed": _is_subscribed(request.user, machine),
         "alerts": open_here(shown.alerts),
         "variants": variants_on(machine) if found.variants else [],
         "events": events,
@@ -95,20 +100,50 @@ def page(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "pages/machine.html", context)
 
 
+def _is_subscribed(user: User | AnonymousUser, machine: Hardware) -> bool:
+    if not isinstance(user, User):
+        return False
+    return Subscription.objects.filter(user=user, enabled=True).to_all_of(machine).exists()
+
+
 @require_POST
 @signed_in_required
 def subscribe(request: HttpRequest, name: str) -> HttpResponse:
-    """Mail the person at once of every change on a machine: one subscription a person, by name."""
+    """Mail the person at once of every change on a machine, or no longer."""
     machine = get_object_or_404(Hardware, name=name)
-    title = f"Everything on {machine.name}"[:NAME_MAX]
-    wanted = Subscription(user=signed_in_user(request), name=title, hardware=machine)
-    try:
-        save_subscription(subscription=wanted)
-    except NameTaken:
-        messages.info(request, "You are subscribed to this machine already.")
+    user = signed_in_user(request)
+    if request.POST.get("act") == "off":
+        switch(Subscription.objects.filter(user=user).to_all_of(machine), on=False)
+        messages.success(request, f"No more mails about this machine{_besides(user, machine)}.")
     else:
-        messages.success(request, "Subscribed: you are mailed of every change on this machine.")
+        _subscribe(user, machine)
+        messages.success(request, f"You are mailed of every change on this machine{_where(user)}")
     return redirect(machine)
+
+
+def _subscribe(user: User, machine: Hardware) -> None:
+    """One subscription is enough: what was switched off is switched on again."""
+    known = Subscription.objects.filter(user=user).to_all_of(machine)
+    if known.exists():
+        switch(known, on=True)
+        return
+    # The person may have given the first name to something narrower.
+    for title in ("Everything on {}", "Any change on {}"):
+        name = title.format(machine.name)[:NAME_MAX]
+        wanted = Subscription(user=user, name=name, hardware=machine)
+        with suppress(NameTaken):
+            save_subscription(subscription=wanted)
+            return
+
+
+def _besides(user: User, machine: Hardware) -> str:
+    others = Subscription.objects.filter(user=user, enabled=True)
+    asking = others.filter(Q(hardware=None) | Q(hardware=machine)).exists()
+    return ", unless another of your subscriptions asks for them" if asking else ""
+
+
+def _where(user: User) -> str:
+    return f", at {user.email}." if user.email else ", once your account has an e-mail address."
 
 
 def _by_series(findings: Iterable[FindingOnMachine]) -> dict[int, list[FindingOnMachine]]:

@@ -83,9 +83,11 @@ def one(request: HttpRequest, number: int) -> HttpResponse:
 @require_POST
 def act(request: HttpRequest, number: int) -> HttpResponse:
     """Switch a subscription on or off, or delete it."""
-    subscription = _one(request, number)
     wanted = request.POST.get("act", "")
-    if wanted == "delete":
+    subscription = _own(signed_in_user(request)).filter(pk=min(number, NUMBER_MAX)).first()
+    if subscription is None:
+        messages.info(request, "You have no such subscription; it may be deleted already.")
+    elif wanted == "delete":
         delete_subscription(subscription=subscription)
     elif wanted in ("on", "off"):
         switch(Subscription.objects.filter(pk=number), on=wanted == "on")

@@ -26,7 +26,7 @@ from webapp.outbox.services import (
     retry_deliveries,
 )
 from webapp.pages.parts.links import with_query
-from webapp.pages.parts.numbers import read_number
+from webapp.pages.parts.numbers import NUMBER_MAX, read_number
 
 ROWS = 50
 BAD_REQUEST = 400
@@ -80,7 +80,10 @@ def one(request: HttpRequest, number: int) -> HttpResponse:
 @require_POST
 def act(request: HttpRequest, number: int) -> HttpResponse:
     """Do one thing to an endpoint, or to the chosen deliveries."""
-    endpoint = get_object_or_404(Endpoint, pk=number)
+    endpoint = Endpoint.objects.filter(pk=min(number, NUMBER_MAX)).first()
+    if endpoint is None:
+        messages.info(request, "That endpoint is deleted already.")
+        return redirect("webhooks")
     if request.POST.get("act") == "renew-secret":
         secret = renew_secret(endpoint=endpoint)
         return render(request, "pages/webhook.html", _log(request, endpoint) | {"secret": secret})
