@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from django.test import Client
+from django.test import Client, override_settings
 
 from tests import make
 
@@ -14,10 +14,17 @@ Visit = Callable[[str], str]
 def test_an_empty_instance_says_what_to_do_next_with_the_commands(visit: Visit) -> None:
     text = visit("/")
     assert "Nothing is measured yet. Three steps to the first chart" in text
-    assert "import_revisions --tree freebsd-head" in text
-    assert "create_agent bench-1 --lab my-lab" in text
-    assert "labagent upload DIR --server http://testserver --token TOKEN" in text
+    assert ".venv/bin/python manage.py import_revisions --tree freebsd-head" in text
+    assert ".venv/bin/python manage.py create_agent bench-1 --lab my-lab" in text
+    assert ".venv/bin/labagent upload DIR --server http://testserver --token TOKEN" in text
     assert "no agent has a token yet" in text
+
+
+@override_settings(COMMANDS="")
+def test_in_a_container_commands_are_on_the_path(visit: Visit) -> None:
+    text = visit("/")
+    assert "venv" not in text
+    assert "python manage.py create_agent" in text
 
 
 def test_what_is_done_is_ticked(visit: Visit) -> None:

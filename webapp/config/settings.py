@@ -7,6 +7,7 @@ servers, its address and its key are recorded in STATE (see `webapp.launcher`).
 import gc
 import os
 import secrets
+import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,10 @@ from webapp.readiness import heartbeats
 if not apps.ready:
     gc.disable()
 BASE_DIR = Path(__file__).resolve().parents[2]
+
+# Where commands that pages show are found: in the checkout's own environment, as README.md calls
+# them; in a container, and wherever else Driftline is installed, on the PATH.
+COMMANDS = ".venv/bin/" if Path(sys.prefix).resolve() == BASE_DIR / ".venv" else ""
 _env = Environment(os.environ)
 
 # Where this instance lives, and what `make up` recorded there

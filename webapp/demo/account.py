@@ -3,6 +3,8 @@
 import ipaddress
 from urllib.parse import urlsplit
 
+from django.conf import settings
+
 from webapp.accounts.models import User
 from webapp.notifications.models import Subscription
 from webapp.notifications.services import save_subscription
@@ -23,7 +25,7 @@ def ensure_account(public_url: str) -> str:
     if account is None and not is_local(public_url):
         return (
             f"no demonstration account, because others can reach {public_url}: "
-            "make your own with `manage.py createsuperuser`"
+            f"make your own with `{settings.COMMANDS}python manage.py createsuperuser`"
         )
     if account is None:
         account = User.objects.create_superuser(NAME, email=ADDRESS, password=PASSWORD)

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from django import template
+from django.conf import settings
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import get_text_list
@@ -39,6 +40,18 @@ register.filter("half_width", text.half_width)
 register.filter("chance", text.chance)
 register.filter("small_share", text.small_share)
 register.filter("with_minus", text.with_minus)
+
+
+@register.simple_tag
+def manage() -> str:
+    """``.venv/bin/python manage.py``, as it is typed where this instance runs."""
+    return f"{settings.COMMANDS}python manage.py"
+
+
+@register.simple_tag
+def labagent() -> str:
+    """``.venv/bin/labagent``: the agent beside the server, which who begins has."""
+    return f"{settings.COMMANDS}labagent"
 
 
 @register.simple_tag
