@@ -19,6 +19,7 @@ from django.db import connection
 from django.test import override_settings
 
 from tests.places import PROJECT
+from tests.remains import every_name_resolves
 from tests.smtp import MailServer, mail_server
 from tests.system.running import System
 from webapp.bisects import forecasting
@@ -55,6 +56,13 @@ def quick_hashes() -> Iterator[None]:
 def short_forecasts() -> Iterator[None]:
     """Forecast bisects from a few simulated ones; most tests of bisects read no forecast."""
     with patch.multiple(forecasting, TRIALS_BEFORE=5, TRIALS_WHILE=2):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def loud_templates() -> Iterator[None]:
+    """Fail where a template names what is not there, instead of leaving a gap."""
+    with every_name_resolves():
         yield
 
 
