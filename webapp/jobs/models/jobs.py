@@ -224,6 +224,11 @@ class Job(models.Model):
         """Whether a person may queue it again."""
         return self.state in (Job.State.FAILED, Job.State.CANCELLED)
 
+    @property
+    def can_be_acted_on(self) -> bool:
+        """Whether a person may cancel it, change its priority or queue it again."""
+        return self.may_be_retried or not (self.has_ended or self.cancel_requested)
+
     def results(self) -> Sequence[Run]:
         """Its runs, in the order they came; of one that was replaced, the current one."""
         return list(self.runs.current().order_by("pk"))
