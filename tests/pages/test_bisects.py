@@ -182,9 +182,83 @@ def test_builds_that_scatter_as_much_as_the_step_are_told_beforehand(
     assert "The answer will be a range" in visit(f"/bisects/new/?{PARTS}&effect=-0.05")
 
 
+def test_a_step_of_the_wrong_sign_is_pointed_out_and_turned_by_one_press(
+    client: Client, visit: Visit, truth: Truth
+) -> None:
+    lab.measured_before(truth)
+    address = f"/bisects/new/?{PARTS}&effect=2&boots=30"
+    text = visit(address)
+    assert "The series lost; you asked for a gain. From r1000 to r1016 pps changed by −" in text
+    assert "a search for +2.0 % would end as not reproduced" in text
+    (instead,) = re.findall(r'href="(/bisects/new/[^"]+)"', client.get(address).content.decode())
+    turned = visit(instead.replace("&amp;", "&"))
+    assert "you asked for" not in turned
+    assert 'value="-2"' in client.get(instead.replace("&amp;", "&")).content.decode()
+    assert "Search −2 % instead" in text
+
+
+@pytest.mark.parametrize(
+    ("effect", "said"),
+    [
+        ("-2", None),
+        ("-1.4", None),
+        ("-20", "From r1000 to r1016 pps changed by −"),
+        ("-0.3", "From r1000 to r1016 pps changed by −"),
+    ],
+)
+def test_a_step_of_another_size_than_the_history_shows_is_pointed_out(
+    visit: Visit, truth: Truth, effect: str, said: str | None
+) -> None:
+    lab.measured_before(truth)
+    text = visit(f"/bisects/new/?{PARTS}&effect={effect}")
+    assert ("would end as not reproduced" in text) == (said is not None)
+    assert said is None or said in text
+
+
+def test_a_step_where_the_history_shows_none_is_pointed_out(visit: Visit) -> None:
+    lab.measured_before(Truth(step_pct=0.0))
+    text = visit(f"/bisects/new/?{PARTS}&effect=-5")
+    assert "which is within their noise: a search for −5.0 % would end as not reproduced" in text
+    assert "instead" not in text
+
+
+def test_a_loss_of_a_metric_of_which_less_is_better_is_one_that_rises(
+    visit: Visit, truth: Truth
+) -> None:
+    lab.measured_before(truth)
+    Metric.objects.update(better="less")
+    text = visit(f"/bisects/new/?{PARTS}&effect=2")
+    assert "The series gained; you asked for a loss." in text
+
+
+def test_a_single_commit_is_no_search(visit: Visit, truth: Truth) -> None:
+    lab.measured_before(truth)
+    text = visit(f"/bisects/new/?{PARTS.replace('r1016', 'r1001')}&effect=-2")
+    assert "r1001 is the only commit after r1000 that is known, so there is nothing to" in text
+    assert "Forecast About" not in text
+
+
+def test_the_button_pressed_twice_starts_one_and_leads_to_it(triager: Client, truth: Truth) -> None:
+    lab.measured_before(truth)
+    form = dict(pair.split("=") for pair in PARTS.split("&")) | {"effect": "-2"}
+    first, second = (triager.post("/bisects/new/", form)["Location"] for _ in range(2))
+    assert first == second == Bisect.objects.get().get_absolute_url()
+    assert "searches the same already" in words(triager.get(second).content.decode())
+
+
+def test_boots_pasted_twice_count_once(triager: Client, truth: Truth) -> None:
+    address = f"/bisects/{lab.start(truth, manual=True).pk}/boots/"
+    pasted = {"revision": "r1000", "values": "1000000 1000100\n999000"}
+    triager.post(address, pasted)
+    text = words(triager.post(address, pasted, follow=True).content.decode())
+    assert "these of r1000 were taken in already" in text
+    assert Bisect.objects.get().boots.filter(source="pasted").count() == 2
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
+        ("&effect=", "Effect: give the step in percent"),
         ("&effect=much", "“much” is not a number"),
         ("&effect=0", "Effect: give the step"),
         ("&effect=1e-300", "Effect: give the step"),

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from webapp.bisects.contradicting import Contradiction, contradiction_of
 from webapp.bisects.draft import Draft
 from webapp.bisects.models import Bisect, BisectAct, BisectBoot
 from webapp.bisects.question import Circumstances, evidence_of, plan_of, subjects_of
@@ -37,6 +38,7 @@ class Before:
     """The forecast of a draft in words; the noise in percent. ``warning`` may be empty."""
 
     sentence: str
+    contradiction: Contradiction | None
     warning: str
     boot_pct: float
     build_pct: float
@@ -59,6 +61,7 @@ def forecast_of(draft: Draft) -> Before:
         found = bisection.forecast(plan, known, trials=TRIALS_BEFORE)
     return Before(
         sentence=_sentence(found) + (GUESSED if draft.hours_are_guessed else ""),
+        contradiction=contradiction_of(bisect, plan, known.boots),
         warning=_warning(plan),
         boot_pct=plan.noise.boot_variance(plan.runs) ** 0.5,
         build_pct=plan.noise.build,

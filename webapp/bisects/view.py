@@ -51,7 +51,7 @@ class Suspect:
         return self.revision.author_name if self.chance >= LEAST_TO_ACCUSE else ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outside:
     """A step that lies outside the range: on which ``side``, and between which measured revisions
     it most probably came.
@@ -60,6 +60,11 @@ class Outside:
     side: str
     after: Revision
     up_to: Revision
+
+    @cached_property
+    def has_several(self) -> bool:
+        """Whether a bisect there has several commits to choose from."""
+        return Revision.objects.between(self.after, self.up_to).exists()
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,8 @@ SELECT (SELECT min(id) FROM alerts_alert WHERE id > %(alert)s AND state = ANY(%(
            OR EXISTS (SELECT FROM machine
                         JOIN events_canary AS canary ON canary.hardware_id = machine.id),
        EXISTS (SELECT FROM bisects_bisect WHERE alert_id = %(alert)s),
+       EXISTS (SELECT FROM results_revision
+                WHERE tree_id = %(tree)s AND position > %(since)s AND position < %(until)s),
        EXISTS (SELECT FROM alerts_alertfinding AS membership
                  JOIN analysis_finding AS finding ON finding.id = membership.finding_id
                  JOIN results_point AS point ON point.series_id = finding.series_id
@@ -62,7 +64,8 @@ class FactsBeside:
     were measured at its likeliest commit; how many candidates suspect one of its commits.
 
     What is not there need not be asked for: ``canaries`` among the series of its machines; anything
-    ``recorded`` of a lab, or watched on its machines; ``bisects`` of it; samples that are
+    ``recorded`` of a lab, or watched on its machines; ``bisects`` of it; ``several_commits``
+    that are known to be in question; samples that are
     ``left_out`` beside its findings. ``stamp`` is another one whenever a row was written that the
     cards of some findings are drawn from (``xmin`` is the transaction that did); of points, and of
     the names of revisions, by the versions of their series.
@@ -77,6 +80,7 @@ class FactsBeside:
     canaries: bool
     recorded: bool
     bisects: bool
+    several_commits: bool
     left_out: bool
     stamp: str | None
 

@@ -1,6 +1,6 @@
 """Writes to bisects, one file per matter."""
 
-from webapp.bisects.errors import BisectError
+from webapp.bisects.errors import BisectError, BisectRunning
 from webapp.bisects.services.advancing import advance_bisect
 from webapp.bisects.services.bisect_acts import act_on_bisect, paste_boots
 from webapp.bisects.services.drafting import MOST_BESIDE, draft_bisect
@@ -12,6 +12,7 @@ __all__ = [
     "DONE",
     "MOST_BESIDE",
     "BisectError",
+    "BisectRunning",
     "act_on_bisect",
     "advance_bisect",
     "draft_bisect",

@@ -1,5 +1,6 @@
 """What people do to a bisect: each act has its actor and a reason, and is kept."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -10,7 +11,7 @@ from webapp.alerts.models import AlertHold
 from webapp.alerts.services import reconcile_trees
 from webapp.bisects.deciding import check_candidates
 from webapp.bisects.errors import BisectChanged, BisectError
-from webapp.bisects.models import Bisect, BisectAct
+from webapp.bisects.models import Bisect, BisectAct, BisectBoot
 from webapp.bisects.pasted import read_boots
 from webapp.bisects.services.advancing import lock_bisect, take_step
 from webapp.bisects.services.collecting import append, pasted_boots, revisions_along
@@ -73,9 +74,22 @@ def paste_boots(
     index = _index(row, Kind.PIN, revision)
     if index is None:
         raise BisectError("Revision: say which one was measured.")
+    _refuse_again(row, index, boots, revision)
     append(row, pasted_boots(row, index=index, boots=boots, actor=actor), at)
     _step(row, at)
     return len(boots)
+
+
+def _refuse_again(
+    row: Bisect, index: int, boots: Sequence[Sequence[float]], revision: Revision | None
+) -> None:
+    """A button pressed twice must not count boots twice; nobody measures the same digits again."""
+    pasted = row.boots.filter(index=index, source=BisectBoot.Source.PASTED).order_by("-number")
+    latest = [list(values) for values in pasted.values_list("values", flat=True)[: len(boots)]]
+    if latest[::-1] == [list(values) for values in boots]:
+        raise BisectError(
+            f"Values: these of {revision} were taken in already; paste what was measured since."
+        )
 
 
 def _lock_running(number: int) -> Bisect:

@@ -86,6 +86,7 @@ def draft_bisect(
     _check(bisect, boots, hours)
     revisions = _along(series, good, bad)
     _check_alert(alert, good, bad)
+    _refuse_single(revisions)
     _set_candidates(bisect, revisions, settings)
     bisect.scopes = _scopes(bisect, beside)
     guessed = [_set_costs(bisect, scope) for scope in bisect.scopes]
@@ -243,6 +244,17 @@ def _along(series: Series, good: Revision, bad: Revision) -> list[Revision]:
     if len(along) > MOST_REVISIONS:
         raise BisectError(f"There are more than {MOST_REVISIONS:,} revisions: narrow the range.")
     return along
+
+
+def _refuse_single(revisions: Sequence[Revision]) -> None:
+    if len(revisions) > 2:
+        return
+    good, bad = revisions
+    raise BisectError(
+        f"Good and bad: {bad} is the only commit after {good} that is known, so there is nothing "
+        f"to search. Ask for more boots of both to confirm {bad}; if commits between them are "
+        "missing, import them."
+    )
 
 
 def _history(bisect: Bisect, scope: Scope) -> list[BisectBoot]:

@@ -6,12 +6,12 @@ from webapp.accounts.models import User
 from webapp.alerts.models import AlertHold
 from webapp.alerts.services import begin_hold
 from webapp.bisects.draft import Draft
-from webapp.bisects.errors import BisectError
+from webapp.bisects.errors import BisectError, BisectRunning
 from webapp.bisects.forecasting import forecast_of
 from webapp.bisects.models import Bisect, BisectSubject
 from webapp.bisects.services.advancing import take_step
 from webapp.bisects.services.collecting import append
-from webapp.results.services import begin_writing
+from webapp.results.services import begin_writing, lock_trees
 
 
 def start_bisect(*, draft: Draft, created_by: User | None) -> Bisect:
@@ -34,8 +34,10 @@ def start_bisect(*, draft: Draft, created_by: User | None) -> Bisect:
 def _start(draft: Draft, created_by: User | None) -> Bisect:
     begin_writing()
     bisect = draft.bisect
+    # A button pressed twice sends two requests at once: the second one is to find the first.
+    lock_trees([bisect.series.tree_id])
     if created_by is not None and (running := _same(bisect)):
-        raise BisectError(f"Bisect {running.pk} searches the same; look there.")
+        raise BisectRunning(running)
     bisect.created_by = created_by
     bisect.hold = _hold_of(bisect)
     further = [scope for scope in bisect.scopes if isinstance(scope, BisectSubject)]

@@ -123,9 +123,11 @@ def _revision(bisect: Bisect, form: dict[str, str]) -> Revision | None:
 
 
 def _outside_url(view: BisectView) -> str:
-    """The form of a bisect where the step lies; empty unless that is outside this one's range."""
+    """The form of a bisect where the step lies, if that is outside this one's range and there are
+    several commits; else empty.
+    """
     found, series = view.outside, view.bisect.series
-    if found is None:
+    if found is None or not found.has_several:
         return ""
     asked = {
         "tree": series.tree.name,

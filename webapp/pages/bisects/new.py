@@ -1,12 +1,13 @@
 """`/bisects/new/`: what a bisect would search, what it may cost, and its start."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_http_methods
@@ -16,33 +17,52 @@ from webapp.alerts.models import Alert
 from webapp.alerts.queries import findings_of
 from webapp.bisects.models import BisectSettings
 from webapp.bisects.queries import Draft, agents_for, forecast_of
-from webapp.bisects.services import MOST_BESIDE, BisectError, draft_bisect, start_bisect
+from webapp.bisects.services import (
+    MOST_BESIDE,
+    BisectError,
+    BisectRunning,
+    draft_bisect,
+    start_bisect,
+)
 from webapp.pages.bisects.picking import Pick, chosen_of, picks_of
 from webapp.pages.compare.pickers import suggestions
+from webapp.pages.parts.links import with_query
 from webapp.pages.parts.numbers import read_number
 from webapp.results.models import Revision, Series
 
-FIELDS = ("tree", "hardware", "mode", "metric", "good", "bad", "effect", "boots", "hours")
 PICKED = ("tree", "hardware", "mode", "measured", "revision")
 """Parts whose names the form offers; of metrics those that a job can measure."""
 
-ASKED = (*FIELDS, "deadline", "manual", "alert")
 TEXT_MAX = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The form as text, whatever it was filled from."""
+    """The form as text, whatever it was filled from; ``beside`` holds ids, joined by commas."""
 
-    values: dict[str, str]
-
-    def __getitem__(self, name: str) -> str:
-        return self.values.get(name, "")
+    tree: str = ""
+    hardware: str = ""
+    mode: str = ""
+    metric: str = ""
+    good: str = ""
+    bad: str = ""
+    effect: str = ""
+    boots: str = ""
+    hours: str = ""
+    deadline: str = ""
+    manual: str = ""
+    alert: str = ""
+    beside: str = ""
 
     @property
     def is_complete(self) -> bool:
         """Whether everything that a draft needs is named."""
-        return all(self[name] for name in ("tree", "hardware", "mode", "metric", "good", "bad"))
+        return all((self.tree, self.hardware, self.mode, self.metric, self.good, self.bad))
+
+    @property
+    def fields(self) -> list[tuple[str, str]]:
+        """Each field with its text, as the form that starts the bisect posts them."""
+        return [*asdict(self).items(), ("picked", "1")]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -54,20 +74,34 @@ def page(request: HttpRequest) -> HttpResponseBase:
 def _ask(request: HttpRequest) -> HttpResponse:
     wanted = _wanted(request.GET)
     context: dict[str, Any] = {"wanted": wanted, "can_act": is_triager(request.user)}
-    context |= {"picks": _picks(wanted), "picked": wanted["beside"].split(",")}
     if wanted.is_complete:
         try:
-            draft = _draft(wanted)
-            hands = agents_for(draft.bisect, timezone.now())
-            context |= {"draft": draft, "hands": hands, "forecast": forecast_of(draft)}
+            context |= _forecast(wanted)
         except BisectError as error:
             context["problem"] = str(error)
-    return render(request, "pages/bisect_new.html", context | _form())
+    return render(request, "pages/bisect_new.html", context | _form(wanted))
 
 
-def _form() -> dict[str, Any]:
-    names = {part: suggestions(part, "") for part in PICKED}
-    return {"defaults": BisectSettings, "suggestions": names}
+def _forecast(wanted: Wanted) -> dict[str, Any]:
+    """Raises BisectError."""
+    draft = _draft(wanted)
+    hands = agents_for(draft.bisect, timezone.now())
+    forecast = forecast_of(draft)
+    found: dict[str, Any] = {"draft": draft, "hands": hands, "forecast": forecast}
+    if forecast.contradiction and forecast.contradiction.effect is not None:
+        better = replace(wanted, effect=f"{forecast.contradiction.effect:.3g}")
+        found["instead"] = better.effect.replace("-", "\N{MINUS SIGN}")
+        found["instead_url"] = with_query(reverse("bisect_new"), better.fields)
+    return found
+
+
+def _form(wanted: Wanted) -> dict[str, Any]:
+    return {
+        "picks": _picks(wanted),
+        "picked": wanted.beside.split(","),
+        "defaults": BisectSettings,
+        "suggestions": {part: suggestions(part, "") for part in PICKED},
+    }
 
 
 @triager_required
@@ -75,40 +109,41 @@ def _start(request: HttpRequest) -> HttpResponse:
     wanted = _wanted(request.POST)
     try:
         bisect = start_bisect(draft=_draft(wanted), created_by=signed_in_user(request))
+    except BisectRunning as error:
+        messages.info(request, str(error))
+        return redirect(error.bisect)
     except BisectError as error:
         messages.error(request, str(error))
-        picked = {"picks": _picks(wanted), "picked": wanted["beside"].split(",")}
-        context = {"wanted": wanted, "can_act": True, **picked, **_form()}
+        context = {"wanted": wanted, "can_act": True, **_form(wanted)}
         return render(request, "pages/bisect_new.html", context)
     return redirect(bisect)
 
 
 def _wanted(given: QueryDict) -> Wanted:
     """What was asked; parts that are left out come from the alert's weightiest finding."""
-    text = {name: given.get(name, "")[:TEXT_MAX].replace("\0", "").strip() for name in ASKED}
+    asked = [one.name for one in fields(Wanted) if one.name != "beside"]
+    text = {name: given.get(name, "")[:TEXT_MAX].replace("\0", "").strip() for name in asked}
     alert = Alert.objects.with_revisions().numbered(read_number(text["alert"])).first()
     if alert is None:
         text["alert"] = ""
     found = _of_alert(alert) | {name: value for name, value in text.items() if value}
-    return Wanted(found | _beside(given, alert, found))
+    return Wanted(**found, beside=_beside(given, alert, found))
 
 
-def _beside(given: QueryDict, alert: Alert | None, found: dict[str, str]) -> dict[str, str]:
+def _beside(given: QueryDict, alert: Alert | None, found: dict[str, str]) -> str:
     """What was ticked; before anything was asked, what adds to the first machine."""
     if "picked" in given:
-        ticked = ",".join(given.getlist("beside"))[:TEXT_MAX]
-        return {"beside": ticked.replace("\0", ""), "picked": "1"}
+        return ",".join(given.getlist("beside"))[:TEXT_MAX].replace("\0", "")
     picks = picks_of(alert, found.get("hardware", ""), found.get("mode", ""))
-    adding = [str(one.series.pk) for one in picks if one.adds][:MOST_BESIDE]
-    return {"beside": ",".join(adding), "picked": "1"}
+    return ",".join([str(one.series.pk) for one in picks if one.adds][:MOST_BESIDE])
 
 
 def _picks(wanted: Wanted) -> list[Pick]:
-    return picks_of(_alert(wanted), wanted["hardware"], wanted["mode"])
+    return picks_of(_alert(wanted), wanted.hardware, wanted.mode)
 
 
 def _alert(wanted: Wanted) -> Alert | None:
-    return Alert.objects.with_revisions().numbered(read_number(wanted["alert"])).first()
+    return Alert.objects.with_revisions().numbered(read_number(wanted.alert)).first()
 
 
 def _of_alert(alert: Alert | None) -> dict[str, str]:
@@ -131,15 +166,15 @@ def _draft(wanted: Wanted) -> Draft:
     series = _series(wanted)
     return draft_bisect(
         series=series,
-        good=_revision(series, "Good", wanted["good"]),
-        bad=_revision(series, "Bad", wanted["bad"]),
-        effect_pct=_number("Effect", wanted["effect"]),
-        alert=Alert.objects.numbered(read_number(wanted["alert"])).filter(tree=series.tree).first(),
-        beside=chosen_of(_picks(wanted), wanted["beside"]),
-        manual=bool(wanted["manual"]),
-        most_boots=_whole("Boots", wanted["boots"]) if wanted["boots"] else None,
-        most_hours=_number("Machine-hours", wanted["hours"]) if wanted["hours"] else None,
-        deadline=_moment(wanted["deadline"]),
+        good=_revision(series, "Good", wanted.good),
+        bad=_revision(series, "Bad", wanted.bad),
+        effect_pct=_number("Effect", wanted.effect),
+        alert=Alert.objects.numbered(read_number(wanted.alert)).filter(tree=series.tree).first(),
+        beside=chosen_of(_picks(wanted), wanted.beside),
+        manual=bool(wanted.manual),
+        most_boots=_whole("Boots", wanted.boots) if wanted.boots else None,
+        most_hours=_number("Machine-hours", wanted.hours) if wanted.hours else None,
+        deadline=_moment(wanted.deadline),
     )
 
 
@@ -148,10 +183,10 @@ def _series(wanted: Wanted) -> Series:
         Series.objects.named()
         .plain()
         .filter(
-            tree__name=wanted["tree"],
-            hardware__name=wanted["hardware"],
-            mode__name=wanted["mode"],
-            metric__name=wanted["metric"],
+            tree__name=wanted.tree,
+            hardware__name=wanted.hardware,
+            mode__name=wanted.mode,
+            metric__name=wanted.metric,
         )
     )
     series = found.first()
@@ -171,6 +206,8 @@ def _revision(series: Series, field: str, name: str) -> Revision:
 
 
 def _number(field: str, text: str) -> float:
+    if not text:
+        raise BisectError(f"{field}: give the step in percent, for example -2.")
     try:
         value = float(text.replace("\N{MINUS SIGN}", "-"))
     except ValueError:

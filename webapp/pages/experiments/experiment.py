@@ -29,6 +29,7 @@ from webapp.pages.experiments.report import (
 )
 from webapp.pages.parts.links import with_query
 from webapp.pages.pictures import NoPicture, as_png, as_svg, picture_answer
+from webapp.results.models import Revision
 from webapp.results.services import Unprocessable
 from webapp.stats.compare import Verdict
 
@@ -255,9 +256,10 @@ def _bisect_link(report: Report) -> str:
     if len(others) != 1 or base.tree_id != others[0].tree_id or base.pk == others[0].pk:
         return ""
     worse = [one for one in report.cells if one.gated == Verdict.WORSE and _is_plain(one)]
-    if not worse:
+    if not worse or not Revision.objects.between(base, others[0]).exists():
         return ""
-    most = max(worse, key=lambda one: abs(one.judged.percent or 0.0)).row
+    worst = max(worse, key=lambda one: abs(one.judged.percent or 0.0))
+    most = worst.row
     parts = {
         "tree": base.tree.name,
         "hardware": most.base.hardware.name,
@@ -265,6 +267,7 @@ def _bisect_link(report: Report) -> str:
         "metric": most.base.metric,
         "good": base.name,
         "bad": others[0].name,
+        "effect": f"{worst.judged.percent:.3g}" if worst.judged.percent else "",
     }
     return with_query(reverse("bisect_new"), parts.items())
 
