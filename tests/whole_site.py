@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from html import unescape
-from urllib.parse import urldefrag, urljoin
+from urllib.parse import urldefrag, urljoin, urlsplit
 
 from django.test import Client
 from django.urls import resolve
@@ -13,14 +13,18 @@ from tests import make
 from tests.alerts.steps import arrive, runs_of
 from tests.bisects import lab
 from tests.events.steps import CALM, boots, canary, event, release
-from tests.results.steps import analyse
+from tests.jobs.steps import request
+from tests.results.steps import analyse, apart, measured, mode, upload
 from webapp.accounts.models import User
+from webapp.alerts.models import Alert
 from webapp.analysis.queries import Side
 from webapp.bisects.services import start_bisect
 from webapp.experiments.services import keep_comparison
-from webapp.outbox.models import Endpoint
-from webapp.results.models import Revision
-from webapp.results.services import forget_names
+from webapp.notifications.addresses import KIND, ask_address, asked_in
+from webapp.notifications.queries.unsubscribing import Target
+from webapp.outbox.models import Endpoint, Mail
+from webapp.results.models import NameAlias, Revision
+from webapp.results.services import AliasNames, add_alias, forget_names
 
 LINK = re.compile(r'(?:href|hx-get)="([^"#][^"]*)"')
 
@@ -31,6 +35,7 @@ def fill() -> User:
     truth = lab.Truth(step_pct=-5.0)
     lab.measured_before(truth)
     places = {("Atom/T540", "forwarding"): {15: 1.2}, ("Xeon/T580", "pf"): {20: 0.9}}
+    places |= {("Xeon/T580", "ipfw"): {20: 0.93}}
     arrive(runs_of(places, first=5000))
     analyse()
     lab.work(truth, start_bisect(draft=lab.draft(truth), created_by=make.user("bob")))
@@ -48,17 +53,58 @@ def fill() -> User:
     sides = [Side("freebsd-head", lab.name(index)) for index in (0, truth.count)]
     keep_comparison(sides=sides, asof=timezone.now(), owner=operator)
     Endpoint.objects.create(name="ci <here>", url="https://ci.example.org/", created_by=operator)
+    _for_people_to_decide(operator)
     return operator
 
 
-def pages_from(reader: Client, start: str, *, of_each: int) -> dict[str, str]:
-    """Each page that can be reached from ``start``, ``of_each`` of every kind, as HTML."""
-    seen, waiting = defaultdict(set), [start]
+def _for_people_to_decide(operator: User) -> None:
+    """Runs and samples in doubt, an alias, jobs, a dead mail, and a bisect that asks for boots."""
+    doubt = {
+        "label": "fbsd12-head.r303642",
+        "label_revision": "r303642",
+        "kernel_revision": "r309257",
+    }
+    warm = measured("r900", 1000, tree="people")
+    warm["metrics"]["pps"]["validity"] = [{"sample": 4, "kind": "warm-up", "text": "5 % lower"}]
+    unclear = measured("r303642", mode=mode("unclear"), evidence=doubt)
+    upload(measured("r800", 1000, tree="people"), warm, unclear)
+    apart("r850", 1.2, 1.9, tree="people")
+    analyse()
+    alias = AliasNames("netlab", NameAlias.Kind.WORKLOAD, "fastforwarding", "forwarding")
+    add_alias(names=alias, by=operator)
+    request("r5001")
+    now = timezone.now()
+    ended = {"state": Mail.State.DEAD, "attempts": 3, "reason": "550 no", "ended_at": now}
+    Mail.objects.create(recipient=operator, kind="alert.opened", about="alert:9", due=now, **ended)
+    ask_address(user=operator, address="new@example.org")
+    other = lab.Truth(hardware="Atom/T520", step_pct=-4.0)
+    lab.measured_before(other)
+    start_bisect(draft=lab.draft(other, manual=True), created_by=operator)
+
+
+def corners(operator: User) -> list[str]:
+    """Pages with forms that no link on the site leads to, or only one of many alike."""
+    address = asked_in(Mail.objects.get(kind=KIND))
+    unsubscribe = Target(subscription=operator.subscriptions.get().pk).url
+    return [
+        *("/commits/people/r850/", "/commits/people/r900/", "/nothing/here/", "/sign-in/"),
+        f"{Alert.objects.latest('pk').get_absolute_url()}?show=findings",
+        *(urlsplit(one).path for one in (address.url, unsubscribe)),
+    ]
+
+
+def pages_from(reader: Client, *starts: str, of_each: int) -> dict[str, str]:
+    """Each page that can be reached from ``starts``, ``of_each`` of every kind and all of these,
+    as HTML.
+    """
+    seen, waiting = defaultdict(set), list(starts)
     pages: dict[str, str] = {}
     while waiting:
         address = waiting.pop(0)
-        name = kind_of(address)
-        if address in seen[name] or len(seen[name]) >= of_each or name.startswith("admin:"):
+        if address in pages or address.startswith("/admin/"):
+            continue
+        name = kind_of(address) if address not in starts else ""
+        if address in seen[name] or (name and len(seen[name]) >= of_each):
             continue
         seen[name].add(address)
         answer = reader.get(address)
