@@ -18,6 +18,7 @@ from tests.events.steps import CALM, boots, canary, event, release
 from tests.jobs.steps import request
 from tests.results.steps import analyse, apart, measured, mode, upload
 from webapp.accounts.models import User
+from webapp.alerts.models import Alert
 from webapp.analysis.queries import Side
 from webapp.bisects.services import start_bisect
 from webapp.experiments.services import keep_comparison
@@ -36,6 +37,7 @@ def fill() -> User:
     truth = lab.Truth(step_pct=-5.0)
     lab.measured_before(truth)
     places = {("Atom/T540", "forwarding"): {15: 1.2}, ("Xeon/T580", "pf"): {20: 0.9}}
+    places |= {("Xeon/T580", "ipfw"): {20: 0.93}}
     arrive(runs_of(places, first=5000))
     analyse()
     lab.work(truth, start_bisect(draft=lab.draft(truth), created_by=make.user("bob")))
@@ -88,6 +90,7 @@ def corners(operator: User) -> list[str]:
     unsubscribe = Target(subscription=operator.subscriptions.get().pk).url
     return [
         *("/commits/people/r850/", "/commits/people/r900/", "/nothing/here/", "/sign-in/"),
+        f"{Alert.objects.latest('pk').get_absolute_url()}?show=findings",
         *(urlsplit(one).path for one in (address.url, unsubscribe)),
     ]
 

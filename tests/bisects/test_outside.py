@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from django.db.models import F
 from django.test import Client
 
 from tests import make
@@ -15,6 +16,7 @@ from webapp.bisects.services import start_bisect
 from webapp.bisects.services.collecting import history_boots
 from webapp.bisects.view import view_of
 from webapp.outbox.models import Mail
+from webapp.results.models import Revision
 
 pytestmark = [pytest.mark.long, pytest.mark.django_db]
 
@@ -35,12 +37,8 @@ def test_a_step_before_the_good_end_is_said_everywhere_with_where_to_look(client
     page = client.get(bisect.get_absolute_url()).content.decode()
     assert "after r996, at the latest in r997" in " ".join(page.split())
     assert "Bisect there" not in page, "one commit is no search"
-    make.tree().revisions.filter(name="r996").update(position=995)
-    make.revision("r996.5", position=996)
-    page = client.get(bisect.get_absolute_url()).content.decode()
-    assert "good=r996&amp;bad=r997&amp;effect=-2" in page
     report = client.get(f"{bisect.get_absolute_url()[:-1]}.md").content.decode()
-    assert "The step was measured after r996, at the latest in r997. Bisect there" in report
+    assert "The step was measured after r996, at the latest in r997." in report
     document = client.get(f"{bisect.get_absolute_url()[:-1]}.json").json()
     expected = {"side": "before the good end", "after": "r996", "up_to": "r997"}
     assert document["outside"] == expected
@@ -49,6 +47,16 @@ def test_a_step_before_the_good_end_is_said_everywhere_with_where_to_look(client
     assert "The step lies before the good end, r1000" in message.subject
     for text in (message.text, message.html):
         assert "The step was measured after r996, at the latest in r997" in " ".join(text.split())
+
+
+def test_where_several_commits_are_in_question_a_bisect_is_offered_there(client: Client) -> None:
+    bisect = ended(-3)
+    Revision.objects.filter(position__lte=996).update(position=F("position") - 500)
+    make.revision("between", position=996)
+    address = bisect.get_absolute_url()
+    assert "good=r996&amp;bad=r997&amp;effect=-2" in client.get(address).content.decode()
+    report = client.get(f"{address[:-1]}.md").content.decode()
+    assert "The step was measured after r996, at the latest in r997: bisect there." in report
 
 
 def test_a_step_behind_the_bad_end_is_told_by_what_was_measured_behind_it() -> None:

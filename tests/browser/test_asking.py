@@ -1,15 +1,20 @@
-"""More runs of a point, and a gap filled, from the card of the trend chart."""
+"""More runs of a point and a gap filled, from the card of the trend chart; a bisect started."""
 
 import os
+import re
 
 import pytest
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from tests import make
-from tests.browser.steps import sign_in
+from tests.bisects import lab
+from tests.browser.steps import fits, sign_in
 from tests.browser.test_journey import drawn, middle_of_point
+from tests.results.steps import analyse
 from webapp.accounts.models import User
+from webapp.alerts.models import Alert
+from webapp.bisects.models import Bisect
 from webapp.jobs.models import Job
 from webapp.results.models import Revision
 
@@ -124,3 +129,53 @@ def test_a_card_is_asked_from_with_the_keyboard_alone(chart: Page, along: list[R
     chart.keyboard.press("Enter")
     expect(chart.get_by_role("status")).to_contain_text(f"of {along[9].name} on")
     assert Job.objects.get().revision == along[9]
+
+
+@pytest.fixture
+def lost(page: Page, live_server: LiveServer) -> Page:
+    """A series that lost 5 % somewhere in sixteen commits, seen by one who may start a bisect."""
+    truth = lab.Truth(step_pct=-5.0)
+    lab.measured_before(truth)
+    analyse()
+    sign_in(page, live_server, make.user("tess", role=User.Role.TRIAGER))
+    return page
+
+
+@pytest.mark.usefixtures("trouble")
+def test_a_bisect_is_started_from_an_alert(lost: Page, live_server: LiveServer) -> None:
+    alert = Alert.objects.get()
+    lost.goto(f"{live_server.url}{alert.get_absolute_url()}")
+    lost.locator("#next").get_by_role("link", name="Bisect").first.click()
+    expect(lost.get_by_role("heading", name="Forecast")).to_be_visible()
+    lost.get_by_role("button", name="Start the bisect").click()
+    expect(lost).to_have_url(re.compile(r"/bisects/\d+/$"))
+    expect(lost.locator("#live")).to_contain_text("16 commits")
+    bisect = Bisect.objects.get()
+    assert bisect.alert == alert
+    assert (bisect.good.name, bisect.bad.name) == ("r1000", "r1016")
+
+    lost.go_back()
+    lost.get_by_role("button", name="Start the bisect").click()
+    expect(lost.get_by_text(f"Bisect {bisect.pk} searches the same already")).to_be_visible()
+    assert Bisect.objects.count() == 1
+
+
+@pytest.mark.usefixtures("trouble")
+def test_a_bisect_is_started_by_hand_and_a_wrong_sign_turned(
+    lost: Page, live_server: LiveServer
+) -> None:
+    lost.goto(f"{live_server.url}/bisects/new/")
+    fields = {"Tree": "freebsd-head", "Hardware": lab.HARDWARE, "Mode": lab.MODE, "Metric": "pps"}
+    for label, text in (fields | {"Good": "r1000", "Bad": "r1016", "Effect, %": "5"}).items():
+        lost.get_by_label(label, exact=True).fill(text)
+    lost.get_by_label("Boots, at most").fill("31")
+    lost.get_by_role("button", name="Show the forecast").click()
+    expect(lost.get_by_role("alert")).to_contain_text("The series lost; you asked for a gain.")
+    fits(lost, "bisect-new")
+    lost.get_by_role("link", name="Search −5 % instead").click()
+    expect(lost.get_by_role("alert")).to_have_count(0)
+    expect(lost.get_by_label("Effect, %")).to_have_value("-5")
+    lost.get_by_role("button", name="Start the bisect").click()
+    expect(lost).to_have_url(re.compile(r"/bisects/\d+/$"))
+    bisect = Bisect.objects.get()
+    assert (bisect.effect_pct, bisect.most_boots, bisect.alert) == (-5.0, 31, None)

@@ -59,7 +59,7 @@ class Suspect:
         return f"after {self.after} up to {self.revision}" if self.after else str(self.revision)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outside:
     """A step that lies outside the range: on which ``side``, and between which measured revisions
     it most probably came.
@@ -68,6 +68,11 @@ class Outside:
     side: str
     after: Revision
     up_to: Revision
+
+    @cached_property
+    def has_several(self) -> bool:
+        """Whether a bisect there has several commits to choose from."""
+        return Revision.objects.between(self.after, self.up_to).exists()
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,7 @@ def _outside_url(view: BisectView) -> str:
     several commits; else empty.
     """
     found, series = view.outside, view.bisect.series
-    if found is None or not Revision.objects.between(found.after, found.up_to).exists():
+    if found is None or not found.has_several:
         return ""
     asked = {
         "tree": series.tree.name,

@@ -57,9 +57,8 @@ def _outside(view: BisectView) -> str:
     found = view.outside
     if found is None:
         return ""
-    return (
-        f"The step was measured after {found.after}, at the latest in {found.up_to}: bisect there."
-    )
+    then = ": bisect there" if found.has_several else ""
+    return f"The step was measured after {found.after}, at the latest in {found.up_to}{then}."
 
 
 def _suspects(view: BisectView) -> str:
