@@ -18,7 +18,7 @@ from django.core.cache import cache
 from django.db import connection
 from django.test import override_settings
 
-from tests.places import PROJECT
+from tests.places import PROJECT, TEMPLATE
 from tests.remains import every_name_resolves
 from tests.smtp import MailServer, mail_server
 from tests.system.running import System

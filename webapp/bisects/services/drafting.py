@@ -248,6 +248,16 @@ def _along(series: Series, good: Revision, bad: Revision) -> list[Revision]:
     return along
 
 
+def _gaps(revisions: Sequence[Revision]) -> list[int]:
+    """The indices before which commits may lie that are not known."""
+    steps = [
+        (revision.tree_id, before.position, revision.position)
+        for before, revision in pairwise(revisions)
+    ]
+    spans = Revision.objects.spans(steps)
+    return [index for index, span in enumerate(spans, start=1) if not span.is_whole]
+
+
 def _refuse_single(revisions: Sequence[Revision]) -> None:
     if len(revisions) > 2:
         return
