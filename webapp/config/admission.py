@@ -206,11 +206,14 @@ class Admission:
         length = _length(environ)
         if length is not None and length <= ANYBODYS_BYTES:
             return
-        stack.callback(_end, environ)
+        most, heard = 2 * settings.UPLOAD_MAX_BYTES, None
         with self._heard_out.taken(**{ALL: HEARD_OUT}) as full, suppress(OSError):
             if not full:
                 end = time.monotonic() + HEARD_OUT_SECONDS
-                _read(environ, lambda _piece: None, length or 2 * settings.UPLOAD_MAX_BYTES, end)
+                heard = _read(environ, lambda _piece: None, most, end)
+        if heard is None or heard == most:
+            # Its other side will not use the connection again: there is more of the body.
+            stack.callback(_end, environ)
 
     def _sender(self, environ: Environ, address: str) -> str:
         """Whom the head of a request names: an agent's token or a person who signed in; empty:

@@ -48,9 +48,11 @@ class Server:
         source: str = "127.0.0.1",
         **headers: str,
     ) -> tuple[int, bytes]:
-        """As an ordinary client does: it writes all, and then it reads."""
+        """As an ordinary client does: it writes all or as much as is taken, and then it reads."""
         with contextlib.closing(self.connection(source)) as connection:
-            connection.request(method, path, body, headers, encode_chunked=chunked)
+            connection.connect()
+            with contextlib.suppress(ConnectionError):
+                connection.request(method, path, body, headers, encode_chunked=chunked)
             with connection.getresponse() as response:
                 return response.status, response.read()
 
