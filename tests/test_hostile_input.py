@@ -193,6 +193,7 @@ FORMS: Mapping[str, list[Form]] = {
     ],
     "subscriptions": [SUBSCRIPTION],
     "subscription": [SUBSCRIPTION],
+    "hardware_subscribe": [{"act": "on"}, {"act": "off"}],
     "subscription_act": [{"act": "pause"}],
     "unsubscribe": [{"act": "off"}],
     "outbox_act": [{"act": "retry", "mail": "1", "state": "", "to": ""}],

@@ -89,7 +89,7 @@ def test_one_press_subscribes_and_a_key_opens_the_trends(
     sign_in(page, live_server, make.user("tess", email="tess@example.org"))
     page.goto(live_server.url + MACHINE)
     page.get_by_role("button", name="Mail me its changes").click()
-    expect(page.get_by_role("status")).to_contain_text("Subscribed")
+    expect(page.get_by_role("status")).to_contain_text("You are mailed of every change")
     assert Subscription.objects.count() == 1
     page.keyboard.press("t")
     page.wait_for_url("**/trends/?**")

@@ -90,7 +90,7 @@ def test_a_confirmed_one_is_an_alert_as_others_are(visit: Visit) -> None:
 
     text = visit(the_alert().get_absolute_url())
     assert "▾ regression" in text
-    assert "Bisect , with its forecast first" in text
+    assert "No bisect: r303643 is the only commit known after r303642" in text
     assert "Not a fact about the commit yet" not in text
     assert "confirmed by more builds" in text
 

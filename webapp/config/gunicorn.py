@@ -65,8 +65,11 @@ def child_exit(_server: Any, worker: Any) -> None:
 
 def post_worker_init(worker: Any) -> None:
     """Let waiting polls go when the process is told to end, and leave their turns to others."""
-    from webapp.jobs.waiting_polls import polls  # noqa: PLC0415 (needs Django, set up only now)
+    # Both need Django, set up only now.
+    from webapp.config.requests_counted import note_pool  # noqa: PLC0415
+    from webapp.jobs.waiting_polls import polls  # noqa: PLC0415
 
+    note_pool()  # also of a process that nobody asks anything
     sys.setswitchinterval(SWITCH_SECONDS)
     polls.closes = lambda: not worker.alive
     polls.resting = worker.wsgi.rested

@@ -1,8 +1,6 @@
 """What the measurements of a series say, one file per part."""
 
 from webapp.analysis.models.analysis import (
-    NEVER_ANALYSED,
-    TO_BE_REPEATED,
     Checkpoint,
     SeriesAnalysis,
     SeriesSettings,
@@ -11,8 +9,6 @@ from webapp.analysis.models.comparisons import Comparison, Flag, Tally, Verdict
 from webapp.analysis.models.findings import Finding, FindingEvent, FindingQuerySet
 
 __all__ = [
-    "NEVER_ANALYSED",
-    "TO_BE_REPEATED",
     "Checkpoint",
     "Comparison",
     "Finding",

@@ -13,7 +13,8 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from webapp.analysis.models import NEVER_ANALYSED, TO_BE_REPEATED, SeriesAnalysis
+from webapp.analysis.models import SeriesAnalysis
+from webapp.analysis.models.analysis import NEVER_ANALYSED, TO_BE_REPEATED
 from webapp.analysis.services.consecutive import compare_with_previous
 from webapp.analysis.services.detecting import ALL_RUNS, Detected, FirstPairs, detect_changes
 from webapp.analysis.services.findings import reconcile_findings, set_flags
