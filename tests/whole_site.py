@@ -69,7 +69,8 @@ def _for_people_to_decide(operator: User) -> None:
     warm = measured("r900", 1000, tree="people")
     warm["metrics"]["pps"]["validity"] = [{"sample": 4, "kind": "warm-up", "text": "5 % lower"}]
     unclear = measured("r303642", mode=mode("unclear"), evidence=doubt)
-    upload(measured("r800", 1000, tree="people"), warm, unclear)
+    beside = measured("r303642", mode=mode("beside"), evidence=doubt | {"label": "other.r303642"})
+    upload(measured("r800", 1000, tree="people"), warm, unclear, beside)
     apart("r850", 1.2, 1.9, tree="people")
     analyse()
     alias = AliasNames("netlab", NameAlias.Kind.WORKLOAD, "fastforwarding", "forwarding")

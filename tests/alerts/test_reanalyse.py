@@ -12,7 +12,7 @@ from tests.analysis.test_findings import agent as agent  # noqa: PLC0414 (a fixt
 from tests.analysis.test_findings import present, step_series, store_runs
 from webapp.alerts import tasks
 from webapp.alerts.models import Alert, AlertEvent
-from webapp.alerts.services import analyse_dirty_series, analyse_stale_series, analysing
+from webapp.alerts.services import analyse_dirty_series, analysing
 from webapp.analysis.models import Checkpoint, Finding, SeriesAnalysis
 from webapp.labs.models import Agent
 from webapp.notifications.queries.feed import events_of_tree
@@ -167,7 +167,7 @@ def test_what_a_kill_interrupts_is_as_stale_as_before(monkeypatch: pytest.Monkey
     with monkeypatch.context() as patch:
         patch.setattr(analysing, "reconcile_alerts", killed)
         with pytest.raises(KeyboardInterrupt):
-            analyse_stale_series()
+            analysing.analyse_stale_series()
     assert SeriesAnalysis.objects.stale().count() == 2
     assert not Finding.objects.exists()
     tasks.analyse_stale_series()
@@ -187,7 +187,7 @@ def test_an_upload_in_the_middle_is_left_to_the_analysis_that_notifies(
 
     with monkeypatch.context() as patch:
         patch.setattr(analysing, "reconcile_alerts", uploaded_meanwhile)
-        assert analyse_stale_series() == 0
+        assert analysing.analyse_stale_series() == 0
     assert not AlertEvent.objects.exists()
     assert SeriesAnalysis.objects.stale().count() == 2
 

@@ -54,6 +54,7 @@ FORMS = """html => {
     }));
   });
 }"""
+NUMBER_FROM_ONE = "ALTER SEQUENCE alerts_alert_id_seq RESTART"
 TABLE = "SELECT '{0}', md5(string_agg(md5(t::text), '' ORDER BY md5(t::text))) FROM {0} AS t"
 
 
@@ -301,6 +302,7 @@ PROMISES: Mapping[str, Promise | Sequence[Promise]] = {
     ),
     "commit_samples act=leave_out (decision, metric, run)": Promise("are left out.", SAMPLES),
     "commit_samples act=undo": Promise("Undone:", SAMPLES),
+    "waiting_runs_act choice=kernel": Promise("2 runs filed by the kernel.", WAITING),
     "waiting_runs_act choice=r309257": Promise("1 run filed: r309257.", WAITING),
     "waiting_runs_act choice=r303642": Promise("1 run filed: r303642.", f"{PLACED} {WAITING}"),
     "waiting_runs_act choice=none": Promise("1 run left out.", WAITING),
@@ -330,6 +332,10 @@ PROMISES: Mapping[str, Promise | Sequence[Promise]] = {
         Promise("Make it", typed={"name": "unclear", "means": "forwarding"}),
     ),
     "alias_new act=make": Promise("1 stored run was filed so", "results_*"),
+    "lab_quota Set": (
+        Promise("Quota of netlab: default runs a day", "django_admin_log"),
+        Promise("7 runs a day", "django_admin_log labs_labquota", {"runs": "7"}),
+    ),
     "thresholds_set Set 2 %": Promise("not set, now 2 %", OF_A_SERIES),
     "thresholds_set Set 20 %": Promise("not set, now 20 %", OF_A_TREE),
     "thresholds_undo Undo": Promise("20 %, now not set", OF_A_TREE),
@@ -450,6 +456,8 @@ def reading(browser: Browser) -> Iterator[Page]:
 
 
 def test_every_form_does_what_it_promises(reading: Page) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(NUMBER_FROM_ONE)
     operator = fill()
     triager = make.user("tess", email="tess@example.org", role=User.Role.TRIAGER)
     make.subscription(triager, "losses")

@@ -33,6 +33,7 @@ from types import SimpleNamespace
 import django
 django.setup()
 from webapp.config import gunicorn
+gunicorn.on_starting(None)
 gunicorn.post_worker_init(SimpleNamespace(alive=True, wsgi=SimpleNamespace(rested=None)))
 """
 WORKER = """

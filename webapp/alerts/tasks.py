@@ -49,7 +49,7 @@ def analyse_stale_series() -> None:
     """
     end = time.monotonic() + REPEAT_SECONDS
     try:
-        while not Series.objects.dirty().exists() and services.analyse_stale_series():
+        while not Series.objects.dirty().exists() and analysing.analyse_stale_series():
             still_works(heartbeats.WORKER)
             if time.monotonic() > end:
                 queue_on_commit(Task.ANALYSE_STALE)
@@ -58,7 +58,7 @@ def analyse_stale_series() -> None:
         raise
     except Exception:
         log.exception("a batch could not be analysed, its series are analysed one by one")
-        services.analyse_stale_apart()
+        analysing.analyse_stale_apart()
 
 
 @shared_task(ignore_result=True)

@@ -25,8 +25,6 @@ if not settings.DATABASE_POOL:
     settings.use_pool(settings.WEB_THREADS)
 # No preloading: each worker opens its own database pool after the fork.
 preload_app = False
-# Longer than Caddy keeps a connection: it must not send a request on one that is being closed.
-keepalive = 65
 timeout = 60
 graceful_timeout = 20
 # X-Forwarded-* of strangers must not choose the scheme.
@@ -69,13 +67,13 @@ def post_worker_init(worker: Any) -> None:
     from webapp.config.requests_counted import note_pool  # noqa: PLC0415
     from webapp.jobs.waiting_polls import polls  # noqa: PLC0415
 
-    note_pool()  # also of a process that nobody asks anything
     sys.setswitchinterval(SWITCH_SECONDS)
     polls.closes = lambda: not worker.alive
     polls.resting = worker.wsgi.rested
     settings.limit_statements(
         seconds=settings.STATEMENT_SECONDS, idle_seconds=settings.IDLE_TRANSACTION_SECONDS
     )
+    note_pool()  # also of a process that nobody asks anything; opens the pool with these limits
 
 
 def worker_exit(_server: Any, _worker: Any) -> None:

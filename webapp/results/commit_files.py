@@ -55,7 +55,7 @@ def _json_lines(text: str, problems: list[Problem]) -> Iterator[tuple[str, Mappi
 
 
 def _csv(text: str, problems: list[Problem]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    csv.field_size_limit(LONGEST_FIELD)
+    former = csv.field_size_limit(LONGEST_FIELD)  # of the whole process
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = [column.strip() for column in next(reader, [])]
@@ -70,6 +70,8 @@ def _csv(text: str, problems: list[Problem]) -> Iterator[tuple[str, Mapping[str,
                 problems.append(Problem(where, _uneven(len(row), len(header))))
     except csv.Error as error:
         problems.append(Problem(f"line {reader.line_num}", f"is no CSV ({error}); mend its quotes"))
+    finally:
+        csv.field_size_limit(former)
 
 
 def _good_header(header: list[str], problems: list[Problem]) -> bool:

@@ -1,10 +1,6 @@
 """Alerts: made from findings by the system, triaged by people, watched by the clock."""
 
-from webapp.alerts.services.analysing import (
-    analyse_dirty_series,
-    analyse_stale_apart,
-    analyse_stale_series,
-)
+from webapp.alerts.services.analysing import analyse_dirty_series
 from webapp.alerts.services.clock import pass_time
 from webapp.alerts.services.holds import begin_hold, end_holds
 from webapp.alerts.services.joining import join_excursions, join_slow_losses
@@ -36,8 +32,6 @@ __all__ = [
     "acknowledge",
     "alerts_that_join",
     "analyse_dirty_series",
-    "analyse_stale_apart",
-    "analyse_stale_series",
     "begin_hold",
     "end_holds",
     "ensure_percent",

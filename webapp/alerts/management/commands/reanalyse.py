@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from webapp.alerts.services import analyse_stale_series
+from webapp.alerts.services.analysing import analyse_stale_series
 from webapp.analysis.models import SeriesAnalysis
 from webapp.analysis.services import mark_stale
 from webapp.results.models import Series
