@@ -11,10 +11,11 @@ import gzip
 import json
 import multiprocessing
 import random
-import socket
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from http.client import HTTPConnection
 from itertools import chain
 from statistics import median
@@ -28,9 +29,9 @@ from webapp.launcher.postgres import OWNER
 MODES, SAMPLES = 20, 5
 REQUESTS, BATCHES, RUNS_A_BATCH = 2_000, 40, 500
 WARM_UP = 40
-PROGRAMS = ("web", "postgres", "worker", "redis")
+PROGRAMS = ("front", "web", "postgres", "worker", "redis")
 REPEATS = 5
-LOGGED = b"LOG:  statement: "
+LOGGED = re.compile(rb"LOG:  (?:statement|execute [^:]*): ")
 FIRST_REVISION = 300_000
 SEED = 20160801
 NAMESPACE = UUID("6e0c1c3c-5d58-4d8c-9d2b-0c3f4b8f1f0a")
@@ -176,17 +177,21 @@ class Bench:
             report(f"SQL statements, {runs} runs", median(counts), "statements", n=REPEATS)
 
     def _wait_for_web(self) -> None:
+        """Until Gunicorn answers: Caddy before it listens all the time."""
         while True:
+            connection = HTTPConnection("127.0.0.1", self.instance.port, timeout=60)
             with contextlib.suppress(OSError):
-                socket.create_connection(("127.0.0.1", self.instance.port)).close()
-                return
+                connection.request("GET", "/healthz")
+                if connection.getresponse().status == HTTPStatus.OK:
+                    return
             time.sleep(0.1)
 
     def _statements_of(self, request: Body) -> int:
         log = self.instance.state / "logs" / "postgres.log"
         before = log.stat().st_size
         self._send([request], 1)
-        return log.read_bytes()[before:].count(LOGGED)
+        new = log.read_bytes()[before:]
+        return len(LOGGED.findall(new))
 
     def _send(self, bodies: Sequence[Body], clients: int) -> list[Answered]:
         context = multiprocessing.get_context("spawn")
