@@ -29,6 +29,14 @@ from webapp.launcher import processes
 from webapp.launcher.postgres import DATABASE, OWNER, Cluster
 from webapp.launcher.redis import Redis
 
+LOCKS = """
+SELECT pid FROM pg_locks JOIN pg_database AS here
+    ON here.oid = pg_locks.database AND here.datname = current_database()
+"""
+"""Who locks what in the database of a test: the other processes of a run use the same server, with
+tables of the same numbers.
+"""
+
 PREFIX = "driftline-tests-"
 REDIS_DATABASES = 64
 # Speed instead of durability: these data live as long as the run. A vacuum between two tests would

@@ -11,6 +11,7 @@ from tests import make
 from tests.alerts.steps import open_alerts, revision_of, runs_of
 from tests.alerts.test_four_workers import four_workers
 from tests.results.steps import an_agent, upload
+from tests.servers import LOCKS
 from webapp.accounts.models import User
 from webapp.alerts import services as alerts
 from webapp.alerts.models import Alert, AlertHold
@@ -101,12 +102,11 @@ def test_a_hold_that_begins_while_somebody_resolves_its_alert_waits_and_begins_e
 
 def _wait_for_somebody_at_the_tree(begun: "Future[str]") -> None:
     end = time.monotonic() + 10
-    waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
     while True:
         assert not begun.done(), "it did not wait"
         assert time.monotonic() < end, "nobody waits"
         with connection.cursor() as cursor:
-            cursor.execute(waiting)
-            if cursor.fetchone()[0]:
+            cursor.execute(f"{LOCKS} WHERE locktype = 'advisory' AND NOT granted")
+            if cursor.fetchone():
                 return
         time.sleep(0.01)

@@ -22,6 +22,7 @@ from tests.alerts.steps import arrive, runs_of
 from tests.conftest import environment_of_the_database
 from tests.places import PROJECT
 from tests.results.steps import an_agent, analyse
+from tests.servers import LOCKS
 from webapp.analysis.services import store_runs
 from webapp.api.schemas.runs import RunIn
 from webapp.config import instance
@@ -469,10 +470,9 @@ def test_a_backup_that_is_told_to_end_leaves_nothing(tmp_path: Path) -> None:
             cwd=PROJECT,
             env=environment_of_the_database() | {"SECRET_KEY": KEY},
         )
-        waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
         while process.poll() is None:
-            cursor.execute(waiting)
-            if cursor.fetchone()[0]:
+            cursor.execute(f"{LOCKS} WHERE NOT granted")
+            if cursor.fetchone():
                 break
         process.terminate()
         assert process.wait() == 128 + 15

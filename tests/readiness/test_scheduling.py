@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import connection
 from kombu.utils.imports import symbol_by_name
 
+from tests.servers import LOCKS
 from webapp.config.celery import app
 from webapp.readiness.models import Heartbeat
 from webapp.readiness.pulse import Pulse
@@ -21,7 +22,7 @@ from webapp.readiness.singleton_lock import SingletonLock
 from webapp.readiness.tasks import heartbeat
 
 pytestmark = pytest.mark.django_db(transaction=True)
-HOLDERS = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid <> %s"
+HOLDERS = f"{LOCKS} WHERE locktype = 'advisory' AND granted AND pid <> %s"
 
 
 class Beat(SingleScheduler):

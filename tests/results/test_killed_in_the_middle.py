@@ -19,6 +19,7 @@ from tests.conftest import environment_of_the_database
 from tests.documents import run_document
 from tests.places import PROJECT
 from tests.results.steps import upload
+from tests.servers import LOCKS
 from tests.system.running import wait_for
 from webapp.config.digest import digest
 from webapp.events.models import LabEvent
@@ -102,10 +103,8 @@ def killed_in(act: str, table: str) -> None:
     others = backends()
     with held(table):
         process = begun(act)
-        stopped = (
-            f"SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '{table}'::regclass"
-        )
-        wait_for(lambda: bool(count(stopped)), SECONDS)
+        waiting = f"{LOCKS} WHERE NOT granted AND relation = '{table}'::regclass"
+        wait_for(lambda: bool(count(f"SELECT count(*) FROM ({waiting}) AS _")), SECONDS)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
     wait_for(lambda: backends() <= others, SECONDS)
