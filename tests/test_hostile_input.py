@@ -252,7 +252,7 @@ def places(client: Client) -> Places:
     of |= dict.fromkeys(("subscription", "subscription_act"), subscription)
     return {name: [row.pk] for name, row in of.items()} | {
         "subscription_preview": [alert.pk],
-        **dict.fromkeys(("hardware", "hardware_subscribe"), ["Atom/T540"]),
+        **{key: ["Atom/T540"] for key in ("hardware", "hardware_subscribe")},
         "knob": ["Atom/T540", "hw.cxgbe.nXxq"],
         "commits": ["freebsd-head"],
         "commit": ["freebsd-head", "r1000"],
