@@ -312,5 +312,5 @@ def test_a_batch_costs_no_more_statements_for_its_runs(
 ) -> None:
     upload(document())
     batch = [document(build_id=f"build {n}") for n in range(20)]
-    with django_assert_max_num_queries(25):
+    with django_assert_max_num_queries(25):  # two of them about the quota
         upload(*batch)
