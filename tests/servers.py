@@ -26,7 +26,7 @@ import pytest
 from tests.places import MIGRATED, PROJECT, STATIC, TEMPLATE
 from webapp.config import instance
 from webapp.launcher import processes
-from webapp.launcher.postgres import DATABASE, OWNER, Cluster
+from webapp.launcher.postgres import ADMINISTRATOR, DATABASE, OWNER, Cluster
 from webapp.launcher.redis import Redis
 
 LOCKS = """
@@ -82,6 +82,11 @@ class Servers:
                 cluster.create()
                 self._serve(cluster)
                 cluster.prepare()
+                with psycopg.connect(host=str(self.sockets), user=ADMINISTRATOR) as connection:
+                    # For `tests.conftest.quick_flushes`
+                    connection.execute(
+                        f"GRANT SET ON PARAMETER session_replication_role TO {OWNER}".encode()
+                    )
                 _migrate(self.sockets)
                 self._end("postgres", signal.SIGINT)
                 for outdated in MIGRATED.glob("*-*"):
@@ -138,7 +143,11 @@ def _lock(directory: Path) -> IO[str]:
 
 def _schema_key(cluster: Cluster) -> str:
     """The name of a data directory: all that decides what a migrated database holds."""
-    sources = [PROJECT / "constraints.txt", *sorted((PROJECT / "migrations").rglob("*.py"))]
+    sources = [
+        Path(__file__),
+        PROJECT / "constraints.txt",
+        *sorted((PROJECT / "migrations").rglob("*.py")),
+    ]
     content = hashlib.sha256(str(cluster.postgres).encode())
     for source in sources:
         content.update(f"{source.relative_to(PROJECT)}\0".encode() + source.read_bytes())
