@@ -18,6 +18,7 @@ from django.core.cache import cache
 from django.db import connection
 from django.test import override_settings
 
+from tests.kept import forget_drawn, migrated, write
 from tests.places import PROJECT, TEMPLATE
 from tests.remains import every_name_resolves
 from tests.smtp import MailServer, mail_server
@@ -50,9 +51,9 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 def quick_flushes(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """Empty the tables that a test wrote to, and no others: to truncate all makes a file for each
     of 300 tables and indexes, a quarter of a second a test. Many rows are truncated as ever, for
-    deleted ones stay in the way.
+    deleted ones stay in the way. What migrations wrote is there again afterwards.
     """
-    truncate = connection.ops.sql_flush
+    truncate, execute = connection.ops.sql_flush, connection.ops.execute_sql_flush
 
     def sql_flush(style: Any, tables: list[str], **options: Any) -> list[str]:
         rows = " UNION ALL ".join(
@@ -71,7 +72,14 @@ def quick_flushes(django_db_setup: None, django_db_blocker: Any) -> Iterator[Non
             *(f'DELETE FROM "{table}"' for table in sizes),
         ]
 
-    with patch.object(connection.ops, "sql_flush", sql_flush):
+    def execute_sql_flush(statements: list[str]) -> None:
+        execute(statements)
+        write(migrated())
+        forget_drawn()
+
+    with django_db_blocker.unblock():
+        migrated()
+    with patch.multiple(connection.ops, sql_flush=sql_flush, execute_sql_flush=execute_sql_flush):
         yield
 
 

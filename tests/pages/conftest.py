@@ -11,13 +11,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from tests import make
+from tests.kept import forget_drawn, kept
 from webapp.accounts.models import User
-from webapp.pages.alerts.alert import CARDS_DRAWN, MEMBERS
-from webapp.pages.commits.body import BODIES
-from webapp.pages.hardware.hardware_list import TILES
-from webapp.pages.hardware.machine import DRAWN
-from webapp.pages.trends.offer import METRICS, OFFERS, TREES
-from webapp.pages.trends.trends import SHOWN
 from webapp.results.models import Revision
 
 Counted = Callable[[str], int]
@@ -40,8 +35,7 @@ def queries(client: Client) -> Counted:
     """How many statements the page at an address needs where no drawn chart is kept."""
 
     def count(address: str) -> int:
-        for kept in (BODIES, CARDS_DRAWN, DRAWN, MEMBERS, TILES, SHOWN, TREES, METRICS, OFFERS):
-            kept.clear()
+        forget_drawn()
         captured: AbstractContextManager[CaptureQueriesContext] = CaptureQueriesContext(connection)
         with captured as statements:
             assert client.get(address).status_code == 200
@@ -64,6 +58,7 @@ def words(html: str) -> str:
 
 
 @pytest.fixture
+@kept
 def along() -> list[Revision]:
     """Two series on one machine over four revisions; pf loses 10 % at the third."""
     revisions = make.revisions(4)
@@ -73,6 +68,7 @@ def along() -> list[Revision]:
 
 
 @pytest.fixture
+@kept
 def loss() -> list[Revision]:
     """Six revisions: pf loses a tenth at the fourth, of which a finding, an alert and an analysis
     tell.
@@ -89,6 +85,7 @@ def loss() -> list[Revision]:
 
 
 @pytest.fixture
+@kept
 def pair() -> tuple[Revision, Revision]:
     """The published case: forwarding and ipfw gain, pf loses."""
     before, after = make.revision("r303642"), make.revision("r303643", subject="Implement backoff")
