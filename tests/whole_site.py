@@ -16,6 +16,7 @@ from tests.alerts.steps import arrive, runs_of
 from tests.bisects import lab
 from tests.events.steps import CALM, boots, canary, event, release
 from tests.jobs.steps import request
+from tests.kept import kept
 from tests.results.steps import analyse, apart, measured, mode, upload
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert
@@ -26,14 +27,14 @@ from webapp.notifications.addresses import KIND, ask_address, asked_in
 from webapp.notifications.queries.unsubscribing import Target
 from webapp.outbox.models import Endpoint, Mail
 from webapp.results.models import NameAlias, Revision
-from webapp.results.services import AliasNames, add_alias, forget_names
+from webapp.results.services import AliasNames, add_alias
 
 LINK = re.compile(r'(?:href|hx-get)="([^"#][^"]*)"')
 
 
+@kept
 def fill() -> User:
     """Something of every kind, a bisect that ended among it; the operator who reads it."""
-    forget_names()
     truth = lab.Truth(step_pct=-5.0)
     lab.measured_before(truth)
     places = {("Atom/T540", "forwarding"): {15: 1.2}, ("Xeon/T580", "pf"): {20: 0.9}}

@@ -9,6 +9,7 @@ import fnmatch
 import glob
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urljoin
@@ -56,6 +57,8 @@ FORMS = """html => {
 }"""
 NUMBER_FROM_ONE = "ALTER SEQUENCE alerts_alert_id_seq RESTART"
 TABLE = "SELECT '{0}', md5(string_agg(md5(t::text), '' ORDER BY md5(t::text))) FROM {0} AS t"
+WRITES = "SELECT relname, n_tup_ins + n_tup_upd + n_tup_del FROM pg_stat_xact_user_tables"
+"""How many rows the transaction wrote, those of what was rolled back among them."""
 
 
 class Promise(NamedTuple):
@@ -359,13 +362,16 @@ class Visitor:
 
     def __init__(self, page: Page, user: User | None) -> None:
         self.page, self.user = page, user
+        self.signed_in = Client()
+        if user is not None:
+            self.signed_in.force_login(user)
+        self.digests = Digests()
         self.pressed: dict[str, Press] = {}
         self.wrong: list[str] = []
 
     def client(self) -> Client:
         client = Client()
-        if self.user is not None:
-            client.force_login(self.user)
+        client.cookies.load(self.signed_in.cookies.output(header="", sep=";"))
         return client
 
     def press_all(self, address: str, html: str, depth: int = 1) -> None:
@@ -378,26 +384,31 @@ class Visitor:
             if press.key not in self.pressed:
                 self.pressed[press.key] = press
                 for promise in self.promises(press):
-                    with transaction.atomic():
+                    with self.digests.undone():
                         self.press(press, promise, depth)
-                        transaction.set_rollback(True)
 
     def promises(self, press: Press) -> Sequence[Promise]:
         if self.user is None and press.method == "post":
             needed = RIGHTS[kind_of(press.target)]
             if needed not in (OPEN, SECRET):
                 return [Promise("Sign in")]
-        return promises_of(press) or [UNKNOWN]
+        promises = promises_of(press) or [UNKNOWN]
+        # What others than the operator may press answers them as it answers the operator.
+        return promises if self.is_operator else promises[-1:]
+
+    @property
+    def is_operator(self) -> bool:
+        return self.user is not None and self.user.role == User.Role.OPERATOR
 
     def press(self, press: Press, promise: Promise, depth: int) -> None:
-        client, before = self.client(), digests()
+        client, before = self.client(), self.digests()
         answer = send(client, press, promise)
-        changed = {name for name, digest in digests().items() if digest != before[name]}
+        changed = {name for name, digest in self.digests().items() if digest != before[name]}
         html = answer.content.decode()
         if promise.says not in words(html) or not promise.fits(changed):
             found = f"changed {sorted(changed)}, answered {answer.status_code} {said_on(html)}"
             self.wrong.append(f"{press.key} on {press.address} {found}; expected {promise}")
-        if press.method == "post" and self.user and self.user.role == User.Role.OPERATOR:
+        if press.method == "post" and self.is_operator:
             again = send(client, press, promise).status_code
             if again not in (200, 400):
                 self.wrong.append(f"{press.key}, pressed twice: {again}")
@@ -424,13 +435,38 @@ def said_on(html: str) -> list[str]:
     return [words(one[0]) for one in said]
 
 
-def digests() -> dict[str, str]:
-    """A digest of what each table holds."""
-    models = apps.get_models(include_auto_created=True)
-    names = {model._meta.db_table for model in models} - {"django_session"}
-    with connection.cursor() as cursor:
-        cursor.execute(" UNION ALL ".join(TABLE.format(name) for name in sorted(names)))
-        return dict(cursor.fetchall())
+class Digests:
+    """What each table holds, as a digest; those that nothing was written to are not read again."""
+
+    def __init__(self) -> None:
+        models = apps.get_models(include_auto_created=True)
+        self._names = {model._meta.db_table for model in models} - {"django_session"}
+        self._writes: Mapping[str, int] = {}
+        self._digests: Mapping[str, str] = {}
+
+    def __call__(self) -> Mapping[str, str]:
+        writes = self._count()
+        old = {name for name in self._digests if writes[name] == self._writes[name]}
+        if stale := sorted(self._names - old):
+            with connection.cursor() as cursor:
+                cursor.execute(" UNION ALL ".join(TABLE.format(name) for name in stale))
+                self._digests = {**self._digests, **dict(cursor.fetchall())}
+        self._writes = writes
+        return self._digests
+
+    @contextmanager
+    def undone(self) -> Iterator[None]:
+        """What is written inside is rolled back."""
+        before = self()
+        with transaction.atomic():
+            yield
+            transaction.set_rollback(True)
+        self._digests, self._writes = before, self._count()
+
+    def _count(self) -> Mapping[str, int]:
+        with connection.cursor() as cursor:
+            cursor.execute(WRITES)
+            return dict(cursor.fetchall())
 
 
 def templates_with_forms() -> set[str]:
@@ -498,8 +534,8 @@ def refused_to(visitor: Visitor, other: Visitor) -> list[str]:
             right, needed if isinstance(needed, str) else needed[1], public=True
         ):
             continue
-        client, before = visitor.client(), digests()
+        client, before = visitor.client(), visitor.digests()
         answer = client.post(press.target, dict(press.fields))
-        if answer.status_code != (403 if visitor.user else 302) or digests() != before:
+        if answer.status_code != (403 if visitor.user else 302) or visitor.digests() != before:
             found.append(key)
     return found
