@@ -16,6 +16,8 @@ RUN DRIFTLINE_STATIC_ROOT=/app/staticfiles python manage.py collectstatic --noin
 
 # The version that `make up` brings along
 FROM docker.io/library/caddy:2.11.7 AS front
+# A new volume takes the owner: the user in docker-compose.yml, who could not write certificates otherwise.
+RUN chown -R 10002:10002 /data
 COPY Caddyfile webapp/launcher/driftline.caddy /etc/caddy/
 COPY --from=build /app/staticfiles /srv/static
 

@@ -1,8 +1,10 @@
 """docker-compose.yml: what can be said of it without a container engine."""
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +113,41 @@ def test_the_front_is_the_caddy_that_make_up_brings_along() -> None:
     assert image
     assert caddy
     assert image[1] == ".".join(map(str, caddy.version))
+
+
+def test_the_user_of_the_front_owns_where_it_writes_certificates() -> None:
+    front = SERVICES["front"]
+    (volume,) = front["volumes"]
+    assert volume.partition(":")[2] == front["environment"]["XDG_DATA_HOME"]
+    assert (
+        f"\nRUN chown -R {front['user']} {front['environment']['XDG_DATA_HOME']}\n"
+        in (PROJECT / "Dockerfile").read_text()
+    )
+
+
+def test_no_volume_is_reached_through_a_link() -> None:
+    """Owner and mode of a new volume are those of the directory at the link's other end."""
+    volumes = [volume for one in SERVICES.values() for volume in one.get("volumes", [])]
+    assert volumes
+    assert not [volume for volume in volumes if ":/var/run/" in volume]
+
+
+def test_programs_beside_the_web_server_start_in_the_environment_of_the_image(
+    tmp_path: Path,
+) -> None:
+    """`migrate` runs before any web server made the directory for what its processes count."""
+    assert re.search(r"\bPROMETHEUS_MULTIPROC_DIR=", (PROJECT / "Dockerfile").read_text())
+    done = subprocess.run(
+        [sys.executable, "manage.py", "check"],
+        cwd=PROJECT,
+        env={
+            **os.environ,
+            "STATE": str(tmp_path),
+            "PROMETHEUS_MULTIPROC_DIR": str(tmp_path / "metrics"),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "metrics").exists()

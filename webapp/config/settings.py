@@ -323,8 +323,10 @@ REQUESTS_PER_ADDRESS = _env.number("DRIFTLINE_REQUESTS_PER_ADDRESS", default=64,
 # Large bodies at once in each process: of all, of one address, and of one token or person
 LARGE_BODIES, LARGE_BODIES_PER_ADDRESS, LARGE_BODIES_PER_SENDER = 16, 8, 4
 # Where the processes of the web server put what they count, for each of them to add up: emptied
-# when it starts. Other programs count for themselves.
+# when it starts. Other programs count for themselves: prometheus_client would read the variable in
+# each of them, and fail where no web server made the directory.
 METRICS_DIRECTORY = _env.path("PROMETHEUS_MULTIPROC_DIR", default=STATE / "metrics")
+os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)
 METRICS_SHARED = False
 
 # API
