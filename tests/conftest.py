@@ -16,6 +16,7 @@ import hypothesis
 import pytest
 from django.core.cache import cache
 from django.db import connection
+from django.db.backends.postgresql.operations import DatabaseOperations
 from django.test import override_settings
 
 from tests.kept import forget_drawn, migrated, write
@@ -53,9 +54,9 @@ def quick_flushes(django_db_setup: None, django_db_blocker: Any) -> Iterator[Non
     of 300 tables and indexes, a quarter of a second a test. Many rows are truncated as ever, for
     deleted ones stay in the way. What migrations wrote is there again afterwards.
     """
-    truncate, execute = connection.ops.sql_flush, connection.ops.execute_sql_flush
+    truncate, execute = DatabaseOperations.sql_flush, DatabaseOperations.execute_sql_flush
 
-    def sql_flush(style: Any, tables: list[str], **options: Any) -> list[str]:
+    def sql_flush(self: Any, style: Any, tables: list[str], **options: Any) -> list[str]:
         rows = " UNION ALL ".join(
             f"SELECT '{table}', pg_relation_size('{table}')"
             f' WHERE EXISTS (SELECT 1 FROM "{table}")'
@@ -65,21 +66,24 @@ def quick_flushes(django_db_setup: None, django_db_blocker: Any) -> Iterator[Non
             cursor.execute(rows)
             sizes = dict(cursor.fetchall())
         if options["reset_sequences"] or any(size > MANY_ROWS for size in sizes.values()):
-            return truncate(style, tables, **options)
+            return truncate(self, style, tables, **options)
         # Without the checks of foreign keys, in any order
         return [
             "SET LOCAL session_replication_role = replica",
             *(f'DELETE FROM "{table}"' for table in sizes),
         ]
 
-    def execute_sql_flush(statements: list[str]) -> None:
-        execute(statements)
+    def execute_sql_flush(self: Any, statements: list[str]) -> None:
+        execute(self, statements)
         write(migrated())
         forget_drawn()
 
     with django_db_blocker.unblock():
         migrated()
-    with patch.multiple(connection.ops, sql_flush=sql_flush, execute_sql_flush=execute_sql_flush):
+    # In the class: browser tests have a connection of their own.
+    with patch.multiple(
+        DatabaseOperations, sql_flush=sql_flush, execute_sql_flush=execute_sql_flush
+    ):
         yield
 
 

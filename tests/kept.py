@@ -98,14 +98,15 @@ def _packed(model: type[Model]) -> Rows:
     table, fields = model._meta.db_table, model._meta.concrete_fields
     columns = [field.column for field in fields if not isinstance(field, GeneratedField)]
     named = ", ".join(f'"{column}"' for column in columns)
-    copying = f'COPY "{table}" ({named}) %s (FORMAT binary)'
-    key, numbered = model._meta.pk, ""
+    key, numbered = model._meta.pk.column, ""
     with connection.cursor() as cursor:
-        with cursor.copy(copying % "TO STDOUT") as copy:
+        # In the order of keys: rows that are put back lie where there was room.
+        ordered = f'SELECT {named} FROM "{table}" ORDER BY "{key}"'
+        with cursor.copy(f"COPY ({ordered}) TO STDOUT (FORMAT binary)") as copy:
             packed = b"".join(copy)
-        if isinstance(key, AutoField):
-            sequence = f"pg_get_serial_sequence('{table}', '{key.column}')"
-            cursor.execute(f'SELECT {sequence}, max("{key.column}") FROM "{table}"')
+        if isinstance(model._meta.pk, AutoField):
+            sequence = f"pg_get_serial_sequence('{table}', '{key}')"
+            cursor.execute(f'SELECT {sequence}, max("{key}") FROM "{table}"')
             name, last = cursor.fetchone()
             numbered = f"setval('{name}', greatest({last}, nextval('{name}')))"
-    return Rows(copying % "FROM STDIN", packed, numbered)
+    return Rows(f'COPY "{table}" ({named}) FROM STDIN (FORMAT binary)', packed, numbered)

@@ -8,6 +8,7 @@ from django.utils import timezone
 from tests import make
 from tests.bisects import lab
 from tests.bisects.lab import Truth
+from tests.kept import kept
 from tests.results.steps import analyse
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert, AlertHold
@@ -25,15 +26,16 @@ TRUTH = Truth(step_pct=-5.0)
 
 
 @pytest.fixture
-def ada() -> User:
-    person = make.user("ada", email="ada@example.org")
-    make.subscription(person)
-    return person
+def ada(bisect: Bisect) -> User:
+    return User.objects.get(username="ada")
 
 
 @pytest.fixture
-def bisect(ada: User) -> Bisect:
+@kept
+def bisect() -> Bisect:
     """Of a loss of 5 % that any of 16 commits may have made; ada was mailed about its alert."""
+    ada = make.user("ada", email="ada@example.org")
+    make.subscription(ada)
     lab.measured_before(TRUTH)
     analyse()
     Mail.objects.update(state=Mail.State.SENT)

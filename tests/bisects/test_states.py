@@ -8,6 +8,7 @@ from django.utils import timezone
 from tests import make
 from tests.bisects import lab
 from tests.bisects.lab import Truth
+from tests.kept import kept
 from webapp.accounts.models import User
 from webapp.bisects.deciding import replay
 from webapp.bisects.errors import BisectChanged, BisectError
@@ -26,8 +27,9 @@ def truth() -> Truth:
 
 
 @pytest.fixture
-def bisect(truth: Truth) -> Bisect:
-    return lab.start(truth)
+@kept
+def bisect() -> Bisect:
+    return lab.start(Truth())
 
 
 @pytest.fixture

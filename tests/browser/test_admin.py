@@ -12,14 +12,12 @@ from tests.results.steps import measured, mode, upload
 from webapp.accounts.models import User
 from webapp.labs.models import Agent
 from webapp.results.models import Hardware, Mode, Run
-from webapp.results.services import forget_names
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
 def signed_in(live_server: LiveServer, page: Page) -> Page:
-    forget_names()
     User.objects.create_superuser("ada", password="a long password")
     page.goto(f"{live_server.url}/admin/")
     page.get_by_label("Username").fill("ada")

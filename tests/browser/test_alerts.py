@@ -11,9 +11,9 @@ from pytest_django.live_server_helper import LiveServer
 from tests import make
 from tests.alerts.steps import arrive, runs_of
 from tests.browser.steps import sign_in
+from tests.kept import kept
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert
-from webapp.results.services import forget_names
 
 pytestmark = pytest.mark.browser
 PLACES: dict[tuple[str, str], dict[int, float]] = {
@@ -23,12 +23,17 @@ PLACES: dict[tuple[str, str], dict[int, float]] = {
 }
 
 
+@kept
+def two_alerts() -> User:
+    """And who is to look at them."""
+    arrive(runs_of(PLACES))
+    return make.user("ada", role=User.Role.TRIAGER)
+
+
 @pytest.fixture
 def inbox(live_server: LiveServer, page: Page) -> Page:
     """The inbox with two alerts, signed in."""
-    forget_names()
-    arrive(runs_of(PLACES))
-    sign_in(page, live_server, make.user("ada", role=User.Role.TRIAGER))
+    sign_in(page, live_server, two_alerts())
     page.goto(f"{live_server.url}/alerts/")  # waits for its scripts
     expect(page.locator("[data-alert]")).to_have_count(2)
     return page

@@ -11,6 +11,7 @@ from tests import make
 from tests.bisects import lab
 from tests.browser.steps import fits, sign_in
 from tests.browser.test_journey import drawn, middle_of_point
+from tests.kept import kept
 from tests.results.steps import analyse
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert
@@ -23,6 +24,7 @@ MEASURED = (0, 3, 8, 9)
 
 
 @pytest.fixture
+@kept
 def along() -> list[Revision]:
     """Ten revisions; four of them are measured, so that two gaps lie beside the second."""
     revisions = make.revisions(10)

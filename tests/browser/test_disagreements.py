@@ -10,14 +10,12 @@ from tests.browser.test_journey import drawn, middle_of_point
 from tests.results.steps import analyse, apart, measured, upload
 from webapp.accounts.models import User
 from webapp.results.models import Point
-from webapp.results.services import forget_names
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
 def marked() -> Point:
-    forget_names()
     upload(measured("r300000", 1200, build_id="before"), measured("r300002", 1200, build_id="z"))
     found = apart("r300001", 1.2, 1.9)
     analyse()

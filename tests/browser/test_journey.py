@@ -8,6 +8,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests import make
 from tests.browser.steps import small_texts
+from tests.kept import kept
 from webapp.results.models import Revision
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -16,6 +17,7 @@ PHONE = {"width": 360, "height": 740}
 
 
 @pytest.fixture
+@kept
 def along() -> list[Revision]:
     """Two modes over twenty revisions; pf loses a tenth in the middle. Runs and a finding there."""
     revisions = make.revisions(20)

@@ -10,21 +10,26 @@ from tests import make
 from tests.alerts.steps import arrive, runs_of
 from tests.browser.keys import table
 from tests.browser.steps import sign_in
+from tests.kept import kept
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert
-from webapp.results.services import forget_names
 
 pytestmark = pytest.mark.browser
 MODES = ("pf", "ipfw", "forwarding", "routing", "natting")
 
 
+@kept
+def five_alerts() -> User:
+    """And who is to look at them."""
+    arrive(runs_of({("Atom/T540", mode): {8 + 3 * i: 0.8} for i, mode in enumerate(MODES)}))
+    assert Alert.objects.open().count() == 5
+    return make.user("ada", role=User.Role.TRIAGER)
+
+
 @pytest.fixture
 def morning(live_server: LiveServer, page: Page) -> Page:
     """The inbox with five new alerts, signed in."""
-    forget_names()
-    arrive(runs_of({("Atom/T540", mode): {8 + 3 * i: 0.8} for i, mode in enumerate(MODES)}))
-    assert Alert.objects.open().count() == 5
-    sign_in(page, live_server, make.user("ada", role=User.Role.TRIAGER))
+    sign_in(page, live_server, five_alerts())
     page.goto(f"{live_server.url}/alerts/")
     expect(page.locator("[data-alert]")).to_have_count(5)
     return page

@@ -8,6 +8,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests import make
 from tests.browser.steps import sign_in
+from tests.kept import kept
 from webapp.notifications.models import Subscription
 from webapp.results.models import Revision
 
@@ -21,6 +22,7 @@ WIDTHS = (390, 768, 1440)
 
 
 @pytest.fixture
+@kept
 def along() -> list[Revision]:
     """Three modes with a history and a change, thirteen without, a sweep; a long mode name."""
     revisions = make.revisions(30)

@@ -12,14 +12,8 @@ from tests.operators import url
 from tests.results.steps import analyse, measured, mode, upload
 from webapp.accounts.models import User
 from webapp.results.models import LabelRule, Point, Run
-from webapp.results.services import forget_names
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture(autouse=True)
-def _fresh() -> None:
-    forget_names()
 
 
 def modes() -> set[str]:

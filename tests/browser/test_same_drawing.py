@@ -12,6 +12,7 @@ from pytest_django.live_server_helper import LiveServer
 from tests import make
 from tests.browser.test_journey import drawn
 from tests.events.steps import event, release
+from tests.kept import kept
 from webapp.alerts.models import AlertFinding
 from webapp.analysis.models import Finding
 from webapp.results.models import Revision
@@ -36,6 +37,7 @@ Shape = tuple[str, str, str]
 
 
 @pytest.fixture
+@kept
 def along() -> list[Revision]:
     """Two modes with levels, bands, whiskers, a change, a candidate and a finding of each kind; an
     alert, an event, a note and a release beside them."""
