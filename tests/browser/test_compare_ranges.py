@@ -37,7 +37,14 @@ def address() -> str:
     return f"/compare/?a={a}&b={b}"
 
 
-@pytest.mark.parametrize("window", WINDOWS, ids=lambda one: f"{one.width}-{one.theme}")
+@pytest.mark.parametrize(
+    "window",
+    [
+        *(WINDOWS[0], WINDOWS[-1]),
+        *(pytest.param(one, marks=pytest.mark.long) for one in WINDOWS[1:-1]),
+    ],
+    ids=lambda one: f"{one.width}-{one.theme}",
+)
 def test_rows_and_what_opens_under_them_are_sound(
     live_server: LiveServer, page: Page, address: str, window: Window
 ) -> None:

@@ -115,8 +115,17 @@ def test_switched_off_letters_do_nothing(morning: Page) -> None:
     assert morning.url.endswith("/alerts/")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 768, 390])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (1440, "light"),
+        (390, "dark"),
+        *(
+            pytest.param(width, scheme, marks=pytest.mark.long)
+            for width, scheme in ((1440, "dark"), (768, "light"), (768, "dark"), (390, "light"))
+        ),
+    ],
+)
 def test_the_pages_fit_and_nothing_is_complained_of(morning: Page, width: int, scheme: Any) -> None:
     found: list[str] = []
     morning.on("console", lambda message: found.append(message.text))
