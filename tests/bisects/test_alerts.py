@@ -10,6 +10,7 @@ from django.utils import timezone
 from tests import make
 from tests.bisects import lab
 from tests.bisects.lab import Truth
+from tests.kept import kept
 from tests.results.steps import analyse
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert, AlertHold
@@ -31,6 +32,7 @@ TRUTH = Truth(step_pct=-5.0)
 
 
 @pytest.fixture
+@kept
 def alert() -> Alert:
     """One of a loss of 5 % that any of 16 commits may have made."""
     lab.measured_before(TRUTH)

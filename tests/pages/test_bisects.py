@@ -10,6 +10,7 @@ from django.test import Client
 from tests import make
 from tests.bisects import lab
 from tests.bisects.lab import Truth
+from tests.kept import kept
 from tests.pages.conftest import Counted, words
 from webapp.accounts.models import User
 from webapp.bisects import forecasting
@@ -28,8 +29,17 @@ def truth() -> Truth:
 
 
 @pytest.fixture
-def bisect(truth: Truth) -> Bisect:
-    return lab.start(truth)
+@kept
+def bisect() -> Bisect:
+    return lab.start(Truth())
+
+
+@pytest.fixture
+@kept
+def ended() -> Bisect:
+    """It named r1009."""
+    truth = Truth()
+    return lab.work(truth, lab.start(truth))
 
 
 @pytest.fixture
@@ -58,26 +68,22 @@ def test_a_running_one_says_what_is_next(visit: Visit, bisect: Bisect) -> None:
     assert "Sign in as a triager to act on it" in text
 
 
-def test_one_that_is_done_names_the_commit_everywhere(
-    visit: Visit, bisect: Bisect, truth: Truth
-) -> None:
-    lab.work(truth, bisect)
-    text = visit(f"/bisects/{bisect.pk}/")
+def test_one_that_is_done_names_the_commit_everywhere(visit: Visit, ended: Bisect) -> None:
+    text = visit(f"/bisects/{ended.pk}/")
     assert "r1009 made the step" in text
     assert "Difference at 95.0% confidence" in text
-    assert f"Bisect {bisect.pk} named this commit" in visit("/commits/freebsd-head/r1009/")
+    assert f"Bisect {ended.pk} named this commit" in visit("/commits/freebsd-head/r1009/")
 
 
-def test_the_story_is_drawn_step_by_step(client: Client, bisect: Bisect, truth: Truth) -> None:
-    lab.work(truth, bisect)
-    html = client.get(f"/bisects/{bisect.pk}/").content.decode()
-    assert html.count('class="bars"') == bisect.decisions.values("boots").distinct().count()
+def test_the_story_is_drawn_step_by_step(client: Client, ended: Bisect) -> None:
+    html = client.get(f"/bisects/{ended.pk}/").content.decode()
+    assert html.count('class="bars"') == ended.decisions.values("boots").distinct().count()
     assert re.search(r"[0-9.]+ bits left after \d+ boots", html)
     story = words(html[html.index("How it got there") :])
     assert "6 % each of 16" in story  # before the first boot for it
     assert "before any boot" in story
     assert "> 99 %" in story
-    booted = BisectBoot.objects.filter(bisect=bisect, revision__name="r1009").exclude(
+    booted = BisectBoot.objects.filter(bisect=ended, revision__name="r1009").exclude(
         purpose="history"
     )
     value = f"{median(booted.latest('number').values):,.0f}"
@@ -85,23 +91,19 @@ def test_the_story_is_drawn_step_by_step(client: Client, bisect: Bisect, truth: 
     assert "old level: the step is after it" in story
 
 
-def test_its_markdown_holds_the_ministat_block(
-    client: Client, bisect: Bisect, truth: Truth
-) -> None:
-    lab.work(truth, bisect)
-    text = client.get(f"/bisects/{bisect.pk}.md").content.decode()
-    assert text.startswith(f"# Bisect {bisect.pk}: r1009 made the step")
+def test_its_markdown_holds_the_ministat_block(client: Client, ended: Bisect) -> None:
+    text = client.get(f"/bisects/{ended.pk}.md").content.decode()
+    assert text.startswith(f"# Bisect {ended.pk}: r1009 made the step")
     assert "Difference at 95.0% confidence" in text
     assert "## Decisions" in text
 
 
-def test_its_json_and_its_chart_agree(client: Client, bisect: Bisect, truth: Truth) -> None:
-    lab.work(truth, bisect)
-    document = client.get(f"/bisects/{bisect.pk}.json").json()
-    page = client.get(f"/bisects/{bisect.pk}/").content.decode()
+def test_its_json_and_its_chart_agree(client: Client, ended: Bisect) -> None:
+    document = client.get(f"/bisects/{ended.pk}.json").json()
+    page = client.get(f"/bisects/{ended.pk}/").content.decode()
     bars = re.findall(r'height="([\d.]+)" class="bw"><title>(\S+): ', page)
     assert document["culprit"] == "r1009"
-    told = client.get(f"/api/v1/bisects/{bisect.pk}").json()
+    told = client.get(f"/api/v1/bisects/{ended.pk}").json()
     assert 0 < told["other_change_up_to_percent"] == document["other_change_up_to_percent"] < 2
     assert not told["first_of_several"]
     assert told["forecast"] == document["forecast"]
