@@ -1,5 +1,6 @@
 """docker-compose.yml: what can be said of it without a container engine."""
 
+import json
 import os
 import re
 import shutil
@@ -113,6 +114,27 @@ def test_the_front_is_the_caddy_that_make_up_brings_along() -> None:
     assert image
     assert caddy
     assert image[1] == ".".join(map(str, caddy.version))
+
+
+@pytest.mark.parametrize(("tls", "issuers"), [("public", None), ("internal", "internal")])
+def test_a_name_that_is_known_here_only_gets_a_certificate_of_its_own(
+    tmp_path: Path, tls: str, issuers: str | None
+) -> None:
+    caddy = servers.find_caddy()
+    assert caddy
+    shared = PROJECT / "webapp" / "launcher" / "driftline.caddy"
+    written = (PROJECT / "Caddyfile").read_text().replace("/etc/caddy/driftline.caddy", str(shared))
+    (tmp_path / "Caddyfile").write_text(written)
+    set_there = {"HOST": "perf.lan", "TLS": tls, "BODY_SECONDS": "361", "ACCESS_LOG": "false"}
+    adapted = subprocess.run(
+        [caddy.program, "adapt", "--adapter", "caddyfile", "--config", tmp_path / "Caddyfile"],
+        env={**os.environ, **{f"DRIFTLINE_{name}": value for name, value in set_there.items()}},
+        capture_output=True,
+        check=True,
+    )
+    automation = json.loads(adapted.stdout)["apps"].get("tls", {}).get("automation", {})
+    found = [one["issuers"][0]["module"] for one in automation.get("policies", [])]
+    assert found == ([issuers] if issuers else [])
 
 
 def test_the_user_of_the_front_owns_where_it_writes_certificates() -> None:
