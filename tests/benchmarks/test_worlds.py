@@ -10,6 +10,8 @@ from benchmarks.worlds import young
 from benchmarks.worlds.figures import Figure, at_least, at_most, percent, table, verdict
 from benchmarks.worlds.table import WORLDS
 
+pytestmark = pytest.mark.bench
+
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
     monkeypatch.setattr(sys, "argv", ["worlds", *arguments])
@@ -18,7 +20,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
 
 @pytest.mark.parametrize(
     ("argument", "trials"),
-    [("--trials=2", 2), pytest.param("--short", worlds.SHORT, marks=pytest.mark.long)],
+    [("--trials=2", 2), ("--short", worlds.SHORT)],
 )
 def test_a_short_run_prints_a_table_of_every_world(monkeypatch, capsys, argument, trials):
     run(monkeypatch, argument)

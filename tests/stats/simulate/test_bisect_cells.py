@@ -13,7 +13,7 @@ from webapp.stats.errors import OutOfRangeError
 from webapp.stats.simulate.bisect_cells import Cell, simulate
 from webapp.stats.simulate.bisect_peers import rank_p
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.bench
 
 EASY = Cell(64, -2.0, 0.5, 0.5)
 
