@@ -24,7 +24,7 @@ from tests.faults.rounds.workload import HUNTING, SEED, Work
 from tests.launcher.running import PROJECT, variables
 from tests.system.running import wait_for
 
-pytestmark = [pytest.mark.long, pytest.mark.stack]
+pytestmark = pytest.mark.stack
 
 MACHINES = (lab.HARDWARE, lab.OTHER)
 TOGETHER = SEED.replace(
@@ -147,7 +147,13 @@ def _is_complete(counted: Counted) -> None:
     assert counted.machines == len(MACHINES)
 
 
-@pytest.mark.parametrize("broken", ["agent", "worker", "web", "postgres"])
+@pytest.mark.parametrize(
+    "broken",
+    [
+        pytest.param("worker", marks=pytest.mark.long),
+        *(pytest.param(name, marks=pytest.mark.faults) for name in ("agent", "web", "postgres")),
+    ],
+)
 def test_a_bisect_on_two_drifting_machines_ends_as_a_quiet_one_whatever_is_killed(
     running: Rig, quiet: list[object], broken: str
 ) -> None:
