@@ -70,7 +70,7 @@ test: $(STAMP) browser
 # Whole instances and agents that are killed and started again, databases that are upgraded, a lab's
 # archive, and the rest of the matrices of which `make test` runs the first case.
 long: $(STAMP) browser
-	@$(PYTEST) -m long $(TESTS)
+	@$(PYTEST) -m 'long and not bench and not faults' $(TESTS)
 
 # What benchmarks and simulations measure with, and what they find about the statistics in small.
 bench-test: $(STAMP)

@@ -24,7 +24,7 @@ from tests.faults.rounds.workload import HUNTING, SEED, Work
 from tests.launcher.running import PROJECT, variables
 from tests.system.running import wait_for
 
-pytestmark = pytest.mark.stack
+pytestmark = [pytest.mark.long, pytest.mark.stack]
 
 MACHINES = (lab.HARDWARE, lab.OTHER)
 TOGETHER = SEED.replace(
@@ -150,7 +150,7 @@ def _is_complete(counted: Counted) -> None:
 @pytest.mark.parametrize(
     "broken",
     [
-        pytest.param("worker", marks=pytest.mark.long),
+        "worker",
         *(pytest.param(name, marks=pytest.mark.faults) for name in ("agent", "web", "postgres")),
     ],
 )

@@ -26,7 +26,7 @@ from webapp.outbox.services import endpoints
 from webapp.results.models import Series
 from webapp.results.services import mark_dirty
 
-pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.long, pytest.mark.stack, pytest.mark.django_db(transaction=True)]
 SECONDS = 120
 ADDRESS_MAIL = "account.address"
 
@@ -72,10 +72,7 @@ def post_mail() -> None:
     services.post_mails([NewMail(ada.pk, ADDRESS_MAIL, "address:1", timezone.now(), data=data)])
 
 
-@pytest.mark.parametrize(
-    "count",
-    [pytest.param(2, marks=pytest.mark.long), pytest.param(20, marks=pytest.mark.faults)],
-)
+@pytest.mark.parametrize("count", [2, pytest.param(20, marks=pytest.mark.faults)])
 def test_slow_endpoints_stop_neither_the_analysis_nor_mails_nor_fast_endpoints(
     count: int, tmp_path: Path
 ) -> None:
@@ -103,7 +100,6 @@ def test_slow_endpoints_stop_neither_the_analysis_nor_mails_nor_fast_endpoints(
         assert {server.connections for server in slow} == {1}, "one at a time, then a pause"
 
 
-@pytest.mark.long
 def test_a_mail_server_that_drips_stops_neither_the_analysis_nor_webhooks(tmp_path: Path) -> None:
     operator = make.user("op", is_staff=True)
     with ExitStack() as stack:

@@ -134,7 +134,11 @@ KILLED = pytest.mark.parametrize(
 )
 
 
-@KILLED
+@pytest.mark.parametrize(
+    "others",
+    [pytest.param((), marks=pytest.mark.faults), ("supervisord",)],
+    ids=["alone", "with supervisord"],
+)
 @pytest.mark.usefixtures("lab")
 def test_a_start_ends_what_a_killed_launcher_left(shared: Launch, others: tuple[str, ...]) -> None:
     left = _kill_launcher(shared, others)
