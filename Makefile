@@ -65,12 +65,12 @@ service: $(STAMP)
 	$(LAUNCHER) service $$kind $(WHERE)
 
 test: $(STAMP) browser
-	@$(PYTEST) -m 'not long and not bench and not faults' $(TESTS)
+	@$(PYTEST) -m 'not long and not bench and not release' $(TESTS)
 
 # Whole instances and agents that are killed and started again, databases that are upgraded, a lab's
 # archive, and the rest of the matrices of which `make test` runs the first case.
 long: $(STAMP) browser
-	@$(PYTEST) -m 'long and not bench and not faults' $(TESTS)
+	@$(PYTEST) -m 'long and not bench and not release' $(TESTS)
 
 # What benchmarks and simulations measure with, and what they find about the statistics in small.
 bench-test: $(STAMP)
@@ -108,11 +108,11 @@ bench: $(STAMP)
 	@for name in $(BENCHMARKS); do $(BIN)/python -m "benchmarks.$$name" || exit; done
 
 # About half a minute a round, two minutes where everything starts again.
-# WRITE=--write puts the counts into docs/figures.md. Then the tests marked `faults`, of each kind of
+# WRITE=--write puts the counts into docs/figures.md. Then the tests marked `release`, of each kind of
 # which `make long` runs another; what pytest says goes to standard error.
 faults: $(STAMP)
 	@$(BIN)/python -m tests.faults.rounds --rounds $(ROUNDS) $(WRITE)
-	@$(PYTEST) -m faults >&2
+	@$(PYTEST) -m release >&2
 
 # Otava pins older NumPy and SciPy: the benchmark of detection runs it in an environment of its own.
 oracles: .venv-oracles/.stamp

@@ -151,7 +151,7 @@ def _is_complete(counted: Counted) -> None:
     "broken",
     [
         "worker",
-        *(pytest.param(name, marks=pytest.mark.faults) for name in ("agent", "web", "postgres")),
+        *(pytest.param(name, marks=pytest.mark.release) for name in ("agent", "web", "postgres")),
     ],
 )
 def test_a_bisect_on_two_drifting_machines_ends_as_a_quiet_one_whatever_is_killed(

@@ -21,7 +21,7 @@ PROCESSES_OR_ALL = pytest.mark.parametrize(
     "whole",
     [
         pytest.param(True, id="all"),
-        pytest.param(False, marks=pytest.mark.faults, id="its processes"),
+        pytest.param(False, marks=pytest.mark.release, id="its processes"),
     ],
 )
 """`make test` kills the whole of two programs, `make long` what else there is."""

@@ -1,4 +1,4 @@
-"""`make faults` in small: a quiet round, one that fails, one that kills, and the table of counts."""
+"""`make faults` in small: a quiet round, one that fails, one that kills, and the counts."""
 
 import random
 import signal

@@ -136,7 +136,7 @@ KILLED = pytest.mark.parametrize(
 
 @pytest.mark.parametrize(
     "others",
-    [pytest.param((), marks=pytest.mark.faults), ("supervisord",)],
+    [pytest.param((), marks=pytest.mark.release), ("supervisord",)],
     ids=["alone", "with supervisord"],
 )
 @pytest.mark.usefixtures("lab")
