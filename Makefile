@@ -21,7 +21,7 @@ LAUNCHER = $(BIN)/python -m webapp.launcher
 WHERE = --port "$(PORT)" --bind "$(BIND)" --state "$(STATE)"
 STACK = $(LAUNCHER) up $(WHERE)
 
-.PHONY: help setup demo up service faults test long again fuzz browser check format bench oracles lock clean
+.PHONY: help setup demo up service faults test long bench-test fuzz browser check format bench oracles lock clean
 
 help:
 	@echo 'make demo    start everything with demonstration data   (PORT=8000 STATE=.run)'
@@ -35,6 +35,7 @@ help:
 	@echo 'make format  format the code'
 	@echo 'make bench   run the benchmarks: one JSON object a line'
 	@echo 'make faults  kill and starve an instance, ROUNDS=50: one JSON object a line'
+	@echo 'make bench-test  run the tests of what measures: benchmarks and simulations'
 	@echo 'make oracles the environment of Otava, which benchmarks.detection compares with'
 	@echo 'make lock    write constraints.txt anew from pyproject.toml'
 	@echo 'make clean   remove .venv and caches; data in STATE stay'
@@ -64,17 +65,16 @@ service: $(STAMP)
 	$(LAUNCHER) service $$kind $(WHERE)
 
 test: $(STAMP) browser
-	@$(PYTEST) -m 'not long' $(TESTS)
+	@$(PYTEST) -m 'not long and not bench and not release' $(TESTS)
 
 # Whole instances and agents that are killed and started again, databases that are upgraded, a lab's
-# archive, long simulations, and the rest of the matrices of which `make test` runs the first case.
+# archive, and the rest of the matrices of which `make test` runs the first case.
 long: $(STAMP) browser
-	@$(PYTEST) -m long $(TESTS)
+	@$(PYTEST) -m 'long and not bench and not release' $(TESTS)
 
-# What failed in the last run, one after the other, up to the first that fails again. With nothing
-# failed (the run itself broke) this fails too.
-again: $(STAMP) browser
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -v -x --last-failed --last-failed-no-failures none
+# What benchmarks and simulations measure with, and what they find about the statistics in small.
+bench-test: $(STAMP)
+	@$(PYTEST) -m bench $(TESTS)
 
 # The tests marked `fuzz`, which `make test` runs with 200 cases a parser.
 fuzz: $(STAMP)
@@ -108,9 +108,11 @@ bench: $(STAMP)
 	@for name in $(BENCHMARKS); do $(BIN)/python -m "benchmarks.$$name" || exit; done
 
 # About half a minute a round, two minutes where everything starts again.
-# WRITE=--write puts the counts into docs/figures.md.
+# WRITE=--write puts the counts into docs/figures.md. Then the tests marked `release`, of each kind of
+# which `make long` runs another; what pytest says goes to standard error.
 faults: $(STAMP)
 	@$(BIN)/python -m tests.faults.rounds --rounds $(ROUNDS) $(WRITE)
+	@$(PYTEST) -m release >&2
 
 # Otava pins older NumPy and SciPy: the benchmark of detection runs it in an environment of its own.
 oracles: .venv-oracles/.stamp

@@ -10,6 +10,8 @@ STATIC = PROJECT / ".run-tests" / "static"
 # clones its own.
 MIGRATED = STATIC.with_name("migrated")
 TEMPLATE = "migrated"
+MIGRATED_DATA = "TESTS_MIGRATED_DATA"
+"""The variable that names the data directory of this run."""
 # Those of the instances that this process starts: two that start at once must not collect into one
 # folder.
 STATIC_OF_INSTANCES = STATIC.with_name(f"static-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}")

@@ -23,7 +23,7 @@ from typing import IO
 import psycopg
 import pytest
 
-from tests.places import MIGRATED, PROJECT, STATIC, TEMPLATE
+from tests.places import MIGRATED, MIGRATED_DATA, PROJECT, STATIC, TEMPLATE
 from webapp.config import instance
 from webapp.launcher import processes
 from webapp.launcher.postgres import ADMINISTRATOR, DATABASE, OWNER, Cluster
@@ -92,6 +92,7 @@ class Servers:
                 for outdated in MIGRATED.glob("*-*"):
                     shutil.rmtree(outdated)
                 _copy(cluster.data, kept)
+        os.environ[MIGRATED_DATA] = str(kept)
         self._serve(cluster)
 
     def _serve(self, cluster: Cluster) -> None:
@@ -155,17 +156,13 @@ def _schema_key(cluster: Cluster) -> str:
 
 
 def _migrate(sockets: Path) -> None:
+    """Migrate the database of an instance, and copy it for the tests' own to be cloned from."""
+    command = [sys.executable, "manage.py", "migrate", "--verbosity=0"]
+    subprocess.run(command, cwd=PROJECT, check=True)
     with psycopg.connect(
-        host=str(sockets), user=OWNER, dbname=DATABASE, autocommit=True
+        host=str(sockets), user=OWNER, dbname="postgres", autocommit=True
     ) as connection:
-        connection.execute(f"CREATE DATABASE {TEMPLATE}".encode())
-    url = os.environ["DATABASE_URL"].removesuffix(f"/{DATABASE}") + f"/{TEMPLATE}"
-    subprocess.run(
-        [sys.executable, "manage.py", "migrate", "--verbosity=0"],
-        cwd=PROJECT,
-        env=os.environ | {"DATABASE_URL": url},
-        check=True,
-    )
+        connection.execute(f"CREATE DATABASE {TEMPLATE} TEMPLATE {DATABASE}".encode())
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -7,6 +7,7 @@ from tests.archive.goldens import ARCHIVE
 from tests.places import PROJECT
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.archive,
     pytest.mark.skipif(not ARCHIVE.is_dir(), reason="no lab archive beside the checkout"),
 ]

@@ -73,6 +73,7 @@ def test_the_truth_says_of_each_fault_how_it_is_to_show(truth):
     assert marked == {at for at, kind in enumerate(found.kinds) if kind}
 
 
+@pytest.mark.long
 def test_each_kind_occurs_in_a_few_archives_and_the_goals_are_reached(tally):
     assert {name for name in KINDS if tally.total[name]} == KINDS
     found = sum(tally.count[name] for name in KINDS)
@@ -83,6 +84,7 @@ def test_each_kind_occurs_in_a_few_archives_and_the_goals_are_reached(tally):
         assert share >= goal if sign == ">=" else share <= goal, tally.missed
 
 
+@pytest.mark.bench
 def test_a_rule_that_is_too_generous_is_noticed(monkeypatch):
     monkeypatch.setattr(identity, "NEAR", 1_000_000)
 
@@ -94,6 +96,7 @@ def test_a_rule_that_is_too_generous_is_noticed(monkeypatch):
     assert sum(found.count[name] for name in names) < sum(found.total[name] for name in names)
 
 
+@pytest.mark.bench
 def test_a_rule_that_is_too_strict_is_noticed(monkeypatch):
     monkeypatch.setattr(identity, "NEAR", 0)
 

@@ -19,6 +19,8 @@ from benchmarks.detection_null import count_alerts
 from webapp.stats.changes import detect
 from webapp.stats.simulate import draw_levels, draw_samples
 
+pytestmark = pytest.mark.bench
+
 TINY = detection.Size(1, 2, 1, 2, 2)
 
 

@@ -5,6 +5,8 @@ import pytest
 from benchmarks.worlds import sweeps
 from benchmarks.worlds.figures import Figure, verdict
 
+pytestmark = pytest.mark.bench
+
 TRIALS = 60
 
 

@@ -23,7 +23,7 @@ PATIENCE = 180_000  # milliseconds, on a busy machine
 
 @pytest.fixture
 def demonstration(tmp_path: Path) -> Iterator[Launch]:
-    launch = Launch(tmp_path / "state", variables=FAST, options=("--demo",))
+    launch = Launch(tmp_path / "state", variables=FAST, options=("--demo",)).with_data()
     try:
         yield launch.start()
     finally:

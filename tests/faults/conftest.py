@@ -14,7 +14,7 @@ from tests.system.running import System, wait_for
 CONFIGURATIONS = ("forwarding", "ipfw", "pf")
 # Every revision is measured once in each label, so every point pools two runs.
 LABELS = ("fbsd11-head.2015", "fbsd11-head.2016")
-REVISIONS = 100
+REVISIONS = 40
 RUNS = REVISIONS * len(CONFIGURATIONS) * len(LABELS)
 
 

@@ -147,7 +147,13 @@ def _is_complete(counted: Counted) -> None:
     assert counted.machines == len(MACHINES)
 
 
-@pytest.mark.parametrize("broken", ["agent", "worker", "web", "postgres"])
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "worker",
+        *(pytest.param(name, marks=pytest.mark.release) for name in ("agent", "web", "postgres")),
+    ],
+)
 def test_a_bisect_on_two_drifting_machines_ends_as_a_quiet_one_whatever_is_killed(
     running: Rig, quiet: list[object], broken: str
 ) -> None:

@@ -16,7 +16,15 @@ from tests.faults.conftest import (
 from tests.system.content import Content, content
 from tests.system.running import System
 
-pytestmark = [pytest.mark.long, pytest.mark.stack]
+pytestmark = pytest.mark.stack
+PROCESSES_OR_ALL = pytest.mark.parametrize(
+    "whole",
+    [
+        pytest.param(True, id="all"),
+        pytest.param(False, marks=pytest.mark.release, id="its processes"),
+    ],
+)
+"""`make test` kills the whole of two programs, `make long` what else there is."""
 
 
 def children(system: System, name: str) -> list[int]:
@@ -30,6 +38,7 @@ def kill(*pids: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
+@pytest.mark.long
 def test_an_agent_killed_while_the_server_writes_is_taken_up_again(
     empty: System, archive: Archive, undisturbed: Content, tmp_path: Path
 ) -> None:
@@ -41,6 +50,7 @@ def test_an_agent_killed_while_the_server_writes_is_taken_up_again(
     assert content(empty) == undisturbed
 
 
+@pytest.mark.long
 def test_an_agent_killed_between_two_batches_is_taken_up_again(
     empty: System, archive: Archive, undisturbed: Content, tmp_path: Path
 ) -> None:
@@ -52,7 +62,7 @@ def test_an_agent_killed_between_two_batches_is_taken_up_again(
     assert content(empty) == undisturbed
 
 
-@pytest.mark.parametrize("whole", [False, True], ids=["its workers", "the whole of it"])
+@PROCESSES_OR_ALL
 def test_a_web_server_killed_while_it_writes_is_waited_for(
     empty: System, archive: Archive, undisturbed: Content, tmp_path: Path, whole: bool
 ) -> None:
@@ -65,6 +75,7 @@ def test_a_web_server_killed_while_it_writes_is_waited_for(
     assert content(empty) == undisturbed
 
 
+@pytest.mark.long
 def test_a_web_server_whose_master_alone_is_killed_comes_back(
     empty: System, archive: Archive, undisturbed: Content, tmp_path: Path
 ) -> None:
@@ -75,7 +86,7 @@ def test_a_web_server_whose_master_alone_is_killed_comes_back(
     assert content(empty) == undisturbed
 
 
-@pytest.mark.parametrize("whole", [False, True], ids=["its processes", "the whole of it"])
+@PROCESSES_OR_ALL
 def test_a_worker_killed_in_the_middle_of_an_analysis_leaves_nothing_half_done(
     empty: System, archive: Archive, undisturbed: Content, tmp_path: Path, whole: bool
 ) -> None:

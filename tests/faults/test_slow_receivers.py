@@ -72,7 +72,7 @@ def post_mail() -> None:
     services.post_mails([NewMail(ada.pk, ADDRESS_MAIL, "address:1", timezone.now(), data=data)])
 
 
-@pytest.mark.parametrize("count", [2, 20])
+@pytest.mark.parametrize("count", [2, pytest.param(20, marks=pytest.mark.release)])
 def test_slow_endpoints_stop_neither_the_analysis_nor_mails_nor_fast_endpoints(
     count: int, tmp_path: Path
 ) -> None:

@@ -36,7 +36,7 @@ def running(launch: Launch) -> Iterator[Launch]:
 @pytest.fixture(scope="session")
 def first(shared_place: Path) -> Iterator[Launch]:
     """The instance of all tests that leave it running, or able to start again."""
-    with running(Launch(shared_place / "state")) as launch:
+    with running(Launch(shared_place / "state").with_data()) as launch:
         yield launch
 
 
@@ -80,7 +80,7 @@ def test_a_second_instance_in_a_deep_directory_runs_beside_and_ends_alone(
 ) -> None:
     before = labs(shared)
     deep = tmp_path / ("deep" * 20) / "with spaces"
-    with running(Launch(deep)) as beside:
+    with running(Launch(deep).with_data()) as beside:
         sockets = Path(instance.read(deep).sockets)
         assert sockets.parent == Path("/tmp")
         assert sockets.stat().st_mode & 0o077 == 0
@@ -134,7 +134,11 @@ KILLED = pytest.mark.parametrize(
 )
 
 
-@KILLED
+@pytest.mark.parametrize(
+    "others",
+    [pytest.param((), marks=pytest.mark.release), ("supervisord",)],
+    ids=["alone", "with supervisord"],
+)
 @pytest.mark.usefixtures("lab")
 def test_a_start_ends_what_a_killed_launcher_left(shared: Launch, others: tuple[str, ...]) -> None:
     left = _kill_launcher(shared, others)

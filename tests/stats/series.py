@@ -2,12 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
+
+import pytest
 
 from webapp.stats.changes import Analysis, Better, Point, detect
 from webapp.stats.simulate import Event, Scatter, Simulated, make_series
 
 QUIET = Scatter(run=0.01, build=0.005)
 """A lab like the good ones of the archive: 1 % from run to run, 0.5 % from build to build."""
+
+
+def worlds(*each: Any, first: int = 1) -> list[Any]:
+    """Parameters of a simulation: `make test` plays the first, `make bench-test` the others."""
+    others = [one if isinstance(one, tuple) else (one,) for one in each[first:]]
+    return [*each[:first], *(pytest.param(*one, marks=pytest.mark.bench) for one in others)]
 
 
 def points_of(series: Simulated) -> list[Point]:

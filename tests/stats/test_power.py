@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from tests.stats.series import worlds
 from webapp.stats.compare.comparing import BuildNoise, Samples, Verdict, compare
 from webapp.stats.errors import OutOfRangeError
 from webapp.stats.power import (
@@ -35,12 +36,12 @@ def measured(random, plan: Plan, noise: NoiseLevels, shift: float = 0) -> Sample
 
 @pytest.mark.parametrize(
     ("plan", "noise"),
-    [
+    worlds(
         (Plan(1, 5, 1), NoiseLevels(2)),
         (Plan(1, 4, 3), NoiseLevels(2, boot=1)),
         (Plan(3, 2, 2), NoiseLevels(1, boot=1, build=2)),
         (Plan(1, 5, 1), NoiseLevels(1, build=2, build_df=40)),
-    ],
+    ),
     ids=["runs", "boots", "builds", "one build and its history"],
 )
 def test_what_a_plan_can_prove_is_proven_four_times_in_five(plan, noise) -> None:

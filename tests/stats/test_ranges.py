@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.stats.series import worlds
 from webapp.stats.ranges import FEWEST, Floats, compare_ranges, verdicts
 
 RUN, BUILD = 0.01 / 5**0.5, 0.02
@@ -17,7 +18,7 @@ def revisions(rng: np.random.Generator, series: int, count: int, memory: float) 
 
 
 @pytest.mark.parametrize("memory", [0.0, 0.5])
-@pytest.mark.parametrize(("a", "b"), [(5, 5), (10, 10), (5, 30), (40, 40)])
+@pytest.mark.parametrize(("a", "b"), worlds((5, 30), (5, 5), (10, 10), (40, 40)))
 def test_intervals_hold_the_truth_with_builds_twice_the_runs_and_memory(
     a: int, b: int, memory: float
 ) -> None:
@@ -31,7 +32,7 @@ def test_intervals_hold_the_truth_with_builds_twice_the_runs_and_memory(
 
 
 @pytest.mark.parametrize("memory", [0.0, 0.5])
-@pytest.mark.parametrize(("count", "series"), [(5, 3), (5, 30), (20, 30)])
+@pytest.mark.parametrize(("count", "series"), worlds((5, 3), (5, 30), (20, 30)))
 def test_no_change_gives_a_false_verdict_in_at_most_five_of_a_hundred_comparisons(
     count: int, series: int, memory: float
 ) -> None:

@@ -59,7 +59,7 @@ class System:
     def started(cls, state: Path) -> Iterator["System"]:
         """An instance in `state`, which ends with the block."""
         variables = {"DRIFTLINE_SWEEP_SECONDS": str(SWEEP_SECONDS)}
-        launch = Launch(state, variables=variables)
+        launch = Launch(state, variables=variables).with_data()
         try:
             launch.start()
             yield cls(launch, launch.manage("create_agent", "bench", "--lab", "netlab").split()[-1])

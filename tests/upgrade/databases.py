@@ -91,11 +91,11 @@ class Database:
 
 
 @contextmanager
-def new_database(host: str, user: str) -> Iterator[Database]:
-    """An empty database that goes with the block."""
+def new_database(host: str, user: str, template: str = "template1") -> Iterator[Database]:
+    """An empty database, or a copy of another one, that goes with the block."""
     name = f"upgrade_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(host=host, user=user, dbname="postgres", autocommit=True) as server:
-        server.execute(f'CREATE DATABASE "{name}"'.encode())
+        server.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"'.encode())
         try:
             yield Database(host, user, name)
         finally:

@@ -9,6 +9,7 @@ from django.db import connection
 
 from tests import make
 from tests.alerts.steps import arrive, runs_of
+from tests.places import TEMPLATE
 from tests.upgrade.databases import Database, new_database
 from tests.upgrade.store import STORED, store
 from webapp.alerts.models import Alert
@@ -39,10 +40,9 @@ class Present:
 
 @pytest.fixture(scope="module")
 def present(django_db_setup: None) -> Present:
-    """The schema of a database that the present migrations made."""
+    """The schema of the database that the present migrations made for all tests."""
     settings = connection.settings_dict
-    with new_database(settings["HOST"], settings["USER"]) as database:
-        database.manage("migrate", "--verbosity", "0")
+    with new_database(settings["HOST"], settings["USER"], TEMPLATE) as database:
         return Present(settings["HOST"], settings["USER"], database.schema())
 
 

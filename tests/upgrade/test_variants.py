@@ -51,48 +51,47 @@ SELECT series.id, mode.name, COALESCE(variant.name, ''), point.n, series.own_bet
 """
 
 
-@pytest.fixture
-def former(django_db_setup: None) -> Iterator[Database]:
-    """A database of the former tables with five runs."""
+@pytest.fixture(scope="module")
+def upgraded(django_db_setup: None) -> Iterator[Database]:
+    """A database of the former tables with five runs, migrated."""
     settings = connection.settings_dict
     with new_database(settings["HOST"], settings["USER"]) as database:
         database.manage("migrate", "readiness", "--verbosity", "0")  # asked after every migration
         database.manage("migrate", "results", FORMER, "--verbosity", "0")
         database.execute(ROWS)
+        database.manage("migrate", "--verbosity", "0")
         yield database
 
 
-def test_stored_runs_whose_options_are_variants_are_filed_anew(former: Database) -> None:
-    former.manage("migrate", "--verbosity", "0")
-    assert _rows(former, FILED) == [
+def test_stored_runs_whose_options_are_variants_are_filed_anew(upgraded: Database) -> None:
+    assert _rows(upgraded, FILED) == [
         (1, "pf", "", 6, ""),
         (2, "pf", "yandex+D12685", 3, ""),
         (3, "pf", "mbuf", 3, "less"),
         (4, "pf+VIMAGE", "", 3, ""),
     ]
     sent = "SELECT id, as_sent FROM results_run WHERE as_sent IS NOT NULL ORDER BY id"
-    assert [(pk, data["mode"]) for pk, data in _rows(former, sent)] == [
+    assert [(pk, data["mode"]) for pk, data in _rows(upgraded, sent)] == [
         (2, "pf+D12685+yandex"),
         (3, "pf+mbuf"),
         (5, "pf+13-r354862"),
     ]
-    parts = dict(_rows(former, "SELECT name, parts::text FROM results_variant"))
+    parts = dict(_rows(upgraded, "SELECT name, parts::text FROM results_variant"))
     assert [one["kind"] for one in json.loads(parts["yandex+D12685"])] == ["vendor", "patch"]
-    assert _rows(former, "SELECT name FROM results_mode ORDER BY name") == [
+    assert _rows(upgraded, "SELECT name FROM results_mode ORDER BY name") == [
         ("pf",),
         ("pf+VIMAGE",),
     ]
 
 
 def test_migrating_once_more_changes_nothing_and_leaves_edited_rules_alone(
-    former: Database,
+    upgraded: Database,
 ) -> None:
-    former.manage("migrate", "--verbosity", "0")
-    former.execute("UPDATE results_labelrule SET kind = 'vendor' WHERE pattern = 'VIMAGE'")
-    filed, rules = _rows(former, FILED), _rows(former, "SELECT * FROM results_labelrule")
-    former.manage("migrate", "--verbosity", "0")
-    assert _rows(former, FILED) == filed
-    assert sorted(_rows(former, "SELECT * FROM results_labelrule")) == sorted(rules)
+    upgraded.execute("UPDATE results_labelrule SET kind = 'vendor' WHERE pattern = 'VIMAGE'")
+    filed, rules = _rows(upgraded, FILED), _rows(upgraded, "SELECT * FROM results_labelrule")
+    upgraded.manage("migrate", "--verbosity", "0")
+    assert _rows(upgraded, FILED) == filed
+    assert sorted(_rows(upgraded, "SELECT * FROM results_labelrule")) == sorted(rules)
 
 
 def _rows(database: Database, statement: str) -> list[tuple[object, ...]]:

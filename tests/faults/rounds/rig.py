@@ -169,7 +169,7 @@ def _started(state: Path, mails: MailServer) -> Iterator[System]:
         "DRIFTLINE_WEBHOOKS_ALLOW": "127.0.0.0/8",
         "DRIFTLINE_WEBHOOKS_PORTS": "1-65535",
     }
-    system = System(Launch(state, variables=variables).start(), "")
+    system = System(Launch(state, variables=variables).with_data().start(), "")
     try:
         system.token = system.launch.manage("create_agent", "bench", "--lab", "netlab").split()[-1]
         yield system

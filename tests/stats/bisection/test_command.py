@@ -75,6 +75,31 @@ def test_a_false_alert_is_an_option():
     assert answer["false_alert"] is True
 
 
+@pytest.mark.parametrize(
+    ("options", "world"),
+    [
+        ("--true-noise 2", {"true_noise": 2}),
+        ("--hidden-build-noise 1", {"hidden_build": 1}),
+        ("--drift -0.1", {"drift": -0.1}),
+        ("--lab-step -2 --lab-step-at 4", {"lab_step": -2, "lab_step_at": 4}),
+        ("--flaky 0.1 --flaky-pct -9", {"flaky": 0.1, "flaky_pct": -9}),
+        ("--culprits=-1.5,-1.5", {"culprits": [-1.5, -1.5]}),
+        ("--outside -1", {"outside": -1}),
+        ("--beside 1 --beside-share 0.5", {"beside": 1, "beside_share": 0.5}),
+        ("--misleading-prior 0.001", {"misleading_prior": 0.001}),
+    ],
+)
+def test_what_breaks_the_model_is_an_option_of_the_simulation(options, world):
+    easy = "--simulate --commits 16 --run-noise 0.3 --boot-noise 0.3 --trials 2"
+
+    answer = json.loads(run(*easy.split(), *options.split()).stdout)
+
+    assert answer["world"].items() >= world.items()
+    several = answer["outcomes"].pop("more than one")
+    assert several >= answer["outcomes"]["two steps"]
+    assert sum(answer["outcomes"].values()) == pytest.approx(1)
+
+
 def test_the_policies_of_others_can_be_simulated():
     answer = json.loads(run("--simulate", "--policy", "git-bisect", "--trials", "5").stdout)
 

@@ -207,14 +207,14 @@ def test_what_is_pending_must_be_of_these_subjects():
 def test_a_forecast_of_two_machines_says_fewer_hours_than_boots():
     subjects, _ = team(-2.0, -2.0)
 
-    found = forecast_together(subjects, trials=6)
+    found = forecast_together(subjects, trials=3)
 
     assert found.one is not None
     assert found.several is not None
-    assert (found.trials, found.several.trials) == (12, 6)
+    assert (found.trials, found.several.trials) == (6, 3)
     assert found.hours_median < found.boots_median
     assert sum(found.outcomes.values()) == pytest.approx(1.0)
-    assert forecast_together(subjects, trials=6) is found
+    assert forecast_together(subjects, trials=3) is found
 
 
 def test_modes_of_one_machine_move_alike_in_a_forecast():
@@ -230,7 +230,7 @@ def test_modes_of_one_machine_move_alike_in_a_forecast():
     assert np.ptp(first) > 0
 
 
-@pytest.mark.long
+@pytest.mark.bench
 def test_three_machines_of_which_one_is_spared_and_one_drifts_name_nobody_wrongly():
     row = next(one for one in bisect_team_table.ROWS if one.name.startswith("three, one without"))
 

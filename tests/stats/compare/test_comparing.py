@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
+from tests.stats.series import worlds
 from webapp.stats.compare.comparing import (
     BuildNoise,
     Comparison,
@@ -241,13 +242,13 @@ def simulated(random: np.random.Generator, builds: int, boots: int, sd: tuple) -
 
 @pytest.mark.parametrize(
     ("a", "b", "history_df"),
-    [
+    worlds(
         ((1, 5, (0.02, 0)), (1, 5, (0.02, 0)), None),
         ((1, 5, (0.01, 0)), (1, 5, (0.05, 0)), None),
         ((1, 2, (0.02, 0)), (1, 20, (0.02, 0)), None),
         ((3, 3, (0.01, 0.03)), (4, 3, (0.01, 0.03)), None),
         ((1, 5, (0.01, 0.03)), (1, 5, (0.01, 0.03)), 20),
-    ],
+    ),
     ids=["equal", "unequal scatter", "2 against 20", "builds", "history"],
 )
 def test_95_percent_intervals_cover_the_truth_95_times_in_100(a, b, history_df) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.worlds.inserting import GONE, STEPPED, disturbed
+from tests.stats.series import worlds
 
 FEW, MANY = range(60), range(60, 600)
 MOST_GONE, MOST_DISTURBED = 0.02, 0.04
@@ -16,7 +17,7 @@ CHANCE = 2
 """So many may of few insertions: at 0.9 %, two of sixty do in one set of ten."""
 
 
-@pytest.mark.parametrize("numbers", [FEW, pytest.param(MANY, marks=pytest.mark.long)])
+@pytest.mark.parametrize("numbers", worlds(FEW, MANY))
 def test_an_inserted_revision_overturns_nothing_far_away(numbers):
     counts: Counter[str] = Counter()
     for number in numbers:

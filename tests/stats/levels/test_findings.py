@@ -9,7 +9,7 @@ import pytest
 from benchmarks.cells import series_of
 from benchmarks.worlds.noises import with_modes
 from benchmarks.worlds.reading import USUAL, draw
-from tests.stats.series import mirrored
+from tests.stats.series import mirrored, worlds
 from webapp.stats.changes import BadSeriesError, Point
 from webapp.stats.levels import Findings, find
 
@@ -185,7 +185,7 @@ def test_a_slope_beside_a_step_has_that_step_only():
     assert sum(len(one) == 1 and abs(one[0] - 80) <= 1 for one in found) >= 19
 
 
-@pytest.mark.parametrize("ends_at", [200, 250, 300])
+@pytest.mark.parametrize("ends_at", worlds(200, 250, 300))
 def test_a_wave_makes_no_levels_wherever_in_it_the_series_ends(ends_at):
     shift = 0.02 * np.sin(2 * np.pi * np.arange(ends_at) / 100)
 

@@ -23,6 +23,8 @@ from webapp.stats.simulate.bisect_teams import Member, Team, play_team, team_que
 from webapp.stats.simulate.bisect_worlds import World, draw_culprits, levels_of
 from webapp.stats.simulate.processes import here
 
+pytestmark = pytest.mark.bench
+
 EASY = Cell(16, -2.0, 0.3, 0.3)
 
 
@@ -83,7 +85,6 @@ def test_a_world_that_makes_no_sense_names_the_field(wrong):
         World(**wrong)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("world", "right", "wrong"),
     [
@@ -102,7 +103,6 @@ def test_nobody_is_wrongly_accused_in_a_world_that_breaks_the_model(world, right
     assert result.wrong_single <= wrong
 
 
-@pytest.mark.long
 def test_two_culprits_are_told_as_more_than_one():
     cell = Cell(64, -3.0, 0.5, 0.5, world=World(culprits=(-1.5, -1.5)))
 
@@ -160,14 +160,13 @@ def test_a_forecast_of_machines_that_run_is_of_the_hours_that_are_left():
     assert check_team(team, trials=2, seed=1, spread=here, after=200) is None
 
 
-@pytest.mark.long
 def test_what_is_told_of_several_holds_for_three_as_well():
     cell = Cell(64, -2.0, 0.5, 0.5, world=World(culprits=(-1.0,) * 3))
 
-    found = check_forecast(cell, trials=40, seed=3, spread=here)
+    found = check_forecast(cell, trials=8, seed=3, spread=here)
 
     assert found is not None
-    kept = proportion(round(found.within * 40), 40)
+    kept = proportion(round(found.within * 8), 8)
     assert kept is not None
     assert kept.high >= 0.9
 
@@ -226,7 +225,6 @@ def test_a_culprit_outside_the_range_is_told_and_on_which_side(side, kind):
     assert result.outside_right == result.outcomes[kind]
 
 
-@pytest.mark.long
 def test_a_loss_with_a_gain_behind_it_is_told_as_more_than_one():
     cell = Cell(64, -2.0, 0.5, 0.5, world=World(culprits=(-3.0, 1.0)))
 
@@ -236,7 +234,6 @@ def test_a_loss_with_a_gain_behind_it_is_told_as_more_than_one():
     assert result.innocent <= 0.05
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_a_mode_in_the_same_boots_hides_no_culprit_while_the_machine_drifts(share):
     world = World(drift=-0.1, beside=1, beside_share=share)

@@ -8,6 +8,8 @@ from webapp.stats.errors import OutOfRangeError
 from webapp.stats.simulate.bisect_cells import Cell, play_trials
 from webapp.stats.simulate.processes import ONE_THREAD, spread_over
 
+pytestmark = pytest.mark.bench
+
 EASY = Cell(8, -2.0, 0.5, 0.5)
 
 

@@ -7,6 +7,8 @@ from webapp.stats import simulate
 from webapp.stats.simulate import Drift, Noise, OddSample, Scatter, Step
 from webapp.stats.simulate import lab as simulated_lab
 
+pytestmark = pytest.mark.bench
+
 
 def test_the_same_seed_gives_the_same_series():
     plan = {"revisions": 20, "scatter": Scatter(), "events": (Step(10, 5.0),), "missing": 0.2}

@@ -32,8 +32,8 @@ def test_a_series_without_a_trend_hardly_ever_has_one(phi):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("phi", [0.0, 0.4, 0.8])
-@pytest.mark.parametrize("count", [12, 20, 35, 60, 150])
+@pytest.mark.parametrize("phi", [0.0, 0.8])
+@pytest.mark.parametrize("count", [12, 35, 60])
 def test_at_most_one_of_a_thousand_series_without_a_trend_has_one(count, phi):
     assert marked(4000, count, phi) <= 9, "4 are allowed: 9 or fewer come in 99 of 100 draws"
 
