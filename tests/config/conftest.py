@@ -5,6 +5,7 @@ import runpy
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -13,6 +14,7 @@ from django.db import ConnectionHandler, connection, connections
 
 from tests.conftest import environment_of_the_database
 from tests.places import PROJECT
+from webapp import config
 
 Read = Callable[..., dict[str, Any]]
 
@@ -47,3 +49,12 @@ def connected_by(settings: Mapping[str, Any]) -> Iterator[None]:
         connection.close()
         connection.close_pool()
         connections["default"] = own
+
+
+def gunicorn(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Gunicorn's configuration with these settings."""
+    with (
+        patch.object(config, "settings", SimpleNamespace(**settings)),
+        patch.dict(os.environ),
+    ):
+        return runpy.run_path(str(PROJECT / "webapp/config/gunicorn.py"))

@@ -1,8 +1,6 @@
 """What takes the database too long is cut off, said, and leaves nothing behind."""
 
 import json
-import os
-import runpy
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -17,7 +15,7 @@ from django.db import OperationalError, connection, models
 from django.test import Client
 
 from tests import make
-from tests.config.conftest import Read, connected_by
+from tests.config.conftest import Read, connected_by, gunicorn
 from tests.conftest import environment_of_the_database
 from tests.documents import run_document
 from tests.operators import text_of
@@ -75,9 +73,7 @@ def web(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     worker = SimpleNamespace(alive=True, wsgi=SimpleNamespace(rested=None))
 
     def start() -> None:
-        with patch.dict(os.environ):
-            gunicorn = runpy.run_path(str(PROJECT / "webapp/config/gunicorn.py"))
-        gunicorn["post_worker_init"](worker)
+        gunicorn(vars(config.settings))["post_worker_init"](worker)
 
     return start
 
