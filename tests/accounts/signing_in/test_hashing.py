@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 import pytest
 from django.contrib.auth import authenticate
+from django.core.cache import cache
 from django.db import connection
 from django.test import Client, RequestFactory
 
@@ -19,6 +20,12 @@ from tests.system.running import wait_for
 from webapp.accounts.models import User
 from webapp.accounts.signing_in.errors import HashingBusy
 from webapp.accounts.signing_in.hashing import MOST_WAITING, Gate, gate
+
+
+@pytest.fixture(autouse=True)
+def nobody_tried_before() -> None:
+    """Wrong passwords are counted in Redis, which outlives a test."""
+    cache.clear()
 
 
 @contextmanager
