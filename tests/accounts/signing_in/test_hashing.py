@@ -4,12 +4,12 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from itertools import count
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 from django.contrib.auth import authenticate
-from django.core.cache import cache
 from django.db import connection
 from django.test import Client, RequestFactory
 
@@ -21,11 +21,13 @@ from webapp.accounts.models import User
 from webapp.accounts.signing_in.errors import HashingBusy
 from webapp.accounts.signing_in.hashing import MOST_WAITING, Gate, gate
 
+_addresses = count(1)
 
-@pytest.fixture(autouse=True)
-def nobody_tried_before() -> None:
-    """Wrong passwords are counted in Redis, which outlives a test."""
-    cache.clear()
+
+@pytest.fixture
+def address() -> str:
+    """One that no other test used: the counts of wrong passwords outlive a test."""
+    return f"198.51.100.{next(_addresses)}"
 
 
 @contextmanager
@@ -65,15 +67,15 @@ def test_a_turn_that_does_not_come_in_time_is_given_up() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("address", ["/sign-in/", "/admin/login/", "/account/password/"])
-def test_whoever_finds_the_gate_full_is_told_when_to_come_again(address: str) -> None:
+@pytest.mark.parametrize("page", ["/sign-in/", "/admin/login/", "/account/password/"])
+def test_whoever_finds_the_gate_full_is_told_when_to_come_again(page: str, address: str) -> None:
     client = Client()
     form = {"username": "ada", "password": "x", "old_password": "x"}
     user = make.user()
-    if "account" in address:
+    if "account" in page:
         client.force_login(user)
     with occupied(gate, waiting=MOST_WAITING):
-        refused = client.post(address, form)
+        refused = client.post(page, form, REMOTE_ADDR=address)
     assert refused.status_code == 503
     assert refused["Retry-After"] == "5"
     assert "Try again in 5 seconds" in text_of(refused)  # type: ignore[arg-type]
@@ -81,14 +83,17 @@ def test_whoever_finds_the_gate_full_is_told_when_to_come_again(address: str) ->
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["ada", "gone", "without", "nobody"])
-def test_every_name_costs_one_hash_whether_it_exists_or_not(name: str, settings: Any) -> None:
+def test_every_name_costs_one_hash_whether_it_exists_or_not(
+    name: str, address: str, settings: Any
+) -> None:
     """By the clock nobody learns which names there are."""
     settings.PASSWORD_HASHERS = ["tests.accounts.signing_in.hashers.NotingHasher"]
     make.user("ada")
     make.user("gone", is_active=False)
     User.objects.create_user("without", password=None)
     NotingHasher.noted.clear()
-    assert authenticate(RequestFactory().post("/"), username=name, password="wrong") is None
+    request = RequestFactory().post("/", REMOTE_ADDR=address)
+    assert authenticate(request, username=name, password="wrong") is None
     assert len(NotingHasher.noted) == 1
 
 
@@ -106,12 +111,12 @@ def pool_of_one() -> Iterator[None]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_whoever_waits_at_the_gate_holds_no_connection() -> None:
+def test_whoever_waits_at_the_gate_holds_no_connection(address: str) -> None:
     """Who waits had it, to read the account."""
     user, signed_in = make.user(), []
 
     def sign_in() -> None:
-        form = RequestFactory().post("/")
+        form = RequestFactory().post("/", REMOTE_ADDR=address)
         signed_in.append(authenticate(form, username="ada", password="a long password"))
         connection.close()
 
