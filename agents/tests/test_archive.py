@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import time
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -17,10 +16,14 @@ SHARED = Path(__file__).parents[2].parent / "shared"
 ARCHIVE = SHARED / "netbenches"
 GOLDENS = SHARED / "goldens"
 
+LONG = pytest.mark.long
 pytestmark = [
     pytest.mark.archive,
     pytest.mark.skipif(not ARCHIVE.is_dir(), reason="no lab archive beside the checkout"),
 ]
+
+MACHINES = ("AMD_G-T40E_2Cores", "Atom_C2558_4Cores", "Xeon_E5-2650Lv2_10Cores")
+"""Those that `make test` reads, a tenth of the archive with logs of every kind."""
 
 METRIC = {"pps": "pps", "Mb/s": "equilibrium", "Mb/s (max)": "equilibrium_max"}
 OLD_MEDIAN = {"pps.2", "pps.4"}
@@ -37,6 +40,14 @@ def runs(outcomes):
     return runs_of(outcomes)
 
 
+@pytest.fixture(scope="module", params=["some", pytest.param("all", marks=LONG)])
+def part(request):
+    """The runs of some machines or all."""
+    if request.param == "all":
+        return request.getfixturevalue("runs")
+    return runs_of(list(read_directories([ARCHIVE / name for name in MACHINES], Overrides())))
+
+
 @pytest.fixture(scope="module")
 def rows():
     with (GOLDENS / "archive.csv").open(newline="") as file:
@@ -48,13 +59,13 @@ def label_of(row):
     return "/".join(filter(None, (label, row["subdir"])))
 
 
-def golden_groups(rows):
+def golden_groups(rows, runs):
     """The golden values by what identifies them: place, names and metric."""
-    groups = defaultdict(list)
+    groups, machines = defaultdict(list), {run.hardware for run in runs}
     for row in rows:
-        if not row["revision"]:
-            continue
         hardware = f"{row['hardware']}/{row['nic']}"
+        if not row["revision"] or hardware not in machines:
+            continue
         names = (row["variant"], row["mode"], row["pktgen"])
         place = (hardware, row["bench_topic"], label_of(row), row["revision"])
         key = (*place, *names, METRIC[row["unit"]])
@@ -79,8 +90,9 @@ def parsed_groups(runs):
     return groups
 
 
-def test_every_golden_value_is_there_but_for_the_known_differences(rows, runs):
-    golden, parsed = golden_groups(rows), parsed_groups(runs)
+def test_every_golden_value_is_there_but_for_the_known_differences(rows, part):
+    golden, parsed = golden_groups(rows, part), parsed_groups(part)
+    assert golden
     assert golden.keys() == parsed.keys()
     for key, found in golden.items():
         file = found[0][1]
@@ -102,36 +114,46 @@ def runs_by_source(runs):
     }
 
 
+def is_elsewhere(group, runs):
+    """Whether it is of a machine that was not read."""
+    machine = group["dir"].partition("/")[0]
+    return not any(run.hardware.startswith(f"{machine}/") for run in runs)
+
+
 def first_log(group, kind):
     name = ".".join(filter(None, ("bench", group["prefix"], "1", kind)))
     return f"{group['dir'].replace('/results', '')}/{name}"
 
 
-def test_the_logs_give_the_golden_median_of_every_iteration(runs):
-    by_source = runs_by_source(runs)
+def test_the_logs_give_the_golden_median_of_every_iteration(part):
+    by_source = runs_by_source(part)
     for group in json.loads((GOLDENS / "receiver_medians.json").read_text()):
-        if "/PMC/" in group["dir"] or group["status"] == "empty_both":
+        if "/PMC/" in group["dir"] or group["status"] == "empty_both" or is_elsewhere(group, part):
             continue
         run = by_source[first_log(group, "receiver")]
         expected = [float(value) for value in group["expected_median"] if value is not None]
         assert list(run.samples[0].values) == expected, group["dir"]
 
 
-def test_the_logs_give_the_golden_equilibrium_of_every_iteration(runs):
-    by_source = runs_by_source(runs)
+def test_the_logs_give_the_golden_equilibrium_of_every_iteration(part):
+    by_source = runs_by_source(part)
     for group in json.loads((GOLDENS / "equilibrium.json").read_text()):
+        if is_elsewhere(group, part):
+            continue
         run = by_source[first_log(group, "sender")]
         metrics = {samples.metric.name: list(samples.values) for samples in run.samples}
         for metric, name in (("equilibrium", "equilibrium"), ("equilibrium_max", "max")):
             assert metrics[metric] == [float(found[-1]) for found in group[name]]
 
 
+@LONG
 def test_what_is_no_measurement_is_skipped_and_named(outcomes):
     skips = skips_of(outcomes)
     assert Counter(skip.reason for skip in skips) == {CONSOLE_ONLY: 2, NO_SAMPLE: 1, PROFILED: 2}
     assert all("fbsd11.0-aesni" in skip.where for skip in skips if skip.reason == CONSOLE_ONLY)
 
 
+@LONG
 def test_two_runs_share_a_series_at_one_revision_only_where_they_repeat_each_other(runs):
     series = defaultdict(list)
     for run in runs:
@@ -149,6 +171,7 @@ def test_two_runs_share_a_series_at_one_revision_only_where_they_repeat_each_oth
     }
 
 
+@LONG
 def test_every_configuration_of_the_archive_is_a_mode_of_its_own(runs):
     """Whatever the golden columns can tell apart within a label, modes tell apart too."""
     configurations = defaultdict(set)
@@ -161,15 +184,18 @@ def test_every_configuration_of_the_archive_is_a_mode_of_its_own(runs):
     assert not several
 
 
+@LONG
 def test_repeats_on_one_kernel_are_one_build(runs):
     builds = {run.build_id for run in runs if run.revision == "r303643"}
     assert len(builds) == 1
 
 
+@LONG
 def test_identities_are_unique(runs):
     assert len({run.uuid for run in runs}) == len(runs) == 424
 
 
+@LONG
 def test_each_label_read_alone_gives_the_same_runs(runs):
     labels = sorted(path for path in ARCHIVE.glob("*/*/*/results/*") if path.is_dir())
     alone = [
@@ -178,12 +204,7 @@ def test_each_label_read_alone_gives_the_same_runs(runs):
     assert {str(run.document()) for run in alone} == {str(run.document()) for run in runs}
 
 
-def test_the_whole_archive_is_read_in_seconds():
-    start = time.process_time()
-    assert list(read_directories([ARCHIVE], Overrides()))
-    assert time.process_time() - start < 8
-
-
+@LONG
 def test_whole_logs_raise_no_doubt_but_the_one_that_was_cut(runs):
     """New warnings here must be true: this log is a second shorter and lacks its closing line."""
     marks = (": line ", "seconds, the others", "the same file", ".info: no", " no log", "the other")
@@ -193,6 +214,7 @@ def test_whole_logs_raise_no_doubt_but_the_one_that_was_cut(runs):
     assert doubts == [f"{log}: no closing line, which the others have, after 61 seconds"]
 
 
+@LONG
 def test_sound_iterations_are_hardly_ever_marked(runs):
     """Whoever measured these kept them: but for full links and a handful of trends, all are
     sound."""

@@ -78,18 +78,18 @@ STARTS = {
 
 @contextmanager
 def at_most(seconds: int) -> Iterator[None]:
-    """Fails what takes longer; matching a pattern ends for a signal, too."""
+    """Fails what takes longer of a processor; matching a pattern ends for a signal, too."""
 
     def fail(_signal: int, _frame: FrameType | None) -> None:
         raise TimeoutError(f"still reading after {seconds} s")
 
-    before = signal.signal(signal.SIGALRM, fail)
-    signal.alarm(seconds)
+    before = signal.signal(signal.SIGPROF, fail)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def read_everything(text: str) -> None:

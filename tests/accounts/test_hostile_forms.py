@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
-from django.db.models import Model
 from django.test import Client
 
 from tests.accounts.test_admin import MODELS, fill
@@ -39,15 +38,15 @@ def every(inline: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("step", portions(test=46, long=15, fuzz=1))
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
-def test_no_value_in_a_form_breaks_its_page_or_the_list(model: type[Model], step: int) -> None:
+def test_no_value_in_a_form_breaks_its_page_or_the_list(step: int) -> None:
     fill(1, 1)
     client = operator()
     client.raise_request_exception = False
-    row = model._default_manager.first()
-    pages = [url(model, "add"), *([url(model, "change", row.pk)] if row is not None else [])]
+    rows = [(model, model._default_manager.first()) for model in MODELS]
+    pages = [(model, url(model, "add")) for model in MODELS]
+    pages += [(model, url(model, "change", row.pk)) for model, row in rows if row is not None]
     broken = []
-    for page in pages:
+    for model, page in pages:
         for field, value, form in hostile(sent_back(client, page) or {}, step):
             with undone():
                 answer = client.post(page, form)
@@ -78,17 +77,18 @@ def test_there_are_forms_to_try() -> None:
     assert len(admin.site._registry) == len(MODELS)
 
 
-@pytest.mark.parametrize(
-    "facts",
-    ["9" * 5000, "[" * 100_000, "NaN", "[1e999]", '"\\u0000"', '"\\ud800"', '{"a": Infinity}', "{"],
-)
-def test_facts_that_cannot_be_stored_are_refused_by_their_field(facts: str) -> None:
+def test_facts_that_cannot_be_stored_are_refused_by_their_field() -> None:
     fill(1, 1)
     client = operator()
     page = url(Hardware, "change", Hardware.objects.earliest("pk").pk)
-    answer = client.post(page, {**(sent_back(client, page) or {}), "facts": facts})
-    assert answer.status_code == 200
-    assert list(answer.context["adminform"].form.errors) == ["facts"]
+    form = sent_back(client, page) or {}
+    for facts in (
+        *("9" * 5000, "[" * 100_000, "NaN", "[1e999]", '"\\u0000"', '"\\ud800"'),
+        *('{"a": Infinity}', "{"),
+    ):
+        answer = client.post(page, {**form, "facts": facts})
+        assert answer.status_code == 200, facts[:20]
+        assert list(answer.context["adminform"].form.errors) == ["facts"], facts[:20]
 
 
 def test_facts_that_can_be_stored_are() -> None:

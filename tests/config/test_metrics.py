@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.config.conftest import Read, gunicorn
 from tests.config.front.server import Server, serving, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
-AT_ONCE, MOST_ASKED = 16, 1600
+AT_ONCE, MOST_ASKED = 8, 1600
 TREES = 'driftline_requests_total{method="GET",route="api/v1/trees",status="200"}'
 AT_WORK = 'driftline_requests_in_progress{kind="other"}'
 
@@ -47,31 +48,57 @@ def ask_all(server: Server, directory: Path) -> int:
 
 
 def test_whichever_of_two_processes_answers_all_are_added_up(tmp_path: Path) -> None:
+    directory = tmp_path / "web.metrics"
+    with serving(tmp_path / "web.log", DRIFTLINE_WEB_WORKERS="2") as server:
+        asked = require_sum(server, directory)
+        wait_until(lambda: value(server, 'driftline_database_pool{state="most"}') == 8)
+        dead = kill_one(directory)
+        # What it counted stays; that it was at work does not.
+        wait_until(lambda: dead not in processes(directory, "gauge_livesum"))
+        assert values(server, TREES) == {asked}
+
+
+@pytest.mark.long
+def test_a_process_that_comes_for_another_is_added_up_too(tmp_path: Path) -> None:
     log, directory = tmp_path / "web.log", tmp_path / "web.metrics"
     with serving(log, DRIFTLINE_WEB_WORKERS="2") as server:
-        wait_until(lambda: len(processes(directory, "counter")) == 2)
-        asked = ask_all(server, directory)
-        # An answer serves for two seconds, of either process.
-        wait_until(lambda: values(server, TREES) == {asked})
-        dead = min(processes(directory, "counter"))
-        os.kill(dead, signal.SIGKILL)
+        asked = require_sum(server, directory)
+        kill_one(directory)
         wait_until(lambda: len(processes(directory, "counter")) == 3)
-        # What it counted stays; that it was at work does not.
-        assert dead not in processes(directory, "gauge_livesum")
-        asked += ask_all(server, directory)
-        wait_until(lambda: values(server, TREES) == {asked})
-        wait_until(lambda: value(server, 'driftline_database_pool{state="most"}') == 8)
+        require_sum(server, directory, asked)
         wait_until(lambda: value(server, AT_WORK) <= 2)
     with serving(log) as server:
         assert value(server, TREES) == 0
         assert len(processes(directory, "counter")) == 1
 
 
-def test_a_directory_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
+def require_sum(server: Server, directory: Path, before: int = 0) -> int:
+    """Whoever answers tells all that were asked."""
+    wait_until(lambda: len(processes(directory, "counter")) >= 2)
+    asked = before + ask_all(server, directory)
+    # An answer serves for two seconds, of either process.
+    wait_until(lambda: values(server, TREES) == {asked})
+    return asked
+
+
+def kill_one(directory: Path) -> int:
+    dead = min(processes(directory, "counter"))
+    os.kill(dead, signal.SIGKILL)
+    return dead
+
+
+def test_a_start_forgets_what_was_counted_before(tmp_path: Path, read_here: Read) -> None:
+    directory = tmp_path / "metrics"
+    start = gunicorn(read_here(PROMETHEUS_MULTIPROC_DIR=str(directory)))["on_starting"]
+    start(None)
+    (directory / "counter_17.db").touch()
+    start(None)
+    assert list(directory.iterdir()) == []
+
+
+def test_a_directory_that_cannot_be_written_to_is_named(tmp_path: Path, read_here: Read) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
-    with (
-        pytest.raises(AssertionError, match=f"PROMETHEUS_MULTIPROC_DIR={blocked}"),
-        serving(tmp_path / "web.log", PROMETHEUS_MULTIPROC_DIR=str(blocked)),
-    ):
-        pass
+    start = gunicorn(read_here(PROMETHEUS_MULTIPROC_DIR=str(blocked)))["on_starting"]
+    with pytest.raises(SystemExit, match=f"PROMETHEUS_MULTIPROC_DIR={blocked}"):
+        start(None)

@@ -1,32 +1,16 @@
 """Settings as a process reads them at its start."""
 
 import gc
-import os
 import runpy
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-from unittest.mock import patch
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
+from tests.config.conftest import Read
 from tests.places import PROJECT
-
-Read = Callable[..., dict[str, Any]]
-
-
-@pytest.fixture
-def read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Read:
-    """Read the settings anew, with no variables but STATE and those given."""
-
-    def reading(**variables: str) -> dict[str, Any]:
-        with patch.dict(os.environ, {"STATE": str(tmp_path)} | variables, clear=True):
-            return runpy.run_path(str(PROJECT / "webapp/config/settings.py"))
-
-    return reading
 
 
 def test_without_any_variable_the_defaults_are_safe(read: Read) -> None:

@@ -11,20 +11,23 @@ from django.db import connection
 
 from tests import make
 from tests.jobs.steps import NOW, asking, fail, request, take
-from webapp.jobs import services, waiting_polls
+from tests.system.running import wait_for
+from webapp.jobs import services, waiting_polls, wake
 from webapp.jobs.models import Job
 from webapp.jobs.services import polling
 
 pytestmark = pytest.mark.django_db(transaction=True)
-WAIT = 20.0
+WAIT = 60.0
 
 
 @pytest.fixture(autouse=True)
 def _nobody_watches_on() -> Iterator[None]:
-    """The watcher of the process goes a moment after the last poll."""
+    """The watcher of the process goes when it looks after the last poll."""
     yield
     if (watcher := waiting_polls.polls._watcher) is not None:
+        wake._announce()
         watcher.join()
+    wake._client.cache_clear()  # as the last watcher knew it
 
 
 def at_once(*calls: Callable[[], Any]) -> Sequence[Any]:
@@ -83,14 +86,20 @@ def _queue_when_waiting(count: int, revisions: int) -> None:
 
 
 def _until_waiting(count: int) -> None:
-    while len(waiting_polls.polls) < count:
-        threading.Event().wait(0.01)
+    wait_for(lambda: len(waiting_polls.polls) == count, seconds=60)
 
 
 def test_a_new_job_wakes_one_who_waits_and_the_others_wait_on() -> None:
     make.hardware()
-    polls = [lambda name=name: _poll(name, 3.0) for name in _workers(4)]  # type: ignore[misc]
-    *polled, _ = at_once(*polls, lambda: _queue_when_waiting(4, 2))
+
+    def queue() -> None:
+        _queue_when_waiting(4, 2)
+        _until_waiting(2)
+        for poll in waiting_polls.polls._waiting():
+            poll.finish()
+
+    polls = [lambda name=name: _poll(name) for name in _workers(4)]  # type: ignore[misc]
+    *polled, _ = at_once(*polls, queue)
     assert sorted(each.job is not None for each in polled) == [False, False, True, True]
     assert all(each.again_after == 0 for each in polled)
     assert len(waiting_polls.polls) == 0
@@ -99,13 +108,9 @@ def test_a_new_job_wakes_one_who_waits_and_the_others_wait_on() -> None:
 def test_without_redis_a_job_is_found_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     make.hardware()
     monkeypatch.setattr("django.conf.settings.REDIS_URL", "redis://127.0.0.1:1/0")
-    from webapp.jobs import wake  # noqa: PLC0415
-
+    monkeypatch.setattr(waiting_polls, "LOOK_EVERY_SECONDS", 0.05)
     wake._client.cache_clear()
-    try:
-        polled, _ = at_once(lambda: _poll("rig-1"), lambda: _queue_when_waiting(1, 1))
-    finally:
-        wake._client.cache_clear()
+    polled, _ = at_once(lambda: _poll("rig-1"), lambda: _queue_when_waiting(1, 1))
     assert polled.job is not None
 
 
@@ -142,6 +147,7 @@ def test_who_finds_no_place_is_answered_at_once_and_told_when_to_come_back(
 
 def test_a_process_that_ends_lets_waiting_polls_go(monkeypatch: pytest.MonkeyPatch) -> None:
     make.hardware()
+    monkeypatch.setattr(waiting_polls, "LOOK_EVERY_SECONDS", 0.05)
     ending = threading.Event()
     monkeypatch.setattr(waiting_polls.polls, "closes", ending.is_set)
 

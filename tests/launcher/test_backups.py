@@ -1,5 +1,6 @@
 """Everything of an instance in one file, and back on an empty one."""
 
+import contextlib
 import errno
 import io
 import json
@@ -7,7 +8,6 @@ import os
 import subprocess
 import sys
 import tarfile
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,11 +18,13 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
+from tests import make
 from tests.alerts.steps import arrive, runs_of
 from tests.conftest import environment_of_the_database
-from tests.places import PROJECT
+from tests.places import PROJECT, TEMPLATE
 from tests.results.steps import an_agent, analyse
 from tests.servers import LOCKS
+from tests.system.running import wait_for
 from webapp.analysis.services import store_runs
 from webapp.api.schemas.runs import RunIn
 from webapp.config import instance
@@ -35,18 +37,17 @@ from webapp.launcher.postgres import ADMINISTRATOR
 from webapp.results.models import Measurement, Run
 from webapp.results.services import forget_names
 
-pytestmark = pytest.mark.django_db(transaction=True)
 KEY = "k" * 67
 PLACES = {("Atom/T540", "pf"): {15: 0.9}, ("Xeon/T580", "pf"): {}}
-Content = Mapping[str, str]
+Loaded = Callable[[Mapping[str, Any]], bool]
 
 
 def nothing(_: Backup) -> None:
     """No program runs on the test's database."""
 
 
-@pytest.fixture(autouse=True)
-def names_forgotten() -> None:
+@pytest.fixture
+def transactional_db(transactional_db: None) -> None:
     forget_names()
 
 
@@ -54,26 +55,29 @@ def names_forgotten() -> None:
 def empty() -> Iterator[Mapping[str, Any]]:
     """A database without anything in it, which goes with the test and what stands beside it."""
     name = f"{connection.settings_dict['NAME']}_empty"
-    made = {**connection.settings_dict, "NAME": name}
     with administrator() as server:
-        for each in beside(name):
-            server.execute(f'DROP DATABASE IF EXISTS "{each}" WITH (FORCE)'.encode())
-        server.execute(f'CREATE DATABASE "{name}" TEMPLATE template0'.encode())
-        yield made
-        for each in beside(name):
-            server.execute(f'DROP DATABASE IF EXISTS "{each}" WITH (FORCE)'.encode())
+        make_anew(server, name, like="template0")
+        yield {**connection.settings_dict, "NAME": name}
+        drop_all(server, name)
+
+
+def make_anew(server: psycopg.Connection[Any], name: str, *, like: str) -> None:
+    drop_all(server, name)
+    server.execute(f'CREATE DATABASE "{name}" TEMPLATE "{like}"'.encode())
+
+
+def drop_all(server: psycopg.Connection[Any], name: str) -> None:
+    for each in (name, *beside(name)):
+        server.execute(f'DROP DATABASE IF EXISTS "{each}" WITH (FORCE)'.encode())
 
 
 def beside(name: str) -> tuple[str, ...]:
-    return name, f"{name}_restoring", f"{name}_replaced"
+    return f"{name}_restoring", f"{name}_replaced"
 
 
 @contextmanager
 def administrator() -> Iterator[psycopg.Connection[Any]]:
-    database = connection.settings_dict
-    with psycopg.connect(
-        host=database["HOST"], user=database["USER"], dbname="postgres", autocommit=True
-    ) as server:
+    with connected({**connection.settings_dict, "NAME": "postgres"}) as server:
         yield server
 
 
@@ -102,17 +106,66 @@ def stated() -> list[str]:
 
 
 @pytest.fixture
-def saved(tmp_path: Path) -> Path:
-    """A backup of an instance with a found loss."""
-    arrive(runs_of(PLACES))
-    path = tmp_path / "driftline.backup"
-    saving.save(connection.settings_dict, KEY, path)
+def written(tmp_path: Path) -> Path:
+    """A backup as any, but for its dump, which is of nothing."""
+    return write(tmp_path / "driftline.backup")
+
+
+def write(
+    path: Path, *, postgres: int = 0, migrations: Mapping[str, list[str]] | None = None
+) -> Path:
+    major = postgres or servers.find_postgres().major
+    with path.open("w+b") as file:
+        writer = archive.Writer(file)
+        writer.add(archive.DUMP, iter([b"PGDMP" * 1000]))
+        writer.add(archive.KEY, iter([KEY.encode()]))
+        writer.end(archive.Manifest("2026-01-01", "0.1.0", major, migrations or {}))
     return path
 
 
+@pytest.fixture
+def loaded(monkeypatch: pytest.MonkeyPatch) -> Loaded:
+    """Whether a database is the restored one, at the present schema. Restoring is as ever, but that
+    a dump is of one table, and a migration makes another.
+    """
+
+    def load(database: Mapping[str, Any], *_: object) -> None:
+        with connected(database) as session:
+            session.execute("CREATE TABLE restored ()")
+
+    def command(name: str, **_: object) -> None:
+        assert name == "migrate"
+        with connected(connection.settings_dict) as session:
+            session.execute("CREATE TABLE migrated AS TABLE restored")
+
+    def is_loaded(database: Mapping[str, Any]) -> bool:
+        with connected(database) as session:
+            return session.execute("SELECT to_regclass('migrated')").fetchone() != (None,)
+
+    monkeypatch.setattr(restoring, "_load", load)
+    monkeypatch.setattr(restoring, "call_command", command)
+    return is_loaded
+
+
+def connected(database: Mapping[str, Any]) -> psycopg.Connection[Any]:
+    return psycopg.connect(
+        host=database["HOST"], user=database["USER"], dbname=database["NAME"], autocommit=True
+    )
+
+
+@pytest.fixture
+def quick_dumps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What pg_dump writes is a line."""
+    monkeypatch.setattr(saving, "DUMPING", ("--version",))
+
+
+@pytest.mark.django_db(transaction=True)
 def test_an_empty_instance_becomes_the_one_that_was_saved(
-    saved: Path, empty: Mapping[str, Any]
+    tmp_path: Path, empty: Mapping[str, Any]
 ) -> None:
+    arrive(runs_of(PLACES))
+    saved = tmp_path / "driftline.backup"
+    saving.save(connection.settings_dict, KEY, saved)
     taken: list[Backup] = []
     restoring.restore(empty, saved, taken.append)
     assert taken[0].secret_key == KEY
@@ -120,12 +173,16 @@ def test_an_empty_instance_becomes_the_one_that_was_saved(
     assert len(before) > 20
     with inside(empty):
         assert stated() == before
-    assert not names_of_databases() & set(beside(empty["NAME"])[1:])
+    assert not names_of_databases() & set(beside(empty["NAME"]))
 
 
-def test_only_its_owner_may_read_a_backup_and_any_tar_lists_it(saved: Path) -> None:
+def test_only_its_owner_may_read_a_backup_and_any_tar_lists_it(
+    tmp_path: Path, quick_dumps: None
+) -> None:
+    saved = tmp_path / "driftline.backup"
+    saving.save(connection.settings_dict, KEY, saved)
     assert saved.stat().st_mode & 0o777 == 0o600
-    assert [each.name for each in saved.parent.iterdir()] == [saved.name]
+    assert list(tmp_path.iterdir()) == [saved]
     with tarfile.open(saved) as file:
         assert file.getnames() == ["database.dump", "secret_key", "manifest.json"]
         manifest = json.load(file.extractfile("manifest.json"))  # type: ignore[arg-type]
@@ -133,39 +190,29 @@ def test_only_its_owner_may_read_a_backup_and_any_tar_lists_it(saved: Path) -> N
     assert "0001_trees_runs_points" in manifest["migrations"]["results"]
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_backup_is_one_moment_while_runs_come_in(
-    tmp_path: Path, empty: Mapping[str, Any]
+    tmp_path: Path, empty: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    documents = runs_of({("Atom/T540", "pf"): {60: 0.9}, ("Xeon/T580", "pf"): {}}, count=120)
+    documents = runs_of(PLACES)
     runs = [RunIn.model_validate(document).document() for document in documents]
-    agent = an_agent()
-    some_came, stop = threading.Event(), threading.Event()
+    agent, rest = an_agent(), saving._chunks
 
-    def upload() -> None:
-        try:
-            for at, run in enumerate(runs):
-                store_runs(agent=agent, runs=[run], register=True)
-                if at == 20:
-                    some_came.set()
-                if stop.is_set():
-                    break
-        finally:
-            some_came.set()
-            connection.close()
+    def chunks(dumping: "subprocess.Popen[bytes]") -> Iterator[bytes]:
+        assert dumping.stdout is not None
+        # The list of tables, written before their rows
+        yield dumping.stdout.read(1)
+        store_runs(agent=agent, runs=runs[20:40], register=True)
+        yield from rest(dumping)
 
-    sending = threading.Thread(target=upload)
-    sending.start()
-    some_came.wait()
+    monkeypatch.setattr(saving, "_chunks", chunks)
     path = tmp_path / "driftline.backup"
+    store_runs(agent=agent, runs=runs[:20], register=True)
     saving.save(connection.settings_dict, KEY, path)
-    stop.set()
-    sending.join()
     restoring.restore(empty, path, nothing)
     with inside(empty):
-        stored = Run.objects.count()
-        assert 20 <= stored <= len(runs)
-        assert Measurement.objects.count() == stored
-        assert {run.uuid for run in Run.objects.all()} == {run.uuid for run in runs[:stored]}
+        assert {run.uuid for run in Run.objects.all()} == {run.uuid for run in runs[:20]}
+        assert Measurement.objects.count() == 20
         store_runs(agent=an_agent(), runs=runs, register=True)
         analyse()
         restored = stated()
@@ -174,52 +221,43 @@ def test_a_backup_is_one_moment_while_runs_come_in(
     assert restored == stated()
 
 
-def test_an_instance_that_is_not_empty_is_left_as_it_is(saved: Path) -> None:
+@pytest.mark.django_db(transaction=True)
+def test_an_instance_that_is_not_empty_is_left_as_it_is(written: Path) -> None:
+    make.agent()
     before = stated()
-    with pytest.raises(BackupError, match="not empty: it has rows in alerts_") as refused:
-        restoring.restore(connection.settings_dict, saved, nothing)
+    with pytest.raises(BackupError, match="not empty: it has rows in labs_agent") as refused:
+        restoring.restore(connection.settings_dict, written, nothing)
     assert "make up PORT=8001 STATE=.run2" in str(refused.value)
     assert stated() == before
 
 
 def test_a_new_instance_counts_as_empty_also_when_it_is_migrated(
-    saved: Path, empty: Mapping[str, Any]
+    written: Path, empty: Mapping[str, Any], loaded: Loaded
 ) -> None:
-    with inside(empty):
-        call_command("migrate", verbosity=0)
-    restoring.restore(empty, saved, nothing)
-    with inside(empty):
-        assert Run.objects.exists()
-
-
-def test_an_older_backup_is_brought_to_the_present_schema(
-    saved: Path, empty: Mapping[str, Any], tmp_path: Path
-) -> None:
-    restoring.restore(empty, saved, nothing)
-    with inside(empty):
-        call_command("migrate", "alerts", "0003", verbosity=0)
-        older = tmp_path / "older.backup"
-        saving.save(connection.settings_dict, KEY, older)
     with administrator() as server:
-        server.execute(f'DROP DATABASE "{empty["NAME"]}" WITH (FORCE)'.encode())
-        server.execute(f'CREATE DATABASE "{empty["NAME"]}" TEMPLATE template0'.encode())
-    restoring.restore(empty, older, nothing)
+        make_anew(server, empty["NAME"], like=TEMPLATE)
+    restoring.restore(empty, written, nothing)
+    assert loaded(empty)
+
+
+@pytest.mark.long
+@pytest.mark.django_db(transaction=True)
+def test_an_older_backup_is_brought_to_the_present_schema(
+    empty: Mapping[str, Any], tmp_path: Path
+) -> None:
+    arrive(runs_of(PLACES))
     before = stated()
+    connection.close()
+    older = tmp_path / "older.backup"
+    with administrator() as server:
+        make_anew(server, empty["NAME"], like=connection.settings_dict["NAME"])
+        with inside(empty):
+            call_command("migrate", "alerts", "0003", verbosity=0)
+            saving.save(connection.settings_dict, KEY, older)
+        make_anew(server, empty["NAME"], like="template0")
+    restoring.restore(empty, older, nothing)
     with inside(empty):
         assert stated() == before
-
-
-@contextmanager
-def stated_as(**changed: Any) -> Iterator[None]:
-    """Backups are written with another manifest."""
-    end = archive.Writer.end
-
-    def other(self: archive.Writer, manifest: archive.Manifest) -> None:
-        end(self, archive.Manifest(**{**vars(manifest), **changed}))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(archive.Writer, "end", other)
-        yield
 
 
 @pytest.mark.parametrize(
@@ -230,13 +268,11 @@ def stated_as(**changed: Any) -> Iterator[None]:
     ],
 )
 def test_a_backup_of_a_later_version_is_refused(
-    changed: dict[str, Any], says: str, tmp_path: Path, empty: Mapping[str, Any]
+    changed: dict[str, Any], says: str, tmp_path: Path
 ) -> None:
-    path = tmp_path / "later.backup"
-    with stated_as(**changed):
-        saving.save(connection.settings_dict, KEY, path)
+    path = write(tmp_path / "later.backup", **changed)
     with pytest.raises(BackupError, match=says):
-        restoring.restore(empty, path, nothing)
+        restoring.restore(connection.settings_dict, path, nothing)
 
 
 def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
@@ -248,7 +284,7 @@ def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
 
 
 def test_a_file_that_appears_meanwhile_is_not_written_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quick_dumps: None
 ) -> None:
     path = tmp_path / "driftline.backup"
     end = archive.Writer.end
@@ -264,7 +300,7 @@ def test_a_file_that_appears_meanwhile_is_not_written_over(
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_full_disk_leaves_nothing_and_is_said(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_nothing_and_is_said(tmp_path: Path, quick_dumps: None) -> None:
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("no /dev/full here")
@@ -281,7 +317,7 @@ def test_a_full_disk_leaves_nothing_and_is_said(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_a_killed_backup_left_is_written_over(tmp_path: Path) -> None:
+def test_what_a_killed_backup_left_is_written_over(tmp_path: Path, quick_dumps: None) -> None:
     path = tmp_path / "driftline.backup"
     left = tmp_path / "driftline.backup.part"
     left.write_bytes(b"x" * 10_000_000)
@@ -324,55 +360,80 @@ def interrupted(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("at", ["_load", "_migrate", "_swap"])
 def test_what_is_interrupted_can_be_repeated(
-    at: str, saved: Path, empty: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch
+    written: Path, empty: Mapping[str, Any], loaded: Loaded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(restoring, at, interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            restoring.restore(empty, saved, nothing)
-    assert f"{empty['NAME']}_restoring" not in names_of_databases()
-    restoring.restore(empty, saved, nothing)
-    with inside(empty):
-        assert Run.objects.exists()
+    for at in ("_load", "_migrate", "_swap"):
+        with monkeypatch.context() as patch:
+            patch.setattr(restoring, at, interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                restoring.restore(empty, written, nothing)
+        assert f"{empty['NAME']}_restoring" not in names_of_databases()
+        assert not loaded(empty)
+    restoring.restore(empty, written, nothing)
+    assert loaded(empty)
 
 
-def test_what_a_killed_restoring_left_is_no_obstacle(saved: Path, empty: Mapping[str, Any]) -> None:
+def test_what_a_killed_restoring_left_is_no_obstacle(
+    written: Path, empty: Mapping[str, Any], loaded: Loaded
+) -> None:
     with administrator() as server:
-        for name in beside(empty["NAME"])[1:]:
+        for name in beside(empty["NAME"]):
             server.execute(f'CREATE DATABASE "{name}"'.encode())
-    restoring.restore(empty, saved, nothing)
-    with inside(empty):
-        assert Run.objects.exists()
+    restoring.restore(empty, written, nothing)
+    assert loaded(empty)
 
 
 def test_an_instance_in_use_loses_its_connections_and_finds_the_data(
-    saved: Path, empty: Mapping[str, Any]
+    written: Path, empty: Mapping[str, Any], loaded: Loaded
 ) -> None:
-    with psycopg.connect(
-        host=empty["HOST"], user=empty["USER"], dbname=empty["NAME"], autocommit=True
-    ) as open_all_the_time:
-        restoring.restore(empty, saved, nothing)
+    with connected(empty) as open_all_the_time:
+        restoring.restore(empty, written, nothing)
         with pytest.raises(psycopg.OperationalError):
             open_all_the_time.execute("SELECT 1")
-    with inside(empty):
-        assert Run.objects.exists()
+    assert loaded(empty)
 
 
-def test_the_sessions_of_others_are_waited_for_and_named(
-    saved: Path, empty: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch
+def in_use(rename: Callable[..., None], *, times: int) -> Callable[..., None]:
+    """Renaming fails so many times as in PostgreSQL, which waits five seconds before."""
+    left = iter(range(times))
+
+    def renamed(*arguments: Any) -> None:
+        if next(left, None) is not None:
+            raise psycopg.errors.ObjectInUse("is being accessed by other users")
+        rename(*arguments)
+
+    return renamed
+
+
+def test_the_sessions_of_others_are_waited_for(
+    written: Path, empty: Mapping[str, Any], loaded: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(restoring, "_rename", in_use(restoring._rename, times=2))
+    restoring.restore(empty, written, nothing)
+    assert loaded(empty)
+
+
+@pytest.mark.parametrize("real", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_sessions_of_others_that_do_not_end_are_named(
+    real: bool,
+    written: Path,
+    empty: Mapping[str, Any],
+    loaded: Loaded,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The server's own vacuum is such a session: nobody but an administrator may end it."""
     monkeypatch.setattr(restoring, "ALONE_SECONDS", 0)
-    with (
-        psycopg.connect(host=empty["HOST"], user=ADMINISTRATOR, dbname=empty["NAME"]),
-        pytest.raises(BackupError, match=r"too busy .* being accessed by other users"),
-    ):
-        restoring.restore(empty, saved, nothing)
-    restoring.restore(empty, saved, nothing)
-    with inside(empty):
-        assert Run.objects.exists()
+    with monkeypatch.context() as patch, contextlib.ExitStack() as stack:
+        if real:
+            stack.enter_context(connected({**empty, "USER": ADMINISTRATOR}))
+        else:
+            patch.setattr(restoring, "_rename", in_use(restoring._rename, times=9))
+        with pytest.raises(BackupError, match=r"too busy .* being accessed by other users"):
+            restoring.restore(empty, written, nothing)
+    assert not loaded(empty)
+    restoring.restore(empty, written, nothing)
+    assert loaded(empty)
 
 
 def member(name: str, content: bytes, *, kind: bytes = tarfile.REGTYPE, size: int = -1) -> bytes:
@@ -419,27 +480,20 @@ HOSTILE: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("how", HOSTILE)
 def test_a_file_that_is_no_whole_backup_changes_nothing(
-    how: str, tmp_path: Path, empty: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch
+    how: str, written: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "driftline.backup"
-    saving.save(connection.settings_dict, KEY, path)
-    path.write_bytes(HOSTILE[how](path.read_bytes()))
+    written.write_bytes(HOSTILE[how](written.read_bytes()))
     # Refused before the database is looked at.
     monkeypatch.setattr(restoring, "connect", interrupted)
     with pytest.raises(Damaged, match="no whole backup"):
-        restoring.restore(empty, path, nothing)
+        restoring.restore(connection.settings_dict, written, nothing)
 
 
 def test_a_dump_that_postgres_refuses_leaves_the_instance_empty(
-    tmp_path: Path, empty: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch
+    written: Path, empty: Mapping[str, Any]
 ) -> None:
-    path = tmp_path / "driftline.backup"
-    with monkeypatch.context() as patch:
-        patch.setattr(saving, "_chunks", lambda _: iter([b"PGDMP and then nothing" * 100_000]))
-        patch.setattr(saving, "DUMPING", ("--version",))
-        saving.save(connection.settings_dict, KEY, path)
     with pytest.raises(BackupError, match="pg_restore failed"):
-        restoring.restore(empty, path, nothing)
+        restoring.restore(empty, written, nothing)
     assert f"{empty['NAME']}_restoring" not in names_of_databases()
 
 
@@ -460,6 +514,7 @@ def test_an_instance_that_does_not_run_is_named(tmp_path: Path) -> None:
         saving.save(database, KEY, tmp_path / "driftline.backup")
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_backup_that_is_told_to_end_leaves_nothing(tmp_path: Path) -> None:
     """By SIGTERM, as the system stops a service: pg_dump waits for a table meanwhile."""
     path = tmp_path / "driftline.backup"
@@ -470,10 +525,12 @@ def test_a_backup_that_is_told_to_end_leaves_nothing(tmp_path: Path) -> None:
             cwd=PROJECT,
             env=environment_of_the_database() | {"SECRET_KEY": KEY},
         )
-        while process.poll() is None:
+
+        def waits() -> bool:
             cursor.execute(f"{LOCKS} WHERE NOT granted")
-            if cursor.fetchone():
-                break
+            return cursor.fetchone() is not None or process.poll() is not None
+
+        wait_for(waits, seconds=60)
         process.terminate()
         assert process.wait() == 128 + 15
         cursor.execute("ROLLBACK")

@@ -3,6 +3,7 @@
 import configparser
 import shlex
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -65,7 +66,9 @@ class Interrupted(Exception):
     """What a signal raises in the launcher."""
 
 
-def test_a_signal_while_supervisord_starts_leaves_none_behind(tmp_path: Path) -> None:
+def test_a_signal_while_supervisord_starts_leaves_none_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     state.prepare(tmp_path)
     (tmp_path / "sockets").mkdir()
     Supervisor(tmp_path, tmp_path / "sockets").configure([])
@@ -73,10 +76,16 @@ def test_a_signal_while_supervisord_starts_leaves_none_behind(tmp_path: Path) ->
     def interrupt(_number: int, _frame: object) -> None:
         raise Interrupted
 
+    wait = Supervisor._wait_for
+
+    def wait_for(self: Supervisor, process: "subprocess.Popen[bytes]") -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        wait(self, process)
+
+    monkeypatch.setattr(Supervisor, "_wait_for", wait_for)
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
         # Nobody answers where it looks, so it still waits when the signal comes.
-        signal.setitimer(signal.ITIMER_REAL, 2)
         with pytest.raises(Interrupted):
             Supervisor(tmp_path, tmp_path / "elsewhere").start()
     finally:

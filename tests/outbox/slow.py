@@ -5,18 +5,20 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import cycle, islice
 
 Behaviour = Callable[[socket.socket], None]
 
 
 class SlowServer:
-    """Does ``behaviour`` with each connection; ``connections`` counts them."""
+    """Does ``behaviour`` with each connection; ``connections`` counts them, ``ended`` those that it
+    ended itself."""
 
     def __init__(self, behaviour: Behaviour) -> None:
         self._behaviour = behaviour
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=100)
         self._open: list[socket.socket] = []
-        self.connections = 0
+        self.connections = self.ended = 0
         self.port = int(self._listener.getsockname()[1])
 
     @property
@@ -36,6 +38,7 @@ class SlowServer:
     def _serve(self, connection: socket.socket) -> None:
         try:
             self._behaviour(connection)
+            self.ended += 1
         except OSError:
             return  # the other side has gone
         finally:
@@ -61,18 +64,17 @@ def serving(behaviour: Behaviour) -> Iterator[SlowServer]:
 
 
 def dripping(
-    text: bytes, *, first: bytes = b"", every: float = 0.1, request: bool = True
+    text: bytes, *, first: bytes = b"", every: float = 0.02, request: bool = True
 ) -> Behaviour:
-    """Send ``first`` at once, then ``text`` byte by byte again and again."""
+    """Send ``first`` at once, then 3000 bytes one by one, of ``text`` again and again."""
 
     def behaviour(connection: socket.socket) -> None:
         if request:
             connection.recv(65536)
         connection.sendall(first)
-        while True:
-            for byte in text:
-                connection.sendall(bytes([byte]))
-                time.sleep(every)
+        for byte in islice(cycle(text), 3000):
+            connection.sendall(bytes([byte]))
+            time.sleep(every)
 
     return behaviour
 

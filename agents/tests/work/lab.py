@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 from labagent.client import Client
 from labagent.work.api import JobsApi
 from labagent.work.command_lab import CommandLab
@@ -20,7 +23,7 @@ from agents.tests.server import TOKEN, FakeServer
 SCRIPT = """#!/bin/sh
 cd "$HERE" || exit 75
 echo "$@" >> trace
-while [ -f "hold.$1" ]; do echo $$ > "pid.$$"; mv "pid.$$" "held.$1"; sleep 0.02; done
+while [ -p "hold.$1" ]; do echo $$ > "pid.$$"; mv "pid.$$" "held.$1"; read _ < "hold.$1"; done
 if [ -f "fail.$1" ]; then echo "it is broken" >&2; exit $(cat "fail.$1"); fi
 case $1 in
 has_build) test -f "built.$2" ;;
@@ -68,10 +71,14 @@ class DirectoryLab:
         return sum(line.split()[0] == stage for line in self.trace)
 
     def hold(self, stage: str) -> None:
-        (self.directory / f"hold.{stage}").touch()
+        """By a pipe that nobody writes to: a script that slept would leave children of nobody, and
+        its group is over only when the system has collected them."""
+        os.mkfifo(self.directory / f"hold.{stage}")
 
     def release(self, stage: str) -> None:
-        (self.directory / f"hold.{stage}").unlink()
+        pipe = (self.directory / f"hold.{stage}").rename(self.directory / "released")
+        with contextlib.suppress(OSError):  # nobody is held up
+            os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
 
     def held(self, stage: str) -> int:
         """The process that is held up in this stage, once it is."""
@@ -95,6 +102,21 @@ def wait_for(condition: Any, seconds: float = 30.0) -> None:
     while not condition():
         assert time.monotonic() < end, "it never came"
         time.sleep(0.01)
+
+
+def overdue_when(there: Path, patch: pytest.MonkeyPatch) -> None:
+    """A day passes at each of the first two looks at the clock of commands once the file is there:
+    it may be there before the first, which the time limit is counted from."""
+
+    class Clock:
+        sleep = staticmethod(time.sleep)
+        days = iter((1, 2))
+
+        @classmethod
+        def monotonic(cls) -> float:
+            return time.monotonic() + (86_400.0 * next(cls.days, 2) if there.exists() else 0.0)
+
+    patch.setattr("labagent.work.processes.time", Clock)
 
 
 def make_worker(

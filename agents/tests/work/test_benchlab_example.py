@@ -9,7 +9,7 @@ from labagent.work.progress import BootRecord
 
 from agents.tests.board import job
 from agents.tests.work.benchlab import HARDWARE, BenchLab
-from agents.tests.work.lab import make_worker
+from agents.tests.work.lab import make_worker, overdue_when
 from agents.tests.work.test_worker import is_alive
 
 VALUES = (1000.0, 1001.0, 1002.0, 1003.0, 1004.0)
@@ -90,12 +90,12 @@ def test_a_kept_image_is_measured_without_a_build(work, server, lab):
     assert len(server.jobs.results) == 2
 
 
-def test_a_script_that_hangs_is_ended_at_its_time_limit(failure, lab):
+def test_a_script_that_hangs_is_ended_at_its_time_limit(failure, lab, monkeypatch):
     (lab.directory / "hangs").touch()
-    lab.replace("timeout = 14400", "timeout = 2")
+    overdue_when(lab.directory / "held.rx", monkeypatch)
     stage, reason = failure()
     assert stage == "run"
-    assert reason == "run did not end in 2 s: bench 1 of 3: bench.303643.forwarding.inet4.1"
+    assert reason == "run did not end in 14400 s: bench 1 of 3: bench.303643.forwarding.inet4.1"
     assert not is_alive(lab.held("rx"))
 
 

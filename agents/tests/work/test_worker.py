@@ -14,7 +14,7 @@ from labagent.work.stops import Abandoned
 
 from agents.tests.board import job, refusal
 from agents.tests.server import error
-from agents.tests.work.lab import DirectoryLab, make_worker, wait_for
+from agents.tests.work.lab import DirectoryLab, make_worker, overdue_when, wait_for
 
 
 @pytest.fixture
@@ -129,15 +129,16 @@ def test_a_failed_command_is_reported_with_its_stage_and_log(
     assert server.jobs.results == []
 
 
-def test_a_command_that_does_not_end_is_ended(server, tmp_path):
+def test_a_command_that_does_not_end_is_ended(server, tmp_path, monkeypatch):
     lab = DirectoryLab(tmp_path / "lab")
-    text = lab.config.read_text().replace("boot = [", "boot = {timeout = 1, command = [")
+    text = lab.config.read_text().replace("boot = [", "boot = {timeout = 600, command = [")
     lab.config.write_text(text.replace('"{boot}"]', '"{boot}"]}', 1))
     lab.hold("boot")
+    overdue_when(lab.directory / "held.boot", monkeypatch)
     server.jobs.queue = [job()]
     make_worker(server, lab, tmp_path / "state").run()
     ((_, failed),) = server.jobs.failures
-    assert failed["reason"] == "boot did not end in 1 s"
+    assert failed["reason"] == "boot did not end in 600 s"
     assert not is_alive(lab.held("boot"))
 
 

@@ -1,25 +1,33 @@
 """However many people sign in, one password is hashed at a time, and pages go on."""
 
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from itertools import count
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.contrib.auth import authenticate
+from django.db import connection
 from django.test import Client, RequestFactory
 
 from tests import make
 from tests.accounts.signing_in.hashers import NotingHasher
-from tests.conftest import environment_of_the_database
 from tests.operators import text_of
-from tests.places import PROJECT
+from tests.system.running import wait_for
 from webapp.accounts.models import User
 from webapp.accounts.signing_in.errors import HashingBusy
 from webapp.accounts.signing_in.hashing import MOST_WAITING, Gate, gate
+
+_addresses = count(1)
+
+
+@pytest.fixture
+def address() -> str:
+    """One that no other test used: the counts of wrong passwords outlive a test."""
+    return f"198.51.100.{next(_addresses)}"
 
 
 @contextmanager
@@ -59,15 +67,15 @@ def test_a_turn_that_does_not_come_in_time_is_given_up() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("address", ["/sign-in/", "/admin/login/", "/account/password/"])
-def test_whoever_finds_the_gate_full_is_told_when_to_come_again(address: str) -> None:
+@pytest.mark.parametrize("page", ["/sign-in/", "/admin/login/", "/account/password/"])
+def test_whoever_finds_the_gate_full_is_told_when_to_come_again(page: str, address: str) -> None:
     client = Client()
     form = {"username": "ada", "password": "x", "old_password": "x"}
     user = make.user()
-    if "account" in address:
+    if "account" in page:
         client.force_login(user)
     with occupied(gate, waiting=MOST_WAITING):
-        refused = client.post(address, form)
+        refused = client.post(page, form, REMOTE_ADDR=address)
     assert refused.status_code == 503
     assert refused["Retry-After"] == "5"
     assert "Try again in 5 seconds" in text_of(refused)  # type: ignore[arg-type]
@@ -75,54 +83,49 @@ def test_whoever_finds_the_gate_full_is_told_when_to_come_again(address: str) ->
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["ada", "gone", "without", "nobody"])
-def test_every_name_costs_one_hash_whether_it_exists_or_not(name: str, settings: Any) -> None:
+def test_every_name_costs_one_hash_whether_it_exists_or_not(
+    name: str, address: str, settings: Any
+) -> None:
     """By the clock nobody learns which names there are."""
     settings.PASSWORD_HASHERS = ["tests.accounts.signing_in.hashers.NotingHasher"]
     make.user("ada")
     make.user("gone", is_active=False)
     User.objects.create_user("without", password=None)
     NotingHasher.noted.clear()
-    assert authenticate(RequestFactory().post("/"), username=name, password="wrong") is None
+    request = RequestFactory().post("/", REMOTE_ADDR=address)
+    assert authenticate(request, username=name, password="wrong") is None
     assert len(NotingHasher.noted) == 1
 
 
-WAITS_WITH_A_POOL_OF_ONE = """
-import threading
-import django
-django.setup()
-from django.contrib.auth import authenticate
-from django.db import connection
-from django.test import RequestFactory
-from webapp.accounts.models import User
-from webapp.accounts.signing_in.hashing import gate
-
-def sign_in():
-    user = authenticate(RequestFactory().post("/"), username="ada", password="a long password")
-    print("signed in as", user, flush=True)
+@contextmanager
+def pool_of_one() -> Iterator[None]:
+    """The threads of this process share one connection."""
+    options = connection.settings_dict["OPTIONS"] | {"pool": {"max_size": 1, "min_size": 1}}
     connection.close()
-
-with gate.passed():
-    waiting = threading.Thread(target=sign_in)
-    waiting.start()
-    while gate.there < 2:
-        pass
-    print("pages find", User.objects.count(), flush=True)
-    connection.close()
-waiting.join()
-"""
+    with patch.dict(connection.settings_dict, OPTIONS=options, CONN_MAX_AGE=0):
+        try:
+            yield
+        finally:
+            connection.close()
+            connection.close_pool()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_whoever_waits_at_the_gate_holds_no_connection() -> None:
-    """The pool of this process has one connection. Who waits had it, to read the account."""
-    make.user()
-    run = subprocess.run(
-        [sys.executable, "-c", WAITS_WITH_A_POOL_OF_ONE],
-        cwd=PROJECT,
-        env=environment_of_the_database() | {"DRIFTLINE_DATABASE_POOL": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert run.stdout == "pages find 1\nsigned in as ada\n", run.stderr
+def test_whoever_waits_at_the_gate_holds_no_connection(address: str) -> None:
+    """Who waits had it, to read the account."""
+    user, signed_in = make.user(), []
+
+    def sign_in() -> None:
+        form = RequestFactory().post("/", REMOTE_ADDR=address)
+        signed_in.append(authenticate(form, username="ada", password="a long password"))
+        connection.close()
+
+    waiting = threading.Thread(target=sign_in)
+    with pool_of_one():
+        with gate.passed():
+            waiting.start()
+            wait_for(lambda: gate.there == 2, seconds=60)
+            assert User.objects.count() == 1
+            connection.close()
+        waiting.join()
+    assert signed_in == [user]

@@ -166,3 +166,11 @@ def heard(connection: socket.socket) -> bytes:
 def status_of(answer: bytes) -> int:
     """The status of a raw answer; 0 without one."""
     return int(answer.split(maxsplit=2)[1]) if answer else 0
+
+
+def upload_head(token: str, length: int) -> bytes:
+    """Of an upload that closes the connection."""
+    return (
+        "POST /api/v1/runs HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        f"Authorization: Bearer {token}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+    ).encode()

@@ -5,7 +5,6 @@ import gzip
 import json
 import select
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx2
 import pytest
@@ -16,8 +15,8 @@ from tests.config.front.server import (
     ANSWER_SECONDS,
     Server,
     heard,
-    serving,
     status_of,
+    upload_head,
     wait_until,
 )
 from webapp.config import settings
@@ -28,12 +27,6 @@ LARGE = b" " * (settings.UPLOAD_MAX_BYTES + 1_000_000)
 PIECE = b" " * 1_000_000
 FORM = "application/x-www-form-urlencoded"
 JSON = "application/json"
-
-
-@pytest.fixture(scope="module")
-def server(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("bodies") / "web.log") as running:
-        yield running
 
 
 @pytest.fixture
@@ -131,26 +124,6 @@ def test_requests_follow_one_another_on_a_connection_whatever_their_bodies(
         answers = heard(client)
     assert answers.count(b"HTTP/1.1 422") == 2
     assert answers.count(b"HTTP/1.1 200") == 1
-
-
-def test_a_server_that_is_told_to_end_answers_what_was_asked(tmp_path: Path) -> None:
-    with serving(tmp_path / "web.log") as server:
-        head = upload_head(services.issue_token(agent=make.agent()).text, 100_000)
-        with server.raw(head + b" " * 99_999) as client:
-            assert server.get("/healthz")[0] == 200
-            server.web.terminate()
-            wait_until(lambda: any("Handling signal: term" in line for line in server.lines()))
-            client.sendall(b" ")
-            assert status_of(heard(client)) == 400
-        assert server.stop() == 0
-
-
-def upload_head(token: str, length: int) -> bytes:
-    """Of an upload that closes the connection."""
-    return (
-        "POST /api/v1/runs HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-        f"Authorization: Bearer {token}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
-    ).encode()
 
 
 def test_who_has_all_its_large_bodies_under_way_is_refused_and_nobody_else(

@@ -1,7 +1,6 @@
 """Many who sign in at once, from as many addresses, and one who pretends to be many."""
 
 import re
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from urllib.parse import urlencode
@@ -9,17 +8,11 @@ from urllib.parse import urlencode
 import pytest
 
 from tests import make
-from tests.config.front.server import Server, serving
+from tests.config.front.server import Server
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CROWD = [f"127.0.1.{each}" for each in range(1, 26)]
 HIDDEN = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)"')
-
-
-@pytest.fixture(scope="module")
-def server(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("crowds") / "web.log") as running:
-        yield running
 
 
 def sign_in(server: Server, source: str, **headers: str) -> tuple[int, str]:
