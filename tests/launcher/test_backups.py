@@ -247,13 +247,13 @@ def test_an_older_backup_is_brought_to_the_present_schema(
 ) -> None:
     arrive(runs_of(PLACES))
     before = stated()
-    connection.close()
-    older = tmp_path / "older.backup"
+    present, older = tmp_path / "present.backup", tmp_path / "older.backup"
+    saving.save(connection.settings_dict, KEY, present)
+    restoring.restore(empty, present, nothing)
+    with inside(empty):
+        call_command("migrate", "alerts", "0003", verbosity=0)
+        saving.save(connection.settings_dict, KEY, older)
     with administrator() as server:
-        make_anew(server, empty["NAME"], like=connection.settings_dict["NAME"])
-        with inside(empty):
-            call_command("migrate", "alerts", "0003", verbosity=0)
-            saving.save(connection.settings_dict, KEY, older)
         make_anew(server, empty["NAME"], like="template0")
     restoring.restore(empty, older, nothing)
     with inside(empty):
