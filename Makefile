@@ -21,7 +21,7 @@ LAUNCHER = $(BIN)/python -m webapp.launcher
 WHERE = --port "$(PORT)" --bind "$(BIND)" --state "$(STATE)"
 STACK = $(LAUNCHER) up $(WHERE)
 
-.PHONY: help setup demo up service faults test long bench-test fuzz browser check format bench oracles lock clean
+.PHONY: help setup demo up service faults test long bench-test again fuzz browser check format bench oracles lock clean
 
 help:
 	@echo 'make demo    start everything with demonstration data   (PORT=8000 STATE=.run)'
@@ -75,6 +75,11 @@ long: $(STAMP) browser
 # What benchmarks and simulations measure with, and what they find about the statistics in small.
 bench-test: $(STAMP)
 	@$(PYTEST) -m bench $(TESTS)
+
+# What failed in the last run, one after the other, up to the first that fails again. With nothing
+# failed (the run itself broke) this fails too.
+again: $(STAMP) browser
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -v -x --last-failed --last-failed-no-failures none
 
 # The tests marked `fuzz`, which `make test` runs with 200 cases a parser.
 fuzz: $(STAMP)

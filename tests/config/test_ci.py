@@ -38,7 +38,7 @@ class Checkout:
         self.git("add", ".", at=at)
         self.git("commit", "--quiet", "--message", name, at=at)
 
-    def called(self, failing: str = "") -> list[str]:
+    def called(self, failing: str = "", *, ends: bool = False) -> list[str]:
         path = f"{self.programs}{os.pathsep}{os.environ['PATH']}"
         run = subprocess.run(
             [self.place / ".ci" / "run"],
@@ -47,7 +47,7 @@ class Checkout:
             text=True,
             check=False,
         )
-        assert (run.returncode != 0) == bool(failing), run.stderr
+        assert (run.returncode == 0) == (ends or not failing), run.stderr
         return run.stdout.split()
 
 
@@ -76,5 +76,9 @@ def test_what_measures_is_tested_where_nobody_can_tell_what_changed(checkout: Ch
     assert checkout.called() == [*ALWAYS, "bench-test"], "there is no repository"
 
 
-def test_the_first_failure_ends_it(checkout: Checkout) -> None:
-    assert checkout.called(failing="test") == ["check", "test"]
+def test_a_failure_ends_it(checkout: Checkout) -> None:
+    assert checkout.called(failing="check") == ["check"]
+
+
+def test_what_failed_runs_once_more_by_name(checkout: Checkout) -> None:
+    assert checkout.called(failing="test", ends=True)[:4] == ["check", "test", "again", "long"]
