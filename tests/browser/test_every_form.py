@@ -392,13 +392,7 @@ class Visitor:
             needed = RIGHTS[kind_of(press.target)]
             if needed not in (OPEN, SECRET):
                 return [Promise("Sign in")]
-        promises = promises_of(press) or [UNKNOWN]
-        # What others than the operator may press answers them as it answers the operator.
-        return promises if self.is_operator else promises[-1:]
-
-    @property
-    def is_operator(self) -> bool:
-        return self.user is not None and self.user.role == User.Role.OPERATOR
+        return promises_of(press) or [UNKNOWN]
 
     def press(self, press: Press, promise: Promise, depth: int) -> None:
         client, before = self.client(), self.digests()
@@ -408,7 +402,7 @@ class Visitor:
         if promise.says not in words(html) or not promise.fits(changed):
             found = f"changed {sorted(changed)}, answered {answer.status_code} {said_on(html)}"
             self.wrong.append(f"{press.key} on {press.address} {found}; expected {promise}")
-        if press.method == "post" and self.is_operator:
+        if press.method == "post" and self.user and self.user.role == User.Role.OPERATOR:
             again = send(client, press, promise).status_code
             if again not in (200, 400):
                 self.wrong.append(f"{press.key}, pressed twice: {again}")
