@@ -1,11 +1,12 @@
 """What browser tests do again and again."""
 
 import os
+from contextlib import suppress
 from itertools import product
 
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import Page
+from playwright.sync_api import Error, Page
 from pytest_django.live_server_helper import LiveServer
 
 from webapp.accounts.models import User
@@ -31,6 +32,22 @@ def beyond(page: Page) -> list[str]:
             : null"""
     )
     return [] if names is None else [str(name) for name in names] or ["the page"]
+
+
+def beyond_any(page: Page) -> list[str]:
+    """`beyond` in a phone's, a tablet's and a desk's width; the window stays as wide as before."""
+    before, found = page.viewport_size, []
+    for width in (390, 768, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        with suppress(Error):  # a chart is drawn anew after the window has its new size
+            page.wait_for_function(
+                "document.documentElement.scrollWidth <= document.documentElement.clientWidth",
+                timeout=2000,
+            )
+        found += [f"{width}: {one}" for one in beyond(page)]
+    if before:
+        page.set_viewport_size(before)
+    return found
 
 
 SMALLEST = 8.0

@@ -73,7 +73,7 @@ def test_the_lab_of_hardware_is_found_by_typing(live_server: LiveServer, signed_
     assert row.lab.name == "elsewhere"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.long), "dark"])
 @pytest.mark.usefixtures("trouble")
 def test_the_admin_has_the_colours_of_the_site(
     signed_in: Page, live_server: LiveServer, scheme: Any

@@ -1,6 +1,5 @@
 """Triage by keyboard in a browser, under the Content-Security-Policy."""
 
-import os
 from collections.abc import Callable
 
 import pytest
@@ -260,14 +259,3 @@ def test_enter_in_a_field_chooses_no_act_by_itself(inbox: Page) -> None:
     inbox.get_by_label("Reason").press("Enter")
     expect(inbox.get_by_text("Choose what to do")).to_be_visible()
     assert states() == ["new", "new"]
-
-
-@pytest.mark.parametrize("width", [1200, 360])
-def test_the_pages_fit_their_window(inbox: Page, width: int) -> None:
-    inbox.set_viewport_size({"width": width, "height": 800})
-    alert = Alert.objects.get(verdict="mixed")
-    for name, address in (("inbox", "/alerts/"), ("alert", f"/alerts/{alert.pk}/")):
-        inbox.goto(f"{inbox.url.split('/alerts')[0]}{address}")
-        assert inbox.evaluate("document.documentElement.scrollWidth") <= width
-        if pictures := os.environ.get("ALERT_PICTURES"):
-            inbox.screenshot(path=f"{pictures}/{name}-{width}.png", full_page=True)

@@ -1,22 +1,17 @@
 """Release against release in a browser: rows that open, in every width and theme."""
 
-import os
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from tests import make
-from tests.browser.test_every_page import WINDOWS, Window, findings, nothing
+from tests.browser.steps import beyond_any
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("trouble"),
 ]
-SHOTS = os.environ.get("SHOTS", "")
-"""A directory for pictures of what the tests see."""
 
 
 @pytest.fixture
@@ -37,29 +32,6 @@ def address() -> str:
     return f"/compare/?a={a}&b={b}"
 
 
-@pytest.mark.parametrize(
-    "window",
-    [
-        *(WINDOWS[0], WINDOWS[-1]),
-        *(pytest.param(one, marks=pytest.mark.long) for one in WINDOWS[1:-1]),
-    ],
-    ids=lambda one: f"{one.width}-{one.theme}",
-)
-def test_rows_and_what_opens_under_them_are_sound(
-    live_server: LiveServer, page: Page, address: str, window: Window
-) -> None:
-    nothing(findings(page, live_server.url + address, window))
-    page.locator(".compared > summary").first.click()
-    expect(page.locator(".evidence .strip-chart").first).to_be_visible()
-    page.locator(".unproven > summary").click()
-    reach = page.evaluate("document.documentElement.scrollWidth")
-    assert reach <= window.width
-    if SHOTS:
-        page.evaluate("scrollTo(0, 0)")
-        name = f"ranges-{window.width}-{window.theme}.png"
-        page.screenshot(path=Path(SHOTS) / name, full_page=True)
-
-
 def test_rows_are_walked_by_keys_and_print_ministat_as_asked(
     live_server: LiveServer, page: Page, address: str
 ) -> None:
@@ -73,6 +45,8 @@ def test_rows_are_walked_by_keys_and_print_ministat_as_asked(
     second.locator("select[name=confidence]").select_option("80")
     expect(second.locator("pre.ministat")).to_contain_text("80.0% confidence")
     before = page.locator("h1").inner_text()
+    page.locator(".unproven > summary").click()
+    assert beyond_any(page) == []
     page.locator("body").press("w")
     page.wait_for_url("**a=freebsd-head:r300090**")
     assert page.locator("h1").inner_text() != before

@@ -10,13 +10,11 @@ from tests.results.steps import analyse, upload
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.mark.parametrize("width", [1280, 390])
 def test_the_lane_of_a_cost_has_its_levels_and_its_change(
-    page: Page, live_server: LiveServer, trouble: list[str], width: int
+    page: Page, live_server: LiveServer, trouble: list[str]
 ) -> None:
     upload(*pairs(40, steps={25: 0.963}, day=0.03))
     analyse()
-    page.set_viewport_size({"width": width, "height": 900})
     page.goto(f"{live_server.url}/trends/?tree=freebsd-head&metric=pps&hardware=bench/nic")
     lane = page.locator("svg.trend g.lane").nth(1)
     expect(lane.locator(".axis-title")).to_contain_text("VIMAGE costs 3.6 % since r300026")

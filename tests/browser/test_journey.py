@@ -139,30 +139,6 @@ def test_the_chosen_theme_is_kept_and_recolours_the_chart(
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
-@pytest.mark.usefixtures("trouble")
-def test_no_page_scrolls_sideways_on_a_phone(
-    page: Page, live_server: LiveServer, along: list[Revision]
-) -> None:
-    page.set_viewport_size({"width": PHONE["width"], "height": PHONE["height"]})
-    sides = f"a=freebsd-head:{along[9].name}&b=freebsd-head:{along[10].name}"
-    for address in (
-        "/",
-        "/hardware/",
-        "/hardware/Atom_C2758/T540-CR/",
-        "/trends/",
-        "/commits/freebsd-head/",
-        along[10].get_absolute_url(),
-        f"/compare/?{sides}",
-        "/search/?q=nothing",
-        "/sign-in/",
-    ):
-        page.goto(live_server.url + address)
-        if address == "/trends/":
-            drawn(page)
-        width = page.evaluate("document.documentElement.scrollWidth")
-        assert width <= PHONE["width"], f"{address} is {width} pixels wide"
-
-
 @pytest.mark.usefixtures("along")
 def test_without_scripts_chart_and_figures_are_there(
     browser: Browser, live_server: LiveServer
