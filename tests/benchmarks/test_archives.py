@@ -13,6 +13,8 @@ from benchmarks.archives.planning import DIRECTORIES
 from benchmarks.archives.writing import Truth, write_archive
 from webapp.results import identity
 
+pytestmark = pytest.mark.bench
+
 SEEDS = (1, 2, 3)
 MANY = 50
 """Directories among which each kind is dealt."""
@@ -73,7 +75,6 @@ def test_the_truth_says_of_each_fault_how_it_is_to_show(truth):
     assert marked == {at for at, kind in enumerate(found.kinds) if kind}
 
 
-@pytest.mark.long
 def test_each_kind_occurs_in_a_few_archives_and_the_goals_are_reached(tally):
     assert {name for name in KINDS if tally.total[name]} == KINDS
     found = sum(tally.count[name] for name in KINDS)

@@ -10,6 +10,8 @@ from agents.tests.make import TOPIC, bench, label_dir
 from benchmarks.archives import __main__ as archives
 from benchmarks.archives.outcomes import KINDS, masked, outcomes_of
 
+pytestmark = pytest.mark.bench
+
 KERNEL = "r317849"
 """The revision of the kernel that `bench` names."""
 

@@ -6,6 +6,8 @@ from pytest_django.live_server_helper import LiveServer
 from benchmarks.outline import Outline, outlines, plain
 from tests import make
 
+pytestmark = pytest.mark.bench
+
 PAGE = '<p class="a">r1<b>2.5 %</b> 3 minutes ago</p><script>x</script><br><i>on 2026-11-22</i>'
 
 

@@ -8,7 +8,7 @@ from webapp.alerts.models import Alert, AlertFinding
 from webapp.analysis.models import Finding, SeriesAnalysis
 from webapp.results.models import Hardware, Measurement, Point, Run, Series
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.bench, pytest.mark.django_db]
 
 
 def test_every_machine_has_what_the_first_has(client: Client) -> None:
