@@ -24,7 +24,7 @@ from tests.faults.rounds.workload import HUNTING, SEED, Work
 from tests.launcher.running import PROJECT, variables
 from tests.system.running import wait_for
 
-pytestmark = [pytest.mark.long, pytest.mark.stack]
+pytestmark = [pytest.mark.release, pytest.mark.stack]
 
 MACHINES = (lab.HARDWARE, lab.OTHER)
 TOGETHER = SEED.replace(

@@ -231,6 +231,7 @@ def test_a_worker_killed_before_it_noted_an_acceptance_sends_that_mail_again_und
     assert second_copies(server) == {held["Message-ID"]: 1}
 
 
+@pytest.mark.release
 def test_a_worker_killed_again_and_again_loses_nothing(server: MailServer, worker: Worker) -> None:
     server.delay = 0.01
     post_all()
@@ -264,6 +265,7 @@ def test_a_mail_server_that_is_stopped_and_started_loses_nothing(
     assert sum(tries) <= MAILS + 2
 
 
+@pytest.mark.release
 def test_a_broker_that_is_killed_and_comes_back_loses_nothing(
     server: MailServer, tmp_path: Path, short_directory: Path
 ) -> None:

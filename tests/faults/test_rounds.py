@@ -37,7 +37,7 @@ def rounds() -> list[Outcome]:
         return list(play(running, faults))
 
 
-@pytest.mark.long
+@pytest.mark.release
 @pytest.mark.stack
 def test_a_killed_postgres_changes_nothing_of_what_is_concluded(rounds: list[Outcome]) -> None:
     quiet, _, killed = rounds
@@ -53,7 +53,7 @@ def test_a_killed_postgres_changes_nothing_of_what_is_concluded(rounds: list[Out
     assert quiet.mails
 
 
-@pytest.mark.long
+@pytest.mark.release
 @pytest.mark.stack
 def test_a_round_that_fails_says_why_and_leaves_the_next_a_sound_instance(
     rounds: list[Outcome],

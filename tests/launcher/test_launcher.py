@@ -130,15 +130,13 @@ def test_killing_postgres_loses_nothing(shared: Launch) -> None:
 
 
 KILLED = pytest.mark.parametrize(
-    "others", [(), ("supervisord",)], ids=["alone", "with supervisord"]
-)
-
-
-@pytest.mark.parametrize(
     "others",
     [pytest.param((), marks=pytest.mark.release), ("supervisord",)],
     ids=["alone", "with supervisord"],
 )
+
+
+@KILLED
 @pytest.mark.usefixtures("lab")
 def test_a_start_ends_what_a_killed_launcher_left(shared: Launch, others: tuple[str, ...]) -> None:
     left = _kill_launcher(shared, others)
@@ -166,6 +164,7 @@ def _kill_launcher(launch: Launch, others: tuple[str, ...]) -> set[int]:
     return {process.pid for process in launch.running()}
 
 
+@pytest.mark.release
 @pytest.mark.usefixtures("lab")
 def test_losing_the_supervisor_starts_everything_again(shared: Launch) -> None:
     launcher = shared.process and shared.process.pid
@@ -304,6 +303,7 @@ def test_ids_of_killed_programs_that_others_got_stop_no_start(shared: Launch) ->
             other.kill()
 
 
+@pytest.mark.release
 def test_servers_named_by_the_environment_are_used_and_none_started(place: Path) -> None:
     given = {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL")}
     with running(Launch(place / "state", variables=given)) as launch:
