@@ -54,8 +54,8 @@ def kept(make: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
         if key in made:
             write(made[key][0])
         else:
-            before = read()
-            assert before == migrated(), f"{make.__name__} needs an empty database"
+            assert is_empty(), f"{make.__name__} needs an empty database"
+            before = migrated()
             result = make(*args, **kwargs)
             made[key] = ([rows for rows in read() if rows not in before], result)
             if is_still:
@@ -98,6 +98,11 @@ def number_anew() -> None:
 def migrated() -> list[Rows]:
     """What a new database has; asked for before the first test."""
     return read()
+
+
+def is_empty() -> bool:
+    """Whether nothing is there but what a new database has."""
+    return read() == migrated()
 
 
 def read() -> list[Rows]:

@@ -11,13 +11,13 @@ from django.utils import timezone
 from tests import make
 from tests.alerts.steps import arrive, log, runs_of
 from tests.events.steps import event
+from tests.kept import kept
 from tests.pages.conftest import Counted, words
 from webapp.alerts.models import Alert
 from webapp.analysis.models import Comparison, Finding, SeriesSettings
 from webapp.analysis.services.detecting import detect_changes
 from webapp.analysis.services.findings import set_flags
 from webapp.results.models import Hardware, Revision, Series
-from webapp.results.services import forget_names
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
@@ -25,8 +25,8 @@ ATOM, XEON = "Atom/T540", "Xeon/T580"
 
 
 @pytest.fixture(autouse=True)
+@kept
 def two_alerts() -> None:
-    forget_names()
     arrive(
         runs_of(
             {

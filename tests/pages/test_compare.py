@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from tests import make
+from tests.kept import kept
 from tests.pages.conftest import Counted, words
 from tests.results.steps import measured, upload
 from webapp.results.models import Revision
@@ -29,6 +30,7 @@ def row_of(mode: str) -> str:
 
 
 @pytest.fixture
+@kept
 def pair() -> tuple[Revision, Revision]:
     """forwarding gains 80 %, pf stays but scatters too much to tell."""
     before, after = make.revision("r303642"), make.revision("r303643")

@@ -13,6 +13,7 @@ from django.test import Client
 
 from tests import make
 from tests.documents import run_document
+from tests.kept import kept
 from tests.results import steps
 from webapp.results.models import Hardware, Revision, Run
 
@@ -35,6 +36,7 @@ def around(level: float, at: int, **fields: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
+@kept
 def along() -> None:
     """Thirty revisions of two modes; from the 16th on pf is 10 % slower, forwarding as before."""
     steps.upload(

@@ -8,6 +8,7 @@ from django.urls import reverse
 from pydantic import ValidationError
 
 from tests import make
+from tests.kept import kept
 from tests.pages.trends import figure
 from tests.results.costs import cost_series, pairs
 from tests.results.steps import analyse, upload
@@ -27,6 +28,7 @@ HARDWARE = "tree=freebsd-head&metric=pps&hardware=bench/nic"
 
 
 @pytest.fixture
+@kept
 def grown() -> Alert:
     """A cost that grew alone: the days of both sides hide what happened to them."""
     upload(*pairs(40, steps={25: 0.963}, day=0.03))

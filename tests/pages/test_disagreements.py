@@ -7,12 +7,13 @@ import pytest
 from django.test import Client
 
 from tests import make
+from tests.kept import kept
 from tests.pages.conftest import Counted, words
 from tests.results.steps import analyse, apart, measured, upload
 from webapp.accounts.models import User
 from webapp.pages.lab.disagreements import WAITING_SHOWN
 from webapp.results.models import Point, PoolingDecision, Run
-from webapp.results.services import forget_names, withdraw_run
+from webapp.results.services import withdraw_run
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
@@ -21,8 +22,8 @@ RUNS = f"{COMMIT}runs/"
 
 
 @pytest.fixture(autouse=True)
+@kept
 def one_before() -> None:
-    forget_names()
     upload(measured("r300000", 1000, build_id="before"))
 
 

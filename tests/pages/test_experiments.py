@@ -14,6 +14,7 @@ from django.utils import timezone
 from tests import make
 from tests.documents import run_document
 from tests.experiments.steps import FAST, LABELS, SLOW, imported, readme, store
+from tests.kept import kept
 from tests.pages.test_reports import harm
 from tests.results.steps import mode, upload
 from webapp.analysis.queries import Side
@@ -27,6 +28,7 @@ SIDES = ["freebsd-head:r300000", "freebsd-head:r300001"]
 
 
 @pytest.fixture
+@kept
 def experiment() -> Experiment:
     return imported(readme())
 

@@ -7,6 +7,7 @@ from django.template.loader import render_to_string
 from django.test import Client
 
 from tests import make
+from tests.kept import kept
 from tests.pages.conftest import words
 
 pytestmark = pytest.mark.django_db
@@ -27,6 +28,7 @@ PAGES = [
 
 
 @pytest.fixture(autouse=True)
+@kept
 def content() -> None:
     along = make.revisions(2)
     make.history(make.series(), along, [100.0, 90.0])

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from tests import make
+from tests.kept import kept
 from tests.pages.conftest import Counted, words
 from tests.results.steps import analyse, measured, upload
 from webapp.accounts.models import User
@@ -36,6 +37,7 @@ def _nothing_remembered() -> None:
 
 
 @pytest.fixture
+@kept
 def one() -> Measurement:
     """A commit before, and one whose last sample warmed up."""
     upload(measured("r300000"), marked((4, "warm-up")))

@@ -8,6 +8,7 @@ from django.test import Client
 
 from tests.alerts.steps import arrive
 from tests.alerts.test_one_build import PF, PF_SLOWER, run, the_pair, times
+from tests.kept import kept
 from tests.pages.conftest import words
 from webapp.alerts.models import Alert
 from webapp.alerts.queries import suspicion_of
@@ -15,15 +16,14 @@ from webapp.analysis.models import Finding
 from webapp.jobs.models import Job
 from webapp.notifications.payloads import payload_of
 from webapp.results.models import Revision, Series
-from webapp.results.services import forget_names
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
 
 
 @pytest.fixture(autouse=True)
+@kept
 def one_alert() -> None:
-    forget_names()
     arrive(the_pair())
     Revision.objects.update(author_name="mjg", subject="Implement trivial backoff")
 

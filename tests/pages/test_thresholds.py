@@ -9,11 +9,11 @@ from django.utils import timezone
 
 from tests import make
 from tests.alerts.steps import arrive, runs_of
+from tests.kept import kept
 from tests.pages.conftest import Counted, words
 from webapp.alerts.models import Alert, MinEffect, MinEffectChange
 from webapp.analysis.models import Finding
 from webapp.results.models import Hardware, Mode
-from webapp.results.services import forget_names
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
@@ -22,8 +22,8 @@ DRY_RUN = "/thresholds/dry-run/"
 
 
 @pytest.fixture(autouse=True)
+@kept
 def two_alerts() -> None:
-    forget_names()
     arrive(runs_of({(ATOM, "pf"): {12: 0.88}, (XEON, "pf"): {20: 0.9}}))
 
 
