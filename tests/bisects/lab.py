@@ -222,6 +222,13 @@ def work(
     return Bisect.objects.with_subjects().get(pk=bisect.pk)
 
 
+@kept
+def ended() -> Bisect:
+    """The bisect of a plain truth, worked until it ended: it named r1009."""
+    truth = Truth()
+    return work(truth, start(truth))
+
+
 def work_together(
     truths: Sequence[Truth],
     bisect: Bisect,

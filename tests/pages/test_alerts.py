@@ -257,30 +257,28 @@ def test_acts_on_one_alert_are_logged_with_their_reason(ada: Client, mixed: Aler
     assert "Undo the last act" in text
 
 
-@pytest.mark.parametrize(
-    ("form", "said"),
-    [
-        ({"act": "fixed", "revision": "r999"}, "No revision “r999” is known"),
-        ({"act": "fixed", "revision": "r\0"}, "No revision “r” is known"),
-        ({"act": "snooze", "until": "soon"}, "Say until which day"),
-        ({"act": "snooze", "until": "2026-02-31"}, "Say until which day"),
-        ({"act": "snooze", "until": "9999-12-31"}, "ten years at most"),
-        ({"act": "snooze", "until": "2030-01-01", "until_revision": "r900"}, "not both"),
-        ({"act": "snooze", "until_revision": "soon"}, "its id does not tell its place"),
-        ({"act": "snooze", "until_revision": "r129"}, "is measured already"),
-        ({"act": "duplicate", "of": "x"}, "Duplicate of: name the other alert"),
-        ({"act": "dance"}, "Choose what to do"),
-        ({"act": "acknowledge", "version": "0"}, "look again"),
-    ],
-)
-def test_what_cannot_be_done_is_said_and_not_done(
-    ada: Client, mixed: Alert, form: dict[str, str], said: str
-) -> None:
-    sent = {"version": str(mixed.version)} | form
-    text = words(ada.post(f"/alerts/{mixed.pk}/act/", sent, follow=True).content.decode())
-    assert said in text
-    mixed.refresh_from_db()
-    assert mixed.state == "new"
+REFUSED = [
+    ({"act": "fixed", "revision": "r999"}, "No revision “r999” is known"),
+    ({"act": "fixed", "revision": "r\0"}, "No revision “r” is known"),
+    ({"act": "snooze", "until": "soon"}, "Say until which day"),
+    ({"act": "snooze", "until": "2026-02-31"}, "Say until which day"),
+    ({"act": "snooze", "until": "9999-12-31"}, "ten years at most"),
+    ({"act": "snooze", "until": "2030-01-01", "until_revision": "r900"}, "not both"),
+    ({"act": "snooze", "until_revision": "soon"}, "its id does not tell its place"),
+    ({"act": "snooze", "until_revision": "r129"}, "is measured already"),
+    ({"act": "duplicate", "of": "x"}, "Duplicate of: name the other alert"),
+    ({"act": "dance"}, "Choose what to do"),
+    ({"act": "acknowledge", "version": "0"}, "look again"),
+]
+
+
+def test_what_cannot_be_done_is_refused_with_the_reason(ada: Client, mixed: Alert) -> None:
+    for form, reason in REFUSED:
+        sent = {"version": str(mixed.version)} | form
+        text = words(ada.post(f"/alerts/{mixed.pk}/act/", sent, follow=True).content.decode())
+        assert reason in text, form
+        mixed.refresh_from_db()
+        assert mixed.state == "new", form
 
 
 def test_an_alert_is_snoozed_until_a_day(ada: Client, mixed: Alert) -> None:
