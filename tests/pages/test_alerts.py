@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from tests import make
 from tests.alerts.steps import arrive, log, runs_of
+from tests.approved import Approvals
 from tests.events.steps import event
 from tests.kept import kept
 from tests.pages.conftest import Counted, words
@@ -109,15 +110,13 @@ def test_an_empty_inbox_says_how_an_alert_comes_about(visit: Visit) -> None:
     assert "labagent upload DIR" in visit("/alerts/")
 
 
-def test_an_alert_says_where_how_much_and_since_which_commit(visit: Visit, mixed: Alert) -> None:
-    text = visit(f"/alerts/{mixed.pk}/")
+def test_an_alert_says_where_how_much_and_since_which_commit(
+    client: Client, visit: Visit, mixed: Alert, approved: Approvals
+) -> None:
+    page = client.get(f"/alerts/{mixed.pk}/")
+    approved("pages/alerts/an-alert-says-where-how-much-and-since", page)
+    text = words(page.content.decode())
     assert re.search(r"pf lost 12(\.\d)? % at r112; one other series gained", text)
-    assert "over 99 % sure. All on Atom T540" in text
-    assert "Level against level, packets/s" in text
-    assert "Began at r112" in text
-    assert "r112 over 99 % sure" in text
-    assert "nobody has it yet" in text
-    assert "Driftline opened it" in text
     text = visit(f"/alerts/{mixed.pk}/?show=findings")
     assert "after r111 up to r112" in text
     assert "2 % (default)" in text
@@ -249,12 +248,14 @@ def test_writing_needs_the_token_against_forgery(mixed: Alert) -> None:
         assert client.post(address, {"act": "acknowledge"}).status_code == 403
 
 
-def test_acts_on_one_alert_are_logged_with_their_reason(ada: Client, mixed: Alert) -> None:
+def test_acts_on_one_alert_are_logged_with_their_reason(
+    ada: Client, mixed: Alert, approved: Approvals
+) -> None:
     form = {"act": "fixed", "version": mixed.version, "revision": "r129", "reason": "reverted"}
-    text = words(ada.post(f"/alerts/{mixed.pk}/act/", form, follow=True).content.decode())
-    assert "resolved as fixed by r129" in text
-    assert "ada resolved it: fixed by r129: reverted" in text
-    assert "Undo the last act" in text
+    approved(
+        "pages/alerts/acts-on-one-alert-are-logged-with-their-reason",
+        ada.post(f"/alerts/{mixed.pk}/act/", form, follow=True),
+    )
 
 
 REFUSED = [
@@ -305,12 +306,15 @@ def test_several_alerts_are_acknowledged_at_once_and_undone(ada: Client) -> None
     assert log(both[0])[-2:] == ["acknowledged", "undone"]
 
 
-def test_of_several_alerts_the_one_that_changed_is_left_and_named(ada: Client) -> None:
+def test_of_several_alerts_the_one_that_changed_is_left_and_named(
+    ada: Client, approved: Approvals
+) -> None:
     first, second = Alert.objects.order_by("pk")
     form = {"act": "not-real", "alert": [*chosen(first), f"{second.pk}.0", "x", "7", ".."]}
-    page = words(ada.post("/alerts/act/", form, follow=True).content.decode())
-    assert f"Alert {second.pk} changed since you looked" in page
-    assert f"Alert {first.pk} resolved" in page
+    approved(
+        "pages/alerts/of-several-alerts-the-one-that-changed-is-left",
+        ada.post("/alerts/act/", form, follow=True),
+    )
     second.refresh_from_db()
     assert second.state == "new"
 
@@ -385,15 +389,14 @@ def test_findings_are_moved_and_alerts_merged_from_the_page(ada: Client, mixed: 
 
 
 def test_what_is_not_confirmed_and_what_did_not_move_is_told_apart(
-    client: Client, visit: Visit, mixed: Alert
+    client: Client, mixed: Alert, approved: Approvals
 ) -> None:
     at = Alert.objects.exclude(pk=mixed.pk).get()
     arrive(runs_of({("Celeron/I350", "pf"): {20: 0.8}}, count=21))
-    text = visit(f"/alerts/{at.pk}/?show=others")
-    assert "Also seen, not confirmed yet" in text
-    assert "pf on Celeron/I350 ▾" in text
-    assert "more series measured at this commit without a finding" in text
-    assert "2 without a finding: " in text
+    approved(
+        "pages/alerts/what-is-not-confirmed-and-what-did-not-move",
+        client.get(f"/alerts/{at.pk}/?show=others"),
+    )
     told = client.get(f"/api/v1/alerts/{at.pk}").json()
     assert [row["hardware"] for row in told["candidates"]] == ["Celeron/I350"]
     assert {row["mode"] for row in told["unmoved"]} == {"pf", "forwarding"}
