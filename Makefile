@@ -21,7 +21,7 @@ LAUNCHER = $(BIN)/python -m webapp.launcher
 WHERE = --port "$(PORT)" --bind "$(BIND)" --state "$(STATE)"
 STACK = $(LAUNCHER) up $(WHERE)
 
-.PHONY: help setup demo up service faults test long bench-test again fuzz browser check format bench oracles lock clean
+.PHONY: help setup demo up service faults test approve long bench-test again fuzz browser check format bench oracles lock clean
 
 help:
 	@echo 'make demo    start everything with demonstration data   (PORT=8000 STATE=.run)'
@@ -29,6 +29,7 @@ help:
 	@echo 'make service print the file by which systemd or rc.d starts it, and starts it again'
 	@echo 'make setup   only make the environment: .venv'
 	@echo 'make test    run the tests                 (TESTS="path, or name of a room, -k word")'
+	@echo 'make approve write the approved texts anew, for review (TESTS as above)'
 	@echo 'make long    run the tests that take long               (TESTS="path -k word")'
 	@echo 'make fuzz    10,000 generated cases for each parser      (TESTS="path -k word")'
 	@echo 'make check   linters, types, layers, names, missing migrations'
@@ -66,6 +67,12 @@ service: $(STAMP)
 
 test: $(STAMP) browser
 	@$(PYTEST) -m 'not long and not bench and not release' $(TESTS)
+
+# The texts of pages, mails and reports, as they are now. Those that no test asks for any more go.
+approve: $(STAMP)
+	@[ -n '$(TESTS)' ] || rm -rf tests/approved
+	@$(PYTEST) --approve -m 'not bench' $(TESTS)
+	@git status --short tests/approved
 
 # Whole instances and agents that are killed and started again, databases that are upgraded, a lab's
 # archive, and the rest of the matrices of which `make test` runs the first case.

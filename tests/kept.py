@@ -1,10 +1,12 @@
 """Data that many tests start from: made once in a process, and put back for each of them."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from functools import cache, wraps
 from typing import NamedTuple, ParamSpec, TypeVar
 
+import time_machine
 from django.apps import apps
 from django.db import connection, transaction
 from django.db.models import AutoField, GeneratedField, Model
@@ -15,6 +17,7 @@ from webapp.pages.hardware.hardware_list import TILES
 from webapp.pages.hardware.machine import DRAWN
 from webapp.pages.trends.offer import METRICS, OFFERS, TREES
 from webapp.pages.trends.trends import SHOWN
+from webapp.readiness.models import Heartbeat
 from webapp.results.services import forget_names
 
 Arguments = ParamSpec("Arguments")
@@ -45,18 +48,51 @@ def kept(make: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
 
     @wraps(make)
     def put(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        key = (args, tuple(kwargs.items()))
+        # What is made while the clock stands still has that time in it.
+        is_still = time_machine.escape_hatch.is_travelling()
+        key = (args, tuple(kwargs.items()), is_still)
         forget_drawn()
         if key in made:
             write(made[key][0])
         else:
-            before = read()
-            assert before == migrated(), f"{make.__name__} needs an empty database"
+            assert is_empty(), f"{make.__name__} needs an empty database"
+            before = migrated()
             result = make(*args, **kwargs)
             made[key] = ([rows for rows in read() if rows not in before], result)
+            if is_still:
+                number_anew()  # as where these rows are copied
         return deepcopy(made[key][1])
 
     return put
+
+
+@contextmanager
+def numbered_from_one() -> Iterator[None]:
+    """Within, new rows are numbered as in a new database, whatever was numbered before."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT oid::regclass::text, coalesce(pg_sequence_last_value(oid), 1)"
+            " FROM pg_class WHERE relkind = 'S'"
+        )
+        before = cursor.fetchall()
+    number_anew()
+    forget_drawn()
+    yield
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            "SELECT setval(%s, greatest(%s, nextval(%s)))",
+            [(name, last, name) for name, last in before],
+        )
+    forget_drawn()
+
+
+def number_anew() -> None:
+    """Let the next row of each table have the number after the last that is there."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT setval(oid::regclass, 1, false) FROM pg_class WHERE relkind = 'S'")
+        for one in read():
+            if one.numbered:
+                cursor.execute(f"SELECT {one.numbered}")
 
 
 @cache
@@ -65,12 +101,17 @@ def migrated() -> list[Rows]:
     return read()
 
 
+def is_empty() -> bool:
+    """Whether nothing is there but what a new database has."""
+    return read() == migrated()
+
+
 def read() -> list[Rows]:
-    """All rows."""
+    """All rows but heartbeats, which ``/readyz`` writes outside of a test's transaction."""
     tables = {
         model._meta.db_table: model
         for model in apps.get_models(include_auto_created=True)
-        if model._meta.managed and not model._meta.proxy
+        if model._meta.managed and not model._meta.proxy and model is not Heartbeat
     }
     rows = " UNION ALL ".join(
         f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM \"{table}\")" for table in tables

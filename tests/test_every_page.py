@@ -1,14 +1,16 @@
-"""Every page that links lead to, with real content: no trace of its template, and what caches may
-keep of it.
+"""Every page that links lead to, with real content: what readers are shown, no trace of its
+template, and what caches may keep of it.
 """
 
 import pytest
 from django.test import Client
 
+from tests import make
 from tests.addresses import Address
+from tests.approved import Approvals, changed_lines, read
 from tests.remains import remains_in_html
 from tests.test_every_address import OPERATOR, TRIAGER, VIEWER, rights
-from tests.whole_site import fill, kind_of, linked_from, pages_from
+from tests.whole_site import corners, fill, kind_of, linked_from, pages_from
 
 pytestmark = pytest.mark.django_db
 
@@ -19,6 +21,33 @@ def reader() -> Client:
     client = Client()
     client.force_login(fill())
     return client
+
+
+def test_every_page_reads_as_it_was_approved(approved: Approvals) -> None:
+    """As the operator is shown it, and what is another for who has no role and for a stranger."""
+    operator, readers = fill(), {name: Client() for name in ("operator", "viewer", "stranger")}
+    readers["operator"].force_login(operator)
+    readers["viewer"].force_login(make.user("eve"))
+    starts = ["/", *corners(operator)]
+    texts: dict[str, str] = {}
+    for address in pages_from(readers["operator"], *starts, of_each=1):
+        shown = {name: _shown(reader, address) for name, reader in readers.items()}
+        name = kind_of(address) if address != "/nothing/here/" else "not_found"
+        if name not in texts or address in starts:
+            others = (
+                f"\n=== {other}\n{changed_lines(shown['operator'], shown[other])}"
+                for other in ("viewer", "stranger")
+                if shown[other] != shown["operator"]
+            )
+            key = name if name not in texts else f"{name}-{starts.index(address)}"
+            texts[key] = f"{address}\n{shown['operator']}{''.join(others)}"
+    wrong = [approved.difference(f"site/{name}", text) for name, text in texts.items()]
+    assert "\n".join(filter(None, wrong)) == ""
+
+
+def _shown(reader: Client, address: str) -> str:
+    answer = reader.get(address)
+    return read(answer.content.decode()) or f"{answer.status_code} {answer.get('Location', '')}"
 
 
 @pytest.mark.parametrize("of_each", [2, pytest.param(4, marks=pytest.mark.long)])

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from tests import make
 from tests.alerts.steps import arrive, log, revision_of, runs_of
+from tests.kept import kept
 from tests.results.steps import analyse
 from webapp.accounts.models import User
 from webapp.alerts import services as alerts
@@ -16,7 +17,6 @@ from webapp.alerts.models import Alert
 from webapp.merging.services import merge_revisions
 from webapp.outbox.models import Mail
 from webapp.results.models import Revision
-from webapp.results.services import forget_names
 
 pytestmark = pytest.mark.django_db
 ATOM, XEON = "Atom/T540", "Xeon/T580"
@@ -28,9 +28,9 @@ def ada() -> User:
 
 
 @pytest.fixture
+@kept
 def pair() -> tuple[Alert, Alert]:
     """Alerts at r115 and r117, which turn out to be one commit."""
-    forget_names()
     runs = runs_of({(ATOM, "pf"): {15: 0.9}, (XEON, "pf"): {17: 0.9}})
     absent = {(ATOM, 116), (XEON, 115)}
     arrive([run for run in runs if (run["hardware"], revision_of(run)) not in absent])

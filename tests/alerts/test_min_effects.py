@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests import make
 from tests.alerts.steps import arrive, open_alerts, runs_of
+from tests.kept import kept
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert, Assignment, MinEffectChange
 from webapp.alerts.queries.dry_runs import dry_run
@@ -16,7 +17,6 @@ from webapp.alerts.queries.scopes import Scope, ScopeError
 from webapp.alerts.services.min_effects import MinEffectError, set_min_effect, undo_min_effect
 from webapp.merging.services import merge_hardware, merge_modes
 from webapp.results.models import Hardware, Mode, Series
-from webapp.results.services import forget_names
 
 pytestmark = pytest.mark.django_db
 ATOM, XEON = "Atom/T540", "Xeon/T580"
@@ -25,9 +25,9 @@ SCOPES = [f"hardware:{ATOM}", "mode:pf", "tree:freebsd-head"]
 
 
 @pytest.fixture(autouse=True)
+@kept
 def three_changes() -> None:
     """12 % and 5 % at one commit of the Atom, 10 % at a later one of the Xeon."""
-    forget_names()
     arrive(
         runs_of(
             {(ATOM, "pf"): {12: 0.88}, (ATOM, "forwarding"): {12: 1.05}, (XEON, "pf"): {20: 0.9}}

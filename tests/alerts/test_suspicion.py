@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from tests import make
 from tests.alerts.steps import arrive, runs_of
+from tests.kept import kept
 from webapp.alerts.models import Alert
 from webapp.alerts.queries.findings import findings_of
 from webapp.alerts.queries.suspicion import suspicion_of, suspicions_of, suspicions_of_findings
@@ -34,9 +35,9 @@ BETWEEN = 63
 
 
 @pytest.fixture
+@kept
 def alert() -> Alert:
     """A loss seen at the last of 64 commits, each by somebody else, no other of them measured."""
-    forget_names()
     make.subscription(name="all")
     arrive(runs_of({("Atom/T540", "pf"): {15: 0.9}}))
     alert = Alert.objects.get()

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from tests import make
 from tests.alerts.steps import arrive, log, runs_of
+from tests.kept import kept
 from webapp.accounts.models import User
 from webapp.alerts import services as alerts
 from webapp.alerts.models import Alert, AlertEvent
@@ -25,8 +26,8 @@ def ada() -> User:
 
 
 @pytest.fixture
+@kept
 def alert() -> Alert:
-    forget_names()
     arrive(runs_of({PLACE: {15: 0.9}}))
     return Alert.objects.get()
 

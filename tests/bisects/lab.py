@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from tests import make
 from tests.documents import run_document
+from tests.kept import is_empty, kept
 from tests.results.steps import an_agent
 from webapp.analysis import services as analysis
 from webapp.api.schemas.runs import RunIn
@@ -29,7 +30,7 @@ FIRST = 1000
 MODE, HARDWARE = "pf", "Atom/T540"
 
 
-@dataclass
+@dataclass(unsafe_hash=True)
 class Truth:
     """``count`` revisions, of which ``first_bad`` (an index) moved the level by ``step_pct``.
 
@@ -48,10 +49,16 @@ class Truth:
     answered: int = 0
     hardware: str = HARDWARE
     mode: str = MODE
-    noise: np.random.Generator = field(init=False)
+    noise: np.random.Generator = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         self.noise = np.random.default_rng(self.seed)
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether nothing was drawn from its noise yet."""
+        state = np.random.default_rng(self.seed).bit_generator.state
+        return bool(self.noise.bit_generator.state == state)
 
     def boots(self, index: int, count: int) -> list[float]:
         level = LEVEL * (1 + self.step_pct / 100 * (index >= self.first_bad))
@@ -96,12 +103,25 @@ def measured_before(truth: Truth) -> Series:
     Every revision in between is known, and none of them was measured.
     """
     forget_names()
+    if truth.is_fresh and is_empty():
+        truth.noise = _kept_history(truth)
+    else:
+        _history(truth)
+    return series(truth)
+
+
+@kept
+def _kept_history(truth: Truth) -> np.random.Generator:
+    _history(truth)
+    return truth.noise
+
+
+def _history(truth: Truth) -> None:
     upload(documents(truth, range(-8, 1)))
     upload(documents(truth, range(truth.count, truth.count + 8)))
     tree = make.tree()
     for index in range(1, truth.count):
         make.revision(name(index), of=tree, subject=f"Change number {index}")
-    return series(truth)
 
 
 def series(truth: Truth) -> Series:
@@ -122,6 +142,18 @@ def draft(truth: Truth, **fields: Any) -> Draft:
 
 
 def start(truth: Truth, **fields: Any) -> Bisect:
+    if truth.is_fresh and not fields and is_empty():
+        bisect, truth.noise = _kept_start(truth)
+        return bisect
+    return _start(truth, **fields)
+
+
+@kept
+def _kept_start(truth: Truth) -> tuple[Bisect, np.random.Generator]:
+    return _start(truth), truth.noise
+
+
+def _start(truth: Truth, **fields: Any) -> Bisect:
     measured_before(truth)
     return services.start_bisect(draft=draft(truth, **fields), created_by=make.user("ada"))
 
@@ -188,6 +220,13 @@ def work(
         for job in held:
             answer(truth, job, now=now)
     return Bisect.objects.with_subjects().get(pk=bisect.pk)
+
+
+@kept
+def ended() -> Bisect:
+    """The bisect of a plain truth, worked until it ended: it named r1009."""
+    truth = Truth()
+    return work(truth, start(truth))
 
 
 def work_together(

@@ -5,6 +5,7 @@ import pytest
 from tests import make
 from tests.bisects import lab
 from tests.bisects.lab import Truth
+from tests.kept import kept
 from tests.results.steps import an_agent, analyse
 from webapp.analysis.models import Finding
 from webapp.bisects.models import BisectSettings
@@ -16,6 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
+@kept
 def candidate() -> Finding:
     """The newest of seventeen revisions lost 5 %."""
     lab.measured_before(Truth(step_pct=0.0))

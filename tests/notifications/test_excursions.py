@@ -7,6 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from tests import make
+from tests.kept import kept
 from webapp.alerts import services as alerts
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.alerts.queries import noisiest, open_by_age, triage_quality
@@ -21,6 +22,7 @@ DAY = timedelta(days=1)
 
 
 @pytest.fixture
+@kept
 def odd() -> Alert:
     """The machine was 30 % off at one revision in pf, and 12 % in ipfw; the next one is back."""
     along = make.revisions(40)

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from tests import make
 from tests.alerts.steps import arrive, runs_of
+from tests.kept import kept
 from webapp.alerts.models import Alert, AlertEvent, AlertFinding
 from webapp.alerts.services import resolve
 from webapp.analysis.models import Finding
@@ -29,6 +30,7 @@ def names_forgotten() -> None:
 
 
 @pytest.fixture
+@kept
 def backoff() -> Alert:
     """r303643 as it was: forwarding and ipfw gained, pf lost; openvpn shows nothing."""
     make.subscription(name="all of it")

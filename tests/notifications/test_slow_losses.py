@@ -7,6 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from tests import make
+from tests.kept import kept
 from webapp.alerts.models import Alert, AlertEvent
 from webapp.notifications.services import notify_events
 from webapp.notifications.services.digests import post_digests
@@ -19,6 +20,7 @@ TOLD = "the largest part: −3.1 % from r300010 to r300020"
 
 
 @pytest.fixture
+@kept
 def slow() -> Alert:
     """pf-statefull lost 7.2 % over 40 revisions, most of it in one part; ipfw lost evenly."""
     along = make.revisions(40)

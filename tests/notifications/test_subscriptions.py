@@ -6,6 +6,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from tests import make
+from tests.kept import kept
 from webapp.alerts.models import Alert
 from webapp.analysis.models import Finding
 from webapp.merging.services import merge_hardware
@@ -17,6 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
+@kept
 def alert() -> Alert:
     """pf on the Atom lost 11.4 %, forwarding on the Xeon gained 20 %, by mjg."""
     before, at = make.revisions(2)

@@ -8,6 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from tests import make
+from tests.approved import Approvals
 from tests.jobs.steps import fail, hear, request, take, taken
 from tests.pages.conftest import Counted
 from webapp.accounts.models import User
@@ -30,14 +31,11 @@ def test_an_instance_without_agents_says_how_one_is_started(visit: Visit) -> Non
     assert "labagent work" in visit("/agents/")
 
 
-def test_it_says_what_each_worker_does_and_will_do(visit: Visit) -> None:
+def test_it_says_what_each_worker_does_and_will_do(client: Client, approved: Approvals) -> None:
     _queued("r1"), _queued("r2")
     job = _taken()
     hear(job, at=timezone.now(), stage="boot")
-    page = visit("/agents/")
-    assert "1 of 1 worker spoke in the last 5 minutes. At work: 1. Jobs that wait: 1." in page
-    assert f"job {job.pk} r1 forwarding boot" in page
-    assert f"job {Job.objects.get(state='queued').pk} 9 minutes from now" in page
+    approved("pages/agents/it-says-what-each-worker-does-and-will-do", client.get("/agents/"))
 
 
 def test_a_silent_worker_is_marked_and_what_nobody_can_do_is_starved(visit: Visit) -> None:

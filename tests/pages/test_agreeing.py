@@ -8,6 +8,7 @@ from django.test import Client
 
 from tests.alerts.steps import arrive
 from tests.alerts.test_agreeing import AT, COUNT, LARGE, SMALL, runs
+from tests.approved import Approvals
 from tests.pages.conftest import Counted
 from webapp.alerts.models import Agreement, Alert
 from webapp.outbox.models import Mail
@@ -23,14 +24,11 @@ def no_names() -> None:
     forget_names()
 
 
-def test_the_commit_page_says_who_agrees_and_how_often_that_is_chance(visit: Visit) -> None:
+def test_the_commit_page_says_who_agrees_and_how_often_that_is_chance(
+    client: Client, visit: Visit, approved: Approvals
+) -> None:
     arrive(runs({AT: SMALL}))
-    row = Agreement.objects.get()
-    text = visit(COMMIT)
-    assert f"Agreeing candidates: {row.series} of 9 series on {row.machines} of 3 machines" in text
-    assert "look worse together, after r128 up to r129 (median change −1." in text
-    assert "no series proves it alone yet" in text
-    assert "Of 100 commits without a change," in text
+    approved("pages/agreeing/the-commit-page-says-who-agrees-and-how-often", client.get(COMMIT))
     assert "Agreeing candidates" not in visit("/commits/freebsd-head/r128/")
 
 
@@ -82,7 +80,7 @@ def test_pages_that_say_it_keep_to_their_statements(queries: Counted) -> None:
 
 
 def test_an_alert_says_where_its_series_together_see_the_change(
-    client: Client, visit: Visit
+    client: Client, approved: Approvals
 ) -> None:
     arrive(runs({24: 0.97}, count=40, scatter=0.012))
     alert = Alert.objects.get()
@@ -90,9 +88,10 @@ def test_an_alert_says_where_its_series_together_see_the_change(
     assert found is not None
     assert int(found["after"][1:]) < 124 <= int(found["last"][1:])
     assert found["series"] >= 2
-    text = visit(alert.get_absolute_url())
-    assert f"By all {found['series']} series on {found['machines']} machines together" in text
-    assert "by the clearest alone" in text
+    approved(
+        "pages/agreeing/an-alert-says-where-its-series-together-see",
+        client.get(alert.get_absolute_url()),
+    )
 
 
 def test_one_series_alone_has_no_place_in_common(client: Client) -> None:

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from tests import make
+from tests.approved import Approvals
 from tests.pages.conftest import Counted, words
 from tests.results.steps import measured, mode, upload
 from webapp.accounts.models import User
@@ -43,10 +44,10 @@ def post(client: Client, **form: str) -> str:
     return words(client.post(NEW, FORM | form, follow=True).content.decode())
 
 
-def test_without_aliases_the_page_says_so_and_who_may_make_one(visit: Visit) -> None:
-    page = visit("/aliases/")
-    assert "No name stands for another one." in page
-    assert "Sign in to make an alias" in page
+def test_without_aliases_the_page_says_so_and_who_may_make_one(
+    client: Client, approved: Approvals
+) -> None:
+    approved("pages/aliases/without-aliases-the-page-says-so-and-who-may", client.get("/aliases/"))
 
 
 def test_an_operator_looks_makes_and_takes_back(root: Client) -> None:

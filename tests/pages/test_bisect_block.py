@@ -4,7 +4,6 @@ import pytest
 from django.test import Client
 
 from tests.bisects import lab
-from tests.bisects.lab import Truth
 from webapp.bisects.mails import compose_done
 from webapp.bisects.models import Bisect
 from webapp.bisects.view import view_of
@@ -15,8 +14,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def done() -> Bisect:
-    truth = Truth()
-    return lab.work(truth, lab.start(truth))
+    return lab.ended()
 
 
 def outputs(client: Client, bisect: Bisect) -> list[str]:

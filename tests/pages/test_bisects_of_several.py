@@ -8,6 +8,7 @@ from django.test import Client
 from tests import make
 from tests.bisects import lab
 from tests.bisects.lab import Truth
+from tests.kept import kept
 from tests.results.steps import analyse
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert
@@ -33,6 +34,7 @@ def triager(client: Client) -> Client:
 
 
 @pytest.fixture
+@kept
 def alert() -> Alert:
     """One of a loss of 5 % on two machines, on one of them in two modes."""
     for truth in TRUTHS:

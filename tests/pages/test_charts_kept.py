@@ -133,7 +133,7 @@ def test_the_version_of_a_series_says_that_its_points_changed(
 
 
 def test_who_may_ask_for_jobs_gets_links_that_a_stranger_does_not(
-    client: Client, tess: Client, loss: object
+    loss: object, client: Client, tess: Client
 ) -> None:
     assert "Measure more" in tess.get(TREND).content.decode()
     assert "Measure more" not in Client().get(TREND).content.decode()

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from tests import make
+from tests.kept import kept
 from webapp.analysis.queries import PLAIN_BLOCK, BlockOptions, SideError
 from webapp.stats import ministat
 
@@ -18,6 +19,7 @@ ASKED = {"flavour": "2015", "confidence": "99", "width": "60", "bars": "shared"}
 
 
 @pytest.fixture(autouse=True)
+@kept
 def pair() -> None:
     for name, samples in (("r1", BEFORE), ("r2", AFTER)):
         at = make.revision(name)

@@ -12,6 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from tests import make
 from tests.documents import run_document
+from tests.kept import kept
 from tests.results import steps
 from webapp.events.models import Release
 from webapp.pages.compare import pickers
@@ -23,6 +24,7 @@ LOSS, EVEN = "pf-statefull", "forwarding"
 
 
 @pytest.fixture
+@kept
 def along() -> list[Revision]:
     """Sixty revisions; from the 31st on pf is 10 % slower, forwarding as before. 11.0 and 12.0."""
     found = make.revisions(60)

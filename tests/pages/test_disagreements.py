@@ -7,12 +7,14 @@ import pytest
 from django.test import Client
 
 from tests import make
+from tests.approved import Approvals
+from tests.kept import kept
 from tests.pages.conftest import Counted, words
 from tests.results.steps import analyse, apart, measured, upload
 from webapp.accounts.models import User
 from webapp.pages.lab.disagreements import WAITING_SHOWN
 from webapp.results.models import Point, PoolingDecision, Run
-from webapp.results.services import forget_names, withdraw_run
+from webapp.results.services import withdraw_run
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
@@ -21,8 +23,8 @@ RUNS = f"{COMMIT}runs/"
 
 
 @pytest.fixture(autouse=True)
+@kept
 def one_before() -> None:
-    forget_names()
     upload(measured("r300000", 1000, build_id="before"))
 
 
@@ -174,15 +176,19 @@ class TestElsewhere:
         assert "apart" not in figure["series"][0]
         assert "lab?" not in client.get("/trends/").content.decode()
 
-    def test_the_compare_page_and_its_report_say_it(self, visit: Visit, marked: Point) -> None:
+    def test_the_compare_page_and_its_report_say_it(
+        self, client: Client, marked: Point, approved: Approvals
+    ) -> None:
         query = "?a=freebsd-head:r300000&b=freebsd-head:r300001"
-        text = visit(f"/compare/{query}")
-        assert "! runs disagree" in text
-        assert "lab? runs of one revision disagree" in text
+        approved(
+            "pages/disagreements/the-compare-page-and-its-report",
+            client.get(f"/compare/{query}"),
+        )
         client = Client()
-        report = client.get(f"/compare.md{query}").content.decode()
-        assert "lab? runs of one revision disagree" in report
-        assert "1 cannot tell (0 of 1 differ" in report
+        approved(
+            "pages/disagreements/the-compare-page-and-its-report-2",
+            client.get(f"/compare.md{query}"),
+        )
 
     def test_the_page_of_quality_lists_what_waits(self, visit: Visit, marked: Point) -> None:
         text = visit("/quality/")

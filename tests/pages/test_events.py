@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 
 from tests import make
+from tests.approved import Approvals
 from tests.events.steps import event, release
 from tests.pages.conftest import Counted
 from webapp.events.models import LabEvent
@@ -22,10 +23,10 @@ FORM = {"kind": "firmware", "text": "BIOS 2.1", "hardware": "Atom_C2758/T540-CR"
 }
 
 
-def test_without_events_the_list_says_so_and_who_may_record(visit: Visit) -> None:
-    page = visit("/events/")
-    assert "No event is recorded." in page
-    assert "Sign in to record an event" in page
+def test_without_events_the_list_says_so_and_who_may_record(
+    client: Client, approved: Approvals
+) -> None:
+    approved("pages/events/without-events-the-list-says-so-and-who-may", client.get("/events/"))
 
 
 def test_the_list_names_what_when_of_what_and_who(visit: Visit) -> None:

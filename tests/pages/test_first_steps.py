@@ -6,18 +6,16 @@ import pytest
 from django.test import Client, override_settings
 
 from tests import make
+from tests.approved import Approvals
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
 
 
-def test_an_empty_instance_says_what_to_do_next_with_the_commands(visit: Visit) -> None:
-    text = visit("/")
-    assert "Nothing is measured yet. Three steps to the first chart" in text
-    assert ".venv/bin/python manage.py import_revisions --tree freebsd-head" in text
-    assert ".venv/bin/python manage.py create_agent bench-1 --lab my-lab" in text
-    assert ".venv/bin/labagent upload DIR --server http://testserver --token TOKEN" in text
-    assert "no agent has a token yet" in text
+def test_an_empty_instance_says_what_to_do_next_with_the_commands(
+    client: Client, approved: Approvals
+) -> None:
+    approved("pages/first-steps/an-empty-instance-says-what-to-do-next", client.get("/"))
 
 
 @override_settings(COMMANDS="")
@@ -27,12 +25,10 @@ def test_in_a_container_commands_are_on_the_path(visit: Visit) -> None:
     assert "python manage.py create_agent" in text
 
 
-def test_what_is_done_is_ticked(visit: Visit) -> None:
+def test_what_is_done_is_ticked(client: Client, approved: Approvals) -> None:
     make.revisions(4)
     make.agent()
-    text = visit("/")
-    assert "freebsd-head 4 revisions newest: r300009" in text
-    assert "orange-lab/bench-1 has a token and has not called yet" in text
+    approved("pages/first-steps/what-is-done-is-ticked", client.get("/"))
 
 
 def test_the_steps_ask_for_themselves_until_the_first_run_arrives(client: Client) -> None:

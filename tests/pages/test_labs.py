@@ -7,6 +7,7 @@ from django.contrib.admin.models import LogEntry
 from django.test import Client
 
 from tests import make
+from tests.approved import Approvals
 from tests.pages.conftest import Counted
 from tests.results.steps import measured, upload
 from webapp.labs.models import LabQuota
@@ -33,15 +34,17 @@ def fields(page: str, name: str) -> dict[str, str]:
     return {"action": form[1], **values} | ({} if name == "" else {"runs": name})
 
 
-def test_an_operator_sees_the_use_of_a_lab_and_sets_its_quota(operator: Client) -> None:
+def test_an_operator_sees_the_use_of_a_lab_and_sets_its_quota(
+    operator: Client, approved: Approvals
+) -> None:
     upload(measured("r300001"))
     text = " ".join(operator.get("/labs/").content.decode().split())
     assert "1 of 100,000" in text
     assert "1 of 50,000" in text
     given = fields(operator.get("/labs/").content.decode(), "1")
-    after = operator.post(given.pop("action"), given, follow=True).content.decode()
-    assert "Quota of netlab: 1 runs a day, default trees, default series." in after
-    assert "used up" in after
+    page = operator.post(given.pop("action"), given, follow=True)
+    approved("pages/labs/an-operator-sees-the-use-of-a-lab", page)
+    after = page.content.decode()
     assert LabQuota.objects.get().most_runs == 1
     assert LogEntry.objects.get().object_repr == "netlab"
     given = fields(after, "")

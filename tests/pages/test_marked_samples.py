@@ -7,6 +7,8 @@ import pytest
 from django.test import Client
 
 from tests import make
+from tests.approved import Approvals
+from tests.kept import kept
 from tests.pages.conftest import Counted, words
 from tests.results.steps import analyse, measured, upload
 from webapp.accounts.models import User
@@ -36,6 +38,7 @@ def _nothing_remembered() -> None:
 
 
 @pytest.fixture
+@kept
 def one() -> Measurement:
     """A commit before, and one whose last sample warmed up."""
     upload(measured("r300000"), marked((4, "warm-up")))
@@ -54,24 +57,30 @@ def post(client: Client, **form: Any) -> str:
 
 
 class TestShown:
-    def test_a_commit_says_which_sample_why_and_its_value(self, visit: Visit, one: Any) -> None:
-        text = visit(COMMIT)
-        assert "1 of 5 samples left out: warm-up" in text
+    def test_a_commit_says_which_sample_why_and_its_value(
+        self, client: Client, one: Any, approved: Approvals
+    ) -> None:
+        page = client.get(COMMIT)
+        approved("pages/marked-samples/a-commit-says-which-sample-why-and-its-value", page)
+        text = words(page.content.decode())
         assert "warm-up: <b>warm-up</b> by 5.0 %" in text, "escaped"
         assert "99.5" in text
-        assert "pps: 1 of 5 samples left out" in text, "in the table of runs"
 
-    def test_a_run_of_which_nothing_counts_is_still_listed(self, visit: Visit) -> None:
+    def test_a_run_of_which_nothing_counts_is_still_listed(
+        self, client: Client, approved: Approvals
+    ) -> None:
         upload(marked(*((i, "sender-saturated") for i in range(5))))
-        text = visit(COMMIT)
-        assert "No sample of the runs of this commit counts" in text
-        assert "5 of 5 samples left out: sender saturated" in text
+        approved(
+            "pages/marked-samples/a-run-of-which-nothing-counts-is-still-listed", client.get(COMMIT)
+        )
 
-    def test_a_mark_that_leaves_nothing_out_says_why(self, visit: Visit) -> None:
+    def test_a_mark_that_leaves_nothing_out_says_why(
+        self, client: Client, approved: Approvals
+    ) -> None:
         upload(marked((4, "all-arrived")))
-        text = visit(COMMIT)
-        assert "1 of 5 samples marked; all count" in text
-        assert "flow control may have slowed the generator" in text
+        page = client.get(COMMIT)
+        approved("pages/marked-samples/a-mark-that-leaves-nothing-out-says-why", page)
+        text = words(page.content.decode())
         assert "left out:" not in text
 
     def test_compared_rows_and_reports_tell_it(

@@ -8,6 +8,7 @@ from django.test import Client
 
 from tests import make
 from tests.bisects import lab
+from tests.kept import kept
 from webapp.pages import pictures
 
 pytestmark = pytest.mark.django_db
@@ -16,6 +17,7 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 @pytest.fixture
+@kept
 def drawn() -> None:
     make.history(make.series(), make.revisions(4), [100.0, 101.0, 90.0, 89.0])
 

@@ -9,6 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from tests import make
+from tests.approved import Approvals
 from tests.pages.conftest import Counted, words
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert, AlertEvent, AlertFinding, MinEffectChange
@@ -69,13 +70,8 @@ def mail(to: User, about: int, kind: str = "alert.opened", state: str = "sent") 
     Mail.objects.create(recipient=to, kind=kind, about=str(about), state=state, due=NOW)
 
 
-def test_without_any_judgement_it_cannot_tell(visit: Visit) -> None:
-    text = visit("/quality/")
-    assert "Cannot tell how good the alerts are" in text
-    assert "Nobody has judged an alert of these 90 days yet." in text
-    assert "cannot tell: nobody acted on one" in text
-    assert "none was sent" in text
-    assert "None: no finding of these days was called not real" in text
+def test_without_any_judgement_it_cannot_tell(client: Client, approved: Approvals) -> None:
+    approved("pages/quality/without-any-judgement-it-cannot-tell", client.get("/quality/"))
 
 
 def test_precision_is_what_people_judged_with_wilsons_interval(visit: Visit, ada: User) -> None:

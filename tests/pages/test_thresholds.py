@@ -9,11 +9,12 @@ from django.utils import timezone
 
 from tests import make
 from tests.alerts.steps import arrive, runs_of
+from tests.approved import Approvals
+from tests.kept import kept
 from tests.pages.conftest import Counted, words
 from webapp.alerts.models import Alert, MinEffect, MinEffectChange
 from webapp.analysis.models import Finding
 from webapp.results.models import Hardware, Mode
-from webapp.results.services import forget_names
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
@@ -22,8 +23,8 @@ DRY_RUN = "/thresholds/dry-run/"
 
 
 @pytest.fixture(autouse=True)
+@kept
 def two_alerts() -> None:
-    forget_names()
     arrive(runs_of({(ATOM, "pf"): {12: 0.88}, (XEON, "pf"): {20: 0.9}}))
 
 
@@ -41,24 +42,26 @@ def read(client: Client, address: str) -> str:
     return words(client.get(address).content.decode())
 
 
-def test_it_says_what_is_in_force_and_what_that_hides(visit: Visit) -> None:
+def test_it_says_what_is_in_force_and_what_that_hides(
+    client: Client, visit: Visit, approved: Approvals
+) -> None:
     MinEffect.objects.create(hardware=Hardware.objects.get(name=XEON), percent=4)
-    text = visit("/thresholds/")
+    page = client.get("/thresholds/")
+    approved("pages/thresholds/it-says-what-is-in-force", page)
+    text = words(page.content.decode())
     assert f"hardware {XEON} 4" in text
-    assert f"pf {XEON} freebsd-head pps 4 % by hardware instead of 2 % (default)" in text
-    assert f"pf {ATOM} freebsd-head pps 2 % by default try another" in text
     assert f"pf {ATOM}" not in visit(f"/thresholds/?hardware={XEON}")
     assert "No series fits" in visit("/thresholds/?mode=nothing")
 
 
-def test_a_dry_run_says_what_would_go_and_what_became_of_it(visit: Visit) -> None:
+def test_a_dry_run_says_what_would_go_and_what_became_of_it(
+    client: Client, approved: Approvals
+) -> None:
     Alert.objects.filter(revision__name="r120").update(state="resolved", resolution="not real")
-    text = visit(f"{DRY_RUN}?scope=hardware:{XEON}&percent=20&days=30")
-    assert f"20 % for hardware {XEON}" in text
-    assert "In the last 30 days 0 alerts with changes there instead of 1: 1 would not be" in text
-    assert "r120 freebsd-head Regression · pf on Xeon/T580" in text
-    assert "resolved as not real" in text
-    assert "Sign in to set it" in text
+    approved(
+        "pages/thresholds/a-dry-run-says-what-would-go",
+        client.get(f"{DRY_RUN}?scope=hardware:{XEON}&percent=20&days=30"),
+    )
     assert not MinEffectChange.objects.exists()
 
 
@@ -73,32 +76,38 @@ def test_a_percentage_is_told_as_it_was_set(root: Client) -> None:
     assert "2.26 % (mode)" in read(root, f"/alerts/{alert.pk}/?show=findings")
 
 
-def test_a_dry_run_without_effect_says_so(visit: Visit) -> None:
-    text = visit(f"{DRY_RUN}?scope=mode:pf&percent=3,5")
-    assert "3.5 % for mode pf" in text
-    assert "it would have made no difference: 2 alerts with changes there." in text
+def test_a_dry_run_without_effect_says_so(client: Client, approved: Approvals) -> None:
+    approved(
+        "pages/thresholds/a-dry-run-without-effect-says-so",
+        client.get(f"{DRY_RUN}?scope=mode:pf&percent=3,5"),
+    )
 
 
-def test_a_dry_run_names_what_stays_because_of_another_machine(visit: Visit) -> None:
+def test_a_dry_run_names_what_stays_because_of_another_machine(
+    client: Client, approved: Approvals
+) -> None:
     arrive(runs_of({("Atom/C2558", "pf"): {12: 0.88}}))
     (shared,) = Alert.objects.filter(revision__name="r112")
     assert shared.findings.count() == 2
-    text = visit(f"{DRY_RUN}?scope=hardware:{ATOM}&percent=50")
-    assert "it would have made no difference: 1 alert with changes there." in text
-    assert "1 would stay because of other machines or modes alone" in text
-    assert "Would stay, because of other machines or modes alone" in text
-    assert "r112 freebsd-head Regression" in text
+    approved(
+        "pages/thresholds/a-dry-run-names-what-stays-because-of-another",
+        client.get(f"{DRY_RUN}?scope=hardware:{ATOM}&percent=50"),
+    )
 
 
-def test_a_dry_run_counts_older_alerts_and_names_series_of_their_own(visit: Visit) -> None:
+def test_a_dry_run_counts_older_alerts_and_names_series_of_their_own(
+    client: Client, approved: Approvals
+) -> None:
     Finding.all_kinds.update(first_detected_at=timezone.now() - timedelta(days=40))
-    text = visit(f"{DRY_RUN}?scope=hardware:{XEON}&percent=20&days=30")
-    assert "no difference: 0 alerts with changes there" in text
-    assert "1 older alert there is not counted: first detected more than 30 days ago" in text
+    approved(
+        "pages/thresholds/a-dry-run-counts-older-alerts-and-names-series",
+        client.get(f"{DRY_RUN}?scope=hardware:{XEON}&percent=20&days=30"),
+    )
     MinEffect.objects.create(mode=Mode.objects.get(name="pf"), percent=4)
-    text = visit(f"{DRY_RUN}?scope=hardware:{XEON}&percent=20&days=90")
-    assert "1 series there has a more specific threshold" in text
-    assert "no difference: 1 alert" in text
+    approved(
+        "pages/thresholds/a-dry-run-counts-older-alerts-and-names-series-2",
+        client.get(f"{DRY_RUN}?scope=hardware:{XEON}&percent=20&days=90"),
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from tests.approved import Approvals
 from tests.documents import run_document
 from tests.pages.conftest import Counted
 from tests.results.steps import FLAT, analyse, mode, upload
@@ -53,11 +54,9 @@ def test_a_commit_measured_as_a_variant_alone_says_so(visit: Visit) -> None:
 
 
 def test_the_page_of_a_machine_lists_them_below_the_plain_charts(
-    measured: None, visit: Visit, client: Client
+    measured: None, client: Client, approved: Approvals
 ) -> None:
-    page = visit(WALL)
-    assert "Variants 1: patches, images, vendors' branches" in page
-    assert "D12685 r303643 of freebsd-head 1" in page
+    approved("pages/variants/the-page-of-a-machine-lists-them-below", client.get(WALL))
     assert client.get(WALL).content.decode().count("data-mode=") == 1
 
 
