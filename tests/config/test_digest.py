@@ -50,8 +50,10 @@ def lines() -> dict[str, str]:
     return {line.name: str(line) for line in digest()}
 
 
-LONG = pytest.mark.long
-SEEDS = pytest.mark.parametrize("seed", [1, *(pytest.param(each, marks=LONG) for each in (2, 3))])
+SEEDS = pytest.mark.parametrize(
+    "seed",
+    [1, pytest.param(2, marks=pytest.mark.long), pytest.param(3, marks=pytest.mark.release)],
+)
 
 
 def taken_in(documents: list[dict[str, Any]], *, batch: int = 1000) -> dict[str, str]:

@@ -75,6 +75,7 @@ def test_interrupting_the_start_leaves_no_process(place: Path) -> None:
     assert launch.running() == []
 
 
+@pytest.mark.release
 def test_a_second_instance_in_a_deep_directory_runs_beside_and_ends_alone(
     shared: Launch, tmp_path: Path
 ) -> None:

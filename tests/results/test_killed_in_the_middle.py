@@ -127,7 +127,9 @@ def wait_for_a_decision(number: int, **fields: str) -> None:
     upload(run_document(revision="r309257", evidence=evidence, build_id=f"build {number}"))
 
 
-@pytest.mark.parametrize("table", ["results_point", "results_waitingrun"])
+@pytest.mark.parametrize(
+    "table", [pytest.param("results_point", marks=pytest.mark.release), "results_waitingrun"]
+)
 def test_deciding_a_waiting_directory(table: str) -> None:
     upload(run_document(revision="r303643"))
     for number in range(3):
