@@ -16,6 +16,7 @@ from labagent.readers.benchlab.names import Names, names_of_prefix, read_names
         ("ipfw-at-nic-level.8rx", Names("", "ipfw-at-nic-level.8rx", "")),
         ("net.isr.dispatch.10M", Names("", "net.isr.dispatch", "10M")),
         ("11.0.ipf-statefull.inet4", Names("11.0", "ipf-statefull", "inet4")),
+        ("11.1BETA1.forwarding.inet6", Names("11.1BETA1", "forwarding", "inet6")),
         ("295150mbuf.ipfw-statefull", Names("295150mbuf", "ipfw-statefull", "")),
     ],
 )
@@ -25,7 +26,7 @@ def test_a_prefix_alone_is_read_from_both_ends(prefix, names):
 
 IMAGES = (
     *("303643", "n277567D33658", "MAIN_n268154", "STABLE13_n265892", "97be6fced7d"),
-    *("11.1BETA1", "HEAD120D12439", "GENERIC111yandex"),
+    *("HEAD120D12439", "GENERIC111yandex"),
 )
 
 
