@@ -155,6 +155,14 @@ def read(html: str) -> str:
     return re.sub(r"(?<=: )((?:[^,<>\n]+, ){9})[^<>\n]+, (?=>)", r"\1…", bare).replace(KEPT, " ")
 
 
+def read_mail(subject: str, text: str, html: str) -> str:
+    """A mail as text, and the lines that it has in HTML alone."""
+    lines = [f"Subject: {subject}", *text.splitlines()]
+    return "\n".join(
+        [*lines, "", "=== in HTML", *(one for one in read(html).splitlines() if one not in lines)]
+    )
+
+
 def steadied(text: str) -> str:
     """The text without what is drawn at random and spaces at the end of a line."""
     for pattern, name in RANDOM:

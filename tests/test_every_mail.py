@@ -14,7 +14,7 @@ from django.utils import timezone
 from tests import make
 from tests.alerts.steps import arrive, runs_of
 from tests.alerts.test_one_build import PF_SLOWER, run, the_pair, times
-from tests.approved import Approvals, read
+from tests.approved import Approvals, read_mail
 from tests.bisects import lab
 from tests.remains import remains, remains_in_html
 from tests.results.steps import analyse, measured, upload
@@ -167,13 +167,7 @@ def test_a_mail_reads_as_approved_and_shows_nothing_that_its_template_left(
     assert remains(message.subject) == []
     assert remains(message.text) == []
     assert remains_in_html(message.html) == []
-    lines = [f"Subject: {message.subject}", *message.text.splitlines()]
-    lines += [
-        "",
-        "=== in HTML",
-        *(one for one in read(message.html).splitlines() if one not in lines),
-    ]
-    approved(f"mails/{kind}", "\n".join(lines))
+    approved(f"mails/{kind}", read_mail(message.subject, message.text, message.html))
     if kind in ("bisect.done", "alert.opened"):
         line = next(line for line in message.text.splitlines() if "N           Min" in line)
         assert line in message.html

@@ -25,21 +25,26 @@ pytestmark = pytest.mark.django_db
 TRUTH = Truth(step_pct=-5.0)
 
 
-@pytest.fixture
-def ada(bisect: Bisect) -> User:
-    return User.objects.get(username="ada")
+def started() -> Bisect:
+    """Of a loss of 5 % that any of 16 commits may have made; ada was mailed about its alert."""
+    reader = make.user("ada", email="ada@example.org")
+    make.subscription(reader)
+    lab.measured_before(TRUTH)
+    analyse()
+    Mail.objects.update(state=Mail.State.SENT)
+    return _bisect(Alert.objects.get(), reader)
 
 
 @pytest.fixture
 @kept
 def bisect() -> Bisect:
-    """Of a loss of 5 % that any of 16 commits may have made; ada was mailed about its alert."""
-    ada = make.user("ada", email="ada@example.org")
-    make.subscription(ada)
-    lab.measured_before(TRUTH)
-    analyse()
-    Mail.objects.update(state=Mail.State.SENT)
-    return _bisect(Alert.objects.get(), ada)
+    return started()
+
+
+@pytest.fixture
+@kept
+def reproduced() -> Bisect:
+    return lab.work(TRUTH, started())
 
 
 def _bisect(alert: Alert, by: User) -> Bisect:
@@ -50,36 +55,41 @@ def _bisect(alert: Alert, by: User) -> Bisect:
     return start_bisect(draft=draft, created_by=by)
 
 
+def ada() -> User:
+    """Who started the bisect."""
+    return User.objects.get(username="ada")
+
+
 def reconcile() -> Alert:
     """All alerts of the tree, of which there is to be one."""
     reconcile_trees([make.tree().pk])
     return Alert.objects.get()
 
 
-def end(bisect: Bisect, ada: User) -> None:
+def end(bisect: Bisect) -> None:
     version = Bisect.objects.get(pk=bisect.pk).version
-    act_on_bisect(bisect=bisect.pk, kind="cancel", actor=ada, reason="enough", version=version)
+    act_on_bisect(bisect=bisect.pk, kind="cancel", actor=ada(), reason="enough", version=version)
 
 
-def test_an_estimate_below_the_threshold_does_not_close_it(bisect: Bisect, ada: User) -> None:
+def test_an_estimate_below_the_threshold_does_not_close_it(bisect: Bisect) -> None:
     Finding.objects.update(change_pct=-1.9)
     assert reconcile().is_active
-    end(bisect, ada)
+    end(bisect)
     assert not Alert.objects.get().is_active
 
 
-def test_a_dry_run_knows_that_no_threshold_closes_it(bisect: Bisect, ada: User) -> None:
+def test_a_dry_run_knows_that_no_threshold_closes_it(bisect: Bisect) -> None:
     scope = Scope.named(f"mode:{lab.MODE}")
     since = timezone.now() - timedelta(days=1)
     assert not dry_run(scope, 50, since=since).gone
-    end(bisect, ada)
+    end(bisect)
     assert len(dry_run(scope, 50, since=since).gone) == 1
 
 
-def test_a_finding_that_is_gone_for_a_while_does_not_close_it(bisect: Bisect, ada: User) -> None:
+def test_a_finding_that_is_gone_for_a_while_does_not_close_it(bisect: Bisect) -> None:
     Finding.objects.update(state=Finding.State.RETRACTED)
     assert reconcile().is_active
-    end(bisect, ada)
+    end(bisect)
     assert Alert.objects.get().resolution == Alert.Resolution.RETRACTED
 
 
@@ -106,13 +116,13 @@ def test_another_change_opens_an_alert_of_its_own(
 
 
 def test_what_a_bisect_reproduced_stands_until_somebody_resolves_it(
-    bisect: Bisect, ada: User
+    reproduced: Bisect,
 ) -> None:
-    assert lab.work(TRUTH, bisect).outcome == Bisect.Outcome.SINGLE
+    assert reproduced.outcome == Bisect.Outcome.SINGLE
     Finding.objects.update(state=Finding.State.RETRACTED)
     alert = reconcile()
     assert alert.is_active
-    resolve(alert=alert.pk, actor=ada, version=alert.version, resolution="expected", reason="")
+    resolve(alert=alert.pk, actor=ada(), version=alert.version, resolution="expected", reason="")
     assert not reconcile().is_active
 
 
@@ -127,7 +137,7 @@ def test_analyses_in_between_change_neither_the_alert_nor_its_mails(bisect: Bise
     assert Alert.objects.get().likeliest == lab.revision(9)
 
 
-def test_a_bisect_that_reproduces_nothing_lets_go_for_good(bisect: Bisect, ada: User) -> None:
+def test_a_bisect_that_reproduces_nothing_lets_go_for_good(bisect: Bisect) -> None:
     now = timezone.now()
     while job := lab.poll(now=(now := now + timedelta(hours=3))):
         lab.fail(job, "lab", "switch unreachable", now=now)
@@ -136,32 +146,31 @@ def test_a_bisect_that_reproduces_nothing_lets_go_for_good(bisect: Bisect, ada: 
     assert done.outcome == Bisect.Outcome.LAB_FAILED
     assert _hold_of(done).reason == AlertHold.Reason.OUTCOME
     alert = Alert.objects.get()
-    resolve(alert=alert.pk, actor=ada, version=alert.version, resolution="not real")
+    resolve(alert=alert.pk, actor=ada(), version=alert.version, resolution="not real")
     alert.refresh_from_db()
-    reopen(alert=alert.pk, actor=ada, version=alert.version)
+    reopen(alert=alert.pk, actor=ada(), version=alert.version)
     assert _hold_of(done).reason == AlertHold.Reason.OUTCOME
 
 
-def test_a_paused_bisect_holds_on_and_a_cancelled_one_lets_go(bisect: Bisect, ada: User) -> None:
-    act_on_bisect(bisect=bisect.pk, kind="pause", actor=ada, reason="the lab is busy")
+def test_a_paused_bisect_holds_on_and_a_cancelled_one_lets_go(bisect: Bisect) -> None:
+    act_on_bisect(bisect=bisect.pk, kind="pause", actor=ada(), reason="the lab is busy")
     assert _hold_of(bisect).reason == ""
-    end(bisect, ada)
+    end(bisect)
     assert _hold_of(bisect).reason == AlertHold.Reason.CANCELLED
 
 
 def test_what_was_reproduced_is_held_again_when_the_resolution_is_undone(
-    bisect: Bisect, ada: User
+    reproduced: Bisect,
 ) -> None:
-    done = lab.work(TRUTH, bisect)
     alert = Alert.objects.get()
-    closed = resolve(alert=alert.pk, actor=ada, version=alert.version, resolution="expected")
-    assert _hold_of(done).reason == AlertHold.Reason.RESOLVED
-    undo(alert=alert.pk, actor=ada, version=closed.version)
+    closed = resolve(alert=alert.pk, actor=ada(), version=alert.version, resolution="expected")
+    assert _hold_of(reproduced).reason == AlertHold.Reason.RESOLVED
+    undo(alert=alert.pk, actor=ada(), version=closed.version)
     Finding.objects.update(state=Finding.State.RETRACTED)
     assert reconcile().is_active
 
 
-def test_one_of_two_bisects_holds_on_when_the_other_ends(bisect: Bisect, ada: User) -> None:
+def test_one_of_two_bisects_holds_on_when_the_other_ends(bisect: Bisect) -> None:
     narrower = draft_bisect(
         series=bisect.series,
         good=bisect.good,
@@ -169,11 +178,11 @@ def test_one_of_two_bisects_holds_on_when_the_other_ends(bisect: Bisect, ada: Us
         effect_pct=-5.0,
         alert=bisect.alert,
     )
-    other = start_bisect(draft=narrower, created_by=ada)
-    end(bisect, ada)
+    other = start_bisect(draft=narrower, created_by=ada())
+    end(bisect)
     Finding.objects.update(state=Finding.State.RETRACTED)
     assert reconcile().is_active
-    end(other, ada)
+    end(other)
     assert not Alert.objects.get().is_active
 
 
@@ -202,18 +211,17 @@ def test_its_finding_stays_with_it_where_another_keeps_the_alert_at_its_commit(
     assert Mail.objects.filter(kind="alert.opened").count() == 1
 
 
-@pytest.mark.parametrize("has_ended", [False, True], ids=["searching", "reproduced"])
-def test_people_may_merge_it_all_the_same(bisect: Bisect, ada: User, *, has_ended: bool) -> None:
-    if has_ended:
-        lab.work(TRUTH, bisect)
+@pytest.mark.parametrize("state", ["bisect", "reproduced"])
+def test_people_may_merge_it_all_the_same(request: pytest.FixtureRequest, state: str) -> None:
+    request.getfixturevalue(state)
     analyse()
     alert = Alert.objects.get()
     elsewhere = _elsewhere(18, 19)
     reconcile_trees([make.tree().pk])
     other = Alert.objects.get(memberships__finding=elsewhere)
-    merged = merge(alert=alert.pk, actor=ada, version=alert.version, into=other.pk)
+    merged = merge(alert=alert.pk, actor=ada(), version=alert.version, into=other.pk)
     assert (merged.is_active, merged.duplicate_of) == (False, other)
     assert other.findings.count() == 2
     reconcile_trees([make.tree().pk])
-    undone = undo(alert=merged.pk, actor=ada, version=merged.version)
+    undone = undo(alert=merged.pk, actor=ada(), version=merged.version)
     assert (undone.is_active, undone.findings.count()) == (True, 1)

@@ -2,10 +2,12 @@
 
 import socket
 from collections.abc import Callable
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from webapp.config.environment import Environment
 from webapp.outbox import addresses
@@ -31,9 +33,6 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     [
         "127.0.0.1",
         "localhost",
-        "2130706433",  # 127.0.0.1 as one number
-        "0x7f000001",
-        "0177.0.0.1",
         "127.1",
         "0",
         "0.0.0.0",
@@ -52,13 +51,8 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         "[fc00::1]",
         "[fec0::1]",
         "[ff02::1]",
-        "[::ffff:127.0.0.1]",
-        "[::ffff:10.0.0.1]",
         "[::127.0.0.1]",
-        "[64:ff9b::127.0.0.1]",
-        "[64:ff9b::a00:1]",
         "[64:ff9b:1::1]",
-        "[2002:7f00:1::1]",
         "[2001:0:1234::1]",
         "[2001:db8::1]",
         "192.0.0.192",  # metadata of a cloud, among the protocol assignments
@@ -68,8 +62,6 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         "192.88.99.1",
         "192.175.48.1",
         "168.63.129.16",
-        "[::ffff:192.0.0.192]",
-        "[64:ff9b::c000:c0]",
         "[100::1]",
         "[2001:4:112::1]",
         "[2620:4f:8000::1]",
@@ -78,9 +70,24 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         "[5f00::1]",
     ],
 )
-def test_an_address_that_is_not_public_is_refused_however_it_is_written(host: str) -> None:
+def test_an_address_that_is_not_public_is_refused(host: str) -> None:
     with pytest.raises(AddressError, match=r"not a public address|has no address"):
         check(f"http://{host}/hook")
+
+
+@given(st.ip_addresses(v=4).filter(lambda one: not addresses.is_public(one)))
+@example(ip_address("127.0.0.1"))
+@example(ip_address("10.0.0.1"))
+@example(ip_address("192.0.0.192"))
+def test_it_is_refused_however_it_is_written(address: IPv4Address) -> None:
+    """As one number, in hexadecimal and octal, and where IPv6 wraps it."""
+    number = int(address)
+    octal = ".".join(f"0{byte:o}" for byte in address.packed)
+    sixtofour = IPv6Address((0x2002 << 112) | (number << 80) | 1)
+    wrapped = (f"[::ffff:{address}]", f"[64:ff9b::{address}]", f"[{sixtofour}]")
+    for host in (str(number), f"{number:#x}", octal, *wrapped):
+        with pytest.raises(AddressError, match=r"not a public address|has no address"):
+            check(f"http://{host}/hook")
 
 
 @pytest.mark.parametrize(

@@ -158,8 +158,9 @@ def test_the_form_needs_no_statement_for_each_unlikely_commit(
 
 
 def test_a_step_of_the_wrong_sign_is_pointed_out_and_turned_by_one_press(
-    client: Client, visit: Visit, truth: Truth
+    client: Client, visit: Visit, truth: Truth, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(forecasting, "TRIALS_BEFORE", 1)
     lab.measured_before(truth)
     address = f"/bisects/new/?{PARTS}&effect=2&boots=30"
     text = visit(address)
@@ -173,8 +174,9 @@ def test_a_step_of_the_wrong_sign_is_pointed_out_and_turned_by_one_press(
 
 
 def test_a_step_of_another_size_than_the_history_shows_is_pointed_out(
-    visit: Visit, truth: Truth
+    visit: Visit, truth: Truth, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(forecasting, "TRIALS_BEFORE", 1)
     lab.measured_before(truth)
     for effect, is_another in (("-2", False), ("-1.4", False), ("-20", True), ("-0.3", True)):
         text = visit(f"/bisects/new/?{PARTS}&effect={effect}")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.db.models import F
 from django.test import Client
 
@@ -132,16 +133,21 @@ CHANGES: dict[str, Callable[[Revision], Any]] = {
 }
 
 
-@pytest.mark.parametrize("what", CHANGES)
-def test_what_changed_is_shown_at_once(client: Client, commit: Revision, what: str) -> None:
-    before = _page(client, commit)
-    assert _page(client, commit) == before
-    CHANGES[what](commit)
-    commit = Revision.objects.get(pk=commit.pk)
-    after = _page(client, commit)
-    assert after != before
-    _forget()
-    assert _page(client, commit) == after
+@pytest.mark.django_db(transaction=False)
+def test_what_changed_is_shown_at_once(client: Client, commit: Revision) -> None:
+    """Each change in a transaction within that of the test, which is then taken back."""
+    for what, change in CHANGES.items():
+        _forget()
+        before = _page(client, commit)
+        assert _page(client, commit) == before, what
+        with transaction.atomic():
+            change(commit)
+            changed = Revision.objects.get(pk=commit.pk)
+            after = _page(client, changed)
+            assert after != before, what
+            _forget()
+            assert _page(client, changed) == after, what
+            transaction.set_rollback(True)
 
 
 def test_nothing_is_judged_or_drawn_twice(

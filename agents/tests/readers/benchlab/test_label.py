@@ -1,6 +1,8 @@
 """What a label says."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from labagent.readers.benchlab.label import parse_label
 
 
@@ -13,17 +15,11 @@ from labagent.readers.benchlab.label import parse_label
         ("fbsd11.0vs11.1", None, None, ()),
         ("fbsd11.1-yandex", None, None, ("yandex",)),
         ("fbsd10.3.default10K", None, None, ("default10K",)),
-        ("fbsd12-head.iflib", None, "freebsd-head", ("iflib",)),
-        ("fbsd12-head.r303643", "r303643", "freebsd-head", ()),
         ("fbsd13-head.340244.D17901", "r340244", "freebsd-head", ("D17901",)),
         ("fbsd12-head.r329155IPSEC", "r329155", "freebsd-head", ("IPSEC",)),
-        ("fbsd11-routing.r287531", "r287531", "freebsd-projects-routing", ()),
-        ("fbsd11-routing.r287531-D3737", "r287531", "freebsd-projects-routing", ("D3737",)),
         ("fbsd11-routing", None, "freebsd-projects-routing", ()),
         ("fbsd11-stable.r320490.BSDRP.1.80.5k", "r320490", "freebsd-stable-11", ("BSDRP.1.80.5k",)),
         ("fbsd12-head.r325006.yandex.D12685", "r325006", "freebsd-head", ("yandex", "D12685")),
-        ("fbsd13-r365873.vti", "r365873", None, ("vti",)),
-        ("fbsd14-n277567-D33658", "n277567", None, ("D33658",)),
         ("fbsd16-n311215.option-RSS.net.isr", "n311215", None, ("option-RSS.net.isr",)),
         ("fbsd13-r357572-2M_leg-0to12M_dos", "r357572", None, ("2M_leg-0to12M_dos",)),
         ("fbsd13-r357572-2-10", "r357572", None, ("2-10",)),
@@ -41,6 +37,23 @@ from labagent.readers.benchlab.label import parse_label
 def test_a_label_is_version_branch_revision_and_what_was_changed(name, revision, tree, segments):
     label = parse_label(name)
     assert (label.revision, label.tree, label.segments) == (revision, tree, segments)
+
+
+@given(
+    st.integers(10, 16),
+    st.sampled_from([("", None), ("-head", "head"), ("-routing", "projects-routing")]),
+    st.sampled_from(["", "r303643", "n277567"]),
+    st.sampled_from(["", "yandex", "D12685", "iflib", "VIMAGE", "vti"]),
+    st.sampled_from(".-"),
+)
+def test_the_parts_of_which_a_label_is_made_are_read_from_it(
+    major, branch, revision, changed, separator
+):
+    written, tree = branch
+    label = parse_label(separator.join(filter(None, [f"fbsd{major}{written}", revision, changed])))
+    assert label.revision == (revision or None)
+    assert label.tree == (tree and f"freebsd-{tree}")
+    assert label.segments == ((changed,) if changed else ())
 
 
 @pytest.mark.parametrize(

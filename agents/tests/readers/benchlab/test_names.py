@@ -1,6 +1,8 @@
 """File names → image, configuration, preset."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from labagent.readers.benchlab.info import Info
 from labagent.readers.benchlab.names import Names, names_of_prefix, read_names
 
@@ -8,30 +10,34 @@ from labagent.readers.benchlab.names import Names, names_of_prefix, read_names
 @pytest.mark.parametrize(
     ("prefix", "names"),
     [
-        ("", Names()),
-        ("forwarding", Names("", "forwarding", "")),
-        ("forwarding.inet4", Names("", "forwarding", "inet4")),
-        ("inet6", Names("", "", "inet6")),
         ("1024", Names("", "", "1024")),
         ("8192", Names("", "8192", "")),
         ("1", Names("", "1", "")),
         ("ipfw-at-nic-level.8rx", Names("", "ipfw-at-nic-level.8rx", "")),
         ("net.isr.dispatch.10M", Names("", "net.isr.dispatch", "10M")),
-        ("303643", Names("303643", "", "")),
-        ("303643.pf-statefull", Names("303643", "pf-statefull", "")),
-        ("295150mbuf.ipfw-statefull", Names("295150mbuf", "ipfw-statefull", "")),
-        ("n277567D33658.inet4", Names("n277567D33658", "", "inet4")),
-        ("MAIN_n268154.pf.inet6", Names("MAIN_n268154", "pf", "inet6")),
-        ("STABLE13_n265892.forwarding.inet4", Names("STABLE13_n265892", "forwarding", "inet4")),
-        ("97be6fced7d.forwarding", Names("97be6fced7d", "forwarding", "")),
         ("11.0.ipf-statefull.inet4", Names("11.0", "ipf-statefull", "inet4")),
         ("11.1BETA1.forwarding.inet6", Names("11.1BETA1", "forwarding", "inet6")),
-        ("HEAD120D12439.inet4", Names("HEAD120D12439", "", "inet4")),
-        ("GENERIC111yandex.forwarding", Names("GENERIC111yandex", "forwarding", "")),
+        ("295150mbuf.ipfw-statefull", Names("295150mbuf", "ipfw-statefull", "")),
     ],
 )
 def test_a_prefix_alone_is_read_from_both_ends(prefix, names):
     assert names_of_prefix(prefix) == names
+
+
+IMAGES = (
+    *("303643", "n277567D33658", "MAIN_n268154", "STABLE13_n265892", "97be6fced7d"),
+    *("HEAD120D12439", "GENERIC111yandex"),
+)
+
+
+@given(
+    st.sampled_from(["", *IMAGES]),
+    st.sampled_from(["", "forwarding", "pf", "ipf-statefull"]),
+    st.sampled_from(["", "inet4", "inet6"]),
+)
+def test_the_names_of_which_a_prefix_is_made_are_read_from_it(image, configuration, preset):
+    prefix = ".".join(filter(None, (image, configuration, preset)))
+    assert names_of_prefix(prefix) == Names(image, configuration, preset)
 
 
 def test_an_image_known_from_the_directory_is_recognised_without_a_number():
