@@ -1,5 +1,6 @@
 """What every page has: the bar, sign-in, errors, safety."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -69,8 +70,16 @@ def test_names_from_outside_are_escaped(client: Client) -> None:
 
 
 @pytest.mark.parametrize("address", PAGES)
-def test_no_page_but_that_of_a_bisect_loads_the_chart_library(client: Client, address: str) -> None:
-    assert b"plotly" not in client.get(address).content
+def test_the_chart_library_is_fetched_ahead_and_run_where_it_draws(
+    client: Client, address: str
+) -> None:
+    html = client.get(address).content.decode()
+    assert re.search(r'<meta name="ahead"\s+content="/static/plotly.min.\w+.js">', html)
+    assert not re.search(r"<script[^>]*plotly", html)
+    policy = client.get(address)["Content-Security-Policy"]
+    assert ("style-src-attr" in policy) == address.startswith("/trends/")
+    assert "script-src 'self';" in f"{policy};"
+    assert "unsafe-eval" not in policy
 
 
 def test_one_signs_in_and_out(client: Client) -> None:

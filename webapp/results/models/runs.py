@@ -1,5 +1,6 @@
 """Runs and what they measured."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Self
 
@@ -61,6 +62,16 @@ class RunQuerySet(models.QuerySet["Run"]):
     def lately(self, limit: int) -> Self:
         """The ``limit`` received last."""
         return self.order_by("-received_at")[:limit]
+
+    def newest_of(self, series: Iterable[Series]) -> datetime | None:
+        """When the run of ``series`` that was received last was measured, or else received."""
+        found = self.counted().filter(
+            hardware__in={one.hardware_id for one in series},
+            mode__in={one.mode_id for one in series},
+            revision__tree__in={one.tree_id for one in series},
+        )
+        times = found.order_by("-received_at").values_list("measured_at", "received_at").first()
+        return (times[0] or times[1]) if times else None
 
 
 class Run(models.Model):
