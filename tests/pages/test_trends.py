@@ -244,6 +244,20 @@ def test_simulated_series_are_marked(visit: Visit) -> None:
     assert "forwarding simulated" in visit("/trends/")
 
 
+def test_usual_ranges_are_offered_along_the_time_those_of_a_calendar(
+    client: Client, along: list[Revision]
+) -> None:
+    for number, revision in enumerate(along):
+        moment = make.DAY_ONE + timedelta(days=60 * number)
+        Revision.objects.filter(pk=revision.pk).update(committed_at=moment)
+    page = client.get("/trends/").content.decode()
+    assert re.findall(r'href="[^"]*last=(\d+)[^"]*"', page)[:2] == ["50", "200000"]
+    assert "quarter" not in page
+    page = client.get("/trends/?x=time").content.decode()
+    views = re.findall(r'<a href="[^"]*view=([^"&]*)"', page)
+    assert views == [f"{along[at].name}..{along[3].name}" for at in (3, 2, 0)]
+
+
 @pytest.mark.usefixtures("along")
 def test_a_change_of_the_form_brings_the_evidence_alone(client: Client) -> None:
     page = client.get("/trends/", headers={"HX-Request": "true"}).content.decode()

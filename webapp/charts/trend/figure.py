@@ -24,7 +24,7 @@ from webapp.charts.trend.labels import (
     width_of,
 )
 from webapp.charts.trend.meta import meta
-from webapp.charts.trend.room import FOOT, GAP, LINE, TOP, WIDE, Frame, Room
+from webapp.charts.trend.room import FOOT, GAP, LETTER, LINE, TOP, WIDE, Frame, Room
 from webapp.charts.trend.sketch import Sketch
 from webapp.charts.trend.traces import level_ends, series_traces, sketch_findings
 from webapp.charts.trend.trend import Lane, Trend, TrendSeries, x_values
@@ -32,7 +32,7 @@ from webapp.charts.trend.trend import Lane, Trend, TrendSeries, x_values
 CROWD = 8
 """Series of one lane that there is room for in full."""
 
-NAME_LONGEST = 18
+NAME_LONGEST = 11
 """Characters of a name beside the newest points."""
 
 NAMES_APART = 24.0
@@ -188,7 +188,7 @@ def _lane_texts(
     """The title of a lane, the names at its right, and the sizes of findings that have room."""
     frame = sketch.frame
     title = annotation(
-        plain(lane.title),
+        plain(_cut(lane.title, int((room.width - 8) / LETTER))),
         colour=MUTED,
         weight=500,
         x=0,
@@ -266,7 +266,7 @@ def _newest(trend: Trend, series: Sequence[TrendSeries], frame: Frame) -> list[J
         name = one.mode if one.is_cost else trend.short_name(one)
         texts.append(
             annotation(
-                plain(f"{_cut(name)} {short_number(values[one.id])}"),
+                plain(f"{_cut(name, NAME_LONGEST)} {short_number(values[one.id])}"),
                 colour=f"var(--label-{one.style.slot})",
                 x=1,
                 y=(y.start - place) / (y.start - y.end),
@@ -280,5 +280,5 @@ def _newest(trend: Trend, series: Sequence[TrendSeries], frame: Frame) -> list[J
     return texts
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= NAME_LONGEST else f"{text[: NAME_LONGEST - 1]}…"
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"

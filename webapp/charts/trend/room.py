@@ -37,7 +37,7 @@ class Room:
         return self.width - self.left - self.right
 
 
-WIDE = Room(1060.0, 76.0, 132.0, one=400.0, each=130.0)
+WIDE = Room(1060.0, 76.0, 140.0, one=400.0, each=130.0)
 NARROW = Room(350.0, 52.0, 12.0, one=260.0, each=110.0, is_narrow=True)
 """What a phone shows: made for its width, for a wide drawing scaled down cannot be read."""
 

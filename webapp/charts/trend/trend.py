@@ -263,7 +263,10 @@ class Trend:
             else:
                 groups.append([one])
         lanes = [sorted(group, key=self.drawn.index) for group in groups]
-        titles = [", ".join(self.short_name(one) for one in lane) for lane in lanes]
+        titles = [
+            f"{len(lane)} series" if len(lane) > NAMED else ", ".join(map(self.short_name, lane))
+            for lane in lanes
+        ]
         first = self.y_title if len(lanes) == 1 else f"{self.y_title}: {titles[0]}" if lanes else ""
         return [Lane(*both) for both in zip([first, *titles[1:]], lanes, strict=False)]
 
@@ -372,6 +375,9 @@ _APART = (
     "takes no part in levels and findings."
 )
 
+
+NAMED = 3
+"""Series that the title of a lane names."""
 
 APART = 3.0
 """Series whose medians differ by this factor have lanes of their own."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from csp.decorators import csp_update
 from django.http import HttpRequest, HttpResponse
@@ -33,10 +33,16 @@ from webapp.pages.trends import data as trend_data
 from webapp.pages.trends.data import Loaded, Selection
 from webapp.pages.trends.headline import headline, subject, too_few_known
 from webapp.pages.trends.newest import newest_points
-from webapp.pages.trends.query import TrendQuery
+from webapp.pages.trends.query import MOST_LAST, TrendQuery
 from webapp.pages.trends.unknown import NotOffered
 
 CHANGES_SHOWN = 25
+DAY = 86_400_000
+"""Milliseconds."""
+
+PERIODS = (("last month", 31), ("quarter", 92), ("year", 366))
+"""Days of each."""
+
 WITH_PLOTLY = {
     "style-src-elem": [
         "'self'",
@@ -169,6 +175,7 @@ def _shown(selection: Selection, loaded: Loaded, here: str) -> dict[str, object]
         "by_commit": selection.query.link(axis=Axis.COMMIT),
         **(_drawn(trend) if drawable else {}),
         "legend": legend(),
+        "ranges": _ranges(selection.query, trend),
         "changes": _changes(trend),
         "too_few": too_few,
         "texts": [
@@ -194,6 +201,31 @@ def _drawn(trend: Trend) -> dict[str, object]:
         "narrow": draw(narrow, described=described),
         "figure": as_json(wide),
     }
+
+
+def _ranges(query: TrendQuery, trend: Trend) -> list[tuple[str, str, bool]]:
+    """Name and address of each usual range, and whether it is the one shown: so many revisions, and
+    along the time the last month, quarter and year.
+    """
+    free = replace(query, start="", end="", view="", heights=())
+    shown = 0 if query.view or query.start or query.end else query.last
+    found = [
+        (name, free.link(last=last), shown == last)
+        for name, last in (("last 50", 50), ("last 200", 200), ("all", MOST_LAST))
+    ]
+    dated = [
+        (time, name)
+        for time, name in zip(trend.revisions.times, trend.revisions.names, strict=True)
+        if time is not None
+    ]
+    if trend.axis != Axis.TIME or not dated:
+        return found
+    newest, last = max(dated)
+    for title, days in PERIODS:
+        _, first = min(one for one in dated if one[0] >= newest - days * DAY)
+        view = f"{first}..{last}"
+        found.append((title, free.link(view=view), query.view == view))
+    return found
 
 
 def _costs(selection: Selection, trend: Trend) -> list[CostLine]:
