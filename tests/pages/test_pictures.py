@@ -175,6 +175,8 @@ class TestOthers:
         text = client.get(f"/compare.svg?{query}").content.decode()
         ET.fromstring(text)
         assert text.index(">pf ·") < text.index(">ipfw ·"), "what is proven comes first"
+        assert f"freebsd-head:{one.name} against freebsd-head:{two.name}; no run kept" in text
+        assert "http://testserver/compare/?a=freebsd-head" in text
         assert client.get(f"/compare.png?{query}&width=500").content.startswith(SIGNATURE)
         for wrong in ("", "a=freebsd-head:nope&b=freebsd-head:nope", f"a=freebsd-head:{one.name}"):
             answer = client.get(f"/compare.svg?{wrong}")

@@ -220,11 +220,10 @@ def trend_head(selection: Selection, trend: Trend) -> list[str]:
     """What a picture says of its chart: machines and modes, tree and range, the newest run."""
     names = trend.revisions.names
     first, last = trend.window or (names[0], names[-1])
-    newest = Run.objects.newest_of(selection.series)
-    told = f"newest run {newest:%Y-%m-%d}" if newest else "no run kept"
+    newest = Run.objects.of_series(selection.series).newest_text()
     machines = ", ".join(dict.fromkeys(one.hardware for one in trend.series))
     modes = ", ".join(dict.fromkeys(one.mode for one in trend.series))
-    return [f"{machines}: {modes}", f"{trend.tree}, {first} to {last}; {told}"]
+    return [f"{machines}: {modes}", f"{trend.tree}, {first} to {last}; {newest}"]
 
 
 def _comparison(request: HttpRequest) -> str:

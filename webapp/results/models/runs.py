@@ -63,15 +63,19 @@ class RunQuerySet(models.QuerySet["Run"]):
         """The ``limit`` received last."""
         return self.order_by("-received_at")[:limit]
 
-    def newest_of(self, series: Iterable[Series]) -> datetime | None:
-        """When the run of ``series`` that was received last was measured, or else received."""
-        found = self.counted().filter(
+    def of_series(self, series: Iterable[Series]) -> Self:
+        """Those of the machines, the modes and the trees of ``series``."""
+        return self.filter(
             hardware__in={one.hardware_id for one in series},
             mode__in={one.mode_id for one in series},
             revision__tree__in={one.tree_id for one in series},
         )
-        times = found.order_by("-received_at").values_list("measured_at", "received_at").first()
-        return (times[0] or times[1]) if times else None
+
+    def newest_text(self) -> str:
+        """The day on which the one that was received last was measured, or else received."""
+        times = self.counted().order_by("-received_at").values_list("measured_at", "received_at")
+        newest = next((measured or received for measured, received in times[:1]), None)
+        return f"newest run {newest:%Y-%m-%d}" if newest else "no run kept"
 
 
 class Run(models.Model):
