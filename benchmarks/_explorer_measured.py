@@ -86,6 +86,7 @@ def _long_series(points: int) -> None:
     }
     value = dict.fromkeys(("mean", "median", "minimum", "maximum"), "value")
     with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")  # or each of the copies below is looked for among all rows
         cursor.execute("SELECT setseed(0.5)")
         _copy(cursor, first, apart, "generate_series(1, %s) AS step", [points - 1])
         cursor.execute(ALIASES, [first.tree_id, first.position])

@@ -129,23 +129,25 @@ def _layout(trend: Trend, frames: Sequence[Frame], room: Room) -> Json:
         "showlegend": False,
         "hovermode": "x",
         "dragmode": "zoom",
-        "xaxis": _x_axis(trend, frames[-1]),
+        "xaxis": _x_axis(trend, frames[-1], room),
         **axes,
     }
 
 
-def _x_axis(trend: Trend, frame: Frame) -> Json:
-    """The names of some revisions in view under it: as many as have room, the newest included."""
+def _x_axis(trend: Trend, frame: Frame, room: Room) -> Json:
+    """The names of some revisions in view under it: as many as have room, from the newest on."""
     names = trend.revisions.names
     placed = [
         (frame.x(place), place, name)
         for place, name in zip(x_values(trend, range(len(names))), names, strict=True)
         if place is not None and frame.x.low <= place <= frame.x.high
     ]
-    room = max((width_of(name) for name in names), default=0.0) + NAMES_APART
+    widest = max((width_of(name) for name in names), default=0.0)
     shown: list[tuple[float, float, str]] = []
     for one in reversed(placed):
-        if not shown or shown[-1][0] - one[0] >= room:
+        # Plotly leaves a name out that would leave the chart.
+        is_inside = one[0] + widest / 2 + 4 <= room.width
+        if is_inside and (not shown or shown[-1][0] - one[0] >= widest + NAMES_APART):
             shown.append(one)
     return {
         "type": "linear",
@@ -257,10 +259,10 @@ def _newest(trend: Trend, series: Sequence[TrendSeries], frame: Frame) -> list[J
     wanted = sorted(
         (y.clamped(value), one.id, one) for one in series if (value := values[one.id]) is not None
     )
-    most = int((y.start - y.end) // LINE)
+    most = int((y.start - y.end) // LINE - 0.5)
     texts, free_from = [], y.end
     for left, (wish, _, one) in enumerate(wanted[:most]):
-        last = y.start - LINE * (min(len(wanted), most) - left - 1)
+        last = y.start - LINE * (min(len(wanted), most) - left - 0.5)
         place = min(max(wish, free_from), last)
         free_from = place + LINE
         name = one.mode if one.is_cost else trend.short_name(one)
