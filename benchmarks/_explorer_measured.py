@@ -4,6 +4,8 @@ import shutil
 from collections.abc import Iterator
 from functools import partial
 from statistics import median, quantiles
+from time import perf_counter
+from urllib.request import urlopen
 
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
@@ -18,8 +20,8 @@ from webapp.results.models import Hardware
 Row = dict[str, object]
 DRAWN = "#chart[data-drawn]"
 SERIES, REVISIONS = 20, 200
-STEPS = 60
-"""Moves of the pointer or the wheel in one measured gesture."""
+GESTURES = 30
+"""Zooms in one measured row."""
 
 LONG_MODE = "long"
 FIRST, LEVEL, SCATTER = 500_000, 1e6, 1e4
@@ -35,16 +37,18 @@ VALUES = (
 )
 """Normal, by Box and Muller."""
 
-FRAMES = """() => {
-  window.frames_ = [];
-  let before = performance.now();
-  const tick = (now) => {
-    window.frames_.push(now - before);
-    before = now;
-    window.ticking_ = requestAnimationFrame(tick);
-  };
-  window.ticking_ = requestAnimationFrame(tick);
-}"""
+GESTURE = """key => new Promise((resolve) => {
+  const chart = document.querySelector("#chart");
+  chart.focus();
+  const began = performance.now();
+  const watch = new MutationObserver(() => {
+    watch.disconnect();
+    requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - began), 0));
+  });
+  watch.observe(chart, { attributeFilter: ["data-drawn"] });
+  chart.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+})"""
+"""Presses a key on the chart; the milliseconds until what it asks for is painted."""
 
 
 def run(instance: Instance, *, points: int, times: int) -> Iterator[Row]:
@@ -54,7 +58,7 @@ def run(instance: Instance, *, points: int, times: int) -> Iterator[Row]:
     _long_series(points)
     base = f"http://127.0.0.1:{instance.port}"
     modes = "&".join(f"mode=mode-{number:02}" for number in range(SERIES))
-    together = f"{base}/trends/?hardware={machine}&{modes}"
+    together = f"{base}/trends/?hardware={machine}&{modes}&split=one"
     # The longest series alone: nothing else is asked of the server meanwhile.
     alone = f"{base}/trends/?hardware={machine}&mode={LONG_MODE}&last={points}"
     with sync_playwright() as playwright:
@@ -62,8 +66,9 @@ def run(instance: Instance, *, points: int, times: int) -> Iterator[Row]:
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
         yield from _cold(browser, together, times)
-        yield _clicked(browser, f"{base}/trends/?hardware={machine}&mode=mode-00", times)
-        yield from _frames(browser, alone, points)
+        yield from _warm(browser, together, times)
+        yield from _gestures(browser, alone, f"{points} points")
+        yield from _thinned(alone, times)
         browser.close()
 
 
@@ -81,6 +86,7 @@ def _long_series(points: int) -> None:
     }
     value = dict.fromkeys(("mean", "median", "minimum", "maximum"), "value")
     with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")  # or each of the copies below is looked for among all rows
         cursor.execute("SELECT setseed(0.5)")
         _copy(cursor, first, apart, "generate_series(1, %s) AS step", [points - 1])
         cursor.execute(ALIASES, [first.tree_id, first.position])
@@ -140,63 +146,47 @@ def _moment(page: Page, name: str) -> float:
     return float(page.evaluate(script, name))
 
 
-def _clicked(browser: Browser, start: str, times: int) -> Row:
-    """From the click on a link to 20 series until the script has drawn them."""
+def _warm(browser: Browser, address: str, times: int) -> Iterator[Row]:
+    """Later visits, the scripts in the cache, and zooms there."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     page = context.new_page()
     spent = []
     for _ in range(times + 1):
-        page.goto(start)
+        page.goto(address)
         page.wait_for_selector(DRAWN)
-        page.evaluate(
-            """address => {
-              const link = document.createElement("a");
-              link.href = address;
-              link.id = "twenty";
-              link.textContent = "twenty";
-              document.querySelector("main").prepend(link);
-            }""",
-            start.partition("&mode=")[0] + "&last=200&mode=" + "&mode=".join(_modes()),
-        )
-        page.locator("#twenty").click()
-        page.wait_for_function("document.querySelectorAll('#plot .series').length >= 20")
-        page.wait_for_selector(DRAWN)
-        spent.append(float(page.evaluate("performance.now()")))
+        spent.append(_now(page))
     context.close()
-    return _row("20 series × 200: click to interactive, p50", median(spent[1:]), "ms", times)
+    yield _row("warm visit, 20 series: interactive, p50", median(spent[1:]), "ms", times)
+    yield from _gestures(browser, address, f"{SERIES} series × {REVISIONS}")
 
 
-def _modes() -> list[str]:
-    return [f"mode-{number:02}" for number in range(SERIES)]
-
-
-def _frames(browser: Browser, address: str, points: int) -> Iterator[Row]:
-    """The time between frames while a long series is zoomed by wheel and panned by hand."""
+def _gestures(browser: Browser, address: str, what: str) -> Iterator[Row]:
+    """From a key that zooms to the finished redraw, further and further, and back."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     page = context.new_page()
     page.goto(address)
     page.wait_for_selector(DRAWN)
-    yield _row(f"{points} points: interactive", _now(page), "ms", 1)
-    box = page.locator("#plot").bounding_box()
-    assert box is not None
-    x, y = box["x"] + box["width"] / 2, box["y"] + 200
-    page.mouse.move(x, y)
-    zoom = [(0, -60 if at < STEPS / 2 else 40) for at in range(STEPS)]
-    pan = [(40 if at % 20 < 10 else -40, 0) for at in range(STEPS)]
-    for name, moves in (("zoom", zoom), ("pan", pan)):
-        page.evaluate(FRAMES)
-        for across, down in moves:
-            page.mouse.wheel(across, down)
-            page.wait_for_timeout(30)
-        page.wait_for_timeout(500)
-        found = page.evaluate("() => { cancelAnimationFrame(ticking_); return frames_; }")
-        drawn = [float(one) for one in found[1:]]
-        yield _row(f"{points} points: {name}, frame p50", median(drawn), "ms", len(drawn))
-        yield _row(
-            f"{points} points: {name}, frame p95", quantiles(drawn, n=20)[-1], "ms", len(drawn)
-        )
-        yield _row(f"{points} points: {name}, frame max", max(drawn), "ms", len(drawn))
+    yield _row(f"{what}: interactive", _now(page), "ms", 1)
+    page.wait_for_load_state("networkidle")
+    keys = ["ArrowUp" if at % 6 < 3 else "ArrowDown" for at in range(GESTURES)]
+    spent = [float(page.evaluate(GESTURE, key)) for key in keys]
+    yield _row(f"{what}: gesture to redraw, p50", median(spent), "ms", len(spent))
+    yield _row(f"{what}: gesture to redraw, p95", quantiles(spent, n=20)[-1], "ms", len(spent))
     context.close()
+
+
+def _thinned(address: str, times: int) -> Iterator[Row]:
+    """The figure of parts of the long history, each another one, as the server answers it."""
+    figure = address.replace("/trends/", "/trends/figure.json")
+    spent = []
+    for number in range(2 * times):
+        first = FIRST + 1000 * number
+        began = perf_counter()
+        with urlopen(f"{figure}&view=r{first}..r{first + 20_000}") as answer:  # noqa: S310
+            answer.read()
+        spent.append(1000 * (perf_counter() - began))
+    yield _row("figure of a part of the points, p50", median(spent), "ms", len(spent))
+    yield _row("figure of a part of the points, p95", quantiles(spent, n=20)[-1], "ms", len(spent))
 
 
 def _now(page: Page) -> float:

@@ -15,6 +15,7 @@ from webapp.pages.alerts.alert import CARDS_DRAWN, MEMBERS
 from webapp.pages.commits.body import BODIES
 from webapp.pages.hardware.hardware_list import TILES
 from webapp.pages.hardware.machine import DRAWN
+from webapp.pages.trends.data import LOADED
 from webapp.pages.trends.offer import METRICS, OFFERS, TREES
 from webapp.pages.trends.trends import SHOWN
 from webapp.readiness.models import Heartbeat
@@ -34,7 +35,8 @@ class Rows(NamedTuple):
 
 def forget_drawn() -> None:
     """Forget what this process keeps of rows: those that are put back have their numbers again."""
-    for kept_here in (BODIES, CARDS_DRAWN, DRAWN, MEMBERS, TILES, SHOWN, TREES, METRICS, OFFERS):
+    shown = (SHOWN, LOADED, TREES, METRICS, OFFERS)
+    for kept_here in (BODIES, CARDS_DRAWN, DRAWN, MEMBERS, TILES, *shown):
         kept_here.clear()
     forget_names()
 

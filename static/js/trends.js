@@ -1,35 +1,53 @@
-// The page of the trend chart: takes the server's drawing over in place, and gives it its keys. What
-// the form changes comes as a fragment with new columns.
+// The page of the trend chart: has Plotly take the server's drawing over, and gives it its keys. What
+// the form changes comes as a fragment with a new figure.
 
 import { start } from "./explorer/explorer.js";
+import { library } from "./explorer/plot.js";
 import { address } from "./explorer/text.js";
 import { handle } from "./keys.js";
 
-const CLOSER = 0.6; // of the window, a press
+const HINT = "click a revision for B, shift-click for A; drag to zoom, double click for all";
 const KEPT = ["a", "b", "view", "range", "hide", "sort"]; // of the address, when the form changes
 
 let explorer = null;
+let shown = null; // the panel that it is in
 
-function load() {
+// Without Plotly the server's drawing stays, and the page states so.
+async function load() {
+  const panel = document.querySelector("#chart");
+  if (panel && panel === shown) return; // htmx tells of each part of one answer
+  shown = panel;
   explorer?.stop();
-  const columns = document.querySelector("#figure");
-  explorer = columns ? start(JSON.parse(columns.dataset.columns)) : null;
+  explorer = null;
+  if (!panel) return;
+  listen();
+  try {
+    await library(panel.dataset.plotly);
+    explorer = await start(panel, JSON.parse(document.querySelector("#figure").dataset.figure));
+    panel.querySelector("#hint").textContent = HINT;
+  } catch (error) {
+    panel.classList.remove("is-live");
+    panel.querySelector("#hint").textContent = `Drawn by the server: ${error.message}.`;
+  }
+}
+
+function listen() {
   const copy = document.querySelector("[data-copy]");
   if (copy && navigator.clipboard) {
     copy.hidden = false;
     copy.addEventListener("click", () => navigator.clipboard.writeText(location.href));
   }
-  for (const row of document.querySelectorAll("[data-change]")) {
-    row.addEventListener("pointerenter", () => explorer?.pointAt(Number(row.dataset.change)));
-    row.addEventListener("pointerleave", () => explorer?.pointAt(null));
+  for (const row of document.querySelectorAll(".findings [data-change]")) {
+    row.addEventListener("pointerenter", () => explorer?.point(Number(row.dataset.change)));
+    row.addEventListener("pointerleave", () => explorer?.point(null));
   }
 }
 
 const ON_CHART = {
   ArrowLeft: () => explorer.step(-1),
   ArrowRight: () => explorer.step(1),
-  ArrowUp: () => explorer.zoom(CLOSER),
-  ArrowDown: () => explorer.zoom(1 / CLOSER),
+  ArrowUp: () => explorer.closer(),
+  ArrowDown: () => explorer.wider(),
   Home: () => explorer.pan(-1),
   End: () => explorer.pan(1),
 };
@@ -76,11 +94,12 @@ function onRequest(event) {
 
 handle("[", () => explorer?.step(-1));
 handle("]", () => explorer?.step(1));
-handle("+", () => explorer?.zoom(CLOSER));
-handle("-", () => explorer?.zoom(1 / CLOSER));
+handle("+", () => explorer?.closer());
+handle("-", () => explorer?.wider());
 handle("0", () => explorer?.whole());
 handle("c", () => explorer?.compare());
 handle("s", split);
+document.documentElement.addEventListener("themechange", () => explorer?.redraw());
 document.addEventListener("keydown", onKey, { capture: true });
 document.querySelector("#controls").addEventListener("change", onFormChange);
 document.body.addEventListener("htmx:configRequest", onRequest);

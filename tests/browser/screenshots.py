@@ -8,7 +8,6 @@ import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -111,15 +110,17 @@ def _take(browser: Browser, base: str, shot: Shot) -> None:
 
 def _choose_a_step(page: Page) -> None:
     """Show the card of the point where the first series moves most."""
-    path = page.locator("#plot .series").first.locator(".pt").get_attribute("d") or ""
-    points = [
-        tuple(map(float, one.removesuffix("h0").split())) for one in path.split("M") if one.strip()
-    ]
-    steps = [abs(after[1] - before[1]) for before, after in pairwise(points)]
-    across, down = points[steps.index(max(steps)) + 1]
-    box = page.locator("#plot svg").bounding_box()
-    if box is not None:
-        page.mouse.click(box["x"] + across, box["y"] + down)
+    across, down = page.locator('#live .trace[class*="dots"] path').first.evaluate(
+        """path => {
+          const points = path.getAttribute("d").slice(1).split("M")
+            .map((one) => one.split("h")[0].split(",").map(Number));
+          const steps = points.slice(1).map(([, y], at) => Math.abs(y - points[at][1]));
+          const most = points[steps.indexOf(Math.max(...steps)) + 1];
+          const { x, y } = new DOMPoint(...most).matrixTransform(path.getScreenCTM());
+          return [x, y];
+        }"""
+    )
+    page.mouse.click(across, down)
     page.wait_for_timeout(300)
 
 

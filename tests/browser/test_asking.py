@@ -62,7 +62,7 @@ def test_more_runs_are_asked_for_and_a_gap_filled_from_the_card(
     expect(boots).not_to_have_value("")
     boots.fill("7")
     chart.mouse.move(*middle_of_point(chart, 3))  # what was typed outlives a look elsewhere
-    expect(chart.locator("#at")).to_contain_text(along[9].name)
+    expect(chart.locator("#tip")).to_contain_text(along[9].name)
     chart.mouse.move(2, 2)
     expect(boots).to_have_value("7")
     card.get_by_role("button", name="More runs of this point").click()

@@ -29,7 +29,7 @@ def test_a_triager_sees_the_runs_apart_and_counts_them_together_and_undoes_it(
     sign_in(page, live_server, make.user("tess", role=User.Role.TRIAGER))
     page.goto(f"{live_server.url}/trends/?mode=forwarding")
     drawn(page)
-    expect(page.locator("#plot text.apart")).to_have_text("lab?")
+    expect(page.locator("#live .annotation-text", has_text="lab?")).to_be_visible()
     page.mouse.click(*middle_of_point(page, 1))
     card = page.locator("#card")
     expect(card).to_contain_text("lab? its runs disagree")

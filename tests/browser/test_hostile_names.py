@@ -60,11 +60,15 @@ def test_a_trend_chart_shows_names_as_they_are(live_server: LiveServer, page: Pa
     drawn(page)
     page.mouse.click(*middle_of_point(page, 3))
     expect(page.locator("#card")).to_contain_text(HOSTILE)
-    assert f"{HOSTILE}, {HOSTILE} (more is better)" in texts(page, "#plot .axis-title")
-    assert f"0{HOSTILE}" in texts(page, "#plot text.mono")
+    assert f"{HOSTILE}, {HOSTILE} (more is better)" in texts(page, "#live .annotation-text")
+    assert f"5{HOSTILE}" in texts(page, "#live .xtick")
     expect(page.locator("#card .actions")).to_be_visible()
     page.keyboard.press("s")
-    expect(page.locator("#plot .lane")).to_have_count(2)
+    page.wait_for_function("() => location.search.includes('split=')")
+    drawn(page)
+    page.mouse.move(*middle_of_point(page, 2))
+    expect(page.locator("#tip")).to_contain_text(f"2{HOSTILE}")
+    assert HOSTILE in page.locator("#series").text_content()
     unharmed(page)
 
 

@@ -24,7 +24,7 @@ def test_a_script_is_served_compressed_and_cached_for_good() -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "imported"), [("trends", {"keys", "explorer", "draw", "marks"}), ("base", {"keys"})]
+    ("page", "imported"), [("trends", {"keys", "explorer", "plot", "card"}), ("base", {"keys"})]
 )
 def test_modules_import_each_other_by_their_hashed_names(page: str, imported: set[str]) -> None:
     wanted, seen = [staticfiles_storage.url(f"js/{page}.js")], set()

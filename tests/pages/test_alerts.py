@@ -14,6 +14,7 @@ from tests.approved import Approvals
 from tests.events.steps import event
 from tests.kept import kept
 from tests.pages.conftest import Counted, words
+from tests.pages.trends import figure
 from webapp.alerts.models import Alert
 from webapp.analysis.models import Comparison, Finding, SeriesSettings
 from webapp.analysis.services.detecting import detect_changes
@@ -350,7 +351,7 @@ def test_an_alert_of_many_series_needs_as_few_statements_and_draws_the_first(
 def test_charts_mark_the_alerts_of_what_they_show(
     client: Client, visit: Visit, mixed: Alert
 ) -> None:
-    found = client.get(f"/trends/figure.json?hardware={ATOM}").json()
+    found = figure(client, f"hardware={ATOM}")
     told = {one["alert"][0] for series in found["series"] for one in series["found"]}
     assert told == {mixed.pk}
     assert [one["href"] for one in found["alerts"]] == [f"/alerts/{mixed.pk}/"]

@@ -84,7 +84,7 @@ CHANGES: dict[tuple[str, str], tuple[Callable[[list[Revision]], Any], str]] = {
     ),
     (TREND, "the analysis"): (lambda _: _summarised(why_not="Too calm."), "Too calm."),
     (TREND, "an event"): (lambda along: _disturbed("new NIC", along), "new NIC"),
-    (TREND, "a release"): (lambda along: release("11.0", along[2]), "11.0"),
+    (TREND, "a release"): (lambda along: release("11.0-RELEASE", along[2]), "11.0-RELEASE"),
     (TREND, "a metric"): (lambda _: Metric.objects.update(unit="frames/s"), "frames/s"),
     (TREND, "a tree"): (lambda _: make.tree("another-tree"), "another-tree"),
     (TREND, "a machine"): (lambda _: make.series(on=make.hardware("Xeon/X710")), "Xeon"),

@@ -10,6 +10,7 @@ from tests import make
 from tests.approved import Approvals
 from tests.kept import kept
 from tests.pages.conftest import Counted, words
+from tests.pages.trends import figure
 from tests.results.steps import analyse, apart, measured, upload
 from webapp.accounts.models import User
 from webapp.pages.lab.disagreements import WAITING_SHOWN
@@ -164,16 +165,16 @@ class TestElsewhere:
         )
 
     def test_the_figure_has_each_run(self, client: Client, marked: Point) -> None:
-        figure = client.get("/trends/figure.json").json()
-        series = figure["series"][0]
+        shown = figure(client)
+        series = shown["series"][0]
         assert series["low"][1] is None, "runs that disagree have no interval"
         assert sorted(series["apart"]["1"]) == pytest.approx([120_000, 190_000])
         assert ">lab?<" in client.get("/trends/").content.decode()
 
     def test_a_chart_without_such_points_has_no_trace_of_it(self, client: Client) -> None:
         upload(measured("r300001", 1000, build_id="b"))
-        figure = client.get("/trends/figure.json").json()
-        assert "apart" not in figure["series"][0]
+        shown = figure(client)
+        assert "apart" not in shown["series"][0]
         assert "lab?" not in client.get("/trends/").content.decode()
 
     def test_the_compare_page_and_its_report_say_it(

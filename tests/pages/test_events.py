@@ -1,6 +1,5 @@
 """`/events/`, and where other pages tell of events and releases."""
 
-import re
 from collections.abc import Callable
 from datetime import date, timedelta
 from urllib.parse import parse_qsl
@@ -12,6 +11,7 @@ from tests import make
 from tests.approved import Approvals
 from tests.events.steps import event, release
 from tests.pages.conftest import Counted
+from tests.pages.trends import figure, whole_figure
 from webapp.events.models import LabEvent
 from webapp.pages.lab import events
 
@@ -162,23 +162,24 @@ def test_the_trend_chart_draws_events_and_releases_and_repeats_them_in_a_table(
     client: Client,
 ) -> None:
     page = chart(client)
-    drawings = 2  # for wide windows and for phones
-    assert page.count('class="marker-line event"') == drawings
-    assert page.count('class="marker-line release"') == drawings
+    lines = [one for one in whole_figure(client)["layout"]["shapes"] if one["yref"] == "paper"]
+    assert [(one["x0"], one["line"]["dash"]) for one in lines] == [(1, "solid"), (1.5, "3px,3px")]
     assert '<table class="wide stacked" id="markers">' in page
-    columns = client.get("/trends/figure.json").json()["markers"]
+    columns = figure(client)["markers"]
     assert [(one["text"], one["at"]) for one in columns] == [("11.0", 1), ("new NIC", 1.5)]
 
 
 def test_on_the_axis_of_time_an_event_stands_between_the_commits_around_it(client: Client) -> None:
     chart(client)
-    page = client.get("/trends/?x=time").content.decode()
-    events = re.findall(r'<path d="M([\d.]+) [^"]*" class="marker-line event"', page)
-    drawn = re.findall(r'd="([^"]*)" class="pt"', page)
-    for line, dots in zip(events, drawn, strict=True):
-        _, second, third = (float(dot.split()[0]) for dot in dots.split("M")[1:])
-        assert second < float(line) < third
-        assert float(line) == pytest.approx((second + third) / 2, abs=0.2)
+    shown = whole_figure(client, "x=time")
+    (event_line,) = [
+        one
+        for one in shown["layout"]["shapes"]
+        if one["yref"] == "paper" and one["line"]["dash"] != "solid"
+    ]
+    _, second, third = next(one["x"] for one in shown["data"] if one["mode"] == "markers")
+    assert second < event_line["x0"] < third
+    assert event_line["x0"] == pytest.approx((second + third) / 2)
 
 
 def test_what_lies_outside_the_shown_revisions_is_not_drawn(client: Client) -> None:
@@ -186,7 +187,7 @@ def test_what_lies_outside_the_shown_revisions_is_not_drawn(client: Client) -> N
     release("10.0", make.revision("r1"))
     release("12.0", make.revision("r999999"))
     event("early", tree=make.tree(), first=make.revision("r2"), last=make.revision("r3"))
-    columns = client.get("/trends/figure.json").json()["markers"]
+    columns = figure(client)["markers"]
     assert [one["text"] for one in columns] == ["11.0", "new NIC"]
 
 
@@ -211,9 +212,10 @@ def test_a_note_is_left_at_a_revision_of_the_chart(tess: Client) -> None:
     assert 'value="note" selected' in form
     assert 'value="r300003"' in form
     tess.post("/events/new/", {**dict(parse_qsl(filled)), "text": "See the thread of May."})
-    figure = tess.get("/trends/figure.json").json()
-    assert [(one["kind"], one["text"]) for one in figure["markers"]] == [
+    shown = figure(tess)
+    assert [(one["kind"], one["text"]) for one in shown["markers"]] == [
         ("note", "See the thread of May.")
     ]
-    assert 'class="diamond note"' in tess.get("/trends/").content.decode()
+    symbols = [one["marker"]["symbol"] for one in whole_figure(tess)["data"] if "text" in one]
+    assert symbols == [["square"]]
     assert "data-note" not in Client().get("/trends/").content.decode()

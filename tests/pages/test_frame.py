@@ -1,5 +1,6 @@
 """What every page has: the bar, sign-in, errors, safety."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -48,7 +49,12 @@ def test_a_stranger_reads_every_page_and_it_needs_no_style_nor_script_of_its_own
     assert " onclick=" not in html
     assert all(part.startswith(" src=") for part in html.split("<script")[1:])
     assert not {"nan", "none", "inf", "null"} & set(words(html).lower().split())
-    assert "plotly" not in html, "which only the page of a bisect loads"
+    assert re.search(r'<meta name="ahead"\s+content="/static/plotly.min.\w+.js">', html)
+    assert not re.search(r"<script[^>]*plotly", html)
+    policy = answer["Content-Security-Policy"]
+    assert ("style-src-attr" in policy) == address.startswith("/trends/")
+    assert "script-src 'self';" in f"{policy};"
+    assert "unsafe-eval" not in policy
     if address != "/sign-in/":
         assert client.post(address).status_code == 405
 

@@ -10,6 +10,7 @@ from tests import make
 from tests.approved import Approvals
 from tests.kept import kept
 from tests.pages.conftest import Counted, words
+from tests.pages.trends import figure
 from tests.results.steps import analyse, measured, upload
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert
@@ -93,7 +94,7 @@ class TestShown:
 
     def test_trends_tell_it(self, client: Client, visit: Visit, one: Any) -> None:
         assert "1 of 5 samples left out" in visit("/trends/?tree=freebsd-head")
-        (series,) = client.get("/trends/figure.json?tree=freebsd-head").json()["series"]
+        (series,) = figure(client, "tree=freebsd-head")["series"]
         assert series["left_out"] == {"1": "1 of 5 samples left out: warm-up"}
 
     def test_an_alert_tells_what_its_evidence_lacks(self, visit: Visit) -> None:

@@ -10,6 +10,7 @@ from tests import make
 from tests.bisects import lab
 from tests.kept import kept
 from webapp.pages import pictures
+from webapp.results.models import Revision
 
 pytestmark = pytest.mark.django_db
 SPACE = "{http://www.w3.org/2000/svg}"
@@ -38,7 +39,7 @@ class TestTrend:
 
     def test_a_width_scales_it(self, client: Client) -> None:
         root = ET.fromstring(client.get("/trends.svg?width=700").content.decode())
-        assert (root.get("width"), root.get("height")) == ("700", "308")
+        assert (root.get("width"), root.get("height")) == ("700", "353")
 
     def test_a_small_one_is_drawn_for_its_width(self, client: Client) -> None:
         """Text that shrinks with the picture cannot be read."""
@@ -72,10 +73,25 @@ class TestTrend:
             assert answer.status_code == 404
             assert "Nothing is drawn" in answer.content.decode()
 
-    def test_the_png_has_its_size(self, client: Client) -> None:
-        body = client.get("/trends.png?width=540").content
+    @pytest.mark.parametrize(
+        ("query", "wide"), [("width=540", 540), ("", 2120), ("scale=1", 1060), ("scale=3", 3180)]
+    )
+    def test_the_png_has_its_size(self, client: Client, query: str, wide: int) -> None:
+        body = client.get(f"/trends.png?{query}").content
         assert body.startswith(SIGNATURE)
-        assert int.from_bytes(body[16:20]) == 540
+        assert int.from_bytes(body[16:20]) == wide
+
+    def test_it_states_what_it_shows_and_where_it_came_from(self, client: Client) -> None:
+        first, *_, last = Revision.objects.order_by("position")
+        make.run(first, measured_at=make.DAY_ONE)
+        image = client.get("/trends.svg?mode=forwarding&y=indexed&a=1@r1").content.decode()
+        for text in (
+            "Too few revisions to tell of a change",
+            "Atom_C2758/T540-CR: forwarding",
+            f"freebsd-head, {first.name} to {last.name}; newest run 2026-01-01",
+            "http://testserver/trends/?tree=freebsd-head&amp;metric=pps&amp;mode=forwarding&amp;y=i",
+        ):
+            assert text in image
 
     def test_a_machine_without_fonts_draws_text(
         self, client: Client, monkeypatch: pytest.MonkeyPatch
@@ -161,6 +177,8 @@ class TestOthers:
         text = client.get(f"/compare.svg?{query}").content.decode()
         ET.fromstring(text)
         assert text.index(">pf ·") < text.index(">ipfw ·"), "what is proven comes first"
+        assert f"freebsd-head:{one.name} against freebsd-head:{two.name}; no run kept" in text
+        assert "http://testserver/compare/?a=freebsd-head" in text
         assert client.get(f"/compare.png?{query}&width=500").content.startswith(SIGNATURE)
         for wrong in ("", "a=freebsd-head:nope&b=freebsd-head:nope", f"a=freebsd-head:{one.name}"):
             answer = client.get(f"/compare.svg?{wrong}")

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests import make
 from tests.pages.conftest import Counted, words
-from tests.pages.trends import figure
+from tests.pages.trends import figure, whole_figure
 from webapp.analysis.models import Comparison
 from webapp.pages.trends import data as trend_data
 from webapp.pages.trends import points as trend_points
@@ -29,7 +29,7 @@ def test_without_any_measurement_the_page_says_what_to_do(visit: Visit) -> None:
 
 
 def test_an_empty_instance_gives_an_empty_figure(client: Client) -> None:
-    assert figure(client) == {}
+    assert whole_figure(client) == {"data": [], "layout": {}}
 
 
 @pytest.mark.usefixtures("along")
@@ -37,7 +37,7 @@ def test_without_scripts_the_page_has_the_chart_and_its_numbers(client: Client) 
     page = client.get("/trends/").content.decode()
     assert "<svg" in page
     assert page.count('<svg viewBox="0 0 1060 ') == page.count('<svg viewBox="0 0 350 ') == 1
-    assert page.count("<polyline") == 2 * 2
+    assert page.count('stroke-linecap="round"') == 2 * 2, "the points of two series, twice"
     assert page.count("<li data-series") == 2
     assert "−9.9 ± 1.2" in words(client.get("/trends/?mode=pf").content.decode())
 
@@ -69,15 +69,10 @@ def test_a_finding_is_on_the_chart_and_in_a_table_with_its_reason(
             "state": "confirmed",
             "proven": True,
             "verdict": "worse",
+            "size": "−11.4 [−12.3, −10.5]\u202f%",
             "percent": -11.4,
-            "low": -12.3,
-            "high": -10.5,
-            "probability": 0.97,
-            "after": 1,
-            "last": 3,
+            "chance": "97 %",
             "suspects": [along[1].name, along[3].name],
-            "before": 100,
-            "since": 88.6,
             "why": "Confirmed: 5 revisions lie lower.",
             "alert": None,
         }
@@ -107,9 +102,7 @@ def test_levels_are_drawn_as_far_as_they_show(client: Client, along: list[Revisi
         ],
     )
     levels = figure(client, "mode=pf&last=3")["series"][0]["levels"]
-    assert levels == [[0, 0, 500, 500, 500, 500], [1, 2, 450, 450, 450, 450]]
-    page = client.get("/trends/?mode=pf").content.decode()
-    assert page.count('class="lv"') == 2  # of either drawing
+    assert levels == [[(0, 500), (0.5, 500)], [(0.5, 450), (2, 450)]]
 
 
 def test_a_series_too_young_for_the_detector_has_no_level_drawn_across_its_points(
@@ -121,8 +114,7 @@ def test_a_series_too_young_for_the_detector_has_no_level_drawn_across_its_point
     for at, value in zip(along, (495_000.0, 697_000.0, 832_000.0), strict=True):
         make.point(series, at, [value] * 3)
     make.analysis(series, count=3, segments=[make.segment(along[0], along[2], 495_000.0)])
-    page = client.get("/trends/?mode=forwarding@inet4").content.decode()
-    assert 'class="lv"' not in page
+    assert figure(client, "mode=forwarding@inet4")["series"][0]["levels"] == []
 
 
 def test_what_a_series_can_prove_is_said_and_what_is_unknown_is_called_so(
@@ -215,7 +207,7 @@ class TestView:
         self, visit: Visit, client: Client, along: list[Revision]
     ) -> None:
         view = f"view=nonsense..{along[2].name}"
-        assert "window" not in figure(client, view)
+        assert figure(client, view)["window"] is None
         note = "No revision nonsense in freebsd-head. All revisions are in view."
         assert note in visit(f"/trends/?{view}")
         assert note in client.get(f"/trends.svg?{view}").content.decode()
@@ -242,14 +234,28 @@ def test_the_last_points_of_each_series_are_shown(client: Client) -> None:
 def test_indexed_values_start_at_100_and_the_measured_ones_come_along(client: Client) -> None:
     content = figure(client, "mode=pf&y=indexed")
     series = content["series"][0]
-    assert series["value"][0] == pytest.approx(500, rel=0.01)
-    assert series["value"][0] * series["factor"] == pytest.approx(100)
+    assert series["value"][0] == pytest.approx(100)
+    assert series["value"][0] / series["factor"] == pytest.approx(500, rel=0.01)
 
 
 def test_simulated_series_are_marked(visit: Visit) -> None:
     machine = make.hardware("Sim/x", of=make.lab("Simulation", simulated=True))
     make.point(make.series(on=machine), make.revision("r1"))
     assert "forwarding simulated" in visit("/trends/")
+
+
+def test_usual_ranges_are_offered_along_the_time_those_of_a_calendar(
+    client: Client, along: list[Revision]
+) -> None:
+    for number, revision in enumerate(along):
+        moment = make.DAY_ONE + timedelta(days=60 * number)
+        Revision.objects.filter(pk=revision.pk).update(committed_at=moment)
+    page = client.get("/trends/").content.decode()
+    assert re.findall(r'href="[^"]*last=(\d+)[^"]*"', page)[:2] == ["50", "200000"]
+    assert "quarter" not in page
+    page = client.get("/trends/?x=time").content.decode()
+    views = re.findall(r'<a href="[^"]*view=([^"&]*)"', page)
+    assert views == [f"{along[at].name}..{along[3].name}" for at in (3, 2, 0)]
 
 
 @pytest.mark.usefixtures("along")
@@ -291,7 +297,7 @@ def test_the_number_of_queries_does_not_grow_with_series_or_points(queries: Coun
 def test_an_address_survives_being_read_and_written() -> None:
     query = (
         "tree=head&metric=pps&hardware=A/x&mode=pf@inet4&x=time&y=indexed&whiskers=none"
-        "&last=50&from=r1&to=r9&split=mode&view=r2..r5&asof=2026-02-01&hide=7&a=3@r2&range=r1..r2"
+        "&last=50&from=r1&to=r9&split=mode&view=r2..r5&asof=2026-02-01&height=1:0.5..2e3&hide=7&a=3@r2&range=r1..r2"
     )
     assert TrendQuery.parse(QueryDict(query)).link() == f"/trends/?{query}"
 
@@ -362,14 +368,14 @@ def test_of_a_long_history_each_extreme_is_drawn_at_its_place(
     levels[37], levels[151] = 40.0, 190.0
     make.history(make.series(), along, levels)
     content = figure(client)
-    drawn = dict(zip(content["revisions"]["slot"], content["series"][0]["value"], strict=True))
+    drawn = dict(zip(content["revisions"]["place"], content["series"][0]["value"], strict=True))
     assert len(drawn) <= 2 * 10 + 2
-    assert content["total"] == 200
+    assert content["whole"] == [-0.5, 199.5]
     assert min(drawn, key=lambda place: drawn[place]) == 37
     assert max(drawn, key=lambda place: drawn[place]) == 151
     part = figure(client, f"view={along[100].name}..{along[109].name}")
-    assert set(range(100, 110)) <= set(part["revisions"]["slot"])
-    assert {37, 151} <= set(part["revisions"]["slot"]), "beside the part in sight as well"
+    assert set(range(100, 110)) <= set(part["revisions"]["place"])
+    assert {37, 151} <= set(part["revisions"]["place"]), "beside the part in sight as well"
 
 
 def test_the_interval_of_many_points_is_that_of_each_summary(client: Client) -> None:

@@ -7,6 +7,7 @@ from django.test import Client
 
 from tests import make
 from tests.pages.conftest import words
+from tests.pages.trends import figure
 from webapp.pages.trends import data as trend_data
 from webapp.results.models import Revision
 
@@ -52,8 +53,8 @@ def test_of_a_machine_that_is_not_there_nothing_is_drawn_and_the_nearest_are_off
     assert 'href="/trends/?tree=freebsd-head&amp;metric=pps&amp;hardware=Atom_C2758/T540' in notice
     assert 'id="chart"' not in page
     assert "There is, for example," in client.get("/trends/?hardware=foo").content.decode()
-    figure = client.get("/trends/figure.json?hardware=foo").json()
-    assert figure["series"] == []
+    found = figure(client, "hardware=foo")
+    assert found["series"] == []
 
 
 def test_without_a_tree_it_is_the_one_that_measures_the_machine(client: Client) -> None:

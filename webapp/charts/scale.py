@@ -61,8 +61,9 @@ def y_range(
     low = min(low, *(max(end, low - reach) for end in _usable(lows)), low)
     high = max(high, *(min(end, high + reach) for end in _usable(highs)), high)
     pad = (high - low) * PADDING
-    # What was stored before samples had bounds may lie at the end of the range of a double.
-    return max(low - pad, -float_info.max), min(high + pad, float_info.max)
+    # What was stored before samples had bounds may lie at the end of the range of a double, where
+    # neither the range nor a place beyond it may overflow.
+    return max(low - pad, -float_info.max / 4), min(high + pad, float_info.max / 4)
 
 
 def _usable(ends: Iterable[float | None]) -> list[float]:

@@ -25,8 +25,10 @@ class Part:
     image: str
 
 
-def stacked(headline: str, parts: Sequence[Part], *, least: float = 480.0) -> str:
-    """The parts from top to bottom, at least ``least`` wide."""
+def stacked(
+    headline: str, parts: Sequence[Part], *, foot: Sequence[str] = (), least: float = 480.0
+) -> str:
+    """The parts from top to bottom, at least ``least`` wide, and lines below them."""
     top = MARGIN + TITLE
     children = [svg.label(_cut(headline), x=MARGIN, y=MARGIN + 14, class_="ink strong headline")]
     width = least
@@ -39,6 +41,9 @@ def stacked(headline: str, parts: Sequence[Part], *, least: float = 480.0) -> st
         children.append(inner)
         width = max(width, float(size[2]) + 2 * MARGIN)
         top += LINE + float(size[3]) + MARGIN
+    for line in foot:
+        children.append(svg.label(line, x=MARGIN, y=top + 4))
+        top += LINE
     return svg.document(*children, width=width, height=top, described=headline)
 
 

@@ -13,6 +13,7 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _BLOCK = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _PROPERTY = re.compile(r"(--[\w-]+):\s*([^;]+);")
 _OF_BOTH_THEMES = re.compile(r"light-dark\(((?:[^(),]|\([^)]*\))+),\s*((?:[^(),]|\([^)]*\))+)\)")
+_ATTRIBUTE = re.compile(r'="var\((--[\w-]+)\)"')
 _VARIABLE = re.compile(r"var\((--[\w-]+)\)")
 _SIZE = re.compile(r'^<svg([^>]*?) width="([\d.]+)" height="([\d.]+)"')
 _START = re.compile(r"^<svg[^>]*>")
@@ -73,7 +74,11 @@ def standalone(
         raise ValueError("not an SVG with a width and a height")
     ground = svg.element("rect", width="100%", height="100%", fill=sheet.colours[theme]["--paper"])
     style = f"<style>{sheet.style(theme, **fonts)}</style>"
-    return start[0] + style + ground + image[start.end() :]
+    # A text holds no quote: those of names are escaped.
+    body = _ATTRIBUTE.sub(
+        lambda found: f'="{sheet.colours[theme][found[1]]}"', image[start.end() :]
+    )
+    return start[0] + style + ground + body
 
 
 def badge(label: str, value: str, *, worse: bool) -> str:

@@ -18,23 +18,33 @@ from django.views.decorators.http import require_safe
 from webapp.alerts.models import Alert
 from webapp.analysis.queries import SideError
 from webapp.charts.standalone import LIGHT, THEMES, Sheet, badge, standalone
-from webapp.charts.trend import draw, room_for
+from webapp.charts.trend import WIDE, Trend, coloured, draw, figure, room_for, room_of
 from webapp.experiments.models import Experiment
 from webapp.experiments.queries import frozen_points
 from webapp.pages.compare import compare
 from webapp.pages.drawings import alert_drawing, bisect_drawing
 from webapp.pages.parts.numbers import read_number
 from webapp.pages.trends import data as trend_data
+from webapp.pages.trends.data import Selection
+from webapp.pages.trends.headline import headline, too_few_known
 from webapp.pages.trends.query import TrendQuery
-from webapp.pages.trends.trends import is_drawable
+from webapp.pages.trends.trends import as_json, is_drawable
 from webapp.pages.trends.unknown import NotOffered
-from webapp.results.models import Series
+from webapp.results.models import Run, Series
 from webapp.stats.compare import Verdict
 
 PROVEN = (Verdict.WORSE, Verdict.BETTER)
 WIDTHS = range(200, 2401)
 SVG = "image/svg+xml; charset=utf-8"
 PNG = "image/png"
+JSON = "application/json; charset=utf-8"
+AS_ON_THE_PAGE = "page"
+SCALES = range(1, 5)
+"""Pixels of a PNG for one of its drawing."""
+
+SHARP = 2
+"""The same where the address says neither this nor a width."""
+
 PNG_MISSING = (
     "No PNG on this machine: the package resvg-py has no wheel for it. Ask for .svg instead, or "
     "install resvg-py from source."
@@ -79,6 +89,14 @@ def trends_svg(request: HttpRequest) -> HttpResponse:
 def trends_png(request: HttpRequest) -> HttpResponse:
     """The same as PNG."""
     return picture_answer(request, lambda: as_png(_trend(request), request))
+
+
+@require_safe
+def trends_figure(request: HttpRequest) -> HttpResponse:
+    """The same as a figure of Plotly, ``width`` pixels wide; the theme ``page`` leaves the names of
+    the site's custom properties in place of colours.
+    """
+    return picture_answer(request, lambda: (_figure(request), JSON))
 
 
 @require_safe
@@ -167,15 +185,45 @@ def _name(request: HttpRequest, key: str) -> str:
     return request.GET.get(key, "").replace("\0", "")
 
 
-def _trend(request: HttpRequest) -> str:
+def _selected(request: HttpRequest) -> Selection | None:
     try:
-        selection = trend_data.select(TrendQuery.parse(request.GET))
+        return trend_data.select(TrendQuery.parse(request.GET))
     except NotOffered as error:
         raise NoPicture(f"Nothing is drawn: {error}") from error
+
+
+def _figure(request: HttpRequest) -> bytes:
+    selection, width = _selected(request), _width(request)
+    if selection is None:
+        return as_json({"data": [], "layout": {}}).encode()
+    made = figure(trend_data.load(selection).trend, room_of(width) if width else WIDE)
+    if request.GET.get("theme") != AS_ON_THE_PAGE:
+        made = coloured(made, sheet().colours[_theme(request)])
+    return as_json(made).encode()
+
+
+def _trend(request: HttpRequest) -> str:
+    selection = _selected(request)
     trend = trend_data.load(selection).trend if selection else None
-    if trend is None or not is_drawable(trend):
+    if selection is None or trend is None or not is_drawable(trend):
         raise NoPicture("Nothing is drawn: no point fits the query.")
-    return draw(trend, room_for(_width(request)), notes=trend.notes)
+    here = request.build_absolute_uri(selection.query.link(extra=()))
+    return draw(
+        figure(trend, room_for(_width(request))),
+        described=f"{trend.y_title} by revision of {trend.tree}",
+        head=[headline(trend, too_few=too_few_known(trend)), *trend_head(selection, trend), here],
+        notes=trend.notes,
+    )
+
+
+def trend_head(selection: Selection, trend: Trend) -> list[str]:
+    """What a picture says of its chart: machines and modes, tree and range, the newest run."""
+    names = trend.revisions.names
+    first, last = trend.window or (names[0], names[-1])
+    newest = Run.objects.of_series(selection.series).newest_text()
+    machines = ", ".join(dict.fromkeys(one.hardware for one in trend.series))
+    modes = ", ".join(dict.fromkeys(one.mode for one in trend.series))
+    return [f"{machines}: {modes}", f"{trend.tree}, {first} to {last}; {newest}"]
 
 
 def _comparison(request: HttpRequest) -> str:
@@ -192,7 +240,8 @@ def as_svg(image: str, request: HttpRequest) -> tuple[bytes, str]:
 
 def as_png(image: str, request: HttpRequest) -> tuple[bytes, str]:
     """The same as PNG."""
-    return png_bytes(image, theme=_theme(request), width=_width(request)), PNG
+    made = png_bytes(image, theme=_theme(request), width=_width(request), scale=_scale(request))
+    return made, PNG
 
 
 def svg_bytes(image: str, *, theme: str = LIGHT, width: int | None = None) -> bytes:
@@ -200,15 +249,23 @@ def svg_bytes(image: str, *, theme: str = LIGHT, width: int | None = None) -> by
     return standalone(image, sheet(), theme=theme, width=width).encode()
 
 
-def png_bytes(image: str, *, theme: str = LIGHT, width: int | None = None) -> bytes:
-    """``image`` drawn. Raises NoPicture where nothing here can draw."""
+def png_bytes(
+    image: str, *, theme: str = LIGHT, width: int | None = None, scale: int = SHARP
+) -> bytes:
+    """``image`` drawn, ``width`` pixels wide, else ``scale`` times its size. Raises NoPicture where
+    nothing here can draw.
+    """
     try:
         renderer = import_module("resvg_py")
     except ImportError as error:
         raise NoPicture(PNG_MISSING, 501) from error
     text = standalone(image, sheet(), theme=theme, width=width, sans="Roboto", mono="Roboto")
     drawn = renderer.svg_to_bytes(
-        svg_string=text, skip_system_fonts=True, font_files=fonts(), font_family="Roboto"
+        svg_string=text,
+        zoom=1 if width else scale,
+        skip_system_fonts=True,
+        font_files=fonts(),
+        font_family="Roboto",
     )
     return bytes(drawn)
 
@@ -244,4 +301,11 @@ def _width(request: HttpRequest) -> int | None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) in WIDTHS):
         raise NoPicture(f"width: a whole number from {WIDTHS[0]} to {WIDTHS[-1]}.", 400)
+    return int(text)
+
+
+def _scale(request: HttpRequest) -> int:
+    text = request.GET.get("scale", str(SHARP))
+    if len(text) != 1 or not text.isdigit() or int(text) not in SCALES:
+        raise NoPicture(f"scale: a whole number from {SCALES[0]} to {SCALES[-1]}.", 400)
     return int(text)

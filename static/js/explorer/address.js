@@ -1,73 +1,72 @@
 // What one sees is in the address: A and B, the part in sight, the range, what is hidden, the order.
 
-import { namesIn, windowOf } from "./data.js";
+const OWN = ["a", "b", "pin", "view", "height", "range", "hide", "sort"];
 
-const OWN = ["a", "b", "pin", "view", "range", "hide", "sort"];
-
-// Reads the address into a fresh state of the chart.
-export function read(chart) {
+// What the address says, as a state: sides and range by names that the chart has.
+export function read(meta) {
   const query = new URLSearchParams(window.location.search);
   const pins = query.getAll("pin"); // how older addresses name A and B: the later one is B
-  const b = query.get("b") ?? pins.at(-1);
-  const a = query.get("a") ?? (pins.length > 1 ? pins[0] : null);
-  const range = (query.get("range") ?? "").split("..").map((name) => chart.revisions.name.indexOf(name));
+  const range = (query.get("range") ?? "").split("..").map((name) => meta.revisions.name.indexOf(name));
   return {
-    chart,
-    // By names that the chart has: the address may name revisions that were not measured.
-    window: (chart.window && windowOf(chart, ...chart.window)) || chart.whole,
+    view: meta.window,
+    heights: query.getAll("height"),
     hidden: new Set(query.getAll("hide").map(Number)),
-    a: side(chart, a),
-    b: side(chart, b),
+    a: side(meta, query.get("a") ?? (pins.length > 1 ? pins[0] : null)),
+    b: side(meta, query.get("b") ?? pins.at(-1)),
     range: range.length === 2 && range.every((at) => at >= 0) ? range : null,
     sort: query.get("sort") ?? "",
-    pointed: null,
-    dragged: null,
   };
 }
 
 // `<series>@<revision>`; null where either is not shown.
-function side(chart, text) {
+function side(meta, text) {
   const [id, ...rest] = (text ?? "").split("@");
-  const at = chart.revisions.name.indexOf(rest.join("@"));
-  const series = chart.series.find((one) => one.id === Number(id));
+  const at = meta.revisions.name.indexOf(rest.join("@"));
+  const series = meta.series.find((one) => one.id === Number(id));
   return series && at >= 0 ? { at, id: series.id } : null;
 }
 
-export function sideText(chart, { id, at }) {
-  return `${id}@${chart.revisions.name[at]}`;
+export function sideText(meta, { id, at }) {
+  return `${id}@${meta.revisions.name[at]}`;
 }
 
-// The pairs of a state, in the order of an address.
-export function pairs(state) {
-  const { chart } = state;
-  const names = chart.revisions.name;
-  const isWhole = state.window[0] <= chart.whole[0] && state.window[1] >= chart.whole[1];
-  const view = isWhole ? null : namesIn(chart, state.window);
+// What the server needs to know for its figure.
+export function drawnPairs({ view, heights, hidden }) {
   return [
     ...(view ? [["view", view.join("..")]] : []),
-    ...[...state.hidden].map((id) => ["hide", String(id)]),
-    ...(state.a ? [["a", sideText(chart, state.a)]] : []),
-    ...(state.b ? [["b", sideText(chart, state.b)]] : []),
-    ...(state.range ? [["range", state.range.map((at) => names[at]).join("..")]] : []),
-    ...(state.sort ? [["sort", state.sort]] : []),
+    ...heights.map((one) => ["height", one]),
+    ...[...hidden].map((id) => ["hide", String(id)]),
   ];
 }
 
-export function write(state) {
-  const query = new URLSearchParams(window.location.search);
-  for (const key of OWN) query.delete(key);
-  for (const [key, value] of pairs(state)) query.append(key, value);
-  const text = String(query).replaceAll("%40", "@").replaceAll("%2F", "/");
+export function write(meta, state) {
+  const names = meta.revisions.name;
+  const pairs = [
+    ...drawnPairs(state),
+    ...(state.a ? [["a", sideText(meta, state.a)]] : []),
+    ...(state.b ? [["b", sideText(meta, state.b)]] : []),
+    ...(state.range ? [["range", state.range.map((at) => names[at]).join("..")]] : []),
+    ...(state.sort ? [["sort", state.sort]] : []),
+  ];
+  const text = readable(replaced(window.location.search, pairs));
   history.replaceState(history.state, "", text ? `?${text}` : window.location.pathname);
-  for (const link of document.querySelectorAll("a[data-take]")) point(link, state);
+  for (const taken of document.querySelectorAll("a[data-take]")) taken.href = pictured(taken.href, state);
 }
 
-// A picture shows what is in sight.
-function point(link, state) {
-  const address = new URL(link.href);
-  for (const key of ["view", "hide"]) address.searchParams.delete(key);
-  for (const [key, value] of pairs(state)) {
-    if (key === "view" || key === "hide") address.searchParams.append(key, value);
-  }
-  link.href = address.href;
+function replaced(search, pairs) {
+  const query = new URLSearchParams(search);
+  for (const key of OWN) query.delete(key);
+  for (const [key, value] of pairs) query.append(key, value);
+  return query;
+}
+
+function readable(query) {
+  return String(query).replaceAll("%40", "@").replaceAll("%2F", "/").replaceAll("%3A", ":");
+}
+
+// The address of a picture, or of a figure, of what is in sight.
+export function pictured(href, state, more = []) {
+  const address = new URL(href, window.location.href);
+  address.search = replaced(address.search, [...drawnPairs(state), ...more]);
+  return address.href;
 }

@@ -1,112 +1,82 @@
 // The docked card: everything about B, beside the chart and never over it.
 
 import { sideText } from "./address.js";
-import { sizeText } from "./marks.js";
 import { address, element, link, number, percent } from "./text.js";
 
-const MARKS = { worse: "▾", better: "▴" };
+const KINDS = { level: "", excursion: "excursion, ", slow: "slow change, ", noise: "change of noise, ", modes: "change of modes, " };
+const MARKS = { worse: "▾ ", better: "▴ " };
 const asked = new Map(); // by side: the box of a point's forms, kept with what was typed there
 
-export function showCard(state) {
+export function showCard(chart) {
   const card = document.querySelector("#card");
-  card.hidden = !state.b;
-  if (state.b) card.replaceChildren(...content(state, state.b));
+  const { b } = chart.state;
+  card.hidden = !b;
+  if (b) card.replaceChildren(...content(chart, b));
 }
 
-function content(state, side) {
-  const { chart } = state;
-  const focus = chart.series.find((one) => one.id === side.id);
-  const revision = chart.revisions.name[side.at];
-  const subject = chart.revisions.subject[side.at];
-  const changes = chart.series.flatMap((one) => [
-    ...one.found.filter((found) => found.index === side.at).map((found) => changeLine(one, found)),
-    ...one.marks.filter((found) => found.index === side.at).map((found) => markLine(one, found)),
-  ]);
+function content(chart, side) {
+  const { series, revisions } = chart.meta;
+  const focus = series.find((one) => one.id === side.id);
+  const found = series.flatMap((one) =>
+    [...one.found, ...one.marks].filter((each) => one.revision[each.at] === side.at).flatMap((each) => foundLines(one, each)));
+  const name = element("strong", { class: "revision" }, revisions.name[side.at]);
   return [
-    element("p", { class: "title" }, element("strong", { class: "revision" }, revision), ` ${subject}`),
+    element("p", { class: "title" }, name, ` ${revisions.subject[side.at]}`),
     ...pointLines(chart, focus, side.at),
-    ...changes.flat(),
+    ...found,
     actions(chart, focus, side),
-    ...(document.querySelector("#chart").dataset.ask ? [asks(state, side)] : []),
+    ...(chart.panel.dataset.ask ? [asks(chart, side)] : []),
   ];
 }
 
 function pointLines(chart, series, at) {
-  const index = series.at.get(at);
-  const name = element("p", { class: "muted" }, `${series.mode} · ${series.hardware}`, ...simulated(series));
-  if (index === undefined) return [name, element("p", { class: "muted" }, "not measured here")];
-  const factor = series.factor ?? 1;
-  const [low, high] = [series.lows[index] / factor, series.highs[index] / factor];
-  const spread = Number.isFinite(low) && series.lows[index] !== null ? ` (${number(low)} to ${number(high)})` : "";
-  const excluded = series.left_out?.[index];
+  const simulated = series.simulated ? [" ", element("span", { class: "tag" }, "simulated")] : [];
+  const name = element("p", { class: "muted" }, `${series.mode} · ${series.hardware}`, ...simulated);
+  const here = chart.valueAt(series, at);
+  if (!here) return [name, element("p", { class: "muted" }, "not measured here")];
+  const spread = here.low === null ? "" : ` (${number(here.low)} to ${number(here.high)})`;
+  const before = chart.valueAt(series, series.revision[here.index - 1]);
+  // Two points against each other are second to a change of level, and named so.
+  const change = before?.value ? `; ${percent((100 * (here.value - before.value)) / before.value)} % to the point before` : "";
+  const excluded = series.left_out?.[here.index];
+  const apart = series.apart?.[here.index];
   return [
     name,
-    element("p", {}, element("span", { class: "value" }, number(series.value[index])), ` ${chart.unit}`),
-    element("p", { class: "muted" }, `n = ${series.n[index]}${spread}${beside(series, index)}`),
+    element("p", {}, element("span", { class: "value" }, number(here.value)), ` ${chart.meta.unit}`),
+    element("p", { class: "muted" }, `n = ${here.n}${spread}${change}`),
     ...(excluded ? [element("p", { class: "muted" }, excluded)] : []),
-    ...(series.apart?.[index] ? [apartLine(series.apart[index])] : []),
+    ...(apart ? [element("p", {}, element("strong", { class: "lab" }, "! lab? its runs disagree:"), ` ${apart.map(number).join(", ")}`)] : []),
   ];
 }
 
-// Two points against each other are second to a change of level, and named so.
-function beside(series, index) {
-  const [before, here] = [series.value[index - 1], series.value[index]];
-  return index && before ? `; ${percent((100 * (here - before)) / before)} % to the point before` : "";
-}
-
-function simulated(series) {
-  return series.simulated ? [" ", element("span", { class: "tag" }, "simulated")] : [];
-}
-
-function apartLine(means) {
-  const words = "! lab? its runs disagree:";
-  return element("p", {}, element("strong", { class: "lab" }, words), ` ${means.map(number).join(", ")}`);
-}
-
-function changeLine(series, found) {
-  const ends = found.low === null ? "" : ` [${percent(found.low)}, ${percent(found.high)}]`;
-  const sure = found.probability > 0.99 ? "> 99" : Math.round(100 * found.probability);
-  const words = ` ${series.name}, ${found.state}, ${sure} % likely to be real; began after ${found.suspects[0]}, at the latest in ${found.suspects[1]}`;
-  const size = element("strong", { class: found.verdict }, `${MARKS[found.verdict]} ${percent(found.percent)}${ends} %`);
+function foundLines(series, found) {
+  const size = element("strong", { class: found.verdict }, `${MARKS[found.verdict] ?? ""}${found.size}`);
+  const range = found.kind === "level" ? `, ${found.chance} likely to be real; began after ${found.suspects[0]}, at the latest in ${found.suspects[1]}` : "";
   return [
-    element("p", { class: "found" }, size, words),
+    element("p", { class: "found" }, size, ` ${series.name}, ${KINDS[found.kind]}${found.state}${range}`),
     ...(found.alert ? [element("p", {}, link(`/alerts/${found.alert[0]}/`, `Alert ${found.alert[0]}`), `, ${found.alert[1]}`)] : []),
     element("p", { class: "muted" }, found.why),
   ];
 }
 
-const KINDS = { excursion: "excursion", slow: "slow change", noise: "change of noise", modes: "change of modes" };
-
-function markLine(series, found) {
-  const size = element("strong", { class: found.verdict }, sizeText(found));
-  return [
-    element("p", { class: "found" }, size, ` ${series.name}, ${KINDS[found.kind]}, ${found.state}`),
-    element("p", { class: "muted" }, found.why),
-  ];
+export function commitPage(meta, at) {
+  return `/commits/${encodeURIComponent(meta.tree)}/${encodeURIComponent(meta.revisions.name[at])}/`;
 }
 
-export function commitPage(chart, at) {
-  return `/commits/${encodeURIComponent(chart.tree)}/${encodeURIComponent(chart.revisions.name[at])}/`;
-}
-
-function actions(chart, series, side) {
-  const buttons = [button(commitPage(chart, side.at), "Open commit")];
-  const index = series.at.get(side.at);
-  if (index) {
-    const before = series.revision[index - 1];
-    const sides = [before, side.at].map((at) => [chart.tree, chart.revisions.name[at], series.hardware, series.mode, chart.metric].join(":"));
-    const words = `Compare with ${chart.revisions.name[before]}`;
-    buttons.push(button(address("/compare/", [["a", sides[0]], ["b", sides[1]]]), words));
+function actions({ meta, panel }, series, side) {
+  const [names, index] = [meta.revisions.name, series.revision.indexOf(side.at)];
+  const buttons = [button(commitPage(meta, side.at), "Open commit")];
+  if (index > 0) {
+    const ends = [series.revision[index - 1], side.at].map((at) => [meta.tree, names[at], series.hardware, series.mode, meta.metric].join(":"));
+    buttons.push(button(address("/compare/", [["a", ends[0]], ["b", ends[1]]]), `Compare with ${names[series.revision[index - 1]]}`));
   }
-  if (index !== undefined) {
+  if (index >= 0) {
     const pairs = [["part", "runs"], ["hardware", series.hardware], ["mode", series.mode]];
-    buttons.push(button(`${address(commitPage(chart, side.at), pairs)}#runs`, "Its runs"));
+    buttons.push(button(`${address(commitPage(meta, side.at), pairs)}#runs`, "Its runs"));
   }
-  const { note } = document.querySelector("#chart").dataset;
-  if (note) {
-    const revision = chart.revisions.name[side.at];
-    const pairs = [["kind", "note"], ["tree", chart.tree], ["hardware", series.hardware], ["first", revision]];
-    buttons.push(button(address(note, pairs), "Add a note"));
+  if (panel.dataset.note) {
+    const pairs = [["kind", "note"], ["tree", meta.tree], ["hardware", series.hardware], ["first", names[side.at]]];
+    buttons.push(button(address(panel.dataset.note, pairs), "Add a note"));
   }
   return element("p", { class: "actions" }, ...buttons, element("kbd", {}, "Esc"));
 }
@@ -116,29 +86,28 @@ function button(href, words) {
 }
 
 // Where A and B are compared: what the chart shows of them, as narrow as the series have in common.
-export function comparePage({ chart, a, b, hidden }) {
-  const shown = chart.series.filter((one) => !hidden.has(one.id));
+export function comparePage({ meta, state: { a, b, hidden } }) {
+  const shown = meta.series.filter((one) => !hidden.has(one.id));
   const only = (key) => (new Set(shown.map((one) => one[key])).size === 1 ? shown[0][key] : "");
   const hardware = only("hardware");
   const mode = hardware && only("mode");
-  const rest = mode ? [hardware, mode, chart.metric] : hardware ? [hardware] : [];
-  const sides = [a, b].map(({ at }) => [chart.tree, chart.revisions.name[at], ...rest].join(":"));
+  const rest = mode ? [hardware, mode, meta.metric] : hardware ? [hardware] : [];
+  const sides = [a, b].map(({ at }) => [meta.tree, meta.revisions.name[at], ...rest].join(":"));
   return address("/compare/", [["a", sides[0]], ["b", sides[1]]]);
 }
 
 // The forms that ask agents to measure, for those who may: made by the server, once for each point.
-function asks({ chart }, side) {
-  const key = sideText(chart, side);
+function asks({ meta, panel }, side) {
+  const key = sideText(meta, side);
   if (!asked.has(key)) {
     const box = element("div", { class: "asks" });
     asked.set(key, box);
-    fill(box, key, [["series", side.id], ["revision", chart.revisions.name[side.at]]]);
+    fill(box, key, address(panel.dataset.ask, [["series", side.id], ["revision", meta.revisions.name[side.at]]]));
   }
   return asked.get(key);
 }
 
-async function fill(box, key, pairs) {
-  const from = address(document.querySelector("#chart").dataset.ask, pairs);
+async function fill(box, key, from) {
   try {
     const response = await fetch(from, { headers: { "HX-Request": "true" } });
     if (response.redirected) throw new Error("sign in again");

@@ -1,74 +1,56 @@
-// The list of the series is the legend: values at the revision pointed at, order, highlight, hiding.
-
-import { number } from "./text.js";
+// The list of the series is the legend: a press hides one, two show it alone; order, highlight.
 
 const rows = () => [...document.querySelectorAll("#series > [data-series]")];
+const idOf = (row) => Number(row.dataset.series);
 
-// The values of the revision pointed at, else of B, else the newest.
-export function tellValues(state) {
-  const { chart } = state;
-  const at = state.pointed ?? state.b?.at ?? null;
-  document.querySelector("#at").textContent = at === null ? "newest" : `at ${chart.revisions.name[at]}`;
-  for (const row of rows()) {
-    const one = chart.series.find(({ id }) => id === Number(row.dataset.series));
-    if (!one) continue;
-    const index = at === null ? one.value.length - 1 : one.at.get(at);
-    row.querySelector(".v").textContent = index === undefined ? "–" : number(one.value[index]);
-  }
+// By what the server wrote for each order into the rows; what has no figure comes last.
+export function sortRows(order) {
+  const figure = (row) => Number.parseFloat(row.dataset[order || "order"]) * (order === "value" || order === "level" ? -1 : 1);
+  const byFigure = (one, other) => (figure(one) || Infinity) - (figure(other) || Infinity) || 0;
+  const byName = (one, other) => one.dataset.name.localeCompare(other.dataset.name);
+  document.querySelector("#series").append(...rows().sort(order === "name" ? byName : byFigure));
 }
 
-const leading = (text) => Number.parseFloat(text) || Infinity;
-
-const ORDERS = {
-  name: (one, other) => one.name.localeCompare(other.name),
-  value: (one, other) => (other.value.at(-1) ?? -Infinity) - (one.value.at(-1) ?? -Infinity),
-  level: (one, other) => levelOf(other) - levelOf(one),
-  change: (one, other) => changeOf(one) - changeOf(other),
-  detects: (one, other) => leading(one.detects) - leading(other.detects),
-};
-
-function levelOf(series) {
-  return series.levels.at(-1)?.[3] ?? -Infinity;
-}
-
-// The last proven change; what has none comes last.
-function changeOf(series) {
-  return series.found.findLast((one) => one.proven)?.percent ?? Infinity;
-}
-
-export function sortRows({ chart, sort }) {
-  const order = ORDERS[sort] ? [...chart.series].sort(ORDERS[sort]) : chart.series;
-  const places = new Map(order.map((one, place) => [one.id, place]));
-  const sorted = rows().sort((one, other) => places.get(Number(one.dataset.series)) - places.get(Number(other.dataset.series)));
-  document.querySelector("#series").append(...sorted);
-}
-
-export function showHidden({ hidden }) {
-  for (const row of rows()) {
-    row.querySelector("button").setAttribute("aria-pressed", String(!hidden.has(Number(row.dataset.series))));
-  }
+export function showHidden(hidden) {
+  for (const row of rows()) row.querySelector("button").setAttribute("aria-pressed", String(!hidden.has(idOf(row))));
 }
 
 // Fades all but one series; null: none.
-export function highlight(id) {
-  for (const one of document.querySelectorAll("#plot .series")) {
-    one.classList.toggle("faded", id !== null && Number(one.dataset.id) !== id);
+function highlight(id) {
+  for (const one of document.querySelectorAll("#plot .scatterlayer .trace")) {
+    const own = /trace(\d+)s\d+/.exec(one.getAttribute("class"))?.[1];
+    one.classList.toggle("faded", id !== null && own !== undefined && Number(own) !== id);
   }
-  for (const row of rows()) row.classList.toggle("pointed", Number(row.dataset.series) === id);
+  for (const row of rows()) row.classList.toggle("pointed", idOf(row) === id);
 }
 
-export function listenList(does) {
+// does: {hide(ids), sort(order)}
+export function listenList(hidden, does) {
   const list = document.querySelector("#series");
-  const idOf = (event) => {
-    const row = event.target.closest("[data-series]");
-    return row ? Number(row.dataset.series) : null;
-  };
-  list.addEventListener("click", (event) => idOf(event) !== null && does.toggle(idOf(event)));
-  list.addEventListener("pointerover", (event) => highlight(idOf(event)));
+  const rowOf = (event) => event.target.closest("[data-series]");
+  const hover = (event) => highlight(rowOf(event) ? idOf(rowOf(event)) : null);
+  list.addEventListener("click", (event) => {
+    if (!rowOf(event)) return;
+    const id = idOf(rowOf(event));
+    does.hide(event.detail > 1 ? isolated(hidden(), id) : toggled(hidden(), id));
+  });
+  list.addEventListener("pointerover", hover);
+  list.addEventListener("focusin", hover);
   list.addEventListener("pointerleave", () => highlight(null));
-  list.addEventListener("focusin", (event) => highlight(idOf(event)));
   list.addEventListener("focusout", () => highlight(null));
   const box = document.querySelector("#sort");
   box.hidden = false;
   box.addEventListener("change", () => does.sort(box.value));
+}
+
+function toggled(hidden, id) {
+  const next = new Set(hidden);
+  if (!next.delete(id)) next.add(id);
+  return next;
+}
+
+// All but one hidden; all shown where that is so already (the first press of the two hid or showed it).
+function isolated(hidden, id) {
+  const others = rows().map(idOf).filter((one) => one !== id);
+  return others.every((one) => hidden.has(one)) ? new Set() : new Set(others);
 }

@@ -28,30 +28,7 @@ export function percent(value) {
   return signed((value > 0 ? "+" : "") + value.toFixed(digits));
 }
 
-export function width(value) {
-  return percent(Math.abs(value)).replace("+", "");
-}
-
 export function address(path, pairs) {
   const query = pairs.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&");
   return query ? `${path}?${query}` : path;
-}
-
-export function drawn(name, attributes = {}, ...children) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children.filter((child) => child !== ""));
-  return made;
-}
-
-const THOUSANDS = [["G", 1e9], ["M", 1e6], ["k", 1e3]];
-
-// To three digits with the letter of its thousands: 1.16 M.
-export function short(value) {
-  if (!Number.isFinite(value)) return "–";
-  const size = Math.abs(value);
-  const [letter, unit] = THOUSANDS.find(([, least]) => size >= least * 0.9995) ?? ["", 1];
-  const shown = value / unit;
-  const digits = Math.abs(shown) < 9.995 ? 2 : Math.abs(shown) < 99.95 ? 1 : 0;
-  return signed(`${shown.toFixed(digits)} ${letter}`.trim());
 }

@@ -4,9 +4,8 @@ import re
 from dataclasses import replace
 
 from tests.charts.trend.test_trend import a_series, a_trend
-from webapp.charts.trend import Revisions, svg
+from webapp.charts.trend import Revisions, draw, figure
 from webapp.charts.trend.alerts import AlertMark, distinct
-from webapp.charts.trend.columns import columns
 
 
 def a_mark(number: int, index: int, *, is_open: bool = True) -> AlertMark:
@@ -14,18 +13,18 @@ def a_mark(number: int, index: int, *, is_open: bool = True) -> AlertMark:
     return AlertMark(number, state, is_open, index, f"/alerts/{number}/")
 
 
-def squares(*marks: AlertMark) -> dict[int, str]:
+def squares(*marks: AlertMark) -> dict[int, float]:
     """The height of each square that is drawn, by the number of its alert."""
     series = a_series(indices=range(3))
     names = [f"r{number}" for number in range(100)]
     trend = a_trend(series, revisions=Revisions(names, names, [None] * 100), alerts=marks)
-    found = re.findall(r'<rect[^>]* y="([\d.]+)"[^>]*/><text[^>]*>(\d+)</text>', svg.draw(trend))
-    return {int(number): height for height, number in found}
+    notes = [one for one in figure(trend)["layout"]["annotations"] if "bgcolor" in one]
+    return {int(re.findall(r">(\d+)<", one["text"])[0]): one["yshift"] for one in notes}
 
 
 def test_squares_that_would_cover_each_other_stand_in_rows() -> None:
     found = squares(a_mark(1, 10), a_mark(2, 11), a_mark(3, 60))
-    assert found[1] == found[3] > found[2]
+    assert found[1] == found[3] < found[2]
 
 
 def test_where_there_is_no_room_the_open_alerts_are_drawn() -> None:
@@ -39,9 +38,11 @@ def test_an_alert_of_several_series_is_drawn_once() -> None:
 
 def test_the_chart_links_its_alerts_and_says_their_state_in_words() -> None:
     trend = replace(a_trend(a_series()), alerts=[a_mark(7, 2), a_mark(8, 0, is_open=False)])
-    told = [(one["at"], one["href"], one["state"]) for one in columns(trend)["alerts"]]
+    told = [
+        (one["at"], one["href"], one["state"]) for one in figure(trend)["layout"]["meta"]["alerts"]
+    ]
     assert told == [(2, "/alerts/7/", "new"), (0, "/alerts/8/", "resolved")]
-    image = svg.draw(trend)
+    image = draw(figure(trend), described="")
     assert 'href="/alerts/7/"' in image
     assert "<title>Alert 7 new</title>" in image
-    assert 'class="alert-mark closed"' in image
+    assert image.count('fill="var(--paper)" stroke="var(--ink)"') == 1, "a closed one is hollow"

@@ -1,15 +1,19 @@
-"""The trend chart as columns and as SVG."""
+"""The trend chart as a figure of Plotly and as SVG."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import plotly.graph_objects as go
+import plotly.io
 import pytest
 
 from webapp.charts.theme import style_of
-from webapp.charts.trend import svg
-from webapp.charts.trend.columns import columns
+from webapp.charts.trend import AlertMark, coloured, draw, figure, room_of
+from webapp.charts.trend.labels import Box, Json, Segment, text_box
 from webapp.charts.trend.levels import Found, Level
 from webapp.charts.trend.trend import (
     Apart,
@@ -75,66 +79,112 @@ def a_trend(*series: TrendSeries, **changes: Any) -> Trend:
 SPACE = "{http://www.w3.org/2000/svg}"
 
 
-def drawn(trend: Trend) -> ET.Element:
-    return ET.fromstring(svg.draw(trend))
-
-
-def paths(trend: Trend, css_class: str) -> list[str]:
-    """The paths of a class, in their order."""
-    found = drawn(trend).iter(f"{SPACE}path")
-    return [str(one.get("d")) for one in found if one.get("class") == css_class]
+def image_of(trend: Trend) -> ET.Element:
+    return ET.fromstring(draw(figure(trend), described="a trend"))
 
 
 def texts(trend: Trend) -> list[str]:
-    return [str(one.text) for one in drawn(trend).iter(f"{SPACE}text")]
+    """What stands on the chart, ticks apart."""
+    return [one["text"] for one in figure(trend)["layout"]["annotations"]]
 
 
-def test_columns_are_plain_json_without_nan() -> None:
+def lines(trend: Trend, width: float) -> list[Json]:
+    """The traces of lines of a width."""
+    made = figure(trend)["data"]
+    return [one for one in made if one["mode"] == "lines" and one["line"]["width"] == width]
+
+
+def symbols(trend: Trend) -> list[tuple[str, float, float]]:
+    """The symbols of the findings: shape, and where each stands."""
+    return [
+        found
+        for one in figure(trend)["data"]
+        if one.get("name") == "findings"
+        for found in zip(one["marker"]["symbol"], one["x"], one["y"], strict=True)
+    ]
+
+
+def points(trend: Trend) -> list[Json]:
+    return [one for one in figure(trend)["data"] if "meta" in one and one["mode"] == "markers"]
+
+
+def test_a_figure_is_plain_json_that_plotly_takes_and_opens() -> None:
+    made = coloured(figure(a_trend()), ColourOfAnyName())
+    text = json.dumps(made, allow_nan=False)
+    assert "var(" not in text
+    go.Figure(made)
+    opened = plotly.io.from_json(text)
+    assert opened.data[1].name == "forwarding"
+    assert list(opened.data[1].y) == [100, 101, 80]
+
+
+class ColourOfAnyName(dict[str, str]):
+    def __missing__(self, name: str) -> str:
+        return "#123456"
+
+
+def test_values_that_are_not_finite_are_gaps() -> None:
     trend = a_trend(a_series(centres=[1e300, 1e-300, float("nan")]))
-    assert json.loads(json.dumps(columns(trend), allow_nan=False))
+    assert json.loads(json.dumps(figure(trend), allow_nan=False))
 
 
 def test_a_change_is_a_riser_with_triangle_size_and_the_old_level_in_dashes() -> None:
-    trend = a_trend()
-    (riser,) = paths(trend, "riser worse")
-    top, foot = (float(one) for one in riser.removeprefix("M").split()[1].split("V"))
-    assert top < foot, "a loss goes down"
-    (dashes,) = paths(trend, "was")
-    assert float(dashes.split()[1].partition("H")[0]) == top
-    assert len(paths(trend, "tri worse")) == 1
-    assert "\u221220.8\u202f%" in texts(trend)
+    (riser,) = lines(a_trend(), 2.6)
+    assert riser["y"] == [100.5, 80.0, None], "a loss goes down"
+    (dashes,) = lines(a_trend(), 1.0)
+    assert dashes["y"] == [100.5, 100.5, None]
+    ((shape, at, height),) = symbols(a_trend())
+    assert (shape, at) == ("triangle-down", riser["x"][0])
+    assert height > 80, "its tip is at the new level"
+    assert "\u221220.8\u202f%" in texts(a_trend())
 
 
-def test_what_is_not_confirmed_has_no_size_and_no_dashes() -> None:
+def test_what_is_not_confirmed_is_hollow_and_has_no_size_and_no_dashes() -> None:
     trend = a_trend(a_series(found=[a_finding(state="candidate")]))
-    assert len(paths(trend, "riser worse candidate")) == 1
-    assert paths(trend, "was") == []
+    (riser,) = lines(trend, 1.4)
+    assert riser["line"]["dash"] == "3px,3px"
+    assert lines(trend, 1.0) == []
     assert not [text for text in texts(trend) if "%" in text]
+    (marks,) = (one for one in figure(trend)["data"] if one.get("name") == "findings")
+    assert marks["marker"]["color"] == ["var(--paper)"]
 
 
 def test_where_a_change_began_is_a_bar_on_the_axis() -> None:
-    (bar,) = [one for one in drawn(a_trend()).iter(f"{SPACE}rect") if one.get("class") == "sus"]
-    assert float(bar.get("width", 0)) > 100  # over two of three revisions
+    (bar,) = (one for one in figure(a_trend())["layout"]["shapes"] if one["line"]["width"] == 4)
+    assert (bar["x0"], bar["x1"]) == (0, 2)
 
 
 def test_levels_have_their_band_and_meet_where_the_riser_stands() -> None:
-    (level,) = paths(a_trend(), "lv")
-    first, second = level.split("M")[1:]
-    assert first.partition("L")[2].split()[0] == second.split()[0]
-    assert paths(a_trend(), "bd")[0].count("z") == 1, "of one level the band is not known"
+    (level,) = lines(a_trend(), 2.4)
+    assert level["x"] == [0, 1.5, None, 1.5, 2, None]
+    (band,) = (one for one in figure(a_trend())["data"] if one["mode"] == "none")
+    assert band["y"] == [99.0, 99.0, 102.0, 102.0, None], "of one level the band is not known"
+
+
+def test_in_a_part_of_a_drifting_series_line_and_band_keep_their_slope() -> None:
+    """They are cut off by the drawing: their ends lie where they do in the whole."""
+    sloped = a_series(levels=[Level(0, 2, 100.0, 80.0, 98.0, 102.0)], found=[])
+    part = a_trend(sloped, window=("r1", "r2"))
+    (whole_line,), (line,) = lines(a_trend(sloped), 2.4), lines(part, 2.4)
+    assert line["y"] == whole_line["y"] == [100.0, 80.0, None]
+    (band,) = (one for one in figure(part)["data"] if one["mode"] == "none")
+    assert band["y"] == [98.0, 78.0, 82.0, 102.0, None]
+    low, high = figure(part)["layout"]["yaxis"]["range"]
+    assert low < 90 < high < 105, "the axis reaches as far as what is in view"
+    assert 'clip-path="url(#lane-1060-y)"' in draw(figure(part), described="")
 
 
 def test_a_series_without_levels_has_its_points_joined() -> None:
     trend = a_trend(a_series(levels=[], found=[]))
-    assert len(list(drawn(trend).iter(f"{SPACE}polyline"))) == 1
-    assert len(list(drawn(a_trend()).iter(f"{SPACE}polyline"))) == 0
+    assert [one["y"] for one in lines(trend, 1)] == [[100, 101, 80]]
+    assert all(one["line"]["dash"] != "solid" for one in lines(a_trend(), 1))
 
 
 def test_levels_are_indexed_with_their_series() -> None:
     trend = a_trend(a_series(centres=[50.0, 55.0, 40.0]), values=Values.INDEXED)
     assert trend.drawn[0].levels[0].start == 201
     assert trend.drawn[0].found[0].since == 160
-    assert columns(trend)["series"][0]["factor"] == 2
+    assert figure(trend)["layout"]["meta"]["series"][0]["factor"] == 2
 
 
 def test_a_level_shows_as_far_as_the_axis_reaches() -> None:
@@ -144,11 +194,11 @@ def test_a_level_shows_as_far_as_the_axis_reaches() -> None:
     assert Level.within([], (40, 50), (1.0, 1.0)) is None
 
 
-def test_the_card_gets_the_reason_of_a_finding() -> None:
-    (found,) = columns(a_trend())["series"][0]["found"]
+def test_the_card_gets_the_reason_of_a_finding_rounded_as_it_is_drawn() -> None:
+    (found,) = figure(a_trend())["layout"]["meta"]["series"][0]["found"]
     assert found["why"] == "Confirmed: it fell."
-    assert (found["percent"], found["probability"]) == (-20.79, 0.988)
-    assert (found["kind"], found["proven"]) == ("level", True)
+    assert found["size"] == "\u221220.8 [\u221222.0, \u221219.5]\u202f%"
+    assert (found["chance"], found["kind"], found["proven"]) == ("99 %", "level", True)
 
 
 def test_the_y_axis_says_unit_and_direction() -> None:
@@ -156,14 +206,10 @@ def test_the_y_axis_says_unit_and_direction() -> None:
 
 
 def test_an_unknown_whisker_is_left_out_not_drawn_as_zero() -> None:
-    assert columns(a_trend())["series"][0]["low"] == [99, 100, None]
-    assert paths(a_trend(), "wh")[0].count("M") == 2
-
-
-def test_no_whiskers_means_none() -> None:
-    bare = a_trend(whiskers=Whiskers.NONE)
-    assert "low" not in columns(bare)["series"][0]
-    assert paths(bare, "wh") == []
+    (made,) = points(a_trend())
+    assert made["error_y"]["arrayminus"] == [1, 1, None]
+    assert draw(figure(a_trend()), described="").count('stroke-width="0.8"') == 1
+    assert points(a_trend(whiskers=Whiskers.NONE))[0].get("error_y") is None
 
 
 def test_indexed_series_start_at_100_and_keep_their_changes() -> None:
@@ -174,34 +220,47 @@ def test_indexed_series_start_at_100_and_keep_their_changes() -> None:
 def test_a_series_that_starts_at_zero_cannot_be_indexed_and_is_left_out() -> None:
     trend = a_trend(a_series(centres=[0.0, 1.0, 2.0]), values=Values.INDEXED)
     assert trend.drawn == []
-    assert columns(trend)["series"][0]["factor"] is None
+    assert points(trend) == []
 
 
 def test_on_the_time_axis_a_commit_without_a_time_is_a_gap() -> None:
-    assert paths(a_trend(axis=Axis.TIME), "pt")[0].count("M") == 2
-    assert paths(a_trend(), "pt")[0].count("M") == 3
+    (made,) = points(a_trend(axis=Axis.TIME))
+    assert made["x"] == [1000, None, 3000]
 
 
 def test_lanes_share_one_axis_of_revisions() -> None:
     other = a_series(id=8, mode="pf", centres=[2.0, 2.0, 2.0])
     trend = a_trend(a_series(), other, split=Split.MODE)
     assert [lane.title for lane in trend.lanes] == ["forwarding", "pf"]
-    places = [[dot.split()[0] for dot in path.split("M")[1:]] for path in paths(trend, "pt")]
-    assert places[0] == places[1]
-    assert [lane.title for lane in a_trend(a_series(), other).lanes] == [trend.y_title]
+    assert [one["yaxis"] for one in points(trend)] == ["y", "y2"]
+    one_lane = a_trend(a_series(), other, split=Split.ONE)
+    assert [lane.title for lane in one_lane.lanes] == [trend.y_title]
+
+
+def test_a_series_on_another_scale_has_a_lane_of_its_own_unless_one_chart_is_wanted() -> None:
+    far = a_series(id=8, mode="pf", centres=[900.0] * 3, levels=(), found=())
+    near = a_series(id=9, mode="ipfw", centres=[250.0] * 3, levels=(), found=())
+    trend = a_trend(a_series(), near, far)
+    assert [[one.mode for one in lane.series] for lane in trend.lanes] == [
+        ["pf"],
+        ["forwarding", "ipfw"],
+    ]
+    assert trend.lanes[0].title == f"{trend.y_title}: pf"
+    assert len(replace(trend, split=Split.ONE).lanes) == 1
 
 
 def test_a_window_shows_its_revisions_alone_on_a_scale_of_their_own() -> None:
     trend = a_trend(window=("r1", "r2"))
     assert trend.extent == (-0.5, 1.5)
-    assert paths(trend, "pt")[0].count("M") == 2
     assert trend.y_range(trend.drawn)[0] > 90
+    asked = replace(trend, heights={1: (0.0, 50.0)})
+    assert figure(asked)["layout"]["yaxis"]["range"] == [0, 50]
 
 
 def test_hidden_series_are_told_and_not_drawn() -> None:
     trend = a_trend(a_series(), a_series(id=8, mode="pf"), hidden=frozenset([7]))
     assert [one.mode for one in trend.drawn] == ["pf"]
-    assert len(columns(trend)["series"]) == 2
+    assert len(figure(trend)["layout"]["meta"]["series"]) == 2
 
 
 def test_the_cost_of_an_option_has_a_lane_of_its_own() -> None:
@@ -211,7 +270,7 @@ def test_the_cost_of_an_option_has_a_lane_of_its_own() -> None:
     assert [lane.title for lane in trend.lanes][1].startswith(
         "pf costs 3.7 %: cost of pf in forwarding, with in % of without ("
     )
-    assert columns(trend)["costs"][0]["title"] == trend.lanes[1].title
+    assert trend.lanes[1].title in texts(trend)
     indexed = replace(trend, values=Values.INDEXED, series=[a_series(), ratio])
     assert indexed.drawn[1].centres == pytest.approx([98.0, 98.0, 96.3])
 
@@ -233,41 +292,146 @@ def test_what_tells_series_apart_stands_at_their_ends() -> None:
     assert any(text.startswith("pf ") for text in named)
 
 
-def test_the_svg_escapes_its_texts() -> None:
-    image = drawn(a_trend(a_series(mode="<script>", found=[a_finding(why="<b>x</b>")])))
-    assert not list(image.iter(f"{SPACE}script"))
-    assert not list(image.iter(f"{SPACE}b"))
+HOSTILE = '<a href="evil">x</a><b>y</b>%{x}&lt;'
+
+
+def test_no_name_is_markup_for_plotly_or_in_the_svg() -> None:
+    revisions = Revisions(
+        [HOSTILE, "r2", "r3"], [HOSTILE] * 3, [1000, None, 3000], authors=["", HOSTILE, ""]
+    )
+    hostile = a_series(mode=HOSTILE, hardware=HOSTILE, found=[a_finding(why=HOSTILE)])
+    trend = a_trend(hostile, revisions=revisions, unit=HOSTILE, metric=HOSTILE)
+    shown = {key: value for key, value in figure(trend).items() if key != "layout"}
+    layout = {key: one for key, one in figure(trend)["layout"].items() if key != "meta"}
+    written = json.dumps([shown, layout])
+    assert "evil" in written
+    assert "<a" not in written
+    assert "<b" not in written
+    assert "%{" not in written
+    image = image_of(trend)
+    assert not list(image.iter(f"{SPACE}b")) + list(image.iter(f"{SPACE}a"))
+    assert any(one.text == HOSTILE for one in image.iter(f"{SPACE}text"))
 
 
 @pytest.mark.parametrize("axis", list(Axis))
 @pytest.mark.parametrize("values", list(Values))
 def test_an_empty_chart_can_be_drawn(axis: Axis, values: Values) -> None:
     trend = a_trend(series=(), revisions=Revisions(), axis=axis, values=values)
-    assert svg.draw(trend).startswith("<svg")
-    assert columns(trend)["series"] == []
+    assert draw(figure(trend), described="").startswith("<svg")
+    go.Figure(coloured(figure(trend), ColourOfAnyName()))
 
 
 def test_a_point_whose_runs_disagree_is_hollow_with_its_word_and_a_dash_for_each_run() -> None:
     trend = a_trend(a_series(apart=[Apart(1, [90.0, 140.0])]))
-    assert columns(trend)["series"][0]["apart"] == {1: [90.0, 140.0]}
+    assert figure(trend)["layout"]["meta"]["series"][0]["apart"] == {1: [90.0, 140.0]}
     assert trend.y_range(trend.drawn)[1] > 140
     assert "lab?" in trend.caption
-    drawing = svg.draw(trend)
-    assert drawing.count('class="apart"') == 2
-    assert ">lab?<" in drawing
-    ET.fromstring(drawing)
+    (dashes,) = lines(trend, 1.6)
+    assert dashes["y"] == [90.0, 90.0, None, 140.0, 140.0, None]
+    assert ("circle", 1, 101) in symbols(trend)
+    assert "lab?" in texts(trend)
 
 
 def test_its_runs_follow_the_values_drawn_and_the_time_axis() -> None:
     apart = a_series(apart=[Apart(1, [90.0, 140.0])])
     assert a_trend(apart, values=Values.INDEXED).drawn[0].apart == [Apart(1, [90.0, 140.0])]
-    assert 'class="apart"' not in svg.draw(a_trend(apart, axis=Axis.TIME))
+    assert lines(a_trend(apart, axis=Axis.TIME), 1.6) == []
 
 
 def test_on_a_thinned_axis_points_stand_where_they_do_among_all() -> None:
     few = Revisions(["r1", "r50", "r100"], ["", "", ""], [None] * 3, slots=[0, 49, 99], total=100)
     trend = a_trend(revisions=few)
     assert trend.extent == (-0.5, 99.5)
-    first, middle, last = (float(dot.split()[0]) for dot in paths(trend, "pt")[0].split("M")[1:])
-    assert (middle - first) / (last - first) == pytest.approx(49 / 99, abs=1e-3)
+    assert points(trend)[0]["x"] == [0, 49, 99]
     assert few.slot_at(0.5) == 24.5
+
+
+def four_series(revisions: int = 60) -> Trend:
+    """Four series that change at one revision, with alerts there."""
+    names = [f"r{300000 + 10 * at}" for at in range(revisions)]
+    middle, series = revisions // 2, []
+    for number in range(4):
+        level = 1000.0 + 30 * number
+        ends = (
+            Level(0, middle - 1, level, level),
+            Level(middle, revisions - 1, 0.9 * level, 0.88 * level),
+        )
+        found = a_finding(
+            at=middle, index=middle, after=middle - 2, last=middle, before=level, since=0.9 * level
+        )
+        values = [level] * middle + [0.9 * level] * (revisions - middle)
+        series.append(
+            a_series(
+                id=number,
+                mode=f"mode-{number}",
+                indices=range(revisions),
+                counts=[5] * revisions,
+                centres=values,
+                lows=values,
+                highs=values,
+                levels=ends,
+                found=[found],
+            )
+        )
+    alerts = [AlertMark(one, "new", True, middle, f"/alerts/{one}/") for one in (7, 8)]
+    times = [None] * revisions
+    return a_trend(*series, revisions=Revisions(names, names, times), alerts=alerts)
+
+
+def boxes(made: Json) -> Iterator[tuple[str, Box]]:
+    """Where the texts in a figure stand: by the same reckoning as a drawing's."""
+    layout = made["layout"]
+    left, top = layout["margin"]["l"], layout["margin"]["t"]
+    width = layout["width"] - left - layout["margin"]["r"]
+    height = layout["height"] - top - layout["margin"]["b"]
+    low_x, high_x = layout["xaxis"]["range"]
+    low_y, high_y = layout["yaxis"]["range"]
+    for one in layout["annotations"]:
+        x = one["x"] if one["xref"] == "paper" else (one["x"] - low_x) / (high_x - low_x)
+        y = (one["y"] - low_y) / (high_y - low_y) if one["yref"] == "y" else one["y"]
+        across, down = (
+            left + x * width + one.get("xshift", 0),
+            top + (1 - y) * height - one.get("yshift", 0),
+        )
+        text = one["text"].removesuffix("</a>").rpartition(">")[2]
+        yield text, text_box(text, across, down, one["xanchor"])
+
+
+@pytest.mark.parametrize("width", [1060, 700, 390])
+def test_with_four_series_no_label_lies_on_a_line_on_another_label_or_under_a_badge(
+    width: int,
+) -> None:
+    trend = four_series()
+    made = figure(trend, room_of(width))
+    found = dict(boxes(made))
+    sizes = [box for text, box in boxes(made) if text.endswith("%")]
+    assert sizes, "at least one has room"
+    assert [pair for pair in combinations(found.items(), 2) if pair[0][1].meets(pair[1][1])] == []
+    assert [
+        (box, line) for box in sizes for line in heavy_lines(made) if box.is_crossed(line)
+    ] == []
+
+
+def heavy_lines(made: Json) -> Iterator[Segment]:
+    """Levels, risers and dashes in pixels."""
+    layout = made["layout"]
+    left, top = layout["margin"]["l"], layout["margin"]["t"]
+    across = (layout["width"] - left - layout["margin"]["r"]) / (
+        layout["xaxis"]["range"][1] - layout["xaxis"]["range"][0]
+    )
+    down = (layout["height"] - top - layout["margin"]["b"]) / (
+        layout["yaxis"]["range"][1] - layout["yaxis"]["range"][0]
+    )
+    for one in made["data"]:
+        if one["mode"] != "lines":
+            continue
+        places = [
+            (
+                left + (x - layout["xaxis"]["range"][0]) * across,
+                top + (layout["yaxis"]["range"][1] - y) * down,
+            )
+            for x, y in zip(one["x"], one["y"], strict=True)
+            if x is not None
+        ]
+        for start, end in zip(places[::2], places[1::2], strict=True):
+            yield (*start, *end)

@@ -1,11 +1,12 @@
-"""The trend chart of several series along one tree: as a drawing and as columns for a script."""
+"""The trend chart of several series along one tree: a figure of Plotly, and its drawing."""
 
 from webapp.charts.trend.alerts import AlertMark, distinct
-from webapp.charts.trend.columns import columns
+from webapp.charts.trend.figure import coloured, figure
 from webapp.charts.trend.legend import Entry, legend
 from webapp.charts.trend.levels import Found, Level
 from webapp.charts.trend.markers import Marker, MarkerKind
-from webapp.charts.trend.svg import NARROW, draw, room_for
+from webapp.charts.trend.room import NARROW, WIDE, Room, room_for, room_of
+from webapp.charts.trend.svg import draw
 from webapp.charts.trend.trend import (
     Apart,
     Axis,
@@ -19,6 +20,7 @@ from webapp.charts.trend.trend import (
 
 __all__ = [
     "NARROW",
+    "WIDE",
     "AlertMark",
     "Apart",
     "Axis",
@@ -28,14 +30,17 @@ __all__ = [
     "Marker",
     "MarkerKind",
     "Revisions",
+    "Room",
     "Split",
     "Trend",
     "TrendSeries",
     "Values",
     "Whiskers",
-    "columns",
+    "coloured",
     "distinct",
     "draw",
+    "figure",
     "legend",
     "room_for",
+    "room_of",
 ]

@@ -1,16 +1,22 @@
 """The table of marks: each as the trend chart draws it, with what it means. Pure."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from webapp.charts import svg
 from webapp.charts.scale import Scale
-from webapp.charts.trend.around_svg import SQUARE, alert_box, diamond, note
+from webapp.charts.trend.beside import INK, SIGN, SIGNS
 from webapp.charts.trend.levels import Found
 from webapp.charts.trend.marks import MARKS, Span
+from webapp.charts.trend.room import Frame
+from webapp.charts.trend.sketch import PAPER, Sketch, Symbol
+from webapp.charts.trend.svg import symbol, text_class
 
 WIDTH, HEIGHT = 84.0, 46.0
-_SPAN = Span(edge=42.0, point=42.0, until=76.0, since=12.0)
+_FRAME = Frame(
+    Scale(0.0, WIDTH, 0.0, WIDTH), Scale(0.0, 1.0, HEIGHT - 8.0, 8.0), 1, is_crowded=True
+)
+_SPAN = Span(edge=42.0, point=42.0, until=76.0, since=12.0, colour="var(--series-1)")
 
 
 class Entry(NamedTuple):
@@ -19,18 +25,6 @@ class Entry(NamedTuple):
     image: str
     name: str
     meaning: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Room:
-    """No axis and no words: a mark alone."""
-
-    x: Scale
-    y: Scale
-    is_crowded: bool = True
-
-
-_ROOM = _Room(Scale(0.0, 1.0, 4.0, WIDTH - 4.0), Scale(0.0, 1.0, HEIGHT - 8.0, 8.0))
 
 
 _FOUND = Found(
@@ -73,31 +67,58 @@ _FINDINGS = (
         "Runs fall into two groups: more than before into the one whose disc is full.",
     ),
 )
-_AT, _BASE = WIDTH / 2, HEIGHT / 2
-_TOP = _BASE - SQUARE / 2
-
-
-def _alert(css_class: str) -> str:
-    return svg.element("g", alert_box(17, _AT, _TOP), class_=css_class)
-
-
-_BESIDE = (
-    (diamond("event", _AT, _BASE), "Lab event", "What happened in a lab."),
-    (diamond("epoch", _AT, _BASE), "Epoch", "What was measured before is not compared with after."),
-    (note(_AT, _BASE), "Note", "What a person noted of a revision."),
-    (_alert("alert-mark"), "Alert", "At its likeliest commit, with its number."),
-    (_alert("alert-mark closed"), "Closed alert", "Hollow once it is closed."),
+_SIGNS = (
+    ("event", "Lab event", "What happened in a lab."),
+    ("epoch", "Epoch", "What was measured before is not compared with after."),
+    ("note", "Note", "What a person noted of a revision."),
+)
+_BADGES = (
+    (INK, PAPER, "Alert", "At its likeliest commit, with its number."),
+    (PAPER, INK, "Closed alert", "Hollow once it is closed."),
 )
 
 
 def legend() -> list[Entry]:
     """What is marked at a series, then what stands beside all of them."""
-    found = [
-        Entry(_image(*MARKS[kind](_ROOM, one, _SPAN), name=name), name, meaning)
-        for one, kind, name, meaning in _FINDINGS
+    found = [Entry(_drawn(*each), each[2], each[3]) for each in _FINDINGS]
+    beside = [
+        Entry(_image(_symbol(Symbol(WIDTH / 2, 0.5, shape, SIGN, fill, line)), name), name, meaning)
+        for kind, name, meaning in _SIGNS
+        for shape, fill, line in (SIGNS[kind],)
     ]
-    return [*found, *(Entry(_image(drawn, name=name), name, text) for drawn, name, text in _BESIDE)]
+    badges = [Entry(_image(_badge(*each[:2]), each[2]), *each[2:]) for each in _BADGES]
+    return [*found, *beside, *badges]
 
 
-def _image(*parts: str, name: str) -> str:
-    return svg.document(*parts, width=WIDTH, height=HEIGHT, described=name, class_="trend legend")
+def _drawn(found: Found, kind: str, name: str, _: str) -> str:
+    sketch = Sketch(_FRAME)
+    MARKS[kind](sketch, found, _SPAN)
+    x, y = _FRAME.x, _FRAME.y
+    lines = (
+        svg.element(
+            "path",
+            d=f"M{x(a):.1f} {y(b):.1f}L{x(c):.1f} {y(d):.1f}",
+            stroke=stroke.colour,
+            stroke_width=stroke.width,
+            stroke_dasharray="" if stroke.dash == "solid" else stroke.dash.replace("px", ""),
+        )
+        for stroke, ends in sketch.strokes.items()
+        for a, b, c, d in ends
+    )
+    return _image("".join((*lines, *(_symbol(one) for one in sketch.symbols))), name)
+
+
+def _symbol(one: Symbol) -> str:
+    return symbol(one._replace(x=_FRAME.x(one.x), y=_FRAME.y(one.y), title=""), 1.4)
+
+
+def _badge(fill: str, ink: str) -> str:
+    box = svg.element(
+        "rect", x=WIDTH / 2 - 11, y=HEIGHT / 2 - 8, width=22.0, height=16.0, fill=fill, stroke=INK
+    )
+    css_class = f"{text_class(ink)} middle"
+    return box + svg.label(17, x=WIDTH / 2, y=HEIGHT / 2 + 4, class_=css_class, font_weight=600)
+
+
+def _image(drawn: str, name: str) -> str:
+    return svg.document(drawn, width=WIDTH, height=HEIGHT, described=name, class_="trend legend")

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from webapp.charts.text import rounded
+from webapp.charts.text import chance, change_within, percent
 
 Json = dict[str, Any]
+SPACE = "\N{NARROW NO-BREAK SPACE}"
 PROVEN = ("confirmed", "recovered")
 
 
@@ -48,6 +49,11 @@ class Level:
         moved = start - heights[0]
         low, high = (None if edge is None else edge + moved for edge in band)
         return cls(first, last, start, end, low, high)
+
+    def height_at(self, index: float) -> float:
+        """The height of the line at ``index``."""
+        share = (index - self.first) / max(self.last - self.first, 1)
+        return self.start + (self.end - self.start) * share
 
     def scaled(self, factor: float) -> Self:
         """The same line with its heights times ``factor``."""
@@ -94,33 +100,48 @@ class Found:
         """Whether the change is proven, rather than a candidate."""
         return self.state in PROVEN
 
+    @property
+    def has_size(self) -> bool:
+        """Whether a figure tells how large it is."""
+        return any(one is not None for one in (self.percent, self.ratio, self.shares))
+
+    @property
+    def size(self) -> str:
+        """How large it is in its own terms: percent, a ratio of noise, shares of the lower mode."""
+        if self.ratio is not None:
+            return f"noise{SPACE}×{SPACE}{self.ratio:.1f}"
+        if self.shares is not None:
+            return f"lower mode {self.shares[0]:.0f} → {self.shares[1]:.0f}{SPACE}%"
+        return f"{percent(self.percent)}{SPACE}%"
+
+    @property
+    def _whole_size(self) -> str:
+        """The same with the interval of a percentage; empty where there is none."""
+        if self.percent is None:
+            return self.size if self.has_size else ""
+        return f"{change_within(self.percent, self.low, self.high)}{SPACE}%"
+
+    @property
+    def title(self) -> str:
+        """Size, state and reason in a line."""
+        return f"{self.size}, {self.state}: {self.why}"
+
     def scaled(self, factor: float) -> Self:
         """The same change with its levels times ``factor``."""
         return replace(self, before=self.before * factor, since=self.since * factor)
 
     def columns(self) -> Json:
-        """What the page's script draws and tells."""
+        """What the card and the tooltip show of it, as texts."""
         return {
             "at": self.at,
             "kind": self.kind,
             "state": self.state,
             "proven": self.is_confirmed,
             "verdict": self.verdict,
-            "percent": _tenths(self.percent),
-            "low": _tenths(self.low),
-            "high": _tenths(self.high),
-            "probability": round(self.probability, 3),
-            "after": self.after,
-            "last": self.last,
+            "size": self._whole_size,
+            "percent": None if self.percent is None else round(self.percent, 2),
+            "chance": chance(self.probability),
             "suspects": self.suspects,
-            "before": rounded(self.before),
-            "since": rounded(self.since),
             "why": self.why,
             "alert": self.alert,
-            **({"ratio": self.ratio} if self.ratio is not None else {}),
-            **({"shares": self.shares} if self.shares is not None else {}),
         }
-
-
-def _tenths(value: float | None) -> float | None:
-    return None if value is None else round(value, 2)

@@ -1,177 +1,384 @@
-"""The trend chart drawn on the server: the first paint of its page, all there is without scripts,
-and the picture of mails, reports and wikis. Pure. The page's script draws the same in its place
-(`static/js/explorer/draw.js`) with the same measures and classes.
+"""The figure of a trend chart drawn on the server: the first paint of its page, all there is
+without scripts, and the picture of wikis and READMEs. Pure. It knows as much of Plotly's format as
+`webapp.charts.trend.figure` uses, and puts everything where Plotly does; what leaves a lane is cut
+off by the drawing.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from html import unescape
+from itertools import zip_longest
 from textwrap import wrap
 
 from webapp.charts import svg
-from webapp.charts.scale import Scale, spread_labels, ticks
-from webapp.charts.text import number, short_number
-from webapp.charts.trend.around_svg import alert_marks, marker_lines, marker_texts
-from webapp.charts.trend.series_svg import Frame, draw_series
-from webapp.charts.trend.trend import Lane, Trend, TrendSeries, x_values
+from webapp.charts.scale import Scale
+from webapp.charts.trend.labels import Json
+from webapp.charts.trend.room import LETTER, LINE
+from webapp.charts.trend.sketch import Symbol
 
-TOP, FOOT, GAP = 40.0, 26.0, 22.0
-"""Above the chart, below it, and between two of several lanes."""
+TICK_LEFT, TICK_DOWN, BELOW = 1.0, 4.0, 12.0
+"""Where Plotly writes the figures of an axis: so far left of it, with their base line so far below
+their place; the names under the lowest lane have theirs so far below it."""
 
-LABEL_ROOM = 13.0
-"""The height of a line of text beside the newest points, and of one below the chart."""
+BASE = 4.0
+"""From the middle of a text of 11 px to its base line."""
 
-LETTER = 6.2
-"""The width of a character."""
-
-NAME_LONGEST = 12
-CROWD = 8
-"""Series of one lane that there is room for in full."""
-
-HALF_A_NAME = 22.0
+HEAD_LINE = 16.0
+LINKED = re.compile(r'<a href="([^"]*)" target="_self">(.*)</a>', re.DOTALL)
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """The measures of a drawing: its ``width`` in pixels with what is left free at either side, the
-    heights of ``one`` chart and of ``each`` of several lanes, and about how many revisions are
-    named. A narrow one has short figures, and no names beside the newest points.
-    """
+class Plot:
+    """The scales of a figure, and the names of the clip paths of its lanes."""
 
+    layout: Json
+    top: float
+    height: float
     width: float
-    left: float
-    right: float
-    one: float
-    each: float
-    names: int
-    is_narrow: bool = False
+    prefix: str
+
+    @classmethod
+    def of(cls, layout: Json) -> "Plot":
+        """The plot of a layout."""
+        margin = layout["margin"]
+        height = layout["height"] - margin["t"] - margin["b"]
+        width = layout["width"] - margin["l"] - margin["r"]
+        return cls(layout, margin["t"], height, width, f"lane-{layout['width']:.0f}")
+
+    @property
+    def left(self) -> float:
+        """Where the plot begins."""
+        return float(self.layout["margin"]["l"])
+
+    @property
+    def x(self) -> Scale:
+        """Across."""
+        low, high = self.layout["xaxis"]["range"]
+        return Scale(low, high, self.left, self.left + self.width)
+
+    @property
+    def lanes(self) -> dict[str, Scale]:
+        """The vertical axis of each lane, by the name that traces have for it."""
+        axes = {
+            f"y{key.removeprefix('yaxis')}": axis
+            for key, axis in self.layout.items()
+            if key.startswith("yaxis")
+        }
+        return {name: self._lane(axis) for name, axis in axes.items()}
+
+    def _lane(self, axis: Json) -> Scale:
+        low, high = axis["range"]
+        start, end = (self.top + (1 - share) * self.height for share in axis["domain"])
+        return Scale(low, high, start, end)
+
+    def across(self, ref: str) -> Scale:
+        """What a shape or an annotation counts in across: the axis, or the paper."""
+        return self.x if ref == "x" else Scale(0.0, 1.0, self.left, self.left + self.width)
+
+    def down(self, ref: str) -> Scale:
+        """The same up and down: a lane's axis, its domain, or the paper."""
+        if ref == "paper":
+            return Scale(0.0, 1.0, self.top + self.height, self.top)
+        lane = self.lanes[ref.removesuffix(" domain")]
+        return Scale(0.0, 1.0, lane.start, lane.end) if ref.endswith("domain") else lane
 
 
-WIDE = Room(1060.0, 76.0, 132.0, one=400.0, each=130.0, names=8)
-NARROW = Room(350.0, 52.0, 12.0, one=260.0, each=110.0, names=3, is_narrow=True)
-"""What a phone shows: made for its width, for a wide drawing scaled down cannot be read."""
-
-
-def room_for(width: int | None) -> Room:
-    """The measures for a picture ``width`` pixels wide; None: as wide as it likes."""
-    return NARROW if width is not None and width < NARROW_BELOW else WIDE
-
-
-NARROW_BELOW = 640
-"""Pixels, as for the page's script."""
-
-
-def draw(trend: Trend, room: Room = WIDE, *, notes: Sequence[str] = ()) -> str:
-    """The SVG of ``trend``: a lane of axes, bands, whiskers, points, levels and changes each; below
-    it ``notes``, for a picture that stands alone.
+def draw(
+    figure: Json, *, described: str, head: Sequence[str] = (), notes: Sequence[str] = ()
+) -> str:
+    """The SVG of ``figure``; for a picture that stands alone with lines above (``head``, the first
+    of them bold) and below it (``notes``).
     """
-    lanes = trend.lanes or [Lane(trend.y_title, [])]
-    x = Scale(*trend.extent, room.left, room.width - room.right)
-    first = room.one if len(lanes) - len(trend.costs) <= 1 else room.each
-    heights = [first, *[room.each] * (len(lanes) - 1)]
-    bases = [TOP - GAP + sum(heights[: at + 1]) + GAP * (at + 1) for at in range(len(lanes))]
-    base = bases[-1]
-    lines = [line for note in notes for line in wrap(note, int((room.width - 8) / LETTER))]
-    children = (
-        *marker_lines(trend, x, TOP, base),
-        *(
-            _lane(trend, lane, x, Scale(*trend.y_range(lane.series), foot, foot - high), room)
-            for lane, foot, high in zip(lanes, bases, heights, strict=True)
-        ),
-        *_names(trend, x, base, room),
-        *marker_texts(trend, x, TOP, is_narrow=room.is_narrow),
-        *alert_marks(trend, x, base),
-        *(
-            svg.label(line, x=4.0, y=base + FOOT + LABEL_ROOM * at + 8, class_="ink")
-            for at, line in enumerate(lines)
-        ),
+    layout, plot = figure["layout"], Plot.of(figure["layout"])
+    wide = int((layout["width"] - 8) / LETTER)
+    above = [line for text in head for line in wrap(text, wide)]
+    below = [line for text in notes for line in wrap(text, wide)]
+    height = layout["height"]
+    parts = (
+        _clips(plot),
+        *_grids(plot),
+        *(_shape(plot, one) for one in layout["shapes"] if one["layer"] == "below"),
+        *(_trace(plot, one) for one in figure["data"]),
+        *(_shape(plot, one) for one in layout["shapes"] if one["layer"] == "above"),
+        *_ticks(plot),
+        *(_annotation(plot, one) for one in layout["annotations"]),
+    )
+    lead = HEAD_LINE * len(above) + (4 if above else 0)
+    body = (
+        svg.element("g", *parts, transform=f"translate(0 {lead:.0f})") if lead else "".join(parts)
     )
     return svg.document(
-        *children,
-        width=room.width,
-        height=base + FOOT + LABEL_ROOM * len(lines),
-        described=f"{trend.y_title} by revision of {trend.tree}",
+        *(
+            svg.label(
+                line, x=4.0, y=HEAD_LINE * (at + 1), class_="ink" + (" strong" if not at else "")
+            )
+            for at, line in enumerate(above)
+        ),
+        body,
+        *(
+            svg.label(line, x=4.0, y=lead + height + LINE * at + 8, class_="ink")
+            for at, line in enumerate(below)
+        ),
+        width=layout["width"],
+        height=lead + height + LINE * len(below),
+        described=described,
         class_="trend",
         has_links=True,
     )
 
 
-def _lane(trend: Trend, lane: Lane, x: Scale, y: Scale, room: Room) -> str:
-    frame = Frame(
-        trend,
-        x,
-        y,
-        is_crowded=len(lane.series) > CROWD,
-        has_points=not room.is_narrow or len(lane.series) <= CROWD,
-    )
-    return svg.element(
-        "g",
-        svg.label(lane.title, x=4.0, y=y.end - 6, class_="axis-title"),
-        *_grid(x, y, room),
-        *(draw_series(frame, one) for one in lane.series),
-        *(() if room.is_narrow else _newest(trend, lane.series, x, y)),
-        class_="lane",
-    )
-
-
-def _grid(x: Scale, y: Scale, room: Room) -> list[str]:
-    values = ticks(y.low, y.high, about=5 if y.start - y.end > room.each else 3)
-    written = short_number if room.is_narrow else number
-    lines = "".join(f"M{x.start:.0f} {y(value):.1f}H{x.end:.0f}" for value in values)
-    texts = (
-        svg.label(written(value), x=x.start - 8, y=y(value) + 4, class_="tick end")
-        for value in values
-    )
-    axis = svg.element("path", d=f"M{x.start:.0f} {y.start:.1f}H{x.end:.0f}", class_="axis")
-    return [svg.element("path", d=lines or "M0 0", class_="grid"), *texts, axis]
-
-
-def _names(trend: Trend, x: Scale, base: float, room: Room) -> list[str]:
-    """The names of some revisions in view, under the axis. Without room at its right a name ends at
-    its place.
-    """
-    names = trend.revisions.names
-    places = x_values(trend, range(len(names)))
-    shown = [
-        (x(place), name)
-        for place, name in zip(places, names, strict=True)
-        if place is not None and x.low <= place <= x.high
-    ]
-    texts = []
-    for at in spread_labels(len(shown), room.names):
-        across, name = shown[at]
-        side = "end" if room.is_narrow and x.end - across < HALF_A_NAME else "middle"
-        texts.append(svg.label(name, x=across, y=base + 18, class_=f"mono {side}"))
-    return texts
-
-
-def _newest(trend: Trend, series: Sequence[TrendSeries], x: Scale, y: Scale) -> list[str]:
-    """Name and newest level of each series, right of the axis, as far as there is room."""
-    wanted = sorted(
-        (y.clamped(one.centres[-1] if one.level is None else one.level), at)
-        for at, one in enumerate(series)
-        if one.centres
-    )
-    room = int((y.start - y.end) // LABEL_ROOM)
-    texts = []
-    free_from = y.end
-    for left, (wish, at) in enumerate(wanted[:room]):
-        one = series[at]
-        last = y.start - LABEL_ROOM * (min(len(wanted), room) - left - 1)
-        place = min(max(wish, free_from), last)
-        free_from = place + LABEL_ROOM
-        value = short_number(one.centres[-1] if one.level is None else one.level)
-        text = f"{_cut(trend.short_name(one) if not one.is_cost else one.mode)} {value}"
-        texts.append(
-            svg.label(
-                text,
-                x=x.end + 8,
-                y=place + 4,
-                class_=f"label name-{one.style.slot}",
-                data_series=one.id,
-            )
+def _clips(plot: Plot) -> str:
+    made = (
+        svg.element(
+            "clipPath",
+            svg.element("rect", x=plot.left, y=y.end, width=plot.width, height=y.start - y.end),
+            id=f"{plot.prefix}-{name}",
         )
-    return texts
+        for name, y in plot.lanes.items()
+    )
+    return svg.element("defs", *made)
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= NAME_LONGEST else f"{text[: NAME_LONGEST - 1]}…"
+def _grids(plot: Plot) -> Iterator[str]:
+    for name, y in plot.lanes.items():
+        axis = plot.layout[f"yaxis{name[1:]}"]
+        right = plot.left + plot.width
+        lines = "".join(
+            f"M{plot.left:.1f} {y(value):.1f}H{right:.1f}" for value in axis["tickvals"]
+        )
+        yield svg.element("path", d=lines or "M0 0", class_="grid")
+
+
+def _ticks(plot: Plot) -> Iterator[str]:
+    for name, y in plot.lanes.items():
+        axis = plot.layout[f"yaxis{name[1:]}"]
+        for value, text in zip(axis["tickvals"], axis["ticktext"], strict=True):
+            yield svg.label(
+                text, x=plot.left - TICK_LEFT, y=y(value) + TICK_DOWN, class_="tick end"
+            )
+    axis, foot = plot.layout["xaxis"], plot.top + plot.height
+    for value, text in zip(axis["tickvals"], axis["ticktext"], strict=True):
+        yield svg.label(unescape(text), x=plot.x(value), y=foot + BELOW, class_="tick middle")
+
+
+def _dash(dash: str) -> str:
+    return "" if dash == "solid" else dash.replace("px", "").replace(",", " ")
+
+
+def _shape(plot: Plot, shape: Json) -> str:
+    x, y, line = plot.across(shape["xref"]), plot.down(shape["yref"]), shape["line"]
+    d = f"M{x(shape['x0']):.1f} {y(shape['y0']):.1f}L{x(shape['x1']):.1f} {y(shape['y1']):.1f}"
+    return svg.element(
+        "path",
+        d=d,
+        fill="none",
+        stroke=line["color"],
+        stroke_width=line["width"],
+        stroke_dasharray=_dash(line["dash"]),
+        opacity=shape.get("opacity"),
+    )
+
+
+def _trace(plot: Plot, trace: Json) -> str:
+    x, y = plot.x, plot.lanes[trace["yaxis"]]
+    # Written out: a chart has thousands of points.
+    left, across = x.start - x.slope * x.low, x.slope
+    top, down = y.start - y.slope * y.low, y.slope
+    spots = [
+        None if one is None or other is None else (left + across * one, top + down * other)
+        for one, other in zip(trace["x"], trace["y"], strict=True)
+    ]
+    parts = DRAWN[trace["mode"]](trace, spots, down)
+    clip = f"url(#{plot.prefix}-{trace['yaxis']})" if trace.get("cliponaxis", True) else ""
+    return svg.element("g", *parts, clip_path=clip, opacity=trace.get("opacity"))
+
+
+def _subpaths(spots: Sequence[Point | None], joins: bool) -> Iterator[list[Point]]:
+    """The points between two gaps; all of them where a line ``joins`` over gaps."""
+    part: list[Point] = []
+    for place in spots:
+        if place is not None:
+            part.append(place)
+        elif part and not joins:
+            yield part
+            part = []
+    if part:
+        yield part
+
+
+def _lines(trace: Json, spots: Sequence[Point | None], _: float) -> list[str]:
+    d = "".join(
+        "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in part)
+        for part in _subpaths(spots, trace.get("connectgaps", False))
+    )
+    line = trace["line"]
+    drawn = {"stroke": line["color"], "stroke_width": line["width"]}
+    return (
+        [svg.element("path", d=d, fill="none", stroke_dasharray=_dash(line["dash"]), **drawn)]
+        if d
+        else []
+    )
+
+
+def _areas(trace: Json, spots: Sequence[Point | None], _: float) -> list[str]:
+    d = "".join(
+        f"M{'L'.join(f'{x:.1f} {y:.1f}' for x, y in part)}z" for part in _subpaths(spots, False)
+    )
+    return [svg.element("path", d=d, fill=trace["fillcolor"])] if d else []
+
+
+def _markers(trace: Json, spots: Sequence[Point | None], down: float) -> list[str]:
+    marker = trace["marker"]
+    if "symbol" in marker:
+        return _symbols(trace, spots)
+    whiskers = list(_whiskers(trace["error_y"], spots, down)) if "error_y" in trace else []
+    shown = [number for place in spots if place for number in place]
+    d = "M%.1f %.1fh0" * (len(shown) // 2) % tuple(shown)
+    dots = svg.element(
+        "path",
+        d=d,
+        stroke=marker["color"],
+        stroke_width=marker["size"],
+        stroke_linecap="round",
+        opacity=marker["opacity"],
+    )
+    return [*whiskers, dots] if d else []
+
+
+def _whiskers(error: Json, spots: Sequence[Point | None], down: float) -> Iterator[str]:
+    """All of a series as one path: twenty series would else be thousands of elements."""
+    ends = [
+        number
+        for place, above, below in zip_longest(spots, error["array"], error["arrayminus"])
+        if place is not None and above is not None and below is not None
+        for number in (place[0], place[1] - down * below, place[1] + down * above)
+    ]
+    d = "M%.1f %.1fV%.1f" * (len(ends) // 3) % tuple(ends)
+    if d:
+        drawn = {"stroke": error["color"], "stroke_width": error["thickness"]}
+        yield svg.element("path", d=d, fill="none", opacity=0.35, **drawn)
+
+
+def _symbols(trace: Json, spots: Sequence[Point | None]) -> list[str]:
+    marker = trace["marker"]
+    rows = zip(
+        spots,
+        marker["symbol"],
+        marker["size"],
+        marker["color"],
+        marker["line"]["color"],
+        trace["text"],
+        strict=True,
+    )
+    return [
+        symbol(
+            Symbol(place[0], place[1], shape, size, fill, line, unescape(title)),
+            marker["line"]["width"],
+        )
+        for place, shape, size, fill, line, title in rows
+        if place is not None
+    ]
+
+
+def symbol(one: Symbol, width: float) -> str:
+    """One of Plotly's symbols, its place in pixels, outlined so many pixels wide."""
+    is_open = one.shape.endswith("-open")
+    title = [svg.element("title", svg.plain_text(one.title))] if one.title else []
+    return svg.element(
+        "path",
+        *title,
+        d=SHAPES[one.shape.removesuffix("-open")](one.x, one.y, one.size / 2),
+        fill="none" if is_open else one.fill,
+        stroke=one.line,
+        stroke_width=width,
+    )
+
+
+def _triangle_up(x: float, y: float, radius: float) -> str:
+    half, foot = radius * 2 / 3**0.5, radius / 2
+    return f"M{x - half:.2f} {y + foot:.2f}h{2 * half:.2f}L{x:.2f} {y - radius:.2f}z"
+
+
+def _triangle_down(x: float, y: float, radius: float) -> str:
+    half, head = radius * 2 / 3**0.5, radius / 2
+    return f"M{x - half:.2f} {y - head:.2f}h{2 * half:.2f}L{x:.2f} {y + radius:.2f}z"
+
+
+def _diamond(x: float, y: float, radius: float) -> str:
+    half = f"{radius * 1.3:.2f}"
+    return f"M{x:.2f} {y - radius * 1.3:.2f}l{half} {half}l-{half} {half}l-{half}-{half}z"
+
+
+def _square(x: float, y: float, radius: float) -> str:
+    return (
+        f"M{x - radius:.2f} {y - radius:.2f}h{2 * radius:.2f}v{2 * radius:.2f}h-{2 * radius:.2f}z"
+    )
+
+
+def _circle(x: float, y: float, radius: float) -> str:
+    arc = f"a{radius:.2f} {radius:.2f} 0 1 0"
+    return f"M{x - radius:.2f} {y:.2f}{arc} {2 * radius:.2f} 0{arc}-{2 * radius:.2f} 0z"
+
+
+SHAPES: dict[str, Callable[[float, float, float], str]] = {
+    "triangle-up": _triangle_up,
+    "triangle-down": _triangle_down,
+    "diamond": _diamond,
+    "square": _square,
+    "circle": _circle,
+}
+"""The measures are Plotly's, which depend on half the size."""
+
+DRAWN: dict[str, Callable[[Json, Sequence[Point | None], float], list[str]]] = {
+    "lines": _lines,
+    "markers": _markers,
+    "none": _areas,
+}
+
+
+def _annotation(plot: Plot, note: Json) -> str:
+    """A text, in its box where it has one, linked where it is a link."""
+    x = plot.across(note["xref"])(note["x"]) + note.get("xshift", 0)
+    y = plot.down(note["yref"])(note["y"]) - note.get("yshift", 0)
+    link = LINKED.fullmatch(note["text"])
+    text = unescape(link[2] if link else note["text"])
+    side = {"left": "", "center": "middle", "right": "end"}[note["xanchor"]]
+    colour, weight = note["font"]["color"], note["font"]["weight"]
+    label = svg.label(
+        text,
+        x=x,
+        y=y + BASE,
+        class_=f"{text_class(colour)} {side}".strip(),
+        font_weight=weight if weight != 400 else None,
+    )
+    drawn = _box(note, x, y) + label
+    said = (
+        svg.element("title", svg.plain_text(unescape(note["hovertext"])))
+        if "hovertext" in note
+        else ""
+    )
+    if link:
+        return svg.element("a", said, drawn, href=unescape(link[1]))
+    return svg.element("g", said, drawn) if said else drawn
+
+
+def _box(note: Json, x: float, y: float) -> str:
+    if "bgcolor" not in note:
+        return ""
+    width, height = note["width"] + 1, note["height"] + 1
+    return svg.element(
+        "rect",
+        x=x - width / 2,
+        y=y - height / 2,
+        width=float(width),
+        height=float(height),
+        fill=note["bgcolor"],
+        stroke=note["bordercolor"],
+    )
+
+
+def text_class(colour: str) -> str:
+    """The class that gives a text its colour: rules of the site would win over an attribute."""
+    return f"text-{colour.removeprefix('var(--').removesuffix(')')}"

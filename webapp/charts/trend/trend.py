@@ -1,7 +1,7 @@
 """The trend chart: what it shows of several series along one tree. Pure.
 
-`webapp.charts.trend.svg` draws it; `webapp.charts.trend.columns` are what the page's script draws
-the same from.
+`webapp.charts.trend.figure` makes a figure of Plotly of it, which `webapp.charts.trend.svg` and
+the page's script draw.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from math import ceil, floor, isfinite
+from statistics import median
 from typing import NamedTuple
 
 from webapp.charts.cost_text import cost_figure
@@ -45,8 +46,9 @@ class Whiskers(StrEnum):
 
 
 class Split(StrEnum):
-    """What has a lane of its own."""
+    """What has a lane of its own; by scale: series whose medians lie far apart."""
 
+    SCALE = "scale"
     ONE = "one"
     MODE = "mode"
     HARDWARE = "hardware"
@@ -56,7 +58,8 @@ class Split(StrEnum):
 class Revisions:
     """The revisions of the chart in the order of the tree; columns of one length.
 
-    ``times`` are milliseconds since 1970 (UTC), None where the commit's time is unknown. Of a long
+    ``times`` are milliseconds since 1970 (UTC), None where the commit's time is unknown;
+    ``authors`` are names. Of a long
     history only some are here: ``slots`` says where each stands among all ``total``.
     """
 
@@ -65,6 +68,7 @@ class Revisions:
     times: Sequence[int | None] = ()
     slots: Sequence[int] = ()
     total: int = 0
+    authors: Sequence[str] = ()
 
     @property
     def is_thinned(self) -> bool:
@@ -194,7 +198,8 @@ class Lane:
 class Trend:
     """Everything the chart shows and how. ``window`` names the first and the last revision in view,
     where that is not all, and ``notes`` are sentences on what was asked for and cannot be shown;
-    ``hidden`` are ids of series that are listed and not drawn.
+    ``hidden`` are ids of series that are listed and not drawn; ``heights`` the ends of vertical
+    axes that were asked for, by the number of the lane from 1.
     """
 
     tree: str
@@ -206,13 +211,14 @@ class Trend:
     axis: Axis = Axis.COMMIT
     values: Values = Values.RAW
     whiskers: Whiskers = Whiskers.CONFIDENCE
-    split: Split = Split.ONE
+    split: Split = Split.SCALE
     alerts: Sequence[AlertMark] = ()
     markers: Sequence[Marker] = ()
     costs: Sequence[TrendSeries] = ()
     window: tuple[str, str] | None = None
     notes: Sequence[str] = ()
     hidden: frozenset[int] = frozenset()
+    heights: Mapping[int, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def beside(self) -> list[Marker]:
@@ -237,12 +243,32 @@ class Trend:
     @cached_property
     def lanes(self) -> list[Lane]:
         """The series as they share an axis, and below them one lane for each cost."""
+        costs = [Lane(self.cost_title(one), [one]) for one in self.costs]
+        if self.split == Split.SCALE:
+            return [*self._by_scale(), *costs]
         key = {Split.MODE: "mode", Split.HARDWARE: "hardware"}.get(self.split)
         groups: dict[str, list[TrendSeries]] = {}
         for one in self.drawn:
             groups.setdefault(getattr(one, key) if key else self.y_title, []).append(one)
-        costs = [Lane(self.cost_title(one), [one]) for one in self.costs]
         return [*(Lane(title, its) for title, its in groups.items()), *costs]
+
+    def _by_scale(self) -> list[Lane]:
+        """Lanes whose medians differ by less than `APART`, the largest values on top."""
+        medians = {one.id: abs(median(one.centres)) for one in self.drawn if one.centres}
+        groups: list[list[TrendSeries]] = []
+        for one in sorted(self.drawn, key=lambda each: -medians.get(each.id, 0.0)):
+            largest = medians.get(groups[-1][0].id, 0.0) if groups else 0.0
+            if groups and largest < APART * medians.get(one.id, 0.0):
+                groups[-1].append(one)
+            else:
+                groups.append([one])
+        lanes = [sorted(group, key=self.drawn.index) for group in groups]
+        titles = [
+            f"{len(lane)} series" if len(lane) > NAMED else ", ".join(map(self.short_name, lane))
+            for lane in lanes
+        ]
+        first = self.y_title if len(lanes) == 1 else f"{self.y_title}: {titles[0]}" if lanes else ""
+        return [Lane(*both) for both in zip([first, *titles[1:]], lanes, strict=False)]
 
     def cost_title(self, one: TrendSeries) -> str:
         """``VIMAGE costs 3.7 % since r317849: cost of VIMAGE in pf, % of without (Atom/i350)``."""
@@ -250,10 +276,17 @@ class Trend:
         since = f" since {self.revisions.names[change.index]}" if change else ""
         return f"{one.title}{since}: {one.mode}, with in % of without ({one.hardware})"
 
-    @cached_property
+    @property
     def extent(self) -> tuple[float, float]:
         """The ends of the horizontal axis: half a revision beyond the first and last in view."""
-        shown = self._in_window
+        return self._extent_of(self._in_window)
+
+    @property
+    def whole_extent(self) -> tuple[float, float]:
+        """The same of all revisions."""
+        return self._extent_of(range(len(self.revisions.names)))
+
+    def _extent_of(self, shown: range) -> tuple[float, float]:
         if self.axis == Axis.TIME:
             times = [
                 float(time)
@@ -261,7 +294,7 @@ class Trend:
                 if time is not None
             ]
             return (min(times), max(times) + 1) if times else (0.0, 1.0)
-        if not shown or self.window is None:
+        if len(shown) == len(self.revisions.names):
             return -0.5, max(self.revisions.length, 1) - 0.5
         return self.revisions.slot_at(shown[0]) - 0.5, self.revisions.slot_at(shown[-1]) + 0.5
 
@@ -281,11 +314,11 @@ class Trend:
         ]
         apart = [mean for one in series for point in one.apart for mean in point.means]
         levels = [
-            end
+            level.height_at(min(max(end, level.first), level.last))
             for one in series
             for level in one.levels
             if level.last >= shown.start and level.first < shown.stop
-            for end in (level.start, level.end)
+            for end in (shown.start, shown.stop - 1)
         ]
         whiskered = rows if self.whiskers != Whiskers.NONE else []
         return y_range(
@@ -343,8 +376,20 @@ _APART = (
 )
 
 
+NAMED = 3
+"""Series that the title of a lane names."""
+
+APART = 3.0
+"""Series whose medians differ by this factor have lanes of their own."""
+
+
 def _scaled(value: float | None, factor: float) -> float | None:
     return None if value is None else value * factor
+
+
+def x_value(trend: Trend, index: int) -> float | None:
+    """Where one revision stands on the x axis."""
+    return x_values(trend, [index])[0]
 
 
 def x_values(trend: Trend, indices: Iterable[int]) -> list[float | None]:

@@ -51,7 +51,7 @@ from webapp.pages.compare.rows import (
 from webapp.pages.compare.titles import subject_of, titles_of
 from webapp.pages.parts.links import with_query
 from webapp.pages.parts.variants import variants_beside
-from webapp.results.models import Revision
+from webapp.results.models import Revision, Run
 from webapp.stats.compare import Verdict
 from webapp.stats.defaults import MARGIN_PCT
 
@@ -131,8 +131,10 @@ def drawing(request: HttpRequest) -> str:
     first. Raises SideError for sides that cannot be read or found.
     """
     texts, asof = _texts(request), moment_of(request.GET.get("asof", ""))
+    sides_asked = list(zip(["a", *"b" * len(texts)], texts, strict=False))
+    here = request.build_absolute_uri(with_query(reverse("compare"), sides_asked))
     if any(is_range(text) for text in texts):
-        return compare_ranges.drawing(texts, asof)
+        return compare_ranges.drawing(texts, asof, here)
     sides = [Side.parse(text) for text in texts]
     if len(sides) < FEWEST_SIDES:
         raise SideError("Two sides are needed: a=… and b=…")
@@ -152,7 +154,9 @@ def drawing(request: HttpRequest) -> str:
     answer = compare_answer.answer_of(table)
     image = forest_picture.draw(_reach(lines), rows[:ROWS_DRAWN], described=answer)
     more = len(rows) - ROWS_DRAWN
-    return stacked(answer, [Part(f"and {more} more rows" if more > 0 else "", image)])
+    newest = Run.objects.filter(revision__in=table.revisions).newest_text()
+    foot = [f"{' against '.join(texts)}; {newest}", here]
+    return stacked(answer, [Part(f"and {more} more rows" if more > 0 else "", image)], foot=foot)
 
 
 def _refused(reason: str, content_type: str = "text/plain; charset=utf-8") -> HttpResponse:

@@ -71,8 +71,8 @@ def row(request: HttpRequest, texts: Sequence[str]) -> HttpResponse:
     return HttpResponse(_evidence(request, table, options))
 
 
-def drawing(texts: Sequence[str], asof: datetime | None) -> str:
-    """The comparison as one picture. Raises SideError as `page` does."""
+def drawing(texts: Sequence[str], asof: datetime | None, here: str) -> str:
+    """The comparison as one picture, with the address ``here``. Raises SideError as `page` does."""
     table = compare_written_ranges(texts, asof)
     lines = ordered(table.rows)
     rows = [
@@ -88,7 +88,8 @@ def drawing(texts: Sequence[str], asof: datetime | None) -> str:
     answer = headline(table)
     image = forest_picture.draw(reach_of(table.rows), rows, described=answer)
     left = len(lines) - len(rows)
-    return stacked(answer, [Part(f"and {left} more rows" if left else "", image)])
+    foot = [" against ".join(texts), here]
+    return stacked(answer, [Part(f"and {left} more rows" if left else "", image)], foot=foot)
 
 
 def _drawing(table: RangeTable, more: Sequence[tuple[str, str]]) -> Drawing:

@@ -13,13 +13,14 @@ from webapp.charts.theme import style_of
 from webapp.charts.trend import Apart, Revisions, Trend, TrendSeries, Whiskers, distinct
 from webapp.events.queries import chart_stamp
 from webapp.pages.parts.conclusions import NOT_KNOWN, Concluded, Conclusion, concluded
+from webapp.pages.parts.kept import Kept
 from webapp.pages.trends import offer as offers
 from webapp.pages.trends.markers import markers_along
 from webapp.pages.trends.offer import Measured, Offer
 from webapp.pages.trends.points import PointRow, Points, read_points, whiskers_of
 from webapp.pages.trends.query import TrendQuery
 from webapp.pages.trends.unknown import NotOffered, Part, Unknown, unknown
-from webapp.pages.trends.view import End, ends_of, view_of
+from webapp.pages.trends.view import ends_of, view_of
 from webapp.results.models import LeftOut, Metric, Revision, Series, Tree
 
 MOST_SERIES = 24
@@ -207,15 +208,37 @@ class RevisionRow(NamedTuple):
     position: int
     name: str
     subject: str
+    author_name: str
     committed_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The chart, and what is concluded about each series (by id) whether drawn or not."""
+    """The chart, and what is concluded about each series (by id) whether drawn or not.
+    ``positions`` are those of the revisions shown.
+    """
 
     trend: Trend
     conclusions: Mapping[int, Conclusion]
+    positions: Sequence[int]
+
+    def seen_by(self, selection: Selection) -> "Loaded":
+        """The same with what the query hides, and the part that it wants in sight."""
+        query, tree = selection.query, selection.tree
+        names = list(self.trend.revisions.names)
+        view = view_of(ends_of(query, tree), names=names, positions=self.positions, tree=tree)
+        trend = replace(
+            self.trend,
+            window=view.window,
+            notes=view.notes,
+            hidden=frozenset(map(int, query.hidden)),
+            heights=query.lane_heights,
+        )
+        return replace(self, trend=trend)
+
+
+LOADED: Kept[Loaded] = Kept(most=32, seconds=60.0)
+"""Charts without a view: another view of the same is another figure, and no other statement."""
 
 
 def known(selection: Selection) -> Concluded:
@@ -232,32 +255,35 @@ def key_of(selection: Selection, found: Concluded) -> Hashable:
 
 
 def load(selection: Selection, found: Concluded | None = None) -> Loaded:
-    """The chart of ``selection``: six queries, events and releases are one each. ``found`` is what
-    is concluded, where it is known already.
+    """The chart of ``selection``, read in six queries (events and releases are one each) unless it
+    is kept. Of a long history each view has points of its own. ``found`` is what is concluded,
+    where it is known already.
     """
+    found = known(selection) if found is None else found
+    whole = replace(selection.query, view="", heights=(), hidden=(), extra=())
+    unseen = replace(selection, query=whole)
+    loaded = LOADED.get(key_of(unseen, found), lambda: _read(unseen, found))
+    if loaded.trend.revisions.is_thinned and selection.query.view:
+        loaded = _read(selection, found)
+    return loaded.seen_by(selection)
+
+
+def _read(selection: Selection, found: Concluded) -> Loaded:
     ends = ends_of(selection.query, selection.tree)
     rows = read_points(selection.everything, selection.query, tree=selection.tree, sight=ends)
     positions = [point.position for point in rows.points]
-    found = known(selection) if found is None else found
     conclusions = found.between(min(positions, default=0), max(positions, default=0))
-    return Loaded(_trend(selection, rows, conclusions, ends), conclusions)
+    return _loaded(selection, rows, conclusions)
 
 
-def _trend(
-    selection: Selection,
-    rows: Points,
-    conclusions: Mapping[int, Conclusion],
-    ends: Sequence[End],
-) -> Trend:
+def _loaded(selection: Selection, rows: Points, conclusions: Mapping[int, Conclusion]) -> Loaded:
     query = selection.query
     revisions = _revisions(point.revision_id for point in rows.points)
     index_of = {row.id: index for index, row in enumerate(revisions)}
     positions = [row.position for row in revisions]
     drawn = _drawn_series(selection, rows.points, conclusions, index_of, positions)
     costs = {one.pk for one in selection.costs}
-    names = [row.name for row in revisions]
-    view = view_of(ends, names=names, positions=positions, tree=selection.tree)
-    return Trend(
+    trend = Trend(
         tree=selection.tree.name,
         metric=selection.metric.name,
         unit=selection.metric.unit,
@@ -281,10 +307,8 @@ def _trend(
             ],
         ),
         costs=[one for one in drawn if one.id in costs],
-        window=view.window,
-        notes=view.notes,
-        hidden=frozenset(map(int, query.hidden)),
     )
+    return Loaded(trend, conclusions, positions)
 
 
 def _drawn_series(
@@ -340,6 +364,7 @@ def _columns(rows: Sequence[RevisionRow], points: Points) -> Revisions:
         times=[_milliseconds(row.committed_at) for row in rows],
         slots=slots,
         total=len(along) if points.is_thinned else 0,
+        authors=[row.author_name[:SUBJECT_LENGTH] for row in rows],
     )
 
 

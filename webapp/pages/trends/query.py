@@ -1,9 +1,11 @@
 """The state of the trend chart: everything that its address says."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from math import isfinite
 from typing import Any, Self, TypeVar
 
 from django.http import QueryDict
@@ -22,6 +24,8 @@ SCRIPTS = ("a", "b", "range", "sort", "pin")
 """What only the page's script reads; `pin` is how older addresses name A and B."""
 
 MOST_NAMES = 50
+_NUMBER = r"-?\d{1,24}(?:\.\d{1,24})?(?:e[+-]?\d{1,2})?"
+HEIGHT = re.compile(rf"\d{{1,2}}:{_NUMBER}\.\.{_NUMBER}", re.ASCII)
 Choice = TypeVar("Choice", bound=StrEnum)
 
 
@@ -30,7 +34,8 @@ class TrendQuery:
     """What to show and how. Empty names mean: what there is.
 
     ``start`` and ``end`` name revisions; without them the ``last`` points of each series show.
-    ``view`` is the part in sight, ``<revision>..<revision>``; ``hidden`` are ids of series that are
+    ``view`` is the part in sight, ``<revision>..<revision>``, ``heights`` the ends of vertical axes
+    there, ``<lane>:<low>..<high>`` each; ``hidden`` are ids of series that are
     listed and not drawn; ``asof`` a time. ``extra`` holds what only the page's script reads:
     the points A and B, the marked range, the order of the list.
     """
@@ -45,8 +50,9 @@ class TrendQuery:
     last: int = DEFAULT_LAST
     start: str = ""
     end: str = ""
-    split: Split = Split.ONE
+    split: Split = Split.SCALE
     view: str = ""
+    heights: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     asof: str = ""
     extra: tuple[tuple[str, str], ...] = field(default=())
@@ -66,8 +72,11 @@ class TrendQuery:
             last=_whole(query, "last"),
             start=query.get("from", ""),
             end=query.get("to", ""),
-            split=_choice(query, "split", Split.ONE),
+            split=_choice(query, "split", Split.SCALE),
             view=query.get("view", ""),
+            heights=tuple(one for one in query.getlist("height") if HEIGHT.fullmatch(one))[
+                :MOST_NAMES
+            ],
             hidden=tuple(dict.fromkeys(filter(str.isdecimal, query.getlist("hide"))))[:MOST_HIDDEN],
             asof=query.get("asof", "") if moment_of(query.get("asof", "")) else "",
             extra=tuple((key, value) for key in SCRIPTS for value in query.getlist(key)),
@@ -78,6 +87,17 @@ class TrendQuery:
         """The names of the revisions at the ends of ``view``."""
         first, dots, last = self.view.partition("..")
         return (first, last) if dots and first and last else None
+
+    @property
+    def lane_heights(self) -> dict[int, tuple[float, float]]:
+        """The ends of ``heights`` by the number of the lane, without those that are no range."""
+        found = {}
+        for one in self.heights:
+            lane, _, ends = one.partition(":")
+            low, high = map(float, ends.split(".."))
+            if low < high and isfinite(high - low):
+                found[int(lane)] = (low, high)
+        return found
 
     @property
     def moment(self) -> datetime | None:
@@ -99,7 +119,7 @@ class TrendQuery:
             "last": (str(self.last), str(DEFAULT_LAST)),
             "from": (self.start, ""),
             "to": (self.end, ""),
-            "split": (self.split, Split.ONE),
+            "split": (self.split, Split.SCALE),
             "view": (self.view, ""),
             "asof": (self.asof, ""),
         }
@@ -108,6 +128,7 @@ class TrendQuery:
             *(("hardware", name) for name in self.hardware),
             *(("mode", name) for name in self.modes),
             *((key, value) for key, (value, default) in optional.items() if value != default),
+            *(("height", one) for one in self.heights),
             *(("hide", one) for one in self.hidden),
             *self.extra,
         ]
@@ -129,7 +150,7 @@ class TrendQuery:
     @property
     def whole_link(self) -> str:
         """The address of the page with as much of the history as is shown at once."""
-        return self.link(last=MOST_LAST, start="", end="", view="")
+        return self.link(last=MOST_LAST, start="", end="", view="", heights=())
 
 
 def _without_nul(query: QueryDict) -> QueryDict:

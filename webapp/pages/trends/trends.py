@@ -1,15 +1,13 @@
 """`/trends/`: the chart of several series along one tree, with the list of what it shows."""
 
-import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from csp.decorators import csp_update
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
-from django.utils.cache import get_conditional_response, patch_cache_control
-from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -26,24 +24,48 @@ from webapp.charts.trend import (
     TrendSeries,
     Values,
     Whiskers,
-    columns,
     draw,
     legend,
 )
+from webapp.charts.trend import figure as figure_of
 from webapp.pages.parts.kept import Kept
 from webapp.pages.trends import data as trend_data
 from webapp.pages.trends.data import Loaded, Selection
 from webapp.pages.trends.headline import headline, subject, too_few_known
 from webapp.pages.trends.newest import newest_points
-from webapp.pages.trends.query import TrendQuery
+from webapp.pages.trends.query import MOST_LAST, TrendQuery
 from webapp.pages.trends.unknown import NotOffered
 
 CHANGES_SHOWN = 25
+DAY = 86_400_000
+"""Milliseconds."""
+
+PERIODS = (("last month", 31), ("quarter", 92), ("year", 366))
+"""Days of each."""
+
+WITH_PLOTLY = {
+    "style-src-elem": [
+        "'self'",
+        "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='",
+        "'sha256-ji27qzEtxXZW+7dun6UwjHXJ18e6WAin1VvNtkzIE/o='",
+    ],
+    "style-src-attr": ["'unsafe-inline'"],
+}
+"""What Plotly needs beside the policy of all pages: style attributes, and two style elements: an
+empty one for its rules, and the one of its maps, which nothing here draws. Of another version the
+browser's console states the hash.
+"""
+
 CHOICES = (
     (
         "split",
         "Lanes",
-        ((Split.ONE, "One chart"), (Split.MODE, "By mode"), (Split.HARDWARE, "By hardware")),
+        (
+            (Split.SCALE, "By scale"),
+            (Split.ONE, "One chart"),
+            (Split.MODE, "By mode"),
+            (Split.HARDWARE, "By hardware"),
+        ),
     ),
     ("y", "Values", ((Values.RAW, "Values"), (Values.INDEXED, "% of first"))),
     ("x", "Along", ((Axis.COMMIT, "Commits"), (Axis.TIME, "Time"))),
@@ -89,6 +111,7 @@ class CostLine:
     change: Found | None
 
 
+@csp_update(WITH_PLOTLY)
 @require_safe
 @vary_on_headers("HX-Request")
 def page(request: HttpRequest) -> HttpResponse:
@@ -113,20 +136,8 @@ def page(request: HttpRequest) -> HttpResponse:
     return render(request, template, _chosen(selection) | shown)
 
 
-@require_safe
-def figure(request: HttpRequest) -> HttpResponse:
-    """The columns of the chart as JSON. The ETag is that of the content."""
-    selection = trend_data.select(TrendQuery.parse(request.GET))
-    content = columns(trend_data.load(selection).trend) if selection else {}
-    body = _as_json(content)
-    response = HttpResponse(body, content_type="application/json; charset=utf-8")
-    etag = quote_etag(hashlib.sha256(body.encode()).hexdigest()[:32])
-    response["ETag"] = etag
-    patch_cache_control(response, no_cache=True)
-    return get_conditional_response(request, etag=etag, response=response) or response
-
-
-def _as_json(content: object) -> str:
+def as_json(content: object) -> str:
+    """``content`` as compact JSON; ValueError for what is not finite."""
     return json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
@@ -162,10 +173,9 @@ def _shown(selection: Selection, loaded: Loaded, here: str) -> dict[str, object]
         "unknown": selection.unknown,
         "drawable": drawable,
         "by_commit": selection.query.link(axis=Axis.COMMIT),
-        "image": draw(trend) if drawable else "",
-        "narrow": draw(trend, NARROW) if drawable else "",
-        "data": _as_json(columns(trend)) if drawable else "",
+        **(_drawn(trend) if drawable else {}),
         "legend": legend(),
+        "ranges": _ranges(selection.query, trend),
         "changes": _changes(trend),
         "too_few": too_few,
         "texts": [
@@ -180,6 +190,42 @@ def _shown(selection: Selection, loaded: Loaded, here: str) -> dict[str, object]
         "here": here,
     }
     return above | {"explorer": render_to_string("pages/_trend_body.html", context)}
+
+
+def _drawn(trend: Trend) -> dict[str, object]:
+    """The chart wide and narrow, and the figure that the wide one shows, for the script."""
+    described = f"{trend.y_title} by revision of {trend.tree}"
+    wide, narrow = figure_of(trend), figure_of(trend, NARROW)
+    return {
+        "image": draw(wide, described=described),
+        "narrow": draw(narrow, described=described),
+        "figure": as_json(wide),
+    }
+
+
+def _ranges(query: TrendQuery, trend: Trend) -> list[tuple[str, str, bool]]:
+    """Name and address of each usual range, and whether it is the one shown: so many revisions, and
+    along the time the last month, quarter and year.
+    """
+    free = replace(query, start="", end="", view="", heights=())
+    shown = 0 if query.view or query.start or query.end else query.last
+    found = [
+        (name, free.link(last=last), shown == last)
+        for name, last in (("last 50", 50), ("last 200", 200), ("all", MOST_LAST))
+    ]
+    dated = [
+        (time, name)
+        for time, name in zip(trend.revisions.times, trend.revisions.names, strict=True)
+        if time is not None
+    ]
+    if trend.axis != Axis.TIME or not dated:
+        return found
+    newest, last = max(dated)
+    for title, days in PERIODS:
+        _, first = min(one for one in dated if one[0] >= newest - days * DAY)
+        view = f"{first}..{last}"
+        found.append((title, free.link(view=view), query.view == view))
+    return found
 
 
 def _costs(selection: Selection, trend: Trend) -> list[CostLine]:

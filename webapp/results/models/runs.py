@@ -1,5 +1,6 @@
 """Runs and what they measured."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Self
 
@@ -61,6 +62,20 @@ class RunQuerySet(models.QuerySet["Run"]):
     def lately(self, limit: int) -> Self:
         """The ``limit`` received last."""
         return self.order_by("-received_at")[:limit]
+
+    def of_series(self, series: Iterable[Series]) -> Self:
+        """Those of the machines, the modes and the trees of ``series``."""
+        return self.filter(
+            hardware__in={one.hardware_id for one in series},
+            mode__in={one.mode_id for one in series},
+            revision__tree__in={one.tree_id for one in series},
+        )
+
+    def newest_text(self) -> str:
+        """The day on which the one that was received last was measured, or else received."""
+        times = self.counted().order_by("-received_at").values_list("measured_at", "received_at")
+        newest = next((measured or received for measured, received in times[:1]), None)
+        return f"newest run {newest:%Y-%m-%d}" if newest else "no run kept"
 
 
 class Run(models.Model):

@@ -1,0 +1,286 @@
+"""The trend chart as a figure of Plotly: the one place where its geometry is computed. Pure.
+
+A figure is a plain dict, ``{"data": […], "layout": {…}}``: the page's script gives it to Plotly,
+`webapp.charts.trend.svg` draws it on the server, and `plotly.io.from_json` opens it in a notebook.
+Ranges, ticks, margins and the places of labels are explicit. Colours are custom properties of the
+site (``var(--ink)``) until `coloured` fills in those of a theme.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from webapp.charts.scale import Scale, ticks
+from webapp.charts.text import number, short_number
+from webapp.charts.trend.beside import alert_badges, marker_lines, marker_texts, signs
+from webapp.charts.trend.labels import (
+    Box,
+    Json,
+    Segment,
+    Taken,
+    annotation,
+    around,
+    plain,
+    width_of,
+)
+from webapp.charts.trend.meta import meta
+from webapp.charts.trend.room import FOOT, GAP, LETTER, LINE, TOP, WIDE, Frame, Room
+from webapp.charts.trend.sketch import Sketch
+from webapp.charts.trend.traces import level_ends, series_traces, sketch_findings
+from webapp.charts.trend.trend import Lane, Trend, TrendSeries, x_values
+
+CROWD = 8
+"""Series of one lane that there is room for in full."""
+
+NAME_LONGEST = 11
+"""Characters of a name beside the newest points."""
+
+NAMES_APART = 24.0
+"""Pixels between the names of revisions under the axis."""
+
+MUTED = "var(--muted)"
+CLEAR = "rgba(0,0,0,0)"
+VARIABLE = re.compile(r"var\((--[\w-]+)\)")
+COLOURS = ("color", "fillcolor", "bgcolor", "bordercolor", "gridcolor", "linecolor")
+"""The keys of a figure that hold colours: nothing that comes from outside stands there."""
+
+
+def figure(trend: Trend, room: Room = WIDE) -> Json:
+    """The figure of ``trend``, in pixels of ``room``."""
+    lanes = trend.lanes or [Lane(trend.y_title, [])]
+    frames = _frames(trend, lanes, room)
+    data: list[Json] = []
+    shapes = list(marker_lines(trend, frames[0].x))
+    notes = list(marker_texts(trend, frames[0].x, is_narrow=room.is_narrow))
+    badges = alert_badges(trend, frames[-1])
+    for lane, frame in zip(lanes, frames, strict=True):
+        sketch = Sketch(frame)
+        for one in lane.series:
+            data += series_traces(trend, frame, one)
+            shapes += sketch_findings(trend, sketch, one)
+        if frame is frames[-1]:
+            sketch.symbols += signs(trend, frame)
+        data += sketch.traces
+        shapes.append(_base_line(frame))
+        notes += _lane_texts(trend, lane, sketch, room, [box for _, box in badges])
+    notes += [one for one, _ in badges]
+    layout = _layout(trend, frames, room) | {"shapes": shapes, "annotations": notes}
+    return {"data": data, "layout": layout | {"meta": meta(trend)}}
+
+
+def coloured(part: Any, colours: Mapping[str, str]) -> Any:
+    """``part`` of a figure with the colours of a theme, by the names of their custom properties."""
+    if isinstance(part, dict):
+        return {
+            key: _filled(value, colours) if key in COLOURS else coloured(value, colours)
+            for key, value in part.items()
+        }
+    if isinstance(part, list) and part and isinstance(part[0], dict):
+        return [coloured(one, colours) for one in part]
+    return part
+
+
+def _filled(value: Any, colours: Mapping[str, str]) -> Any:
+    if isinstance(value, list):
+        return [_filled(one, colours) for one in value]
+    return VARIABLE.sub(lambda found: colours[found[1]], value)
+
+
+def _frames(trend: Trend, lanes: Sequence[Lane], room: Room) -> list[Frame]:
+    """Each lane's place, from the top."""
+    x = Scale(*trend.extent, room.left, room.width - room.right)
+    first = room.one if len(lanes) - len(trend.costs) <= 1 else room.each
+    heights = [first, *[room.each] * (len(lanes) - 1)]
+    frames = []
+    for at, (lane, height) in enumerate(zip(lanes, heights, strict=True)):
+        top = TOP + sum(heights[:at]) + GAP * at
+        ends = trend.heights.get(at + 1) or trend.y_range(lane.series)
+        frames.append(
+            Frame(
+                x,
+                Scale(*ends, top + height, top),
+                number=at + 1,
+                is_crowded=len(lane.series) > CROWD,
+                has_points=not room.is_narrow or len(lane.series) <= CROWD,
+            )
+        )
+    return frames
+
+
+def _layout(trend: Trend, frames: Sequence[Frame], room: Room) -> Json:
+    foot, top = frames[-1].y.start, frames[0].y.end
+    axes = {
+        f"yaxis{one.number if one.number > 1 else ''}": _y_axis(one, room, foot, foot - top)
+        for one in frames
+    }
+    return {
+        "width": room.width,
+        "height": foot + FOOT,
+        "margin": {
+            "l": room.left,
+            "r": room.right,
+            "t": TOP,
+            "b": FOOT,
+            "autoexpand": False,
+        },
+        "paper_bgcolor": CLEAR,
+        "plot_bgcolor": CLEAR,
+        "font": {"size": 11, "color": MUTED},
+        "showlegend": False,
+        "hovermode": "x",
+        "dragmode": "zoom",
+        "xaxis": _x_axis(trend, frames[-1], room),
+        **axes,
+    }
+
+
+def _x_axis(trend: Trend, frame: Frame, room: Room) -> Json:
+    """The names of some revisions in view under it: as many as have room, from the newest on."""
+    names = trend.revisions.names
+    placed = [
+        (frame.x(place), place, name)
+        for place, name in zip(x_values(trend, range(len(names))), names, strict=True)
+        if place is not None and frame.x.low <= place <= frame.x.high
+    ]
+    widest = max((width_of(name) for name in names), default=0.0)
+    shown: list[tuple[float, float, str]] = []
+    for one in reversed(placed):
+        # Plotly leaves a name out that would leave the chart.
+        is_inside = one[0] + widest / 2 + 4 <= room.width
+        if is_inside and (not shown or shown[-1][0] - one[0] >= widest + NAMES_APART):
+            shown.append(one)
+    return {
+        "type": "linear",
+        "range": [frame.x.low, frame.x.high],
+        "tickvals": [place for _, place, _ in reversed(shown)],
+        "ticktext": [plain(name) for _, _, name in reversed(shown)],
+        "tickangle": 0,
+        "showgrid": False,
+        "zeroline": False,
+        "anchor": frame.axis,
+    }
+
+
+def _y_axis(frame: Frame, room: Room, foot: float, height: float) -> Json:
+    y = frame.y
+    values = ticks(y.low, y.high, about=5 if y.start - y.end > room.each else 3)
+    written = short_number if room.is_narrow else number
+    return {
+        "type": "linear",
+        "range": [y.low, y.high],
+        "domain": [(foot - y.start) / height, (foot - y.end) / height],
+        "tickvals": values,
+        "ticktext": [written(value) for value in values],
+        "gridcolor": "var(--line)",
+        "gridwidth": 1,
+        "zeroline": False,
+        "anchor": "x",
+    }
+
+
+def _base_line(frame: Frame) -> Json:
+    line = {"color": MUTED, "width": 0.7, "dash": "solid"}
+    where = {"xref": "paper", "x0": 0, "x1": 1, "yref": f"{frame.axis} domain", "y0": 0, "y1": 0}
+    return {"type": "line", "line": line, "layer": "below", **where}
+
+
+def _lane_texts(
+    trend: Trend, lane: Lane, sketch: Sketch, room: Room, badges: list[Box]
+) -> list[Json]:
+    """The title of a lane, the names at its right, and the sizes of findings that have room."""
+    frame = sketch.frame
+    title = annotation(
+        plain(_cut(lane.title, int((room.width - 8) / LETTER))),
+        colour=MUTED,
+        weight=500,
+        x=0,
+        y=1,
+        xref="paper",
+        yref=f"{frame.axis} domain",
+        xanchor="left",
+        xshift=4 - room.left,
+        yshift=10,
+    )
+    newest = [] if room.is_narrow else _newest(trend, lane.series, frame)
+    return [title, *newest, *_sizes(trend, lane, sketch, badges)]
+
+
+def _sizes(trend: Trend, lane: Lane, sketch: Sketch, badges: list[Box]) -> list[Json]:
+    """The wishes of a lane that have room: on no line, no symbol, no other label and no badge."""
+    frame = sketch.frame
+    within = Box(frame.x.start, frame.y.end - LINE, frame.x.end, frame.y.start - 4)
+    taken = Taken(within, list(badges), _segments(trend, lane, sketch))
+    for one in sketch.symbols:
+        half = one.size / 2 + 1
+        across, down = frame.x(one.x), frame.y(one.y)
+        taken.boxes.append(Box(across - half, down - half, across + half, down + half))
+    texts = []
+    for wish in sketch.wishes:
+        found = taken.take(around(wish.text, wish.x, wish.y, wish.aside))
+        if found is None:
+            continue
+        anchor, box = found
+        across = box.left if anchor == "left" else box.right
+        texts.append(
+            annotation(
+                wish.text,
+                colour=wish.colour,
+                weight=600,
+                x=_back(frame.x, across),
+                y=_back(frame.y, (box.top + box.foot) / 2),
+                xref="x",
+                yref=frame.axis,
+                xanchor=anchor,
+            )
+        )
+    return texts
+
+
+def _back(scale: Scale, pixel: float) -> float:
+    return scale.low + (pixel - scale.start) / scale.slope
+
+
+def _segments(trend: Trend, lane: Lane, sketch: Sketch) -> list[Segment]:
+    """The levels and the lines of the findings of a lane, in pixels."""
+    x, y = sketch.frame.x, sketch.frame.y
+    levels = [
+        (start, one.start, end, one.end)
+        for series in lane.series
+        for one, start, end in level_ends(trend, series.levels)
+    ]
+    lines = [line for lines in sketch.strokes.values() for line in lines]
+    return [(x(a), y(b), x(c), y(d)) for a, b, c, d in (*levels, *lines)]
+
+
+def _newest(trend: Trend, series: Sequence[TrendSeries], frame: Frame) -> list[Json]:
+    """Name and newest level of each series, right of the axis, as far as there is room."""
+    y = frame.y
+    values = {one.id: one.level if one.level is not None else one.newest for one in series}
+    wanted = sorted(
+        (y.clamped(value), one.id, one) for one in series if (value := values[one.id]) is not None
+    )
+    most = int((y.start - y.end) // LINE - 0.5)
+    texts, free_from = [], y.end
+    for left, (wish, _, one) in enumerate(wanted[:most]):
+        last = y.start - LINE * (min(len(wanted), most) - left - 0.5)
+        place = min(max(wish, free_from), last)
+        free_from = place + LINE
+        name = one.mode if one.is_cost else trend.short_name(one)
+        texts.append(
+            annotation(
+                plain(f"{_cut(name, NAME_LONGEST)} {short_number(values[one.id])}"),
+                colour=f"var(--label-{one.style.slot})",
+                x=1,
+                y=(y.start - place) / (y.start - y.end),
+                xref="paper",
+                yref=f"{frame.axis} domain",
+                xanchor="left",
+                xshift=8,
+                hovertext=plain(one.label),
+            )
+        )
+    return texts
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"

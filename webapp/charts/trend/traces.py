@@ -1,0 +1,197 @@
+"""One series of the trend chart as traces of Plotly: band, whiskers, points, levels, findings.
+Pure. Coordinates are those of the axes; what lies outside of the view is cut off by the drawing.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise, zip_longest
+
+from webapp.charts.text import all_rounded
+from webapp.charts.trend.labels import Json, plain
+from webapp.charts.trend.levels import Found, Level
+from webapp.charts.trend.marks import MARKS, RISER_STEP, Span
+from webapp.charts.trend.room import Frame
+from webapp.charts.trend.sketch import PAPER, Sketch, Stroke, Symbol, Wish, trace
+from webapp.charts.trend.trend import Trend, TrendSeries, Whiskers, x_value, x_values
+
+FEW = 120
+"""With more points in view than that they are drawn smaller."""
+
+DASH = 4.5
+"""Half of the dash of a run that disagrees, and the radius of its point, in pixels."""
+
+Number = float | None
+
+
+def colour_of(series: TrendSeries) -> str:
+    """The colour of its lines and points."""
+    return f"var(--series-{series.style.slot})"
+
+
+def series_traces(trend: Trend, frame: Frame, series: TrendSeries) -> list[Json]:
+    """Band, what joins the points, points with whiskers, and levels, under the id of the series."""
+    ends = list(level_ends(trend, series.levels))
+    drawn = [
+        _band(frame, series, ends),
+        _line(trend, frame, series) if not series.levels else None,
+        _points(trend, frame, series),
+        _levels(frame, series, ends),
+    ]
+    return [one for one in drawn if one is not None]
+
+
+def _points(trend: Trend, frame: Frame, series: TrendSeries) -> Json:
+    places = x_values(trend, series.indices)
+    shown = sum(place is not None and frame.x.low <= place <= frame.x.high for place in places)
+    whiskers = _whiskers(series) if trend.whiskers != Whiskers.NONE and frame.has_points else {}
+    return trace(
+        frame,
+        mode="markers",
+        name=plain(trend.short_name(series)),
+        x=places,
+        y=all_rounded(series.centres),
+        marker={
+            "color": colour_of(series),
+            "size": 4.4 if shown <= FEW else 3,
+            "line": {"width": 0},
+            "opacity": 0.7 if frame.has_points else 0.25,
+        },
+        hoverinfo="none",
+        meta=series.id,
+        **whiskers,
+    )
+
+
+def _whiskers(series: TrendSeries) -> Json:
+    """As lengths from the point; a whisker whose ends are not known has none."""
+    up = [_apart(high, centre) for high, centre in zip(series.highs, series.centres, strict=True)]
+    down = [_apart(centre, low) for low, centre in zip(series.lows, series.centres, strict=True)]
+    drawn = {"color": colour_of(series), "thickness": 0.8, "width": 0}
+    ends = {"array": all_rounded(up), "arrayminus": all_rounded(down)}
+    return {"error_y": {"type": "data", "symmetric": False, **ends, **drawn}}
+
+
+def _apart(one: Number, other: Number) -> Number:
+    return None if one is None or other is None else one - other
+
+
+def _line(trend: Trend, frame: Frame, series: TrendSeries) -> Json:
+    """What joins the points of a series that has no levels yet."""
+    return trace(
+        frame,
+        mode="lines",
+        x=x_values(trend, series.indices),
+        y=all_rounded(series.centres),
+        line={"color": colour_of(series), "width": 1, "dash": "solid"},
+        connectgaps=True,
+        opacity=0.6,
+        meta=series.id,
+    )
+
+
+def level_ends(trend: Trend, levels: Sequence[Level]) -> Iterator[tuple[Level, float, float]]:
+    """Each level with where it begins and ends: neighbours meet halfway, where the riser stands."""
+    placed = [(one, x_value(trend, one.first), x_value(trend, one.last)) for one in levels]
+    known = [(one, a, b) for one, a, b in placed if a is not None and b is not None]
+    starts = [known[0][1]] if known else []
+    starts += [(before[2] + after[1]) / 2 for before, after in pairwise(known)]
+    for at, (one, _, last) in enumerate(known):
+        end = starts[at + 1] if at + 1 < len(starts) else last
+        if end > starts[at]:
+            yield one, starts[at], end
+
+
+def _levels(
+    frame: Frame, series: TrendSeries, ends: Iterable[tuple[Level, float, float]]
+) -> Json | None:
+    xs = [place for _, start, end in ends for place in (start, end, None)]
+    ys = [height for one, _, _ in ends for height in (one.start, one.end, None)]
+    dash = series.style.svg_dash.replace(" ", "px,") + "px" if series.style.svg_dash else "solid"
+    line = {"color": colour_of(series), "width": 2.4, "dash": dash}
+    return trace(frame, mode="lines", x=xs, y=ys, line=line, meta=series.id) if xs else None
+
+
+def _band(
+    frame: Frame, series: TrendSeries, ends: Iterable[tuple[Level, float, float]]
+) -> Json | None:
+    """A polygon along each level whose interval is known: as wide at its end as at its start."""
+    xs: list[Number] = []
+    ys: list[Number] = []
+    for one, start, end in ends:
+        if one.low is not None and one.high is not None and one.low < one.high:
+            moved = one.end - one.start
+            xs += [start, end, end, start, None]
+            ys += [one.low, one.low + moved, one.high + moved, one.high, None]
+    fill = {"fill": "toself", "fillcolor": colour_of(series), "opacity": 0.12}
+    return trace(frame, mode="none", x=xs, y=ys, meta=series.id, **fill) if xs else None
+
+
+def sketch_findings(trend: Trend, sketch: Sketch, series: TrendSeries) -> list[Json]:
+    """Draw each finding as its kind is drawn; those of one revision stand side by side. Returns the
+    bars on the axis over the revisions among which each change began, as shapes.
+    """
+    frame, bars = sketch.frame, []
+    for one, later in zip_longest(series.found, series.found[1:]):
+        span = _span(trend, frame, series, one, later)
+        if span is not None:
+            MARKS[one.kind](sketch, one, span)
+            bars += _suspects(trend, frame, one)
+    for one in series.marks:
+        span = _span(trend, frame, series, one, None)
+        if span is not None:
+            MARKS[one.kind](sketch, one, span)
+    _sketch_apart(trend, sketch, series)
+    return bars
+
+
+def _offset(trend: Trend, series: TrendSeries, found: Found) -> float:
+    """In pixels: changes of several series at one revision stand side by side."""
+    order = [one.id for one in trend.drawn if any(each.index == found.index for each in one.found)]
+    if series.id not in order:
+        return 0.0
+    place, most = order.index(series.id) % 5, min(len(order), 5) - 1
+    return RISER_STEP * (place - most / 2)
+
+
+def _span(
+    trend: Trend, frame: Frame, series: TrendSeries, found: Found, later: Found | None
+) -> Span | None:
+    """Where a finding stands; None where its time is not known."""
+    point, before = x_value(trend, found.index), x_value(trend, max(found.index - 1, 0))
+    if point is None or before is None or point == before:
+        return None
+    until = x_value(trend, later.index) if later else None
+    since = x_value(trend, found.after)
+    return Span(
+        edge=(before + point) / 2 + frame.along(_offset(trend, series, found)),
+        point=point,
+        until=trend.whole_extent[1] if until is None else until,
+        since=before if since is None else since,
+        colour=colour_of(series),
+    )
+
+
+def _suspects(trend: Trend, frame: Frame, found: Found) -> list[Json]:
+    start, end = x_value(trend, found.after), x_value(trend, found.last)
+    if start is None or end is None:
+        return []
+    end = max(end, start + frame.along(4.0))
+    heights = {"xref": "x", "yref": f"{frame.axis} domain", "y0": 0, "y1": 0, "layer": "above"}
+    line = {"color": "var(--ink)", "width": 4, "dash": "solid"}
+    return [{"type": "line", "x0": start, "x1": end, "line": line, "opacity": 0.5, **heights}]
+
+
+def _sketch_apart(trend: Trend, sketch: Sketch, series: TrendSeries) -> None:
+    """Points whose runs disagree: hollow, with the word, and a dash at the mean of each run."""
+    frame, colour = sketch.frame, colour_of(series)
+    for one in series.apart:
+        place, height = x_value(trend, series.indices[one.at]), series.centres[one.at]
+        if place is None:
+            continue
+        reach = frame.along(DASH)
+        for mean in one.means:
+            sketch.line(Stroke(colour, 1.6), place - reach, mean, place + reach, mean)
+        title = "lab?: runs of this revision disagree"
+        sketch.symbols.append(Symbol(place, height, "circle", 2 * DASH, PAPER, colour, title))
+        sketch.wishes.append(
+            Wish("lab?", frame.x(place), frame.y(height), "var(--ink)", aside=DASH + 3)
+        )
