@@ -60,8 +60,8 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.prefetch_related(models.Prefetch("measurements", found, to_attr="marked"))
 
     def lately(self, limit: int) -> Self:
-        """The ``limit`` received last."""
-        return self.order_by("-received_at")[:limit]
+        """The ``limit`` received last; of one upload those stored last."""
+        return self.order_by("-received_at", "-id")[:limit]
 
     def of_series(self, series: Iterable[Series]) -> Self:
         """Those of the machines, the modes and the trees of ``series``."""
@@ -73,7 +73,9 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def newest_text(self) -> str:
         """The day on which the one that was received last was measured, or else received."""
-        times = self.counted().order_by("-received_at").values_list("measured_at", "received_at")
+        times = (
+            self.counted().order_by("-received_at", "-id").values_list("measured_at", "received_at")
+        )
         newest = next((measured or received for measured, received in times[:1]), None)
         return f"newest run {newest:%Y-%m-%d}" if newest else "no run kept"
 
