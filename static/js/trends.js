@@ -22,6 +22,8 @@ async function load() {
   if (!panel) return;
   listen();
   try {
+    // Nothing of Plotly delays the first paint.
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
     await library(panel.dataset.plotly);
     explorer = await start(panel, JSON.parse(document.querySelector("#figure").dataset.figure));
     panel.querySelector("#hint").textContent = HINT;

@@ -129,8 +129,13 @@ def _path(address: str) -> str:
 
 
 def _inline_allowed(answer: Response | None) -> list[str]:
+    """Of a trend alone style attributes are allowed, which Plotly writes."""
     policy = answer.header_value("content-security-policy") if answer else None
-    return [] if policy and "unsafe-inline" not in policy else [f"policy: {policy}"]
+    strict = (policy or "").replace("style-src-attr 'unsafe-inline'", "")
+    is_sound = strict == policy or (answer and whole_site.kind_of(_path(answer.url)) == "trends")
+    if policy and "unsafe" not in strict and is_sound:
+        return []
+    return [f"policy: {policy}"]
 
 
 @pytest.fixture

@@ -6,7 +6,9 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 import brotli
+import plotly
 import pytest
+from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.test import Client
 
@@ -21,6 +23,19 @@ def test_a_script_is_served_compressed_and_cached_for_good() -> None:
     assert "immutable" in response["Cache-Control"]
     body = b"".join(response.streaming_content)  # type: ignore[attr-defined]
     assert b"import" in brotli.decompress(body)
+
+
+def test_the_chart_library_is_served_from_its_package_and_nothing_else_of_it() -> None:
+    response = Client().get(
+        staticfiles_storage.url("plotly.min.js"), headers={"accept-encoding": "br"}
+    )
+    assert response["Content-Encoding"] == "br"
+    assert "immutable" in response["Cache-Control"]
+    served = brotli.decompress(b"".join(response.streaming_content))  # type: ignore[attr-defined]
+    package = Path(plotly.__file__).with_name("package_data")
+    assert served == (package / "plotly.min.js").read_bytes()
+    assert finders.find("plotly.min.js") == str(package / "plotly.min.js")
+    assert finders.find("widgetbundle.js") is None
 
 
 @pytest.mark.parametrize(
