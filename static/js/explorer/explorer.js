@@ -191,7 +191,8 @@ export async function start(panel, figure) {
   }
 
   const does = {
-    whole: () => show({ view: null, heights: [] }),
+    // What is whole stays as it is: a press while it is drawn anew would be lost.
+    whole: () => (chart.state.view || chart.state.heights.length ? show({ view: null, heights: [] }) : null),
     zoom(factor) {
       const [low, high] = box.layout.xaxis.range;
       const middle = (low + high) / 2;
