@@ -22,6 +22,9 @@ def sign_in(page: Page, live_server: LiveServer, user: User) -> None:
     )
 
 
+FITS = "() => document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+
+
 def beyond(page: Page) -> list[str]:
     """What makes the page wider than its window: elements that reach out of it, or the page."""
     names = page.evaluate(
@@ -41,10 +44,7 @@ def beyond_any(page: Page) -> list[str]:
         page.set_viewport_size({"width": width, "height": 900})
         if beyond(page):  # a chart is drawn anew after the window has its new size
             with suppress(Error):
-                page.wait_for_function(
-                    "document.documentElement.scrollWidth <= document.documentElement.clientWidth",
-                    timeout=2000,
-                )
+                page.wait_for_function(FITS, timeout=2000)
         found += [f"{width}: {one}" for one in beyond(page)]
     if before:
         page.set_viewport_size(before)

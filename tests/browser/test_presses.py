@@ -123,7 +123,7 @@ def test_ministat_of_the_largest_loss_takes_two(hand: Hand, live_server: LiveSer
 
 
 @pytest.fixture
-def trend(hand: Hand, live_server: LiveServer, along: list[Revision]) -> Hand:
+def trend(along: list[Revision], hand: Hand, live_server: LiveServer) -> Hand:
     """At the chart of a mode that lost a tenth at the eleventh revision."""
     hand.page.goto(f"{live_server.url}/trends/?mode=pf")
     drawn(hand.page)
