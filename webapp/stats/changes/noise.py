@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from operator import mul
 from statistics import median, median_low
 
-from webapp.stats.changes.points import Value
+from webapp.stats.changes.points import FINEST, Value, half_digit
 
 MEMORY = 100.0
 """Revisions after which the weight of an old difference has fallen to 1/e."""
@@ -24,10 +24,6 @@ et al. 1941)."""
 
 CLIP = 3.0
 """Differences count at most this many standard deviations (Huber's proposal 2, winsorised)."""
-
-FINEST = 1e-5
-"""The smallest relative standard deviation of one revision that is believed. Equal values are
-rounded values; without a floor any last digit would be a change."""
 
 BUILD_OVER_RUN = 1.0
 """Build scatter as a multiple of run scatter before any neighbour is known (the archive: the
@@ -108,7 +104,10 @@ def borrow(noises: Iterable[tuple[float, float]], weight: float = 10.0) -> Borro
 
 @dataclass(slots=True)
 class Tracker:
-    """Running sums; every field is a plain number, so the state can be stored."""
+    """Running sums; every field is a plain number, so the state can be stored.
+
+    `digit` is half of the last digit of all samples, relative to them.
+    """
 
     within: float = 0.0
     within_weight: float = 0.0
@@ -123,9 +122,12 @@ class Tracker:
     in_boot: float = 0.0
     in_boot_weight: float = 0.0
     boots: float = 0.0
+    digit: float = 1.0
 
     def add_within(self, value: Value) -> None:
         """Take in one revision's inner scatter and its number of samples."""
+        if self.digit:
+            self.digit = min(self.digit, half_digit(value.logs))
         self.share = self.share * FADE + value.share
         self.shares = self.shares * FADE + 1.0
         if value.freedom:
@@ -201,6 +203,10 @@ class Tracker:
             self.far *= ratio
             self.near, self.nears = self.lately, self.latelies
 
+    def finest(self) -> float:
+        """The smallest relative standard deviation of one revision that is believed."""
+        return max(self.digit, FINEST)
+
     def within_variance(self) -> float:
         """The variance of one sample inside a build; 0 when nothing separates it."""
         return self.within / self.within_weight if self.within_weight else 0.0
@@ -233,7 +239,7 @@ class Tracker:
         freedom = weight + own
         if not freedom:
             return 0.0, 0.0
-        return max((weight * guess + own * near) / freedom, FINEST * FINEST), freedom
+        return max((weight * guess + own * near) / freedom, self.finest() ** 2), freedom
 
     def measured(self, memory: float) -> tuple[float, float]:
         """As `variance`, by the series' own differences alone; 0 and 0 while there are none."""

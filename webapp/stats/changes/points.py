@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, repeat
-from math import inf, isfinite
+from math import exp, inf, isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +32,14 @@ their variance without bias (`python -m benchmarks.calibration shamos`)."""
 
 SHAMOS_FACTOR_FOR_MANY = 1.0989
 """The same for many samples: 1.0483 squared (Shamos 1976; Rousseeuw and Croux 1993)."""
+
+
+FINEST = 1e-5
+"""The smallest relative standard deviation of one revision that is believed: equal values are
+rounded values; without a floor any last digit would be a change."""
+
+OFF_GRID = 1e-6
+"""Last digits by which a logarithm of a sample that was rounded may miss them."""
 
 
 class BadSeriesError(StatisticsError):
@@ -107,6 +115,22 @@ def of_logs(value: Value, logs: Floats) -> Value:
     return value._replace(
         location=float(locations[0]), variance=float(variances[0]), logs=tuple(rows[0].tolist())
     )
+
+
+def half_digit(logs: Sequence[float]) -> float:
+    """Return half of the last digit with which samples were printed, relative to them; of natural
+    logarithms of samples, in order.
+
+    Samples of few digits are rounded values: how they scatter below that is not known. 0 where it
+    is less than `FINEST`.
+    """
+    samples = [exp(log) for log in logs]
+    middle, unit = samples[len(samples) // 2], 1.0
+    while unit > 2 * FINEST * middle:
+        if all(abs(one / unit - round(one / unit)) < OFF_GRID for one in samples):
+            return unit / 2 / middle
+        unit /= 10
+    return 0.0
 
 
 def _all_usable(points: Sequence[Point]) -> list[Sequence[float]]:

@@ -16,7 +16,6 @@ from webapp.stats.changes.findings import (
     Smallest,
 )
 from webapp.stats.changes.layout import Table, is_silent, of_mean, spread
-from webapp.stats.changes.noise import FINEST
 from webapp.stats.changes.state import Break, Interval, Regime, State
 from webapp.stats.limits import worth_telling
 from webapp.stats.normal import POWER_80, TWO_SIDED_95
@@ -30,8 +29,8 @@ SOON, LATER = 2, 10
 FEWEST_TO_PROVE = 2
 """Revisions below which no smallest provable change is given, whatever noise it was lent."""
 
-NO_SCATTER = (1.001 * FINEST) ** 2
-"""The variance of revisions (natural logarithms) that is believed where all values are equal."""
+NO_SCATTER = 1.001
+"""Multiple of the smallest standard deviation that is believed up to which all values are equal."""
 
 DRIFT_SCORE = 3.0
 """A slope below so many standard errors of the level is not called a drift."""
@@ -268,7 +267,7 @@ def _smallest(state: State, variance: float, freedom: float, table: Table) -> Sm
     """None of a single revision, where no two values differ yet, and beyond what is worth telling:
     what is known of the noise is then a floor, a guess or next to nothing.
     """
-    if state.count < FEWEST_TO_PROVE or variance <= NO_SCATTER:
+    if state.count < FEWEST_TO_PROVE or variance <= (NO_SCATTER * state.tracker.finest()) ** 2:
         return None
     regime = state.regimes[-1]
     left = _share(regime, table)

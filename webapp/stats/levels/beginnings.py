@@ -66,7 +66,7 @@ def _interval(likely: Floats) -> tuple[int, int]:
 def _shown_by(found: Levels, before: Level, after: Level, index: int) -> int:
     """The revision with which as many as are needed to confirm such a gap were measured."""
     gap = after.level - before.level
-    needed = scale.as_student(scale.CONFIRM, found.freedom)
+    needed = scale.as_student(scale.CONFIRM, float(found.freedom[index]))
     own = float(found.scatter[index]) ** 2 * found.inflation
     last = after.stop - 1
     spare = gap * gap / needed - before.variance

@@ -42,8 +42,6 @@ def excursions(values: Sequence[Value], found: Levels) -> list[Excursion]:
 
     The newest revision is none: the next one will say.
     """
-    if found.freedom < LEAST_FREEDOM:
-        return []
     told = []
     is_far = ~(np.abs(found.residuals) < FURTHEST)
     near = np.flatnonzero(~is_far)
@@ -52,11 +50,12 @@ def excursions(values: Sequence[Value], found: Levels) -> list[Excursion]:
         level = found.levels[bisect_right(starts, index) - 1]
         base = level.level + float(found.curve[index])
         after = near[near > index]
-        if not len(after) or not _agree(values[index], base):
+        freedom = float(found.freedom[index])
+        if freedom < LEAST_FREEDOM or not len(after) or not _agree(values[index], base):
             continue
         off = values[index].location - base
         margin = sqrt(
-            scale.as_student(TWO_SIDED_95, found.freedom)
+            scale.as_student(TWO_SIDED_95, freedom)
             * (float(found.scatter[index]) ** 2 + level.variance)
         )
         told.append(Excursion(index, off, off - margin, off + margin, int(after[0])))

@@ -9,13 +9,13 @@ import numpy as np
 
 from webapp.stats.changes import scale
 from webapp.stats.changes.findings import At
-from webapp.stats.changes.points import Point, Value, reduce_points
+from webapp.stats.changes.points import FINEST, Point, Value, half_digit, reduce_points
 from webapp.stats.changes.present import percent
 from webapp.stats.levels.beginnings import Beginning, beginning_of
 from webapp.stats.levels.excursions import excursions
 from webapp.stats.levels.modes import Modes, take_out
 from webapp.stats.levels.partition import Floats
-from webapp.stats.levels.segments import Levels, levels_of
+from webapp.stats.levels.segments import Levels, freedom_between, levels_of
 from webapp.stats.levels.slow import slow_move
 from webapp.stats.normal import TWO_SIDED_95
 
@@ -129,7 +129,7 @@ def find_in(measured: Sequence[Value]) -> Findings:
     """Return what is found in revisions that are reduced already, in order along the tree."""
     values, two = take_out(measured)
     locations = np.array([value.location for value in values])
-    found = levels_of(locations, *_of_runs(values))
+    found = levels_of(locations, *_of_runs(values), _finest(measured))
     if found is None:
         return Findings()
     at = _Revisions(values)
@@ -155,6 +155,16 @@ def _of_runs(values: list[Value]) -> tuple[Floats, float]:
     """The variance of one sample inside each build, and one over the samples of a revision."""
     within = np.array([value.variance if value.freedom else 0.0 for value in values])
     return within, float(np.mean([value.share for value in values])) if values else 1.0
+
+
+def _finest(measured: Sequence[Value]) -> float:
+    """The smallest standard deviation of a revision that is believed."""
+    least = 1.0
+    for value in measured:
+        least = min(least, half_digit(value.logs))
+        if least <= FINEST:
+            return FINEST
+    return least
 
 
 class _Revisions:
@@ -196,8 +206,9 @@ def _step(
     before, after = found.levels[number : number + 2]
     gap = after.level - before.level
     variance = before.variance + after.variance + found.of_curve[number]
-    margin = sqrt(scale.as_student(TWO_SIDED_95, found.freedom) * variance)
-    score = scale.as_score(gap * gap / variance, found.freedom)
+    freedom = freedom_between(before, after)
+    margin = sqrt(scale.as_student(TWO_SIDED_95, freedom) * variance)
+    score = scale.as_score(gap * gap / variance, freedom)
     first, last = ends
     base = before.level + float(found.curve[first])
     return Step(
@@ -244,12 +255,11 @@ def _slow(locations: Floats, found: Levels, at: _Revisions) -> Iterator[Finding]
 
 def _stretches(found: Levels, begun: Sequence[Beginning], at: _Revisions) -> Iterator[Stretch]:
     """The levels, each from where a change most likely began to the next."""
-    square = scale.as_student(TWO_SIDED_95, found.freedom)
     edges = [0, *(one.index for one in begun), len(at)]
     for one, (first, stop) in zip(found.levels, pairwise(edges), strict=True):
         start = one.level + float(found.curve[first])
         end = one.level + float(found.curve[stop - 1])
-        margin = sqrt(square * one.variance)
+        margin = sqrt(scale.as_student(TWO_SIDED_95, one.freedom) * one.variance)
         levels = (scale.exponential(log) for log in (start, start - margin, start + margin, end))
         yield Stretch(at[first], at[stop - 1], stop - first, *levels)
 

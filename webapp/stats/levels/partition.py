@@ -10,11 +10,14 @@ BLOCK = 64
 a stretch inside it: short blocks are many, long ones are read again more often (time only)."""
 
 
-def partition(costs: Floats, penalty: float, least: int) -> tuple[list[int], list[int]]:
+def partition(
+    costs: Floats, penalty: float | Floats, least: int
+) -> tuple[list[int], list[int]]:
     """Return where each stretch begins, and its state, so that the whole costs least.
 
     `costs` is (revisions, states): what each revision costs in each state. Every stretch but the
-    first costs `penalty` more, and holds at least `least` revisions. Exact over the given states
+    first costs `penalty` more, which may depend on the revision with which it begins (revisions,),
+    and holds at least `least` revisions. Exact over the given states
     (Jackson et al. 2005); time grows as revisions times states. A sequence shorter than two
     stretches is one.
     """
@@ -31,9 +34,13 @@ def sums_of(costs: Floats) -> Floats:
     return sums
 
 
-def partition_of_sums(sums: Floats, penalty: float, least: int) -> tuple[list[int], list[int]]:
+def partition_of_sums(
+    sums: Floats, penalty: float | Floats, least: int
+) -> tuple[list[int], list[int]]:
     """Return what `partition` does, from the costs that `sums_of` added up."""
     count = len(sums) - 1
+    penalties = np.zeros(count + 1)
+    penalties[:count] = penalty
     if count < 2 * least:
         return [0], [int(sums[count].argmin())]
     # What the best partition costs that a stretch begins after, with the price of beginning.
@@ -45,20 +52,21 @@ def partition_of_sums(sums: Floats, penalty: float, least: int) -> tuple[list[in
     leads[:least] = 0.0
     stop = least
     while stop <= count:
-        stop = _read_block(sums, leads, begins, stop, (penalty, least))
+        stop = _read_block(sums, leads, begins, stop, (penalties, least))
     return _traced(sums, leads, begins, least)
 
 
 def _read_block(
-    sums: Floats, leads: Floats, begins: Floats, first: int, rule: tuple[float, int]
+    sums: Floats, leads: Floats, begins: Floats, first: int, rule: tuple[Floats, int]
 ) -> int:
     """Fill `begins` and `leads` from row `first` on as far as is sure; return the next row.
 
     First as if no stretch began inside the block; then with those that begin so. A row is sure
     when all before it came out as supposed.
     """
-    penalty, least = rule
+    penalties, least = rule
     stop = min(first + BLOCK, len(sums))
+    penalty = penalties[first:stop]
     block, own, former = leads[first:stop], sums[first:stop], leads[first - 1]
     costs = np.add(former, own)
     supposed = np.minimum.reduce(costs, axis=1)
@@ -69,7 +77,7 @@ def _read_block(
     np.minimum(block[0], former, out=block[0])
     _accumulate_least(block, costs)
     np.add(block, own, out=costs)
-    costs += penalty
+    costs += penalty[:, None]
     # Another minimum is a smaller one: most often there is none, and none needs to be looked for.
     is_less = np.less(costs, supposed[:, None])
     at = int(is_less.argmax())

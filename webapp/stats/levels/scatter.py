@@ -4,14 +4,11 @@ from math import log, sqrt
 
 import numpy as np
 
+from webapp.stats.changes.points import FINEST
 from webapp.stats.levels.partition import Floats, partition
 
 MEDIAN_OF_SQUARES = 0.4549
 """Median of the square of a standard normal variable."""
-
-FINEST = 1e-5
-"""The smallest relative standard deviation of one revision that is believed: equal values are
-rounded values."""
 
 CLIP = 2.5
 """Standard deviations that a difference counts at most."""
@@ -90,13 +87,14 @@ def variance_of(squares: Floats) -> float:
     return max(variance, FINEST**2)
 
 
-def stretches(locations: Floats, within: Floats) -> list[int]:
+def stretches(locations: Floats, within: Floats, finest: float) -> list[int]:
     """Return the index of the first revision of each stretch of equal scatter; 0 is the first.
 
     `locations` are logarithms, (revisions,), `within` the variances of one sample inside a build
-    (0: not known). Either may change: the scatter of revisions, or that of their samples.
+    (0: not known). Either may change: the scatter of revisions, or that of their samples. `finest`
+    is the smallest standard deviation of a revision that is believed.
     """
-    between = _of_revisions(locations)
+    between = _of_revisions(locations, finest)
     inside = _of_samples(within)
     for one in inside:
         # The differences need longer to say where: the samples know better.
@@ -104,13 +102,13 @@ def stretches(locations: Floats, within: Floats) -> list[int]:
     return sorted({0, *between, *inside})
 
 
-def _of_revisions(locations: Floats) -> list[int]:
+def _of_revisions(locations: Floats, finest: float) -> list[int]:
     """Where the scatter of revisions changes."""
     squares = np.diff(locations) ** 2 / 2
     middle = variance_of(squares)
     if len(squares) < 2 * LEAST or not middle:
         return []
-    states = middle * RATIOS
+    states = np.maximum(middle * RATIOS, finest**2)
     far = np.divide.outer(squares, TAIL * states)
     np.log1p(far, out=far)
     far *= TAIL + 1

@@ -11,10 +11,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from webapp.stats.changes.points import FINEST
 from webapp.stats.levels.curve import fitted
 from webapp.stats.levels.fitting import LEFT_OUT, Fit, biweighted, fit_levels
 from webapp.stats.levels.partition import Floats
-from webapp.stats.levels.scatter import FINEST
 
 WELL_POSED = 1e-9
 """Ratio of the least eigenvalue to the largest below which sums of products are not solved: where

@@ -2,17 +2,18 @@
 
 from dataclasses import dataclass, replace
 from math import inf, log, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webapp.stats.changes import scale
+from webapp.stats.changes.points import FINEST
 from webapp.stats.levels.curve import LEAD, curves_of, fitted, variances_of_gaps
 from webapp.stats.levels.fitting import LEFT_OUT, Fit, fit_levels, variances_of
 from webapp.stats.levels.partition import Floats, partition_of_sums, sums_of
 from webapp.stats.levels.scatter import (
     EFFICIENCY,
-    FINEST,
     first_inflation,
     inflation_of,
     stretches,
@@ -84,7 +85,8 @@ is left; it fades as in `changes.noise`."""
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """Revisions `first` to before `stop` at log level `level`, whose mean has `variance`.
+    """Revisions `first` to before `stop` at log level `level`, whose mean has `variance`, with
+    `freedom` degrees of freedom.
 
     `count` of them were not left out. Where the series moves by and by, the curve comes on top.
     """
@@ -93,15 +95,28 @@ class Level:
     stop: int
     level: float
     variance: float
+    freedom: float
     count: int
+
+
+def freedom_between(before: Level, after: Level) -> float:
+    """Return the degrees of freedom of the variance of the gap between two levels.
+
+    Where both scatter alike they share one estimate; else by Welch (1947).
+    """
+    if before.freedom == after.freedom:
+        return before.freedom
+    one, other = before.variance, after.variance
+    return (one + other) ** 2 / (one * one / before.freedom + other * other / after.freedom)
 
 
 @dataclass(frozen=True, slots=True)
 class Levels:
     """The levels of a series, and how its revisions scatter around them.
 
-    `scatter` is the standard deviation of each revision, `inflation` what memory makes of the
-    variance of a mean, `freedom` the degrees of freedom; `residuals` are in standard deviations.
+    `scatter` is the standard deviation of each revision, `freedom` its degrees of freedom (both are
+    those of a stretch of equal scatter), `inflation` what memory makes of the variance of a mean;
+    `residuals` are in standard deviations.
     `calm` are the first revisions of stretches of equal scatter, `curve` how the series moves by
     and by, and `of_curve` what it adds to the variance of each gap between two levels.
     """
@@ -109,26 +124,29 @@ class Levels:
     levels: tuple[Level, ...]
     scatter: Floats
     inflation: float
-    freedom: float
+    freedom: Floats
     residuals: Floats
     calm: tuple[int, ...]
     curve: Floats
     of_curve: tuple[float, ...]
 
 
-def levels_of(locations: Floats, within: Floats, share: float) -> Levels | None:
+def levels_of(
+    locations: Floats, within: Floats, share: float, finest: float = FINEST
+) -> Levels | None:
     """Return the levels of log `locations`, (revisions,); None where too little is known.
 
     `within` is the variance of one sample inside a build, revision by revision (0: not known),
     `share` one over the samples of a typical revision: the guess where differences are few.
+    `finest` is the smallest standard deviation of a revision that is believed.
     """
     count = len(locations)
     if count < scale.LEAST_REVISIONS:
         return None
-    calm = stretches(locations, within)
-    guesses = _guesses(within, share, calm)
+    calm = stretches(locations, within, finest)
+    guesses = _guesses(within, share, calm, finest)
     scatter, freedom = _scatter(np.diff(locations), calm, guesses)
-    if freedom < scale.LEAST_FREEDOM:
+    if freedom.max() < scale.LEAST_FREEDOM:
         return None
     state, starts = _levels_or_memory(locations, _State(scatter, 1.0, freedom, calm, guesses))
     fit = fit_levels(locations, state.scatter, starts)
@@ -155,15 +173,23 @@ def levels_of(locations: Floats, within: Floats, share: float) -> Levels | None:
     )
 
 
+class _Guess(NamedTuple):
+    """The variance of a revision that is `expected`, its weight, and the least that is believed."""
+
+    expected: float
+    weight: float
+    least: float
+
+
 @dataclass(slots=True)
 class _State:
     """What is known of a series' noise while its levels are looked for."""
 
     scatter: Floats
     inflation: float
-    freedom: float
+    freedom: Floats
     calm: list[int]
-    guesses: list[tuple[float, float]]
+    guesses: list[_Guess]
 
 
 def _levels_or_memory(locations: Floats, state: _State) -> tuple[_State, list[int]]:
@@ -190,11 +216,11 @@ def _unexplained(fit: Fit) -> float:
     return float(left[0]) + PENALTY * (len(fit.starts) - 1)
 
 
-def _guesses(within: Floats, share: float, calm: list[int]) -> list[tuple[float, float]]:
-    """The variance of a revision in each stretch if builds scatter as runs do, and its weight."""
+def _guesses(within: Floats, share: float, calm: list[int], finest: float) -> list[_Guess]:
+    """What is believed of each stretch beforehand: that builds scatter as runs do."""
     parts = (within[first:stop] for first, stop in zip(calm, [*calm[1:], len(within)], strict=True))
     known = [float(np.median(part[part > 0])) if (part > 0).any() else 0.0 for part in parts]
-    return [(one * (1 + share), GUESS if one else 0.0) for one in known]
+    return [_Guess(one * (1 + share), GUESS if one else 0.0, finest**2) for one in known]
 
 
 def _by_turns(locations: Floats, state: _State, sums: Floats | None = None) -> list[int]:
@@ -304,42 +330,50 @@ def _curve(
 
 
 def _scatter(
-    differences: Floats, calm: list[int], guesses: list[tuple[float, float]]
-) -> tuple[Floats, float]:
-    """The standard deviation of each revision by differences alone, and degrees of freedom."""
+    differences: Floats, calm: list[int], guesses: list[_Guess]
+) -> tuple[Floats, Floats]:
+    """The standard deviation of each revision by differences alone, and its degrees of freedom."""
     count = len(differences) + 1
-    scatter = np.empty(count)
-    freedom = 0.0
+    scatter, freedom = np.empty(count), np.empty(count)
     for first, stop, guess in zip(calm, [*calm[1:], count], guesses, strict=True):
         squares = differences[first : stop - 1] ** 2 / 2
         own = EFFICIENCY * len(squares)
-        variance, freedom = _with_guess(variance_of(squares), own, guess)
+        variance, freedom[first:stop] = _with_guess(variance_of(squares), own, guess)
         scatter[first:stop] = sqrt(variance)
     return scatter, freedom
 
 
-def _with_guess(variance: float, own: float, guess: tuple[float, float]) -> tuple[float, float]:
-    expected, weight = guess
-    weight /= 1 + (1.5 * own / GUESS_HALVES) ** 2
+def _with_guess(variance: float, own: float, guess: _Guess) -> tuple[float, float]:
+    weight = guess.weight / (1 + (1.5 * own / GUESS_HALVES) ** 2)
     freedom = own + weight
     if not freedom:
-        return FINEST**2, 0.0
-    return max((own * variance + weight * expected) / freedom, FINEST**2), freedom
+        return guess.least, 0.0
+    return max((own * variance + weight * guess.expected) / freedom, guess.least), freedom
 
 
-def _price(state: _State) -> float:
-    """What a change of level costs in a series so long, of which so much is known."""
-    price = PENALTY - 2 * log(max(YOUNG / len(state.scatter), 1.0))
-    return scale.as_student(sqrt(price), state.freedom)
+def _price(count: int) -> float:
+    """What a change of level costs in a series of `count` revisions."""
+    return PENALTY - 2 * log(max(YOUNG / count, 1.0))
+
+
+def _unsure(state: _State, price: float) -> Floats:
+    """By what the scatter of each revision is multiplied for what is known of it so far: so that a
+    gap which just pays has the normal score that it would have if the scatter were known.
+    """
+    return np.array(
+        [sqrt(scale.as_student(sqrt(price), one) / price) for one in state.freedom[state.calm]]
+    ).repeat(np.diff([*state.calm, len(state.scatter)]))
 
 
 def _sums(locations: Floats, state: _State) -> Floats:
     """What revisions cost at each level that is tried, added up along the series."""
-    width = STATE_WIDTH * float(state.scatter.min())
+    price = _price(len(locations))
+    scatter = state.scatter * _unsure(state, price)
+    width = STATE_WIDTH * float(scatter.min())
     off = np.subtract.outer(locations, _cells(np.round(locations / width)) * width)
-    off /= state.scatter[:, None]
+    off /= scatter[:, None]
     off *= off
-    return sums_of(np.minimum(off, CAP * _price(state) / PENALTY, out=off))
+    return sums_of(np.minimum(off, CAP * price / PENALTY, out=off))
 
 
 def _cells(occupied: Floats) -> Floats:
@@ -360,7 +394,7 @@ def _cells(occupied: Floats) -> Floats:
 
 def _starts(sums: Floats, state: _State) -> list[int]:
     """Where levels begin, given the `_sums` of a series."""
-    starts, _ = partition_of_sums(sums, _price(state) * state.inflation, LEAST)
+    starts, _ = partition_of_sums(sums, _price(len(state.scatter)) * state.inflation, LEAST)
     return starts
 
 
@@ -382,16 +416,26 @@ def _around(fit: Fit, state: _State) -> Floats:
 
 def _levels(state: _State, fit: Fit) -> list[Level]:
     starts, variances = fit.starts, variances_of(fit, state.scatter)
-    kept = np.add.reduceat(fit.inside.astype(np.intp), starts)
-    stops = [*starts[1:], len(fit.values)]
-    return [
-        Level(
-            first, stop, level, variance * _inflation_of_mean(state.inflation, max(count, 1)), count
-        )
-        for first, stop, level, variance, count in zip(
-            starts, stops, fit.centres.tolist(), variances.tolist(), kept.tolist(), strict=True
-        )
-    ]
+    kept = np.add.reduceat(fit.inside.astype(np.intp), starts).tolist()
+    inflations = [_inflation_of_mean(state.inflation, max(count, 1)) for count in kept]
+    rows = zip(
+        starts,
+        [*starts[1:], len(fit.values)],
+        fit.centres.tolist(),
+        (variances * inflations).tolist(),
+        _freedoms(state, starts),
+        kept,
+        strict=True,
+    )
+    return [Level(*row) for row in rows]
+
+
+def _freedoms(state: _State, starts: list[int]) -> list[float]:
+    """The degrees of freedom behind each level: by weight, where its scatter changed."""
+    weights = state.scatter**-2.0
+    together = np.add.reduceat(weights * state.freedom, starts)
+    found: list[float] = (together / np.add.reduceat(weights, starts)).tolist()
+    return found
 
 
 def _inflation_of_mean(inflation: float, count: int) -> float:
