@@ -159,7 +159,7 @@ def _as_change(step: Step, same: Change | None, better: Better, *, has_modes: bo
     agrees = same.first.position <= finding.first.position <= same.last.position
     if has_modes and agrees:
         return same
-    place = same if agrees else _of_step(step, better)
+    place = _of_step(step, better)
     size: Change | Finding = same if has_modes else finding
     counts = (same.revisions_before, same.revisions_after) if has_modes else step.revisions
     pct = size.change_pct if isinstance(size, Change) else size.pct

@@ -1,6 +1,7 @@
 """Where a change of level may have begun, and from which revision on it could be told."""
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -32,28 +33,44 @@ class Beginning:
 def beginning_of(found: Levels, locations: Floats, number: int) -> Beginning:
     """Return where level `number` (from 1) of a series of log `locations` began.
 
-    Every place in question is as likely as both levels explain the revisions on its sides, each of
-    which counts at most `CAP`, in variances that memory inflates.
+    Every place in question is as likely as two levels explain the revisions on its sides, drawn in
+    to `CAP` variances from the nearer level.
     """
     before, after = found.levels[number - 1], found.levels[number]
     # No further than half a level: two changes never change their order.
     first = max(after.first - min(LOOK, (after.first - before.first - 1) // 2), before.first + 1)
     stop = after.first + min(LOOK, (after.stop - after.first) // 2) + 1
-    rows = slice(first - 1, min(stop, after.stop))
-    flat, scatter = (locations - found.curve)[rows], found.scatter[rows]
-    off = [
-        np.minimum(((flat - level.level) / scatter) ** 2, CAP) / found.inflation
-        for level in (before, after)
-    ]
-    # Against a beginning at the first row: each later one leaves one revision more to the old.
-    costs = np.cumsum(off[0] - off[1])[: rows.stop - first]
-    likely = np.exp(-(costs - costs.min()) / 2)
-    likely /= likely.sum()
+    likely = _likely(found, locations, (before, after), range(first, min(stop, after.stop)))
     index = int(likely.argmax())
     low, high = _interval(likely)
     chances = [(first - 1 + low, 0.0)]
     chances += [(first + i, float(likely[i])) for i in range(low, high + 1)]
     return Beginning(first + index, tuple(chances), _shown_by(found, before, after, first + index))
+
+
+def _likely(
+    found: Levels, locations: Floats, levels: tuple[Level, Level], places: range
+) -> Floats:
+    """The probability that the second of two levels began at each of `places`.
+
+    The levels themselves are unknown: of each place the likelihood is integrated over both. Memory
+    leaves a jump as sharp as it is, and lets what comes later stray: neither all of the inflation
+    that it makes of a mean, nor none, states the chances that simulated places have.
+    """
+    before, after = levels
+    rows = slice(before.first, after.stop)
+    scatter, low, high = found.scatter[rows], *sorted((before.level, after.level))
+    furthest = sqrt(CAP) * scatter
+    values = np.clip((locations - found.curve)[rows], low - furthest, high + furthest)
+    weights = scatter**-2.0
+    mass, total = np.cumsum(weights), np.cumsum(weights * (values - low))
+    at = np.array(places) - before.first - 1
+    left, sums = mass[at], total[at]
+    right, rest = mass[-1] - left, total[-1] - sums
+    evidence = (sums**2 / left + rest**2 / right) / 2 / sqrt(found.inflation)
+    evidence -= np.log(left * right) / 2
+    likely = np.exp(evidence - evidence.max())
+    return np.asarray(likely / likely.sum())
 
 
 def _interval(likely: Floats) -> tuple[int, int]:

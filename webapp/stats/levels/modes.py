@@ -88,6 +88,9 @@ def take_out(values: Sequence[Value]) -> tuple[list[Value], Modes | None]:
     if len(wide) < LEAST_SPLIT:
         return list(values), None
     gap = float(np.median(cuts.gap[wide]))
+    if gap <= APART * float(np.sqrt(np.median(cuts.variance[wide]))):
+        # Those revisions scatter more than others: their samples lie far apart on either side too.
+        return list(values), None
     split = wide[np.abs(cuts.gap[wide] - gap) <= GAP_WIDTH * width]
     between = int((cuts.spacing > gap / 2).sum())
     if len(split) < max(LEAST_SPLIT, LEAST_AGREEING * between):
