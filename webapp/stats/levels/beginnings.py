@@ -37,6 +37,8 @@ def beginning_of(found: Levels, locations: Floats, number: int) -> Beginning:
     to `CAP` variances from the nearer level.
     """
     before, after = found.levels[number - 1], found.levels[number]
+    if number in found.rollouts:
+        return _over(found, before, after, number)
     # No further than half a level: two changes never change their order.
     first = max(after.first - min(LOOK, (after.first - before.first - 1) // 2), before.first + 1)
     stop = after.first + min(LOOK, (after.stop - after.first) // 2) + 1
@@ -46,6 +48,14 @@ def beginning_of(found: Levels, locations: Floats, number: int) -> Beginning:
     chances = [(first - 1 + low, 0.0)]
     chances += [(first + i, float(likely[i])) for i in range(low, high + 1)]
     return Beginning(first + index, tuple(chances), _shown_by(found, before, after, first + index))
+
+
+def _over(found: Levels, before: Level, after: Level, number: int) -> Beginning:
+    """A change that came over several revisions, each of which may have brought a part."""
+    first, stop = found.rollouts[number]
+    chances = [(at, 1 / (stop - first + 1)) for at in range(first, stop + 1)]
+    shown_by = _shown_by(found, before, after, after.first)
+    return Beginning(after.first, ((first - 1, 0.0), *chances), shown_by)
 
 
 def _likely(

@@ -12,6 +12,7 @@ from webapp.stats.changes.points import FINEST
 from webapp.stats.levels.curve import LEAD, curves_of, fitted, variances_of_gaps
 from webapp.stats.levels.fitting import LEFT_OUT, Fit, fit_levels, variances_of
 from webapp.stats.levels.partition import Floats, partition_of_sums, sums_of
+from webapp.stats.levels.rollouts import Rollout, rollouts, straightened
 from webapp.stats.levels.scatter import (
     EFFICIENCY,
     first_inflation,
@@ -122,7 +123,8 @@ class Levels:
     those of a stretch of equal scatter), `inflation` what memory makes of the variance of a mean;
     `residuals` are in standard deviations.
     `calm` are the first revisions of stretches of equal scatter, `curve` how the series moves by
-    and by, and `of_curve` what it adds to the variance of each gap between two levels.
+    and by, and `of_curve` what it adds to the variance of each gap between two levels. Levels whose
+    numbers are in `rollouts` were reached over these revisions (first, and the one after the last).
     """
 
     levels: tuple[Level, ...]
@@ -133,6 +135,7 @@ class Levels:
     calm: tuple[int, ...]
     curve: Floats
     of_curve: tuple[float, ...]
+    rollouts: dict[int, tuple[int, int]]
 
 
 def levels_of(
@@ -163,6 +166,12 @@ def levels_of(
         # These levels need not be those that the curve was fitted beside; sizes are of both.
         curve = fitted(locations, 1 / state.scatter, basis, starts, fit.inside)
         fit = fit_levels(locations - curve, state.scatter, starts)
+    price = _price(len(locations))
+    costs = price * state.inflation, CAP * price / PENALTY
+    moves = rollouts(fit, state.scatter, state.jumps > 0, costs)
+    if moves:
+        values, starts = straightened(fit.values, fit, moves)
+        fit = fit_levels(values, state.scatter, starts)
     of_curve = np.zeros(len(fit.starts) - 1)
     if basis is not None:
         weights = np.where(fit.inside, 1 / state.scatter, 0.0)
@@ -176,6 +185,7 @@ def levels_of(
         tuple(calm),
         curve,
         tuple(of_curve.tolist()),
+        {fit.starts.index((one.first + one.stop) // 2): (one.first, one.stop) for one in moves},
     )
 
 

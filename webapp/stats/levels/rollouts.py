@@ -1,0 +1,149 @@
+"""Changes that came over several revisions: one move, not a staircase of levels."""
+
+from dataclasses import dataclass
+from itertools import product
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webapp.stats.levels.fitting import Fit
+from webapp.stats.levels.partition import Floats
+
+LONGEST = 16
+"""Revisions of a move at most: a slower one is a slow loss or gain, or levels of their own."""
+
+SHORTEST = 3
+"""Revisions between both levels at least: with fewer it is a step whose place is not sure."""
+
+PRICE = 7.0
+"""What a move costs more than a step, in variances of one revision: it has a second place."""
+
+EARLIER, LATER = 7, 3
+"""Revisions by which a move may begin before the first step that it replaces, and after it; and end
+after the last one, and before it."""
+
+BESIDE = 4
+"""Revisions on either side of a step that show whether the levels lean towards each other there."""
+
+LEANS = 2.5
+"""Standard deviations by which they do, at least, for one step to be tried as a move."""
+
+AROUND = 32
+"""Revisions of each level that take part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """From level `before` to level `after` by and by: revisions `first` to before `stop` are of
+    neither, and lie on the line between both.
+    """
+
+    before: int
+    after: int
+    first: int
+    stop: int
+
+
+def rollouts(
+    fit: Fit, scatter: Floats, is_jump: NDArray[np.bool_], costs: tuple[float, float]
+) -> list[Rollout]:
+    """Return the moves that explain `fit` better than its levels do, in order, none beside another.
+
+    `scatter` is the standard deviation of each revision, and `is_jump` whether its neighbours alone
+    show that it begins a level. `costs` are those of a level more, and of a revision at most, in
+    variances of one revision.
+    """
+    found: list[Rollout] = []
+    number = 0
+    while number < len(fit.starts) - 1:
+        move = _from(fit, scatter, is_jump, number, costs)
+        if move is not None:
+            found.append(move)
+        number = number + 1 if move is None else move.after
+    return found
+
+
+def straightened(values: Floats, fit: Fit, moves: list[Rollout]) -> tuple[Floats, list[int]]:
+    """Return `values` as if every move had been a step half way, and where levels begin then."""
+    values, starts = values.copy(), dict.fromkeys(fit.starts)
+    for move in moves:
+        for number in range(move.before + 1, move.after + 1):
+            starts.pop(fit.starts[number], None)
+        middle = (move.first + move.stop) // 2
+        starts[middle] = None
+        low, high = fit.centres[move.before], fit.centres[move.after]
+        line = _line(move.stop - move.first)
+        is_after = np.arange(move.first, move.stop) >= middle
+        values[move.first : move.stop] += (high - low) * (is_after - line)
+    return values, sorted(starts)
+
+
+def _line(length: int) -> Floats:
+    """The share of a move that each of its revisions has come."""
+    return np.arange(1, length + 1) / (length + 1)
+
+
+def _from(
+    fit: Fit,
+    scatter: Floats,
+    is_jump: NDArray[np.bool_],
+    number: int,
+    costs: tuple[float, float],
+) -> Rollout | None:
+    """The longest move that begins with level `number`; None where levels explain more."""
+    starts = fit.starts
+    for last in range(len(starts) - 1, number, -1):
+        between = starts[number + 1 : last + 1]
+        if between[-1] - between[0] > LONGEST or is_jump[between].any():
+            continue
+        steps = np.diff(fit.centres[number : last + 1])
+        is_one_way = bool((steps > 0).all() or (steps < 0).all())
+        if is_one_way and (last > number + 1 or _leans(fit, number)):
+            move = _best(fit, scatter, (number, last), costs)
+            if move is not None:
+                return move
+    return None
+
+
+def _leans(fit: Fit, number: int) -> bool:
+    """Whether the levels before and after a step lean towards each other beside it."""
+    at, drawn = fit.starts[number + 1], np.clip(fit.residuals, -BESIDE, BESIDE)
+    before = drawn[max(at - BESIDE, fit.starts[number]) : at]
+    after = drawn[at : at + BESIDE]
+    way = 1.0 if fit.centres[number + 1] > fit.centres[number] else -1.0
+    lean = way * (float(before.sum()) - float(after.sum()))
+    return lean > LEANS * sqrt(len(before) + len(after))
+
+
+def _best(
+    fit: Fit, scatter: Floats, ends: tuple[int, int], costs: tuple[float, float]
+) -> Rollout | None:
+    number, last = ends
+    price, cap = costs
+    starts = [*fit.starts, len(fit.values)]
+    low = max(starts[number], starts[number + 1] - AROUND)
+    high = min(starts[last + 1], starts[last] + AROUND)
+    rows = slice(low, high)
+    values, each = fit.values[rows], scatter[rows]
+    off = fit.off[rows] / each
+    steps = float(np.minimum(off * off, cap).sum()) + price * (last - number)
+    best, found = steps - price - PRICE, None
+    firsts = range(max(starts[number + 1] - EARLIER, low + 1), starts[number + 1] + LATER)
+    stops = range(starts[last] - LATER, min(starts[last] + EARLIER, high - 1) + 1)
+    for first, stop in product(firsts, stops):
+        if not SHORTEST <= stop - first <= LONGEST:
+            continue
+        before, after = values[: first - low], values[stop - low :]
+        one, other = float(np.median(before)), float(np.median(after))
+        line = np.concatenate(
+            [
+                np.full(len(before), one),
+                one + (other - one) * _line(stop - first),
+                np.full(len(after), other),
+            ]
+        )
+        cost = float(np.minimum(((values - line) / each) ** 2, cap).sum())
+        if cost < best:
+            best, found = cost, Rollout(number, last, first, stop)
+    return found
