@@ -121,7 +121,7 @@ def test_noise_that_grows_is_told_as_that_and_makes_no_levels():
 
 
 def test_runs_that_fall_into_a_second_mode_are_told_with_share_and_gap():
-    values = with_modes(np.random.default_rng(6), 0.0, 0.2, -18.0)
+    values = with_modes(np.random.default_rng(7), 0.0, 0.2, -18.0)
 
     findings = find(series_of(values))
 
@@ -251,13 +251,13 @@ def test_of_few_revisions_nothing_is_said(count):
     assert find(series(np.zeros(8))[:count]) == Findings()
 
 
-def test_equal_values_hold_nothing_and_one_digit_is_no_scatter():
+def test_equal_values_hold_nothing_and_scatter_by_half_of_their_last_digit():
     points = [Point(i, str(i), (1000.0,) * 5) for i in range(60)]
 
     findings = find(points)
 
     assert (findings.changes, findings.excursions, findings.slow) == ((), (), ())
-    assert findings.noise_pct == pytest.approx(1e-3, rel=0.02)
+    assert findings.noise_pct == pytest.approx(0.05)
 
 
 def test_revisions_of_one_sample_or_without_a_positive_one_are_read():

@@ -127,10 +127,15 @@ def half_digit(logs: Sequence[float]) -> float:
     samples = [exp(log) for log in logs]
     middle, unit = samples[len(samples) // 2], 1.0
     while unit > 2 * FINEST * middle:
-        if all(abs(one / unit - round(one / unit)) < OFF_GRID for one in samples):
+        if all(one >= unit / 2 and _off_grid(one / unit) < OFF_GRID for one in samples):
             return unit / 2 / middle
         unit /= 10
     return 0.0
+
+
+def _off_grid(count: float) -> float:
+    """By how much it misses a whole number; not a number where it is infinite."""
+    return min(count % 1.0, 1.0 - count % 1.0)
 
 
 def _all_usable(points: Sequence[Point]) -> list[Sequence[float]]:

@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from webapp.stats.changes import scale
+from webapp.stats.levels.fitting import LEFT_OUT
 from webapp.stats.levels.partition import Floats
-from webapp.stats.levels.segments import CAP, LEAST, Level, Levels
+from webapp.stats.levels.segments import LEAST, Level, Levels
 
 LOOK = 24
 """Revisions on either side of a change that may have been the first of it: at the gap that just
@@ -33,8 +35,8 @@ class Beginning:
 def beginning_of(found: Levels, locations: Floats, number: int) -> Beginning:
     """Return where level `number` (from 1) of a series of log `locations` began.
 
-    Every place in question is as likely as two levels explain the revisions on its sides, drawn in
-    to `CAP` variances from the nearer level.
+    Every place in question is as likely as two levels explain the revisions on its sides. One that
+    lies beyond both is of neither: a level never begins with it, though it may have brought it.
     """
     before, after = found.levels[number - 1], found.levels[number]
     if number in found.rollouts:
@@ -42,9 +44,16 @@ def beginning_of(found: Levels, locations: Floats, number: int) -> Beginning:
     # No further than half a level: two changes never change their order.
     first = max(after.first - min(LOOK, (after.first - before.first - 1) // 2), before.first + 1)
     stop = after.first + min(LOOK, (after.stop - after.first) // 2) + 1
-    likely = _likely(found, locations, (before, after), range(first, min(stop, after.stop)))
-    index = int(likely.argmax())
+    places = np.arange(first, min(stop, after.stop))
+    values = (locations - found.curve)[before.first : after.stop]
+    scatter = found.scatter[before.first : after.stop]
+    off = np.minimum(abs(values - before.level), abs(values - after.level))
+    weights = np.where(off < LEFT_OUT * scatter, scatter**-2.0, 0.0)
+    likely = _likely(values, weights, places - before.first, found.inflation)
     low, high = _interval(likely)
+    index = int(likely.argmax())
+    while index < high and not weights[first + index - before.first]:
+        index += 1
     chances = [(first - 1 + low, 0.0)]
     chances += [(first + i, float(likely[i])) for i in range(low, high + 1)]
     return Beginning(first + index, tuple(chances), _shown_by(found, before, after, first + index))
@@ -59,26 +68,21 @@ def _over(found: Levels, before: Level, after: Level, number: int) -> Beginning:
 
 
 def _likely(
-    found: Levels, locations: Floats, levels: tuple[Level, Level], places: range
+    values: Floats, weights: Floats, places: NDArray[np.intp], inflation: float
 ) -> Floats:
-    """The probability that the second of two levels began at each of `places`.
+    """The probability that the second of two levels of `values` begins at each of `places`.
 
     The levels themselves are unknown: of each place the likelihood is integrated over both. Memory
     leaves a jump as sharp as it is, and lets what comes later stray: neither all of the inflation
     that it makes of a mean, nor none, states the chances that simulated places have.
     """
-    before, after = levels
-    rows = slice(before.first, after.stop)
-    scatter, low, high = found.scatter[rows], *sorted((before.level, after.level))
-    furthest = sqrt(CAP) * scatter
-    values = np.clip((locations - found.curve)[rows], low - furthest, high + furthest)
-    weights = scatter**-2.0
-    mass, total = np.cumsum(weights), np.cumsum(weights * (values - low))
-    at = np.array(places) - before.first - 1
-    left, sums = mass[at], total[at]
-    right, rest = mass[-1] - left, total[-1] - sums
-    evidence = (sums**2 / left + rest**2 / right) / 2 / sqrt(found.inflation)
-    evidence -= np.log(left * right) / 2
+    mass, total = np.cumsum(weights), np.cumsum(weights * (values - values[0]))
+    left, right = mass[places - 1], mass[-1] - mass[places - 1]
+    sums = total[places - 1]
+    evidence = np.full(len(places), -np.inf)
+    known = (left > 0) & (right > 0)
+    squares = sums[known] ** 2 / left[known] + (total[-1] - sums[known]) ** 2 / right[known]
+    evidence[known] = squares / 2 / sqrt(inflation) - np.log(left[known] * right[known]) / 2
     likely = np.exp(evidence - evidence.max())
     return np.asarray(likely / likely.sum())
 

@@ -1,6 +1,6 @@
 """Excursions: one revision far off its level, whose samples agree, and the level that came back."""
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -47,7 +47,8 @@ def excursions(values: Sequence[Value], found: Levels) -> list[Excursion]:
     near = np.flatnonzero(~is_far)
     starts = [level.first for level in found.levels]
     for index in np.flatnonzero(is_far).tolist():
-        level = found.levels[bisect_right(starts, index) - 1]
+        # With an excursion no level begins: it left the one before.
+        level = found.levels[max(bisect_left(starts, index) - 1, 0)]
         base = level.level + float(found.curve[index])
         after = near[near > index]
         freedom = float(found.freedom[index])
