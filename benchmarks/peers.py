@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from benchmarks import edivisive
+from webapp.stats.levels.partition import partition
 
 Floats = NDArray[np.float64]
 Detector = Callable[[Sequence[Floats]], list[list[int]]]
@@ -47,6 +48,30 @@ def pelt(penalty: float) -> Detector:
         sd = 1.4826 * np.median(np.abs(np.diff(logs))) / np.sqrt(2)
         search = ruptures.KernelCPD(kernel="linear", min_size=1).fit(logs[:, None] / max(sd, 1e-9))
         return [int(i) for i in search.predict(pen=penalty * np.log(len(logs)))[:-1]]
+
+    return lambda many: [each(values) for values in many]
+
+
+def baseline(penalty: float = 12.0, level: float = 0.001) -> Detector:
+    """Optimal partitioning of the logs of medians, and nothing else.
+
+    A revision costs the square of its distance in standard deviations (of differences of
+    neighbours), 16 at most; a level `penalty`, and two revisions at least. A change stands where
+    Student's t of both levels reaches `level`. What all else of our method buys is measured beside.
+    """
+
+    def each(values: Floats) -> list[int]:
+        logs = np.log(np.median(values, axis=1))
+        sd = max(1.4826 * float(np.median(np.abs(np.diff(logs)))) / np.sqrt(2), 1e-5)
+        grid = np.unique(np.round(logs / sd * 4)) / 4
+        costs = np.minimum((logs[:, None] / sd - grid) ** 2, 16.0)
+        starts, _ = partition(costs, penalty, 2)
+        edges = [0, *starts[1:], len(logs)]
+        return [
+            at
+            for first, at, stop in zip(edges, edges[1:], edges[2:], strict=False)
+            if stats.ttest_ind(logs[first:at], logs[at:stop]).pvalue < level
+        ]
 
     return lambda many: [each(values) for values in many]
 
@@ -101,6 +126,7 @@ def all_peers(otava: Otava | None) -> list[Peer]:
         Peer("ministat 95 %", ministat()),
         Peer("PELT 2 ln n", pelt(2.0)),
         Peer("PELT 4 ln n", pelt(4.0)),
+        Peer("partitioning alone", baseline(), stride=5),
         Peer("MongoDB p .01", mongodb(), stride=10),
     ]
     if otava is not None:

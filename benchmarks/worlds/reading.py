@@ -25,12 +25,16 @@ SD = sqrt(USUAL.build**2 + USUAL.run**2 / SAMPLES)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One finding: the index of its first revision and its size with its 95 % interval."""
+    """One finding: the index of its first revision and its size with its 95 % interval.
+
+    `here` is how likely a change of level is to have begun there.
+    """
 
     index: int
     pct: float
     low: float
     high: float
+    here: float = 0.0
 
     def holds(self, pct: float) -> bool:
         """Whether the interval holds the true size, in percent."""
@@ -68,7 +72,8 @@ def read(values: Floats) -> Reading:
 
 
 def _change(one: Change) -> Found:
-    return Found(one.revision.position, one.change_pct, one.low_pct, one.high_pct)
+    at = one.revision.position
+    return Found(at, one.change_pct, one.low_pct, one.high_pct, one.here)
 
 
 def _found(findings: Sequence[Finding]) -> tuple[Found, ...]:

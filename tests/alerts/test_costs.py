@@ -55,7 +55,7 @@ class TestOneAlarm:
         ((revision, verdict, _, series),) = open_alerts()
         assert (revision, verdict, len(series)) == ("r300026", "regression", 2)
         parent = Alert.objects.get().findings.get(series__metric__of=None)
-        assert (parent.after.name, parent.last.name) == ("r300022", "r300029")
+        assert (parent.after.name, parent.last.name) == ("r300023", "r300029")
 
     def test_a_cost_that_hides_in_the_days_of_its_parents_alerts_alone(self) -> None:
         arrive(pairs(40, steps={25: 0.963}, day=0.03))

@@ -67,9 +67,7 @@ def _over(found: Levels, before: Level, after: Level, number: int) -> Beginning:
     return Beginning(after.first, ((first - 1, 0.0), *chances), shown_by)
 
 
-def _likely(
-    values: Floats, weights: Floats, places: NDArray[np.intp], inflation: float
-) -> Floats:
+def _likely(values: Floats, weights: Floats, places: NDArray[np.intp], inflation: float) -> Floats:
     """The probability that the second of two levels of `values` begins at each of `places`.
 
     The levels themselves are unknown: of each place the likelihood is integrated over both. Memory

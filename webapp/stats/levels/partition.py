@@ -10,9 +10,7 @@ BLOCK = 64
 a stretch inside it: short blocks are many, long ones are read again more often (time only)."""
 
 
-def partition(
-    costs: Floats, penalty: float | Floats, least: int
-) -> tuple[list[int], list[int]]:
+def partition(costs: Floats, penalty: float | Floats, least: int) -> tuple[list[int], list[int]]:
     """Return where each stretch begins, and its state, so that the whole costs least.
 
     `costs` is (revisions, states): what each revision costs in each state. Every stretch but the

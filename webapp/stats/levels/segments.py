@@ -12,7 +12,7 @@ from webapp.stats.changes.points import FINEST
 from webapp.stats.levels.curve import LEAD, curves_of, fitted, variances_of_gaps
 from webapp.stats.levels.fitting import LEFT_OUT, Fit, fit_levels, variances_of
 from webapp.stats.levels.partition import Floats, partition_of_sums, sums_of
-from webapp.stats.levels.rollouts import Rollout, rollouts, straightened
+from webapp.stats.levels.rollouts import rollouts, straightened
 from webapp.stats.levels.scatter import (
     EFFICIENCY,
     first_inflation,
@@ -155,7 +155,8 @@ def levels_of(
     scatter, freedom = _scatter(np.diff(locations), calm, guesses)
     if freedom.max() < scale.LEAST_FREEDOM:
         return None
-    state, starts = _levels_or_memory(locations, 
+    state, starts = _levels_or_memory(
+        locations,
         _State(scatter, 1.0, freedom, calm, guesses, _jumps(locations, scatter)),
     )
     fit = fit_levels(locations, state.scatter, starts)
@@ -200,11 +201,12 @@ def _jumps(locations: Floats, scatter: Floats) -> Floats:
     jumps = np.zeros(len(locations))
     if len(locations) < 2 * LEAST + 1:
         return jumps
-    before, after = (np.stack([locations[i : i - 3], locations[i + 1 : i - 2 or None]]) for i in (0, 2))
+    first, second, third, fourth = (locations[i : len(locations) - 3 + i] for i in range(4))
     between = np.maximum(
-        after.min(axis=0) - before.max(axis=0), before.min(axis=0) - after.max(axis=0)
+        np.minimum(third, fourth) - np.maximum(first, second),
+        np.minimum(first, second) - np.maximum(third, fourth),
     )
-    apart = (after.mean(axis=0) - before.mean(axis=0)) / scatter[2:-1]
+    apart = (third + fourth - first - second) / 2 / scatter[2:-1]
     squares = apart**2
     squares /= variance_of(squares)
     agree = between / scatter[2:-1] >= np.abs(apart) / 2
@@ -369,9 +371,7 @@ def _curve(
     return curve, fit
 
 
-def _scatter(
-    differences: Floats, calm: list[int], guesses: list[_Guess]
-) -> tuple[Floats, Floats]:
+def _scatter(differences: Floats, calm: list[int], guesses: list[_Guess]) -> tuple[Floats, Floats]:
     """The standard deviation of each revision by differences alone, and its degrees of freedom."""
     count = len(differences) + 1
     scatter, freedom = np.empty(count), np.empty(count)
