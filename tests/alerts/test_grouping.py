@@ -47,7 +47,7 @@ def members(rows: list[Evidence], **received: int) -> list[tuple[int, list[int]]
     ]
 
 
-def test_all_findings_that_suspect_the_first_right_end_make_one_alert() -> None:
+def test_findings_that_suspect_one_commit_make_one_alert() -> None:
     rows = [finding(1, 10, 20), finding(2, 15, 17), finding(3, 12, 30), finding(4, 17, 25)]
     assert members(rows) == [(17, [1, 2, 3]), (25, [4])]
 
@@ -98,7 +98,7 @@ def test_every_member_suspects_its_commit_and_no_finding_is_in_two_alerts(
         assert one.openers
         assert one.after < one.likeliest <= one.suspect
         for row in (*one.openers, *one.joiners):
-            assert row.after < one.suspect <= row.last
+            assert row.after < one.likeliest <= row.last
             seen.append(row.finding)
     assert len(seen) == len(set(seen))
 
@@ -111,12 +111,40 @@ def test_no_large_finding_is_lost(rows: list[Evidence]) -> None:
 
 
 @given(rows=many)
-def test_fewer_commits_could_not_explain_the_findings(rows: list[Evidence]) -> None:
-    """Each suspect is the right end of a finding, and those findings exclude one another."""
-    groups = group(rows, {})
-    ends = [min(one.openers, key=lambda row: row.last) for one in groups]
-    for earlier, later in pairwise(ends):
-        assert later.after >= earlier.last
+def test_no_two_alerts_share_a_commit_that_is_named(rows: list[Evidence]) -> None:
+    groups = sorted(group(rows, {}), key=lambda one: one.likeliest)
+    for earlier, later in pairwise(groups):
+        assert earlier.suspect < later.likeliest <= later.suspect
+
+
+def placed(number: int, *places: tuple[int, float], **changes: Any) -> Evidence:
+    """A finding whose change began at one of ``places``, each with its probability."""
+    likely = [one for one in places if one[1]]
+    at = max(likely, key=lambda one: one[1])[0]
+    return finding(number, places[0][0], places[-1][0], at=at, places=places, **changes)
+
+
+def test_series_that_can_hardly_tell_move_no_commit_that_others_show_clearly() -> None:
+    clear = [placed(one, (19, 0.0), (20, 0.97), (21, 0.03)) for one in (1, 2)]
+    weak = [placed(one, (17, 0.0), (18, 0.38), (19, 0.25), (20, 0.27), (21, 0.1)) for one in (3, 4)]
+    [one] = group([*clear, *weak], {})
+    assert (one.likeliest, one.suspect, len(one.openers)) == (20, 21, 4)
+
+
+def test_a_finding_that_names_another_commit_is_not_held_because_intervals_overlap() -> None:
+    here = [placed(one, (19, 0.0), (20, 0.95), (21, 0.05)) for one in (1, 2)]
+    near = placed(3, (19, 0.0), (20, 0.01), (21, 0.04), (22, 0.95))
+    small = placed(4, (18, 0.0), (20, 0.02), (22, 0.98), is_large=False)
+    found = [
+        (one.likeliest, [row.finding for row in one.members])
+        for one in group([*here, near, small], {})
+    ]
+    assert found == [(20, [1, 2]), (22, [3, 4])]
+
+
+def test_a_commit_that_a_series_did_not_measure_shows_in_the_next_that_it_did() -> None:
+    rows = [placed(1, (19, 0.0), (20, 1.0)), placed(2, (15, 0.0), (24, 0.9), (30, 0.1))]
+    assert [(one.likeliest, len(one.openers)) for one in group(rows, {})] == [(20, 2)]
 
 
 @given(rows=many, seed=st.integers(0, 99))
@@ -151,7 +179,7 @@ class TestCosts:
     def test_a_cost_is_no_alert_of_its_own_beside_its_parent(self) -> None:
         """Another series stabs the parent's interval where the cost's does not reach."""
         rows = [
-            finding(1, 20, 30, series=1),
+            finding(1, 20, 30, at=22, series=1),
             finding(2, 25, 30, series=9, parents=(1,)),
             finding(3, 20, 22, series=5),
         ]

@@ -1,19 +1,28 @@
 """Which findings of a tree make one alert. Pure: no model is touched here.
 
-A finding's suspects are the commits later than ``after`` up to and including ``last``. Commits are
-blamed greedily: the findings are taken by their right end, the first right end is a suspect, all
-findings that suspect it join it, and so on with the rest. It is the classical stabbing of intervals
-and needs the fewest commits that explain every finding.
+A finding's suspects are the commits later than ``after`` up to and including ``last``, each with a
+probability. Commits are blamed greedily: the one that explains most findings best comes first, then
+the one that explains most of what is left. Then each finding goes to the commit that its own
+evidence prefers. One that can hardly tell where its change began is held by whatever commit the
+others show, and moves none; one that can tell is never held by a commit that it speaks against.
 """
 
-from bisect import bisect_right
-from collections import Counter, defaultdict
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf, log
 from typing import Literal
 
 from webapp.alerts.assigned import Assigned, alert_of_finding, alert_of_group
 from webapp.stats.changes import gate_among
+
+ANOTHER = 3.0
+"""Logarithm of how many times less likely a commit may be than the one that a finding names, for
+that finding to be held by it: changes of two commits so near each other are as rare."""
+
+ELSEWHERE = 0.5
+"""How likely another suspect is beside the one that a finding names, where no more is known."""
 
 AlertVerdict = Literal["regression", "improvement", "mixed"]
 
@@ -22,7 +31,8 @@ AlertVerdict = Literal["regression", "improvement", "mixed"]
 class Evidence:
     """As much of a finding as grouping needs; positions along one tree.
 
-    ``at`` is its likeliest revision, ``is_large`` says that it reaches the threshold in force, and
+    ``at`` is its likeliest revision, ``places`` are those that may be it with their probabilities,
+    in order along the tree; ``is_large`` says that it reaches the threshold in force, and
     ``has_passed`` that a gate of its own let it through. Of what an option costs, ``parents`` are
     the series that it follows from.
     """
@@ -37,6 +47,17 @@ class Evidence:
     series: int = 0
     has_passed: bool = False
     parents: tuple[int, ...] = ()
+    places: tuple[tuple[int, float], ...] = ()
+
+    def chance(self, position: int) -> float:
+        """The probability that its change began with the commit at ``position``."""
+        if not self.after < position <= self.last:
+            return 0.0
+        if not self.places:
+            return 1.0 if position == self.at else ELSEWHERE
+        # A commit that the series did not measure shows first in the next revision that it did.
+        at = bisect_left(self.places, (position, 0.0))
+        return self.places[at][1] if at < len(self.places) else 0.0
 
     def shares_a_commit_with(self, other: "Evidence") -> bool:
         """Whether both suspect some commit."""
@@ -49,8 +70,8 @@ class Group:
 
     ``openers`` are large and let through by the gate: each alone would open the alert, and they
     decide where it points. ``joiners`` are smaller and only come along. ``likeliest`` is the
-    position that most openers name, the earliest of them in a tie. ``alert`` is the one that people
-    assigned it to; such a group may have no openers.
+    position that openers name and speak against least together, the earliest of them in a tie.
+    ``alert`` is the one that people assigned it to; such a group may have no openers.
     """
 
     suspect: int
@@ -152,12 +173,13 @@ def join(own: Group, assigned: Group) -> Group:
 def _groups(rows: Sequence[Evidence], opening: Container[int]) -> list[Group]:
     """The groups of ``rows``, which come in order of their right ends."""
     large = [row for row in rows if row.finding in opening]
-    suspects = _suspects(large)
-    openers, joiners = _by_suspect(large, suspects), _by_suspect(rows, suspects)
-    return [
-        _group(at, openers[at], [row for row in joiners[at] if row not in openers[at]])
-        for at in suspects
-    ]
+    groups = [one for part in _overlapping(large) for one in _distinct(_by_commit(part))]
+    joiners: dict[int, list[Evidence]] = defaultdict(list)
+    for row in rows if groups else ():
+        best = min(groups, key=lambda one: (_against(row, one.likeliest), one.suspect))
+        if row.finding not in opening and _against(row, best.likeliest) < ANOTHER:
+            joiners[best.suspect].append(row)
+    return [replace(one, joiners=tuple(joiners[one.suspect])) for one in groups]
 
 
 def _assigned(alert: int, rows: Sequence[Evidence], opening: Container[int], anchor: int) -> Group:
@@ -173,32 +195,72 @@ def _assigned(alert: int, rows: Sequence[Evidence], opening: Container[int], anc
     return replace(found, openers=tuple(openers), verdict=verdict, alert=alert)
 
 
-def _suspects(rows: Sequence[Evidence]) -> list[int]:
-    """The right ends that stab every row, ascending; ``rows`` come in order of their right ends."""
-    suspects: list[int] = []
-    for row in rows:
-        if not suspects or row.after >= suspects[-1]:
-            suspects.append(row.last)
-    return suspects
+def _overlapping(rows: Sequence[Evidence]) -> list[list[Evidence]]:
+    """The rows in as many parts as share no commit; they come in order of their right ends."""
+    parts: list[list[Evidence]] = []
+    for row in sorted(rows, key=lambda row: (row.after, row.last, row.finding)):
+        if parts and row.after < max(one.last for one in parts[-1]):
+            parts[-1].append(row)
+        else:
+            parts.append([row])
+    return parts
 
 
-def _by_suspect(rows: Sequence[Evidence], suspects: Sequence[int]) -> dict[int, list[Evidence]]:
-    """Each row with the first suspect inside its interval, if there is any."""
-    found: dict[int, list[Evidence]] = {at: [] for at in suspects}
+def _by_commit(rows: Sequence[Evidence]) -> list[Group]:
+    """The groups of rows that open alerts, one a commit, in order along the tree."""
+    places = sorted({at for row in rows for at in (row.at, row.last)})
+    against = {at: {row.finding: _against(row, at) for row in rows} for at in places}
+    commits, left = [], list(rows)
+    while left:
+        best = min(
+            places,
+            key=lambda at: (
+                -sum(max(ANOTHER - against[at][row.finding], 0.0) for row in left),
+                at,
+            ),
+        )
+        commits.append(best)
+        left = [row for row in left if against[best][row.finding] >= ANOTHER]
+    held: dict[int, list[Evidence]] = defaultdict(list)
     for row in rows:
-        first = bisect_right(suspects, row.after)
-        if first < len(suspects) and suspects[first] <= row.last:
-            found[suspects[first]].append(row)
-    return found
+        held[min(commits, key=lambda at: (against[at][row.finding], at))].append(row)
+    named: dict[int, list[Evidence]] = defaultdict(list)
+    for its in held.values():
+        named[_opened(its).likeliest] += its
+    return [_opened(named[at]) for at in sorted(named)]
+
+
+def _opened(rows: Sequence[Evidence]) -> Group:
+    return _group(min(row.last for row in rows), rows, ())
+
+
+def _distinct(groups: Sequence[Group]) -> list[Group]:
+    """The groups, each of whose suspects end before the commit that the next one names."""
+    found: list[Group] = []
+    for one in reversed(groups):
+        if found and one.suspect >= found[-1].likeliest:
+            found.append(replace(one, suspect=one.likeliest))
+        else:
+            found.append(one)
+    return found[::-1]
+
+
+def _against(row: Evidence, position: int) -> float:
+    """By how much a finding speaks against a commit, beside the one that it names: the logarithm of
+    the ratio of their probabilities.
+    """
+    chance = row.chance(position)
+    return log(max(row.chance(row.at), chance) / chance) if chance > 0 else inf
 
 
 def _group(suspect: int, openers: Sequence[Evidence], joiners: Sequence[Evidence]) -> Group:
     after = max((row.after for row in openers), default=suspect)
-    named = Counter(row.at for row in openers if after < row.at <= suspect)
+    named = sorted({row.at for row in openers if after < row.at <= suspect})
+    against = {at: sum(_against(row, at) for row in openers) for at in named}
     return Group(
         suspect=suspect,
         after=after,
-        likeliest=min(named, key=lambda at: (-named[at], at), default=suspect),
+        likeliest=min(named, key=lambda at: (against[at], at), default=suspect),
         verdict=_verdict(openers),
         openers=tuple(openers),
         joiners=tuple(joiners),
