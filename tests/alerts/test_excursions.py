@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
+from types import MappingProxyType
 from uuid import uuid4
 
 import numpy as np
@@ -37,8 +38,16 @@ FAINT, FAR = -0.03, -0.25
 """Logs: between five and eight standard deviations of a revision, and far beyond eight."""
 
 
-def upload(off: Mapping[str, float], *, on: str = "bench/nic", odd_at: int = AT) -> None:
-    """Runs of each mode on one machine; r125 is off by so much (logs), and r126 is back."""
+def upload(
+    off: Mapping[str, float],
+    *,
+    on: str = "bench/nic",
+    odd_at: int = AT,
+    stays: Mapping[str, float] = MappingProxyType({}),
+) -> None:
+    """Runs of each mode on one machine; r125 is off by so much (logs), and r126 is back, but for
+    the modes that ``stays`` names, which stay off by as much from r125 on.
+    """
     agent = labs.create_agent(name="control", lab_name="netlab")
     rng = np.random.default_rng(3)
     documents = [
@@ -48,7 +57,13 @@ def upload(off: Mapping[str, float], *, on: str = "bench/nic", odd_at: int = AT)
             hardware=on,
             mode={"workload": mode, "traffic": None, "options": []},
             samples=(
-                1e6 * np.exp(by * (i == odd_at) + rng.normal(0, 0.004) + rng.normal(0, 0.004, 5))
+                1e6
+                * np.exp(
+                    by * (i == odd_at)
+                    + stays.get(mode, 0.0) * (i >= odd_at)
+                    + rng.normal(0, 0.004)
+                    + rng.normal(0, 0.004, 5)
+                )
             ).tolist(),
         )
         for i in range(COUNT)
@@ -130,6 +145,15 @@ def test_one_mode_alone_is_listed_from_eight_deviations_on_and_opens_nothing(
     series = Series.objects.get(mode__name="pf")
     answer = client.get(f"/api/v1/series/{series.pk}/points").json()
     assert len(answer["other_findings"]) == listed
+
+
+def test_at_a_commit_that_an_alert_blames_there_is_no_other_alert() -> None:
+    upload({"pf": FAINT, "ipfw": FAINT, "forwarding": 0.0}, stays={"forwarding": -0.1})
+
+    alert = Alert.objects.get()
+
+    assert (alert.kind, alert.likeliest.name) == ("level", "r125")
+    assert Finding.all_kinds.filter(kind="excursion").count() == 2
 
 
 def test_one_mode_down_and_one_up_do_not_agree() -> None:

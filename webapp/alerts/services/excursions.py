@@ -4,7 +4,7 @@ Measured in one boot the modes share its trouble, so it accuses no commit: what 
 machine at this revision, and the next one is back.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from django.db.models import Q
@@ -27,7 +27,7 @@ def reconcile_excursions(tree: int, findings: Sequence[Finding]) -> None:
     """Open and retract the alerts of machines that were odd at one revision; ``findings`` are those
     of ``alertable_in``. The caller holds ``lock_trees``.
     """
-    odd = excursions(tree, findings)
+    odd = _of_no_commit(tree, excursions(tree, findings))
     wanted = Q(is_active=True) | Q(revision__in={revision for _, revision in odd})
     stored = Alert.objects.filter(wanted, tree=tree, kind=Alert.Kind.EXCURSION)
     alerts = {_odd(one): one for one in stored.select_related("revision").order_by("pk")}
@@ -45,6 +45,17 @@ def reconcile_excursions(tree: int, findings: Sequence[Finding]) -> None:
     let_go(findings, odd.values(), changes, members)
     store_members(members)
     write(changes)
+
+
+def _of_no_commit(tree: int, odd: Mapping[Odd, list[Finding]]) -> Mapping[Odd, list[Finding]]:
+    """Without those at a commit that an alert blames already: one commit has one alert."""
+    if not odd:
+        return odd
+    standing = Alert.objects.of_levels().filter(tree=tree, is_active=True)
+    blamed = set(
+        standing.filter(likeliest__in={at for _, at in odd}).values_list("likeliest_id", flat=True)
+    )
+    return {key: rows for key, rows in odd.items() if key[1] not in blamed}
 
 
 def _odd(alert: Alert) -> Odd:
