@@ -48,11 +48,16 @@ def beginning_of(found: Levels, locations: Floats, number: int) -> Beginning:
     values = (locations - found.curve)[before.first : after.stop]
     scatter = found.scatter[before.first : after.stop]
     off = np.minimum(abs(values - before.level), abs(values - after.level))
-    weights = np.where(off < LEFT_OUT * scatter, scatter**-2.0, 0.0)
+    kept = off < LEFT_OUT * scatter
+    # Of two revisions that do not agree neither lies at their level: then both count.
+    border = after.first - before.first
+    kept[:border] |= not kept[:border].any()
+    kept[border:] |= not kept[border:].any()
+    weights = np.where(kept, scatter**-2.0, 0.0)
     likely = _likely(values, weights, places - before.first, found.inflation)
     low, high = _interval(likely)
     index = int(likely.argmax())
-    while index < high and not weights[first + index - before.first]:
+    while index < high and not kept[first + index - before.first]:
         index += 1
     chances = [(first - 1 + low, 0.0)]
     chances += [(first + i, float(likely[i])) for i in range(low, high + 1)]

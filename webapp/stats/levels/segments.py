@@ -47,9 +47,10 @@ LEVELS_LEAD = 12.0
 With 4 more insertions into `returning` overturn everything; AR(1) in `calm` guards the other
 side."""
 
-JUMP = 16.0
-"""What a jump between neighbours counts at least, for it to be a step whatever memory there is: the
-largest of 200 distances without a change reaches 20 once in a hundred series."""
+JUMP = 10.0
+"""What a jump between neighbours counts at least, for it to be a step whatever memory there is, and
+never a part of a move: with 16 a machine that wanders hides one more step in a hundred; with no
+limit at all memory of .5 makes twice the false changes."""
 
 BESIDE = 2
 """Levels that are tried on either side of each revision."""
