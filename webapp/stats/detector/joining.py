@@ -101,7 +101,11 @@ def _join(
             rows += [same] if same is not None else []
             continue
         rows.append(_as_change(step, same, better, has_modes=found.has_modes))
-    stands = [one for one in left if _is_fresh(one, positions) and _is_beyond(one, found)]
+    stands = [
+        one
+        for one in left
+        if _is_fresh(one, positions) and _is_beyond(one, found) and not _is_part(one, found.steps)
+    ]
     return [*rows, *stands], [one for one in left if one not in stands]
 
 
@@ -131,6 +135,14 @@ def _count_from(at: At, positions: Sequence[int]) -> int:
     return len(positions) - bisect_left(positions, at.position)
 
 
+def _is_part(one: Change, steps: Sequence[Step]) -> bool:
+    """Whether it lies among the revisions over which a change came that levels show as one."""
+    return any(
+        step.locations[0][0].position < one.revision.position <= step.locations[-1][0].position
+        for step in steps
+    )
+
+
 def _is_beyond(one: Change, found: Findings) -> bool:
     """Whether it is more than what levels know of: noise that may have grown lately, and modes, by
     which the fold's values jump.
@@ -148,43 +160,36 @@ def _verdict(step: Step, better: Better) -> Verdict:
 
 
 def _as_change(step: Step, same: Change | None, better: Better, *, has_modes: bool) -> Change:
-    """A change that levels show; ``same`` is what the fold says of it.
+    """A change that levels show; ``same`` is what the fold says of it: since when it is known.
 
-    Where both agree on the place, the fold's interval of it stays. Where runs have two modes, the
-    size that levels show is that of runs in the usual one; the fold's is as measured.
+    Where runs have two modes, the size that levels show is that of runs in the usual one; the fold's
+    is as measured.
     """
+    told = _of_step(step, better)
     if same is None or same.confirmed_by is None:
-        return _of_step(step, better)
-    finding = step.finding
-    agrees = same.first.position <= finding.first.position <= same.last.position
-    if has_modes and agrees:
+        return told
+    if has_modes and same.first.position <= told.revision.position <= same.last.position:
         return same
-    place = _of_step(step, better)
-    size: Change | Finding = same if has_modes else finding
-    counts = (same.revisions_before, same.revisions_after) if has_modes else step.revisions
-    pct = size.change_pct if isinstance(size, Change) else size.pct
-    return Change(
-        revision=place.revision,
-        previous=place.previous,
-        after=place.after,
-        first=place.first,
-        last=place.last,
-        here=place.here,
-        change_pct=pct,
-        low_pct=size.low_pct,
-        high_pct=size.high_pct,
-        before=size.before,
-        level=size.level,
-        revisions_before=counts[0],
-        revisions_after=counts[1],
+    told = replace(
+        told,
         verdict=same.verdict,
-        state=same.state,
         score=same.score,
         needed=same.needed,
         p_value=same.p_value,
         probability=same.probability,
         confirmed_by=same.confirmed_by,
-        locations=place.locations,
+    )
+    if not has_modes:
+        return told
+    return replace(
+        told,
+        change_pct=same.change_pct,
+        low_pct=same.low_pct,
+        high_pct=same.high_pct,
+        before=same.before,
+        level=same.level,
+        revisions_before=same.revisions_before,
+        revisions_after=same.revisions_after,
     )
 
 
