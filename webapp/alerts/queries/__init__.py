@@ -28,6 +28,7 @@ from webapp.alerts.queries.findings import (
     candidates_beside,
     findings_of,
     of_interest,
+    why_withdrawn,
     worst_of,
 )
 from webapp.alerts.queries.holds import holds_in
@@ -139,6 +140,7 @@ __all__ = [
     "triage_quality",
     "verdicts_at",
     "why_not",
+    "why_withdrawn",
     "with_agreeing",
     "worst_of",
 ]

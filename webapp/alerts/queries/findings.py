@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Abs, Coalesce
 
-from webapp.alerts.models import Alert
+from webapp.alerts.models import Alert, AlertEvent
 from webapp.analysis.models import Finding, FindingQuerySet, SeriesSettings, Verdict
 
 
@@ -36,6 +36,18 @@ def worst_of(alerts: Iterable[Alert | int]) -> dict[int, Finding]:
     """The weightiest finding, with its subjects, of each alert (by id) that has any."""
     members = findings_of(alerts).distinct("membership__alert_id").with_subjects().defer("why")
     return {row.membership.alert_id: row for row in members}
+
+
+def why_withdrawn(alert: Alert) -> str:
+    """What the clearest of the findings that left an alert last says of why it is gone; empty where
+    none is.
+    """
+    left = alert.events.filter(kind=AlertEvent.Kind.LEFT).order_by("-pk").first()
+    gone = Finding.all_kinds.filter(
+        pk__in=left.findings if left else [], state=Finding.State.RETRACTED
+    )
+    row = gone.order_by("-score", "pk").first()
+    return row.why if row else ""
 
 
 def candidates_beside(alert: Alert) -> FindingQuerySet:

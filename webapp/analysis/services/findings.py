@@ -146,7 +146,7 @@ def _reconcile_levels(
     for row in left:
         by = successor_of(row, present) if row.state in Finding.ALERTED else None
         if by is None:
-            say_why_withdrawn(row, judged)
+            say_why_withdrawn(row, judged, one)
             draft.gone.append(row)
         else:
             draft.replaced.append((row, by))

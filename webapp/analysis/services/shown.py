@@ -14,7 +14,7 @@ from webapp.analysis.models import Finding
 from webapp.analysis.services.detecting import Detected
 from webapp.analysis.services.first_pairs import JudgedPair
 from webapp.stats import changes, decisive
-from webapp.stats.changes import At, Change, recoveries, why_flagged
+from webapp.stats.changes import At, Change, recoveries, why_flagged, why_withdrawn
 
 REASONS = ("why", "one_build")
 """What a finding says of why it is, and of how few builds it was judged by."""
@@ -57,13 +57,14 @@ def _by_epoch(
         yield one.by_epoch[min(number, last)], list(its)
 
 
-def say_why_withdrawn(row: Finding, judged: Iterable[JudgedPair]) -> None:
-    """Let a finding that rested on few builds, and is gone, say what became of it."""
+def say_why_withdrawn(row: Finding, judged: Iterable[JudgedPair], one: Detected) -> None:
+    """Let a finding that is gone say what became of it."""
     if row.one_build is None:
+        row.why = why_withdrawn(one.analysis, row.position)
         return
-    for one in judged:
-        if one.pair.position == row.position and one.judged.state == "withdrawn":
-            row.why, row.one_build = _why(one), one.as_data()
+    for pair in judged:
+        if pair.pair.position == row.position and pair.judged.state == "withdrawn":
+            row.why, row.one_build = _why(pair), pair.as_data()
             return
     row.why, row.one_build = NO_LOSS, row.one_build | {"state": "withdrawn"}
 

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from webapp.alerts.models import Alert, AlertEvent
+from webapp.alerts.queries import why_withdrawn
 from webapp.analysis.models import Finding, Verdict
 from webapp.analysis.queries import (
     compare_link,
@@ -108,7 +109,8 @@ def retracted(mail: Mail) -> Message:
         because = f"its findings point at alert {alert.duplicate_of_id} now"
     elif alert.one_build:
         because = "it rested on one build a side, and what was measured since does not agree"
-    return _message(mail, facts, f"Alert {alert.pk} is retracted: {because}.")
+    reason = "" if alert.duplicate_of_id else why_withdrawn(alert)
+    return _message(mail, facts, f"Alert {alert.pk} is retracted: {because}. {reason}".rstrip())
 
 
 def preview(alert: Alert, subscription: Subscription) -> Message:

@@ -32,6 +32,7 @@ from webapp.alerts.queries import (
     one_listed,
     sharper_interval,
     surroundings_of,
+    why_withdrawn,
 )
 from webapp.alerts.services import TriageError
 from webapp.analysis.models import Finding
@@ -96,7 +97,7 @@ def _context(request: HttpRequest, one: Listed) -> dict[str, object]:
         "undrawn": max(len(findings) - CARDS, 0),
         "together": sharper_interval(findings),
         "one_build": one_build_lines(one.members.worst) if one.members.worst else (),
-        "withdrawn": "" if one.members.worst else _withdrawn(alert),
+        "withdrawn": "" if one.members.worst else why_withdrawn(alert),
         "lab": lab_hint(alert, findings, canaries=facts.canaries, recorded=facts.recorded),
         "left_out": left_out_beside(findings) if facts.left_out else [],
         "asof": asof,
@@ -241,14 +242,6 @@ def _rows(one: Listed) -> list[tuple[Finding, EffectInForce]]:
     findings = one.members.findings
     thresholds = MinEffects.of([row.series_id for row in findings], tree=one.alert.tree_id)
     return [(row, thresholds.for_series(row.series)) for row in findings]
-
-
-def _withdrawn(alert: Alert) -> str:
-    """Why an alert of one build a side is gone: what the last of its findings says."""
-    left = alert.events.filter(kind=AlertEvent.Kind.LEFT).order_by("-pk").first()
-    gone = Finding.objects.filter(pk__in=left.findings if left else [], one_build__isnull=False)
-    row = gone.order_by("pk").first() if alert.one_build else None
-    return row.why if row else ""
 
 
 def _offers(one: Listed) -> Offers | None:

@@ -24,6 +24,7 @@ from webapp.stats.changes.explain import (
     why_not,
     why_not_at,
     why_retracted,
+    why_withdrawn,
 )
 from webapp.stats.changes.findings import (
     Analysis,
@@ -77,6 +78,7 @@ __all__ = [
     "why_not",
     "why_not_at",
     "why_retracted",
+    "why_withdrawn",
 ]
 
 

@@ -52,16 +52,29 @@ def why_not_at(analysis: Analysis, position: int) -> str:
     """
     if analysis.newest is not None and position >= analysis.newest.revision.position:
         return why_not(analysis)
+    level = _level_at(analysis, position)
+    return TOO_FEW if level is None else f"No change here: this revision belongs to {level}."
+
+
+def why_withdrawn(analysis: Analysis, position: int) -> str:
+    """Return the sentence that says which revisions took back a change at an earlier revision."""
+    level = _level_at(analysis, position)
+    if level is None:
+        return "Withdrawn: what is measured now shows no such change."
+    return f"Withdrawn: with what was measured since, this revision belongs to {level}."
+
+
+def _level_at(analysis: Analysis, position: int) -> str | None:
+    """The level that holds a revision, and why it is one; None where none is known."""
     for segment in analysis.segments:
         if segment.first.position <= position <= segment.last.position:
             drift = f", which drifts by {segment.drift_pct:+.1f} %" if segment.drift_pct else ""
             return (
-                f"No change here: this revision belongs to the level of "
-                f"{_revisions(segment.count)} from {segment.first.label} to "
+                f"the level of {_revisions(segment.count)} from {segment.first.label} to "
                 f"{segment.last.label}{drift}, and no split of it reaches the "
-                f"{scale.CONFIRM:.1f} standard deviations that a change needs{_noise(analysis)}."
+                f"{scale.CONFIRM:.1f} standard deviations that a change needs{_noise(analysis)}"
             )
-    return TOO_FEW
+    return None
 
 
 def why_retracted(retracted: Retracted) -> str:

@@ -10,7 +10,7 @@ from webapp.stats.better import Better, is_gain
 from webapp.stats.changes import Analysis, At, Change, Retracted, Segment, scale
 from webapp.stats.changes.findings import Verdict
 from webapp.stats.detector.state import State
-from webapp.stats.levels import Finding, Findings, Step, Stretch
+from webapp.stats.levels import Findings, Step, Stretch
 from webapp.stats.normal import TWO_SIDED_95
 
 FRESH = 10
@@ -162,7 +162,7 @@ def _verdict(step: Step, better: Better) -> Verdict:
 def _as_change(step: Step, same: Change | None, better: Better, *, has_modes: bool) -> Change:
     """A change that levels show; ``same`` is what the fold says of it: since when it is known.
 
-    Where runs have two modes, the size that levels show is that of runs in the usual one; the fold's
+    Where runs have two modes, levels show the size of runs in the usual one; that of the fold
     is as measured.
     """
     told = _of_step(step, better)
