@@ -4,6 +4,7 @@ import random
 
 import pytest
 from django.db import IntegrityError, connection, transaction
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from tests.alerts.steps import arrive, log, open_alerts, revision_of, runs_of, series_of
@@ -91,6 +92,19 @@ def test_an_alert_whose_findings_are_gone_is_retracted_and_stands_again_with_the
     arrive([document for document in late if revision_of(document) >= 115])
     alert.refresh_from_db()
     assert (alert.state, alert.resolution, alert.is_active) == ("new", "", True)
+
+
+def test_a_retracted_alert_names_the_revisions_that_took_it_back(client: Client) -> None:
+    arrive(runs_of({(ATOM, "pf"): {15: 0.9}}, count=18))
+    for run in Run.objects.filter(revision__position__gte=115):
+        withdraw_run(run=run, by=None, reason="a debug kernel")
+    arrive([one for one in runs_of({(ATOM, "pf"): {}}) if revision_of(one) >= 115])
+
+    alert = Alert.objects.get()
+
+    assert (alert.resolution, alert.is_active) == ("retracted", False)
+    page = client.get(alert.get_absolute_url()).content.decode()
+    assert "this revision belongs to the level of 30 revisions from r100 to r129" in page
 
 
 def test_an_alert_is_recovered_when_all_its_findings_are() -> None:
