@@ -56,13 +56,6 @@ samples."""
 SAMPLE_CAP = 9.0
 """What one revision's inner variance counts at most, in variances of its logarithm."""
 
-MOST_MEMORY = 0.5
-"""The largest correlation of neighbours that is allowed for before levels are known: levels that
-return must not be taken for memory, nor memory for levels. Then what residuals show counts."""
-
-LEAST_FOR_MEMORY = 24
-"""Revisions below which none is allowed for."""
-
 
 def variance_of(squares: Floats) -> float:
     """Return the variance that squares show (of residuals, or half of those of differences).
@@ -139,18 +132,6 @@ def _of_samples(within: Floats) -> list[int]:
         for start, before, after in zip(starts[1:], chosen, chosen[1:], strict=False)
         if abs(after - before) * spread / 4 / 2 >= log(LEAST_RATIO)
     ]
-
-
-def first_inflation(locations: Floats) -> float:
-    """Return by how much memory may inflate the variance of a mean, before levels are known.
-
-    Differences of two apart against those of neighbours, by their medians, which few steps move.
-    """
-    if len(locations) < LEAST_FOR_MEMORY:
-        return 1.0
-    near, far = (np.median((locations[lag:] - locations[:-lag]) ** 2) for lag in (1, 2))
-    rho = min(max(float(far / near) - 1.0, 0.0), MOST_MEMORY) if near else 0.0
-    return (1 + rho) / (1 - rho)
 
 
 def inflation_of(residuals: Floats) -> float:

@@ -1,6 +1,6 @@
 """Levels: the stretches of a series without a change, by a loss that no lone revision can pay."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf, log, sqrt
 from typing import NamedTuple
 
@@ -15,7 +15,6 @@ from webapp.stats.levels.partition import Floats, partition_of_sums, sums_of
 from webapp.stats.levels.rollouts import rollouts, straightened
 from webapp.stats.levels.scatter import (
     EFFICIENCY,
-    first_inflation,
     inflation_of,
     stretches,
     variance_of,
@@ -41,11 +40,6 @@ LEAST = 2
 STATE_WIDTH = 0.25
 """Distance of neighbouring levels that are tried, in standard deviations: half of it is lost at
 most, 1/64 of a variance a revision."""
-
-LEVELS_LEAD = 12.0
-"""Twice the log likelihood by which memory must explain a series better than levels that return.
-With 4 more insertions into `returning` overturn everything; AR(1) in `calm` guards the other
-side."""
 
 JUMP = 10.0
 """What a jump between neighbours counts at least, for it to be a step whatever memory there is, and
@@ -156,10 +150,8 @@ def levels_of(
     scatter, freedom = _scatter(np.diff(locations), calm, guesses)
     if freedom.max() < scale.LEAST_FREEDOM:
         return None
-    state, starts = _levels_or_memory(
-        locations,
-        _State(scatter, 1.0, freedom, calm, guesses, _jumps(locations, scatter)),
-    )
+    state = _State(scatter, 1.0, freedom, calm, guesses, _jumps(locations, scatter))
+    starts = _by_turns(locations, state)
     fit = fit_levels(locations, state.scatter, starts)
     curve, basis = _best_curve(locations, state, fit)
     if basis is not None:
@@ -235,24 +227,6 @@ class _State:
     jumps: Floats
 
 
-def _levels_or_memory(locations: Floats, state: _State) -> tuple[_State, list[int]]:
-    """Return where levels begin, and the noise then, whichever of two beginnings explains more.
-
-    Levels that return and memory look alike: what is found depends on which is allowed for first.
-    """
-    remembers = replace(state, inflation=first_inflation(locations))
-    sums = _sums(locations, state)
-    starts = _by_turns(locations, state, sums)
-    if remembers.inflation <= 1.0:
-        return state, starts
-    others = _by_turns(locations, remembers, sums)
-    if _unexplained(fit_levels(locations, remembers.scatter, others)) + LEVELS_LEAD < _unexplained(
-        fit_levels(locations, state.scatter, starts)
-    ):
-        return remembers, others
-    return state, starts
-
-
 def _unexplained(fit: Fit) -> float:
     """What levels leave (`unexplained`), and what they cost."""
     left = unexplained(fit.off[None], fit.inside[None])
@@ -266,14 +240,10 @@ def _guesses(within: Floats, share: float, calm: list[int], finest: float) -> li
     return [_Guess(one * (1 + share), GUESS if one else 0.0, finest**2) for one in known]
 
 
-def _by_turns(locations: Floats, state: _State, sums: Floats | None = None) -> list[int]:
-    """Estimate levels, scatter and memory by turns; return where levels begin.
-
-    `sums` are those of the first turn (`_sums`), where they are known.
-    """
+def _by_turns(locations: Floats, state: _State) -> list[int]:
+    """Estimate levels, scatter and memory by turns; return where levels begin."""
     for _ in range(PASSES):
-        starts = _starts(_sums(locations, state) if sums is None else sums, state)
-        sums = None
+        starts = _starts(_sums(locations, state), state)
         fit = fit_levels(locations, state.scatter, starts)
         former = state.inflation, float(state.scatter[-1])
         drawn_in = np.minimum(np.maximum(fit.residuals, -LEFT_OUT), LEFT_OUT)
