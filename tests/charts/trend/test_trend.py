@@ -194,11 +194,10 @@ def test_a_level_shows_as_far_as_the_axis_reaches() -> None:
     assert Level.within([], (40, 50), (1.0, 1.0)) is None
 
 
-def test_the_card_gets_the_reason_of_a_finding_rounded_as_it_is_drawn() -> None:
+def test_the_tooltip_gets_a_finding_rounded_as_it_is_drawn() -> None:
     (found,) = figure(a_trend())["layout"]["meta"]["series"][0]["found"]
-    assert found["why"] == "Confirmed: it fell."
     assert found["size"] == "\u221220.8 [\u221222.0, \u221219.5]\u202f%"
-    assert (found["chance"], found["kind"], found["proven"]) == ("99 %", "level", True)
+    assert (found["state"], found["verdict"]) == ("confirmed", "worse")
 
 
 def test_the_y_axis_says_unit_and_direction() -> None:
@@ -323,7 +322,7 @@ def test_an_empty_chart_can_be_drawn(axis: Axis, values: Values) -> None:
 
 def test_a_point_whose_runs_disagree_is_hollow_with_its_word_and_a_dash_for_each_run() -> None:
     trend = a_trend(a_series(apart=[Apart(1, [90.0, 140.0])]))
-    assert figure(trend)["layout"]["meta"]["series"][0]["apart"] == {1: [90.0, 140.0]}
+    assert figure(trend)["layout"]["meta"]["series"][0]["apart"] == [1]
     assert trend.y_range(trend.drawn)[1] > 140
     assert "lab?" in trend.caption
     (dashes,) = lines(trend, 1.6)

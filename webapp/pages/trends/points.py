@@ -1,8 +1,10 @@
 """The points of a trend chart: all of a short history, of a long one what its pixels can show."""
 
 import json
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,13 +12,14 @@ import numpy.typing as npt
 from django.http import Http404
 
 from webapp.charts.thin import extremes
-from webapp.charts.trend import Whiskers
+from webapp.charts.trend import Revisions, Whiskers
 from webapp.pages.trends.query import TrendQuery
 from webapp.pages.trends.view import End, nearest
 from webapp.results.models import Point, PointQuerySet, Revision, Series, Tree
 from webapp.results.queries import received_by
 from webapp.stats.compare import intervals_of
 
+SUBJECT_LENGTH = 80
 MOST_WHOLE = 5_000
 """Points of a chart that are sent one and all; of more, the extremes of each pixel."""
 
@@ -47,6 +50,17 @@ class PointRow(NamedTuple):
     left_out: dict[str, Any] | None
 
 
+class RevisionRow(NamedTuple):
+    """As much of a revision as a chart shows."""
+
+    id: int
+    position: int
+    name: str
+    subject: str
+    author_name: str
+    committed_at: datetime | None
+
+
 COLUMNS = (*PointRow._fields[:-2], "uploads_text", "left_out_text")
 """The same as they are read; three of them are JSON as it is written."""
 
@@ -66,6 +80,29 @@ class Points:
     def is_thinned(self) -> bool:
         """Whether some points of the history are left out."""
         return len(self.along) > 0
+
+    def axis(self, rows: Sequence[RevisionRow]) -> Revisions:
+        """The revisions of the points as the chart has them."""
+        is_thinned = self.is_thinned
+        return Revisions(
+            names=[row.name for row in rows],
+            subjects=[row.subject[:SUBJECT_LENGTH] for row in rows],
+            times=[_milliseconds(row.committed_at) for row in rows],
+            slots=[bisect_left(self.along, row.position) for row in rows] if is_thinned else [],
+            total=len(self.along),
+            authors=[row.author_name[:SUBJECT_LENGTH] for row in rows],
+        )
+
+
+def _milliseconds(moment: datetime | None) -> int | None:
+    return None if moment is None else int(moment.timestamp() * 1000)
+
+
+def read_revisions(points: Points) -> list[RevisionRow]:
+    """The revisions of ``points`` along the tree, in one query."""
+    rows = Revision.objects.filter(pk__in={one.revision_id for one in points.points})
+    found = rows.order_by("position").values_list(*RevisionRow._fields)
+    return [RevisionRow(*row) for row in found]
 
 
 def read_points(
