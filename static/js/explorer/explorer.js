@@ -30,7 +30,7 @@ export async function start(panel, text) {
     const { meta: _, ...layout } = figure.layout;
     const own = { width: box.clientWidth || layout.width, dragmode: mode, hovermode: false };
     // A copy: Plotly writes the ranges of gestures into it.
-    await window.Plotly.react(box, quick(figure.data), structuredClone({ ...layout, ...own }), config(does));
+    await window.Plotly.react(box, quick(figure.data), structuredClone({ ...layout, ...own }), settings);
     for (const layer of box.querySelectorAll(".scatterlayer")) layer.removeAttribute("transform");
     split(box);
     mark();
@@ -278,6 +278,7 @@ export async function start(panel, text) {
     },
   };
 
+  const settings = config(does); // the same each time, or Plotly would begin anew
   const resized = new ResizeObserver(() => {
     if (box.clientWidth && box.clientWidth !== box.layout.width) show({});
   });

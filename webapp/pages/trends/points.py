@@ -11,7 +11,7 @@ import numpy.typing as npt
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.http import Http404
 
-from webapp.charts.thin import extremes
+from webapp.charts.thin import Indices, extremes
 from webapp.charts.trend import Revisions, Whiskers
 from webapp.pages.parts.kept import Kept
 from webapp.pages.trends.query import TrendQuery
@@ -104,22 +104,33 @@ def _milliseconds(moment: datetime | None) -> int | None:
 
 def read_revisions(points: Points) -> list[RevisionRow]:
     """The revisions of ``points`` along the tree, in one query."""
-    rows = Revision.objects.filter(pk__in={one.revision_id for one in points.points})
+    rows = Revision.objects.of_ids({one.revision_id for one in points.points})
     found = rows.order_by("position").values_list(*RevisionRow._fields)
     return [RevisionRow(*row) for row in found]
 
 
+class Column(NamedTuple):
+    """All points of a series along the tree: positions, values, and their ``slots`` of the axis.
+    ``coarse`` are the indices of those that are drawn beside the part in sight.
+    """
+
+    positions: Places
+    values: Values
+    slots: Places
+    coarse: Indices
+
+
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Where every point of a history lies: positions and values by series, and all positions."""
+    """Where every point of a history lies, by series, and all positions."""
 
-    by_series: Mapping[int, tuple[Places, Values]]
-    along: Places
+    by_series: Mapping[int, Column]
+    along: Sequence[int]
 
     @property
     def count(self) -> int:
         """How many points there are."""
-        return sum(len(positions) for positions, _ in self.by_series.values())
+        return sum(len(one.positions) for one in self.by_series.values())
 
 
 COLUMNS_READ: Kept[Columns] = Kept(most=4, seconds=60.0)
@@ -143,36 +154,41 @@ def read_points(
     columns = COLUMNS_READ.get(key, lambda: _columns(found, value))
     if columns.count <= MOST_WHOLE:
         return Points(_rows(found))
-    ends = _in_sight(columns.along.tolist(), sight)
-    kept = {pk: picked(*own, columns.along, ends) for pk, own in columns.by_series.items()}
-    return Points(_rows(Point.objects.at_places(kept)), columns.along.tolist())
+    ends = _in_sight(columns.along, sight)
+    kept = {pk: picked(own, ends) for pk, own in columns.by_series.items()}
+    return Points(_rows(Point.objects.at_places(kept)), columns.along)
 
 
 def _columns(found: PointQuerySet, value: str) -> Columns:
     """As arrays that PostgreSQL makes: half the time of a row for each point."""
     arrays = {f"all_{name}": ArrayAgg(name, order_by="position") for name in ("position", value)}
     rows = found.order_by().values_list("series_id").annotate(**arrays)
-    by_series = {pk: (np.array(places), np.array(values, float)) for pk, places, values in rows}
+    read = {pk: (np.array(places), np.array(values, float)) for pk, places, values in rows}
     nothing = np.empty(0, np.int64)
-    along = np.unique(np.concatenate([nothing, *(places for places, _ in by_series.values())]))
-    return Columns(by_series, along)
+    along = np.unique(np.concatenate([nothing, *(places for places, _ in read.values())]))
+    by_series = {pk: _column(*own, along) for pk, own in read.items()}
+    return Columns(by_series, along.tolist())
 
 
-def picked(positions: Places, values: Values, along: Places, sight: tuple[int, int]) -> list[int]:
-    """The positions of the points of one series that are drawn: smallest and largest of each column
-    of pixels, narrow ones for the part ``sight`` of the axis ``along``, wider ones beside it; and
-    both ends of that part, which have to be named.
-    """
+def _column(positions: Places, values: Values, along: Places) -> Column:
     slots = np.searchsorted(along, positions)
+    coarse = extremes(slots, values, bounds=(0, len(along)), columns=PIXELS_BESIDE)
+    return Column(positions, values, slots, coarse)
+
+
+def picked(own: Column, sight: tuple[int, int]) -> list[int]:
+    """The positions of the points of one series that are drawn: smallest and largest of each column
+    of pixels, narrow ones for the part ``sight`` of the axis, wider ones beside it; and both ends
+    of that part, which have to be named.
+    """
     first, last = sight
-    inside = (slots >= first) & (slots <= last)
-    kept = [
-        extremes(slots[inside], values[inside], bounds=(first, last + 1), columns=PIXELS),
-        extremes(slots[~inside], values[~inside], bounds=(0, len(along)), columns=PIXELS_BESIDE),
-    ]
-    ends = positions[np.isin(slots, sight)]
-    chosen = [positions[inside][kept[0]], positions[~inside][kept[1]], ends]
-    return [int(one) for one in np.unique(np.concatenate(chosen))]
+    start, end = np.searchsorted(own.slots, [first, last + 1])
+    inside = slice(start, end)
+    fine = extremes(own.slots[inside], own.values[inside], bounds=(first, last + 1), columns=PIXELS)
+    beside = own.coarse[(own.coarse < start) | (own.coarse >= end)]
+    ends = np.flatnonzero(np.isin(own.slots, sight))
+    chosen = np.unique(np.concatenate([fine + start, beside, ends]))
+    return [int(at) for at in own.positions[chosen]]
 
 
 def _in_window(series: Sequence[Series], query: TrendQuery, tree: Tree) -> PointQuerySet:
