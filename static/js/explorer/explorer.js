@@ -219,10 +219,7 @@ export async function start(panel, text) {
 
   const here = () => pointed ?? (indexOf("b") < 0 ? null : indexOf("b"));
 
-  const follow = async (selector) => {
-    await telling;
-    document.querySelector(selector)?.click();
-  };
+  const follow = (selector) => Promise.resolve(telling).then(() => document.querySelector(selector)?.click());
 
   const does = {
     whole: () => show({ view: null, height: null }),
@@ -294,7 +291,6 @@ export async function start(panel, text) {
   apply(query, { view: meta.window?.join("..") });
   panel.classList.add("is-live");
   box.on("plotly_relayout", onRelayout);
-  box.on("plotly_relayouting", () => panel.querySelectorAll(".at").forEach((one) => (one.hidden = true)));
   box.on("plotly_selected", onSelected);
   box.on("plotly_afterplot", () => split(box));
   listenList(() => query.getAll("hide"), (hide) => show({ hide }));

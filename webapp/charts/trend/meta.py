@@ -13,7 +13,6 @@ Json = dict[str, Any]
 def meta(trend: Trend) -> Json:
     """Revisions with their order along the axis, and of each series what no trace says."""
     return {
-        "unit": trend.unit,
         "window": trend.window,
         "whole": list(trend.whole_extent),
         "revisions": _revisions(trend),
