@@ -17,6 +17,7 @@ from webapp.pages.hardware.hardware_list import TILES
 from webapp.pages.hardware.machine import DRAWN
 from webapp.pages.trends.data import LOADED
 from webapp.pages.trends.offer import METRICS, OFFERS, TREES
+from webapp.pages.trends.points import COLUMNS_READ
 from webapp.pages.trends.trends import SHOWN
 from webapp.readiness.models import Heartbeat
 from webapp.results.services import forget_names
@@ -35,7 +36,7 @@ class Rows(NamedTuple):
 
 def forget_drawn() -> None:
     """Forget what this process keeps of rows: those that are put back have their numbers again."""
-    shown = (SHOWN, LOADED, TREES, METRICS, OFFERS)
+    shown = (SHOWN, LOADED, COLUMNS_READ, TREES, METRICS, OFFERS)
     for kept_here in (BODIES, CARDS_DRAWN, DRAWN, MEMBERS, TILES, *shown):
         kept_here.clear()
     forget_names()

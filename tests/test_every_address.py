@@ -95,6 +95,7 @@ RIGHTS: Mapping[str, str | tuple[str, str]] = {
     "hardware_subscribe": VIEWER,
     "knob": READ,
     "trends": READ,
+    "trends_chosen": READ,
     "trends_figure": READ,
     "trends_svg": READ,
     "trends_png": READ,

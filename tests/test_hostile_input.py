@@ -84,6 +84,7 @@ QUERIES: Mapping[str, Form] = {
     "hardware": {"tree": "freebsd-head", "days": "30", "metric": "pps"},
     "knob": {"tree": "freebsd-head", "metric": "pps", "revision": "r1000"},
     "trends": TREND,
+    "trends_chosen": TREND,
     "trends_figure": TREND,
     "trends_svg": TREND | {"theme": "dark", "width": "540"},
     "compare_svg": SIDES | {"theme": "dark", "width": "540", "asof": "2026-01-01T00:00:00Z"},

@@ -2,12 +2,13 @@
 // the form changes comes as a fragment with a new figure.
 
 import { start } from "./explorer/explorer.js";
-import { library } from "./explorer/plot.js";
-import { address } from "./explorer/text.js";
 import { handle } from "./keys.js";
 
-const HINT = "click a revision for B, shift-click for A; drag to zoom, double click for all";
-const KEPT = ["a", "b", "view", "range", "hide", "sort"]; // of the address, when the form changes
+const HINT = matchMedia("(pointer: coarse)").matches
+  ? "tap a revision for B; pinch to zoom, tap twice for all"
+  : "click a revision for B, shift-click for A; drag to zoom, double click for all";
+const CLOSER = 0.6; // of the part in sight, a press of a key
+const KEPT = ["a", "b", "view", "range", "hide", "from", "to", "asof"]; // of the address, when the form changes
 
 let explorer = null;
 let shown = null; // the panel that it is in
@@ -24,8 +25,10 @@ async function load() {
   try {
     // Nothing of Plotly delays the first paint.
     await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
-    await library(panel.dataset.plotly);
-    explorer = await start(panel, JSON.parse(document.querySelector("#figure").dataset.figure));
+    await import(panel.dataset.plotly).catch(() => {
+      throw new Error("Plotly could not be loaded");
+    });
+    explorer = await start(panel, document.querySelector("#figure").dataset.figure);
     panel.querySelector("#hint").textContent = HINT;
   } catch (error) {
     panel.classList.remove("is-live");
@@ -45,27 +48,24 @@ function listen() {
   }
 }
 
+// With the chart focused.
 const ON_CHART = {
   ArrowLeft: () => explorer.step(-1),
   ArrowRight: () => explorer.step(1),
-  ArrowUp: () => explorer.closer(),
-  ArrowDown: () => explorer.wider(),
+  ArrowUp: () => explorer.zoom(CLOSER),
+  ArrowDown: () => explorer.zoom(1 / CLOSER),
   Home: () => explorer.pan(-1),
   End: () => explorer.pan(1),
+  Enter: () => explorer.chooseByKey("b"),
+  Escape: () => explorer.leave(),
+  "Shift+ArrowLeft": () => explorer.markTo(-1),
+  "Shift+ArrowRight": () => explorer.markTo(1),
+  "Shift+Enter": () => explorer.chooseByKey("a"),
 };
 
-// With the chart focused; Shift with an arrow marks a range, with Enter sets A.
 function onKey(event) {
-  const chart = document.querySelector("#chart");
-  if (!explorer || event.target !== chart) return;
-  if (event.key === "Escape") {
-    if (!explorer.leave()) return;
-  } else if (event.key === "Enter") explorer.chooseByKey(event.shiftKey);
-  else if (event.shiftKey && event.key === "ArrowLeft") explorer.markTo(-1);
-  else if (event.shiftKey && event.key === "ArrowRight") explorer.markTo(1);
-  else if (ON_CHART[event.key]) ON_CHART[event.key]();
-  else return;
-  event.preventDefault();
+  const does = ON_CHART[event.shiftKey ? `Shift+${event.key}` : event.key];
+  if (explorer && event.target.id === "chart" && does && does() !== false) event.preventDefault();
 }
 
 // One chart, by mode, by hardware, and again.
@@ -79,16 +79,16 @@ function split() {
 function onFormChange(event) {
   if (event.target.name !== "tree" && event.target.name !== "metric") return;
   const form = event.currentTarget;
-  const pairs = [["tree", form.elements.tree.value]];
-  if (event.target.name === "metric") pairs.push(["metric", event.target.value]);
-  window.location.assign(address(form.getAttribute("action"), pairs));
+  const query = new URLSearchParams({ tree: form.elements.tree.value });
+  if (event.target.name === "metric") query.set("metric", event.target.value);
+  window.location.assign(`${form.getAttribute("action")}?${query}`);
 }
 
 // The request of the form carries what is chosen in the chart.
 function onRequest(event) {
   if (event.detail.elt.id !== "controls") return;
   const query = new URLSearchParams(location.search);
-  for (const key of [...KEPT, "from", "to", "asof"]) {
+  for (const key of KEPT) {
     const values = query.getAll(key);
     if (values.length) event.detail.parameters[key] = values;
   }
@@ -96,8 +96,8 @@ function onRequest(event) {
 
 handle("[", () => explorer?.step(-1));
 handle("]", () => explorer?.step(1));
-handle("+", () => explorer?.closer());
-handle("-", () => explorer?.wider());
+handle("+", () => explorer?.zoom(CLOSER));
+handle("-", () => explorer?.zoom(1 / CLOSER));
 handle("0", () => explorer?.whole());
 handle("c", () => explorer?.compare());
 handle("s", split);
@@ -105,7 +105,17 @@ document.documentElement.addEventListener("themechange", () => explorer?.redraw(
 document.addEventListener("keydown", onKey, { capture: true });
 document.querySelector("#controls").addEventListener("change", onFormChange);
 document.body.addEventListener("htmx:configRequest", onRequest);
+for (const name of ["htmx:responseError", "htmx:sendError"]) {
+  document.body.addEventListener(name, ({ detail }) => {
+    const reason = detail.xhr.status ? `status ${detail.xhr.status}` : "no answer";
+    document.querySelector("#hint").textContent = `This could not be loaded: ${reason}.`;
+  });
+}
+// A form of the card leads back to the chart as it is now.
+document.body.addEventListener("submit", ({ target }) => {
+  if (target.closest("#card") && target.elements.next) target.elements.next.value = location.pathname + location.search;
+});
 document.body.addEventListener("htmx:afterSwap", (event) => {
-  if (event.detail.target.id === "explorer") load();
+  if (event.detail.target?.id === "explorer") load();
 });
 load();

@@ -64,6 +64,10 @@ def test_more_runs_are_asked_for_and_a_gap_filled_from_the_card(
     chart.mouse.move(*middle_of_point(chart, 3))  # what was typed outlives a look elsewhere
     expect(chart.locator("#tip")).to_contain_text(along[9].name)
     chart.mouse.move(2, 2)
+    chart.keyboard.down("Shift")
+    chart.mouse.click(*middle_of_point(chart, 0))
+    chart.keyboard.up("Shift")
+    expect(chart.locator("#side-a")).to_have_text(along[0].name)
     expect(boots).to_have_value("7")
     card.get_by_role("button", name="More runs of this point").click()
 

@@ -56,7 +56,7 @@ NO_PAGES = {
 """Answers that no browser shows as a page of the site."""
 FRAGMENTS = {
     *("first_steps", "overview_progress", "search_suggestions", "compare_suggestions"),
-    *("compare_row", "alert_evidence", "alert_ministat"),
+    *("compare_row", "alert_evidence", "alert_ministat", "trends_chosen"),
 }
 """Parts that pages fetch into themselves."""
 ACTS = {

@@ -90,7 +90,7 @@ def test_a_mouse_zooms_both_ways_moves_marks_and_shows_all_again(
     page.keyboard.up("Shift")
     expect(page.locator("#side-a")).to_have_text(along[5].name)
     chosen = asked(page, "a"), asked(page, "b")
-    page.mouse.dblclick(*middle_of_point(page, 9))
+    page.mouse.dblclick(*middle_of_point(page, 9), delay=400)  # as slow as a system may allow
     is_whole(page)
     assert (asked(page, "a"), asked(page, "b")) == chosen
 
@@ -130,6 +130,33 @@ def test_a_mouse_zooms_both_ways_moves_marks_and_shows_all_again(
     assert along[0].name < first < along[10].name < last <= along[19].name
     page.locator("#compare").click()
     expect(page.locator("h1")).to_contain_text(along[10].name)
+
+
+@watched
+def test_no_press_is_lost_while_the_chart_is_drawn_anew(
+    page: Page, live_server: LiveServer, along: list[Revision]
+) -> None:
+    """A figure that arrives within a gesture waits for its end; one behind it is asked for."""
+    visit(page, live_server, CHART)
+    answers: list[Route] = []
+    page.route("**/trends/figure.json*", lambda route: answers.append(route))  # noqa: PLW0108
+    page.locator("#chart").focus()
+    with page.expect_request("**/trends/figure.json*"):
+        page.keyboard.press("+")
+    (left, height), (right, _) = middle_of_point(page, 4), middle_of_point(page, 12)
+    page.mouse.move(left - 5, height)
+    page.mouse.down()
+    page.mouse.move(right + 5, height, steps=3)
+    answers.pop().continue_()
+    page.mouse.move(right + 6, height)
+    page.unroute("**/trends/figure.json*")
+    page.mouse.up()
+    view_is(page, along[4], along[12])
+    with page.expect_request("**/trends/figure.json*"):
+        page.keyboard.press("0")
+        page.mouse.click(*middle_of_point(page, 8))
+    expect(page.locator("#side-b")).to_have_text(along[8].name)
+    is_whole(page)
 
 
 @watched
@@ -174,7 +201,8 @@ def test_keys_and_the_list_do_everything(
 
     rows = page.locator("#series > li")
     expect(rows.first).to_contain_text("forwarding")
-    page.locator("#sort").select_option("by change")
+    page.get_by_label("Sort by").select_option("by change")
+    drawn(page)
     expect(rows.first).to_contain_text("pf")
     rows.first.hover()
     expect(page.locator("#live .trace.faded").first).to_be_attached()
@@ -222,35 +250,66 @@ class Fingers:
     def __init__(self, page: Page) -> None:
         self._session = page.context.new_cdp_session(page)
 
-    def touch(self, kind: str, height: float, *places: float) -> None:
-        points = [{"x": x, "y": height, "id": number} for number, x in enumerate(places)]
+    def touch(self, kind: str, *places: tuple[float, float]) -> None:
+        points = [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(places)]
         self._session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
-    def drag(self, height: float, start: float, end: float) -> None:
-        """One finger from one place to another, in ten steps."""
-        self.touch("touchStart", height, start)
+    def move(self, *ways: tuple[tuple[float, float], tuple[float, float]]) -> None:
+        """A finger for each way, from its start to its end, in ten steps; the first comes first."""
+        starts = [start for start, _ in ways]
+        for count in range(1, len(ways) + 1):
+            self.touch("touchStart", *starts[:count])
         for step in range(1, 11):
-            self.touch("touchMove", height, start + (end - start) * step / 10)
-        self.touch("touchEnd", height)
+            shares = [[a + (b - a) * step / 10 for a, b in zip(*way, strict=True)] for way in ways]
+            self.touch("touchMove", *((x, y) for x, y in shares))
+        self.touch("touchEnd")
 
 
-def test_a_finger_taps_and_zooms_where_the_mode_bar_says_so(
+def test_fingers_tap_scroll_pinch_and_zoom_where_the_mode_bar_says_so(
     browser: Browser, live_server: LiveServer, along: list[Revision]
 ) -> None:
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
     page = context.new_page()
     page.goto(live_server.url + CHART)
     drawn(page)
     page.locator("#plot").scroll_into_view_if_needed()
+    expect(page.locator("#hint")).to_have_text(
+        "tap a revision for B; pinch to zoom, tap twice for all"
+    )
     page.touchscreen.tap(*middle_of_point(page, 10))
     expect(page.locator("#side-b")).to_have_text(along[10].name)
+
+    fingers = Fingers(page)
+    before, (x, y) = page.evaluate("scrollY"), middle_of_point(page, 10)
+    fingers.move(((x, y), (x, y - 150)))
+    page.wait_for_function("before => scrollY > before + 50", arg=before)
+    page.locator("#plot").scroll_into_view_if_needed()
+    assert asked(page, "view") == []
+    expect(page.locator("#side-b")).to_have_text(along[10].name)
+
+    (left, height), (right, _) = middle_of_point(page, 7), middle_of_point(page, 12)
+    scale = page.evaluate("visualViewport.scale")
+    fingers.move(((left, height), (left - 60, height)), ((right, height), (right + 60, height)))
+    page.wait_for_function("() => location.search.includes('view=')")
+    first, last = asked(page, "view")[0].split("..")
+    assert along[0].name < first <= along[7].name
+    assert along[12].name <= last < along[19].name
+    assert page.evaluate("visualViewport.scale") == scale, "the chart alone was pinched"
+    expect(page.locator("#side-b")).to_have_text(along[10].name)
+    middle = middle_of_point(page, 8)
+    page.touchscreen.tap(*middle)
+    page.touchscreen.tap(*middle)
+    is_whole(page)
     page.locator('#live .modebar-btn[data-title="Zoom"]').tap()
     left, height = middle_of_point(page, 4)
     right, _ = middle_of_point(page, 12)
-    Fingers(page).drag(height, left - 4, right + 4)
+    fingers.move(((left - 4, height), (right + 4, height)))
     view_is(page, along[4], along[12])
-    for _ in range(2):
-        page.touchscreen.tap(*middle_of_point(page, 8))
+    middle = middle_of_point(page, 8)
+    page.touchscreen.tap(*middle)
+    page.touchscreen.tap(*middle)
     is_whole(page)
     expect(page.locator("#side-b")).to_have_text(along[10].name)
     context.close()

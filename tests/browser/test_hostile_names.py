@@ -10,6 +10,7 @@ from pytest_django.live_server_helper import LiveServer
 from tests import make
 from tests.bisects import lab
 from tests.browser.test_journey import drawn, middle_of_point
+from tests.events.steps import event
 from webapp.labs.models import Lab
 from webapp.results.models import Hardware, Metric, Mode, Revision, RevisionAlias, Tree
 
@@ -40,13 +41,16 @@ def revisions() -> list[Revision]:
         make.history(series, along, [100.0 * (1 + mode.pk % 2)] * 3 + [90.0] * 3)
         make.finding(series, along[2], along[3], why=HOSTILE)
         make.run(along[3], on=hardware, in_mode=mode, of_metric=metric)
+    event(HOSTILE, kind="note", tree=tree, first=along[1], last=along[1])
     return along
 
 
 def unharmed(page: Page) -> None:
     """No element came of a name."""
     assert page.locator('[href="evil"]').count() == 0
-    assert page.locator("svg a:not([href^='/']), svg tspan[style*=bold]").count() == 0
+    assert page.locator("svg tspan[style*=bold]").count() == 0
+    links = page.locator("svg a").evaluate_all("all => all.map((one) => one.href.baseVal)")
+    assert [one for one in links if not one.startswith("/")] == []
 
 
 def texts(page: Page, selector: str) -> list[str]:
@@ -62,6 +66,7 @@ def test_a_trend_chart_shows_names_as_they_are(live_server: LiveServer, page: Pa
     expect(page.locator("#card")).to_contain_text(HOSTILE)
     assert f"{HOSTILE}, {HOSTILE} (more is better)" in texts(page, "#live .annotation-text")
     assert f"5{HOSTILE}" in texts(page, "#live .xtick")
+    assert HOSTILE in texts(page, "#live .annotation-text a"), "the note"
     expect(page.locator("#card .actions")).to_be_visible()
     page.keyboard.press("s")
     page.wait_for_function("() => location.search.includes('split=')")

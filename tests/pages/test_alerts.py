@@ -352,9 +352,12 @@ def test_charts_mark_the_alerts_of_what_they_show(
     client: Client, visit: Visit, mixed: Alert
 ) -> None:
     found = figure(client, f"hardware={ATOM}")
-    told = {one["alert"][0] for series in found["series"] for one in series["found"]}
-    assert told == {mixed.pk}
-    assert [one["href"] for one in found["alerts"]] == [f"/alerts/{mixed.pk}/"]
+    badges = [one for one in found["texts"] if "/alerts/" in one]
+    assert badges == [f'<a href="/alerts/{mixed.pk}/" target="_self">{mixed.pk}</a>']
+    series = next(one for one in found["series"] if one["found"])
+    name = found["revisions"]["name"][series["found"][0]["at"]]
+    card = visit(f"/trends/chosen/?hardware={ATOM}&b={series['id']}@{name}")
+    assert f"Alert {mixed.pk} , new" in card
     assert f"{mixed.pk} new" in visit(f"/trends/?hardware={ATOM}")
     listed = rf"Open here .* {mixed.pk} ▾ −12\.0 % pf .*r112.* new"
     assert re.search(listed, visit(f"/hardware/{ATOM}/"))

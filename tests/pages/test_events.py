@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import date, timedelta
+from html import unescape
 from urllib.parse import parse_qsl
 
 import pytest
@@ -165,8 +166,7 @@ def test_the_trend_chart_draws_events_and_releases_and_repeats_them_in_a_table(
     lines = [one for one in whole_figure(client)["layout"]["shapes"] if one["yref"] == "paper"]
     assert [(one["x0"], one["line"]["dash"]) for one in lines] == [(1, "solid"), (1.5, "3px,3px")]
     assert '<table class="wide stacked" id="markers">' in page
-    columns = figure(client)["markers"]
-    assert [(one["text"], one["at"]) for one in columns] == [("11.0", 1), ("new NIC", 1.5)]
+    assert figure(client)["labels"] == [("11.0", 1), ("new NIC", 1.5)]
 
 
 def test_on_the_axis_of_time_an_event_stands_between_the_commits_around_it(client: Client) -> None:
@@ -187,8 +187,7 @@ def test_what_lies_outside_the_shown_revisions_is_not_drawn(client: Client) -> N
     release("10.0", make.revision("r1"))
     release("12.0", make.revision("r999999"))
     event("early", tree=make.tree(), first=make.revision("r2"), last=make.revision("r3"))
-    columns = figure(client)["markers"]
-    assert [one["text"] for one in columns] == ["11.0", "new NIC"]
+    assert [text for text, _ in figure(client)["labels"]] == ["11.0", "new NIC"]
 
 
 def test_the_number_of_queries_does_not_grow_with_events(queries: Counted, client: Client) -> None:
@@ -205,17 +204,14 @@ def test_the_number_of_queries_does_not_grow_with_events(queries: Counted, clien
 def test_a_note_is_left_at_a_revision_of_the_chart(tess: Client) -> None:
     along = make.revisions(3)
     make.history(make.series(), along, [100.0] * 3)
-    page = tess.get("/trends/").content.decode()
-    assert 'data-note="/events/new/"' in page
+    b = f"/trends/chosen/?b={make.series().pk}@{along[1].name}"
     filled = "kind=note&tree=freebsd-head&hardware=Atom_C2758/T540-CR&first=r300003"
+    assert f"/events/new/?{filled}" in unescape(tess.get(b).content.decode())
     form = tess.get(f"/events/new/?{filled}").content.decode()
     assert 'value="note" selected' in form
     assert 'value="r300003"' in form
     tess.post("/events/new/", {**dict(parse_qsl(filled)), "text": "See the thread of May."})
-    shown = figure(tess)
-    assert [(one["kind"], one["text"]) for one in shown["markers"]] == [
-        ("note", "See the thread of May.")
-    ]
+    assert [text for text, _ in figure(tess)["labels"]] == ["See the thread of May."]
     symbols = [one["marker"]["symbol"] for one in whole_figure(tess)["data"] if "text" in one]
     assert symbols == [["square"]]
-    assert "data-note" not in Client().get("/trends/").content.decode()
+    assert "/events/new/" not in Client().get(b).content.decode()

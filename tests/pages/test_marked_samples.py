@@ -94,8 +94,11 @@ class TestShown:
 
     def test_trends_tell_it(self, client: Client, visit: Visit, one: Any) -> None:
         assert "1 of 5 samples left out" in visit("/trends/?tree=freebsd-head")
-        (series,) = figure(client, "tree=freebsd-head")["series"]
-        assert series["left_out"] == {"1": "1 of 5 samples left out: warm-up"}
+        shown = figure(client, "tree=freebsd-head")
+        (series,), names = shown["series"], shown["revisions"]["name"]
+        b = f"b={series['id']}@{names[series['revision'][1]]}"
+        card = visit(f"/trends/chosen/?tree=freebsd-head&{b}")
+        assert "1 of 5 samples left out: warm-up" in card
 
     def test_an_alert_tells_what_its_evidence_lacks(self, visit: Visit) -> None:
         for at in range(20):

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from html import unescape
+from statistics import fmean, stdev
 
 import pytest
 from django.db import connection
@@ -14,6 +16,7 @@ from tests import make
 from tests.pages.conftest import Counted, words
 from tests.pages.trends import figure, whole_figure
 from webapp.analysis.models import Comparison
+from webapp.charts.text import percent
 from webapp.pages.trends import data as trend_data
 from webapp.pages.trends import points as trend_points
 from webapp.pages.trends.query import TrendQuery
@@ -65,16 +68,9 @@ def test_a_finding_is_on_the_chart_and_in_a_table_with_its_reason(
     assert chart["series"][0]["found"] == [
         {
             "at": 2,
-            "kind": "level",
             "state": "confirmed",
-            "proven": True,
             "verdict": "worse",
             "size": "−11.4 [−12.3, −10.5]\u202f%",
-            "percent": -11.4,
-            "chance": "97 %",
-            "suspects": [along[1].name, along[3].name],
-            "why": "Confirmed: 5 revisions lie lower.",
-            "alert": None,
         }
     ]
     text = words(client.get("/trends/?mode=pf").content.decode())
@@ -115,6 +111,65 @@ def test_a_series_too_young_for_the_detector_has_no_level_drawn_across_its_point
         make.point(series, at, [value] * 3)
     make.analysis(series, count=3, segments=[make.segment(along[0], along[2], 495_000.0)])
     assert figure(client, "mode=forwarding@inet4")["series"][0]["levels"] == []
+
+
+class TestChosen:
+    """The parts of the page that hang on A, B and the marked range."""
+
+    def test_the_card_of_b_tells_value_finding_and_where_it_leads(
+        self, visit: Visit, along: list[Revision]
+    ) -> None:
+        pf = make.series(in_mode="pf")
+        make.finding(pf, along[1], along[2], last=along[3], probability=0.97)
+        text = visit(f"/trends/chosen/?mode=pf&b={pf.pk}@{along[2].name}")
+        assert f"A – B {along[2].name}" in text
+        before, here = Point.objects.of_series(pf).values_list("mean", flat=True)[1:3]
+        moved = percent(100 * (here - before) / before)
+        assert re.search(
+            rf" {here:.4g} packets/s n = 5 \([\d.]+ to [\d.]+\); {moved} % to the point before",
+            text,
+        )
+        assert "▾ −11.4 [−12.3, −10.5] % pf, confirmed, 97 % likely to be real" in text
+        assert f"began after {along[1].name}, at the latest in {along[3].name}" in text
+        assert f"Open commit Compare with {along[1].name} Its runs Make it A Esc" in text
+
+    def test_two_sides_are_compared_in_what_the_drawn_series_share(
+        self, client: Client, along: list[Revision]
+    ) -> None:
+        pf, other = make.series(in_mode="pf").pk, make.series(in_mode="forwarding").pk
+        sides = f"a={pf}@{along[0].name}&b={pf}@{along[3].name}"
+        page = client.get(f"/trends/chosen/?hide={other}&{sides}").content.decode()
+        assert f"a=freebsd-head:{along[0].name}:Atom_C2758/T540-CR:pf:pps&" in unescape(page)
+        page = client.get(f"/trends/chosen/?{sides}").content.decode()
+        assert f"a=freebsd-head:{along[0].name}:Atom_C2758/T540-CR&" in unescape(page)
+
+    def test_a_range_has_the_statistics_of_what_is_drawn_in_it(
+        self, visit: Visit, along: list[Revision]
+    ) -> None:
+        hidden = make.series(in_mode="forwarding").pk
+        ends = f"range={along[3].name}..{along[1].name}&hide={hidden}"
+        text = visit(f"/trends/chosen/?{ends}")
+        assert f"{along[1].name} to {along[3].name} Show only these" in text
+        values = [one.mean for one in Point.objects.of_series(make.series(in_mode="pf"))][1:]
+        ends = f"{min(values):.4g} {max(values):.4g} {percent(100 * (values[-1] / values[0] - 1))}"
+        row = f"3 {fmean(values):.4g} {100 * stdev(values) / fmean(values):.1f} {ends}"
+        assert f"pf Atom_C2758/T540-CR {row}" in text
+
+    @pytest.mark.usefixtures("along")
+    def test_what_is_not_drawn_is_not_chosen(self, visit: Visit) -> None:
+        text = visit("/trends/chosen/?a=9@r1&b=x&range=r1..r2..r3")
+        assert text == "A – B –"
+
+    def test_who_may_ask_for_runs_gets_the_forms_and_a_note(
+        self, tess: Client, visit: Visit, along: list[Revision]
+    ) -> None:
+        address = f"/trends/chosen/?b={make.series(in_mode='pf').pk}@{along[2].name}"
+        page = tess.get(address).content.decode()
+        assert "/jobs/new/?series=" in page
+        assert "kind=note" in page
+        page = Client().get(address).content.decode()
+        assert "/jobs/new/" not in page
+        assert "kind=note" not in page
 
 
 def test_what_a_series_can_prove_is_said_and_what_is_unknown_is_called_so(

@@ -1,6 +1,7 @@
 """What tests of the trend page share."""
 
 import json
+import re
 from typing import Any
 
 from django.test import Client
@@ -16,10 +17,16 @@ def whole_figure(client: Client, query: str = "") -> Json:
 
 
 def figure(client: Client, query: str = "") -> Json:
-    """What the figure means: its table of revisions, and each series with what its traces draw."""
+    """What the figure means: its table of revisions, each series and each lane of a cost with what
+    its traces draw, and the labels above it, each with its place.
+    """
     content = whole_figure(client, query)
-    meta: Json = content["layout"].get("meta", {"series": []})
-    for series in (*meta["series"], *meta.get("costs", ())):
+    layout = content["layout"]
+    meta: Json = layout.get("meta", {"series": []})
+    listed = [one["id"] for one in meta["series"]]
+    drawn = dict.fromkeys(one["meta"] for one in content["data"] if "meta" in one)
+    meta["costs"] = [{"id": one} for one in drawn if one not in listed]
+    for series in (*meta["series"], *meta["costs"]):
         own = [one for one in content["data"] if one.get("meta") == series["id"]]
         series.update(_points(next((one for one in own if one["mode"] == "markers"), None)))
         heavy = [one for one in own if one["mode"] == "lines" and one["line"]["width"] > 2]
@@ -28,6 +35,12 @@ def figure(client: Client, query: str = "") -> Json:
             for one in heavy
             for at in range(0, len(one["x"]), 3)
         ]
+    meta["labels"] = [
+        (re.sub("<[^>]+>", "", one["text"]), one["x"])
+        for one in layout.get("annotations", ())
+        if one["text"].startswith("<a ") and "bgcolor" not in one
+    ]
+    meta["texts"] = [one["text"] for one in layout.get("annotations", ())]
     return meta
 
 

@@ -27,7 +27,7 @@ from webapp.pages.lab import (
 )
 from webapp.pages.mail import feeds, outbox, subscriptions, unsubscribe, webhooks
 from webapp.pages.overview import first_steps, lately, overview
-from webapp.pages.trends import trends
+from webapp.pages.trends import chosen, trends
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
@@ -48,6 +48,7 @@ urlpatterns = [
     path("bisects/<int:number>.svg", pictures.bisect_svg, name="bisect_svg"),
     path("bisects/<int:number>.png", pictures.bisect_png, name="bisect_png"),
     path("badge.svg", pictures.badge_svg, name="badge"),
+    path("trends/chosen/", chosen.page, name="trends_chosen"),
     path("trends/figure.json", pictures.trends_figure, name="trends_figure"),
     path("commits/", trees.listing, name="trees"),
     path("commits/<str:tree>/", commits.page, name="commits"),

@@ -1,117 +1,123 @@
 // One explorer: a figure of the server under Plotly, and what Plotly cannot know: the address, A and B,
-// the marked range, the card. What zooms asks the server for the figure of the part in sight.
+// the marked range, presses. What zooms asks the server for the figure of the part in sight; what hangs
+// on A, B and the range comes as HTML.
 
-import { pictured, read, write } from "./address.js";
-import { commitPage, comparePage, listenCard, showCard } from "./card.js";
-import { listenList, showHidden, sortRows } from "./list.js";
-import { coloured, quick, split } from "./plot.js";
-import { showRange } from "./range.js";
+import { apply, pictured, write } from "./address.js";
+import { listenList, showHidden } from "./list.js";
+import { parsed, quick, split } from "./plot.js";
+import { listenPresses } from "./presses.js";
 import { showTip } from "./tip.js";
 
-const NARROW_BELOW = 640; // pixels, as in webapp/charts/trend/room.py
 const LIKE = 0.12; // a figure fits a box that differs by less of its width
-const CLOSER = 0.6; // of the part in sight, a press of a key
-const [DOUBLE_WITHIN, NEAR] = [350, 15]; // milliseconds and pixels between the presses of a double click
-const INK = "var(--ink)";
 
-// Takes the server's drawing over. Throws where Plotly does.
-export async function start(panel, figure) {
-  const box = panel.querySelector("#live");
-  const chart = {
-    panel,
-    box,
-    figure,
-    meta: figure.layout.meta,
-    state: read(figure.layout.meta),
-    pointed: null,
-    valueAt: (series, at) => valueAt(chart, series, at),
-  };
-  let active = false; // the wheel zooms once the chart has been clicked
-  let before = null; // A and B as they were before the last choice
-  let presses = []; // the last two: where and when
-  let asking = null; // the request under way
+// Takes the server's drawing over: `text` is its figure. Throws where Plotly does.
+export async function start(panel, text) {
+  const [box, whole] = [panel.querySelector("#live"), panel.querySelector("#whole")];
+  const query = new URLSearchParams(location.search);
+  const pins = query.getAll("pin"); // how older addresses name A and B
+  const ended = new AbortController();
+  let figure, meta; // as drawn
+  let pointed = null; // the index of a revision
+  let active = false; // the wheel zooms once the chart has been pressed
+  let before = {}; // A and B as they were before the last choice
+  const [figureAt, partsAt] = [latest(), latest()];
+  let [chosen, telling] = ["[]", null]; // what was asked of A, B and the range last, and that request
   let mode = matchMedia("(pointer: coarse)").matches ? false : "zoom"; // a finger scrolls the page
 
   async function draw() {
-    const { data, layout } = coloured({ data: quick(chart.figure.data), layout: marked(chart) });
-    const width = box.clientWidth || layout.width;
-    await window.Plotly.react(box, data, { ...layout, width, dragmode: mode }, config(chart, does));
+    figure = parsed(text);
+    ({ meta } = figure.layout);
+    const { meta: _, ...layout } = figure.layout;
+    const own = { width: box.clientWidth || layout.width, dragmode: mode, hovermode: false };
+    // A copy: Plotly writes the ranges of gestures into it.
+    await window.Plotly.react(box, quick(figure.data), structuredClone({ ...layout, ...own }), settings);
+    for (const layer of box.querySelectorAll(".scatterlayer")) layer.removeAttribute("transform");
     split(box);
+    mark();
   }
 
-  // The figure of the state: kept until another is there.
-  async function show(change) {
-    Object.assign(chart.state, change);
-    asking?.abort();
-    const mine = new AbortController();
-    asking = mine;
-    const width = String(Math.round(box.clientWidth));
-    const from = pictured(panel.dataset.figure, chart.state, [["theme", "page"], ["width", width]]);
-    try {
-      const response = await fetch(from, { signal: mine.signal });
-      if (!response.ok) throw new Error(`status ${response.status}`);
-      adopt(await response.json());
+  // The figure of what changed: the one before stays until it is there, and while something is pressed.
+  async function show(changes) {
+    apply(query, changes);
+    const more = { theme: "page", width: String(Math.round(box.clientWidth)) };
+    const isLast = await tried("This part could not be drawn", async () => {
+      text = await figureAt(pictured(panel.dataset.figure, query, more), released);
       await draw();
-    } catch (error) {
-      if (mine.signal.aborted) return;
-      panel.querySelector("#hint").textContent = `This part could not be drawn: ${error.message}.`;
-    }
+      pointed = null;
+      apply(query, { view: meta.window?.join("..") });
+    });
+    if (!isLast) return;
     tell();
     panel.dataset.drawn = String(Number(panel.dataset.drawn ?? 0) + 1);
   }
 
-  // Another figure has other revisions where the history is long: what is chosen stays, by its name.
-  function adopt(next) {
-    const names = chart.meta.revisions.name;
-    const now = next.layout.meta.revisions.name;
-    const moved = (at) => now.indexOf(names[at]);
-    const { state } = chart;
-    for (const side of ["a", "b"]) if (state[side]) state[side].at = moved(state[side].at);
-    if (state.range) state.range = state.range.map(moved);
-    for (const side of ["a", "b"]) if (state[side]?.at < 0) state[side] = null;
-    if (state.range?.includes(-1)) state.range = null;
-    Object.assign(chart, { figure: next, meta: next.layout.meta, pointed: null });
-    state.view = chart.meta.window;
-  }
-
   // What hangs on A, B, the range and the part in sight.
   function tell() {
-    const { state, meta } = chart;
-    write(meta, state);
-    showCard(chart);
-    showRange(chart, () => choose({ range: null }));
-    showHidden(state.hidden);
-    for (const side of ["a", "b"]) {
-      panel.querySelector(`#side-${side}`).textContent = state[side] ? meta.revisions.name[state[side].at] : "–";
-    }
-    const compare = panel.querySelector("#compare");
-    compare.hidden = !state.a || !state.b;
-    if (!compare.hidden) compare.href = comparePage(chart);
-    panel.querySelector("#whole").hidden = !state.view && !state.heights.length;
+    write(query);
+    showHidden(query.getAll("hide"));
+    whole.hidden = !query.has("view") && !query.has("height");
+    const keys = ["a", "b", "range"].some((key) => query.has(key)) ? ["a", "b", "range", "hide"] : [];
+    const now = JSON.stringify(keys.map((key) => query.getAll(key)));
+    if (now === chosen) return;
+    chosen = now;
+    telling = tried("What is chosen could not be loaded", async () => {
+      window.htmx.swap("#tray", await partsAt(`${panel.dataset.chosen}?${query}`), { swapStyle: "none" });
+    });
   }
 
-  function choose(change) {
-    before = { a: chart.state.a, b: chart.state.b };
-    Object.assign(chart.state, change);
-    const { shapes, annotations } = coloured(marked(chart));
-    window.Plotly.relayout(box, { shapes, annotations, selections: [] });
+  // States on the page what failed; false where a newer request has ended it.
+  async function tried(failure, work) {
+    try {
+      await work();
+    } catch (error) {
+      if (error.name === "AbortError") return false;
+      panel.querySelector("#hint").textContent = `${failure}: ${error.message}.`;
+    }
+    return true;
+  }
+
+  function choose(changes) {
+    before = { a: query.get("a"), b: query.get("b") };
+    apply(query, changes);
+    mark();
     tell();
   }
 
-  // The revisions between two places, as indices in the order of the axis; none: the nearest.
-  function between(low, high) {
-    const order = ordered(chart.meta);
-    const { place } = chart.meta.revisions;
-    const inside = order.filter((at) => place[at] >= low && place[at] <= high);
-    return inside.length ? inside : [nearest(chart.meta, (low + high) / 2)];
+  // The index of the revision of A or B, -1 where it is not among those drawn.
+  const indexOf = (key) => meta.revisions.name.indexOf((query.get(key) ?? "").split("@").slice(1).join("@"));
+
+  // Puts A, B and the marked range over the plot, as far as they are in sight.
+  function mark() {
+    const { start, wide, low, by } = across();
+    const { name, place } = meta.revisions;
+    const put = (id, first, last) => {
+      const ends = [first, last].map((one) => ((one ?? NaN) - low) / by);
+      const [left, right] = ends.map((one) => start + Math.min(Math.max(one, 0), wide));
+      const mark = panel.querySelector(id);
+      mark.hidden = !(ends[1] >= 0 && ends[0] <= wide);
+      Object.assign(mark.style, { left: `${left}px`, width: `${right - left}px` });
+    };
+    for (const key of ["a", "b"]) put(`#at-${key}`, place[indexOf(key)], place[indexOf(key)]);
+    const ends = (query.get("range") ?? "").split("..").map((one) => place[name.indexOf(one)]);
+    put("#at-range", Math.min(...ends) - 0.5, Math.max(...ends) + 0.5);
   }
 
-  function look(low, high, heights) {
-    const [first, last] = chart.meta.whole;
+  function nearest(to) {
+    const { place, order } = meta.revisions;
+    return order.reduce((best, at) => (Math.abs(place[at] - to) < Math.abs(place[best] - to) ? at : best));
+  }
+
+  // The revisions between two places, as indices along the axis; none: the nearest.
+  function between(low, high) {
+    const { place, order } = meta.revisions;
+    const inside = order.filter((at) => place[at] >= low && place[at] <= high);
+    return inside.length ? inside : [nearest((low + high) / 2)];
+  }
+
+  function look(low, high, height = query.getAll("height")) {
     const inside = between(low, high);
-    const names = [inside[0], inside.at(-1)].map((at) => chart.meta.revisions.name[at]);
-    const isWhole = inside.length >= between(first, last).length;
-    return show({ view: isWhole ? null : names, heights });
+    const names = [inside[0], inside.at(-1)].map((at) => meta.revisions.name[at]);
+    return show({ view: inside.length >= between(...meta.whole).length ? null : names.join(".."), height });
   }
 
   function onRelayout(change) {
@@ -119,243 +125,219 @@ export async function start(panel, figure) {
     const axes = Object.keys(change).filter((key) => /^[xy]axis\d*\.range/.test(key)).map((key) => key.split(".")[0]);
     if (!axes.length) return;
     const { layout } = box;
-    const isMoved = (key) => layout[key].range.some((end, at) => end !== chart.figure.layout[key].range[at]);
-    const touched = new Set(axes.filter((key) => key !== "xaxis" && isMoved(key)));
-    const kept = chart.state.heights.filter((one) => !touched.has(axisOf(one)));
-    const made = [...touched].map((key) => `${key.slice(5) || 1}:${layout[key].range.map((end) => end.toPrecision(8)).join("..")}`);
-    look(...layout.xaxis.range, [...kept, ...made]);
+    const isMoved = (key) => layout[key].range.some((end, at) => end !== figure.layout[key].range[at]);
+    const touched = new Set(axes.filter((key) => key !== "xaxis" && isMoved(key)).map((key) => key.slice(5) || "1"));
+    const kept = query.getAll("height").filter((one) => !touched.has(one.split(":")[0]));
+    const ends = (lane) => layout[`yaxis${lane === "1" ? "" : lane}`].range.map((end) => end.toPrecision(8));
+    look(...layout.xaxis.range, [...kept, ...[...touched].map((lane) => `${lane}:${ends(lane).join("..")}`)]);
   }
 
-  // The revision and the place in the box that an event of a mouse or a finger means.
-  function meant(event) {
-    const touch = event.changedTouches?.[0] ?? event;
+  // Where the plot lies in the box, in pixels, and how many revisions a pixel is.
+  function across() {
+    const { margin, width, height, xaxis: { range: [low, high] } } = box.layout;
+    const [wide, tall] = [width - margin.l - margin.r, height - margin.t - margin.b];
+    return { start: margin.l, top: margin.t, wide, tall, low, by: (high - low) / wide };
+  }
+
+  // The revision and the place in the box that an event means; null beside the plot.
+  function meant({ clientX, clientY }) {
+    const { start, top, wide, tall, low, by } = across();
     const room = box.getBoundingClientRect();
-    const place = { x: touch.clientX - room.left, y: touch.clientY - room.top };
-    const { margin, width, xaxis: { range } } = box.layout;
-    const share = (place.x - margin.l) / (width - margin.l - margin.r);
-    return { place, at: nearest(chart.meta, range[0] + share * (range[1] - range[0])) };
+    const place = { x: clientX - room.left, y: clientY - room.top };
+    const isInside = place.x >= start && place.x <= start + wide && place.y >= top && place.y <= top + tall;
+    return isInside ? { place, at: nearest(low + (place.x - start) * by) } : null;
   }
 
-  function pixel(at) {
-    const { margin, width, xaxis: { range } } = box.layout;
-    const share = (chart.meta.revisions.place[at] - range[0]) / (range[1] - range[0]);
-    return margin.l + share * (width - margin.l - margin.r);
-  }
-
-  function pointAt(at, place) {
-    chart.pointed = at;
-    const cross = panel.querySelector("#cross");
-    cross.hidden = at === null;
-    panel.querySelector("#tip").hidden = at === null;
+  function pointAt(at, place = null) {
+    pointed = at;
+    const [cross, tip] = [panel.querySelector("#cross"), panel.querySelector("#tip")];
+    cross.hidden = tip.hidden = at === null;
     if (at === null) return;
-    cross.style.left = `${pixel(at)}px`;
-    showTip(panel.querySelector("#tip"), chart, at, place ?? { x: pixel(at), y: box.layout.margin.t });
+    const { start, top, low, by } = across();
+    const x = start + (meta.revisions.place[at] - low) / by;
+    cross.style.left = `${x}px`;
+    showTip(tip, meta.revisions, at, measuredAt(at), place ?? { x, y: top });
   }
 
-  // Of the points that Plotly found at a revision the one that is nearest to the pointer.
-  function onClick({ points, event }) {
+  // The series that are shown and measured at a revision, each with what it has there.
+  function measuredAt(at) {
+    const hidden = query.getAll("hide");
+    const shown = meta.series.filter((one) => !hidden.includes(String(one.id)));
+    return shown.map((one) => [one, valueAt(figure, one, at)]).filter(([, value]) => value);
+  }
+
+  // A point becomes A or B: that of the series of B where there is one, else of the first measured.
+  function take(key, at, rows) {
+    const focus = (query.get("b") ?? "").split("@")[0];
+    const [series] = rows.find(([one]) => String(one.id) === focus) ?? rows[0] ?? [];
+    if (series) choose({ [key]: `${series.id}@${meta.revisions.name[at]}` });
+  }
+
+  // Of the points at a revision the one that is nearest to the pointer.
+  function onPress(event) {
     active = true;
-    const { at, place } = meant(event);
-    const press = presses.at(-1);
-    if (!press || press.isDone || isDouble()) return;
-    press.isDone = true;
-    const shown = chart.meta.series.filter((one) => points.some(({ data }) => data.meta === one.id) && one.revision.includes(at));
-    const height = (one) => {
-      const { yaxis } = points.find(({ data }) => data.meta === one.id);
-      return Math.abs(yaxis.l2p(chart.valueAt(one, at).value * one.factor) + yaxis._offset - place.y);
+    const found = meant(event);
+    if (!found) return;
+    const { top, tall } = across();
+    const away = ([, { axis, drawn }]) => {
+      const { range: [low, high], domain: [foot, head] } = box.layout[`yaxis${axis.slice(1)}`];
+      const up = foot + ((head - foot) * (drawn - low)) / (high - low);
+      return Math.abs(top + tall * (1 - up) - found.place.y);
     };
-    const [one] = shown.sort((a, b) => height(a) - height(b));
-    if (one) choose({ [event.shiftKey ? "a" : "b"]: { id: one.id, at } });
+    const rows = measuredAt(found.at).sort((one, other) => away(one) - away(other));
+    take(event.shiftKey ? "a" : "b", found.at, rows.slice(0, 1));
   }
 
-  // Plotly counts the mouse that a browser makes of a finger, and two presses at different places.
-  function isDouble() {
-    const [one, other] = presses;
-    return other && other.time - one.time < DOUBLE_WITHIN && Math.abs(other.x - one.x) < NEAR;
-  }
-
-  // The first press of a double click has chosen: that is taken back.
-  function onDoubleClick() {
-    if (!isDouble()) return;
-    presses = [];
-    if (before) Object.assign(chart.state, before);
-    before = null;
+  // The first press of the two has chosen: that is taken back.
+  function onDoublePress() {
+    apply(query, before);
     does.whole();
+  }
+
+  // Two fingers stay on the revisions that they lie on: the points follow, the figure when both are up.
+  function pinch(from, to, isDone) {
+    if (mode) return false;
+    const { start, wide, low, by } = across();
+    const left = box.getBoundingClientRect().left + start;
+    const scale = Math.max((to[1] - to[0]) / (from[1] - from[0]), 0.1);
+    const moved = to[0] - left - (from[0] - left) * scale;
+    for (const layer of box.querySelectorAll(".scatterlayer")) {
+      layer.setAttribute("transform", `translate(${moved} 0) scale(${scale} 1)`);
+    }
+    const first = low - (moved * by) / scale;
+    if (isDone) look(first, first + (wide * by) / scale);
+    return true;
   }
 
   function onSelected(event) {
     if (!event?.range) return;
     const ends = Object.entries(event.range).find(([key]) => key.startsWith("x"))[1];
     const inside = between(Math.min(...ends), Math.max(...ends));
-    choose({ range: [inside[0], inside.at(-1)] });
+    choose({ range: [inside[0], inside.at(-1)].map((at) => meta.revisions.name[at]).join("..") });
+    window.Plotly.relayout(box, { selections: [] });
   }
 
+  const here = () => pointed ?? (indexOf("b") < 0 ? null : indexOf("b"));
+
+  const follow = (selector) => Promise.resolve(telling).then(() => document.querySelector(selector)?.click());
+
   const does = {
-    // What is whole stays as it is: a press while it is drawn anew would be lost.
-    whole: () => (chart.state.view || chart.state.heights.length ? show({ view: null, heights: [] }) : null),
+    whole: () => show({ view: null, height: null }),
     zoom(factor) {
       const [low, high] = box.layout.xaxis.range;
-      const middle = (low + high) / 2;
-      return look(middle - ((high - low) / 2) * factor, middle + ((high - low) / 2) * factor, chart.state.heights);
+      const [middle, half] = [(low + high) / 2, ((high - low) / 2) * factor];
+      return look(middle - half, middle + half);
     },
     pan(share) {
       const [low, high] = box.layout.xaxis.range;
-      const by = share * (high - low);
-      return look(low + by, high + by, chart.state.heights);
+      return look(low + share * (high - low), high + share * (high - low));
     },
     // A revision further along, from the one pointed at, else B, else the newest.
     async step(by) {
-      const order = ordered(chart.meta);
-      const from = chart.pointed ?? chart.state.b?.at;
-      const here = order.indexOf(from ?? order.at(-1));
-      const next = order[from === undefined ? here : Math.min(Math.max(here + by, 0), order.length - 1)];
+      const from = here();
+      const { order } = meta.revisions;
+      const along = order.indexOf(from ?? order.at(-1)) + (from === null ? 0 : by);
+      const next = order[Math.min(Math.max(along, 0), order.length - 1)];
       const [low, high] = box.layout.xaxis.range;
-      const place = chart.meta.revisions.place[next];
-      const name = chart.meta.revisions.name[next];
+      const [place, name] = [meta.revisions.place[next], meta.revisions.name[next]];
       if (place < low || place > high) await does.pan((place - (low + high) / 2) / (high - low));
-      pointAt(chart.meta.revisions.name.indexOf(name));
+      pointAt(meta.revisions.name.indexOf(name));
     },
     // By keys: the range grows with the revision pointed at.
     async markTo(by) {
-      const { b, range } = chart.state;
-      const from = chart.pointed ?? b?.at ?? ordered(chart.meta).at(-1);
-      chart.pointed ??= from;
-      await does.step(by);
+      pointed = here() ?? meta.revisions.order.at(-1);
+      const from = meta.revisions.name[pointed];
+      const range = query.get("range")?.split("..");
       const fixed = range ? range[range[0] === from ? 1 : 0] : from;
-      const { pointed } = chart;
-      choose({ range: [fixed, pointed].sort((one, other) => one - other) });
-      pointAt(pointed);
+      await does.step(by);
+      choose({ range: `${fixed}..${meta.revisions.name[pointed]}` });
     },
     // The point under the crosshair; what is B already opens its commit.
-    chooseByKey(isA) {
-      const { pointed, state: { b } } = chart;
-      if (b && (pointed === null || (!isA && b.at === pointed))) location.assign(commitPage(chart.meta, b.at));
-      else if (pointed !== null) choose({ [isA ? "a" : "b"]: { id: focused(chart, pointed).id, at: pointed } });
+    chooseByKey(key) {
+      const b = indexOf("b");
+      if (b >= 0 && (pointed === null || (key === "b" && b === pointed))) follow("#card .open");
+      else if (pointed !== null) take(key, pointed, measuredAt(pointed));
     },
     // Back to nothing chosen; whether there was anything.
     leave() {
-      const { state, pointed } = chart;
-      if (!state.a && !state.b && pointed === null && !state.range) return false;
+      if (pointed === null && !["a", "b", "range"].some((key) => query.has(key))) return false;
       pointAt(null);
       choose({ a: null, b: null, range: null });
       return true;
     },
-    compare: () => chart.state.a && chart.state.b && location.assign(comparePage(chart)),
-    point: (at) => pointAt(at),
-    closer: () => does.zoom(CLOSER),
-    wider: () => does.zoom(1 / CLOSER),
+    compare: () => follow("#compare"),
+    point: pointAt,
     redraw: draw,
     stop() {
+      ended.abort();
       resized.disconnect();
       window.Plotly.purge(box);
     },
   };
 
-  let width = box.clientWidth;
+  const settings = config(does); // the same each time, or Plotly would begin anew
   const resized = new ResizeObserver(() => {
-    if (!box.clientWidth || box.clientWidth === width) return;
-    width = box.clientWidth;
-    show({});
+    if (box.clientWidth && box.clientWidth !== box.layout.width) show({});
   });
 
-  box.addEventListener("pointerdown", ({ clientX, timeStamp }) => {
-    presses = [...presses.slice(-1), { x: clientX, time: timeStamp }];
-  }, { capture: true });
-  box.addEventListener("wheel", (event) => active || event.stopPropagation(), { capture: true });
+  const over = (event) => {
+    const found = event && meant(event);
+    pointAt(found?.at ?? null, found?.place);
+  };
+  const released = listenPresses(box, ended.signal, { press: onPress, double: onDoublePress, over, pinch });
+  box.addEventListener("wheel", (event) => active || event.stopPropagation(), { capture: true, signal: ended.signal });
+  apply(query, { pin: null, a: query.get("a") ?? pins.at(-2), b: query.get("b") ?? pins.at(-1) });
   await draw();
+  apply(query, { view: meta.window?.join("..") });
   panel.classList.add("is-live");
-  for (const [name, does_] of Object.entries({ relayout: onRelayout, hover: ({ event }) => pointAt(meant(event).at, meant(event).place), unhover: () => pointAt(null), click: onClick, doubleclick: onDoubleClick, selected: onSelected, afterplot: () => split(box) })) {
-    box.on(`plotly_${name}`, does_);
-  }
-  listenList(() => chart.state.hidden, {
-    hide: (hidden) => show({ hidden }),
-    sort(order) {
-      chart.state.sort = order;
-      sortRows(order);
-      write(chart.meta, chart.state);
-    },
+  box.on("plotly_relayout", onRelayout);
+  box.on("plotly_selected", onSelected);
+  box.on("plotly_afterplot", () => split(box));
+  listenList(() => query.getAll("hide"), (hide) => show({ hide }));
+  whole.addEventListener("click", does.whole);
+  document.querySelector("#range").addEventListener("click", ({ target }) => {
+    if (target.closest("button")) choose({ range: null });
   });
-  listenCard();
-  panel.querySelector("#whole").addEventListener("click", does.whole);
-  document.querySelector("#sort").value = chart.state.sort;
-  sortRows(chart.state.sort);
   resized.observe(box);
-  const fits = Math.abs(box.clientWidth / figure.layout.width - 1) < LIKE && (box.clientWidth < NARROW_BELOW) === (figure.layout.width < NARROW_BELOW);
-  if (fits) tell();
+  if (Math.abs(box.clientWidth / figure.layout.width - 1) < LIKE) tell();
   else await show({});
   panel.dataset.drawn ??= "1";
   return does;
 }
 
-function axisOf(height) {
-  const lane = height.split(":")[0];
-  return `yaxis${lane === "1" ? "" : lane}`;
+// A function that gives the text at an address, once `isTime` too; a newer call ends the one before.
+function latest() {
+  let under = null;
+  return async (href, isTime = () => null) => {
+    under?.abort();
+    const { signal } = (under = new AbortController());
+    const response = await fetch(href, { signal });
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    const text = await response.text();
+    await isTime();
+    signal.throwIfAborted();
+    return text;
+  };
 }
 
-function config(chart, does) {
-  const take = (kind) => () => location.assign(document.querySelector(`a[data-take="${kind}"]`).href);
+function config(does) {
   const { Icons } = window.Plotly;
-  const own = [
-    { name: "whole", title: "Show all", icon: Icons.home, click: does.whole },
-    { name: "png", title: "PNG", icon: Icons.camera, click: take("PNG") },
-    { name: "svg", title: "SVG", icon: Icons.disk, click: take("SVG") },
-  ];
-  return {
-    displaylogo: false,
-    doubleClick: false,
-    scrollZoom: true,
-    modeBarButtons: [["zoom2d", "pan2d", "select2d"], own],
-  };
+  const button = (title, icon, click) => ({ name: title, title, icon, click });
+  const take = (kind) => () => document.querySelector(`a[data-take="${kind}"]`).click();
+  const own = [button("PNG", Icons.camera, take("PNG")), button("SVG", Icons.disk, take("SVG"))];
+  own.unshift(button("Show all", Icons.home, does.whole));
+  const modeBarButtons = [["zoom2d", "pan2d", "select2d"], own];
+  // Tips would lie over the chart and take presses.
+  return { displaylogo: false, doubleClick: false, showTips: false, scrollZoom: true, modeBarButtons };
 }
 
-// The layout with A, B and the marked range.
-function marked({ figure: { layout }, meta, state }) {
-  const { place } = meta.revisions;
-  const sides = [["A", state.a, "3px,3px"], ["B", state.b, "solid"]].filter(([, side]) => side && place[side.at] !== null);
-  const tall = { yref: "paper", y0: 0, y1: 1, xref: "x" };
-  const lines = sides.map(([, side, dash]) => ({
-    ...tall, type: "line", x0: place[side.at], x1: place[side.at], line: { color: INK, width: 1, dash },
-  }));
-  const letters = sides.map(([letter, side]) => ({
-    text: letter, x: place[side.at], y: 1, xref: "x", yref: "paper", showarrow: false, yanchor: "middle",
-    xanchor: letter === "A" ? "right" : "left", bgcolor: INK, borderpad: 2, font: { size: 11, color: "var(--paper)", weight: 600 },
-  }));
-  const range = state.range?.map((at) => place[at]);
-  const band = range ? [{ ...tall, type: "rect", x0: range[0] - 0.5, x1: range[1] + 0.5, fillcolor: INK, opacity: 0.08, line: { width: 0 } }] : [];
-  return {
-    ...layout,
-    shapes: [...layout.shapes, ...band, ...lines],
-    annotations: [...layout.annotations, ...letters],
-  };
-}
-
-// The indices of the revisions along the axis.
-function ordered({ revisions: { place } }) {
-  return [...place.keys()].filter((at) => place[at] !== null).sort((one, other) => place[one] - place[other]);
-}
-
-function nearest(meta, to) {
-  const { place } = meta.revisions;
-  return ordered(meta).reduce((best, at) => (Math.abs(place[at] - to) < Math.abs(place[best] - to) ? at : best));
-}
-
-// The series that a key chooses at a revision: that of B, else the first measured there.
-function focused({ meta, state: { hidden, b } }, at) {
-  const measured = meta.series.filter((one) => !hidden.has(one.id) && one.revision.includes(at));
-  return measured.find((one) => one.id === b?.id) ?? measured[0];
-}
-
-// What a series has at a revision, as measured: its trace has it as drawn.
-function valueAt({ figure }, series, at) {
+// What a series has at a revision, as measured and as drawn: its trace has it as drawn.
+function valueAt({ data }, series, at) {
   const index = series.revision.indexOf(at);
-  const trace = figure.data.find((one) => one.meta === series.id && one.mode === "markers");
+  const trace = data.find((one) => one.meta === series.id && one.mode === "markers");
   if (index < 0 || !trace) return null;
-  const end = (lengths, way) => (lengths?.[index] == null ? null : (trace.y[index] + way * lengths[index]) / series.factor);
-  return {
-    index,
-    value: trace.y[index] / series.factor,
-    low: end(trace.error_y?.arrayminus, -1),
-    high: end(trace.error_y?.array, 1),
-    n: series.n[index],
-  };
+  const drawn = trace.y[index];
+  const end = (lengths, way) => (lengths?.[index] == null ? null : (drawn + way * lengths[index]) / series.factor);
+  const [low, high] = [end(trace.error_y?.arrayminus, -1), end(trace.error_y?.array, 1)];
+  return { value: drawn / series.factor, low, high, n: series.n[index], drawn, axis: trace.yaxis };
 }

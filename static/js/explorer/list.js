@@ -1,56 +1,39 @@
-// The list of the series is the legend: a press hides one, two show it alone; order, highlight.
+// The list of the series is the legend: a press hides one, two show it alone, pointing fades the others.
 
 const rows = () => [...document.querySelectorAll("#series > [data-series]")];
-const idOf = (row) => Number(row.dataset.series);
-
-// By what the server wrote for each order into the rows; what has no figure comes last.
-export function sortRows(order) {
-  const figure = (row) => Number.parseFloat(row.dataset[order || "order"]) * (order === "value" || order === "level" ? -1 : 1);
-  const byFigure = (one, other) => (figure(one) || Infinity) - (figure(other) || Infinity) || 0;
-  const byName = (one, other) => one.dataset.name.localeCompare(other.dataset.name);
-  document.querySelector("#series").append(...rows().sort(order === "name" ? byName : byFigure));
-}
+const idOf = (row) => row.dataset.series;
 
 export function showHidden(hidden) {
-  for (const row of rows()) row.querySelector("button").setAttribute("aria-pressed", String(!hidden.has(idOf(row))));
+  for (const row of rows()) row.querySelector("button").ariaPressed = String(!hidden.includes(idOf(row)));
 }
 
 // Fades all but one series; null: none.
 function highlight(id) {
   for (const one of document.querySelectorAll("#plot .scatterlayer .trace")) {
     const own = /trace(\d+)s\d+/.exec(one.getAttribute("class"))?.[1];
-    one.classList.toggle("faded", id !== null && own !== undefined && Number(own) !== id);
+    one.classList.toggle("faded", id !== null && own !== undefined && own !== id);
   }
   for (const row of rows()) row.classList.toggle("pointed", idOf(row) === id);
 }
 
-// does: {hide(ids), sort(order)}
-export function listenList(hidden, does) {
+// `hidden` gives the ids that are hidden, `hide` takes them.
+export function listenList(hidden, hide) {
   const list = document.querySelector("#series");
-  const rowOf = (event) => event.target.closest("[data-series]");
-  const hover = (event) => highlight(rowOf(event) ? idOf(rowOf(event)) : null);
+  const idAt = (event) => event.target.closest("[data-series]")?.dataset.series ?? null;
   list.addEventListener("click", (event) => {
-    if (!rowOf(event)) return;
-    const id = idOf(rowOf(event));
-    does.hide(event.detail > 1 ? isolated(hidden(), id) : toggled(hidden(), id));
+    const id = idAt(event);
+    if (id) hide(event.detail > 1 ? isolated(hidden(), id) : toggled(hidden(), id));
   });
-  list.addEventListener("pointerover", hover);
-  list.addEventListener("focusin", hover);
-  list.addEventListener("pointerleave", () => highlight(null));
-  list.addEventListener("focusout", () => highlight(null));
-  const box = document.querySelector("#sort");
-  box.hidden = false;
-  box.addEventListener("change", () => does.sort(box.value));
+  for (const name of ["pointerover", "focusin"]) list.addEventListener(name, (event) => highlight(idAt(event)));
+  for (const name of ["pointerleave", "focusout"]) list.addEventListener(name, () => highlight(null));
 }
 
 function toggled(hidden, id) {
-  const next = new Set(hidden);
-  if (!next.delete(id)) next.add(id);
-  return next;
+  return hidden.includes(id) ? hidden.filter((one) => one !== id) : [...hidden, id];
 }
 
 // All but one hidden; all shown where that is so already (the first press of the two hid or showed it).
 function isolated(hidden, id) {
   const others = rows().map(idOf).filter((one) => one !== id);
-  return others.every((one) => hidden.has(one)) ? new Set() : new Set(others);
+  return others.every((one) => hidden.includes(one)) ? [] : others;
 }

@@ -1,52 +1,28 @@
-// The figure of the server under Plotly: loading the library, colours of the theme, and points as one
-// path a series, which is drawn four times as fast as a marker each.
+// The figure of the server under Plotly: colours of the theme, and points as one path a series,
+// which is drawn four times as fast as a marker each.
 
-const COLOUR = /^var\((--[\w-]+)\)$/;
+const COLOUR = /^var\(--[\w-]+\)$/;
 const COLOURS = new Set(["color", "fillcolor", "bgcolor", "bordercolor", "gridcolor", "linecolor"]);
 const PLACE = /[ML](-?[\d.]+),(-?[\d.]+)/g;
 
-let loading = null;
-
-// Plotly, once for the page. Fails with a reason that can be shown.
-export function library(src) {
-  loading ??= new Promise((resolve, reject) => {
-    const script = document.createElement("script");
-    script.src = src;
-    script.addEventListener("load", () => (window.Plotly ? resolve() : reject(new Error("Plotly did not start"))));
-    script.addEventListener("error", () => reject(new Error("Plotly could not be loaded")));
-    document.head.append(script);
-  });
-  return loading;
-}
-
-// A part of a figure with the colours of the theme in force.
-export function coloured(part) {
-  const root = getComputedStyle(document.documentElement);
-  const dark = root.colorScheme === "dark" || (root.colorScheme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
-  const known = new Map();
-  const resolve = (text) => {
-    const name = COLOUR.exec(text)?.[1];
-    if (!name) return text;
-    if (!known.has(name)) known.set(name, side(root.getPropertyValue(name), dark));
-    return known.get(name);
+// A figure, from its text, with the colours of the theme in force.
+export function parsed(text) {
+  const [probe, known] = [document.createElement("span"), new Map()];
+  const resolve = (colour) => {
+    if (!COLOUR.test(colour)) return colour;
+    if (!known.has(colour)) {
+      probe.style.color = colour;
+      known.set(colour, getComputedStyle(probe).color);
+    }
+    return known.get(colour);
   };
-  return walk(part, resolve);
-}
-
-// Of light-dark(…, …) the one for the theme; colours with commas inside have none here.
-function side(value, dark) {
-  const both = /^light-dark\(\s*([^,]+),\s*([^,]+)\)$/.exec(value.trim());
-  return both ? both[dark ? 2 : 1].trim() : value.trim();
-}
-
-function walk(part, resolve) {
-  if (Array.isArray(part)) return part[0] instanceof Object ? part.map((one) => walk(one, resolve)) : [...part];
-  if (!(part instanceof Object)) return part;
-  const fill = (key, value) => {
-    if (!COLOURS.has(key)) return walk(value, resolve);
+  document.body.append(probe);
+  const made = JSON.parse(text, (key, value) => {
+    if (!COLOURS.has(key)) return value;
     return Array.isArray(value) ? value.map(resolve) : resolve(value);
-  };
-  return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, fill(key, value)]));
+  });
+  probe.remove();
+  return made;
 }
 
 // The traces as they are drawn here: of a series' points one line, which `split` takes apart.

@@ -1,19 +1,28 @@
 // The tooltip at the pointer: a revision, and what each series has there.
 
-import { element, number } from "./text.js";
-
 const MOST = 12; // series that it lists
 const AWAY = 14; // pixels from the pointer
+const numbers = new Intl.NumberFormat("en", { maximumSignificantDigits: 6 });
 
-export function showTip(tip, chart, at, place) {
-  const { revisions, series } = chart.meta;
-  const shown = series.filter((one) => !chart.state.hidden.has(one.id) && chart.valueAt(one, at));
-  const when = revisions.time[at] === null ? "" : ` ${new Date(revisions.time[at]).toISOString().slice(0, 10)}`;
+function number(value) {
+  return Number.isFinite(value) ? numbers.format(value).replace(/^-0$/, "0").replace("-", "−") : "–";
+}
+
+function element(name, css, ...children) {
+  const made = document.createElement(name);
+  if (css) made.className = css;
+  made.append(...children);
+  return made;
+}
+
+// `rows` are pairs of a series and what it has at the revision with the index `at`.
+export function showTip(tip, { name, time, author, subject }, at, rows, place) {
+  const when = time[at] === null ? "" : ` ${new Date(time[at]).toISOString().slice(0, 10)}`;
   tip.replaceChildren(
-    element("p", {}, element("strong", { class: "revision" }, revisions.name[at]), when, element("span", { class: "muted" }, ` ${revisions.author[at]}`)),
-    element("p", {}, revisions.subject[at]),
-    ...shown.slice(0, MOST).flatMap((one) => lines(chart, one, at)),
-    ...(shown.length > MOST ? [element("p", { class: "muted" }, `and ${shown.length - MOST} more`)] : []),
+    element("p", "", element("strong", "revision", name[at]), when, element("span", "muted", ` ${author[at]}`)),
+    element("p", "", subject[at]),
+    ...rows.slice(0, MOST).flatMap(([series, value]) => lines(series, value, at)),
+    ...(rows.length > MOST ? [element("p", "muted", `and ${rows.length - MOST} more`)] : []),
   );
   tip.hidden = false;
   const room = tip.parentElement.getBoundingClientRect();
@@ -22,15 +31,13 @@ export function showTip(tip, chart, at, place) {
   tip.style.top = `${Math.max(Math.min(place.y + AWAY, room.height - tip.offsetHeight), 0)}px`;
 }
 
-function lines(chart, series, at) {
-  const { value, low, high, n } = chart.valueAt(series, at);
+function lines(series, { value, low, high, n }, at) {
   const within = low === null ? "" : ` (${number(low)} to ${number(high)})`;
-  const name = element("span", {}, element("span", { class: `key series-${series.slot}` }), series.name);
-  const figures = element("span", { class: "v" }, number(value), element("span", { class: "muted" }, `${within}, n = ${n}`));
-  const found = [...series.found, ...series.marks].filter((one) => series.revision[one.at] === at);
+  const name = element("span", "", element("span", `key series-${series.slot}`), series.name);
+  const figures = element("span", "v", number(value), element("span", "muted", `${within}, n = ${n}`));
   return [
-    element("p", { class: "one" }, name, figures),
-    ...found.map((one) => element("p", { class: one.verdict }, `${one.size}, ${one.state}`)),
-    ...(series.apart?.[series.revision.indexOf(at)] ? [element("p", {}, "lab? its runs disagree")] : []),
+    element("p", "one", name, figures),
+    ...series.found.filter((one) => one.at === at).map((one) => element("p", one.verdict, `${one.size}, ${one.state}`)),
+    ...(series.apart.includes(at) ? [element("p", "", "lab? its runs disagree")] : []),
   ];
 }

@@ -56,7 +56,6 @@ def test_each_kind_has_a_line_and_a_label_of_its_own() -> None:
     marks = next(one for one in figure(shown)["data"] if one.get("name") == "findings")
     signs = [symbol for symbol in marks["marker"]["symbol"] if symbol == "diamond"]
     assert len(signs) == 2, "a release has a plain line"
-    assert figure(a_trend())["layout"]["meta"]["markers"] == []
 
 
 def test_the_image_has_a_line_and_a_link_for_each() -> None:

@@ -15,6 +15,7 @@ from webapp.charts.theme import style_of
 from webapp.charts.trend import AlertMark, coloured, draw, figure, room_of
 from webapp.charts.trend.labels import Box, Json, Segment, text_box
 from webapp.charts.trend.levels import Found, Level
+from webapp.charts.trend.svg import BASE, BELOW
 from webapp.charts.trend.trend import (
     Apart,
     Axis,
@@ -194,11 +195,10 @@ def test_a_level_shows_as_far_as_the_axis_reaches() -> None:
     assert Level.within([], (40, 50), (1.0, 1.0)) is None
 
 
-def test_the_card_gets_the_reason_of_a_finding_rounded_as_it_is_drawn() -> None:
+def test_the_tooltip_gets_a_finding_rounded_as_it_is_drawn() -> None:
     (found,) = figure(a_trend())["layout"]["meta"]["series"][0]["found"]
-    assert found["why"] == "Confirmed: it fell."
     assert found["size"] == "\u221220.8 [\u221222.0, \u221219.5]\u202f%"
-    assert (found["chance"], found["kind"], found["proven"]) == ("99 %", "level", True)
+    assert (found["state"], found["verdict"]) == ("confirmed", "worse")
 
 
 def test_the_y_axis_says_unit_and_direction() -> None:
@@ -323,7 +323,7 @@ def test_an_empty_chart_can_be_drawn(axis: Axis, values: Values) -> None:
 
 def test_a_point_whose_runs_disagree_is_hollow_with_its_word_and_a_dash_for_each_run() -> None:
     trend = a_trend(a_series(apart=[Apart(1, [90.0, 140.0])]))
-    assert figure(trend)["layout"]["meta"]["series"][0]["apart"] == {1: [90.0, 140.0]}
+    assert figure(trend)["layout"]["meta"]["series"][0]["apart"] == [1]
     assert trend.y_range(trend.drawn)[1] > 140
     assert "lab?" in trend.caption
     (dashes,) = lines(trend, 1.6)
@@ -378,6 +378,10 @@ def four_series(revisions: int = 60) -> Trend:
     return a_trend(*series, revisions=Revisions(names, names, times), alerts=alerts)
 
 
+CLEAR = 3.0
+"""Pixels above the names of revisions, without which what stands there seems to touch them."""
+
+
 def boxes(made: Json) -> Iterator[tuple[str, Box]]:
     """Where the texts in a figure stand: by the same reckoning as a drawing's."""
     layout = made["layout"]
@@ -395,13 +399,18 @@ def boxes(made: Json) -> Iterator[tuple[str, Box]]:
         )
         text = one["text"].removesuffix("</a>").rpartition(">")[2]
         yield text, text_box(text, across, down, one["xanchor"])
+    for value, name in zip(layout["xaxis"]["tickvals"], layout["xaxis"]["ticktext"], strict=True):
+        x = left + (value - low_x) / (high_x - low_x) * width
+        box = text_box(name, x, top + height + BELOW - BASE, "center")
+        yield name, box._replace(top=box.top - CLEAR)
 
 
+@pytest.mark.parametrize("heights", [{}, {1: (905.0, 1100.0)}], ids=["whole", "zoomed"])
 @pytest.mark.parametrize("width", [1060, 700, 390])
 def test_with_four_series_no_label_lies_on_a_line_on_another_label_or_under_a_badge(
-    width: int,
+    width: int, heights: dict[int, tuple[float, float]]
 ) -> None:
-    trend = four_series()
+    trend = replace(four_series(), heights=heights)
     made = figure(trend, room_of(width))
     found = dict(boxes(made))
     sizes = [box for text, box in boxes(made) if text.endswith("%")]

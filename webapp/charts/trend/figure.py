@@ -253,16 +253,18 @@ def _segments(trend: Trend, lane: Lane, sketch: Sketch) -> list[Segment]:
 
 
 def _newest(trend: Trend, series: Sequence[TrendSeries], frame: Frame) -> list[Json]:
-    """Name and newest level of each series, right of the axis, as far as there is room."""
-    y = frame.y
+    """Name and newest level of each series, right of the axis, as far as there is room; clear of
+    the revisions under it.
+    """
+    y, foot = frame.y, frame.y.start - LINE / 2
     values = {one.id: one.level if one.level is not None else one.newest for one in series}
     wanted = sorted(
         (y.clamped(value), one.id, one) for one in series if (value := values[one.id]) is not None
     )
-    most = int((y.start - y.end) // LINE - 0.5)
+    most = int((foot - y.end) // LINE)
     texts, free_from = [], y.end
     for left, (wish, _, one) in enumerate(wanted[:most]):
-        last = y.start - LINE * (min(len(wanted), most) - left - 0.5)
+        last = foot - LINE * (min(len(wanted), most) - left - 0.5)
         place = min(max(wish, free_from), last)
         free_from = place + LINE
         name = one.mode if one.is_cost else trend.short_name(one)

@@ -3,11 +3,10 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
-from webapp.charts.text import chance, change_within, percent
+from webapp.charts.text import change_within, percent
 
-Json = dict[str, Any]
 SPACE = "\N{NARROW NO-BREAK SPACE}"
 PROVEN = ("confirmed", "recovered")
 
@@ -115,7 +114,7 @@ class Found:
         return f"{percent(self.percent)}{SPACE}%"
 
     @property
-    def _whole_size(self) -> str:
+    def whole_size(self) -> str:
         """The same with the interval of a percentage; empty where there is none."""
         if self.percent is None:
             return self.size if self.has_size else ""
@@ -129,19 +128,3 @@ class Found:
     def scaled(self, factor: float) -> Self:
         """The same change with its levels times ``factor``."""
         return replace(self, before=self.before * factor, since=self.since * factor)
-
-    def columns(self) -> Json:
-        """What the card and the tooltip show of it, as texts."""
-        return {
-            "at": self.at,
-            "kind": self.kind,
-            "state": self.state,
-            "proven": self.is_confirmed,
-            "verdict": self.verdict,
-            "size": self._whole_size,
-            "percent": None if self.percent is None else round(self.percent, 2),
-            "chance": chance(self.probability),
-            "suspects": self.suspects,
-            "why": self.why,
-            "alert": self.alert,
-        }

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from webapp.charts.trend.levels import Found
-from webapp.charts.trend.sketch import Sketch, Stroke, mark_colour
+from webapp.charts.trend.sketch import PAPER, Sketch, Stroke, mark_colour
 
 RISER_STEP = 8.0
 """Pixels between risers of several series at one revision."""
@@ -60,9 +60,8 @@ def excursion(sketch: Sketch, found: Found, span: Span) -> None:
     """One revision far off: a diamond around it, and a stem to the level it left."""
     stem = Stroke(span.colour, 1.0, "1px,3px")
     sketch.line(stem, span.point, found.before, span.point, found.since)
-    colour = mark_colour(found.verdict)
     size = RING / 1.3  # Plotly's diamonds are that much wider than their size.
-    sketch.full(found, "diamond-open", (span.point, found.since), size, colour)
+    sketch.symbol(found, "diamond-open", (span.point, found.since), size)
     sketch.wish(found, (span.point, found.since), aside=11.0)
 
 
@@ -93,11 +92,11 @@ def noise(sketch: Sketch, found: Found, span: Span) -> None:
 
 def modes(sketch: Sketch, found: Found, span: Span) -> None:
     """Other shares of two modes: a disc for each, full where more runs are now."""
-    colour, frame = mark_colour(found.verdict), sketch.frame
+    frame = sketch.frame
     sinks = found.shares is None or found.shares[1] > found.shares[0]
     away = frame.up(MODE_APART if sinks else -MODE_APART)
-    sketch.full(found, "circle", (span.edge, found.since - away), MODE, colour)
-    sketch.hollow(found, "circle", (span.edge, found.since + away), MODE, colour)
+    sketch.symbol(found, "circle", (span.edge, found.since - away), MODE)
+    sketch.symbol(found, "circle", (span.edge, found.since + away), MODE, PAPER)
     sketch.wish(found, (span.edge, found.since + frame.up(MODE_APART + ABOVE)), aside=MODE)
 
 
@@ -105,10 +104,8 @@ def _triangle(sketch: Sketch, found: Found, at: float) -> None:
     """On its tip at the level since, pointing away from the level before."""
     sinks = found.since < found.before
     shape, away = ("triangle-down", TIP) if sinks else ("triangle-up", -TIP)
-    colour = mark_colour(found.verdict)
     place = (at, found.since + sketch.frame.up(away))
-    draw = sketch.full if found.is_confirmed else sketch.hollow
-    draw(found, shape, place, 2 * TIP, colour)
+    sketch.symbol(found, shape, place, 2 * TIP, "" if found.is_confirmed else PAPER)
 
 
 MARKS: Mapping[str, Callable[[Sketch, Found, Span], None]] = {

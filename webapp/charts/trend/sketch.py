@@ -66,17 +66,12 @@ class Sketch:
         """Draw a line from (x, y) to its end."""
         self.strokes.setdefault(stroke, []).append((x, y, end_x, end_y))
 
-    def full(
-        self, found: Found, shape: str, at: tuple[float, float], size: float, colour: str
+    def symbol(
+        self, found: Found, shape: str, at: tuple[float, float], size: float, fill: str = ""
     ) -> None:
-        """Draw a symbol in its colour."""
-        self.symbols.append(Symbol(*at, shape, size, colour, colour, found.title))
-
-    def hollow(
-        self, found: Found, shape: str, at: tuple[float, float], size: float, colour: str
-    ) -> None:
-        """Draw the outline of a symbol."""
-        self.symbols.append(Symbol(*at, shape, size, PAPER, colour, found.title))
+        """Draw a symbol in the colour of the verdict; ``fill`` is another one inside."""
+        colour = mark_colour(found.verdict)
+        self.symbols.append(Symbol(*at, shape, size, fill or colour, colour, found.title))
 
     def wish(self, found: Found, at: tuple[float, float], aside: float = 8.0) -> None:
         """Ask for the size of ``found`` to stand beside ``at``, where it has one and there is

@@ -284,36 +284,19 @@ def _symbols(trace: Json, spots: Sequence[Point | None]) -> list[str]:
 
 def symbol(one: Symbol, width: float) -> str:
     """One of Plotly's symbols, its place in pixels, outlined so many pixels wide."""
-    is_open = one.shape.endswith("-open")
+    is_open, half = one.shape.endswith("-open"), one.size / 2
+    corners = [
+        f"{one.x + half * x:.2f} {one.y + half * y:.2f}"
+        for x, y in CORNERS.get(one.shape.removesuffix("-open"), ())
+    ]
     title = [svg.element("title", svg.plain_text(one.title))] if one.title else []
     return svg.element(
         "path",
         *title,
-        d=SHAPES[one.shape.removesuffix("-open")](one.x, one.y, one.size / 2),
+        d=f"M{'L'.join(corners)}z" if corners else _circle(one.x, one.y, half),
         fill="none" if is_open else one.fill,
         stroke=one.line,
         stroke_width=width,
-    )
-
-
-def _triangle_up(x: float, y: float, radius: float) -> str:
-    half, foot = radius * 2 / 3**0.5, radius / 2
-    return f"M{x - half:.2f} {y + foot:.2f}h{2 * half:.2f}L{x:.2f} {y - radius:.2f}z"
-
-
-def _triangle_down(x: float, y: float, radius: float) -> str:
-    half, head = radius * 2 / 3**0.5, radius / 2
-    return f"M{x - half:.2f} {y - head:.2f}h{2 * half:.2f}L{x:.2f} {y + radius:.2f}z"
-
-
-def _diamond(x: float, y: float, radius: float) -> str:
-    half = f"{radius * 1.3:.2f}"
-    return f"M{x:.2f} {y - radius * 1.3:.2f}l{half} {half}l-{half} {half}l-{half}-{half}z"
-
-
-def _square(x: float, y: float, radius: float) -> str:
-    return (
-        f"M{x - radius:.2f} {y - radius:.2f}h{2 * radius:.2f}v{2 * radius:.2f}h-{2 * radius:.2f}z"
     )
 
 
@@ -322,14 +305,14 @@ def _circle(x: float, y: float, radius: float) -> str:
     return f"M{x - radius:.2f} {y:.2f}{arc} {2 * radius:.2f} 0{arc}-{2 * radius:.2f} 0z"
 
 
-SHAPES: dict[str, Callable[[float, float, float], str]] = {
-    "triangle-up": _triangle_up,
-    "triangle-down": _triangle_down,
-    "diamond": _diamond,
-    "square": _square,
-    "circle": _circle,
+WIDE = 2 / 3**0.5
+CORNERS: dict[str, Sequence[Point]] = {
+    "triangle-up": ((-WIDE, 0.5), (WIDE, 0.5), (0, -1)),
+    "triangle-down": ((-WIDE, -0.5), (WIDE, -0.5), (0, 1)),
+    "diamond": ((0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)),
+    "square": ((-1, -1), (1, -1), (1, 1), (-1, 1)),
 }
-"""The measures are Plotly's, which depend on half the size."""
+"""Plotly's symbols, in halves of their size from the middle; a circle has none."""
 
 DRAWN: dict[str, Callable[[Json, Sequence[Point | None], float], list[str]]] = {
     "lines": _lines,

@@ -1,30 +1,32 @@
 """Loads what the trend chart shows, in a fixed number of queries; samples are never read."""
 
-from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import NamedTuple
 
 from webapp.analysis.models import Finding, SeriesSettings
 from webapp.charts.text import common, one_revision
 from webapp.charts.theme import style_of
-from webapp.charts.trend import Apart, Revisions, Trend, TrendSeries, Whiskers, distinct
+from webapp.charts.trend import Apart, Trend, TrendSeries, Whiskers, distinct
 from webapp.events.queries import chart_stamp
 from webapp.pages.parts.conclusions import NOT_KNOWN, Concluded, Conclusion, concluded
 from webapp.pages.parts.kept import Kept
 from webapp.pages.trends import offer as offers
 from webapp.pages.trends.markers import markers_along
 from webapp.pages.trends.offer import Measured, Offer
-from webapp.pages.trends.points import PointRow, Points, read_points, whiskers_of
+from webapp.pages.trends.points import (
+    PointRow,
+    Points,
+    read_points,
+    read_revisions,
+    whiskers_of,
+)
 from webapp.pages.trends.query import TrendQuery
 from webapp.pages.trends.unknown import NotOffered, Part, Unknown, unknown
 from webapp.pages.trends.view import ends_of, view_of
-from webapp.results.models import LeftOut, Metric, Revision, Series, Tree
+from webapp.results.models import LeftOut, Metric, Series, Tree
 
 MOST_SERIES = 24
-SUBJECT_LENGTH = 80
 OPENED = 6
 """Series that the page opens on, where its address names none."""
 
@@ -201,17 +203,6 @@ def _metric(query: TrendQuery, offered: Sequence[Metric]) -> Metric | None:
     raise NotOffered(query, unknown(query, "metric", name, [one.name for one in offered]))
 
 
-class RevisionRow(NamedTuple):
-    """As much of a revision as a chart shows."""
-
-    id: int
-    position: int
-    name: str
-    subject: str
-    author_name: str
-    committed_at: datetime | None
-
-
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """The chart, and what is concluded about each series (by id) whether drawn or not.
@@ -278,7 +269,7 @@ def _read(selection: Selection, found: Concluded) -> Loaded:
 
 def _loaded(selection: Selection, rows: Points, conclusions: Mapping[int, Conclusion]) -> Loaded:
     query = selection.query
-    revisions = _revisions(point.revision_id for point in rows.points)
+    revisions = read_revisions(rows)
     index_of = {row.id: index for index, row in enumerate(revisions)}
     positions = [row.position for row in revisions]
     drawn = _drawn_series(selection, rows.points, conclusions, index_of, positions)
@@ -288,7 +279,7 @@ def _loaded(selection: Selection, rows: Points, conclusions: Mapping[int, Conclu
         metric=selection.metric.name,
         unit=selection.metric.unit,
         better=selection.better,
-        revisions=_columns(revisions, rows),
+        revisions=rows.axis(revisions),
         series=[one for one in drawn if one.id not in costs],
         axis=query.axis,
         values=query.values,
@@ -348,28 +339,6 @@ def _drawn_series(
 
 def _known_figure(text: str) -> str:
     return "" if text == NOT_KNOWN else text
-
-
-def _revisions(ids: Iterable[int]) -> list[RevisionRow]:
-    rows = Revision.objects.filter(pk__in=set(ids)).order_by("position")
-    return [RevisionRow(*row) for row in rows.values_list(*RevisionRow._fields)]
-
-
-def _columns(rows: Sequence[RevisionRow], points: Points) -> Revisions:
-    along = points.along
-    slots = [bisect_left(along, row.position) for row in rows] if points.is_thinned else []
-    return Revisions(
-        names=[row.name for row in rows],
-        subjects=[row.subject[:SUBJECT_LENGTH] for row in rows],
-        times=[_milliseconds(row.committed_at) for row in rows],
-        slots=slots,
-        total=len(along) if points.is_thinned else 0,
-        authors=[row.author_name[:SUBJECT_LENGTH] for row in rows],
-    )
-
-
-def _milliseconds(moment: datetime | None) -> int | None:
-    return None if moment is None else int(moment.timestamp() * 1000)
 
 
 def _series(

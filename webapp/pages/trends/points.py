@@ -1,32 +1,37 @@
 """The points of a trend chart: all of a short history, of a long one what its pixels can show."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from django.contrib.postgres.aggregates import ArrayAgg
 from django.http import Http404
 
-from webapp.charts.thin import extremes
-from webapp.charts.trend import Whiskers
+from webapp.charts.thin import Indices, extremes
+from webapp.charts.trend import Revisions, Whiskers
+from webapp.pages.parts.kept import Kept
 from webapp.pages.trends.query import TrendQuery
 from webapp.pages.trends.view import End, nearest
 from webapp.results.models import Point, PointQuerySet, Revision, Series, Tree
 from webapp.results.queries import received_by
 from webapp.stats.compare import intervals_of
 
+SUBJECT_LENGTH = 80
 MOST_WHOLE = 5_000
 """Points of a chart that are sent one and all; of more, the extremes of each pixel."""
 
-PIXELS = 1_000
-"""Columns in which the part in sight is drawn: about as many pixels as the chart is wide."""
+PIXELS = 500
+"""Columns in which the part in sight is drawn: a point is about as wide as two on a wide screen."""
 
-PIXELS_BESIDE = 300
-"""And the rest, which is drawn in the strip of the whole and while the window moves."""
+PIXELS_BESIDE = 100
+"""And the rest, which is in sight while a gesture moves the window."""
 
 Places = npt.NDArray[np.int64]
+Values = npt.NDArray[np.float64]
 
 
 class PointRow(NamedTuple):
@@ -45,6 +50,17 @@ class PointRow(NamedTuple):
     disagrees: bool
     uploads: dict[str, Any] | None
     left_out: dict[str, Any] | None
+
+
+class RevisionRow(NamedTuple):
+    """As much of a revision as a chart shows."""
+
+    id: int
+    position: int
+    name: str
+    subject: str
+    author_name: str
+    committed_at: datetime | None
 
 
 COLUMNS = (*PointRow._fields[:-2], "uploads_text", "left_out_text")
@@ -67,49 +83,112 @@ class Points:
         """Whether some points of the history are left out."""
         return len(self.along) > 0
 
+    def axis(self, rows: Sequence[RevisionRow]) -> Revisions:
+        """The revisions of the points as the chart has them."""
+        return Revisions(
+            names=[row.name for row in rows],
+            subjects=[row.subject[:SUBJECT_LENGTH] for row in rows],
+            times=[_milliseconds(row.committed_at) for row in rows],
+            slots=self._slots(rows) if self.is_thinned else [],
+            total=len(self.along),
+            authors=[row.author_name[:SUBJECT_LENGTH] for row in rows],
+        )
+
+    def _slots(self, rows: Sequence[RevisionRow]) -> list[int]:
+        return [int(at) for at in np.searchsorted(self.along, [row.position for row in rows])]
+
+
+def _milliseconds(moment: datetime | None) -> int | None:
+    return None if moment is None else int(moment.timestamp() * 1000)
+
+
+def read_revisions(points: Points) -> list[RevisionRow]:
+    """The revisions of ``points`` along the tree, in one query."""
+    rows = Revision.objects.of_ids({one.revision_id for one in points.points})
+    found = rows.order_by("position").values_list(*RevisionRow._fields)
+    return [RevisionRow(*row) for row in found]
+
+
+class Column(NamedTuple):
+    """All points of a series along the tree: positions, values, and their ``slots`` of the axis.
+    ``coarse`` are the indices of those that are drawn beside the part in sight.
+    """
+
+    positions: Places
+    values: Values
+    slots: Places
+    coarse: Indices
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Where every point of a history lies, by series, and all positions."""
+
+    by_series: Mapping[int, Column]
+    along: Sequence[int]
+
+    @property
+    def count(self) -> int:
+        """How many points there are."""
+        return sum(len(one.positions) for one in self.by_series.values())
+
+
+COLUMNS_READ: Kept[Columns] = Kept(most=4, seconds=60.0)
+"""Long histories: a part of one is thinned from here, without reading all of it again."""
+
 
 def read_points(
     series: Sequence[Series], query: TrendQuery, *, tree: Tree, sight: Sequence[End] = ()
 ) -> Points:
-    """The points of the window that ``query`` names, in one query; where they are more than
-    `MOST_WHOLE` in two: position and value of all, then the rest of those that are drawn, finer
-    between the ends of ``sight``.
+    """The points of the window that ``query`` names, in one query; where they may be more than
+    `MOST_WHOLE` in two: position and value of all, unless they are kept, then the rest of those
+    that are drawn, finer between the ends of ``sight``.
     """
     found = _in_window(series, query, tree)
     is_bounded = not query.start and not query.end
     if is_bounded and len(series) * query.last <= MOST_WHOLE:
         return Points(_rows(found))
+    windows = tuple((one.pk, one.version, one.window_start) for one in series)  # type: ignore[attr-defined]
     value = "median" if query.whiskers == Whiskers.RANGE else "mean"
-    columns = np.array(found.values_list("series_id", "position", value), dtype=float)
-    if len(columns) <= MOST_WHOLE:
+    key = (tree.pk, query.start, query.end, query.asof, value, windows)
+    columns = COLUMNS_READ.get(key, lambda: _columns(found, value))
+    if columns.count <= MOST_WHOLE:
         return Points(_rows(found))
-    ids, positions = columns[:, 0].astype(np.int64), columns[:, 1].astype(np.int64)
-    along = np.unique(positions)
-    ends = _in_sight(along.tolist(), sight)
-    kept = {
-        int(pk): picked(positions[ids == pk], columns[ids == pk, 2], along, ends)
-        for pk in np.unique(ids)
-    }
-    return Points(_rows(Point.objects.at_places(kept)), along.tolist())
+    ends = _in_sight(columns.along, sight)
+    kept = {pk: picked(own, ends) for pk, own in columns.by_series.items()}
+    return Points(_rows(Point.objects.at_places(kept)), columns.along)
 
 
-def picked(
-    positions: Places, values: npt.NDArray[np.float64], along: Places, sight: tuple[int, int]
-) -> list[int]:
-    """The positions of the points of one series that are drawn: smallest and largest of each column
-    of pixels, narrow ones for the part ``sight`` of the axis ``along``, wider ones beside it; and
-    both ends of that part, which have to be named.
-    """
+def _columns(found: PointQuerySet, value: str) -> Columns:
+    """As arrays that PostgreSQL makes: half the time of a row for each point."""
+    arrays = {f"all_{name}": ArrayAgg(name, order_by="position") for name in ("position", value)}
+    rows = found.order_by().values_list("series_id").annotate(**arrays)
+    read = {pk: (np.array(places), np.array(values, float)) for pk, places, values in rows}
+    nothing = np.empty(0, np.int64)
+    along = np.unique(np.concatenate([nothing, *(places for places, _ in read.values())]))
+    by_series = {pk: _column(*own, along) for pk, own in read.items()}
+    return Columns(by_series, along.tolist())
+
+
+def _column(positions: Places, values: Values, along: Places) -> Column:
     slots = np.searchsorted(along, positions)
+    coarse = extremes(slots, values, bounds=(0, len(along)), columns=PIXELS_BESIDE)
+    return Column(positions, values, slots, coarse)
+
+
+def picked(own: Column, sight: tuple[int, int]) -> list[int]:
+    """The positions of the points of one series that are drawn: smallest and largest of each column
+    of pixels, narrow ones for the part ``sight`` of the axis, wider ones beside it; and both ends
+    of that part, which have to be named.
+    """
     first, last = sight
-    inside = (slots >= first) & (slots <= last)
-    kept = [
-        extremes(slots[inside], values[inside], bounds=(first, last + 1), columns=PIXELS),
-        extremes(slots[~inside], values[~inside], bounds=(0, len(along)), columns=PIXELS_BESIDE),
-    ]
-    ends = positions[np.isin(slots, sight)]
-    chosen = [positions[inside][kept[0]], positions[~inside][kept[1]], ends]
-    return [int(one) for one in np.unique(np.concatenate(chosen))]
+    start, end = np.searchsorted(own.slots, [first, last + 1])
+    inside = slice(start, end)
+    fine = extremes(own.slots[inside], own.values[inside], bounds=(first, last + 1), columns=PIXELS)
+    beside = own.coarse[(own.coarse < start) | (own.coarse >= end)]
+    ends = np.flatnonzero(np.isin(own.slots, sight))
+    chosen = np.unique(np.concatenate([fine + start, beside, ends]))
+    return [int(at) for at in own.positions[chosen]]
 
 
 def _in_window(series: Sequence[Series], query: TrendQuery, tree: Tree) -> PointQuerySet:

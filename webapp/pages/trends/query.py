@@ -20,8 +20,8 @@ MOST_LAST = 200_000
 """Points of one series read at most; what is sent of them fits the window's pixels."""
 
 MOST_HIDDEN = 100
-SCRIPTS = ("a", "b", "range", "sort", "pin")
-"""What only the page's script reads; `pin` is how older addresses name A and B."""
+BESIDE = ("a", "b", "range", "sort")
+"""What no drawing of the server depends on."""
 
 MOST_NAMES = 50
 _NUMBER = r"-?\d{1,24}(?:\.\d{1,24})?(?:e[+-]?\d{1,2})?"
@@ -36,7 +36,7 @@ class TrendQuery:
     ``start`` and ``end`` name revisions; without them the ``last`` points of each series show.
     ``view`` is the part in sight, ``<revision>..<revision>``, ``heights`` the ends of vertical axes
     there, ``<lane>:<low>..<high>`` each; ``hidden`` are ids of series that are
-    listed and not drawn; ``asof`` a time. ``extra`` holds what only the page's script reads:
+    listed and not drawn; ``asof`` a time. ``extra`` holds what stands beside the chart:
     the points A and B, the marked range, the order of the list.
     """
 
@@ -79,8 +79,12 @@ class TrendQuery:
             ],
             hidden=tuple(dict.fromkeys(filter(str.isdecimal, query.getlist("hide"))))[:MOST_HIDDEN],
             asof=query.get("asof", "") if moment_of(query.get("asof", "")) else "",
-            extra=tuple((key, value) for key in SCRIPTS for value in query.getlist(key)),
+            extra=_beside(query),
         )
+
+    def beside(self, key: str) -> str:
+        """The value of one of `BESIDE`, empty without."""
+        return dict(self.extra).get(key, "")
 
     @property
     def window(self) -> tuple[str, str] | None:
@@ -159,6 +163,14 @@ def _without_nul(query: QueryDict) -> QueryDict:
     for key, values in query.lists():
         kept.setlist(key, [value.replace("\0", "") for value in values])
     return kept
+
+
+def _beside(query: QueryDict) -> tuple[tuple[str, str], ...]:
+    """Pairs of `BESIDE`; older addresses name A and B by ``pin``, the later one is B."""
+    pins = ["", "", *query.getlist("pin")]
+    older = {"a": pins[-2], "b": pins[-1]}
+    given = {key: query.get(key, "") or older.get(key, "") for key in BESIDE}
+    return tuple((key, value) for key, value in given.items() if value)
 
 
 def _names(query: QueryDict, key: str) -> tuple[str, ...]:

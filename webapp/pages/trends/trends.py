@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from csp.decorators import csp_update
 from django.http import HttpRequest, HttpResponse
@@ -55,6 +56,16 @@ WITH_PLOTLY = {
 empty one for its rules, and the one of its maps, which nothing here draws. Of another version the
 browser's console states the hash.
 """
+
+ORDERS = {
+    "": "as chosen",
+    "name": "by name",
+    "value": "by value",
+    "level": "by level",
+    "change": "by change",
+    "detects": "by what they detect",
+}
+"""Of the list of series, by what the address says."""
 
 CHOICES = (
     (
@@ -158,6 +169,7 @@ def _shown(selection: Selection, loaded: Loaded, here: str) -> dict[str, object]
     """
     trend = loaded.trend
     drawable = is_drawable(trend)
+    order = selection.query.beside("sort")
     conclusions = loaded.conclusions
     # Of the past no summary is kept.
     too_few = 0 if selection.query.asof else too_few_known(trend)
@@ -178,6 +190,9 @@ def _shown(selection: Selection, loaded: Loaded, here: str) -> dict[str, object]
         "ranges": _ranges(selection.query, trend),
         "changes": _changes(trend),
         "too_few": too_few,
+        "listed": _listed(trend, order),
+        "orders": ORDERS,
+        "order": order,
         "texts": [
             (series, conclusions[series.id].text) for series in (*trend.series, *trend.costs)
         ],
@@ -226,6 +241,26 @@ def _ranges(query: TrendQuery, trend: Trend) -> list[tuple[str, str, bool]]:
         view = f"{first}..{last}"
         found.append((title, free.link(view=view), query.view == view))
     return found
+
+
+def _listed(trend: Trend, order: str) -> list[TrendSeries]:
+    """The series in the order of their list; what has no figure comes last."""
+    if order == "name":
+        return sorted(trend.series, key=lambda one: one.label)
+    return sorted(trend.series, key=lambda one: _figure_of(one, order))
+
+
+def _figure_of(one: TrendSeries, order: str) -> float:
+    """What a series is sorted by: large values and levels first, the largest loss first."""
+    change = one.last_change
+    found = {
+        "value": None if one.newest is None else -one.newest,
+        "level": None if one.level is None else -one.level,
+        "change": change.percent if change else None,
+        "detects": float(one.detects.split()[0].replace(",", "")) if one.detects else None,
+    }
+    value = found.get(order, 0.0)
+    return inf if value is None else value
 
 
 def _costs(selection: Selection, trend: Trend) -> list[CostLine]:

@@ -13,7 +13,7 @@ from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
 from django.utils import timezone
 
-from webapp.results.models.history import Revision, Tree
+from webapp.results.models.history import Revision, Tree, is_one_of
 from webapp.results.models.subjects import Hardware, Metric, Mode
 from webapp.results.models.variants import Variant
 from webapp.results.validity import LeftOut
@@ -195,7 +195,7 @@ class PointQuerySet(models.QuerySet["Point"]):
 
     def at_places(self, places: Mapping[int, Iterable[int]]) -> Self:
         """Those of series (by id) at some positions of each."""
-        wanted = (Q(series=pk, position__in=list(its)) for pk, its in places.items())
+        wanted = (Q(is_one_of("position", its), series=pk) for pk, its in places.items())
         return self.filter(reduce(or_, wanted, Q(pk__in=()))).along_the_tree()
 
     def with_own_units(self) -> Self:

@@ -1,0 +1,241 @@
+"""`/trends/chosen/`: what the page of a trend shows of the points A and B and of the marked range
+of its chart. The answer has each part of the page that changes.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import NamedTuple
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from webapp.accounts.services import is_triager
+from webapp.analysis.models import Finding
+from webapp.analysis.queries import Side
+from webapp.charts.trend import Found, Trend, TrendSeries
+from webapp.pages.parts.links import commit_link, compare_link, side_of, with_query
+from webapp.pages.trends import data as trend_data
+from webapp.pages.trends.data import Selection
+from webapp.pages.trends.query import TrendQuery
+from webapp.pages.trends.unknown import NotOffered
+from webapp.results.models import Revision
+
+WITHOUT_RANGE = ("range", "a", "b")
+
+
+class Chosen(NamedTuple):
+    """A point of a series, at the revision with the index ``at``."""
+
+    series: TrendSeries
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """B: what is measured there (``index`` counts the points of its series; None: nothing), found
+    there in any series, and where it leads: names and addresses.
+    """
+
+    trend: Trend
+    series: TrendSeries
+    at: int
+    links: Sequence[tuple[str, str]]
+
+    @property
+    def name(self) -> str:
+        """Its revision."""
+        return self.trend.revisions.names[self.at]
+
+    @property
+    def subject(self) -> str:
+        """The subject of that."""
+        return self.trend.revisions.subjects[self.at]
+
+    @property
+    def index(self) -> int | None:
+        """Which point of its series it is."""
+        return index_in(self.series, self.at)
+
+    @property
+    def value(self) -> float | None:
+        """What was measured."""
+        return None if self.index is None else self.series.centres[self.index]
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The ends of its whisker."""
+        if self.index is None:
+            return None
+        low, high = self.series.lows[self.index], self.series.highs[self.index]
+        return None if low is None or high is None else (low, high)
+
+    @property
+    def count(self) -> int:
+        """How many samples it has."""
+        return 0 if self.index is None else self.series.counts[self.index]
+
+    @property
+    def change(self) -> float | None:
+        """In percent of the point before."""
+        before = self.series.centres[self.index - 1] if self.index else 0.0
+        return 100 * (self.value - before) / before if before and self.value is not None else None
+
+    @property
+    def runs(self) -> Sequence[float]:
+        """The mean of each run, where they disagree."""
+        return next((one.means for one in self.series.apart if one.at == self.index), ())
+
+    @property
+    def left_out(self) -> str:
+        """How many samples do not count, and why."""
+        return "" if self.index is None else self.series.left_out.get(self.index, "")
+
+    @property
+    def found(self) -> Iterator[tuple[str, str, Found]]:
+        """The findings at its revision, each with its series and its kind; a change of level has
+        no word for that.
+        """
+        for one in self.trend.series:
+            for found in (*one.found, *one.marks):
+                if found.index == self.at:
+                    is_level = found.kind == Finding.Kind.LEVEL
+                    kind = "" if is_level else Finding.Kind(found.kind).label.lower()
+                    yield self.trend.short_name(one), kind, found
+
+
+@dataclass(frozen=True, slots=True)
+class RangeRow:
+    """The points of one series between the ends of the range; percentages are None where the mean
+    (or the first value) is nought.
+    """
+
+    series: TrendSeries
+    values: Sequence[float]
+
+    @property
+    def mean(self) -> float:
+        """Of the values."""
+        return fmean(self.values)
+
+    @property
+    def deviation(self) -> float | None:
+        """Standard deviation in percent of the mean."""
+        if len(self.values) < 2 or not self.mean:
+            return None
+        return abs(100 * stdev(self.values) / self.mean)
+
+    @property
+    def least(self) -> float:
+        """The smallest value."""
+        return min(self.values)
+
+    @property
+    def most(self) -> float:
+        """The largest value."""
+        return max(self.values)
+
+    @property
+    def moved(self) -> float | None:
+        """From the first to the last value, in percent."""
+        first, last = self.values[0], self.values[-1]
+        return 100 * (last - first) / first if first else None
+
+
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    """The card of B, both sides, and the statistics of the range, each empty where not chosen."""
+    query = TrendQuery.parse(request.GET)
+    try:
+        selection = trend_data.select(query)
+    except NotOffered as error:
+        raise Http404(str(error)) from error
+    if selection is None:
+        raise Http404("Nothing is measured.")
+    trend = trend_data.load(selection).trend
+    a, b = (chosen(trend, query.beside(side)) for side in "ab")
+    can_ask = is_triager(request.user)
+    context = {
+        "trend": trend,
+        "a": a and trend.revisions.names[a.at],
+        "b": b and trend.revisions.names[b.at],
+        "compare": comparison(trend, a, b) if a and b else "",
+        "card": card(selection, trend, b, can_note=can_ask) if b else None,
+        "can_ask": can_ask,
+        **range_of(selection, trend),
+    }
+    return render(request, "pages/_trend_chosen.html", context)
+
+
+def chosen(trend: Trend, text: str) -> Chosen | None:
+    """``<series>@<revision>`` of an address; None where either is not drawn."""
+    key, _, name = text.partition("@")
+    series = next((one for one in trend.series if str(one.id) == key), None)
+    if series is None or name not in trend.revisions.names:
+        return None
+    return Chosen(series, trend.revisions.names.index(name))
+
+
+def index_in(series: TrendSeries, at: int) -> int | None:
+    """Which point of ``series`` is that of the revision ``at``."""
+    return series.indices.index(at) if at in series.indices else None
+
+
+def card(selection: Selection, trend: Trend, b: Chosen, *, can_note: bool) -> Card:
+    """What is known of B."""
+    names, index = trend.revisions.names, index_in(b.series, b.at)
+    series = next(one for one in selection.series if one.pk == b.series.id)
+    commit = commit_link(trend.tree, names[b.at])
+    links = [("Open commit", commit)]
+    if index:
+        before = names[b.series.indices[index - 1]]
+        ends = (side_of(series, Revision(name=name)) for name in (before, names[b.at]))
+        links.append((f"Compare with {before}", compare_link(*ends)))
+    if index is not None:
+        pairs = {"part": "runs", "hardware": series.hardware.name, "mode": series.mode.name}
+        links.append(("Its runs", f"{with_query(commit, pairs.items())}#runs"))
+        here = [("a", selection.query.beside("b"))]
+        rest = tuple(one for one in selection.query.extra if one[0] != "a")
+        links.append(("Make it A", selection.query.link(extra=(*here, *rest))))
+    if can_note:
+        note = {"kind": "note", "tree": trend.tree, "hardware": series.hardware.name}
+        pairs = note | {"first": names[b.at]}
+        links.append(("Add a note", with_query(reverse("event_new"), pairs.items())))
+    return Card(trend, b.series, b.at, links)
+
+
+def comparison(trend: Trend, a: Chosen, b: Chosen) -> str:
+    """Where A and B are compared: in all that is drawn, as narrow as the series have in common."""
+    drawn = trend.drawn
+    machines, modes = {one.hardware for one in drawn}, {one.mode for one in drawn}
+    hardware = next(iter(machines)) if len(machines) == 1 else ""
+    mode = next(iter(modes)) if hardware and len(modes) == 1 else ""
+    rest = (hardware, mode, trend.metric if mode else "")
+    return compare_link(*(Side(trend.tree, trend.revisions.names[one.at], *rest) for one in (a, b)))
+
+
+def range_of(selection: Selection, trend: Trend) -> dict[str, object]:
+    """The ends of the marked range, the statistics of each series in it, and where it leads; empty
+    where none is marked.
+    """
+    names, query = trend.revisions.names, selection.query
+    ends = query.beside("range").split("..")
+    if len(ends) != 2 or not set(ends) <= set(names):
+        return {"ends": None}
+    first, last = sorted(names.index(end) for end in ends)
+    shown = [one for one in trend.series if one.id not in trend.hidden]
+    inside = [(one, _values(one, first, last)) for one in shown]
+    extra = tuple(one for one in query.extra if one[0] not in WITHOUT_RANGE)
+    return {
+        "ends": (names[first], names[last]),
+        "rows": [RangeRow(*each) for each in inside if each[1]],
+        "only": query.link(start=names[first], end=names[last], view="", heights=(), extra=extra),
+        "compared": compare_link(*(Side(trend.tree, names[at]) for at in (first, last))),
+    }
+
+
+def _values(series: TrendSeries, first: int, last: int) -> list[float]:
+    pairs = zip(series.indices, series.centres, strict=True)
+    return [value for at, value in pairs if first <= at <= last]
