@@ -163,8 +163,40 @@ WORLDS = {
     ),
 }
 
-BEFORE: dict[str, str] = {}
-"""What each figure was before `levels` priced each stretch of noise by what is known of it (400
+BEFORE: dict[str, str] = {
+    "wander and steps: false, standing": "0.14",
+    "wander and steps: the step found least": "66.8",
+    "wander and steps: false, ever raised": "2.40",
+    "wander and steps: steps of 5 sd withdrawn": "19.6",
+    "whole numbers near 40, scatter .4 %: false, standing": "0.97",
+    "whole numbers near 40, scatter .4 %: false, ever raised": "2.95",
+    "whole numbers near 40, scatter .6 %: false, standing": "1.42",
+    "whole numbers near 40, scatter .6 %: false, ever raised": "1.85",
+    "whole numbers near 40, a step of −7 %: false, standing": "1.65",
+    "whole numbers near 40, a step of −7 %: false, ever raised": "5.08",
+    "a dip, then a third level: false, ever raised": "0.00",
+    "ten noisy revisions at the end: the step found least": "91.8",
+    "ten noisy revisions at the end: steps of 5 sd withdrawn": "7.5",
+    "ten noisy revisions at the beginning: false, standing": "0.24",
+    "ten noisy revisions at the beginning: the step found least": "97.5",
+    "ten noisy revisions at the beginning: false, ever raised": "0.93",
+    "ten noisy revisions at the beginning: steps of 5 sd withdrawn": "10.0",
+    "ten noisy revisions in the middle: false, standing": "0.36",
+    "ten noisy revisions in the middle: the step found least": "94.2",
+    "ten noisy revisions in the middle: false, ever raised": "2.38",
+    "ten noisy revisions in the middle: steps of 5 sd withdrawn": "2.5",
+    "-6 % over 10 revisions: one move of that size": "21.0",
+    "place of 2 sd, memory 0: stated": "58.0",
+    "place of 3 sd, memory 0: stated": "77.0",
+    "place of 5 sd, memory 0: stated": "93.2",
+    "place of 2 sd, memory 0.5: stated": "64.3",
+    "place of 3 sd, memory 0.5: stated": "73.5",
+    "place of 5 sd, memory 0.5: stated": "89.2",
+    "place of 2 sd, memory 0.8: stated": "68.1",
+    "place of 3 sd, memory 0.8: stated": "76.8",
+    "place of 5 sd, memory 0.8: stated": "88.1",
+}
+"""What figures were when the last stretch of noise priced the whole series, where they differ (400
 trials)."""
 
 
@@ -183,11 +215,11 @@ def measure(trials: int, seed: int) -> list[Figure]:
 def _standing(name: str, world: World, drawn: Sequence[Floats]) -> list[Figure]:
     ours = [[one.index for one in read(values).changes] for values in drawn]
     theirs = baseline()(drawn)
-    rows = [Figure(f"{name}: false, standing", _false(ours, world), world.false, digits=2)]
-    rows.append(Figure(f"{name}: baseline, false", _false(theirs, world), digits=2))
+    rows = [Figure(f"{name}: false, standing", false_of(ours, world), world.false, digits=2)]
+    rows.append(Figure(f"{name}: baseline, false", false_of(theirs, world), digits=2))
     if world.steps:
-        rows.append(Figure(f"{name}: the step found least", _least(ours, world), world.found))
-        rows.append(Figure(f"{name}: baseline, the step found least", _least(theirs, world)))
+        rows.append(Figure(f"{name}: the step found least", least_of(ours, world), world.found))
+        rows.append(Figure(f"{name}: baseline, the step found least", least_of(theirs, world)))
     return rows
 
 
@@ -202,7 +234,7 @@ def _raised(name: str, world: World, drawn: Sequence[Floats]) -> list[Figure]:
             seen = [any(abs(one - at) <= NEAR for one in look) for look in looks]
             confirmed += any(seen)
             gone += any(seen) and not seen[-1]
-    rows = [Figure(f"{name}: false, ever raised", _false(false, world), digits=2)]
+    rows = [Figure(f"{name}: false, ever raised", false_of(false, world), digits=2)]
     if confirmed:
         goal = at_most(1.0)
         rows.append(Figure(f"{name}: steps of 5 sd withdrawn", percent(gone, confirmed), goal))
@@ -229,15 +261,16 @@ def _first_seen(looks: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
     return seen
 
 
-def _least(found: Sequence[Sequence[int]], world: World) -> Interval:
+def least_of(found: Sequence[Sequence[int]], world: World) -> Interval:
+    """Return in how many series, of `found` changes each, the step is found that is found least."""
     hits = [
         sum(any(abs(one - at) <= NEAR for one in each) for each in found) for at, _ in world.steps
     ]
     return percent(min(hits), len(found))
 
 
-def _false(found: Sequence[Sequence[int]], world: World) -> Interval:
-    """Changes a series that are none of the true ones."""
+def false_of(found: Sequence[Sequence[int]], world: World) -> Interval:
+    """Return the changes a series that are none of the true ones."""
     return mean(
         sum(all(abs(one - at) > NEAR for at, _ in world.steps) for one in each) for each in found
     )
