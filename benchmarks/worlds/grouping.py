@@ -108,5 +108,5 @@ def _evidence(number: int, change: Change, series: int) -> Evidence:
         p_value=change.p_value,
         is_large=abs(change.change_pct) >= LEAST_PCT,
         series=series,
-        places=tuple((position, chance) for position, _, chance in change.locations),
+        locations=tuple((position, chance) for position, _, chance in change.locations),
     )

@@ -121,7 +121,7 @@ def placed(number: int, *places: tuple[int, float], **changes: Any) -> Evidence:
     """A finding whose change began at one of ``places``, each with its probability."""
     likely = [one for one in places if one[1]]
     at = max(likely, key=lambda one: one[1])[0]
-    return finding(number, places[0][0], places[-1][0], at=at, places=places, **changes)
+    return finding(number, places[0][0], places[-1][0], at=at, locations=places, **changes)
 
 
 def test_series_that_can_hardly_tell_move_no_commit_that_others_show_clearly() -> None:

@@ -54,6 +54,14 @@ def test_without_options_only_what_another_version_analysed() -> None:
 
 
 @pytest.mark.usefixtures("analysed")
+def test_what_changed_is_counted_by_kind() -> None:
+    Finding.all_kinds.all().delete()
+    SeriesAnalysis.objects.update(detector=changes.VERSION - 1)
+    Checkpoint.objects.all().delete()
+    assert run().splitlines() == ["1 series analysed anew", "change of level: 1 detected"]
+
+
+@pytest.mark.usefixtures("analysed")
 def test_one_tree_is_chosen_by_its_name() -> None:
     assert run("--tree", "freebsd-head") == "1 series analysed anew\n"
     with pytest.raises(CommandError, match="no series of a tree 'none'"):

@@ -39,7 +39,7 @@ def test_the_chart_library_is_served_from_its_package_and_nothing_else_of_it() -
 
 
 @pytest.mark.parametrize(
-    ("page", "imported"), [("trends", {"keys", "explorer", "plot", "card"}), ("base", {"keys"})]
+    ("page", "imported"), [("trends", {"keys", "explorer", "plot", "address"}), ("base", {"keys"})]
 )
 def test_modules_import_each_other_by_their_hashed_names(page: str, imported: set[str]) -> None:
     wanted, seen = [staticfiles_storage.url(f"js/{page}.js")], set()

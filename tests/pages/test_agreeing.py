@@ -82,7 +82,7 @@ def test_pages_that_say_it_keep_to_their_statements(queries: Counted) -> None:
 def test_an_alert_says_where_its_series_together_see_the_change(
     client: Client, approved: Approvals
 ) -> None:
-    arrive(runs({24: 0.97}, count=40, scatter=0.012))
+    arrive(runs({24: 0.975}, count=40, scatter=0.012))
     alert = Alert.objects.get()
     found = client.get(f"/api/v1/alerts/{alert.pk}").json()["together"]
     assert found is not None

@@ -31,10 +31,10 @@ AlertVerdict = Literal["regression", "improvement", "mixed"]
 class Evidence:
     """As much of a finding as grouping needs; positions along one tree.
 
-    ``at`` is its likeliest revision, ``places`` are those that may be it with their probabilities,
-    in order along the tree; ``is_large`` says that it reaches the threshold in force, and
-    ``has_passed`` that a gate of its own let it through. Of what an option costs, ``parents`` are
-    the series that it follows from.
+    ``at`` is its likeliest revision, ``locations`` are those that may be it with their
+    probabilities, in order along the tree; ``is_large`` says that it reaches the threshold in
+    force, and ``has_passed`` that a gate of its own let it through. Of what an option costs,
+    ``parents`` are the series that it follows from.
     """
 
     finding: int
@@ -47,17 +47,17 @@ class Evidence:
     series: int = 0
     has_passed: bool = False
     parents: tuple[int, ...] = ()
-    places: tuple[tuple[int, float], ...] = ()
+    locations: tuple[tuple[int, float], ...] = ()
 
     def chance(self, position: int) -> float:
         """The probability that its change began with the commit at ``position``."""
         if not self.after < position <= self.last:
             return 0.0
-        if not self.places:
+        if not self.locations:
             return 1.0 if position == self.at else ELSEWHERE
         # A commit that the series did not measure shows first in the next revision that it did.
-        at = bisect_left(self.places, (position, 0.0))
-        return self.places[at][1] if at < len(self.places) else 0.0
+        at = bisect_left(self.locations, (position, 0.0))
+        return self.locations[at][1] if at < len(self.locations) else 0.0
 
     def shares_a_commit_with(self, other: "Evidence") -> bool:
         """Whether both suspect some commit."""
@@ -208,12 +208,12 @@ def _overlapping(rows: Sequence[Evidence]) -> list[list[Evidence]]:
 
 def _by_commit(rows: Sequence[Evidence]) -> list[Group]:
     """The groups of rows that open alerts, one a commit, in order along the tree."""
-    places = sorted({at for row in rows for at in (row.at, row.last)})
-    against = {at: {row.finding: _against(row, at) for row in rows} for at in places}
+    candidates = sorted({at for row in rows for at in (row.at, row.last)})
+    against = {at: {row.finding: _against(row, at) for row in rows} for at in candidates}
     commits, left = [], list(rows)
     while left:
         best = min(
-            places,
+            candidates,
             key=lambda at: (
                 -sum(max(ANOTHER - against[at][row.finding], 0.0) for row in left),
                 at,

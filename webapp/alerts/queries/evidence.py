@@ -120,7 +120,7 @@ def _known(row: Finding, *, is_large: bool, parents: tuple[int, ...] = ()) -> Kn
         series=row.series_id,
         has_passed=row.one_build is not None,
         parents=parents,
-        places=tuple((position, chance) for position, _, chance in row.locations),
+        locations=tuple((position, chance) for position, _, chance in row.locations),
     )
     return KnownFinding(
         evidence=evidence,

@@ -38,14 +38,16 @@ def worst_of(alerts: Iterable[Alert | int]) -> dict[int, Finding]:
     return {row.membership.alert_id: row for row in members}
 
 
+WITHDRAWN = "Withdrawn: "
+
+
 def why_withdrawn(alert: Alert) -> str:
     """What the clearest of the findings that left an alert last says of why it is gone; empty where
     none is.
     """
     left = alert.events.filter(kind=AlertEvent.Kind.LEFT).order_by("-pk").first()
-    gone = Finding.all_kinds.filter(
-        pk__in=left.findings if left else [], state=Finding.State.RETRACTED
-    )
+    # Before, a finding that was gone went on saying why it had been confirmed.
+    gone = Finding.all_kinds.filter(pk__in=left.findings if left else [], why__startswith=WITHDRAWN)
     row = gone.order_by("-score", "pk").first()
     return row.why if row else ""
 

@@ -44,7 +44,7 @@ def beginning_of(found: Levels, locations: Floats, number: int) -> Beginning:
     # No further than half a level: two changes never change their order.
     first = max(after.first - min(LOOK, (after.first - before.first - 1) // 2), before.first + 1)
     stop = after.first + min(LOOK, (after.stop - after.first) // 2) + 1
-    places = np.arange(first, min(stop, after.stop))
+    indices = np.arange(first, min(stop, after.stop))
     values = (locations - found.curve)[before.first : after.stop]
     scatter = found.scatter[before.first : after.stop]
     off = np.minimum(abs(values - before.level), abs(values - after.level))
@@ -54,7 +54,7 @@ def beginning_of(found: Levels, locations: Floats, number: int) -> Beginning:
     kept[:border] |= not kept[:border].any()
     kept[border:] |= not kept[border:].any()
     weights = np.where(kept, scatter**-2.0, 0.0)
-    likely = _likely(values, weights, places - before.first, found.inflation)
+    likely = _likely(values, weights, indices - before.first, found.inflation)
     low, high = _interval(likely)
     index = int(likely.argmax())
     while index < high and not kept[first + index - before.first]:
@@ -72,17 +72,17 @@ def _over(found: Levels, before: Level, after: Level, number: int) -> Beginning:
     return Beginning(after.first, ((first - 1, 0.0), *chances), shown_by)
 
 
-def _likely(values: Floats, weights: Floats, places: NDArray[np.intp], inflation: float) -> Floats:
-    """The probability that the second of two levels of `values` begins at each of `places`.
+def _likely(values: Floats, weights: Floats, indices: NDArray[np.intp], inflation: float) -> Floats:
+    """The probability that the second of two levels of `values` begins at each of `indices`.
 
     The levels themselves are unknown: of each place the likelihood is integrated over both. Memory
     leaves a jump as sharp as it is, and lets what comes later stray: neither all of the inflation
-    that it makes of a mean, nor none, states the chances that simulated places have.
+    that it makes of a mean, nor none, states the chances that simulated indices have.
     """
     mass, total = np.cumsum(weights), np.cumsum(weights * (values - values[0]))
-    left, right = mass[places - 1], mass[-1] - mass[places - 1]
-    sums = total[places - 1]
-    evidence = np.full(len(places), -np.inf)
+    left, right = mass[indices - 1], mass[-1] - mass[indices - 1]
+    sums = total[indices - 1]
+    evidence = np.full(len(indices), -np.inf)
     known = (left > 0) & (right > 0)
     squares = sums[known] ** 2 / left[known] + (total[-1] - sums[known]) ** 2 / right[known]
     evidence[known] = squares / 2 / sqrt(inflation) - np.log(left[known] * right[known]) / 2
