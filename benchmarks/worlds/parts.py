@@ -60,7 +60,7 @@ PARTS: Mapping[str, tuple[Replaced, tuple[str, ...]]] = {
         (segments, "inflation_of", lambda _: 1.0),
         ("memory .5, no change", "memory .7", "wander and steps"),
     ),
-    "jumps": ((segments, "JUMP", 1e9), ("wander and steps",)),
+    "jumps": ((segments, "JUMP", 1e9), ("dips of two and three revisions",)),
     "stretches of noise": (
         (segments, "stretches", lambda *_: [0]),
         ("ten noisy revisions at the end", "ten noisy revisions in the middle"),

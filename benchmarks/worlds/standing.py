@@ -135,6 +135,11 @@ DIP: Steps = ((30, -35.0), (31, 100 * (0.88 / 0.65 - 1)))
 CEILING_STEP: Steps = ((60, -1.0),)
 RETURNING: Steps = ((30, -6.0), (33, 100 * (1 / 0.94 - 1)), (40, -6.0))
 BACK: Steps = ((30, -_sds(5)), (35, 100 * (1 / (1 - _sds(5) / 100) - 1)))
+DIPS: Steps = tuple(
+    step
+    for at, count in ((20, 2), (45, 3), (70, 2))
+    for step in ((at, -10.0), (at + count, 100 * (1 / 0.9 - 1)))
+)
 AROUND: Steps = ((20, -11.0), (35, 11.0), (60, -9.0), (75, 6.0))
 
 WORLDS = {
@@ -154,6 +159,7 @@ WORLDS = {
     "ten noisy revisions in the middle": _noisy(45, 55),
     "two configurations interleaved": World(_interleaved, ((60, -8.0),), at_least(98.0)),
     "a step, back after three revisions, and again": _stepped(80, RETURNING, 98.0),
+    "dips of two and three revisions": _stepped(90, DIPS, 95.0),
     "+5 −5 sd five apart": _stepped(60, BACK, 98.0),
     "losses of a tenth for a dozen revisions": _stepped(90, AROUND, 98.0),
     "latencies": World(_latencies, ((60, 10.0),)),
