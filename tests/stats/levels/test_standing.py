@@ -82,6 +82,20 @@ def test_what_comes_over_ten_revisions_is_one_change_that_names_them_all():
     assert told >= 0.6 * MANY
 
 
+def test_the_changes_of_any_staircase_lie_in_order_each_among_its_suspects():
+    rng = np.random.default_rng(0)
+    for _ in range(3 * MANY):
+        count = int(rng.integers(20, 160))
+        at = np.sort(rng.choice(np.arange(2, count - 2), int(rng.integers(2, 12)), replace=False))
+        steps = [(int(one), float(rng.uniform(-6, 3))) for one in at]
+        findings = find(series_of(draw(rng, levels(count, steps))))
+        first = [one.finding.first.position for one in findings.steps]
+        assert first == sorted(set(first))
+        for step in findings.steps:
+            before, *suspects = (one.position for one, _ in step.locations)
+            assert before < suspects[0] <= step.finding.first.position <= suspects[-1]
+
+
 def test_two_steps_of_five_deviations_six_apart_are_two():
     hits = 0
     for seed in range(MANY):

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from itertools import product
-from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +21,6 @@ PRICE = 7.0
 EARLIER, LATER = 7, 3
 """Revisions by which a move may begin before the first step that it replaces, and after it; and end
 after the last one, and before it."""
-
-BESIDE = 4
-"""Revisions on either side of a step that show whether the levels lean towards each other there."""
-
-LEANS = 2.5
-"""Standard deviations by which they do, at least, for one step to be tried as a move."""
 
 AROUND = 32
 """Revisions of each level that take part."""
@@ -93,27 +86,16 @@ def _from(
 ) -> Rollout | None:
     """The longest move that begins with level `number`; None where levels explain more."""
     starts = fit.starts
-    for last in range(len(starts) - 1, number, -1):
+    for last in range(len(starts) - 1, number + 1, -1):
         between = starts[number + 1 : last + 1]
         if between[-1] - between[0] > LONGEST or is_jump[between].any():
             continue
         steps = np.diff(fit.centres[number : last + 1])
-        is_one_way = bool((steps > 0).all() or (steps < 0).all())
-        if is_one_way and (last > number + 1 or _leans(fit, number)):
+        if (steps > 0).all() or (steps < 0).all():
             move = _best(fit, scatter, (number, last), costs)
             if move is not None:
                 return move
     return None
-
-
-def _leans(fit: Fit, number: int) -> bool:
-    """Whether the levels before and after a step lean towards each other beside it."""
-    at, drawn = fit.starts[number + 1], np.clip(fit.residuals, -BESIDE, BESIDE)
-    before = drawn[max(at - BESIDE, fit.starts[number]) : at]
-    after = drawn[at : at + BESIDE]
-    way = 1.0 if fit.centres[number + 1] > fit.centres[number] else -1.0
-    lean = way * (float(before.sum()) - float(after.sum()))
-    return lean > LEANS * sqrt(len(before) + len(after))
 
 
 def _best(
@@ -129,8 +111,11 @@ def _best(
     off = fit.off[rows] / each
     steps = float(np.minimum(off * off, cap).sum()) + price * (last - number)
     best, found = steps - price - PRICE, None
-    firsts = range(max(starts[number + 1] - EARLIER, low + 1), starts[number + 1] + LATER)
-    stops = range(starts[last] - LATER, min(starts[last] + EARLIER, high - 1) + 1)
+    # No further than half of a level: the next move may begin in its other half.
+    first_half = (starts[number] + starts[number + 1]) // 2 + 1
+    last_half = (starts[last] + starts[last + 1]) // 2
+    firsts = range(max(starts[number + 1] - EARLIER, first_half), starts[number + 1] + LATER)
+    stops = range(starts[last] - LATER, min(starts[last] + EARLIER, last_half) + 1)
     for first, stop in product(firsts, stops):
         if not SHORTEST <= stop - first <= LONGEST:
             continue
