@@ -149,12 +149,15 @@ def test_no_press_is_lost_while_the_chart_is_drawn_anew(
     page.mouse.move(right + 5, height, steps=3)
     answers.pop().continue_()
     page.mouse.move(right + 6, height)
-    page.unroute("**/trends/figure.json*")
-    page.mouse.up()
+    with page.expect_request("**/trends/figure.json*"):
+        page.mouse.up()
+    page.mouse.move(left, height)
+    answers.pop().continue_()
     view_is(page, along[4], along[12])
     with page.expect_request("**/trends/figure.json*"):
         page.keyboard.press("0")
-        page.mouse.click(*middle_of_point(page, 8))
+    page.mouse.click(*middle_of_point(page, 8))
+    answers.pop().continue_()
     expect(page.locator("#side-b")).to_have_text(along[8].name)
     is_whole(page)
 
