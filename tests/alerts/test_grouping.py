@@ -48,7 +48,12 @@ def members(rows: list[Evidence], **received: int) -> list[tuple[int, list[int]]
 
 
 def test_findings_that_suspect_one_commit_make_one_alert() -> None:
-    rows = [finding(1, 10, 20), finding(2, 15, 17), finding(3, 12, 30), finding(4, 17, 25)]
+    rows = [
+        finding(1, 10, 20, at=17),
+        finding(2, 15, 17),
+        finding(3, 12, 30),
+        finding(4, 17, 25),
+    ]
     assert members(rows) == [(17, [1, 2, 3]), (25, [4])]
 
 
@@ -97,6 +102,8 @@ def test_every_member_suspects_its_commit_and_no_finding_is_in_two_alerts(
     for one in group(rows, {}):
         assert one.openers
         assert one.after < one.likeliest <= one.suspect
+        for row in one.openers:
+            assert row.after < one.suspect <= row.last
         for row in (*one.openers, *one.joiners):
             assert row.after < one.likeliest <= row.last
             seen.append(row.finding)
@@ -115,6 +122,39 @@ def test_no_two_alerts_share_a_commit_that_is_named(rows: list[Evidence]) -> Non
     groups = sorted(group(rows, {}), key=lambda one: one.likeliest)
     for earlier, later in pairwise(groups):
         assert earlier.suspect < later.likeliest <= later.suspect
+
+
+@given(rows=many, data=st.data())
+def test_positions_that_changed_since_lose_no_finding(
+    rows: list[Evidence], data: st.DataObject
+) -> None:
+    anywhere = st.integers(0, 80)
+    places = st.lists(st.tuples(anywhere, st.floats(0, 1)), max_size=4).map(sorted).map(tuple)
+    moved = [
+        replace(
+            row,
+            is_large=True,
+            p_value=1e-9,
+            at=data.draw(anywhere),
+            last=data.draw(anywhere),
+            locations=data.draw(places),
+        )
+        for row in rows
+    ]
+    held = [row.finding for one in group(moved, {}) for row in one.members]
+    assert sorted(held) == sorted(row.finding for row in moved)
+
+
+def test_thousands_of_findings_that_overlap_are_grouped_by_what_they_share() -> None:
+    """A lab of ten years: neighbours overlap, and each commit is shown by three series."""
+    rows = [
+        placed(3 * at + one, (at - 1, 0.0), (at, 0.9), (at + 1, 0.06), (at + 2, 0.04))
+        for at in range(1, 1500)
+        for one in range(3)
+    ]
+    found = group(rows, {})
+    assert [one.likeliest for one in found] == list(range(1, 1500))
+    assert {len(one.openers) for one in found} == {3}
 
 
 def placed(number: int, *places: tuple[int, float], **changes: Any) -> Evidence:

@@ -1,28 +1,32 @@
 """Which findings of a tree make one alert. Pure: no model is touched here.
 
 A finding's suspects are the commits later than ``after`` up to and including ``last``, each with a
-probability. Commits are blamed greedily: the one that explains most findings best comes first, then
-the one that explains most of what is left. Then each finding goes to the commit that its own
-evidence prefers. One that can hardly tell where its change began is held by whatever commit the
-others show, and moves none; one that can tell is never held by a commit that it speaks against.
+probability. A further commit is blamed where findings are together so much likelier there
+(`ANOTHER`), and each finding goes to the commit that its own evidence prefers. One that can hardly
+tell where its change began is held by whatever commit the others show, and moves none; one that can
+tell is never held by a commit that it makes unlikely.
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf, log
+from heapq import heapify, heappop, heappush
+from math import fsum, inf, log
 from typing import Literal
 
 from webapp.alerts.assigned import Assigned, alert_of_finding, alert_of_group
 from webapp.stats.changes import gate_among
 
 ANOTHER = 3.0
-"""Logarithm of how many times less likely a commit may be than the one that a finding names, for
-that finding to be held by it: changes of two commits so near each other are as rare."""
+"""Logarithm of how many times likelier findings must be with a further commit, for it to be blamed:
+changes of two commits so near each other are as rare (one in twenty)."""
 
 ELSEWHERE = 0.5
 """How likely another suspect is beside the one that a finding names, where no more is known."""
+
+LEAST_CHANCE = 1e-3
+"""The probability of a suspect, at least."""
 
 AlertVerdict = Literal["regression", "improvement", "mixed"]
 
@@ -49,15 +53,24 @@ class Evidence:
     parents: tuple[int, ...] = ()
     locations: tuple[tuple[int, float], ...] = ()
 
-    def chance(self, position: int) -> float:
-        """The probability that its change began with the commit at ``position``."""
+    def log_odds(self, position: int) -> float:
+        """How much less likely the commit at ``position`` is than the one that the finding names:
+        the logarithm of the ratio of their probabilities, 0 at least.
+        """
+        chance = self._chance(position)
+        return log(max(self._chance(self.at), chance) / chance) if chance else inf
+
+    def _chance(self, position: int) -> float:
+        """The probability that the change began with the commit at ``position``. No suspect is
+        ruled out: positions may be others than when the probabilities were stored.
+        """
         if not self.after < position <= self.last:
             return 0.0
         if not self.locations:
             return 1.0 if position == self.at else ELSEWHERE
         # A commit that the series did not measure shows first in the next revision that it did.
         at = bisect_left(self.locations, (position, 0.0))
-        return self.locations[at][1] if at < len(self.locations) else 0.0
+        return max(self.locations[at][1] if at < len(self.locations) else 0.0, LEAST_CHANCE)
 
     def shares_a_commit_with(self, other: "Evidence") -> bool:
         """Whether both suspect some commit."""
@@ -174,12 +187,20 @@ def _groups(rows: Sequence[Evidence], opening: Container[int]) -> list[Group]:
     """The groups of ``rows``, which come in order of their right ends."""
     large = [row for row in rows if row.finding in opening]
     groups = [one for part in _overlapping(large) for one in _distinct(_by_commit(part))]
+    commits = [one.likeliest for one in groups]
     joiners: dict[int, list[Evidence]] = defaultdict(list)
-    for row in rows if groups else ():
-        best = min(groups, key=lambda one: (_against(row, one.likeliest), one.suspect))
-        if row.finding not in opening and _against(row, best.likeliest) < ANOTHER:
-            joiners[best.suspect].append(row)
-    return [replace(one, joiners=tuple(joiners[one.suspect])) for one in groups]
+    for row in rows:
+        suspected = _suspected(row, commits)
+        if suspected and row.finding not in opening:
+            best = min(suspected, key=lambda at: (row.log_odds(at), at))
+            if row.log_odds(best) < ANOTHER:
+                joiners[best].append(row)
+    return [replace(one, joiners=tuple(joiners[one.likeliest])) for one in groups]
+
+
+def _suspected(row: Evidence, commits: Sequence[int]) -> Sequence[int]:
+    """Those of ``commits``, which are in order, that a finding suspects."""
+    return commits[bisect_right(commits, row.after) : bisect_right(commits, row.last)]
 
 
 def _assigned(alert: int, rows: Sequence[Evidence], opening: Container[int], anchor: int) -> Group:
@@ -195,39 +216,66 @@ def _assigned(alert: int, rows: Sequence[Evidence], opening: Container[int], anc
     return replace(found, openers=tuple(openers), verdict=verdict, alert=alert)
 
 
-def _overlapping(rows: Sequence[Evidence]) -> list[list[Evidence]]:
-    """The rows in as many parts as share no commit; they come in order of their right ends."""
+def _overlapping(rows: Iterable[Evidence]) -> list[list[Evidence]]:
+    """The rows in parts that share no commit, in order along the tree."""
     parts: list[list[Evidence]] = []
+    end = -inf
     for row in sorted(rows, key=lambda row: (row.after, row.last, row.finding)):
-        if parts and row.after < max(one.last for one in parts[-1]):
-            parts[-1].append(row)
-        else:
-            parts.append([row])
+        if row.after >= end:
+            parts.append([])
+        parts[-1].append(row)
+        end = max(end, row.last)
     return parts
 
 
 def _by_commit(rows: Sequence[Evidence]) -> list[Group]:
     """The groups of rows that open alerts, one a commit, in order along the tree."""
     candidates = sorted({at for row in rows for at in (row.at, row.last)})
-    against = {at: {row.finding: _against(row, at) for row in rows} for at in candidates}
-    commits, left = [], list(rows)
-    while left:
-        best = min(
-            candidates,
-            key=lambda at: (
-                -sum(max(ANOTHER - against[at][row.finding], 0.0) for row in left),
-                at,
-            ),
-        )
-        commits.append(best)
-        left = [row for row in left if against[best][row.finding] >= ANOTHER]
+    odds = {
+        # Where positions were swapped since, a finding suspects its last revision.
+        row.finding: {at: row.log_odds(at) for at in _suspected(row, candidates)} or {row.last: 0.0}
+        for row in rows
+    }
+    commits = set(_explaining(odds))
     held: dict[int, list[Evidence]] = defaultdict(list)
     for row in rows:
-        held[min(commits, key=lambda at: (against[at][row.finding], at))].append(row)
+        its = odds[row.finding]
+        held[min(commits & its.keys(), key=lambda at: (its[at], at))].append(row)
     named: dict[int, list[Evidence]] = defaultdict(list)
-    for its in held.values():
-        named[_opened(its).likeliest] += its
+    for members in held.values():
+        named[_opened(members).likeliest] += members
     return [_opened(named[at]) for at in sorted(named)]
+
+
+def _explaining(odds: Mapping[int, Mapping[int, float]]) -> Iterator[int]:
+    """The commits that explain all findings; ``odds`` are those of each finding by commit
+    (`Evidence.log_odds`).
+
+    A commit costs `ANOTHER`, and each finding its odds at the commit that it prefers. The commit
+    that saves most comes first, as long as one saves more than it costs. What a commit saves only
+    becomes less: one that still leads when it is counted again leads all others (Minoux 1978).
+    """
+    by_commit: dict[int, dict[int, float]] = defaultdict(dict)
+    for finding, its in odds.items():
+        for at, one in its.items():
+            by_commit[at][finding] = one
+    costs = dict.fromkeys(odds, 2 * ANOTHER)
+
+    def saved(at: int) -> float:
+        return fsum(max(costs[finding] - one, 0.0) for finding, one in by_commit[at].items())
+
+    queue = [(-saved(at), at) for at in by_commit]
+    heapify(queue)
+    while queue:
+        _, at = heappop(queue)
+        now = saved(at)
+        if queue and (-now, at) > queue[0]:
+            heappush(queue, (-now, at))
+        elif now > ANOTHER:
+            yield at
+            costs |= {finding: min(costs[finding], one) for finding, one in by_commit[at].items()}
+        else:
+            return
 
 
 def _opened(rows: Sequence[Evidence]) -> Group:
@@ -245,22 +293,14 @@ def _distinct(groups: Sequence[Group]) -> list[Group]:
     return found[::-1]
 
 
-def _against(row: Evidence, position: int) -> float:
-    """By how much a finding speaks against a commit, beside the one that it names: the logarithm of
-    the ratio of their probabilities.
-    """
-    chance = row.chance(position)
-    return log(max(row.chance(row.at), chance) / chance) if chance > 0 else inf
-
-
 def _group(suspect: int, openers: Sequence[Evidence], joiners: Sequence[Evidence]) -> Group:
     after = max((row.after for row in openers), default=suspect)
     named = sorted({row.at for row in openers if after < row.at <= suspect})
-    against = {at: sum(_against(row, at) for row in openers) for at in named}
+    odds = {at: fsum(row.log_odds(at) for row in openers) for at in named}
     return Group(
         suspect=suspect,
         after=after,
-        likeliest=min(named, key=lambda at: (against[at], at), default=suspect),
+        likeliest=min(named, key=lambda at: (odds[at], at), default=suspect),
         verdict=_verdict(openers),
         openers=tuple(openers),
         joiners=tuple(joiners),
