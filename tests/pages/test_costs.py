@@ -47,6 +47,9 @@ class TestExplorer:
             "VIMAGE costs 3.6 % since r300026: cost of VIMAGE in forwarding, with in % of without "
             "(bench/nic)"
         ) in shown["texts"]
+        assert [one for one in shown["texts"] if one.endswith("\u202f%")] == ["−2.5\u202f%"], (
+            "a loss"
+        )
         assert len(cost["value"]) == 40
         assert len(cost["levels"]) == 2
         assert None not in cost["low"]

@@ -131,6 +131,7 @@ class TestChosen:
         )
         assert "▾ −11.4 [−12.3, −10.5] % pf, confirmed, 97 % likely to be real" in text
         assert f"began after {along[1].name}, at the latest in {along[3].name}" in text
+        assert "Confirmed: 5 revisions lie lower." in text
         assert f"Open commit Compare with {along[1].name} Its runs Make it A Esc" in text
 
     def test_two_sides_are_compared_in_what_the_drawn_series_share(

@@ -78,6 +78,8 @@ def test_the_full_disc_is_the_mode_that_more_runs_are_in() -> None:
 
 def test_marks_are_no_changes_of_level() -> None:
     trend = marked("excursion")
+    drawn = [one for one in figure(trend)["data"] if one.get("name") == "findings"]
+    assert [one["marker"]["symbol"] for one in drawn] == [["diamond-open"]]
     assert trend.series[0].last_change is None
 
 

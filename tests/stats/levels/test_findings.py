@@ -189,10 +189,9 @@ def test_a_slope_beside_a_step_has_that_step_only():
 def test_a_wave_makes_no_levels_wherever_in_it_the_series_ends(ends_at):
     shift = 0.02 * np.sin(2 * np.pi * np.arange(ends_at) / 100)
 
-    # One series in twenty has a level beside a wave.
-    found = [starts(find(series(shift, seed=seed))) for seed in range(40)]
+    found = [starts(find(series(shift, seed=seed))) for seed in range(60)]
 
-    assert sum(map(bool, found)) <= 5
+    assert sum(map(bool, found)) <= 6
 
 
 def test_a_step_beside_a_wave_is_told():

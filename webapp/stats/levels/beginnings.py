@@ -40,7 +40,7 @@ def beginning_of(found: Levels, locations: Floats, number: int) -> Beginning:
     """
     before, after = found.levels[number - 1], found.levels[number]
     if number in found.rollouts:
-        return _over(found, before, after, number)
+        return _during_rollout(found, before, after, number)
     # No further than half a level: two changes never change their order.
     first = max(after.first - min(LOOK, (after.first - before.first - 1) // 2), before.first + 1)
     stop = after.first + min(LOOK, (after.stop - after.first) // 2) + 1
@@ -64,7 +64,7 @@ def beginning_of(found: Levels, locations: Floats, number: int) -> Beginning:
     return Beginning(first + index, tuple(chances), _shown_by(found, before, after, first + index))
 
 
-def _over(found: Levels, before: Level, after: Level, number: int) -> Beginning:
+def _during_rollout(found: Levels, before: Level, after: Level, number: int) -> Beginning:
     """A change that came over several revisions, each of which may have brought a part."""
     first, stop = found.rollouts[number]
     chances = [(at, 1 / (stop - first + 1)) for at in range(first, stop + 1)]
@@ -75,9 +75,9 @@ def _over(found: Levels, before: Level, after: Level, number: int) -> Beginning:
 def _likely(values: Floats, weights: Floats, indices: NDArray[np.intp], inflation: float) -> Floats:
     """The probability that the second of two levels of `values` begins at each of `indices`.
 
-    The levels themselves are unknown: of each place the likelihood is integrated over both. Memory
-    leaves a jump as sharp as it is, and lets what comes later stray: neither all of the inflation
-    that it makes of a mean, nor none, states the chances that simulated indices have.
+    The levels are unknown: the likelihood of each place is integrated over both. Memory leaves a
+    jump as sharp as it is, and lets what follows stray: with the square root of its inflation of a
+    mean, places are as likely as stated (`benchmarks.worlds.standing`).
     """
     mass, total = np.cumsum(weights), np.cumsum(weights * (values - values[0]))
     left, right = mass[indices - 1], mass[-1] - mass[indices - 1]
