@@ -17,7 +17,7 @@ from benchmarks.worlds.reading import Floats, draw, read
 from benchmarks.worlds.standing import WORLDS as STANDING
 from benchmarks.worlds.standing import Steps, World, false_of, least_of, levels
 from webapp.stats.changes import drift
-from webapp.stats.levels import findings, segments
+from webapp.stats.levels import findings, scatter, segments
 from webapp.stats.simulate import Scatter
 
 REVISIONS = 200
@@ -60,7 +60,7 @@ PARTS: Mapping[str, tuple[Replaced, tuple[str, ...]]] = {
         (segments, "inflation_of", lambda _: 1.0),
         ("memory .5, no change", "memory .7", "wander and steps"),
     ),
-    "jumps": ((segments, "JUMP", 1e9), ("dips of two and three revisions",)),
+    "jumps": ((scatter, "JUMP", 1e9), ("dips of two and three revisions",)),
     "stretches of noise": (
         (segments, "stretches", lambda *_: [0]),
         ("ten noisy revisions at the end", "ten noisy revisions in the middle"),

@@ -1,6 +1,7 @@
 """How much revisions scatter, and where that changes: from differences, which see no level."""
 
 from math import log, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,6 +56,27 @@ samples."""
 
 SAMPLE_CAP = 9.0
 """What one revision's inner variance counts at most, in variances of its logarithm."""
+
+
+JUMP = 10.0
+"""What a jump between neighbours counts at least, for it to be a step whatever memory there is, and
+never a part of a move: with 16 a machine that wanders hides one more step in a hundred; with no
+limit at all memory of .5 makes twice the false changes."""
+
+JUMPED = 4
+"""Revisions that show a jump: two on either side."""
+
+GUESS, GUESS_HALVES = 2.0, 6.0
+"""Degrees of freedom of the guess that builds scatter as runs do, and revisions after which half
+is left; it fades as in `changes.noise`."""
+
+
+class Guess(NamedTuple):
+    """The variance of a revision that is `expected`, its weight, and the least that is believed."""
+
+    expected: float
+    weight: float
+    least: float
 
 
 def variance_of(squares: Floats) -> float:
@@ -149,3 +171,52 @@ def inflation_of(residuals: Floats) -> float:
             break
         inflation += 2 * rho
     return inflation
+
+
+def inflation_of_mean(inflation: float, count: int) -> float:
+    """Return what memory makes of the variance of a mean of `count` revisions.
+
+    That of AR(1) which has this inflation in the limit.
+    """
+    a = (inflation - 1) / (inflation + 1)
+    return float(inflation - 2 * a * (1 - a**count) / (count * (1 - a) ** 2))
+
+
+def jumps_of(locations: Floats, scatter: Floats) -> Floats:
+    """Return the evidence that each revision begins a new level, by its next neighbours alone.
+
+    Memory leaves little of what many revisions show, and nothing of what neighbours do: in an AR(1)
+    process a step is a first innovation as large as itself, whatever its coefficient. So the square
+    of the distance of two revisions and the two before, in variances of all such distances, is
+    taken from what memory makes a change cost. 0 where the four do not agree.
+    """
+    jumps = np.zeros(len(locations))
+    if len(locations) < JUMPED + 1:
+        return jumps
+    first, second, third, fourth = (locations[i : len(locations) - 3 + i] for i in range(4))
+    between = np.maximum(
+        np.minimum(third, fourth) - np.maximum(first, second),
+        np.minimum(first, second) - np.maximum(third, fourth),
+    )
+    apart = (third + fourth - first - second) / 2 / scatter[2:-1]
+    squares = apart**2
+    squares /= variance_of(squares)
+    agree = between / scatter[2:-1] >= np.abs(apart) / 2
+    jumps[2:-1] = np.where(agree & (squares >= JUMP), squares, 0.0)
+    return jumps
+
+
+def guesses_of(within: Floats, share: float, calm: list[int], finest: float) -> list[Guess]:
+    """Return what is believed of each stretch beforehand: that builds scatter as runs do."""
+    parts = (within[first:stop] for first, stop in zip(calm, [*calm[1:], len(within)], strict=True))
+    known = [float(np.median(part[part > 0])) if (part > 0).any() else 0.0 for part in parts]
+    return [Guess(one * (1 + share), GUESS if one else 0.0, finest**2) for one in known]
+
+
+def with_guess(variance: float, own: float, guess: Guess) -> tuple[float, float]:
+    """Return a variance that has `own` degrees of freedom together with the guess, and theirs."""
+    weight = guess.weight / (1 + (1.5 * own / GUESS_HALVES) ** 2)
+    freedom = own + weight
+    if not freedom:
+        return guess.least, 0.0
+    return max((own * variance + weight * guess.expected) / freedom, guess.least), freedom

@@ -1,8 +1,7 @@
 """Levels: the stretches of a series without a change, by a loss that no lone revision can pay."""
 
 from dataclasses import dataclass
-from math import inf, log, sqrt
-from typing import NamedTuple
+from math import inf, isclose, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +14,14 @@ from webapp.stats.levels.partition import Floats, partition_of_sums, sums_of
 from webapp.stats.levels.rollouts import rollouts, straightened
 from webapp.stats.levels.scatter import (
     EFFICIENCY,
+    Guess,
+    guesses_of,
     inflation_of,
+    inflation_of_mean,
+    jumps_of,
     stretches,
     variance_of,
+    with_guess,
 )
 from webapp.stats.levels.screen import Screen, unexplained
 
@@ -40,11 +44,6 @@ LEAST = 2
 STATE_WIDTH = 0.25
 """Distance of neighbouring levels that are tried, in standard deviations: half of it is lost at
 most, 1/64 of a variance a revision."""
-
-JUMP = 10.0
-"""What a jump between neighbours counts at least, for it to be a step whatever memory there is, and
-never a part of a move: with 16 a machine that wanders hides one more step in a hundred; with no
-limit at all memory of .5 makes twice the false changes."""
 
 BESIDE = 2
 """Levels that are tried on either side of each revision."""
@@ -78,10 +77,6 @@ FREED = 4 * PENALTY
 for them to be looked for. Of 600 series with slopes, waves, steps and walks, two waves beside many
 steps end otherwise than where this and `SPARED` are no limits."""
 
-GUESS, GUESS_HALVES = 2.0, 6.0
-"""Degrees of freedom of the guess that builds scatter as runs do, and revisions after which half
-is left; it fades as in `changes.noise`."""
-
 
 @dataclass(frozen=True, slots=True)
 class Level:
@@ -104,7 +99,7 @@ def freedom_between(before: Level, after: Level) -> float:
 
     Where both scatter alike they share one estimate; else by Welch (1947).
     """
-    if before.freedom == after.freedom:
+    if isclose(before.freedom, after.freedom):
         return before.freedom
     one, other = before.variance, after.variance
     return (one + other) ** 2 / (one * one / before.freedom + other * other / after.freedom)
@@ -146,11 +141,11 @@ def levels_of(
     if count < scale.LEAST_REVISIONS:
         return None
     calm = stretches(locations, within, finest)
-    guesses = _guesses(within, share, calm, finest)
+    guesses = guesses_of(within, share, calm, finest)
     scatter, freedom = _scatter(np.diff(locations), calm, guesses)
     if freedom.max() < scale.LEAST_FREEDOM:
         return None
-    state = _State(scatter, 1.0, freedom, calm, guesses, _jumps(locations, scatter))
+    state = _State(scatter, 1.0, freedom, calm, guesses, jumps_of(locations, scatter))
     starts = _by_turns(locations, state)
     fit = fit_levels(locations, state.scatter, starts)
     curve, basis = _best_curve(locations, state, fit)
@@ -183,38 +178,6 @@ def levels_of(
     )
 
 
-def _jumps(locations: Floats, scatter: Floats) -> Floats:
-    """The evidence that each revision begins a new level, by its next neighbours alone.
-
-    Memory leaves little of what many revisions show, and nothing of what neighbours do: in an AR(1)
-    process a step is a first innovation as large as itself, whatever its coefficient. So the square
-    of the distance of two revisions and the two before, in variances of all such distances, is
-    taken from what memory makes a change cost. 0 where the four do not agree.
-    """
-    jumps = np.zeros(len(locations))
-    if len(locations) < 2 * LEAST + 1:
-        return jumps
-    first, second, third, fourth = (locations[i : len(locations) - 3 + i] for i in range(4))
-    between = np.maximum(
-        np.minimum(third, fourth) - np.maximum(first, second),
-        np.minimum(first, second) - np.maximum(third, fourth),
-    )
-    apart = (third + fourth - first - second) / 2 / scatter[2:-1]
-    squares = apart**2
-    squares /= variance_of(squares)
-    agree = between / scatter[2:-1] >= np.abs(apart) / 2
-    jumps[2:-1] = np.where(agree & (squares >= JUMP), squares, 0.0)
-    return jumps
-
-
-class _Guess(NamedTuple):
-    """The variance of a revision that is `expected`, its weight, and the least that is believed."""
-
-    expected: float
-    weight: float
-    least: float
-
-
 @dataclass(slots=True)
 class _State:
     """What is known of a series' noise while its levels are looked for."""
@@ -223,7 +186,7 @@ class _State:
     inflation: float
     freedom: Floats
     calm: list[int]
-    guesses: list[_Guess]
+    guesses: list[Guess]
     jumps: Floats
 
 
@@ -231,13 +194,6 @@ def _unexplained(fit: Fit) -> float:
     """What levels leave (`unexplained`), and what they cost."""
     left = unexplained(fit.off[None], fit.inside[None])
     return float(left[0]) + PENALTY * (len(fit.starts) - 1)
-
-
-def _guesses(within: Floats, share: float, calm: list[int], finest: float) -> list[_Guess]:
-    """What is believed of each stretch beforehand: that builds scatter as runs do."""
-    parts = (within[first:stop] for first, stop in zip(calm, [*calm[1:], len(within)], strict=True))
-    known = [float(np.median(part[part > 0])) if (part > 0).any() else 0.0 for part in parts]
-    return [_Guess(one * (1 + share), GUESS if one else 0.0, finest**2) for one in known]
 
 
 def _by_turns(locations: Floats, state: _State) -> list[int]:
@@ -342,24 +298,16 @@ def _curve(
     return curve, fit
 
 
-def _scatter(differences: Floats, calm: list[int], guesses: list[_Guess]) -> tuple[Floats, Floats]:
+def _scatter(differences: Floats, calm: list[int], guesses: list[Guess]) -> tuple[Floats, Floats]:
     """The standard deviation of each revision by differences alone, and its degrees of freedom."""
     count = len(differences) + 1
     scatter, freedom = np.empty(count), np.empty(count)
     for first, stop, guess in zip(calm, [*calm[1:], count], guesses, strict=True):
         squares = differences[first : stop - 1] ** 2 / 2
         own = EFFICIENCY * len(squares)
-        variance, freedom[first:stop] = _with_guess(variance_of(squares), own, guess)
+        variance, freedom[first:stop] = with_guess(variance_of(squares), own, guess)
         scatter[first:stop] = sqrt(variance)
     return scatter, freedom
-
-
-def _with_guess(variance: float, own: float, guess: _Guess) -> tuple[float, float]:
-    weight = guess.weight / (1 + (1.5 * own / GUESS_HALVES) ** 2)
-    freedom = own + weight
-    if not freedom:
-        return guess.least, 0.0
-    return max((own * variance + weight * guess.expected) / freedom, guess.least), freedom
 
 
 def _price(count: int) -> float:
@@ -422,7 +370,7 @@ def _around(fit: Fit, state: _State) -> Floats:
         kept = fit.off[first:stop][fit.inside[first:stop]]
         own = max(len(kept) - max(int(begins[first:stop].sum()), 1), 0)
         variance = variance_of(kept**2) * len(kept) / own if own else 0.0
-        variance, _ = _with_guess(variance, EFFICIENCY * own, guess)
+        variance, _ = with_guess(variance, EFFICIENCY * own, guess)
         scatter[first:stop] = sqrt(variance)
     return scatter
 
@@ -430,7 +378,7 @@ def _around(fit: Fit, state: _State) -> Floats:
 def _levels(state: _State, fit: Fit) -> list[Level]:
     starts, variances = fit.starts, variances_of(fit, state.scatter)
     kept = np.add.reduceat(fit.inside.astype(np.intp), starts).tolist()
-    inflations = [_inflation_of_mean(state.inflation, max(count, 1)) for count in kept]
+    inflations = [inflation_of_mean(state.inflation, max(count, 1)) for count in kept]
     rows = zip(
         starts,
         [*starts[1:], len(fit.values)],
@@ -449,9 +397,3 @@ def _freedoms(state: _State, starts: list[int]) -> list[float]:
     together = np.add.reduceat(weights * state.freedom, starts)
     found: list[float] = (together / np.add.reduceat(weights, starts)).tolist()
     return found
-
-
-def _inflation_of_mean(inflation: float, count: int) -> float:
-    """What memory makes of the variance of a mean of `count` revisions (of AR(1) in the limit)."""
-    a = (inflation - 1) / (inflation + 1)
-    return float(inflation - 2 * a * (1 - a**count) / (count * (1 - a) ** 2))
