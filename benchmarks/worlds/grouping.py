@@ -1,7 +1,7 @@
 """One commit, several machines: one alert, at the right commit, without the changes of others.
 
-Nine series of unequal noise. Three of them change at one commit; one in thirty changes at another,
-two to ten revisions away.
+Nine series of unequal noise. Some or all of them change at one commit; one in thirty changes at
+another, two to ten revisions away.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from webapp.stats.changes import Change
 from webapp.stats.detector import detect
 from webapp.stats.simulate import Scatter
 
-SERIES, AFFECTED, REVISIONS, COMMIT = 9, 3, 60, 30
+SERIES, REVISIONS, COMMIT = 9, 60, 30
 ELSEWHERE, FURTHEST = 1 / 30, 10
 NEAR = 6
 """Revisions from the commit up to which a finding of an affected series is of that commit."""
@@ -25,20 +25,23 @@ NEAR = 6
 LEAST_PCT = 2.0
 """Size from which on a finding opens an alert."""
 
-SIZES = ((3.0, 8.0), (6.0, 12.0))
-"""Percent that the affected series lose, from the least to the most."""
+LOSSES = ((3, 3.0, 8.0), (3, 6.0, 12.0), (6, 2.0, 4.0), (9, 2.0, 4.0))
+"""How many series lose, and how many percent, from the least to the most."""
+OTHER_PCT = (3.0, 8.0)
+"""Percent that a change elsewhere has, from the least to the most."""
 
 
 def measure(trials: int, seed: int) -> list[Figure]:
     """Return how often the alert names its commit, is the only one, and holds other changes."""
-    return [figure for sizes in SIZES for figure in _measured(sizes, trials, seed)]
+    return [figure for loss in LOSSES for figure in _measured(loss, trials, seed)]
 
 
-def _measured(sizes: tuple[float, float], trials: int, seed: int) -> list[Figure]:
-    rng = np.random.default_rng([seed, int(sizes[0])])
+def _measured(loss: tuple[int, float, float], trials: int, seed: int) -> list[Figure]:
+    affected, low, high = loss
+    rng = np.random.default_rng([seed, affected, int(low)])
     alerts = right = alone = members = foreign = 0
     for _ in range(trials):
-        rows, own = _commit(rng, sizes)
+        rows, own = _commit(rng, loss)
         held = [
             one for one in group(rows, dict.fromkeys(range(REVISIONS), SERIES)) if own & _of(one)
         ]
@@ -52,7 +55,7 @@ def _measured(sizes: tuple[float, float], trials: int, seed: int) -> list[Figure
         )
         members += sum(len(one.members) for one in held)
         foreign += sum(len(_of(one) - own) for one in held)
-    name = f"losses of {sizes[0]:g} to {sizes[1]:g} % in {AFFECTED} of {SERIES} series"
+    name = f"losses of {low:g} to {high:g} % in {affected} of {SERIES} series"
     return [
         Figure(f"{name}: an alert", percent(alerts, trials)),
         Figure(f"{name}: it names the commit", percent(right, alerts), at_least(95.0)),
@@ -66,20 +69,21 @@ def _of(one: Group) -> set[int]:
 
 
 def _commit(
-    rng: np.random.Generator, sizes: tuple[float, float]
+    rng: np.random.Generator, loss: tuple[int, float, float]
 ) -> tuple[list[Evidence], set[int]]:
     """The findings of all series, and which of them are of the commit."""
-    affected = set(rng.choice(SERIES, AFFECTED, replace=False).tolist())
+    count, low, high = loss
+    affected = set(rng.choice(SERIES, count, replace=False).tolist())
     rows: list[Evidence] = []
     own = set()
     for series in range(SERIES):
         width = 0.01 * 2 ** rng.uniform(-1, 1.5)
         shift, other = np.zeros(REVISIONS), None
         if series in affected:
-            shift[COMMIT:] += log1p(-rng.uniform(*sizes) / 100)
+            shift[COMMIT:] += log1p(-rng.uniform(low, high) / 100)
         if rng.random() < ELSEWHERE:
             other = COMMIT + int(rng.choice([-1, 1])) * int(rng.integers(2, FURTHEST + 1))
-            shift[other:] += rng.choice([-1, 1]) * log1p(rng.uniform(*SIZES[0]) / 100)
+            shift[other:] += rng.choice([-1, 1]) * log1p(rng.uniform(*OTHER_PCT) / 100)
         values = draw(rng, shift, Scatter(run=width, build=width))
         for change in _confirmed(detect(series_of(values)).analysis.changes):
             at = change.revision.position
@@ -109,4 +113,5 @@ def _evidence(number: int, change: Change, series: int) -> Evidence:
         is_large=abs(change.change_pct) >= LEAST_PCT,
         series=series,
         locations=tuple((position, chance) for position, _, chance in change.locations),
+        here=change.here,
     )

@@ -1,10 +1,10 @@
 """Which findings of a tree make one alert. Pure: no model is touched here.
 
 A finding's suspects are the commits later than ``after`` up to and including ``last``, each with a
-probability. A further commit is blamed where findings are together so much likelier there
-(`ANOTHER`), and each finding goes to the commit that its own evidence prefers. One that can hardly
-tell where its change began is held by whatever commit the others show, and moves none; one that can
-tell is never held by a commit that it makes unlikely.
+probability; the 5 % that they leave lie beside them. A further commit is blamed where findings are
+together so much likelier there (`ANOTHER`), and each finding goes to the commit that its own
+evidence prefers. One that can hardly tell where its change began is held by whatever commit the
+others show, and moves none; one that can tell is never held by a commit that it makes unlikely.
 """
 
 from bisect import bisect_left, bisect_right
@@ -18,9 +18,9 @@ from typing import Literal
 from webapp.alerts.assigned import Assigned, alert_of_finding, alert_of_group
 from webapp.stats.changes import gate_among
 
-ANOTHER = 3.0
+ANOTHER = log(100)
 """Logarithm of how many times likelier findings must be with a further commit, for it to be blamed:
-changes of two commits so near each other are as rare (one in twenty)."""
+a lab's history has about one change in a hundred commits."""
 
 ELSEWHERE = 0.5
 """How likely another suspect is beside the one that a finding names, where no more is known."""
@@ -38,7 +38,8 @@ class Evidence:
     ``at`` is its likeliest revision, ``locations`` are those that may be it with their
     probabilities, in order along the tree; ``is_large`` says that it reaches the threshold in
     force, and ``has_passed`` that a gate of its own let it through. Of what an option costs,
-    ``parents`` are the series that it follows from.
+    ``parents`` are the series that it follows from. ``here`` is the probability of ``at``, where
+    the commit of ``at`` is the only suspect.
     """
 
     finding: int
@@ -52,6 +53,15 @@ class Evidence:
     has_passed: bool = False
     parents: tuple[int, ...] = ()
     locations: tuple[tuple[int, float], ...] = ()
+    here: float = 1.0
+
+    @property
+    def near(self) -> tuple[int, int]:
+        """The commits that may hold it, later than the first up to the second: its suspects and as
+        many beside them on either side.
+        """
+        width = self.last - self.after
+        return self.after - width, self.last + width
 
     def log_odds(self, position: int) -> float:
         """How much less likely the commit at ``position`` is than the one that the finding names:
@@ -64,13 +74,25 @@ class Evidence:
         """The probability that the change began with the commit at ``position``. No suspect is
         ruled out: positions may be others than when the probabilities were stored.
         """
-        if not self.after < position <= self.last:
-            return 0.0
+        if not self.suspects(position):
+            first, last = self.near
+            return self._beside() if first < position <= last else 0.0
         if not self.locations:
             return 1.0 if position == self.at else ELSEWHERE
         # A commit that the series did not measure shows first in the next revision that it did.
         at = bisect_left(self.locations, (position, 0.0))
         return max(self.locations[at][1] if at < len(self.locations) else 0.0, LEAST_CHANCE)
+
+    def suspects(self, position: int) -> bool:
+        """Whether the commit at ``position`` is among its suspects."""
+        return self.after < position <= self.last
+
+    def _beside(self) -> float:
+        """The probability of each revision beside the suspects: what the suspects leave, spread
+        over as many on either side.
+        """
+        known = fsum(chance for _, chance in self.locations) or self.here
+        return max(1 - known, 0.0) / 2 / max(len(self.locations) - 1, 1)
 
     def shares_a_commit_with(self, other: "Evidence") -> bool:
         """Whether both suspect some commit."""
@@ -126,7 +148,7 @@ def group(
             free.append(row)
         else:
             members[alert].append(row)
-    for one in _with_costs(free, opening):
+    for one in _with_costs(free, opening, received):
         alert = alert_of_group(one.suspect, assigned)
         if alert is None:
             own.append(one)
@@ -138,9 +160,11 @@ def group(
     ]
 
 
-def _with_costs(rows: Sequence[Evidence], opening: Container[int]) -> list[Group]:
+def _with_costs(
+    rows: Sequence[Evidence], opening: Container[int], received: Mapping[int, int]
+) -> list[Group]:
     """The groups of ``rows``, where a cost that would be apart from its parent comes along."""
-    found = _groups(rows, opening)
+    found = _groups(rows, opening, received)
     group_of = {row.finding: at for at, one in enumerate(found) for row in one.members}
     astray: dict[int, int] = {}
     for row in rows:
@@ -150,9 +174,10 @@ def _with_costs(rows: Sequence[Evidence], opening: Container[int]) -> list[Group
     if not astray:
         return found
     costs = [row for row in rows if row.finding in astray]
+    others = [row for row in rows if row.finding not in astray]
     return [
         _with(one, [row for row in costs if astray[row.finding] in _findings(one)])
-        for one in _groups([row for row in rows if row.finding not in astray], opening)
+        for one in _groups(others, opening, received)
     ]
 
 
@@ -183,24 +208,31 @@ def join(own: Group, assigned: Group) -> Group:
     )
 
 
-def _groups(rows: Sequence[Evidence], opening: Container[int]) -> list[Group]:
+def _groups(
+    rows: Sequence[Evidence], opening: Container[int], received: Mapping[int, int]
+) -> list[Group]:
     """The groups of ``rows``, which come in order of their right ends."""
     large = [row for row in rows if row.finding in opening]
-    groups = [one for part in _overlapping(large) for one in _distinct(_by_commit(part))]
+    groups = [
+        one
+        for part in _overlapping(large)
+        for one in _distinct(_by_commit(part, _price(part, received)))
+    ]
     commits = [one.likeliest for one in groups]
     joiners: dict[int, list[Evidence]] = defaultdict(list)
     for row in rows:
-        suspected = _suspected(row, commits)
-        if suspected and row.finding not in opening:
-            best = min(suspected, key=lambda at: (row.log_odds(at), at))
+        near = _near(row, commits)
+        if near and row.finding not in opening:
+            best = min(near, key=lambda at: (row.log_odds(at), at))
             if row.log_odds(best) < ANOTHER:
                 joiners[best].append(row)
     return [replace(one, joiners=tuple(joiners[one.likeliest])) for one in groups]
 
 
-def _suspected(row: Evidence, commits: Sequence[int]) -> Sequence[int]:
-    """Those of ``commits``, which are in order, that a finding suspects."""
-    return commits[bisect_right(commits, row.after) : bisect_right(commits, row.last)]
+def _near(row: Evidence, commits: Sequence[int]) -> Sequence[int]:
+    """Those of ``commits``, which are in order, that may hold a finding."""
+    first, last = row.near
+    return commits[bisect_right(commits, first) : bisect_right(commits, last)]
 
 
 def _assigned(alert: int, rows: Sequence[Evidence], opening: Container[int], anchor: int) -> Group:
@@ -211,32 +243,42 @@ def _assigned(alert: int, rows: Sequence[Evidence], opening: Container[int], anc
     stays = not openers or any(row.after < anchor <= row.last for row in openers)
     suspect = anchor if stays else openers[0].last
     pointing = [row for row in openers if row.after < suspect <= row.last]
-    found = _group(suspect, pointing, [row for row in rows if row.finding not in opening])
-    verdict = _verdict(openers)
-    return replace(found, openers=tuple(openers), verdict=verdict, alert=alert)
+    joiners = tuple(row for row in rows if row.finding not in opening)
+    found = _with_openers(_group(suspect, pointing), openers)
+    return replace(found, joiners=joiners, alert=alert)
 
 
 def _overlapping(rows: Iterable[Evidence]) -> list[list[Evidence]]:
-    """The rows in parts that share no commit, in order along the tree."""
+    """The rows in parts that no commit may hold together, in order along the tree."""
     parts: list[list[Evidence]] = []
     end = -inf
-    for row in sorted(rows, key=lambda row: (row.after, row.last, row.finding)):
-        if row.after >= end:
+    for row in sorted(rows, key=lambda row: (row.near, row.finding)):
+        first, last = row.near
+        if first >= end:
             parts.append([])
         parts[-1].append(row)
-        end = max(end, row.last)
+        end = max(end, last)
     return parts
 
 
-def _by_commit(rows: Sequence[Evidence]) -> list[Group]:
+def _price(rows: Sequence[Evidence], received: Mapping[int, int]) -> float:
+    """What a further commit costs among ``rows``: `ANOTHER`, and the more the more series changed
+    here, since one that did not would be rare (by the rule of succession).
+    """
+    changed = len({row.series for row in rows})
+    count = max(changed, *(received.get(row.at, 0) for row in rows))
+    return ANOTHER + log((count + 1) / (count - changed + 1))
+
+
+def _by_commit(rows: Sequence[Evidence], price: float) -> list[Group]:
     """The groups of rows that open alerts, one a commit, in order along the tree."""
     candidates = sorted({at for row in rows for at in (row.at, row.last)})
     odds = {
         # Where positions were swapped since, a finding suspects its last revision.
-        row.finding: {at: row.log_odds(at) for at in _suspected(row, candidates)} or {row.last: 0.0}
+        row.finding: {at: row.log_odds(at) for at in _near(row, candidates)} or {row.last: 0.0}
         for row in rows
     }
-    commits = set(_explaining(odds))
+    commits = set(_explaining(odds, price))
     held: dict[int, list[Evidence]] = defaultdict(list)
     for row in rows:
         its = odds[row.finding]
@@ -247,11 +289,11 @@ def _by_commit(rows: Sequence[Evidence]) -> list[Group]:
     return [_opened(named[at]) for at in sorted(named)]
 
 
-def _explaining(odds: Mapping[int, Mapping[int, float]]) -> Iterator[int]:
+def _explaining(odds: Mapping[int, Mapping[int, float]], price: float) -> Iterator[int]:
     """The commits that explain all findings; ``odds`` are those of each finding by commit
     (`Evidence.log_odds`).
 
-    A commit costs `ANOTHER`, and each finding its odds at the commit that it prefers. The commit
+    A commit costs ``price``, and each finding its odds at the commit that it prefers. The commit
     that saves most comes first, as long as one saves more than it costs. What a commit saves only
     becomes less: one that still leads when it is counted again leads all others (Minoux 1978).
     """
@@ -259,7 +301,7 @@ def _explaining(odds: Mapping[int, Mapping[int, float]]) -> Iterator[int]:
     for finding, its in odds.items():
         for at, one in its.items():
             by_commit[at][finding] = one
-    costs = dict.fromkeys(odds, 2 * ANOTHER)
+    costs = dict.fromkeys(odds, 2 * price)
 
     def saved(at: int) -> float:
         return fsum(max(costs[finding] - one, 0.0) for finding, one in by_commit[at].items())
@@ -271,7 +313,7 @@ def _explaining(odds: Mapping[int, Mapping[int, float]]) -> Iterator[int]:
         now = saved(at)
         if queue and (-now, at) > queue[0]:
             heappush(queue, (-now, at))
-        elif now > ANOTHER:
+        elif now > price:
             yield at
             costs |= {finding: min(costs[finding], one) for finding, one in by_commit[at].items()}
         else:
@@ -279,7 +321,13 @@ def _explaining(odds: Mapping[int, Mapping[int, float]]) -> Iterator[int]:
 
 
 def _opened(rows: Sequence[Evidence]) -> Group:
-    return _group(min(row.last for row in rows), rows, ())
+    """The group of ``rows``, whose suspects are those of the rows that suspect its commit."""
+    named = {row.at for row in rows if row.suspects(row.at)}
+    odds = {at: fsum(row.log_odds(at) for row in rows) for at in named}
+    commit = min(odds, key=lambda at: (odds[at], at), default=min(row.last for row in rows))
+    pointing = [row for row in rows if row.suspects(commit)]
+    suspect = min((row.last for row in pointing), default=commit)
+    return _with_openers(_group(suspect, pointing), rows)
 
 
 def _distinct(groups: Sequence[Group]) -> list[Group]:
@@ -293,18 +341,17 @@ def _distinct(groups: Sequence[Group]) -> list[Group]:
     return found[::-1]
 
 
-def _group(suspect: int, openers: Sequence[Evidence], joiners: Sequence[Evidence]) -> Group:
-    after = max((row.after for row in openers), default=suspect)
-    named = sorted({row.at for row in openers if after < row.at <= suspect})
-    odds = {at: fsum(row.log_odds(at) for row in openers) for at in named}
-    return Group(
-        suspect=suspect,
-        after=after,
-        likeliest=min(named, key=lambda at: (odds[at], at), default=suspect),
-        verdict=_verdict(openers),
-        openers=tuple(openers),
-        joiners=tuple(joiners),
-    )
+def _group(suspect: int, pointing: Sequence[Evidence]) -> Group:
+    """The alert at the commits that all rows ``pointing`` at it suspect."""
+    after = max((row.after for row in pointing), default=suspect)
+    named = sorted({row.at for row in pointing if after < row.at <= suspect})
+    odds = {at: fsum(row.log_odds(at) for row in pointing) for at in named}
+    likeliest = min(named, key=lambda at: (odds[at], at), default=suspect)
+    return Group(suspect, after, likeliest, _verdict(pointing), tuple(pointing), ())
+
+
+def _with_openers(one: Group, openers: Sequence[Evidence]) -> Group:
+    return replace(one, openers=tuple(openers), verdict=_verdict(openers))
 
 
 def _verdict(openers: Sequence[Evidence]) -> AlertVerdict:

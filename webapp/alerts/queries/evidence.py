@@ -121,6 +121,7 @@ def _known(row: Finding, *, is_large: bool, parents: tuple[int, ...] = ()) -> Kn
         has_passed=row.one_build is not None,
         parents=parents,
         locations=tuple((position, chance) for position, _, chance in row.locations),
+        here=row.here,
     )
     return KnownFinding(
         evidence=evidence,
