@@ -3,7 +3,7 @@
 // on A, B and the range comes as HTML.
 
 import { apply, pictured, write } from "./address.js";
-import { listenList, showHidden } from "./list.js";
+import { highlight, listenList, showHidden } from "./list.js";
 import { parsed, quick, split } from "./plot.js";
 import { listenPresses } from "./presses.js";
 import { showTip } from "./tip.js";
@@ -34,6 +34,7 @@ export async function start(panel, text) {
     for (const layer of box.querySelectorAll(".scatterlayer")) layer.removeAttribute("transform");
     split(box);
     mark();
+    highlight();
   }
 
   // The figure of what changed: the one before stays until it is there, and while something is pressed.

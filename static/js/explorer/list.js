@@ -7,13 +7,15 @@ export function showHidden(hidden) {
   for (const row of rows()) row.querySelector("button").ariaPressed = String(!hidden.includes(idOf(row)));
 }
 
-// Fades all but one series; null: none.
-function highlight(id) {
+// Fades all series but the one pointed at, else in focus; also of a chart that was drawn under the pointer.
+export function highlight() {
+  const row = (state) => document.querySelector(`#series > [data-series]:${state}`);
+  const pointed = row("hover") ?? row("focus-within");
   for (const one of document.querySelectorAll("#plot .scatterlayer .trace")) {
     const own = /trace(\d+)s\d+/.exec(one.getAttribute("class"))?.[1];
-    one.classList.toggle("faded", id !== null && own !== undefined && own !== id);
+    one.classList.toggle("faded", Boolean(pointed && own && own !== idOf(pointed)));
   }
-  for (const row of rows()) row.classList.toggle("pointed", idOf(row) === id);
+  for (const one of rows()) one.classList.toggle("pointed", one === pointed);
 }
 
 // `hidden` gives the ids that are hidden, `hide` takes them.
@@ -24,8 +26,7 @@ export function listenList(hidden, hide) {
     const id = idAt(event);
     if (id) hide(event.detail > 1 ? isolated(hidden(), id) : toggled(hidden(), id));
   });
-  for (const name of ["pointerover", "focusin"]) list.addEventListener(name, (event) => highlight(idAt(event)));
-  for (const name of ["pointerleave", "focusout"]) list.addEventListener(name, () => highlight(null));
+  for (const name of ["pointerover", "pointerleave", "focusin", "focusout"]) list.addEventListener(name, highlight);
 }
 
 function toggled(hidden, id) {
