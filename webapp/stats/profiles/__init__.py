@@ -1,0 +1,1 @@
+"""Profiles: what functions cost per packet, and which a change made dearer."""

@@ -1,0 +1,176 @@
+"""The call tree of a profile: which function ran, called by which, in how many samples."""
+
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+NOTHING = -1
+"""The parent of a node that nothing called."""
+
+
+class Function(NamedTuple):
+    """A function as the profiler named it; ``module`` is empty where it named none."""
+
+    name: str
+    module: str
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """A call tree of N nodes and what was sampled on S CPUs.
+
+    Node i is function ``function[i]``, called by node ``parent[i]`` (`NOTHING`: by none); parents
+    come before what they call. ``counts`` (S, N) are the samples in which a node itself ran.
+    ``functions`` are distinct.
+    """
+
+    functions: tuple[Function, ...]
+    parent: Ints
+    function: Ints
+    counts: Ints
+
+    @property
+    def samples(self) -> int:
+        """All samples."""
+        return int(self.counts.sum())
+
+    def depths(self) -> Ints:
+        """How many callers each node has (N)."""
+        depths = np.zeros(len(self.parent), np.int64)
+        for node, parent in enumerate(self.parent.tolist()):
+            if parent >= 0:
+                depths[node] = depths[parent] + 1
+        return depths
+
+    def totals(self) -> Ints:
+        """The samples in which each node, or what it called, ran, of all CPUs together (N)."""
+        totals: list[int] = self.counts.sum(axis=0).tolist()
+        parents: list[int] = self.parent.tolist()
+        for node in range(len(parents) - 1, -1, -1):
+            if parents[node] >= 0:
+                totals[parents[node]] += totals[node]
+        return np.array(totals, np.int64)
+
+    def below(self, chosen: Bools) -> Bools:
+        """Which nodes are of ``chosen`` functions (F) or were called below one (N)."""
+        found = chosen[self.function].tolist()
+        for node, parent in enumerate(self.parent.tolist()):
+            if parent >= 0 and found[parent]:
+                found[node] = True
+        return np.array(found, np.bool_)
+
+    def own(self) -> Ints:
+        """The samples in which each function itself ran, on each CPU (S, F)."""
+        own = np.zeros((len(self.counts), len(self.functions)), np.int64)
+        for section, counts in enumerate(self.counts):
+            own[section] = np.bincount(self.function, counts, len(self.functions))
+        return own
+
+    def inclusive(self) -> Ints:
+        """The samples in which each function, or what it called, ran, on each CPU (S, F).
+
+        A function that calls itself counts once a sample.
+        """
+        outermost = self._is_outermost()
+        found = np.zeros((len(self.counts), len(self.functions)), np.int64)
+        for section, counts in enumerate(self.counts):
+            one = Calls(self.functions, self.parent, self.function, counts[None])
+            totals = np.where(outermost, one.totals(), 0)
+            found[section] = np.bincount(self.function, totals, len(self.functions))
+        return found
+
+    def _is_outermost(self) -> Bools:
+        """Which nodes have no caller of their own function."""
+        outermost = np.ones(len(self.parent), np.bool_)
+        at = self.parent.copy()
+        while (at >= 0).any():
+            known = at >= 0
+            outermost[known] &= self.function[at[known]] != self.function[known]
+            at[known] = self.parent[at[known]]
+        return outermost
+
+    def stacks(self) -> Iterator[tuple[tuple[Function, ...], int]]:
+        """Each stack that was sampled, outermost caller first, and its samples on all CPUs."""
+        names = [self.functions[one] for one in self.function.tolist()]
+        parents: list[int] = self.parent.tolist()
+        paths: list[tuple[Function, ...]] = []
+        for node, count in enumerate(self.counts.sum(axis=0).tolist()):
+            above = paths[parents[node]] if parents[node] >= 0 else ()
+            paths.append((*above, names[node]))
+            if count:
+                yield paths[node], count
+
+
+def calls_of(sections: Sequence[Mapping[tuple[Function, ...], int]]) -> Calls:
+    """The call tree of stacks (outermost caller first) with their samples, a mapping a CPU."""
+    functions: dict[Function, int] = {}
+    nodes: dict[tuple[int, int], int] = {}
+    counted: list[tuple[int, int, int]] = []
+    for section, stacks in enumerate(sections):
+        for stack, count in stacks.items():
+            node = NOTHING
+            for frame in stack:
+                function = functions.setdefault(frame, len(functions))
+                node = nodes.setdefault((node, function), len(nodes))
+            if node != NOTHING:
+                counted.append((section, node, count))
+    counts = np.zeros((len(sections), len(nodes)), np.int64)
+    for section, node, count in counted:
+        counts[section, node] += count
+    pairs = np.array(list(nodes), np.int64).reshape(-1, 2)
+    return Calls(tuple(functions), pairs[:, 0], pairs[:, 1], counts)
+
+
+def added(profiles: Iterable[Calls]) -> Calls:
+    """One call tree of several, CPU after CPU."""
+    profiles = list(profiles)
+    functions: dict[Function, int] = {}
+    nodes: dict[tuple[int, int], int] = {}
+    parts = []
+    for one in profiles:
+        known = [functions.setdefault(function, len(functions)) for function in one.functions]
+        place: list[int] = []
+        for parent, function in zip(one.parent.tolist(), one.function.tolist(), strict=True):
+            above = place[parent] if parent >= 0 else NOTHING
+            place.append(nodes.setdefault((above, known[function]), len(nodes)))
+        parts.append(place)
+    counts = np.zeros((sum(len(one.counts) for one in profiles), len(nodes)), np.int64)
+    row = 0
+    for one, place in zip(profiles, parts, strict=True):
+        counts[row : row + len(one.counts), place] = one.counts
+        row += len(one.counts)
+    pairs = np.array(list(nodes), np.int64).reshape(-1, 2)
+    return Calls(tuple(functions), pairs[:, 0], pairs[:, 1], counts)
+
+
+def packed(calls: Calls) -> bytes:
+    """Everything but the names of the functions, compressed."""
+    section, node = np.nonzero(calls.counts)
+    columns = (
+        np.array([len(calls.parent), *calls.counts.shape[:1]]),
+        np.arange(len(calls.parent)) - calls.parent,
+        calls.function,
+        np.diff(node, prepend=0),
+        section,
+        calls.counts[section, node],
+    )
+    return zlib.compress(b"".join(one.astype("<i4").tobytes() for one in columns), 9)
+
+
+def unpacked(data: bytes, functions: Sequence[Function]) -> Calls:
+    """What `packed` compressed; ``functions`` are those of its call tree, in their order."""
+    flat = np.frombuffer(zlib.decompress(data), "<i4").astype(np.int64)
+    nodes, sections = int(flat[0]), int(flat[1])
+    parent = np.arange(nodes) - flat[2 : 2 + nodes]
+    function = flat[2 + nodes : 2 + 2 * nodes]
+    steps, section, count = flat[2 + 2 * nodes :].reshape(3, -1)
+    counts = np.zeros((sections, nodes), np.int64)
+    counts[section, np.cumsum(steps)] = count
+    return Calls(tuple(functions), parent, function, counts)
