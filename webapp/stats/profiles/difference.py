@@ -1,0 +1,192 @@
+"""Which functions a change made dearer: the difference of two sides of profiles.
+
+A boot is one observation of each function. Shares of samples scatter between boots more than
+counting explains, and are tested with their own scatter (`webapp.stats.profiles.testing`); claims
+pass a gate for false discoveries (Benjamini and Hochberg 1995).
+"""
+
+from collections.abc import Sequence
+from math import sqrt
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from webapp.stats.false_discovery import gate
+from webapp.stats.profiles import testing, trading
+from webapp.stats.profiles.calls import Function
+from webapp.stats.profiles.costs import Basis, Side, basis
+from webapp.stats.profiles.found import Change, Difference, Row, Verdict
+from webapp.stats.profiles.idle import IDLE, idle_functions
+from webapp.stats.profiles.judging import OWN_LEVEL, Family, Judge, family
+from webapp.stats.profiles.sides import Pair, is_enough, pair, scatter_in
+
+MARGIN_PCT = 0.5
+"""Changes that surely lie within it to both sides are equivalent, in percent of A's packet."""
+
+
+def difference(
+    a: Side,
+    b: Side,
+    *,
+    history: Sequence[Side] | None = None,
+    margin_pct: float = MARGIN_PCT,
+    patterns: Sequence[str] = IDLE,
+) -> Difference:
+    """Compare two sides of profiles, function by function.
+
+    ``history`` are earlier sides of the same machine and mode, each the boots of one kernel: their
+    scatter is added to that of the sides' own boots. ``patterns`` are those of idle functions.
+    """
+    found = basis(a, b, patterns)
+    both = pair(a, b, found)
+    earlier = scatter_in(history or (), both.functions)
+    judge = Judge(found, is_enough(a, b), margin_pct)
+    idle = idle_functions(both.functions, patterns)
+    own = family(both, 0, idle, earlier, judge)
+    inclusive = family(both, 1, idle, earlier, judge)
+    rows = _rows(both, own, inclusive, judge)
+    tested = [row for row in rows if row.p_value is not None]
+    return Difference(
+        rows=tuple(rows),
+        vanished=_only(both, 0),
+        appeared=_only(both, 1),
+        warnings=(*found.warnings, *_about_sides(a, b)),
+        is_cost=found.is_cost,
+        is_tested=judge.tests,
+        claims=sum(row.is_claimed for row in rows),
+        claims_any_dependence=_strict(tested),
+        boots=(len(a.boots), len(b.boots)),
+        freedom=own.typical_freedom,
+        margin_pct=margin_pct,
+        total=_total(found, judge),
+    )
+
+
+def _rows(both: Pair, own: Family, inclusive: Family, judge: Judge) -> list[Row]:
+    """All functions: proven ones first, then by change over scatter."""
+    traded = _traded(both, own, judge)
+    new_names = set(both.names.values())
+    rows = [
+        _row(both, at, own.at(at, judge), _inclusive(at, own, inclusive, judge), traded.get(at))
+        for at in range(len(both.functions))
+        if at not in new_names
+    ]
+    return sorted(rows, key=lambda row: (not row.is_claimed, -row.over_scatter))
+
+
+def _inclusive(at: int, own: Family, inclusive: Family, judge: Judge) -> Change:
+    """What a function costs with all it calls: its own cost where it calls nothing."""
+    calls = any((inclusive.sides[side].share[at] > own.sides[side].share[at]) for side in (0, 1))
+    return (inclusive if calls else own).at(at, judge)
+
+
+def _row(
+    both: Pair, at: int, own: Change, inclusive: Change, traded: tuple[Verdict, str] | None
+) -> Row:
+    function = both.functions[at]
+    verdict, why = traded or (own.verdict, "")
+    return Row(
+        own.a_pct,
+        own.b_pct,
+        own.change,
+        own.low,
+        own.high,
+        own.p_value,
+        own.probability,
+        verdict,
+        function=function.name,
+        module=function.module,
+        inclusive=inclusive,
+        why=why,
+        renamed_to=both.functions[both.names[at]].name if at in both.names else "",
+    )
+
+
+def _traded(both: Pair, own: Family, judge: Judge) -> dict[int, tuple[Verdict, str]]:
+    """The verdicts of functions that trade samples with neighbours: those of their group."""
+    claimed = np.flatnonzero(own.passes)
+    if not judge.tests or not len(claimed) or own.scatter is None:
+        return {}
+    groups = trading.trades(claimed, own.change, own.p_value, both.edges, both.weights)
+    if not groups:
+        return {}
+    columns = [np.array(group) for group in groups]
+    a, b = (side.joined(columns) for side in own.sides)
+    every = np.ones(len(groups), np.bool_)
+    scatter = testing.scatter_of(a, b, None, every, own.scatter.prior)
+    found = testing.tested(a, b, scatter, judge.basis, every)
+    low, high = found.interval()
+    limit = float(np.nanmax(own.p_value[claimed]))
+    verdicts: dict[int, tuple[Verdict, str]] = {}
+    for index, group in enumerate(groups):
+        change = float(found.change[index])
+        passes = bool(found.p_value[index] <= limit)
+        verdict = judge.verdict(change, float(low[index]), float(high[index]), passes=passes)
+        for at in group:
+            others = ", ".join(both.functions[one].name for one in group if one != at)
+            why = (
+                f"trades samples with {others}: together {change:+.2f} points "
+                f"[{low[index]:.2f}, {high[index]:.2f}]"
+            )
+            if passes and own.change[at] * change < 0:
+                verdicts[at] = ("cannot tell", why)
+            elif own.passes[at] or not passes:
+                verdicts[at] = (verdict, why)
+    return verdicts
+
+
+def _only(both: Pair, side: int) -> tuple[Function, ...]:
+    """Functions that one side alone shows, renamed ones excepted."""
+    here, there = both.inclusive[side].share, both.inclusive[1 - side].share
+    return tuple(both.functions[at] for at in np.flatnonzero((here > 0) & (there == 0)).tolist())
+
+
+def _strict(rows: Sequence[Row]) -> int:
+    """How many claims would be left whatever the dependence (Benjamini and Yekutieli 2001)."""
+    factor = sum(1 / rank for rank in range(1, len(rows) + 1))
+    gates = gate([1.0 if row.p_value is None else row.p_value for row in rows])
+    return sum(
+        row.is_claimed and one.q_value * factor <= OWN_LEVEL
+        for row, one in zip(rows, gates, strict=True)
+    )
+
+
+def _total(found: Basis, judge: Judge) -> Change | None:
+    """The change in cost of a packet: Student's t of the rates' logarithms."""
+    if not found.is_cost:
+        return None
+    logs = [np.log(one.cost) for one in (found.a, found.b)]
+    a, b = (float(one.cost.mean()) for one in (found.a, found.b))
+    freedom = len(logs[0]) + len(logs[1]) - 2
+    squares = sum(float(((one - one.mean()) ** 2).sum()) for one in logs)
+    own = squares / freedom * sum(1 / len(one) for one in logs) if freedom else 0.0
+    error = sqrt(own + found.a.common + found.b.common)
+    degrees = max(freedom if own else found.a.freedom + found.b.freedom, 1.0)
+    if error == 0:
+        return Change(a, b, b - a, None, None, None, None, "cannot tell")
+    delta = float(np.log(b / a))
+    half = float(stdtrit(degrees, 0.5 + testing.LEVEL / 2)) * error
+    low, high = (a * (float(np.exp(delta + one)) - 1) for one in (-half, half))
+    p_value = float(2 * stdtr(degrees, -abs(delta) / error))
+    plain = Judge(found, enough=True, margin=judge.margin)
+    verdict = plain.verdict(b - a, low, high, passes=p_value <= 1 - testing.LEVEL)
+    return Change(a, b, b - a, low, high, p_value, 1 - p_value, verdict)
+
+
+def _about_sides(a: Side, b: Side) -> list[str]:
+    """What limits the claims besides what `basis` knows."""
+    said = []
+    boots = min(len(a.boots), len(b.boots))
+    if boots == 1:
+        said.append(
+            "One boot a side: nothing is proven; intervals are a lower bound, from the CPUs of one "
+            "boot."
+        )
+    elif not is_enough(a, b):
+        said.append(
+            f"{boots} boots a side: three are needed to prove anything; intervals are a lower "
+            "bound, from the CPUs of each boot."
+        )
+    if any(len(set(side.builds)) == 1 for side in (a, b)):
+        said.append("One build a side: what is proven is proven of these builds.")
+    return said

@@ -1,0 +1,128 @@
+"""Verdicts on the functions of two sides: their own cost, or what they cost inclusively."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from webapp.stats.false_discovery import gate
+from webapp.stats.profiles import testing
+from webapp.stats.profiles.calls import Bools
+from webapp.stats.profiles.costs import Basis, Floats
+from webapp.stats.profiles.found import Change, Verdict
+from webapp.stats.profiles.sides import Pair
+from webapp.stats.profiles.testing import Scatter, Seen
+
+OWN_LEVEL, INCLUSIVE_LEVEL = 0.04, 0.01
+"""Shares of false claims among those of functions' own and of their inclusive cost: 5 % in all."""
+
+_NORMAL = float(ndtri(0.5 + testing.LEVEL / 2))
+
+Variances = tuple[Floats, Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """By what verdicts are given."""
+
+    basis: Basis
+    enough: bool
+    margin: float
+
+    @property
+    def tests(self) -> bool:
+        """Whether anything can be claimed."""
+        return self.enough and not self.basis.untested
+
+    def verdict(self, change: float, low: float, high: float, *, passes: bool) -> Verdict:
+        """The verdict of a change with its interval."""
+        if self.tests and passes:
+            return "dearer" if change > 0 else "cheaper"
+        if self.tests and -self.margin < low and high < self.margin:
+            return "equivalent"
+        return "cannot tell"
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The tests of all functions, own or inclusive: which were ``looked`` at, what ``passes``."""
+
+    sides: tuple[Seen, Seen]
+    change: Floats
+    low: Floats
+    high: Floats
+    p_value: Floats
+    q_value: Floats
+    looked: Bools
+    passes: Bools
+    scatter: Scatter | None
+
+    @property
+    def typical_freedom(self) -> float:
+        """The median degrees of freedom of the functions looked at; 0 where none was tested."""
+        if self.scatter is None or not self.looked.any():
+            return 0.0
+        return float(np.median(self.scatter.freedom[self.looked]))
+
+    def at(self, function: int, judge: Judge) -> Change:
+        """The change of one function, and its verdict."""
+        a, b = self.sides
+        low, high = float(self.low[function]), float(self.high[function])
+        change = float(self.change[function])
+        q_value = float(self.q_value[function])
+        shown = not judge.basis.untested
+        return Change(
+            float(a.cost[function]),
+            float(b.cost[function]),
+            change,
+            low if shown else None,
+            high if shown else None,
+            _known(float(self.p_value[function])) if self.looked[function] else None,
+            _known(1 - q_value) if self.looked[function] else None,
+            judge.verdict(change, low, high, passes=bool(self.passes[function])),
+        )
+
+
+def family(
+    both: Pair,
+    kind: int,
+    idle: Bools,
+    earlier: tuple[Variances, Variances] | None,
+    judge: Judge,
+) -> Family:
+    """Test own (0) or inclusive (1) costs."""
+    a, b = sides = (both.own, both.inclusive)[kind]
+    looked = ((a.share + b.share) / 2 >= testing.TESTED) & ~idle
+    if kind:
+        looked &= (a.share > both.own[0].share) | (b.share > both.own[1].share)
+    change = b.cost - a.cost
+    nothing = np.full(len(change), np.nan)
+    if not judge.enough:
+        half = _NORMAL * _bound(both.within[kind], judge.basis)
+        none = np.zeros_like(looked)
+        return Family(
+            sides, change, change - half, change + half, nothing, nothing, none, none, None
+        )
+    history = earlier and earlier[kind]
+    scatter = testing.scatter_of(a, b, history, looked, None)
+    found = testing.tested(a, b, scatter, judge.basis, looked)
+    low, high = found.interval()
+    q_value = nothing.copy()
+    gates = gate(np.where(np.isnan(found.p_value), 1.0, found.p_value)[looked].tolist())
+    q_value[looked] = [one.q_value for one in gates]
+    passes = looked & (q_value <= (OWN_LEVEL, INCLUSIVE_LEVEL)[kind])
+    return Family(sides, change, low, high, found.p_value, q_value, looked, passes, scatter)
+
+
+def _bound(within: tuple[Floats, Floats], basis: Basis) -> Floats:
+    """Standard errors of changes from sections alone: a lower bound."""
+    rates = (basis.a, basis.b)
+    variances = [
+        float(rate.cost.mean()) ** 2 * one for rate, one in zip(rates, within, strict=True)
+    ]
+    error: Floats = np.sqrt(variances[0] + variances[1])
+    return error
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else value

@@ -1,0 +1,163 @@
+"""Both sides as shares of samples: boots, or builds where there are enough, as observations."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from webapp.stats.profiles.calls import Bools, Function, Ints
+from webapp.stats.profiles.costs import Basis, Floats, Rates, Side
+from webapp.stats.profiles.renames import Passed, renamed
+from webapp.stats.profiles.testing import TESTED, Seen, own_scatter
+from webapp.stats.profiles.trees import Counted, counted
+
+FEWEST_BOOTS = 3
+"""With fewer boots on a side nothing is claimed; with as many builds, builds are observations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Both sides' shares of the same F functions, own and inclusive.
+
+    ``within`` are variances of the mean shares from the sections (CPUs) alone, own and inclusive,
+    of both sides; empty where boots are enough. ``names`` maps a function to its name on side B
+    where that differs; ``edges`` (E, 2) are pairs of caller (F: none) and callee, ``weights`` (E)
+    the samples that passed.
+    """
+
+    functions: tuple[Function, ...]
+    own: tuple[Seen, Seen]
+    inclusive: tuple[Seen, Seen]
+    within: tuple[tuple[Floats, Floats], ...]
+    names: dict[int, int]
+    edges: Ints
+    weights: Floats
+
+
+def is_enough(a: Side, b: Side) -> bool:
+    """Whether both sides have boots enough for claims."""
+    return min(len(a.boots), len(b.boots)) >= FEWEST_BOOTS
+
+
+def pair(a: Side, b: Side, found: Basis) -> Pair:
+    """Count the functions of two sides, and give functions that got another name one."""
+    boots = [*a.boots, *b.boots]
+    enough = is_enough(a, b)
+    counts = counted(boots, [not enough] * len(boots))
+    is_a = counts.boot < len(a.boots)
+    names = _renames(counts, is_a)
+    place = np.arange(len(counts.functions) + 1)
+    for old, new in names.items():
+        place[new] = old
+    own, inclusive = (_merged(one, names) for one in (counts.own, counts.inclusive))
+    within = [
+        (_jackknife(values, counts, is_a), _jackknife(values, counts, ~is_a))
+        for values in (own, inclusive)
+        if not enough
+    ]
+    weights = counts.passed.sum(axis=0)
+    return Pair(
+        counts.functions,
+        _both(own, counts, a, b, found),
+        _both(inclusive, counts, a, b, found),
+        tuple(within),
+        names,
+        place[counts.edges],
+        weights,
+    )
+
+
+def _both(values: Floats, counts: Counted, a: Side, b: Side, found: Basis) -> tuple[Seen, Seen]:
+    shares = _shares(values, counts)
+    first, second = shares[: len(a.boots)], shares[len(a.boots) :]
+    return _seen(first, a, found.a), _seen(second, b, found.b)
+
+
+def _renames(counts: Counted, is_a: Bools) -> dict[int, int]:
+    shares = [
+        counts.inclusive[rows].sum(axis=0) / counts.samples[rows].sum() for rows in (is_a, ~is_a)
+    ]
+    passed = [Passed(counts.edges, counts.passed[rows].sum(axis=0)) for rows in (is_a, ~is_a)]
+    worth = (shares[0] + shares[1]) / 2 >= TESTED / 2
+    return renamed(counts.functions, (shares[0], shares[1]), (passed[0], passed[1]), worth)
+
+
+def _merged(values: Floats, names: dict[int, int]) -> Floats:
+    values = values.copy()
+    for old, new in names.items():
+        values[:, old] += values[:, new]
+        values[:, new] = 0
+    return values
+
+
+def _shares(values: Floats, counts: Counted) -> Floats:
+    """Shares in each boot (n, F)."""
+    boots = int(counts.boot.max()) + 1
+    rows = np.zeros((boots, values.shape[1]))
+    samples = np.zeros(boots)
+    np.add.at(rows, counts.boot, values)
+    np.add.at(samples, counts.boot, counts.samples)
+    shares: Floats = rows / samples[:, None]
+    return shares
+
+
+def _seen(shares: Floats, side: Side, rates: Rates) -> Seen:
+    samples = np.array([boot.calls.samples for boot in side.boots])
+    floor = float((1 / (4 * samples)).mean())
+    return Seen(shares, rates, floor)
+
+
+def _jackknife(values: Floats, counts: Counted, chosen: Bools) -> Floats:
+    """Variances of the mean share of a side from its sections, each left out in turn (F); at
+    least what counting gives.
+    """
+    boots = np.unique(counts.boot[chosen])
+    total = np.zeros(values.shape[1])
+    for boot in boots:
+        rows = counts.boot == boot
+        total += _jackknife_of_boot(values[rows], counts.samples[rows])
+    mean: Floats = total / len(boots) ** 2
+    return mean
+
+
+def _jackknife_of_boot(values: Floats, samples: Floats) -> Floats:
+    everything, count = values.sum(axis=0), len(values)
+    share = everything / samples.sum()
+    counting: Floats = share * (1 - share) / samples.sum()
+    others = samples.sum() - samples
+    if count < 2 or not others.all():
+        return counting
+    without = (everything - values) / others[:, None]
+    spread = (count - 1) / count * ((without - without.mean(axis=0)) ** 2).sum(axis=0)
+    larger: Floats = np.maximum(spread, counting)
+    return larger
+
+
+def scatter_in(
+    history: Sequence[Side], functions: Sequence[Function]
+) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]] | None:
+    """How ``functions`` scattered between boots in earlier profiles: own and inclusive.
+
+    Each is variances of arcsin √share and their degrees of freedom (F). None without a side of
+    two boots.
+    """
+    sides = [side for side in history if len(side.boots) > 1 and not _is_cut(side)]
+    if not sides:
+        return None
+    place = {function: at for at, function in enumerate(functions)}
+    squares, freedom = np.zeros((2, len(place))), np.zeros((2, len(place)))
+    for side in sides:
+        counts = counted(side.boots, [False] * len(side.boots))
+        known = [at for at, one in enumerate(counts.functions) if one in place]
+        here = [place[counts.functions[at]] for at in known]
+        for kind, values in enumerate((counts.own, counts.inclusive)):
+            shares = _shares(values[:, known], counts)
+            variance, degrees = own_scatter([_seen(shares, side, Rates(np.ones(len(shares))))])
+            squares[kind, here] += variance * degrees
+            freedom[kind, here] += degrees
+    variance = np.where(freedom > 0, squares / np.maximum(freedom, 1), 0.0)
+    return (variance[0], freedom[0]), (variance[1], freedom[1])
+
+
+def _is_cut(side: Side) -> bool:
+    return any(boot.truncated for boot in side.boots)
