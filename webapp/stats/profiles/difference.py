@@ -66,18 +66,15 @@ def _rows(both: Pair, own: Family, inclusive: Family, judge: Judge) -> list[Row]
     """All functions: proven ones first, then by change over scatter."""
     traded = _traded(both, own, judge)
     new_names = set(both.names.values())
+    deeper = [one.share > lone.share for one, lone in zip(inclusive.sides, own.sides, strict=True)]
+    calls: list[bool] = (deeper[0] | deeper[1]).tolist()
+    alone, together = own.changes(judge), inclusive.changes(judge)
     rows = [
-        _row(both, at, own.at(at, judge), _inclusive(at, own, inclusive, judge), traded.get(at))
+        _row(both, at, alone[at], (together if calls[at] else alone)[at], traded.get(at))
         for at in range(len(both.functions))
         if at not in new_names
     ]
     return sorted(rows, key=lambda row: (not row.is_claimed, -row.over_scatter))
-
-
-def _inclusive(at: int, own: Family, inclusive: Family, judge: Judge) -> Change:
-    """What a function costs with all it calls: its own cost where it calls nothing."""
-    calls = any((inclusive.sides[side].share[at] > own.sides[side].share[at]) for side in (0, 1))
-    return (inclusive if calls else own).at(at, judge)
 
 
 def _row(
@@ -121,7 +118,7 @@ def _traded(both: Pair, own: Family, judge: Judge) -> dict[int, tuple[Verdict, s
     for index, group in enumerate(groups):
         change = float(found.change[index])
         passes = bool(found.p_value[index] <= limit)
-        verdict = judge.verdict(change, float(low[index]), float(high[index]), passes=passes)
+        verdict = judge.verdict(change, float(low[index]), float(high[index]), passes)
         for at in group:
             others = ", ".join(both.functions[one].name for one in group if one != at)
             why = (
@@ -169,7 +166,7 @@ def _total(found: Basis, judge: Judge) -> Change | None:
     low, high = (a * (float(np.exp(delta + one)) - 1) for one in (-half, half))
     p_value = float(2 * stdtr(degrees, -abs(delta) / error))
     plain = Judge(found, enough=True, margin=judge.margin)
-    verdict = plain.verdict(b - a, low, high, passes=p_value <= 1 - testing.LEVEL)
+    verdict = plain.verdict(b - a, low, high, p_value <= 1 - testing.LEVEL)
     return Change(a, b, b - a, low, high, p_value, 1 - p_value, verdict)
 
 

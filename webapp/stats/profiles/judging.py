@@ -1,6 +1,7 @@
 """Verdicts on the functions of two sides: their own cost, or what they cost inclusively."""
 
 from dataclasses import dataclass
+from math import isnan
 
 import numpy as np
 from scipy.special import ndtri
@@ -34,10 +35,14 @@ class Judge:
         """Whether anything can be claimed."""
         return self.enough and not self.basis.untested
 
-    def verdict(self, change: float, low: float, high: float, *, passes: bool) -> Verdict:
+    def verdict(
+        self, change: float, low: float | None, high: float | None, passes: bool
+    ) -> Verdict:
         """The verdict of a change with its interval."""
         if self.tests and passes:
             return "dearer" if change > 0 else "cheaper"
+        if low is None or high is None:
+            return "cannot tell"
         if self.tests and -self.margin < low and high < self.margin:
             return "equivalent"
         return "cannot tell"
@@ -64,23 +69,16 @@ class Family:
             return 0.0
         return float(np.median(self.scatter.freedom[self.looked]))
 
-    def at(self, function: int, judge: Judge) -> Change:
-        """The change of one function, and its verdict."""
-        a, b = self.sides
-        low, high = float(self.low[function]), float(self.high[function])
-        change = float(self.change[function])
-        q_value = float(self.q_value[function])
-        shown = not judge.basis.untested
-        return Change(
-            float(a.cost[function]),
-            float(b.cost[function]),
-            change,
-            low if shown else None,
-            high if shown else None,
-            _known(float(self.p_value[function])) if self.looked[function] else None,
-            _known(1 - q_value) if self.looked[function] else None,
-            judge.verdict(change, low, high, passes=bool(self.passes[function])),
-        )
+    def changes(self, judge: Judge) -> list[Change]:
+        """The change of each function, and its verdict."""
+        low, high = _listed(self.low), _listed(self.high)
+        if judge.basis.untested:
+            low = high = [None] * len(low)
+        a, b = (side.cost.tolist() for side in self.sides)
+        changes: list[float] = self.change.tolist()
+        tests = _listed(self.p_value), _listed(1 - self.q_value)
+        verdicts = map(judge.verdict, changes, low, high, self.passes.tolist())
+        return list(map(Change, a, b, changes, low, high, *tests, verdicts))
 
 
 def family(
@@ -110,8 +108,9 @@ def family(
     q_value = nothing.copy()
     gates = gate(np.where(np.isnan(found.p_value), 1.0, found.p_value)[looked].tolist())
     q_value[looked] = [one.q_value for one in gates]
+    p_value = np.where(looked, found.p_value, np.nan)
     passes = looked & (q_value <= (OWN_LEVEL, INCLUSIVE_LEVEL)[kind])
-    return Family(sides, change, low, high, found.p_value, q_value, looked, passes, scatter)
+    return Family(sides, change, low, high, p_value, q_value, looked, passes, scatter)
 
 
 def _bound(within: tuple[Floats, Floats], basis: Basis) -> Floats:
@@ -124,5 +123,6 @@ def _bound(within: tuple[Floats, Floats], basis: Basis) -> Floats:
     return error
 
 
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else value
+def _listed(column: Floats) -> list[float | None]:
+    """Its numbers, None for NaN."""
+    return [None if isnan(one) else one for one in column.tolist()]

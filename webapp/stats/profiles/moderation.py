@@ -35,8 +35,8 @@ class Prior:
 
     def at(self, share: Floats) -> Floats:
         """The variance expected at each share."""
-        place = np.clip(_place(share), *self.inside)
-        found: Floats = np.exp(np.polyval(np.array(self.trend), place))
+        position = np.clip(_log(share), *self.inside)
+        found: Floats = np.exp(np.polyval(np.array(self.trend), position))
         return found
 
 
@@ -52,14 +52,14 @@ def learned(variance: Floats, freedom: Floats, share: Floats, chosen: Bools) -> 
         return Prior((0.0,), 0.0, (0.0, 0.0))
     half = freedom[use] / 2
     logs = np.log(variance[use]) - digamma(half) + np.log(half)
-    place = _place(share[use])
+    position = _log(share[use])
     degree = 2 if count >= CURVED else 1
-    trend = np.polyfit(place, logs, degree)
-    rest = logs - np.polyval(trend, place)
+    trend = np.polyfit(position, logs, degree)
+    rest = logs - np.polyval(trend, position)
     spread = float((rest**2).sum() / (count - degree - 1) - polygamma(1, half).mean())
     lent = min(2 * _trigamma_inverse(spread), MOST_FREEDOM) if spread > 0 else MOST_FREEDOM
     trend[-1] += float(digamma(lent / 2) - np.log(lent / 2))
-    return Prior(tuple(trend.tolist()), lent, (float(place.min()), float(place.max())))
+    return Prior(tuple(trend.tolist()), lent, (float(position.min()), float(position.max())))
 
 
 def moderated(variance: Floats, freedom: Floats, expected: Floats, lent: float) -> Floats:
@@ -70,9 +70,9 @@ def moderated(variance: Floats, freedom: Floats, expected: Floats, lent: float) 
     return found
 
 
-def _place(share: Floats) -> Floats:
-    place: Floats = np.log(np.maximum(share, 1e-9))
-    return place
+def _log(share: Floats) -> Floats:
+    position: Floats = np.log(np.maximum(share, 1e-9))
+    return position
 
 
 def _trigamma_inverse(value: float) -> float:

@@ -46,9 +46,9 @@ def pair(a: Side, b: Side, found: Basis) -> Pair:
     counts = counted(boots, [not enough] * len(boots))
     is_a = counts.boot < len(a.boots)
     names = _renames(counts, is_a)
-    place = np.arange(len(counts.functions) + 1)
+    index = np.arange(len(counts.functions) + 1)
     for old, new in names.items():
-        place[new] = old
+        index[new] = old
     own, inclusive = (_merged(one, names) for one in (counts.own, counts.inclusive))
     within = [
         (_jackknife(values, counts, is_a), _jackknife(values, counts, ~is_a))
@@ -62,7 +62,7 @@ def pair(a: Side, b: Side, found: Basis) -> Pair:
         _both(inclusive, counts, a, b, found),
         tuple(within),
         names,
-        place[counts.edges],
+        index[counts.edges],
         weights,
     )
 
@@ -144,12 +144,12 @@ def scatter_in(
     sides = [side for side in history if len(side.boots) > 1 and not _is_cut(side)]
     if not sides:
         return None
-    place = {function: at for at, function in enumerate(functions)}
-    squares, freedom = np.zeros((2, len(place))), np.zeros((2, len(place)))
+    index = {function: at for at, function in enumerate(functions)}
+    squares, freedom = np.zeros((2, len(index))), np.zeros((2, len(index)))
     for side in sides:
         counts = counted(side.boots, [False] * len(side.boots))
-        known = [at for at, one in enumerate(counts.functions) if one in place]
-        here = [place[counts.functions[at]] for at in known]
+        known = [at for at, one in enumerate(counts.functions) if one in index]
+        here = [index[counts.functions[at]] for at in known]
         for kind, values in enumerate((counts.own, counts.inclusive)):
             shares = _shares(values[:, known], counts)
             variance, degrees = own_scatter([_seen(shares, side, Rates(np.ones(len(shares))))])

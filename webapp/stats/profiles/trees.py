@@ -36,8 +36,8 @@ def counted(boots: Sequence[Boot], by_section: Sequence[bool]) -> Counted:
     ]
     calls = added(trees)
     index = np.repeat(np.arange(len(trees)), [len(tree.counts) for tree in trees])
-    functions, place = same_functions(calls.functions)
-    function = place[calls.function]
+    functions, same = same_functions(calls.functions)
+    function = same[calls.function]
     counts = calls.counts.astype(np.float64)
     stacks = _stacks(calls.parent, function, len(functions))
     leaves = sparse.csr_array(
@@ -61,7 +61,7 @@ def _summed(calls: Calls) -> Calls:
 
 
 def same_functions(functions: Sequence[Function]) -> tuple[tuple[Function, ...], Ints]:
-    """The distinct functions, and the place of each given one among them.
+    """The distinct functions, and the index of each given one among them.
 
     A profile may name a function's module in some rows alone: a function without one is the only
     one of its name that has a module, if there is one.
@@ -71,12 +71,12 @@ def same_functions(functions: Sequence[Function]) -> tuple[tuple[Function, ...],
         if one.module:
             modules.setdefault(one.name, set()).add(one.module)
     known: dict[Function, int] = {}
-    place = []
+    index = []
     for one in functions:
         named = modules.get(one.name, ())
         full = Function(one.name, *named) if not one.module and len(named) == 1 else one
-        place.append(known.setdefault(full, len(known)))
-    return tuple(known), np.array(place, np.int64)
+        index.append(known.setdefault(full, len(known)))
+    return tuple(known), np.array(index, np.int64)
 
 
 def _stacks(parent: Ints, function: Ints, count: int) -> sparse.csr_array:
