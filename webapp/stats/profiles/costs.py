@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from webapp.stats.profiles.calls import Calls
-from webapp.stats.profiles.idle import IDLE, idle_share
+from webapp.stats.profiles.idle import IDLE, counts_unhalted_only, idle_share
 
 Floats = NDArray[np.float64]
 
@@ -23,6 +23,9 @@ BUSY = 0.05
 
 MISSED = 0.5
 """A profile with a larger share of idle samples missed the traffic."""
+
+UNEVEN = 0.8
+"""The least over the most samples of a profile's CPUs, of CPUs that were all busy."""
 
 SLOW_DOWN_LEVEL = 0.01
 """Two-sided p-value below which the slow-downs by profiling of both sides differ."""
@@ -138,6 +141,7 @@ def _check_side(name: str, side: Side, patterns: Sequence[str], why: _Reasons) -
     cut = [boot.label or "a profile" for boot in side.boots if boot.truncated]
     if cut:
         why.untested.append(f"{', '.join(cut)} of side {name} is truncated")
+    why.warnings.extend(_halted(name, side))
     shares = side.idle_shares(patterns)
     known = [share for share in shares if share is not None]
     if any(share > MISSED for share in known):
@@ -150,6 +154,18 @@ def _check_side(name: str, side: Side, patterns: Sequence[str], why: _Reasons) -
         why.shares_alone.append(
             f"How busy side {name} was is unknown (halted CPUs give no samples of its event)"
         )
+
+
+def _halted(name: str, side: Side) -> list[str]:
+    """Whether CPUs gave samples so unevenly that some were halted in between."""
+    for boot in side.boots:
+        sampled = boot.calls.counts.sum(axis=1)
+        if counts_unhalted_only(boot.event) and sampled.min() < UNEVEN * sampled.max():
+            return [
+                f"CPUs of side {name} gave {sampled.min()} to {sampled.max()} samples of unhalted "
+                "cycles: some were halted in between, which costs do not contain."
+            ]
+    return []
 
 
 def _check_both(a: Side, b: Side, why: _Reasons) -> None:

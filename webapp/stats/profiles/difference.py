@@ -6,6 +6,7 @@ pass a gate for false discoveries (Benjamini and Hochberg 1995).
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -82,6 +83,8 @@ def _row(
 ) -> Row:
     function = both.functions[at]
     verdict, why = traded or (own.verdict, "")
+    if traded and abs(inclusive.change - own.change) < abs(own.change) / 2:
+        inclusive = replace(inclusive, verdict=verdict)
     return Row(
         own.a_pct,
         own.b_pct,

@@ -107,7 +107,8 @@ class Machine:
             return drawn
         scatter = lab_scatter(shares)
         own: Floats = np.maximum(shares + self._noise.normal(0, scatter), shares / 10)
-        return own / own.sum()
+        total: Floats = own / own.sum()
+        return total
 
 
 def lab_scatter(shares: Floats) -> Floats:

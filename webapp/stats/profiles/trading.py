@@ -13,8 +13,9 @@ from webapp.stats.profiles.costs import Floats
 TRADED = 0.5
 """Functions trade where their changes together are at most this part of the largest of them."""
 
-NOMINAL = 0.05
-"""The p-value at which a neighbour has changed, of one that is looked at by itself."""
+NOMINAL = 0.3
+"""The largest p-value of a neighbour that may have traded: large functions scatter by what small
+ones gain from them."""
 
 MOST = 8
 """The most functions of a group."""
