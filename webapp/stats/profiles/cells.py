@@ -129,5 +129,6 @@ def _text(machines: int, functions: int) -> str:
     times = float(-stdtrit(machines - 1, LEVEL / max(functions, 1) / 2))
     return (
         f"Only {machines} machines, each one observation: a first function of {functions} is "
-        f"proven where its mean change is {times:.3g} times its standard error over machines. {about}"
+        f"proven where its mean change is {times:.3g} times its standard error over machines. "
+        f"{about}"
     )

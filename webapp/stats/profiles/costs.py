@@ -161,10 +161,9 @@ def _halted(name: str, side: Side) -> list[str]:
     for boot in side.boots:
         sampled = boot.calls.counts.sum(axis=1)
         if counts_unhalted_only(boot.event) and sampled.min() < UNEVEN * sampled.max():
-            return [
-                f"CPUs of side {name} gave {sampled.min()} to {sampled.max()} samples of unhalted "
-                "cycles: some were halted in between, which costs do not contain."
-            ]
+            least, most = sampled.min(), sampled.max()
+            text = f"CPUs of side {name} gave {least} to {most} samples of unhalted cycles"
+            return [f"{text}: some were halted in between, which costs do not contain."]
     return []
 
 

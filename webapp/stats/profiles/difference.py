@@ -13,12 +13,13 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from webapp.stats.false_discovery import gate
-from webapp.stats.profiles import testing, trading
+from webapp.stats.profiles import testing
 from webapp.stats.profiles.calls import Function
 from webapp.stats.profiles.costs import Basis, Side, basis
 from webapp.stats.profiles.found import Change, Difference, Row, Verdict
 from webapp.stats.profiles.idle import IDLE, idle_functions
 from webapp.stats.profiles.judging import OWN_LEVEL, Family, Judge, family
+from webapp.stats.profiles.regrouping import without_trades
 from webapp.stats.profiles.sides import Pair, is_enough, pair, scatter_in
 
 MARGIN_PCT = 0.5
@@ -65,7 +66,7 @@ def difference(
 
 def _rows(both: Pair, own: Family, inclusive: Family, judge: Judge) -> list[Row]:
     """All functions: proven ones first, then by change over scatter."""
-    traded = _traded(both, own, judge)
+    own, traded = without_trades(both, own, judge)
     new_names = set(both.names.values())
     deeper = [one.share > lone.share for one, lone in zip(inclusive.sides, own.sides, strict=True)]
     calls: list[bool] = (deeper[0] | deeper[1]).tolist()
@@ -100,39 +101,6 @@ def _row(
         why=why,
         renamed_to=both.functions[both.names[at]].name if at in both.names else "",
     )
-
-
-def _traded(both: Pair, own: Family, judge: Judge) -> dict[int, tuple[Verdict, str]]:
-    """The verdicts of functions that trade samples with neighbours: those of their group."""
-    claimed = np.flatnonzero(own.passes)
-    if not judge.tests or not len(claimed) or own.scatter is None:
-        return {}
-    groups = trading.trades(claimed, own.change, own.p_value, both.edges, both.weights)
-    if not groups:
-        return {}
-    columns = [np.array(group) for group in groups]
-    a, b = (side.joined(columns) for side in own.sides)
-    every = np.ones(len(groups), np.bool_)
-    scatter = testing.scatter_of(a, b, None, every, own.scatter.prior)
-    found = testing.tested(a, b, scatter, judge.basis, every)
-    low, high = found.interval()
-    limit = float(np.nanmax(own.p_value[claimed]))
-    verdicts: dict[int, tuple[Verdict, str]] = {}
-    for index, group in enumerate(groups):
-        change = float(found.change[index])
-        passes = bool(found.p_value[index] <= limit)
-        verdict = judge.verdict(change, float(low[index]), float(high[index]), passes)
-        for at in group:
-            others = ", ".join(both.functions[one].name for one in group if one != at)
-            why = (
-                f"trades samples with {others}: together {change:+.2f} points "
-                f"[{low[index]:.2f}, {high[index]:.2f}]"
-            )
-            if passes and own.change[at] * change < 0:
-                verdicts[at] = ("cannot tell", why)
-            elif own.passes[at] or not passes:
-                verdicts[at] = (verdict, why)
-    return verdicts
 
 
 def _only(both: Pair, side: int) -> tuple[Function, ...]:

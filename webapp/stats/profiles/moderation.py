@@ -16,12 +16,15 @@ from webapp.stats.profiles.calls import Bools
 from webapp.stats.profiles.costs import Floats
 
 MOST_FREEDOM = 60.0
-"""The most degrees of freedom that functions of like share lend: they scatter together."""
+"""The most degrees of freedom that functions of like share lend: they scatter together.
+
+Nor more than all of theirs over the parameters of the trend, which is itself an estimate.
+"""
 
 FEWEST = 8
 """With fewer functions to learn from, each has its own variance alone."""
 
-CURVED = 20
+CURVED = 40
 """From so many functions on the logarithm of the trend is a parabola, else a line."""
 
 
@@ -57,7 +60,8 @@ def learned(variance: Floats, freedom: Floats, share: Floats, chosen: Bools) -> 
     trend = np.polyfit(position, logs, degree)
     rest = logs - np.polyval(trend, position)
     spread = float((rest**2).sum() / (count - degree - 1) - polygamma(1, half).mean())
-    lent = min(2 * _trigamma_inverse(spread), MOST_FREEDOM) if spread > 0 else MOST_FREEDOM
+    most = min(MOST_FREEDOM, float(freedom[use].sum()) / (degree + 1))
+    lent = min(2 * _trigamma_inverse(spread), most) if spread > 0 else most
     trend[-1] += float(digamma(lent / 2) - np.log(lent / 2))
     return Prior(tuple(trend.tolist()), lent, (float(position.min()), float(position.max())))
 
