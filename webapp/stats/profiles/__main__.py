@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         sides = [[(one, read(one)) for one in files] for files in (options.a, options.b)]
         a, b = (Side(tuple(boot for _, (boot, _) in files)) for files in sides)
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         sys.stderr.write(f"{error}\n")
         return UNREADABLE
     found = difference(a, b, margin_pct=options.margin)
@@ -70,10 +70,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def read(one: Given) -> tuple[Boot, list[str]]:
-    """The boot of a file, and the reader's warnings. Raises OSError and ValueError."""
+    """The boot of a file, and the reader's warnings. Raises ValueError where it is no profile."""
     from labagent.readers.profiles import read_profile  # noqa: PLC0415 - only a shell has files
+    from labagent.reading import UnreadFileError  # noqa: PLC0415
 
-    profile = read_profile(one.path)
+    try:
+        profile = read_profile(one.path)
+    except UnreadFileError as error:
+        raise ValueError(" ".join([f"{error}", getattr(error, "remedy", "")]).strip()) from error
     boot = Boot(
         calls_of([_named(stacks) for stacks in profile.sections]),
         event=profile.event,

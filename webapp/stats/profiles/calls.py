@@ -60,11 +60,16 @@ class Calls:
 
     def below(self, chosen: Bools) -> Bools:
         """Which nodes are of ``chosen`` functions (F) or were called below one (N)."""
-        found = chosen[self.function].tolist()
-        for node, parent in enumerate(self.parent.tolist()):
-            if parent >= 0 and found[parent]:
-                found[node] = True
-        return np.array(found, np.bool_)
+        matches = chosen[self.function]
+        if not matches.any():
+            return matches
+        found = matches.copy()
+        node, at = np.arange(len(found)), self.parent
+        while len(node):
+            node, at = node[at >= 0], at[at >= 0]
+            found[node] |= matches[at]
+            at = self.parent[at]
+        return found
 
     def own(self) -> Ints:
         """The samples in which each function itself ran, on each CPU (S, F)."""

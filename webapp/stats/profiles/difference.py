@@ -15,12 +15,12 @@ from scipy.special import stdtr, stdtrit
 from webapp.stats.false_discovery import gate
 from webapp.stats.profiles import testing
 from webapp.stats.profiles.calls import Function
-from webapp.stats.profiles.costs import Basis, Side, basis
+from webapp.stats.profiles.costs import Side, basis
 from webapp.stats.profiles.found import Change, Difference, Row, Verdict
 from webapp.stats.profiles.idle import IDLE, idle_functions
 from webapp.stats.profiles.judging import OWN_LEVEL, Family, Judge, family
 from webapp.stats.profiles.regrouping import without_trades
-from webapp.stats.profiles.sides import Pair, is_enough, pair, scatter_in
+from webapp.stats.profiles.sides import Pair, are_builds_enough, is_enough, pair, scatter_in
 
 MARGIN_PCT = 0.5
 """Changes that surely lie within it to both sides are equivalent, in percent of A's packet."""
@@ -60,7 +60,7 @@ def difference(
         boots=(len(a.boots), len(b.boots)),
         freedom=own.typical_freedom,
         margin_pct=margin_pct,
-        total=_total(found, judge),
+        total=_total(own, judge),
     )
 
 
@@ -119,24 +119,25 @@ def _strict(rows: Sequence[Row]) -> int:
     )
 
 
-def _total(found: Basis, judge: Judge) -> Change | None:
+def _total(own: Family, judge: Judge) -> Change | None:
     """The change in cost of a packet: Student's t of the rates' logarithms."""
-    if not found.is_cost:
+    if not judge.basis.is_cost:
         return None
-    logs = [np.log(one.cost) for one in (found.a, found.b)]
-    a, b = (float(one.cost.mean()) for one in (found.a, found.b))
+    rates = [side.rates for side in own.sides]
+    logs = [np.log(one.cost) for one in rates]
+    a, b = (float(one.cost.mean()) for one in rates)
     freedom = len(logs[0]) + len(logs[1]) - 2
     squares = sum(float(((one - one.mean()) ** 2).sum()) for one in logs)
-    own = squares / freedom * sum(1 / len(one) for one in logs) if freedom else 0.0
-    error = sqrt(own + found.a.common + found.b.common)
-    degrees = max(freedom if own else found.a.freedom + found.b.freedom, 1.0)
+    spread = squares / freedom * sum(1 / len(one) for one in logs) if freedom else 0.0
+    error = sqrt(spread + sum(one.common for one in rates))
+    degrees = max(freedom if spread else sum(one.freedom for one in rates), 1.0)
     if error == 0:
         return Change(a, b, b - a, None, None, None, None, "cannot tell")
     delta = float(np.log(b / a))
     half = float(stdtrit(degrees, 0.5 + testing.LEVEL / 2)) * error
     low, high = (a * (float(np.exp(delta + one)) - 1) for one in (-half, half))
     p_value = float(2 * stdtr(degrees, -abs(delta) / error))
-    plain = Judge(found, enough=True, margin=judge.margin)
+    plain = Judge(judge.basis, enough=True, margin=judge.margin)
     verdict = plain.verdict(b - a, low, high, p_value <= 1 - testing.LEVEL)
     return Change(a, b, b - a, low, high, p_value, 1 - p_value, verdict)
 
@@ -155,6 +156,9 @@ def _about_sides(a: Side, b: Side) -> list[str]:
             f"{boots} boots a side: three are needed to prove anything; intervals are a lower "
             "bound, from the CPUs of each boot."
         )
-    if any(len(set(side.builds)) == 1 for side in (a, b)):
-        said.append("One build a side: what is proven is proven of these builds.")
+    if not are_builds_enough(a, b):
+        builds = min(len(set(side.builds)) for side in (a, b))
+        known = {0: "How many builds a side is unknown", 1: "One build a side"}
+        text = known.get(builds, f"{builds} builds a side")
+        said.append(f"{text}: what is proven is proven of these builds.")
     return said

@@ -41,7 +41,7 @@ def without_trades(both: Pair, own: Family, judge: Judge) -> tuple[Family, Verdi
     q_value[alone] = q_values[: alone.sum()]
     regated = replace(own, q_value=q_value, passes=alone & (q_value <= OWN_LEVEL))
     proven = q_values[alone.sum() :] <= OWN_LEVEL
-    return regated, _verdicts(both, own, groups, found, proven, judge)
+    return regated, _verdicts(both, own, groups, judge, (found, proven))
 
 
 def _gated(alone: Floats, groups: Floats) -> Floats:
@@ -53,15 +53,15 @@ def _verdicts(
     both: Pair,
     own: Family,
     groups: list[list[int]],
-    found: Tested,
-    proven: Bools,
     judge: Judge,
+    found: tuple[Tested, Bools],
 ) -> Verdicts:
     """A group's verdict is that of its members, but of those that changed the other way."""
-    low, high = found.interval()
+    tested, proven = found
+    low, high = tested.interval()
     verdicts: Verdicts = {}
     for index, group in enumerate(groups):
-        change, passes = float(found.change[index]), bool(proven[index])
+        change, passes = float(tested.change[index]), bool(proven[index])
         verdict = judge.verdict(change, float(low[index]), float(high[index]), passes)
         for at in group:
             others = ", ".join(both.functions[one].name for one in group if one != at)

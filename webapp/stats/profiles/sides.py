@@ -70,7 +70,25 @@ def pair(a: Side, b: Side, found: Basis) -> Pair:
 def _both(values: Floats, counts: Counted, a: Side, b: Side, found: Basis) -> tuple[Seen, Seen]:
     shares = _shares(values, counts)
     first, second = shares[: len(a.boots)], shares[len(a.boots) :]
-    return _seen(first, a, found.a), _seen(second, b, found.b)
+    seen = _seen(first, a, found.a), _seen(second, b, found.b)
+    if not are_builds_enough(a, b):
+        return seen
+    return _by_build(seen[0], a), _by_build(seen[1], b)
+
+
+def are_builds_enough(a: Side, b: Side) -> bool:
+    """Whether builds are the observations: boots of one build do not tell how builds scatter."""
+    return min(len(set(a.builds)), len(set(b.builds))) >= FEWEST_BOOTS
+
+
+def _by_build(seen: Seen, side: Side) -> Seen:
+    """Each build as one observation: the mean of its boots."""
+    names = np.array(side.builds)
+    chosen = [names == name for name in sorted(set(side.builds))]
+    cost = np.array([seen.rates.cost[boots].mean() for boots in chosen])
+    shares = np.stack([seen.shares[boots].mean(axis=0) for boots in chosen])
+    rates = Rates(cost, seen.rates.common, seen.rates.freedom)
+    return Seen(shares, rates, seen.floor * len(chosen) / len(names))
 
 
 def _renames(counts: Counted, is_a: Bools) -> dict[int, int]:

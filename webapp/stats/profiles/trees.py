@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
-from webapp.stats.profiles.calls import Calls, Function, Ints, added
+from webapp.stats.profiles.calls import Calls, Function, Ints
 from webapp.stats.profiles.costs import Boot, Floats
 
 
@@ -30,34 +29,82 @@ class Counted:
 
 def counted(boots: Sequence[Boot], by_section: Sequence[bool]) -> Counted:
     """Count the functions of ``boots``; those ``by_section`` in a row each section."""
+    functions, same = _united([boot.calls for boot in boots])
     trees = [
-        boot.calls if split else _summed(boot.calls)
-        for boot, split in zip(boots, by_section, strict=True)
+        _Tree(boot.calls, to, len(functions), split=split)
+        for boot, to, split in zip(boots, same, by_section, strict=True)
     ]
-    calls = added(trees)
-    index = np.repeat(np.arange(len(trees)), [len(tree.counts) for tree in trees])
-    functions, same = same_functions(calls.functions)
-    function = same[calls.function]
-    counts = calls.counts.astype(np.float64)
-    stacks = _stacks(calls.parent, function, len(functions))
-    leaves = sparse.csr_array(
-        (np.ones(len(function)), (function, np.arange(len(function)))),
-        shape=(len(functions), len(function)),
-    )
-    edges, passed = _edges(calls, function, len(functions), counts)
+    keys = np.unique(np.concatenate([tree.edges for tree in trees]))
+    passed = [np.zeros((len(tree.counts), len(keys))) for tree in trees]
+    for columns, tree in zip(passed, trees, strict=True):
+        columns[:, np.searchsorted(keys, tree.edges)] = tree.passed
     return Counted(
         functions,
-        index,
-        np.asarray((leaves @ counts.T).T),
-        np.asarray((stacks @ counts.T).T),
-        counts.sum(axis=1),
-        edges,
-        passed,
+        np.repeat(np.arange(len(trees)), [len(tree.counts) for tree in trees]),
+        np.concatenate([tree.by_function(tree.counts) for tree in trees]),
+        np.concatenate([tree.by_function(tree.totals * tree.outermost) for tree in trees]),
+        np.concatenate([tree.counts.sum(axis=1) for tree in trees]),
+        np.stack([keys // len(functions), keys % len(functions)], axis=1),
+        np.concatenate(passed),
     )
 
 
-def _summed(calls: Calls) -> Calls:
-    return Calls(calls.functions, calls.parent, calls.function, calls.counts.sum(axis=0)[None])
+def _united(profiles: Sequence[Calls]) -> tuple[tuple[Function, ...], list[Ints]]:
+    """The functions of all profiles, and the index among them of each one's functions."""
+    known: dict[Function, int] = {}
+    own = [[known.setdefault(one, len(known)) for one in calls.functions] for calls in profiles]
+    functions, same = same_functions(list(known))
+    return functions, [same[np.array(one, np.int64)] for one in own]
+
+
+class _Tree:
+    """The call tree of a boot: samples in R rows and N nodes, and what passed its E edges.
+
+    ``totals`` are samples of a node and of all below it; ``outermost`` nodes have no caller of
+    their own function; ``edges`` are caller × functions + callee, the caller of none `functions`.
+    """
+
+    def __init__(self, calls: Calls, to: Ints, functions: int, *, split: bool) -> None:
+        """Count ``calls``, function i of which is function ``to[i]`` of ``functions``."""
+        counts = calls.counts if split else calls.counts.sum(axis=0)[None]
+        self.counts = counts.astype(np.float64)
+        self._function, self._functions = to[calls.function], functions
+        self.outermost = np.ones(len(calls.parent), np.bool_)
+        self.totals = self._summed(calls.parent)
+        caller = np.where(calls.parent >= 0, self._function[calls.parent], functions)
+        keys = caller * functions + self._function
+        self.edges, where = np.unique(keys, return_inverse=True)
+        self.passed = _by_column(self.totals, where, len(self.edges))
+
+    def by_function(self, values: Floats) -> Floats:
+        """Sums of values at nodes (R, N) over each function's (R, F)."""
+        return _by_column(values, self._function, self._functions)
+
+    def _summed(self, parent: Ints) -> Floats:
+        """Totals; finds the outermost nodes on the way up."""
+        depth = np.zeros(len(parent), np.int64)
+        node = np.flatnonzero(parent >= 0)
+        at = parent[node]
+        while len(node):
+            depth[node] += 1
+            self.outermost[node[self._function[at] == self._function[node]]] = False
+            at = parent[at]
+            node, at = node[at >= 0], at[at >= 0]
+        totals = self.counts.copy()
+        order = np.argsort(depth, kind="stable")
+        bounds = np.searchsorted(depth[order], np.arange(1, int(depth.max(initial=0)) + 2))
+        for start, end in zip(bounds[-2::-1], bounds[:0:-1], strict=True):
+            nodes = order[start:end]
+            totals += _by_column(totals[:, nodes], parent[nodes], len(parent))
+        return totals
+
+
+def _by_column(values: Floats, column: Ints, columns: int) -> Floats:
+    """Sums of values (R, N) by the column of each (R, columns)."""
+    found = np.empty((len(values), columns))
+    for row, of in enumerate(values):
+        found[row] = np.bincount(column, of, columns)
+    return found
 
 
 def same_functions(functions: Sequence[Function]) -> tuple[tuple[Function, ...], Ints]:
@@ -77,43 +124,3 @@ def same_functions(functions: Sequence[Function]) -> tuple[tuple[Function, ...],
         full = Function(one.name, *named) if not one.module and len(named) == 1 else one
         index.append(known.setdefault(full, len(known)))
     return tuple(known), np.array(index, np.int64)
-
-
-def _stacks(parent: Ints, function: Ints, count: int) -> sparse.csr_array:
-    """Which functions are on the stack of each node (F, N), a function once."""
-    rows, columns = [function], [np.arange(len(parent))]
-    at, node = parent, np.arange(len(parent))
-    while len(at):
-        up = at >= 0
-        at, node = at[up], node[up]
-        rows.append(function[at])
-        columns.append(node)
-        at = parent[at]
-    row, column = np.concatenate(rows), np.concatenate(columns)
-    found = sparse.csr_array((np.ones(len(row)), (row, column)), shape=(count, len(parent)))
-    found.sum_duplicates()
-    found.data[:] = 1.0
-    return found
-
-
-def _edges(calls: Calls, function: Ints, count: int, counts: Floats) -> tuple[Ints, Floats]:
-    """Pairs (caller, callee) as (E, 2), and the samples that passed each in each row (R, E)."""
-    totals = _totals(calls, counts)
-    caller = np.where(calls.parent >= 0, function[calls.parent], count)
-    keys, where = np.unique(caller * count + function, return_inverse=True)
-    passed = np.zeros((len(totals), len(keys)))
-    for row, samples in enumerate(totals):
-        passed[row] = np.bincount(where, samples, len(keys))
-    return np.stack([keys // count, keys % count], axis=1), passed
-
-
-def _totals(calls: Calls, counts: Floats) -> Floats:
-    totals = counts.copy()
-    depths = calls.depths()
-    order = np.argsort(depths, kind="stable")
-    bounds = np.searchsorted(depths[order], np.arange(int(depths.max(initial=0)) + 2))
-    for depth in range(len(bounds) - 2, 0, -1):
-        nodes = order[bounds[depth] : bounds[depth + 1]]
-        for row in range(len(totals)):
-            totals[row] += np.bincount(calls.parent[nodes], totals[row, nodes], len(calls.parent))
-    return totals
