@@ -1,0 +1,33 @@
+"""The benchmark of profiles, in small: few wrong claims, enough right ones, and bounds of cost."""
+
+import pytest
+
+from benchmarks.profiles import play, speed
+from webapp.stats.profiles.simulate import World
+
+pytestmark = pytest.mark.bench
+
+
+@pytest.mark.parametrize("dispersion", [1.0, 8.0, 50.0])
+def test_equal_sides_rarely_have_a_claim(dispersion: float) -> None:
+    line = play(World(dispersion), 5, 200, 7).line()
+    assert line["any false claim"] <= 0.05
+    assert 0.93 <= line["coverage"] <= 0.97
+
+
+@pytest.mark.parametrize(
+    ("function", "boots", "history", "least"), [(0, 5, False, 0.8), (1, 8, True, 0.8)]
+)
+def test_half_a_point_is_found(function: int, boots: int, history: bool, least: float) -> None:
+    world = World(0.0, function=function, points=0.5)
+    line = play(world, boots, 150, 7, history=history).line()
+    assert line["found"] >= least
+    assert line["false share of claims"] <= 0.05
+
+
+def test_one_boot_a_side_claims_nothing() -> None:
+    assert play(World(8.0, points=3.0), 1, 50, 7).claims == 0
+
+
+def test_a_large_difference_costs_little() -> None:
+    assert speed()["ms"] <= 200
