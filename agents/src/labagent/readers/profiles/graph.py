@@ -1,0 +1,190 @@
+"""Call graphs as `pmcstat -G` of FreeBSD writes them.
+
+A section a CPU, `@ EVENT [N samples]`, then blocks of rows:
+
+    15.36%  [703]      iflib_txq_drain @ /boot/kernel/kernel
+     100.0%  [700]       drain_ring_lockless
+
+The row without indentation is the function that ran, each deeper one a caller of the row above it
+with one space less. A row's samples without those of its callers ended at that row: the chain was
+no longer known. Percentages are of what is printed above them, so they are not read. A module is
+printed only where it is another one than that of the row printed before it in the block.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from labagent.readers.profiles.base import (
+    COUNT,
+    MOST_DEPTH,
+    MOST_ROWS,
+    Frame,
+    Profile,
+    ProfileFormat,
+    UnreadProfileError,
+    first_lines,
+    frame_of,
+    is_any,
+    lines_of,
+    too_many,
+    warn_of_lines,
+)
+
+_HEADER = re.compile(rf"@ (\S+) \[({COUNT}) samples\]\Z", re.ASCII)
+_ROW = re.compile(rf"( *)[0-9.]+%  \[({COUNT})\]\s+(\S.*?)(?: @ (\S+))?\Z", re.ASCII)
+_PERL_ROW = re.compile(r"( *)[0-9.]+%  \[([0-9]+)\]\s*(\S+)", re.ASCII)
+
+
+@dataclass
+class _Level:
+    """A row of the chain in hand; `left` are its samples without those of its callers."""
+
+    frame: Frame
+    left: int
+    line: int
+
+
+@dataclass
+class _Graph:
+    """A graph while it is read. `found` are the samples of each section by its rows."""
+
+    path: Path
+    profile: Profile
+    chain: list[_Level] = field(default_factory=list)
+    module: str = ""
+    found: list[int] = field(default_factory=list)
+    rows: int = 0
+    odd: list[int] = field(default_factory=list)
+
+    def begin(self, event: str, expected: int | None) -> None:
+        """Begin a section."""
+        self.close(0)
+        if self.profile.event and event != self.profile.event:
+            other = f"sections of {self.profile.event} and {event}"
+            raise UnreadProfileError(self.path, 0, other, "write a graph of one event only")
+        self.profile.event = event
+        self.profile.sections.append({})
+        self.profile.expected.append(expected)
+        self.found.append(0)
+
+    def close(self, depth: int) -> None:
+        """Count what ended at the rows of the chain from ``depth`` on, and drop these."""
+        while len(self.chain) > depth:
+            level = self.chain[-1]
+            if level.left > 0:
+                stack = tuple(one.frame for one in reversed(self.chain))
+                self.profile.add(stack, level.left)
+            elif level.left < 0:
+                few = f"its callers have {-level.left} samples more than {level.frame[0]}"
+                self.profile.warn(f"line {level.line}: {few}")
+            self.chain.pop()
+
+    def row(self, line: int, row: re.Match[str]) -> None:
+        """Take a row into the chain; one whose callee is missing is left out."""
+        depth, count = len(row[1]), int(row[2])
+        self.rows += 1
+        if self.rows > MOST_ROWS:
+            raise too_many(self.path, line, f"{self.rows} rows", MOST_ROWS)
+        if depth >= MOST_DEPTH:
+            raise too_many(self.path, line, f"{depth + 1} levels of callers", MOST_DEPTH)
+        self.close(depth)
+        if depth > len(self.chain):
+            self.odd.append(line)
+            return
+        self.module = row[4] or (self.module if depth else "")
+        if depth:
+            self.chain[-1].left -= count
+        else:
+            self.found[-1] += count
+        self.chain.append(_Level(frame_of(row[3], self.module), count, line))
+
+    def check_totals(self) -> None:
+        """Compare the rows with what the headers promise."""
+        pairs = [
+            (one, has)
+            for one, has in zip(self.profile.expected, self.found, strict=True)
+            if one is not None
+        ]
+        if any(has < promised for promised, has in pairs):
+            self.profile.truncated = True
+        for section, (promised, has) in enumerate(pairs, 1):
+            if has > promised:
+                more = f"section {section} has {has} samples, its header says {promised}"
+                self.profile.warn(more)
+
+
+def parse(path: Path, data: bytes) -> Profile:
+    """The profile of a graph. Raises UnreadProfileError."""
+    graph = _Graph(path, Profile("pmcstat"))
+    *lines, rest = lines_of(data)
+    for number, line in enumerate(lines, 1):
+        _take(graph, number, line)
+    graph.close(0)
+    if rest:
+        graph.profile.truncated = True
+    warn_of_lines(graph.profile, graph.odd)
+    graph.check_totals()
+    _judge(graph, rest)
+    return graph.profile
+
+
+def _take(graph: _Graph, number: int, line: str) -> None:
+    if row := _ROW.match(line):
+        if not graph.profile.sections:
+            graph.begin("", None)
+            graph.profile.truncated = True
+        graph.row(number, row)
+    elif header := _HEADER.match(line):
+        graph.begin(header[1], int(header[2]))
+    elif line:
+        graph.odd.append(number)
+    else:
+        graph.close(0)
+
+
+def _judge(graph: _Graph, rest: str) -> None:
+    """State what a cut graph has, of what; a complete one has a section for each CPU."""
+    profile = graph.profile
+    if not profile.truncated:
+        profile.cores = len(profile.sections)
+        return
+    promised = sum(one for one in profile.expected if one is not None)
+    cut = ", its last row is cut" if rest else ""
+    sections = len(profile.sections)
+    profile.warn(
+        f"truncated: {sum(graph.found)} of {promised} samples are there, of the {sections}"
+        f" CPUs that it names{cut}"
+    )
+
+
+def perl_folded(data: bytes) -> str:
+    """The graph as `stackcollapse-pmc.pl` of FlameGraph folds it, a line for each row that has no
+    callers: samples whose chain ended at another row are lost."""
+    return "".join(f"{line}\n" for line in _perl_lines(data))
+
+
+def _perl_lines(data: bytes) -> Iterator[str]:
+    stack: list[str] = []
+    count, last = "", -1
+    for line in lines_of(data):
+        if row := _PERL_ROW.match(line):
+            depth = len(row[1])
+            if depth <= last:
+                yield f"{';'.join(reversed(stack[: last + 1]))} {count}"
+            stack += [""] * (depth + 1 - len(stack))
+            stack[depth], count, last = row[3], row[2], depth
+    if stack:
+        yield f"{';'.join(reversed(stack[: last + 1]))} {count}"
+
+
+def claims(data: bytes) -> bool:
+    """Whether one of the first lines is a header, or a row with a percentage and a count."""
+    lines = first_lines(data)
+    return is_any(_HEADER, lines) or is_any(_ROW, lines)
+
+
+FORMAT = ProfileFormat("pmcstat", claims, parse)

@@ -1,0 +1,137 @@
+"""The text of `perf script` of Linux: a line a sample, its stack below with the function that
+ran first.
+
+    swapper     0 [001]  5076.836336:     250000 cycles:
+            ffffffff81001a2b ip_rcv+0x5b ([kernel.kallsyms])
+            ffffffff81002b3c __netif_receive_skb+0x1c ([kernel.kallsyms])
+
+Each sample counts one: with a frequency (`-F`) periods vary, and their sum is no number of samples.
+The CPU is a section, where the lines name it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from labagent.readers.profiles.base import (
+    MOST_DEPTH,
+    MOST_LINE,
+    MOST_ROWS,
+    MOST_SECTIONS,
+    Frame,
+    Profile,
+    ProfileFormat,
+    UnreadProfileError,
+    first_lines,
+    frame_of,
+    is_any,
+    lines_of,
+    too_many,
+    warn_of_lines,
+)
+
+_SAMPLE = re.compile(
+    r"\S.{0,40}?\s{1,40}\d{1,10}(?:/\d{1,10})?\s+(?:\[(\d{1,4})\]\s+)?\d+\.\d+:\s+(?:\d+\s+)?"
+    r"(\S+):\s*\Z",
+    re.ASCII,
+)
+_FRAME = re.compile(r"\s+([0-9a-f]{1,16})\s+(\S.*?)(?: \(([^()]*)\))?\Z", re.ASCII)
+_OFFSET = re.compile(r"\+0x[0-9a-f]+\Z", re.ASCII)
+
+
+@dataclass
+class _Script:
+    """A script while it is read. `cpu` is that of the sample in hand, whose stack has the function
+    that ran first."""
+
+    path: Path
+    profile: Profile
+    cpus: dict[str, int] = field(default_factory=dict)
+    cpu: str | None = None
+    stack: list[Frame] = field(default_factory=list)
+    empty: int = 0
+
+    def begin(self, line: int, sample: re.Match[str]) -> None:
+        """Begin a sample."""
+        self.end()
+        event = sample[2]
+        if self.profile.event and event != self.profile.event:
+            other = f"samples of {self.profile.event} and of {event}"
+            raise UnreadProfileError(self.path, line, other, "write a script of one event only")
+        self.profile.event = event
+        self.cpu = sample[1] or ""
+        if self.cpu not in self.cpus:
+            self.cpus[self.cpu] = len(self.cpus)
+            self.profile.sections.append({})
+            self.profile.expected.append(None)
+        if len(self.cpus) > MOST_SECTIONS:
+            raise too_many(self.path, line, f"{len(self.cpus)} CPUs", MOST_SECTIONS)
+
+    def frame(self, line: int, row: re.Match[str]) -> None:
+        """Add a caller to the stack in hand."""
+        if len(self.stack) >= MOST_DEPTH:
+            raise too_many(self.path, line, f"{len(self.stack) + 1} levels of callers", MOST_DEPTH)
+        name = _OFFSET.sub("", row[2])
+        self.stack.append(frame_of(name, "" if row[3] == "[unknown]" else row[3] or ""))
+
+    def end(self) -> None:
+        """Count the sample in hand."""
+        if self.cpu is None:
+            return
+        if self.stack:
+            self.profile.add(tuple(reversed(self.stack)), 1, self.cpus[self.cpu])
+        else:
+            self.empty += 1
+        self.cpu, self.stack = None, []
+
+
+def parse(path: Path, data: bytes) -> Profile:
+    """The profile of a script. Raises UnreadProfileError."""
+    script = _Script(path, Profile("perf"))
+    *lines, rest = lines_of(data)
+    odd, rows = [], 0
+    for number, line in enumerate(lines, 1):
+        rows += bool(line)
+        if rows > MOST_ROWS:
+            raise too_many(path, number, f"{rows} lines", MOST_ROWS)
+        if not _take(script, number, line):
+            odd.append(number)
+    _finish(script, rest, odd)
+    return script.profile
+
+
+def _take(script: _Script, number: int, line: str) -> bool:
+    """Whether the line is a part of a script."""
+    if not line.strip():
+        script.end()
+    elif line.startswith("#") or len(line) > MOST_LINE:
+        return line.startswith("#")
+    elif sample := _SAMPLE.match(line):
+        script.begin(number, sample)
+    elif script.cpu is not None and (row := _FRAME.match(line)):
+        script.frame(number, row)
+    else:
+        return False
+    return True
+
+
+def _finish(script: _Script, rest: str, odd: list[int]) -> None:
+    profile = script.profile
+    if not rest:
+        script.end()
+    warn_of_lines(profile, odd)
+    if rest:
+        profile.truncated = True
+        profile.warn(f"truncated: the last sample is cut and left out, {profile.samples} are there")
+    if script.empty:
+        profile.warn(f"{script.empty} samples without a stack, left out: record with -g")
+
+
+def claims(data: bytes) -> bool:
+    """Whether one of the first lines begins a sample."""
+    return is_any(_SAMPLE, first_lines(data))
+
+
+FORMAT = ProfileFormat("perf", claims, parse)
