@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
+import time
 from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
 from labagent.model import Overrides, runs_of, skips_of
 from labagent.readers.benchlab import read_directories
-from labagent.readers.benchlab.reader import CONSOLE_ONLY, NO_SAMPLE, PROFILED
+from labagent.readers.benchlab.leavings import PROFILED
+from labagent.readers.benchlab.profiles import NO_OWNER, SAME
+from labagent.readers.benchlab.reader import CONSOLE_ONLY, NO_SAMPLE
+from labagent.readers.profiles import read_profile
 
 SHARED = Path(__file__).parents[2].parent / "shared"
 ARCHIVE = SHARED / "netbenches"
@@ -149,8 +153,24 @@ def test_the_logs_give_the_golden_equilibrium_of_every_iteration(part):
 @LONG
 def test_what_is_no_measurement_is_skipped_and_named(outcomes):
     skips = skips_of(outcomes)
-    assert Counter(skip.reason for skip in skips) == {CONSOLE_ONLY: 2, NO_SAMPLE: 1, PROFILED: 2}
+    assert Counter(skip.reason for skip in skips) == {
+        CONSOLE_ONLY: 2,
+        NO_SAMPLE: 1,
+        PROFILED: 2,
+        SAME: 4,
+        NO_OWNER: 2,
+    }
     assert all("fbsd11.0-aesni" in skip.where for skip in skips if skip.reason == CONSOLE_ONLY)
+
+
+@LONG
+def test_every_profile_is_of_a_run_or_named_and_all_are_read_in_seconds(runs):
+    start = time.process_time()
+    found = [read_profile(one.path) for run in runs for one in run.profiles]
+    assert time.process_time() - start < 3
+    assert len(found) == 36, "and two of runs that are not there"
+    assert sum(one.truncated for one in found) == 5
+    assert all(one.samples == sum(one.document()["count"]) for one in found)
 
 
 @LONG

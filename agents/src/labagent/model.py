@@ -162,11 +162,21 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class ProfileFile:
+    """A profile of a run: its file, the iteration during which it was taken, and the packets/s
+    then; None: not known."""
+
+    path: Path
+    iteration: int | None = None
+    pps: float | None = None
+
+
+@dataclass(frozen=True)
 class Run:
     """One build of one kernel, measured on one hardware in one mode.
 
     `read_as` is the revision that the files told, where the user gave another; `home` the directory
-    whose README speaks of it. Neither is sent.
+    whose README speaks of it; `profiles` are sent after the run. None of them is a part of it.
     """
 
     tree: str
@@ -184,6 +194,7 @@ class Run:
     position: int | None = None
     read_as: str | None = None
     home: Path | None = None
+    profiles: tuple[ProfileFile, ...] = ()
 
     @property
     def uuid(self) -> uuid.UUID:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from labagent.model import Mode
-from labagent.readers.benchlab.reader import PROFILED
+from labagent.readers.benchlab.leavings import PROFILED
 
 from agents.tests.make import (
     FIVE,
@@ -19,6 +19,7 @@ from agents.tests.make import (
     skipped,
     values_file,
 )
+from agents.tests.profiles import GRAPH
 
 
 @pytest.mark.parametrize("raw", ["", "RAW", "raw"])
@@ -194,7 +195,7 @@ def test_profiled_runs_never_count(tmp_path, where):
     label = label_dir(tmp_path, "fbsd12-head.r317849")
     bench(label / "RAW", "pf", cfg="pf")
     bench(label / where, "pf", [1.0], cfg="pf")
-    (label / "bench.pf.1.pmc.graph").write_text("@ cpu\n")
+    (label / "bench.pf.1.pmc.graph").write_text(GRAPH)
     (label / "bench.pf.stack").write_text("a;b 1\n")
     assert [samples(run) for run in read(tmp_path)] == [list(FIVE)]
     assert [skip.reason for skip in skipped(tmp_path)] == [PROFILED]
@@ -220,7 +221,7 @@ PROFILES = [
 def test_where_a_profiled_run_overwrote_a_log_the_plain_value_wins(tmp_path, profile, where):
     label = label_dir(tmp_path, "fbsd12-head.r317849")
     bench(label / where, "pf", [FIVE[0] * 0.7, *FIVE[1:]], cfg="pf")
-    (label / profile).write_text("@ cpu\n")
+    (label / profile).write_text(GRAPH)
     values_file(label / "pf.pps")
     (run,) = read(tmp_path)
     assert samples(run) == list(FIVE)
@@ -234,7 +235,7 @@ def test_without_a_profile_of_that_iteration_the_log_counts(tmp_path):
     label = label_dir(tmp_path, "fbsd12-head.r317849")
     logged = [FIVE[0] * 0.7, *FIVE[1:]]
     bench(label, "pf", logged, cfg="pf")
-    (label / "bench.pf.2.pmc.graph").write_text("@ cpu\n")
+    (label / "bench.pf.2.pmc.graph").write_text(GRAPH)
     values_file(label / "pf.pps")
     (run,) = read(tmp_path)
     assert samples(run) == logged
@@ -245,7 +246,7 @@ def test_where_other_values_differ_too_the_file_was_edited_and_the_logs_count(tm
     label = label_dir(tmp_path, "fbsd12-head.r317849")
     logged = [FIVE[0] * 0.7, FIVE[1] * 2, *FIVE[2:]]
     bench(label, "pf", logged, cfg="pf")
-    (label / "bench.pf.1.pmc.graph").write_text("@ cpu\n")
+    (label / "bench.pf.1.pmc.graph").write_text(GRAPH)
     values_file(label / "pf.pps")
     assert [samples(run) for run in read(tmp_path)] == [logged]
 
@@ -253,7 +254,7 @@ def test_where_other_values_differ_too_the_file_was_edited_and_the_logs_count(tm
 def test_a_profile_beside_a_configuration_that_is_a_number_is_of_its_first_iteration(tmp_path):
     label = label_dir(tmp_path, "fbsd12-head.r317849")
     bench(label, "pf.2", [FIVE[0] * 0.7, *FIVE[1:]], cfg="pf.2")
-    (label / "bench.pf.2.graph").write_text("@ cpu\n")
+    (label / "bench.pf.2.graph").write_text(GRAPH)
     values_file(label / "pf.2.pps")
     assert [samples(run) for run in read(tmp_path)] == [list(FIVE)]
 
@@ -261,7 +262,7 @@ def test_a_profile_beside_a_configuration_that_is_a_number_is_of_its_first_itera
 def test_a_profile_beside_a_log_that_agrees_changes_nothing(tmp_path):
     label = label_dir(tmp_path, "fbsd12-head.r317849")
     bench(label, "pf", cfg="pf")
-    (label / "bench.pf.1.pmc.graph").write_text("@ cpu\n")
+    (label / "bench.pf.1.pmc.graph").write_text(GRAPH)
     values_file(label / "pf.pps")
     (run,) = read(tmp_path)
     assert (samples(run), run.warnings) == (list(FIVE), ())

@@ -1,7 +1,8 @@
 """Values: from logs, from files of values, and from both."""
 
 import pytest
-from labagent.readers.benchlab.reader import COPY, NO_SAMPLE
+from labagent.readers.benchlab.leavings import COPY
+from labagent.readers.benchlab.reader import NO_SAMPLE
 
 from agents.tests.make import (
     FIVE,

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from labagent.limits import LARGEST_SAMPLE
+from labagent.model import ProfileFile
 from labagent.readers.benchlab.layout import Variant
+from labagent.readers.benchlab.profile_names import BINARY, FIRST, PICTURE, profile_name
 from labagent.readers.logs import FORMATS
 from labagent.reading import MAX_TEXT_BYTES, UnreadFileError, read_file
 
@@ -20,14 +22,6 @@ _CONSOLE = re.compile(r"^bench\.(.+)\.([0-9]+)\Z", re.ASCII)
 _PACKED = re.compile(r"\.(?:gz|xz|bz2|zst)\Z")
 _NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,18})?(?:[eE][-+]?\d{1,2})?", re.ASCII)
 _PROFILED = re.compile(r"(?:^|\.)pmc(?:\.|$)", re.IGNORECASE)
-_PROFILE = re.compile(
-    r"^bench\.(?:(.+)\.)?([0-9]+)(?:\.pmc)?\.(?:graph|stack)\Z"
-    r"|^bench\.(.+?)(?:\.pmc)?\.(?:graph|stack)\Z",
-    re.ASCII | re.IGNORECASE,
-)
-FIRST = "1"
-"""The iteration that is profiled where the name of a profile tells none."""
-
 _OLD_VALUES = re.compile(r"^(?:pps|none)\.(.+)$")
 _NUMBERED_VALUES = re.compile(r"^[rnc]?[0-9]{6}(?![0-9])[^.]*\..+$")
 _OTHER_FILES = frozenset(
@@ -40,7 +34,7 @@ _OTHER_FILES = frozenset(
 class Group:
     """The logs of one run: `logs[kind][iteration]`; `console` are captures without a kind, `twice`
     the names that lie in two directories of the variant. `profiles` has the name of the profile
-    that lies beside an iteration's log."""
+    that lies beside an iteration's log, `taken` the profiles of the run."""
 
     prefix: str
     variant: Variant
@@ -49,6 +43,7 @@ class Group:
     info: Path | None = None
     twice: list[str] = field(default_factory=list)
     profiles: dict[str, str] = field(default_factory=dict)
+    taken: list[ProfileFile] = field(default_factory=list)
 
     @property
     def paths(self) -> list[Path]:
@@ -100,16 +95,11 @@ def group_files(variant: Variant) -> Grouped:
 
 def _note_profile(name: str, groups: Mapping[str, Group]) -> None:
     """`bench.P.1.pmc.graph`: iteration 1 of the group P was profiled, then or later."""
-    match = _PROFILE.match(name)
-    if match is None:
+    found = profile_name(name)
+    if found is None or found.suffix in (PICTURE, BINARY) or not name.startswith("bench."):
         return
-    prefix, iteration, whole = match.groups()
-    if iteration and (prefix or "") not in groups:
-        # A configuration may be a number: bench.pf.2.graph is of pf.2
-        whole, iteration = ".".join(filter(None, (prefix, iteration))), None
-    group = groups.get((whole if iteration is None else prefix) or "")
-    if group is not None:
-        group.profiles.setdefault(iteration or FIRST, name)
+    if owner := found.owner(groups):
+        groups[owner[0]].profiles.setdefault(owner[1] or FIRST, name)
 
 
 def _take_values(path: Path, variant: Variant, prefixes: Iterable[str], grouped: Grouped) -> None:

@@ -53,12 +53,14 @@ class LabelDirectory:
 @dataclass
 class Variant:
     """The files of one configuration of a label: `options` are the names of the nested directory
-    and the suffix of the RAW directory that hold them."""
+    and the suffix of the RAW directory that hold them. `profiling` are the files in its directories
+    of profiled runs."""
 
     options: tuple[str, ...] = ()
     nested: tuple[str, ...] = ()
     suffix: str = ""
     files: list[Path] = field(default_factory=list)
+    profiling: list[Path] = field(default_factory=list)
 
 
 @dataclass
@@ -228,7 +230,7 @@ class _Collector:
 
     def _collect_below(self, directory: Path, variant: Variant) -> None:
         if _PROFILING.match(directory.name):
-            self._collect_profiled(directory)
+            self._collect_profiled(directory, variant)
             return
         raw = _RAW.match(directory.name)
         if raw and not raw.group(1):
@@ -240,13 +242,14 @@ class _Collector:
             options = (*variant.options, *nested_options(directory.name))
             self.collect(directory, Variant(options, (*variant.nested, directory.name)))
 
-    def _collect_profiled(self, directory: Path, depth: int = 0) -> None:
+    def _collect_profiled(self, directory: Path, variant: Variant, depth: int = 0) -> None:
         entries = self.bounds.scan(directory)
-        logs = (Path(entry.path) for entry in entries if is_file(entry))
-        self.contents.profiled.extend(path for path in logs if _BENCH_FILE.match(path.name))
+        files = [Path(entry.path) for entry in entries if is_file(entry)]
+        self.contents.profiled.extend(path for path in files if _BENCH_FILE.match(path.name))
+        variant.profiling.extend(files)
         for entry in entries:
             if is_directory(entry) and not entry.is_symlink() and depth < MAX_DEPTH:
-                self._collect_profiled(Path(entry.path), depth + 1)
+                self._collect_profiled(Path(entry.path), variant, depth + 1)
 
 
 def nested_options(name: str) -> tuple[str, ...]:

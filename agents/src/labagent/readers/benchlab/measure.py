@@ -26,7 +26,8 @@ class Measured:
     """The samples of a group by metric, and the findings of each. `digests` are those of the files
     they came from; `iterations` the iterations, in the order of the samples, that gave a value.
     `doubts` are what shows that files are not as they were written; `unread` says which file could
-    not be read, then the run is left out."""
+    not be read, then the run is left out. `profiled` has the packets/s of iterations whose log a
+    profiled run has overwritten."""
 
     values: dict[str, list[float]] = field(default_factory=dict)
     older: dict[str, list[float]] = field(default_factory=dict)
@@ -38,6 +39,7 @@ class Measured:
     outlines: dict[str, Outline] = field(default_factory=dict)
     doubts: list[str] = field(default_factory=list)
     unread: str = ""
+    profiled: dict[str, float] = field(default_factory=dict)
 
 
 def measure_logs(group: Group) -> Measured:

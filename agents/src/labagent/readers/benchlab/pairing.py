@@ -110,6 +110,8 @@ def _keep_plain(entry: Entry, file: ValueFile) -> None:
             f"iteration {logs.iterations[i]}: its log is of a profiled run ({profile} lies beside "
             f"it), {raw[i]:.8g}: the plain value of {file.path.name} was kept, {file.values[i]:.8g}"
         )
+        if metric == "pps":
+            logs.profiled[logs.iterations[i]] = raw[i]
         raw[i] = older[i] = file.values[i]
         if metric in logs.findings:
             logs.findings[metric][i] = ()

@@ -23,7 +23,8 @@ from labagent.readers.benchlab.groups import group_files
 from labagent.readers.benchlab.iterations import MINIMUM_TO_COMPARE
 from labagent.readers.benchlab.kernel import Kernel, bounded
 from labagent.readers.benchlab.label import Label, parse_label
-from labagent.readers.benchlab.layout import Contents, LabelDirectory, read_contents
+from labagent.readers.benchlab.layout import LabelDirectory, read_contents
+from labagent.readers.benchlab.leavings import leavings, unread
 from labagent.readers.benchlab.measure import (
     compare_stored,
     measure_logs,
@@ -39,7 +40,8 @@ from labagent.readers.benchlab.options import (
     topic_options,
     workload_of,
 )
-from labagent.readers.benchlab.pairing import Entry, Paired, pair
+from labagent.readers.benchlab.pairing import Entry, pair
+from labagent.readers.benchlab.profiles import NO_RUN, assign_profiles
 from labagent.readers.benchlab.readme import read_readme
 from labagent.readers.benchlab.releases import (
     contradicted_release,
@@ -56,8 +58,6 @@ CONSOLE_ONLY = "only console captures"
 NO_HARDWARE = "no hardware in the path: pass --hardware"
 NO_TREE = "no tree known: pass --tree"
 NO_WORKLOAD = "no workload known: pass --mode"
-PROFILED = "profiled, so not a measurement"
-COPY = "a copy of values that are there already"
 
 SHORTEST_HASH = 7
 """Digits of a hash, as git abbreviates it at the least."""
@@ -71,17 +71,15 @@ def read_label(directory: LabelDirectory, overrides: Overrides) -> Iterator[Outc
     entries = [Entry(group, measure_logs(group)) for group in groups]
     paired = pair(entries, [file for found in grouped for file in found.values])
     contents.profiled.extend(path for found in grouped for path in found.profiled)
-    outcomes = _Reader(directory, overrides, make_drafts(paired)).outcomes()
+    profiles = [left for one in contents.variants for left in assign_profiles(one, entries)]
+    outcomes = list(_Reader(directory, overrides, make_drafts(paired)).outcomes())
     yield from (one for draft, one in outcomes if _is_wanted(directory, draft))
+    left_out = (draft.group for draft, one in outcomes if isinstance(one, Skip))
+    profiles += [(one.path, NO_RUN) for group in left_out for one in group.taken]
     if directory.wanted is None:
-        yield from _leavings(directory, contents, paired)
-    yield from (_unread(directory, error) for found in grouped for error in found.unread)
+        yield from leavings(directory, contents, paired, profiles)
+    yield from (unread(directory, error) for found in grouped for error in found.unread)
     yield from contents.skips
-
-
-def _unread(directory: LabelDirectory, error: UnreadFileError) -> Skip:
-    path = error.path.relative_to(directory.path) if error.path != directory.path else ""
-    return Skip(f"{directory.title}/{path}", error.reason, unread=True)
 
 
 def _is_wanted(directory: LabelDirectory, draft: Draft) -> bool:
@@ -89,12 +87,6 @@ def _is_wanted(directory: LabelDirectory, draft: Draft) -> bool:
         return True
     paths = [*draft.entry.measured.digests, *draft.group.paths]
     return any(path.is_relative_to(directory.wanted) for path in paths)
-
-
-def _leavings(directory: LabelDirectory, contents: Contents, paired: Paired) -> Iterator[Skip]:
-    runs = {(path.parent, path.name.split(".")[1]) for path in contents.profiled}
-    yield from (Skip(f"{directory.title} ({path.name})", PROFILED) for path, _ in sorted(runs))
-    yield from (Skip(f"{directory.title}/{file.path.name}", COPY) for file in paired.copies)
 
 
 class _Reader:
@@ -254,6 +246,7 @@ class _Reader:
             ),
             warnings=tuple(self._warnings(draft, revision)),
             evidence=self._evidence(draft),
+            profiles=tuple(draft.group.taken),
         )
 
     def _evidence(self, draft: Draft) -> Evidence:
