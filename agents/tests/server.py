@@ -33,6 +33,7 @@ class FakeServer:
 
     runs: dict[str, dict[str, Any]] = field(default_factory=dict)
     jobs: Board = field(default_factory=Board)
+    profiles: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     experiments: dict[str, dict[str, Any]] = field(default_factory=dict)
     has_experiments: bool = True
     hardware: list[dict[str, Any]] = field(default_factory=list)
@@ -64,14 +65,19 @@ class FakeServer:
             if target.path == "/api/v1/whoami":
                 return 200, {"agent": "agent-1", "lab": "lab", "time": self.time}
             body = json.loads(gzip.decompress(content)) if content else {}
-            if target.path.startswith("/api/v1/jobs"):
-                return self.jobs.answer(method, target.path, body)
-            if target.path == "/api/v1/experiments":
-                return self.store_experiment(body)
-            if target.path == "/api/v1/hardware":
-                self.hardware.append(body)
-                return 201, body
-            return self.store_runs(body["runs"])
+            return self.take(method, target.path, body)
+
+    def take(self, method: str, path: str, body: dict[str, Any]) -> Answer:
+        if path.startswith("/api/v1/jobs"):
+            return self.jobs.answer(method, path, body)
+        if path.endswith("/profiles"):
+            return self.store_profile(path.split("/")[-2], body)
+        if path == "/api/v1/experiments":
+            return self.store_experiment(body)
+        if path == "/api/v1/hardware":
+            self.hardware.append(body)
+            return 201, body
+        return self.store_runs(body["runs"])
 
     def store_runs(self, runs: list[dict[str, Any]]) -> Answer:
         if len(runs) > self.most:
@@ -87,6 +93,17 @@ class FakeServer:
         count = list(status.values()).count
         listed = [{"uuid": uuid, "status": found} for uuid, found in status.items()]
         return 201, {"stored": count("stored"), "known": count("known"), "runs": listed}
+
+    def store_profile(self, run: str, body: dict[str, Any]) -> Answer:
+        if run not in self.runs and run not in {one["uuid"] for _, one in self.jobs.results}:
+            return error(404, "no such run", "upload the run first")
+        if found := self.judge(body):
+            return error(self.refusal, "cannot be stored", "mend it", **{found[0]: found[1]})
+        known = self.profiles.setdefault(run, [])
+        if body in known:
+            return 200, {"status": "known"}
+        known.append(body)
+        return 201, {"status": "stored"}
 
     def store_experiment(self, body: dict[str, Any]) -> Answer:
         if not self.has_experiments:

@@ -5,17 +5,27 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
-from labagent.cli_overrides import combined, override_options, overrides_of
+from labagent.cli_hardware import hardware
+from labagent.cli_overrides import (
+    override_options,
+    overrides_of,
+    server_options,
+    spool_option,
+)
+from labagent.cli_profile import (
+    admit_profiles,
+    count_profiles,
+    name_unread,
+    profile,
+    send_profiles,
+)
 from labagent.cli_work import config_path, default_state, lab_settings, simulate, work
 from labagent.client import KEPT, Client, Flags
 from labagent.doctor import Check, check_lab, examine
@@ -29,11 +39,13 @@ from labagent.errors import (
 )
 from labagent.experiments import Made, directories_of, send_experiments
 from labagent.model import Outcome, Overrides, Run, Skip, runs_of, skips_of
+from labagent.progress_bar import progress_bar
 from labagent.readers.benchlab import read_directories
 from labagent.report import reason_lines, run_lines, skip_reasons, warning_lines
-from labagent.settings import SERVER_VARIABLE, TOKEN_VARIABLE, Settings, load_settings
+from labagent.settings import Settings, load_settings
 from labagent.spool import Spool
 from labagent.upload import Sender, Tally, out_of_limits, spool_runs
+from labagent.upload_profiles import spool_profiles, unread_profiles
 from labagent.work.stops import Abandoned
 from labagent.world import World
 
@@ -64,15 +76,8 @@ def directories_argument(*, required: bool) -> Callable[[Any], Any]:
     return click.argument("directories", metavar=metavar, nargs=-1, required=required, type=kind)
 
 
-server_options = combined(
-    click.option("--server", metavar="URL", help=f"The server; else {SERVER_VARIABLE}."),
-    click.option("--token", help=f"The agent's token; else {TOKEN_VARIABLE}."),
-)
 every_option = click.option(
     "-v", "--verbose", "every", is_flag=True, help="Name all that was skipped, not three of a kind."
-)
-spool_option = click.option(
-    "--spool", type=click.Path(file_okay=False, path_type=Path), help="Where runs wait on disk."
 )
 
 
@@ -102,6 +107,8 @@ def parse(
         click.echo(line)
     complain(outcomes, every=every)
     name_out_of_limits(outcomes, every=every)
+    if found := count_profiles(runs):
+        click.echo(found, err=True)
     admit(outcomes)
 
 
@@ -140,6 +147,7 @@ def upload(
     Runs are spooled before they are sent, so an interrupted upload goes on where it stopped, and
     sending twice stores once. A directory with two sides (kernels, sets of options, workloads)
     becomes an experiment with the text of its README, also where some of its runs are refused.
+    Profiles beside the runs are sent after them.
     """
     settings = load_settings(world.environ, server=server, token=token, spool=spool)
     overrides = overrides_of(**options)
@@ -153,11 +161,14 @@ def upload(
     announce_leftovers(kept)
     flags = Flags(register, history, replace)
     aside = spool_runs(kept, runs_of(outcomes), flags)
+    outcomes += name_unread(spool_profiles(kept, runs_of(outcomes), aside), every=every)
     with world.connect(url, secret) as client:
         tally = send(client, kept, outcomes, aside, flags, every=every)
+        profiles = send_profiles(client, kept, tally.failed)
         missing = tally.rejected.keys() | tally.failed.keys()
         make_experiments(client, runs_of(outcomes), experiment, missing, every=every)
     admit(outcomes, tally, kept)
+    admit_profiles(profiles, kept)
 
 
 def read(directories: Sequence[Path], overrides: Overrides) -> list[Outcome]:
@@ -218,7 +229,10 @@ def rehearse(
         click.echo(line)
     complain(outcomes, every=every)
     name_out_of_limits(outcomes, every=every)
+    outcomes += name_unread(unread_profiles(runs), every=every)
     where = f"to {settings.server}" if settings.server else "(no server given yet)"
+    if found := count_profiles(runs):
+        click.echo(f"would send {found} as well")
     click.echo(f"would send {len(runs)} runs {where}; skipped {len(outcomes) - len(runs)}")
     admit(outcomes)
 
@@ -227,6 +241,8 @@ def announce_leftovers(spool: Spool) -> None:
     """Say how many runs of an earlier upload are sent as well; nothing where there are none."""
     if left := spool.count(spool.pending()):
         click.echo(f"sending {left} runs that wait from an earlier upload as well", err=True)
+    if left := len(spool.profiles()):
+        click.echo(f"sending {left} profiles that wait from an earlier upload as well", err=True)
 
 
 def send(
@@ -299,65 +315,6 @@ def where_to_look(tally: Tally, server: str, flags: Flags) -> Iterator[str]:
         yield f"see {server}/"
 
 
-@contextmanager
-def progress_bar(total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on a terminal, nothing elsewhere; yields what advances it."""
-    console = Console()
-    if not console.is_terminal or not total:
-        yield lambda _runs: None
-        return
-    columns = (TextColumn("sending"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("runs", total=total)
-        yield lambda runs: progress.advance(task, runs)
-
-
-@cli.group()
-def hardware() -> None:
-    """The machines a server knows."""
-
-
-@hardware.command("list")
-@server_options
-@click.pass_obj
-def list_hardware(world: World, *, server: str | None, token: str | None) -> None:
-    """Print the hardware that the server knows, one a line."""
-    settings = load_settings(world.environ, server=server, token=token)
-    with world.connect(settings.need_server(), settings.token or "") as client:
-        for one in client.hardware():
-            click.echo("  ".join(filter(None, (one.get("name"), one.get("description")))))
-
-
-@hardware.command("add")
-@click.argument("name", metavar="HW/NIC")
-@click.option("--description", default="", help="What a person should know about it.")
-@click.option("--fact", "facts", metavar="NAME=VALUE", multiple=True, help="Such as cores=8.")
-@server_options
-@click.pass_obj
-def add_hardware(
-    world: World,
-    name: str,
-    *,
-    description: str,
-    facts: Sequence[str],
-    server: str | None,
-    token: str | None,
-) -> None:
-    """Make a machine known to the server."""
-    settings = load_settings(world.environ, server=server, token=token)
-    with world.connect(settings.need_server(), settings.need_token()) as client:
-        client.add_hardware(name, description, dict(map(split_fact, facts)))
-    click.echo(f"added {name}")
-
-
-def split_fact(text: str) -> tuple[str, str]:
-    """Name and value of ``NAME=VALUE``. Raises SettingsError without either."""
-    name, separator, value = text.partition("=")
-    if not (name and separator):
-        raise SettingsError(f"{text!r} is not a fact", "write NAME=VALUE, such as cores=8")
-    return name, value
-
-
 @cli.command()
 @click.option("--config", type=config_path, help="The lab's own file (TOML), as for `work`.")
 @server_options
@@ -392,6 +349,8 @@ def doctor(
         raise click.exceptions.Exit(1)
 
 
+cli.add_command(hardware)
+cli.add_command(profile)
 cli.add_command(work)
 cli.add_command(simulate)
 

@@ -1,8 +1,9 @@
-"""The options that say what the directories do not, or say wrongly."""
+"""The options that several commands share: where to send, and what the directories do not say."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,6 +11,7 @@ import click
 from labagent.errors import SettingsError
 from labagent.limits import EVIDENCE, MOST_POSITION, REVISION
 from labagent.model import Mode, Overrides
+from labagent.settings import SERVER_VARIABLE, TOKEN_VARIABLE
 
 
 class ModeType(click.ParamType[Mode]):
@@ -32,6 +34,14 @@ def combined(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
     return decorate
 
+
+server_options = combined(
+    click.option("--server", metavar="URL", help=f"The server; else {SERVER_VARIABLE}."),
+    click.option("--token", help=f"The agent's token; else {TOKEN_VARIABLE}."),
+)
+spool_option = click.option(
+    "--spool", type=click.Path(file_okay=False, path_type=Path), help="Where runs wait on disk."
+)
 
 override_options = combined(
     click.option("--tree", help="The tree of all runs, instead of what their kernels say."),

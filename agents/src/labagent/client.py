@@ -132,6 +132,14 @@ class Client(AbstractContextManager["Client"]):
         except (KeyError, TypeError) as error:
             raise _not_driftline(self.server) from error
 
+    def send_profile(self, run: str, document: Mapping[str, Any]) -> bool:
+        """Send a profile of the run with this UUID; whether it is new to the server.
+
+        Raises `RefusedError` (404: no such run) or `UnavailableError`.
+        """
+        path = f"/api/v1/runs/{run}/profiles"
+        return self._answer("POST", path, body=document).status_code == HTTPStatus.CREATED
+
     def add_experiment(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Make an experiment of runs that were sent, or find the one that was made of them."""
         return self._request("POST", "/api/v1/experiments", body=document)
@@ -155,6 +163,17 @@ class Client(AbstractContextManager["Client"]):
         params: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
         """The answer's document, after as many tries as patience allows."""
+        return _document(self._answer(method, path, body=body, params=params))
+
+    def _answer(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Mapping[str, Any] | None = None,
+        params: Mapping[str, str] | None = None,
+    ) -> httpx2.Response:
+        """The answer, after as many tries as patience allows."""
         content, headers = (None, {}) if body is None else _packed(body)
         attempts = stamina.retry_context(
             on=self._wait,
@@ -167,7 +186,7 @@ class Client(AbstractContextManager["Client"]):
         for attempt in attempts:
             with attempt:
                 response = self._sent(method, path, content=content, headers=headers, params=params)
-                return _document(self._checked(response))
+                return self._checked(response)
         raise AssertionError("the last attempt either returns or raises")
 
     def _wait(self, error: Exception) -> bool | float:

@@ -1,7 +1,9 @@
-"""Where runs wait on disk until a server has them.
+"""Where runs and their profiles wait on disk until a server has them.
 
-    <spool>/<server>/pending/<digest>.jsonl   a batch: a header line, then one run a line
-    <spool>/<server>/rejected/<uuid>.json     a run that was refused, and why
+    <spool>/<server>/pending/<digest>.jsonl      a batch: a header line, then one run a line
+    <spool>/<server>/rejected/<uuid>.json        a run that was refused, and why
+    <spool>/<server>/profiles/<digest>.json      a profile, and the run that it is of
+    <spool>/<server>/rejected/<digest>.profile   a profile that was refused, and why
 
 A batch is written beside, synced and renamed into place, and removed only after the server has
 answered for it. So a process killed anywhere leaves each run in a batch, in the server, or in both;
@@ -25,6 +27,7 @@ from labagent.disk import TEMPORARY, write_durably
 from labagent.errors import SettingsError
 
 _ABANDONED_SECONDS = 24 * 3600
+_UNREADABLE = (OSError, ValueError, TypeError, KeyError)
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,15 @@ class Batch:
     runs: tuple[dict[str, Any], ...]
 
 
+@dataclass(frozen=True)
+class SpooledProfile:
+    """A profile of the run with the UUID `run`, as it lies in `path`."""
+
+    path: Path
+    run: str
+    document: dict[str, Any]
+
+
 class Spool:
     """The spool of one server."""
 
@@ -43,6 +55,7 @@ class Spool:
         self.directory = directory
         self._pending = directory / "pending"
         self._rejected = directory / "rejected"
+        self._profiles = directory / "profiles"
 
     def add(self, runs: Sequence[Mapping[str, Any]], flags: Flags) -> Path:
         """Put a batch to disk; it is there, whatever happens, once this returns."""
@@ -55,10 +68,7 @@ class Spool:
 
     def pending(self) -> list[Path]:
         """The batches that wait, oldest first."""
-        if not self._pending.is_dir():
-            return []
-        _sweep(self._pending)
-        return sorted(self._pending.glob("*.jsonl"), key=lambda path: (_age_key(path), path.name))
+        return _oldest_first(self._pending, "*.jsonl")
 
     def load(self, path: Path) -> Batch | None:
         """A batch; None where another process has sent it meanwhile."""
@@ -67,10 +77,8 @@ class Spool:
             return Batch(path, Flags(**header), tuple(runs))
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError) as error:
-            raise SettingsError(
-                f"cannot read {path}: {error}", "remove it and upload its directories again"
-            ) from error
+        except _UNREADABLE as error:
+            raise _unreadable(path, error) from error
 
     def done(self, batch: Batch) -> None:
         """Forget a batch the server has answered for, and what it refused of these runs before."""
@@ -92,10 +100,59 @@ class Spool:
         """The files of the runs that were refused."""
         return sorted(self._rejected.glob("*.json")) if self._rejected.is_dir() else []
 
+    def add_profile(self, run: str, document: Mapping[str, Any]) -> Path:
+        """Put a profile to disk; written twice it is one."""
+        content = json.dumps({"run": run, "profile": document}, allow_nan=False).encode()
+        path = self._profiles / f"{hashlib.sha256(content).hexdigest()[:32]}.json"
+        if not path.exists():
+            _write(path, content)
+        return path
+
+    def profiles(self) -> list[Path]:
+        """The profiles that wait, oldest first."""
+        return _oldest_first(self._profiles, "*.json")
+
+    def load_profile(self, path: Path) -> SpooledProfile | None:
+        """A profile; None where another process has sent it meanwhile."""
+        try:
+            content = json.loads(path.read_text("utf-8"))
+            return SpooledProfile(path, str(content["run"]), dict(content["profile"]))
+        except FileNotFoundError:
+            return None
+        except _UNREADABLE as error:
+            raise _unreadable(path, error) from error
+
+    def done_profile(self, profile: SpooledProfile) -> None:
+        """Forget a profile that the server has, and that it refused it before."""
+        self._refused(profile).unlink(missing_ok=True)
+        profile.path.unlink(missing_ok=True)
+
+    def reject_profile(self, profile: SpooledProfile, reason: str) -> None:
+        """Set a refused profile aside, with the reason."""
+        content = {"reason": reason, "run": profile.run, "profile": profile.document}
+        _write(self._refused(profile), json.dumps(content).encode())
+        profile.path.unlink(missing_ok=True)
+
+    def _refused(self, profile: SpooledProfile) -> Path:
+        return self._rejected / f"{profile.path.stem}.profile"
+
     def count(self, paths: Iterable[Path]) -> int:
         """How many runs wait in these batches."""
         batches = (self.load(path) for path in paths)
         return sum(len(batch.runs) for batch in batches if batch)
+
+
+def _unreadable(path: Path, error: Exception) -> SettingsError:
+    return SettingsError(
+        f"cannot read {path}: {error}", "remove it and upload its directories again"
+    )
+
+
+def _oldest_first(directory: Path, pattern: str) -> list[Path]:
+    if not directory.is_dir():
+        return []
+    _sweep(directory)
+    return sorted(directory.glob(pattern), key=lambda path: (_age_key(path), path.name))
 
 
 def _write(path: Path, content: bytes) -> None:
