@@ -42,7 +42,7 @@ def sending(server, tmp_path, no_waiting):
     for name in ("a", "b"):
         spool.add_profile(RUN, {"name": name})
     client = Client("https://driftline.test", TOKEN, transport=server.transport)
-    return lambda held=(): ProfileSender(client, spool, held)
+    return lambda absent=(): ProfileSender(client, spool, absent)
 
 
 def waiting(sender):

@@ -87,9 +87,9 @@ def spool_files(spool: Spool, files: Sequence[Path], run: str, pps: float | None
     return unread
 
 
-def send_profiles(client: Client, spool: Spool, held: Container[str] = ()) -> ProfileTally:
+def send_profiles(client: Client, spool: Spool, absent: Container[str] = ()) -> ProfileTally:
     """Send the profiles that wait and print what became of them; nothing where there are none."""
-    sender = ProfileSender(client, spool, held)
+    sender = ProfileSender(client, spool, absent)
     try:
         tally = sender.send_all()
     except AgentError:

@@ -37,7 +37,8 @@ class Lease:
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be measured: `boots` boots of one build, `iterations` samples in each."""
+    """What is to be measured: `boots` boots of one build, `iterations` samples in each; with
+    `profile`, as many boots more are profiled."""
 
     id: int
     tree: str
@@ -52,6 +53,7 @@ class Job:
     build_key: str = ""
     attempt: int = 1
     reason: str = ""
+    profile: bool = False
 
     @classmethod
     def parse(cls, document: Mapping[str, Any]) -> Job:
@@ -70,6 +72,7 @@ class Job:
             build_key=_optional_word(document, "build_key"),
             attempt=_count(document, "attempt", 2**31, 1),
             reason=printable(str(document.get("reason") or "")),
+            profile=bool(document.get("profile")),
         )
 
     @property

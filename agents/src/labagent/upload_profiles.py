@@ -74,15 +74,15 @@ def unread_profile(error: UnreadFileError) -> Skip:
 
 
 class ProfileSender:
-    """Sends the profiles that the spool holds. Those of `held` runs (by UUID) wait: the server does
-    not have their run yet. Any error but a refusal of single profiles stops it; what was not
+    """Sends the profiles that the spool holds. Those of `absent` runs (by UUID) wait: the server
+    does not have their run yet. Any error but a refusal of single profiles stops it; what was not
     answered for stays in the spool.
     """
 
-    def __init__(self, client: Client, spool: Spool, held: Container[str] = ()) -> None:
+    def __init__(self, client: Client, spool: Spool, absent: Container[str] = ()) -> None:
         self.client = client
         self.spool = spool
-        self.held = held
+        self.absent = absent
         self.tally = ProfileTally()
         self._failures = 0
 
@@ -90,7 +90,7 @@ class ProfileSender:
         """Send every profile, the oldest first; what became of them."""
         for path in self.spool.profiles():
             profile = self.spool.load_profile(path)
-            if profile and profile.run in self.held:
+            if profile and profile.run in self.absent:
                 self.tally.waiting += 1
             elif profile:
                 self._send(profile)

@@ -18,6 +18,7 @@ from labagent.work.state import StateDirectory
 from labagent.work.worker import Worker
 
 from agents.tests.board import HARDWARE
+from agents.tests.profiles import GRAPH
 from agents.tests.server import TOKEN, FakeServer
 
 SCRIPT = """#!/bin/sh
@@ -31,6 +32,7 @@ build) touch "built.$2"; echo "building $2" ;;
 boot) echo "$2" > kernel; [ ! -f other ] || cp other kernel ;;
 identify) echo "FreeBSD dut 13.0-CURRENT FreeBSD 13.0-CURRENT #0 $(cat kernel) amd64" ;;
 run) echo "100$3$4" ;;
+profile) [ ! -f graph ] || cp graph "$3"; echo 700; echo 710; echo 720 ;;
 esac
 """
 
@@ -92,6 +94,14 @@ class DirectoryLab:
     def takes_digests(self, printed: str = "AB" * 32 + "  kernel") -> None:
         with self.config.open("a") as file:
             file.write(f'digest = ["echo", "{printed}"]\n')
+
+    def takes_profiles(self, graph: str = GRAPH) -> None:
+        """The script's `profile` leaves this graph, or nothing where it is empty."""
+        if graph:
+            (self.directory / "graph").write_text(graph)
+        script = self.directory / "lab.sh"
+        with self.config.open("a") as file:
+            file.write(f'profile = ["sh", "{script}", "profile", "{{boot}}", "{{output}}"]\n')
 
     def boots_another_kernel(self, revision: str) -> None:
         (self.directory / "other").write_text(revision)

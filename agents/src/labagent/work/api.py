@@ -65,6 +65,10 @@ class JobsApi:
         """Send the run that a job asked for."""
         self.client.call(f"/api/v1/jobs/{job}/result", {"lease": lease, "run": run})
 
+    def send_profile(self, run: str, profile: Mapping[str, Any]) -> None:
+        """Send a profile of the run with this UUID."""
+        self.client.call(f"/api/v1/runs/{run}/profiles", profile)
+
     def fail(self, job: int, lease: str, failure: Mapping[str, Any]) -> None:
         """`failure` holds stage, reason and log."""
         self.client.call(f"/api/v1/jobs/{job}/fail", {"lease": lease, **failure})

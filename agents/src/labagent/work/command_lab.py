@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import statistics
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -14,6 +15,7 @@ from labagent.errors import AgentError
 from labagent.job import Job, printable
 from labagent.model import clean
 from labagent.readers.benchlab.kernel import bounded
+from labagent.readers.profiles import read_profile
 from labagent.readers.results import Measurement, Output
 from labagent.reading import UnreadFileError, read_head, read_tail
 from labagent.work.builds import Builds
@@ -160,6 +162,38 @@ class CommandLab:
             return False
         return {len(found) for found in values.values()} == {wanted}
 
+    def profiled_boots(self, job: Job) -> int:
+        """As many as are measured, where the job asks and the lab has a command."""
+        return job.boots if job.profile and "profile" in self._machine(job).commands else 0
+
+    def profile(self, task: Task, boot: int) -> dict[str, Any]:
+        """The profile that the lab's command leaves, with the rate that its output tells.
+
+        Raises StageFailed.
+        """
+        directory = task.boot_directory(boot)
+        output = Path(placeholders(task.job, directory, boot=boot)["output"])
+        stdout = task.directory / f"profile.boot{boot}.out"
+        self._must(task, "profile", "run", directory, stdout=stdout, boot=boot)
+        try:
+            profile = read_profile(output)
+        except UnreadFileError as error:
+            raise StageFailed("run", f"no profile: {error}") from error
+        profile.pps = self._rate(task, Output(directory, [stdout]))
+        return profile.document()
+
+    def _rate(self, task: Task, output: Output) -> float | None:
+        """The packets/s while a profile was taken; None where the command told none."""
+        try:
+            values = self._read(task, output).values
+        except StageFailed as failure:
+            task.log.note(f"the rate of the profiled boot is not known: {failure.reason}")
+            return None
+        found = [
+            one for metric, samples in values.items() if metric.name == "pps" for one in samples
+        ]
+        return statistics.median(found) if found else None
+
     def clean(self, task: Task) -> None:
         """Tidy up by the lab's command, if it has one. Raises StageFailed."""
         if self._command(task, "clean"):
@@ -199,11 +233,11 @@ class CommandLab:
         directory: Path,
         *,
         stdout: Path | None = None,
-        **numbers: int,
+        **more: Any,
     ) -> int:
         machine = self._machine(task.job)
         command = machine.commands[name]
-        values = placeholders(task.job, directory, least_boots=machine.least_boots, **numbers)
+        values = placeholders(task.job, directory, least_boots=machine.least_boots, **more)
         argv = command.filled(values)
         environment = machine.environment_of(self.environ)
         runner = Runner(task.log, task.watch, task.group_file, environment)
@@ -229,7 +263,12 @@ class CommandLab:
 
 
 def placeholders(
-    job: Job, directory: Path, *, least_boots: int = 0, boot: int = 0, iteration: int = 1
+    job: Job,
+    directory: Path,
+    *,
+    least_boots: int = 0,
+    boot: int = 0,
+    iteration: int = 1,
 ) -> dict[str, str]:
     """What stands for each placeholder. Boots count from 0, iterations from 1."""
     return {
@@ -249,6 +288,7 @@ def placeholders(
         "directory": str(directory),
         "boot": str(boot),
         "iteration": str(iteration),
+        "output": str(directory / f"profile.boot{boot}"),
     }
 
 

@@ -21,7 +21,7 @@ ALWAYS = frozenset(
         *("job", "build", "boots", "iterations", "directory"),
     ]
 )
-"""Placeholders that any command may use; `boot` and `iteration` only those within one."""
+"""Placeholders that any command may use; `boot`, `iteration` and `output` only those within one."""
 
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 _BRACES = {"{{": "{", "}}": "}"}

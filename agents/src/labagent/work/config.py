@@ -32,6 +32,7 @@ TIMEOUTS = MappingProxyType(
         "boot": 1200,
         "identify": 60,
         "run": 7200,
+        "profile": 7200,
         "clean": 600,
     }
 )
@@ -44,6 +45,7 @@ _WITHIN_A_BOOT = MappingProxyType(
         "boot": ALWAYS | {"boot"},
         "identify": ALWAYS | {"boot"},
         "run": ALWAYS | {"boot", "iteration"},
+        "profile": ALWAYS | {"boot", "output"},
     }
 )
 _MACHINE_KEYS = frozenset(
@@ -248,6 +250,8 @@ def _commands(table: Table) -> dict[str, Command]:
     for needed in ("identify", "run"):
         if needed not in commands:
             raise table.error(needed, "is missing", 'write a command: ["program", "argument"]')
+    if "profile" in commands and not commands["profile"].uses("output"):
+        raise table.error("profile", "does not use {output}", "pass it: the profile is read there")
     if "has_build" in commands and "build" not in commands:
         raise table.error("build", "is missing", "has_build says whether build is needed")
     return commands

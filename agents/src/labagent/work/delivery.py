@@ -16,6 +16,9 @@ _COUNTED = frozenset({"wrong_kernel", "wrong_job", LEASE_LOST})
 """Refusals with which the server has already drawn its conclusion about the job."""
 
 
+_WORDS = {"result": "result", "fail": "failure", "profiles": "profiles"}
+
+
 class Delivery:
     """Sends reports, oldest job first, each until the server has answered for it."""
 
@@ -43,15 +46,35 @@ class Delivery:
         except RefusedError as error:
             self._refused(report, error)
             return
+        self.say(f"job {report.job}: {_WORDS[report.kind]} delivered")
+        if report.kind == "result" and report.profiles:
+            self.outbox.put(replace(report, kind="profiles"))
+            self._deliver(self._again(report))
+            return
         self.outbox.done(report)
-        what = "result" if report.kind == "result" else "failure"
-        self.say(f"job {report.job}: {what} delivered")
 
     def _sender(self, report: Report) -> Callable[[Report], None]:
-        return self._send_result if report.kind == "result" else self._send_failure
+        return {
+            "result": self._send_result,
+            "fail": self._send_failure,
+            "profiles": self._send_profiles,
+        }[report.kind]
 
     def _send_result(self, report: Report) -> None:
         self.api.send_result(report.job, report.lease, report.body)
+
+    def _send_profiles(self, report: Report) -> None:
+        """One that is refused holds up no other."""
+        refused = None
+        for profile in report.profiles:
+            try:
+                self.api.send_profile(report.body["uuid"], profile)
+            except RefusedError as error:
+                if error.status in _OUR_FAULT:
+                    raise
+                refused = error
+        if refused is not None:
+            raise refused
 
     def _send_failure(self, report: Report) -> None:
         self.api.fail(report.job, report.lease, report.body)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from labagent.job import Job
+from labagent.limits import WARNING
 from labagent.model import RUN_NAMESPACE, clean
 from labagent.readers.benchlab.kernel import parse_uname
 from labagent.work.progress import BootRecord, Progress
@@ -37,8 +38,14 @@ def result_document(job: Job, progress: Progress, worker: str) -> dict[str, Any]
         "measured_at": progress.started_at,
         "facts": _facts(job, progress, worker),
         "sources": [],
-        "warnings": sorted({clean(text) for boot in progress.boots for text in boot.warnings}),
+        "warnings": sorted({clean(text)[: WARNING.most] for text in _warnings(progress)}),
     }
+
+
+def _warnings(progress: Progress) -> Iterator[str]:
+    for boot in progress.boots:
+        yield from boot.warnings
+    yield from filter(None, [progress.unprofiled])
 
 
 def _metrics(boots: Sequence[BootRecord]) -> dict[str, Any]:

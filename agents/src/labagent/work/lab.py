@@ -75,6 +75,14 @@ class Lab(Protocol):
         """Measure all iterations of this boot; or, where `boots_within`, all boots of the job."""
         ...
 
+    def profiled_boots(self, job: Job) -> int:
+        """How many boots are profiled after those that are measured."""
+        ...
+
+    def profile(self, task: Task, boot: int) -> dict[str, Any]:
+        """Profile this boot; the document of the profile. Raises `StageFailed` of stage `run`."""
+        ...
+
     def clean(self, task: Task) -> None:
         """Whatever is to be tidied when the job has ended."""
         ...

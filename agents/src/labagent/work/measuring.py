@@ -1,11 +1,16 @@
-"""The stages of a job: build, then for each boot: boot, identify, run, identify."""
+"""The stages of a job: build, then for each boot: boot, identify, run, identify.
+
+Where the job asks for profiles, further boots are profiled: what is measured is never slowed down.
+"""
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from labagent.disk import write_durably
 from labagent.readers.results import Measurement
 from labagent.work.identity import check_kernel
 from labagent.work.lab import Lab, Task
@@ -39,9 +44,10 @@ class Measuring:
             self._build()
         if within := self.lab.boots_within(self.task.job):
             self._measure_within(within)
-            return
-        for boot in range(len(self.progress.boots), self.task.job.boots):
-            self._finish([self._measure(boot, f"boot {boot + 1} of {self.task.job.boots}")])
+        else:
+            for boot in range(len(self.progress.boots), self.task.job.boots):
+                self._finish([self._measure(boot, f"boot {boot + 1} of {self.task.job.boots}")])
+        self._profile_all()
 
     def _measure_within(self, boots: int) -> None:
         """One run that boots the machine by itself: each of its values is a boot of its own."""
@@ -51,6 +57,36 @@ class Measuring:
     def _finish(self, records: Sequence[BootRecord]) -> None:
         for record in records:
             self.progress.finish_boot(record)
+        self.file.save(self.progress)
+
+    def _profile_all(self) -> None:
+        """Profile what is left; where that fails, try no more. What was measured counts anyway."""
+        wanted = self.lab.profiled_boots(self.task.job)
+        if self.task.job.profile and not wanted:
+            self._leave_unprofiled("the job asks for profiles, and this lab has no profile command")
+        while len(self.progress.profiles) < wanted and not self.progress.unprofiled:
+            number = len(self.progress.profiles)
+            try:
+                self._profile(len(self.progress.boots) + number, f"boot {number + 1} of {wanted}")
+            except StageFailed as failure:
+                reason = f"profile {number + 1} of {wanted} failed at {failure.stage}"
+                self._leave_unprofiled(f"{reason}: {failure.reason}")
+
+    def _profile(self, boot: int, of: str) -> None:
+        self.task.empty_boot_directory(boot)
+        if self.lab.boots_first(self.task.job):
+            self._boot(boot, f"{of} for a profile")
+        self._stage("run", f"profile in {of}")
+        document = self.lab.profile(self.task, boot)
+        self._identify(boot, "after the profile")
+        path = self.task.directory / f"profile.boot{boot}.json"
+        write_durably(path, json.dumps(document, allow_nan=False).encode())
+        self.progress.finish_profile(path)
+        self.file.save(self.progress)
+
+    def _leave_unprofiled(self, reason: str) -> None:
+        self.task.log.say(f"job {self.task.job.id}: {reason}")
+        self.progress.unprofiled = reason
         self.file.save(self.progress)
 
     def _build(self) -> None:

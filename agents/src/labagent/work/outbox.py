@@ -1,6 +1,6 @@
 """What the server is still to be told about jobs, on disk until it has answered for it.
 
-<state>/outbox/<job>.json    a result or a failure
+<state>/outbox/<job>.json    a result with its profiles, or a failure
 <state>/refused/<job>-….json what the server did not take, and why
 """
 
@@ -8,24 +8,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from labagent.disk import write_durably
 from labagent.errors import SettingsError
 
-Kind = Literal["result", "fail"]
+Kind = Literal["result", "fail", "profiles"]
 
 
 @dataclass(frozen=True)
 class Report:
-    """One thing to tell: `body` is the run, or stage, reason and log of the failure."""
+    """One thing to tell: `body` is the run, or stage, reason and log of the failure. `profiles` are
+    documents of the run; of kind `profiles`, the run has arrived and they are still to be sent."""
 
     kind: Kind
     job: int
     lease: str
     body: dict[str, Any]
+    profiles: list[dict[str, Any]] = field(default_factory=list)
 
 
 class Outbox:

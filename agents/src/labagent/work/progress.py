@@ -68,7 +68,9 @@ def _only(found: Mapping[str, Any], index: int) -> dict[str, Any]:
 
 @dataclass
 class Progress:
-    """The job in hand. `restarts` counts those of the worker since the last finished step."""
+    """The job in hand. `restarts` counts those of the worker since the last finished step.
+    `profiles` are the files of the boots that were profiled, `unprofiled` says why others were not.
+    """
 
     document: dict[str, Any]
     token: str
@@ -79,6 +81,8 @@ class Progress:
     digest: str = ""
     restarts: int = 0
     boots: list[BootRecord] = field(default_factory=list)
+    profiles: list[str] = field(default_factory=list)
+    unprofiled: str = ""
 
     @classmethod
     def begin(cls, leased: Leased, started_at: str) -> Progress:
@@ -94,6 +98,11 @@ class Progress:
     def finish_boot(self, record: BootRecord) -> None:
         """Add a boot that was measured."""
         self.boots.append(record)
+        self.restarts = 0
+
+    def finish_profile(self, file: Path) -> None:
+        """Add a boot that was profiled; its profile is in this file."""
+        self.profiles.append(str(file))
         self.restarts = 0
 
     def renew(self, leased: Leased) -> None:

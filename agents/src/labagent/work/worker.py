@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 
 from labagent.errors import AgentError, UnavailableError
 from labagent.job import Job, Leased
@@ -146,7 +148,7 @@ class Worker:
         """What the server is to be told; None where it wants to hear nothing."""
         token = leased.lease.token
         try:
-            return Report("result", leased.id, token, self._measure(leased, log, watch))
+            return self._measure(leased, log, watch)
         except StageFailed as error:
             stage, reason = error.stage, error.reason
         except Cancelled as error:
@@ -159,7 +161,7 @@ class Worker:
         body = failure(stage, reason, log.tail(FAILURE_TAIL))
         return Report("fail", leased.id, token, dict(body))
 
-    def _measure(self, leased: Leased, log: JobLog, watch: Watch) -> dict[str, object]:
+    def _measure(self, leased: Leased, log: JobLog, watch: Watch) -> Report:
         try:
             job = Job.parse(leased.document)
         except AgentError as error:
@@ -174,7 +176,9 @@ class Worker:
                 ).measure_all()
             finally:
                 self._clean(task)
-        return self._checked(leased, result_document(job, progress, self.api.worker))
+        document = self._checked(leased, result_document(job, progress, self.api.worker))
+        profiles = [json.loads(Path(one).read_text("utf-8")) for one in progress.profiles]
+        return Report("result", leased.id, leased.lease.token, document, profiles)
 
     def _checked(self, leased: Leased, document: dict[str, object]) -> dict[str, object]:
         """The result, unless the server would not take it: then it is kept beside its reason."""
