@@ -39,9 +39,9 @@ levels = {{ "forwarding@inet4" = 1e6 }}
 
 @pytest.fixture
 def truth(tmp_path):
-    def write(faults=""):
+    def write(faults="", top=""):
         path = tmp_path / "truth.toml"
-        path.write_text(TRUTH.format(hardware=HARDWARE, faults=faults))
+        path.write_text(top + TRUTH.format(hardware=HARDWARE, faults=faults))
         return path
 
     return write
@@ -49,8 +49,8 @@ def truth(tmp_path):
 
 @pytest.fixture
 def simulate(server, tmp_path, truth):
-    def run(*jobs, faults="", state="state"):
-        known, silence = load_truth(truth(faults)), Silence()
+    def run(*jobs, faults="", state="state", top=""):
+        known, silence = load_truth(truth(faults, top)), Silence()
         client = Client("https://driftline.test", TOKEN, transport=server.transport)
         server.jobs.queue = list(jobs)
         worker = Worker(
@@ -75,6 +75,21 @@ def test_jobs_are_answered_with_values_of_the_truth(simulate, server):
     assert all(abs(value - 1e6) < 5e4 for value in pps["samples"])
     assert len(set(pps["samples"])) == 6
     assert run["build_id"] != other["build_id"]
+
+
+def test_a_job_that_asks_gets_profiles_of_further_boots(simulate, server):
+    simulate(job(1, boots=2, profile=True), job(2, boots=1))
+    (_, run), (_, other) = server.jobs.results
+    assert len(server.profiles[run["uuid"]]) == 2
+    assert other["uuid"] not in server.profiles
+    first, second = server.profiles[run["uuid"]]
+    assert first["count"] != second["count"]
+    assert 0.9e6 < first["pps"] < 1e6
+
+
+def test_a_truth_may_have_boots_of_every_job_profiled(simulate, server):
+    simulate(job(1, boots=1), top="profiled_boots = 3")
+    assert [len(found) for found in server.profiles.values()] == [3]
 
 
 def test_the_same_jobs_get_the_same_answers(simulate, server):

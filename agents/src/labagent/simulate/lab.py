@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from labagent.job import Job
+from labagent.readers.profiles import read_profile
 from labagent.readers.results import Measurement
 from labagent.simulate.faulty import Silence
+from labagent.simulate.profiles import SLOWER, simulated_graph
 from labagent.simulate.truth import Machine, Truth
 from labagent.work.lab import Task, accept_served
 from labagent.work.stops import StageFailed
@@ -97,6 +99,22 @@ class SimulatedLab:
             values.append(self.truth.value(job, build_name(job), boot, iteration))
         task.log.note(f"{machine.metric.name}: {', '.join(map(str, values))}")
         return Measurement({machine.metric: values})
+
+    def profiled_boots(self, job: Job) -> int:
+        """As many as are measured where the job asks, else what the truth says."""
+        return job.boots if job.profile else self.truth.profiled_boots
+
+    def profile(self, task: Task, boot: int) -> dict[str, Any]:
+        """The profile that the truth has for this boot, by way of a graph of `pmcstat`."""
+        job = task.job
+        self._pass(task, self._machine(job).durations.run)
+        draws = self.truth.draws("profile", job.id, boot)
+        path = task.boot_directory(boot) / f"bench.{job.mode.workload}.{boot}.pmc.graph"
+        graph = simulated_graph(job.hardware, job.mode.workload, self.truth.gain(job), draws)
+        path.write_text(graph, "utf-8")
+        profile = read_profile(path)
+        profile.pps = SLOWER * self.truth.value(job, build_name(job), boot, 1)
+        return profile.document()
 
     def clean(self, _task: Task) -> None:
         """Nothing is left behind."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from collections.abc import Mapping
@@ -108,7 +109,8 @@ class Faults:
 class Truth:
     """Everything a simulated lab knows. Draws follow from `seed` and what they are for.
 
-    `drift` is what the machines change with each job that the server numbers, in percent.
+    `drift` is what the machines change with each job that the server numbers, in percent;
+    `profiled_boots` are profiled of each job, also where it asks for no profile.
     """
 
     seed: int
@@ -117,6 +119,7 @@ class Truth:
     orders: Mapping[str, Mapping[str, int]]
     faults: Faults
     drift: float = 0.0
+    profiled_boots: int = 0
 
     def position(self, tree: str, revision: str) -> int | None:
         """The place of a revision: in the file's list, else told by its name."""
@@ -126,11 +129,7 @@ class Truth:
     def value(self, job: Job, build: str, boot: int, iteration: int) -> float:
         """What one iteration measures: level × steps × drift × (1 + noise) of build, boot, run."""
         machine = self.machines[job.hardware]
-        position = self.position(job.tree, job.revision) or 0
-        value = machine.levels[str(job.mode)]
-        for step in self.steps:
-            if step.concerns(job, position):
-                value *= 1 + step.percent / 100
+        value = machine.levels[str(job.mode)] * self.gain(job)
         value *= (1 + self.drift / 100) ** job.id
         subject = f"{job.hardware} {job.mode}"
         value *= self._factor(machine.noise.build, "build", subject, job.tree, build)
@@ -138,14 +137,21 @@ class Truth:
         value *= self._factor(machine.noise.run, "run", job.id, boot, iteration)
         return float(f"{value:.8g}")
 
+    def gain(self, job: Job) -> float:
+        """What the steps up to the job's revision have made of the level, as a factor."""
+        position = self.position(job.tree, job.revision) or 0
+        steps = (step for step in self.steps if step.concerns(job, position))
+        return math.prod(1 + step.percent / 100 for step in steps)
+
     def _factor(self, percent: float, *subject: object) -> float:
-        return 1 + percent / 100 * self._draws(*subject).gauss(0.0, 1.0)
+        return 1 + percent / 100 * self.draws(*subject).gauss(0.0, 1.0)
 
     def happens(self, share: float, *subject: object) -> bool:
         """Whether it happens, with this probability, to the subject: always the same for one."""
-        return self._draws(*subject).random() < share
+        return self.draws(*subject).random() < share
 
-    def _draws(self, *subject: object) -> random.Random:
+    def draws(self, *subject: object) -> random.Random:
+        """The random numbers of a subject: always the same for one."""
         return random.Random(repr((self.seed, *subject)))  # noqa: S311 (a simulation)
 
 
@@ -173,6 +179,7 @@ def load_truth(path: Path, seed: int | None = None) -> Truth:
         orders=orders,
         faults=_faults(table.table("faults")),
         drift=table.number("drift", 0.0, -MOST_DRIFT, MOST_DRIFT),
+        profiled_boots=int(table.number("profiled_boots", 0, 0, 100)),
     )
     if seed is not None:
         table.get("seed")
