@@ -214,6 +214,10 @@ def test_a_perf_script_counts_a_sample_each_on_its_cpu(read):
     assert profile.unsymbolized == 1
 
 
+def test_a_perf_script_may_begin_with_many_comments(read):
+    assert read("# cmdline : perf record -g\n" * 60 + made.PERF).samples == 3
+
+
 def test_a_perf_script_without_stacks_or_of_two_events_says_so(read, refused):
     lone = "a 1 [000] 1.0: cycles: \n\n"
     assert "1 samples without a stack" in read(made.PERF + lone).warnings[0]

@@ -196,8 +196,9 @@ def lines_of(data: bytes) -> list[str]:
 
 
 def first_lines(data: bytes, count: int = 20) -> list[str]:
-    """The first lines that are not blank, of the first 16 KiB."""
-    lines = (line for line in lines_of(data[: 16 * 1024]) if line.strip())
+    """The first lines that are neither blank nor comments, of the first 16 KiB."""
+    found = lines_of(data[: 16 * 1024])
+    lines = (line for line in found if line.strip() and not line.startswith("#"))
     return [line for line, _ in zip(lines, range(count), strict=False)]
 
 

@@ -25,6 +25,9 @@ from labagent.readers.profiles.base import (
 MOST_UNPACKED = 64 * 1024 * 1024
 """Bytes of a profile that was packed."""
 
+MOST_ENTRIES = 1_000_000
+"""Samples, locations, functions and texts together."""
+
 _GZIP = b"\x1f\x8b"
 _AGAIN = "copy the file again from where it was written"
 _MOST_SAMPLES = 10**15
@@ -75,7 +78,9 @@ def _unpacked(path: Path, data: bytes) -> bytes:
 
 def _tables(data: bytes) -> _Tables:
     tables = _Tables()
-    for number, value in _fields(data):
+    for count, (number, value) in enumerate(_fields(data)):
+        if count >= MOST_ENTRIES:
+            raise _WireError(f"it has more than {MOST_ENTRIES} entries")
         if number == _STRING:
             tables.strings.append(_bytes(value).decode("utf-8", "replace"))
         elif number == _SAMPLE_TYPE:
