@@ -137,6 +137,12 @@ def test_the_rate_is_that_of_the_profiled_log_beside_it(label):
     assert [skip.reason for skip in skipped(label)] == [PROFILED]
 
 
+def test_a_log_that_is_named_as_profiled_has_the_rate_wherever_it_lies(label):
+    bench(label, "pf.pmc", [700.0], info=None)
+    write(label / "bench.pf.1.pmc.graph")
+    assert rate(label) == 700.0
+
+
 def test_a_profile_by_hand_has_no_rate(label):
     bench(label / "PMC", "pf", [700.0], cfg="pf")
     write(label / "PMC" / "bench.pf.manual.pmc.graph")

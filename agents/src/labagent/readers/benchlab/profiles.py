@@ -81,8 +81,9 @@ def _give(path: Path, name: ProfileName, owners: Mapping[str, Entry], variant: V
     if found is None:
         return NO_OWNER
     entry, iteration = owners[found[0]], found[1]
-    apart = path in variant.profiling
-    pps = _rate_beside(path, name, found) if apart else _rate_within(entry, iteration)
+    pps = _rate_within(entry, iteration)
+    if pps is None and not name.manual:
+        pps = _rate_beside(path, found, apart=path in variant.profiling)
     entry.group.taken.append(ProfileFile(path, int(iteration) if iteration else None, pps))
     return ""
 
@@ -93,13 +94,13 @@ def _rate_within(entry: Entry, iteration: str | None) -> float | None:
     return entry.measured.profiled.get(iteration or FIRST)
 
 
-def _rate_beside(path: Path, name: ProfileName, owner: tuple[str, str | None]) -> float | None:
-    """The rate by the log of the same iteration, in a directory of profiled runs alone."""
-    if name.manual:
-        return None
+def _rate_beside(path: Path, owner: tuple[str, str | None], *, apart: bool) -> float | None:
+    """The rate by the log of the same iteration that is named as profiled, or that lies ``apart``,
+    in a directory of profiled runs alone."""
     prefix, iteration = owner
-    stems = [".".join(filter(None, ("bench", prefix, iteration or FIRST)))]
-    stems.append(".".join(filter(None, ("bench", prefix, "pmc", iteration or FIRST))))
+    markers = ("pmc", "") if apart else ("pmc",)
+    names = [("bench", prefix, marker, iteration or FIRST) for marker in markers]
+    stems = [".".join(filter(None, name)) for name in names]
     kinds = sorted({form.log for form in FORMATS})
     logs = [path.with_name(f"{stem}.{kind}") for stem in stems for kind in kinds]
     return _rate_of([log for log in logs if log.is_file()])
