@@ -32,6 +32,7 @@ export const KEYS = [
   { key: "+", text: "show less of the history", group: "Charts" },
   { key: "-", text: "show more of it", group: "Charts" },
   { key: "0", text: "show all of it", group: "Charts" },
+  { key: "f", text: "find a function in the flame graph", group: "Charts" },
   { key: "1", text: "the first candidate", group: "Waiting runs" },
   { key: "2", text: "the second candidate", group: "Waiting runs" },
   { key: "/", text: "find", group: "Everywhere" },

@@ -283,7 +283,7 @@ def sheet() -> Sheet:
     """The site's own rules for charts."""
     theme, *charts = (
         Path(str(finders.find(f"css/{name}.css"))).read_text()
-        for name in ("theme", "charts", "small-charts")
+        for name in ("theme", "charts", "small-charts", "flame")
     )
     return Sheet.of(theme_css=theme, charts_css="\n".join(charts))
 

@@ -1,0 +1,224 @@
+"""Flame graphs and differences as SVG: for a page, and as pictures of their own. Pure.
+
+The root is at the top: a page is read and scrolled from there, and on a phone the outermost frames
+and what was zoomed into stay in sight. On a page frames lie in percent of its width, so that the
+drawing fits a phone and a desk with letters of one size; `static/js/flame.js` zooms by changing the
+same attributes.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from webapp.charts import svg
+from webapp.charts.flame.colours import (
+    NO_SYMBOL,
+    STEPS,
+    classes_of,
+    has_symbol,
+    hues,
+    module_name,
+    step_class,
+)
+from webapp.charts.flame.layout import WIDTH, Flame, Frame, Kind
+from webapp.charts.flame.text import CHARACTER, clean, cut, label_of, title_of
+
+ROW = 24.0
+"""Pixels of a row on a page: what a finger hits."""
+
+PICTURE_ROW = 18.0
+GAP = 1.0
+REST_HEIGHT = 4.0
+MARGIN, TITLE, LINE = 12.0, 30.0, 16.0
+LEAST_LABELLED = 1 / 64
+"""Of the width of a page: from which on a frame has its name without a script."""
+
+LONGEST = 100
+"""Letters of a name in a frame; its tooltip has all."""
+
+MOST_ENTRIES = 12
+HATCH = "flame-hatch"
+
+
+class Entry(NamedTuple):
+    """A colour of the legend as SVG, and what it means."""
+
+    image: str
+    text: str
+
+
+def flame_svg(flame: Flame, *, described: str) -> str:
+    """The drawing for a page, as wide as its box; ``described`` is its text for screen readers."""
+    return svg.element(
+        "svg",
+        svg.element("title", svg.plain_text(clean(described))),
+        _hatching(),
+        *_drawn(flame, _on_page),
+        width="100%",
+        height=flame.rows * ROW,
+        role="img",
+        class_="flame",
+        data_all=_exact(flame.all),
+        data_root=flame.root,
+        xmlns="http://www.w3.org/2000/svg",
+    )
+
+
+def flame_picture(
+    flame: Flame, *, title: str, lines: Sequence[str] = (), width: float = WIDTH
+) -> str:
+    """The drawing as a picture of its own, ``width`` pixels wide, with a headline, lines below it
+    and its legend; `webapp.charts.standalone` gives it rules and a theme.
+    """
+    room = width - 2 * MARGIN
+    entries = legend(flame)
+    head = MARGIN + TITLE + LINE * len(lines)
+    rows = _legend_rows(entries, room)
+    top = head + LINE * (1 + max((row for row, _ in rows), default=0)) + GAP
+    drawn = svg.element(
+        "g", *_drawn(flame, _in_picture(room)), transform=f"translate({MARGIN:.0f} {top:.0f})"
+    )
+    return svg.document(
+        _hatching(),
+        svg.label(cut(clean(title), room * 0.75), x=MARGIN, y=26.0, class_="ink strong headline"),
+        *(
+            svg.label(cut(clean(line), room), x=MARGIN, y=MARGIN + TITLE + LINE * at)
+            for at, line in enumerate(lines)
+        ),
+        *(
+            part
+            for entry, (row, x) in zip(entries, rows, strict=True)
+            for part in _legend_entry(entry, MARGIN + x, head + LINE * row)
+        ),
+        drawn,
+        width=width,
+        height=top + flame.rows * PICTURE_ROW + MARGIN,
+        described=clean(title),
+        class_="flame",
+    )
+
+
+def legend(flame: Flame) -> list[Entry]:
+    """What the colours mean: the modules in ``flame``, or the steps of a change in points."""
+    if flame.is_difference:
+        return [Entry(_swatch(step_class(step)), _step_text(step)) for step in _all_steps()]
+    named = [frame for frame in flame.frames if frame.key]
+    hue = hues(frame.module for frame in named)
+    found = [
+        Entry(_swatch(hue[module]), clean(module_name(module)) or "no module")
+        for module in sorted(hue, key=lambda one: (hue[one] != "hue-kernel", one))
+    ]
+    if any(not has_symbol(frame.name) for frame in named):
+        found.append(Entry(_swatch(NO_SYMBOL), "no symbol"))
+    return found[:MOST_ENTRIES]
+
+
+def _all_steps() -> range:
+    return range(-len(STEPS), len(STEPS) + 1)
+
+
+def _step_text(step: int) -> str:
+    """``2 to 8 points dearer`` of a step."""
+    if step == 0:
+        return f"less than {STEPS[0]:g} points"
+    way = "dearer" if step > 0 else "cheaper"
+    least = STEPS[abs(step) - 1]
+    if abs(step) == len(STEPS):
+        return f"{least:g} points {way} or more"
+    return f"{least:g} to {STEPS[abs(step)]:g} points {way}"
+
+
+def _swatch(css_class: str) -> str:
+    return svg.element(
+        "svg",
+        _hatching() if css_class == NO_SYMBOL else "",
+        svg.element("g", _box(css_class, width=12.0, height=12.0), class_=css_class),
+        width="12",
+        height="12",
+        aria_hidden="true",
+        class_="flame",
+    )
+
+
+def _legend_rows(entries: Sequence[Entry], room: float) -> list[tuple[int, float]]:
+    """Row and x of each entry, from the left as far as there is room."""
+    found, row, x = [], 0, 0.0
+    for entry in entries:
+        wide = 18.0 + CHARACTER * len(entry.text) + 14.0
+        if x and x + wide > room:
+            row, x = row + 1, 0.0
+        found.append((row, x))
+        x += wide
+    return found
+
+
+def _legend_entry(entry: Entry, x: float, y: float) -> list[str]:
+    swatch = entry.image.replace("<svg", f'<svg x="{x:.1f}" y="{y - 10:.1f}"', 1)
+    return [swatch, svg.label(entry.text, x=x + 18, y=y)]
+
+
+def _hatching() -> str:
+    """The pattern of functions without a symbol; drawings of one page share it."""
+    ground = svg.element("rect", width=6.0, height=6.0, class_="hatch-ground")
+    line = svg.element("path", d="M-1 7L7 -1M-1 1L1 -1M5 7L7 5", class_="hatch-line")
+    units = {"width": 6.0, "height": 6.0, "patternUnits": "userSpaceOnUse"}
+    return svg.element("defs", svg.element("pattern", ground, line, id=HATCH, **units))
+
+
+Draws = Callable[[Frame, float, str], list[str]]
+
+
+def _drawn(flame: Flame, draws: Draws) -> list[str]:
+    """Each rectangle as a group with its tooltip; what a script needs stands in attributes."""
+    return [
+        svg.element(
+            "g",
+            svg.element("title", svg.plain_text(title_of(frame, flame))),
+            *draws(frame, flame.width or 1.0, css_class),
+            class_=css_class,
+            data_key=frame.key,
+            data_x=_exact(frame.x),
+            data_w=_exact(frame.width),
+            data_total=_exact(frame.total),
+            data_depth=frame.depth,
+            data_label=label_of(frame),
+        )
+        for frame, css_class in zip(flame.frames, classes_of(flame), strict=True)
+    ]
+
+
+def _on_page(frame: Frame, whole: float, css_class: str) -> list[str]:
+    """A frame in percent of the width. The name is a drawing in it, which cuts what reaches out."""
+    x, width = f"{100 * frame.x / whole:.4f}%", f"{100 * frame.width / whole:.4f}%"
+    y = frame.depth * ROW
+    box = _box(css_class, x=x, y=y, width=width, height=_height(frame, ROW))
+    if frame.kind is Kind.REST or frame.width < LEAST_LABELLED * whole:
+        return [box]
+    name = svg.label(label_of(frame)[:LONGEST], x=4.0, y=16.0)
+    return [box, svg.element("svg", name, x=x, y=y, width=width, height=ROW - GAP)]
+
+
+def _in_picture(room: float) -> Draws:
+    """Draws frames of a picture ``room`` pixels wide, names cut to what fits."""
+
+    def draws(frame: Frame, whole: float, css_class: str) -> list[str]:
+        x, width = frame.x / whole * room, frame.width / whole * room
+        y = frame.depth * PICTURE_ROW
+        height = _height(frame, PICTURE_ROW)
+        box = _box(css_class, x=f"{x:.2f}", y=y, width=f"{width:.2f}", height=height)
+        name = "" if frame.kind is Kind.REST else cut(label_of(frame), width - 6)
+        return [box, svg.label(name, x=x + 3, y=y + 13)] if name else [box]
+
+    return draws
+
+
+def _box(css_class: str, **attributes: object) -> str:
+    fill = f"url(#{HATCH})" if NO_SYMBOL in css_class else None
+    return svg.element("rect", **attributes, fill=fill)
+
+
+def _height(frame: Frame, row: float) -> float:
+    return REST_HEIGHT if frame.kind is Kind.REST else row - GAP
+
+
+def _exact(value: float) -> str:
+    return f"{value:.9g}"

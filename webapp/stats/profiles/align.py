@@ -1,0 +1,22 @@
+"""Two call trees on one: the nodes of both, and the samples of each side on them."""
+
+from typing import NamedTuple
+
+from webapp.stats.profiles.calls import Calls, Ints, added
+
+
+class Aligned(NamedTuple):
+    """``calls`` has the nodes of both sides (N), and the CPUs of A before those of B; ``a`` and
+    ``b`` (N) are the samples in which a node itself ran, of all CPUs of a side together.
+    """
+
+    calls: Calls
+    a: Ints
+    b: Ints
+
+
+def aligned(a: Calls, b: Calls) -> Aligned:
+    """Lay A's call tree over B's: nodes of one path, of name and module, are one."""
+    both = added([a, b])
+    rows = len(a.counts)
+    return Aligned(both, both.counts[:rows].sum(axis=0), both.counts[rows:].sum(axis=0))
