@@ -16,7 +16,7 @@ class FlameGraph {
     this.line = box.querySelector(".flame-line");
     this.button = box.querySelector("[data-show-all]");
     this.waiting = null;
-    this.field.hidden = false;
+    this.field.parentElement.hidden = false;
     this.field.value = new URLSearchParams(location.search).get("q") ?? "";
     this.resized = new ResizeObserver(() => this.graph.show(this.graph.root));
     this.take(box.querySelector("svg.flame[data-all]"));
@@ -87,7 +87,7 @@ class FlameGraph {
     }
     this.write(frame.key);
     const isCoarse = frame !== this.graph.whole && this.graph.widestRest > WIDE_REST;
-    if (!isDrawn || isCoarse) await this.ask(frame.key);
+    if (!isDrawn || isCoarse) await this.ask(frame.key, isDrawn);
   }
 
   showAll() {
@@ -95,10 +95,10 @@ class FlameGraph {
   }
 
   // The same page with another frame as its root; what is drawn stays where there is no answer.
-  async ask(key) {
+  async ask(key, isDrawn) {
     this.waiting = new AbortController();
     const { signal } = this.waiting;
-    const hadFocus = this.graph.svg.contains(document.activeElement);
+    const hadFocus = !isDrawn || this.graph.svg.contains(document.activeElement);
     try {
       const answer = await fetch(location.href, { signal, headers: { Accept: "text/html" } });
       if (!answer.ok) throw new Error(`status ${answer.status}`);
