@@ -5,6 +5,7 @@ the browser: no server and no database.
 """
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from mimetypes import guess_type
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -109,13 +110,13 @@ def simple(root: str) -> Flame:
 
 
 def frame(page: Page, name: str, at: int = 0) -> Locator:
-    return page.locator(f'svg.flame .frame[data-label="{name}"]').nth(at)
+    return page.locator(f'svg.flame .frame[data-name="{name}"]').nth(at)
 
 
 def names(page: Page) -> list[str]:
     """The labels of the frames that are shown."""
     shown = page.locator("svg.flame .frame:not([display])")
-    return [one.get_attribute("data-label") or "" for one in shown.all()]
+    return [one.get_attribute("data-name") or "" for one in shown.all()]
 
 
 def share(one: Locator) -> float:
@@ -209,7 +210,7 @@ def test_one_stop_and_arrows_from_there(site: Site) -> None:
     ):
         page.keyboard.press(key)
         focused = page.locator("svg.flame :focus")
-        expect(focused).to_have_attribute("data-label", name)
+        expect(focused).to_have_attribute("data-name", name)
         assert page.locator("svg.flame [tabindex]").count() == 1
     page.keyboard.press("Tab")
     expect(page.get_by_text("Reversed")).to_be_focused()
@@ -266,7 +267,7 @@ def test_hostile_names_are_text(site: Site) -> None:
     for at in range(len(HOSTILE)):
         one = page.locator("svg.flame .frame").nth(1 + at)
         one.hover()
-        label = one.get_attribute("data-label") or ""
+        label = one.get_attribute("data-name") or ""
         expect(page.locator(".flame-line")).to_contain_text(label[:100].strip())
         one.click()
         page.keyboard.press("Escape")
@@ -279,12 +280,24 @@ def test_names_end_within_their_frames(site: Site, width: int) -> None:
     page = site.open(lambda _: frames(random_calls(5)), width=width)
     beyond_frames = page.evaluate(
         """() => [...document.querySelectorAll("svg.flame .frame svg")].filter((one) => {
-            const text = one.firstElementChild;
-            return text.textContent && text.getBBox().x + text.getBBox().width > one.width.baseVal.value + 8;
+            const text = one.firstElementChild, { x, width } = text.getBBox();
+            return text.textContent && x + width > one.width.baseVal.value + 8;
         }).map((one) => one.textContent)"""
     )
     assert beyond_frames == []
     assert page.locator("svg.flame .frame text").count() > 5
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_a_number_in_a_frame_is_whole_or_its_sign_alone(site: Site, width: int) -> None:
+    page = site.open(changed, width=width)
+    shown = page.evaluate(
+        """() => [...document.querySelectorAll("svg.flame .frame[data-change]")].map((one) =>
+            [one.dataset.change, one.querySelector("text")?.textContent ?? ""])"""
+    )
+    assert sum(text == change[0] for change, text in shown) > 1
+    for change, text in shown:
+        assert not text or text == change[0] or text.split(" ")[0] == change
 
 
 def test_rows_are_as_high_as_a_finger_needs_and_nothing_reaches_out(site: Site) -> None:
@@ -293,7 +306,7 @@ def test_rows_are_as_high_as_a_finger_needs_and_nothing_reaches_out(site: Site) 
         """() => [...new Set([...document.querySelectorAll("svg.flame .frame > rect")]
             .map((one) => one.y.baseVal.value))].sort((a, b) => a - b)"""
     )
-    assert {low - high for high, low in zip(tops, tops[1:], strict=False)} == {24}
+    assert {low - high for high, low in pairwise(tops)} == {24}
     assert small_texts(page) == []
     fits(page, "flame")
 
@@ -370,5 +383,4 @@ def test_thousands_of_frames_zoom_at_once(site: Site, large: Calls) -> None:
             return performance.now() - begin;
         }"""
     )
-    assert took < 500  # some 30 ms where nothing else runs
-
+    assert took < 2000  # below 100 ms where nothing else runs

@@ -2,10 +2,11 @@
 // width, what their names have room for, which of them fit a search. Nothing here waits.
 
 const SVG = "http://www.w3.org/2000/svg";
-const CHARACTER = 6.4; // pixels of a letter of 11 px, about
+const CHARACTER = 7; // pixels of a letter of 11 px, in wide fonts
 const LEAST_LETTERS = 3;
 const PADDING = 4;
 const BASELINE = 16;
+const THIN = 3; // pixels of a frame whose edge would hide it
 const NARROWEST = 4; // pixels of a frame that an arrow key stops at
 
 export class Graph {
@@ -56,7 +57,7 @@ export class Graph {
     return Math.max(0, ...rests.map((one) => one.w / this.root.w));
   }
 
-  // Marks the frames whose label or module holds the text; the samples of those, no frame counted
+  // Marks the frames whose name or module holds the text; the samples of those, no frame counted
   // within another.
   search(text) {
     const wanted = text.trim().toLowerCase();
@@ -90,12 +91,12 @@ export class Graph {
 }
 
 function read(element) {
-  const { key = "", x, w, total, depth, label = "" } = element.dataset;
+  const { key = "", x, w, total, depth, name = "", change = "" } = element.dataset;
   const title = element.querySelector("title").textContent;
   return {
     element,
     key,
-    label,
+    label: { change, name },
     title,
     x: Number(x),
     w: Number(w),
@@ -103,7 +104,7 @@ function read(element) {
     depth: Number(depth),
     text: title.split("\n", 1)[0].toLowerCase(),
     box: element.querySelector("rect"),
-    name: element.querySelector("svg"),
+    drawnName: element.querySelector("svg"),
     isRest: element.classList.contains("rest"),
     isAbove: element.classList.contains("above"),
     isShown: true,
@@ -122,11 +123,12 @@ function place(one, x, share, width) {
   one.share = share;
   set(one.box, x, share);
   if (one.isRest) return;
-  const text = cut(one.label, share * width - 2 * PADDING);
-  if (text && !one.name) one.name = named(one);
-  if (!one.name) return;
-  set(one.name, x, share);
-  const shown = one.name.firstElementChild.firstChild;
+  one.element.classList.toggle("thin", share * width < THIN);
+  const text = cutLabel(one.label, Math.floor((share * width - 2 * PADDING) / CHARACTER));
+  if (text && !one.drawnName) one.drawnName = named(one);
+  if (!one.drawnName) return;
+  set(one.drawnName, x, share);
+  const shown = one.drawnName.firstElementChild.firstChild;
   if (shown.data !== text) shown.data = text;
 }
 
@@ -149,8 +151,14 @@ function named(one) {
   return name;
 }
 
-function cut(text, pixels) {
-  const most = Math.floor(pixels / CHARACTER);
+// In so many letters. Of a number that does not fit the sign alone stays: a part of it is another one.
+function cutLabel({ change, name }, most) {
+  if (!change) return cut(name, most);
+  if (change.length > most) return most >= 1 ? change[0] : "";
+  return `${change} ${cut(name, most - change.length - 1)}`.trimEnd();
+}
+
+function cut(text, most) {
   if (text.length <= most) return text;
   return most < LEAST_LETTERS ? "" : `${text.slice(0, most - 1).trimEnd()}…`;
 }

@@ -1,6 +1,6 @@
 """Where the frames of a flame graph lie."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
 from time import process_time
 
@@ -42,7 +42,8 @@ def places(flame: Flame) -> dict[tuple[str, int], tuple[float, float]]:
 
 
 def by_path(flame: Flame) -> dict[tuple[str, ...], float]:
-    found, path = {}, []
+    found: dict[tuple[str, ...], float] = {}
+    path: list[str] = []
     for frame in flame.frames:
         del path[frame.depth :]
         path.append(frame.name)
@@ -83,7 +84,7 @@ def test_frames_lie_within_their_callers_and_beside_one_another(
     reverse, by_module = view
     flame = frames(random_calls(seed), reverse=reverse, by_module=by_module, least_px=least)
     slack = 1e-6 * flame.width
-    sums: Counter[int] = Counter()
+    sums: dict[int, float] = defaultdict(float)
     for caller, frame in callers(flame):
         assert frame.depth == caller.depth + 1
         assert caller.x - slack <= frame.x

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.charts.flame.trees import HOSTILE, large_calls, random_calls, stacks
 from webapp.charts.flame.layout import Flame, difference, frames
 from webapp.charts.flame.svg import flame_picture, flame_svg, legend
-from webapp.charts.flame.text import CHARACTER, cut, label_of, title_of
+from webapp.charts.flame.text import CHARACTER, change_of, cut, cut_label, title_of
 from webapp.pages.pictures import png_bytes, svg_bytes
 from webapp.stats.profiles.align import aligned
 from webapp.stats.profiles.calls import Function, calls_of
@@ -68,7 +68,7 @@ def test_a_hostile_name_is_text_in_a_page_and_in_a_picture(name: str) -> None:
         tags = {one.tag.removeprefix(SPACE) for one in ET.fromstring(image).iter()}
         assert tags <= {"svg", "g", "rect", "text", "title", "defs", "pattern", "path", "style"}
         assert len(groups(image)) == 3
-        label = groups(image)[1].get("data-label", "")
+        label = groups(image)[1].get("data-name", "")
         assert "\n" not in label
         assert len(label) == len(name)
     assert png_bytes(flame_picture(flame, title=name)).startswith(b"\x89PNG")
@@ -103,9 +103,19 @@ def test_a_name_is_cut_with_a_mark_or_left_out(text: str, pixels: float, expecte
     assert cut(text, pixels) == expected
 
 
+@pytest.mark.parametrize(
+    ("pixels", "expected"),
+    [(90, "−12.3 bcmp"), (60, "−12.3 bc…"), (40, "−12.3"), (30, "−"), (7, "−"), (6, "")],
+)
+def test_a_change_is_never_cut_to_another_number(pixels: float, expected: str) -> None:
+    assert cut_label("−12.3", "bcmp", pixels) == expected
+
+
 def test_a_change_is_in_the_text_of_its_frame_and_of_its_tooltip() -> None:
     found = {one.name: one for one in changed().frames}
-    assert label_of(found["b"]) == "−40.0 b"
+    assert change_of(found["b"]) == "−40.0"
+    assert "−40.0 b" in flame_svg(changed(), described="")
+    assert "−40.0 b" in flame_picture(changed(), title="")
     assert title_of(found["b"], changed()) == (
         "b\n60.0 → 20.0 %: −40.0 points\nitself 20.0 % on side B"
     )

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from webapp.charts.flame.layout import Flame, Frame, Kind
-from webapp.stats.profiles.calls import Bools, Calls, Function, calls_of
+from webapp.stats.profiles.calls import Bools, Calls, Function, added, calls_of
 
 MODULES = ("kernel", "pf.ko", "if_igb.ko", "")
 HOSTILE = (
@@ -42,7 +42,7 @@ def random_calls(seed: int, number: int = 300, functions: int = 12) -> Calls:
     return calls_of([found])
 
 
-def large_calls(nodes: int = 140_000, functions: int = 3000) -> Calls:
+def large_calls(nodes: int = 160_000, functions: int = 3000) -> Calls:
     """A tree of which over 100,000 nodes are stacks that were sampled."""
     draw = np.random.default_rng(1)
     parent = (np.arange(nodes) * draw.random(nodes) ** 1.3).astype(np.int64)
@@ -50,7 +50,7 @@ def large_calls(nodes: int = 140_000, functions: int = 3000) -> Calls:
     counts = np.where(draw.random(nodes) < 0.75, 1 + draw.pareto(1.2, nodes) * 3, 0)
     known = tuple(Function(f"f{one}", MODULES[one % 4]) for one in range(functions))
     function = draw.integers(0, functions, nodes)
-    return Calls(known, parent, function, counts.astype(np.int64)[None])
+    return added([Calls(known, parent, function, counts.astype(np.int64)[None])])
 
 
 def of_function(calls: Calls, name: str) -> Bools:

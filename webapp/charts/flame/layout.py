@@ -7,9 +7,10 @@ that what is too narrow to be drawn gathers at the right end of each.
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from webapp.charts.flame.reverse import reversed_tree
 from webapp.charts.flame.tree import (
@@ -22,6 +23,8 @@ from webapp.charts.flame.tree import (
     Tree,
     tree_of,
 )
+
+Costs = NDArray[np.floating[Any]]
 
 MOST_FRAMES = 4000
 MOST_RESTS = 1000
@@ -127,8 +130,8 @@ def frames(
 def difference(
     calls: CallTree,
     *,
-    a: Floats,
-    b: Floats,
+    a: Costs,
+    b: Costs,
     hide: Bools | None = None,
     reverse: bool = False,
     by_module: bool = False,

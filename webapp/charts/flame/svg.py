@@ -20,7 +20,7 @@ from webapp.charts.flame.colours import (
     step_class,
 )
 from webapp.charts.flame.layout import WIDTH, Flame, Frame, Kind
-from webapp.charts.flame.text import CHARACTER, clean, cut, label_of, title_of
+from webapp.charts.flame.text import CHARACTER, change_of, clean, cut, cut_label, title_of
 
 ROW = 24.0
 """Pixels of a row on a page: what a finger hits."""
@@ -31,6 +31,9 @@ REST_HEIGHT = 4.0
 MARGIN, TITLE, LINE = 12.0, 30.0, 16.0
 LEAST_LABELLED = 1 / 64
 """Of the width of a page: from which on a frame has its name without a script."""
+
+THIN = 1 / 480
+"""Of the width: up to which a frame has no edge, which would hide it."""
 
 LONGEST = 100
 """Letters of a name in a frame; its tooltip has all."""
@@ -130,7 +133,6 @@ def _step_text(step: int) -> str:
 def _swatch(css_class: str) -> str:
     return svg.element(
         "svg",
-        _hatching() if css_class == NO_SYMBOL else "",
         svg.element("g", _box(css_class, width=12.0, height=12.0), class_=css_class),
         width="12",
         height="12",
@@ -174,13 +176,14 @@ def _drawn(flame: Flame, draws: Draws) -> list[str]:
             "g",
             svg.element("title", svg.plain_text(title_of(frame, flame))),
             *draws(frame, flame.width or 1.0, css_class),
-            class_=css_class,
+            class_=f"{css_class} thin" if frame.width < THIN * flame.width else css_class,
             data_key=frame.key,
             data_x=_exact(frame.x),
             data_w=_exact(frame.width),
             data_total=_exact(frame.total),
             data_depth=frame.depth,
-            data_label=label_of(frame),
+            data_name=clean(frame.name),
+            data_change=change_of(frame),
         )
         for frame, css_class in zip(flame.frames, classes_of(flame), strict=True)
     ]
@@ -193,7 +196,8 @@ def _on_page(frame: Frame, whole: float, css_class: str) -> list[str]:
     box = _box(css_class, x=x, y=y, width=width, height=_height(frame, ROW))
     if frame.kind is Kind.REST or frame.width < LEAST_LABELLED * whole:
         return [box]
-    name = svg.label(label_of(frame)[:LONGEST], x=4.0, y=16.0)
+    label = f"{change_of(frame)} {clean(frame.name)}".strip()
+    name = svg.label(label[:LONGEST], x=4.0, y=16.0)
     return [box, svg.element("svg", name, x=x, y=y, width=width, height=ROW - GAP)]
 
 
@@ -205,7 +209,7 @@ def _in_picture(room: float) -> Draws:
         y = frame.depth * PICTURE_ROW
         height = _height(frame, PICTURE_ROW)
         box = _box(css_class, x=f"{x:.2f}", y=y, width=f"{width:.2f}", height=height)
-        name = "" if frame.kind is Kind.REST else cut(label_of(frame), width - 6)
+        name = cut_label(change_of(frame), clean(frame.name), width - 6)
         return [box, svg.label(name, x=x + 3, y=y + 13)] if name else [box]
 
     return draws

@@ -29,13 +29,24 @@ def cut(text: str, pixels: float) -> str:
     return f"{text[: most - 1].rstrip()}{ELLIPSIS}" if most >= 3 else ""
 
 
-def label_of(frame: Frame) -> str:
-    """What stands in a frame: its name, and the sign and size of a change that has a colour."""
-    name = clean(frame.name)
+def cut_label(change: str, name: str, pixels: float) -> str:
+    """The change and the name in ``pixels``: of a number that does not fit the sign alone stays,
+    for a part of it is another number.
+    """
+    if not change:
+        return cut(name, pixels)
+    wide = CHARACTER * len(change)
+    if wide > pixels:
+        return change[0] if pixels >= CHARACTER else ""
+    return f"{change} {cut(name, pixels - wide - CHARACTER)}".rstrip()
+
+
+def change_of(frame: Frame) -> str:
+    """The change in points as it stands in a frame; empty where it has no colour."""
     change = frame.change
     if change is None or step_of(change) == 0 or frame.kind is Kind.REST:
-        return name
-    return f"{percent(change)} {name}"
+        return ""
+    return percent(change)
 
 
 def title_of(frame: Frame, flame: Flame) -> str:
