@@ -29,7 +29,7 @@ def reversed_tree(
     the way to ``root`` none is, for a key does not tell what lies above. The ``own`` of a frame
     are the stacks whose outermost caller it is.
     """
-    functions, module_of = with_modules(calls.functions)
+    functions, module_of = with_modules(calls, own)
     merging = _Merging(calls, own, hashes_of(functions), share, root)
     if by_module:
         modules = module_of + len(calls.functions)

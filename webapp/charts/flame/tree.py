@@ -29,6 +29,10 @@ FACTOR = np.uint64(0x9E3779B97F4A7C15)
 """Odd, so that no bit of a caller's key is lost: 2⁶⁴ by the golden ratio."""
 
 
+MOST_MODULES = 15
+"""Modules that a graph is parted by; a kernel under load runs in half a dozen."""
+
+
 class CallTree(Protocol):
     """A call tree: `webapp.stats.profiles.calls.Calls` is one."""
 
@@ -68,30 +72,29 @@ def tree_of(calls: CallTree, own: Floats, *, by_module: bool = False) -> Tree:
 
     ``by_module``: the modules of the functions that ran come first, as frames of their own.
     """
-    functions, parent, function = calls.functions, calls.parent, calls.function
     if by_module:
-        functions, parent, function, own = _parted(functions, parent, function, own)
-    keys = keys_of(parent, hashes_of(functions)[function])
-    return Tree(functions, parent, function, own, totals_of(parent, own), keys)
+        return _parted(calls, own)
+    keys = keys_of(calls.parent, hashes_of(calls.functions)[calls.function])
+    totals = totals_of(calls.parent, own)
+    return Tree(calls.functions, calls.parent, calls.function, own, totals, keys)
 
 
 def totals_of(parent: Ints, own: Floats) -> Floats:
-    """The weights of each node with all that it called (K, N)."""
-    parents: list[int] = parent.tolist()
-    rows = own.tolist()
-    for row in rows:
-        for node in range(len(parents) - 1, -1, -1):
-            if parents[node] >= 0:
-                row[parents[node]] += row[node]
-    return np.array(rows, np.float64).reshape(own.shape)
+    """The weights of each node with all that it called (K, N), depth after depth from below."""
+    totals = own.T.copy("C")
+    depth = keys_of(parent, np.ones(len(parent), np.uint64), np.uint64(1))
+    order = np.argsort(depth, kind="stable")
+    for nodes in reversed(np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)[1:]):
+        np.add.at(totals, parent[nodes], totals[nodes])
+    return totals.T
 
 
-def keys_of(parent: Ints, hashes: Keys) -> Keys:
-    """The key of each node's path: its own hash and `FACTOR` times its caller's key, modulo 2⁶⁴.
+def keys_of(parent: Ints, hashes: Keys, factor: np.uint64 = FACTOR) -> Keys:
+    """The key of each node's path: its own hash and ``factor`` times its caller's key, modulo 2⁶⁴.
 
     In as many rounds as the depth has binary digits.
     """
-    keys, above, factor = hashes.copy(), parent.copy(), FACTOR
+    keys, above = hashes.copy(), parent.copy()
     while (is_called := above >= 0).any():
         at = above[is_called]
         added = keys[at] * factor
@@ -107,44 +110,41 @@ def hashes_of(functions: Named) -> Keys:
     return np.frombuffer(b"".join(blake2b(one, digest_size=8).digest() for one in texts), "<u8")
 
 
-def _modules(functions: Named) -> tuple[list[str], Ints]:
-    """The modules, and which one each function is of."""
+def with_modules(calls: CallTree, own: Floats) -> tuple[Named, Ints]:
+    """The functions and behind them their modules as such; and which module each function is of.
+
+    Behind the `MOST_MODULES` with most samples, by ``own`` (K, N), all others are one.
+    """
+    functions = calls.functions
     known: dict[str, int] = {}
-    of = [known.setdefault(module, len(known)) for _, module in functions]
-    return list(known), np.array(of, np.int64)
+    of = np.array([known.setdefault(module, len(known)) for _, module in functions], np.int64)
+    names = [(name or "no module", name) for name in known]
+    if len(names) > MOST_MODULES:
+        order = np.argsort(-np.bincount(of[calls.function], own[0], len(names)), kind="stable")
+        of = np.minimum(np.argsort(order, kind="stable"), MOST_MODULES)[of]
+        names = [*(names[one] for one in order[:MOST_MODULES].tolist()), ("other modules", "")]
+    return [*functions, *names], of
 
 
-def with_modules(functions: Named) -> tuple[Named, Ints]:
-    """The functions and behind them the modules as such; and which module each function is of."""
-    modules, of = _modules(functions)
-    return [*functions, *((one or "no module", one) for one in modules)], of
-
-
-def _parted(
-    functions: Named, parent: Ints, function: Ints, own: Floats
-) -> tuple[Named, Ints, Ints, Floats]:
+def _parted(calls: CallTree, own: Floats) -> Tree:
     """The tree once for each module, with the samples that ran in it alone."""
-    named, module_of = with_modules(functions)
-    modules, nodes = len(named) - len(functions), len(parent)
-    ran = np.flatnonzero(own.any(axis=0))
-    pairs = _with_callers(parent, module_of[function[ran]] * nodes + ran)
-    module, node = pairs // nodes, pairs % nodes
-    caller = np.searchsorted(pairs, module * nodes + parent[node]) + modules
-    is_own = module_of[function[node]] == module
-    return (
+    rows, nodes = own.shape
+    named, module_of = with_modules(calls, own)
+    modules = len(named) - len(calls.functions)
+    each = np.zeros((rows, modules, nodes))
+    each[:, module_of[calls.function], np.arange(nodes)] = own
+    totals = totals_of(calls.parent, each.reshape(-1, nodes)).reshape(each.shape)
+    module, node = np.nonzero(totals.any(axis=0))
+    number = np.zeros((modules, nodes), np.int64)
+    number[module, node] = np.arange(len(node)) + modules
+    above = calls.parent[node]
+    parent = np.r_[np.full(modules, NOTHING), np.where(above >= 0, number[module, above], module)]
+    function = np.r_[np.arange(modules) + len(calls.functions), calls.function[node]]
+    return Tree(
         named,
-        np.r_[np.full(modules, NOTHING), np.where(parent[node] >= 0, caller, module)],
-        np.r_[np.arange(modules) + len(functions), function[node]],
-        np.c_[np.zeros((len(own), modules)), np.where(is_own, own[:, node], 0.0)],
+        parent,
+        function,
+        np.c_[np.zeros((rows, modules)), each[:, module, node]],
+        np.c_[each.sum(axis=2), totals[:, module, node]],
+        keys_of(parent, hashes_of(named)[function]),
     )
-
-
-def _with_callers(parent: Ints, pairs: Ints) -> Ints:
-    """``pairs`` (module × N + node) and those of all callers of the nodes, in their order."""
-    found = [pairs]
-    while len(pairs):
-        node = pairs % len(parent)
-        caller = parent[node]
-        pairs = np.unique((pairs - node + caller)[caller >= 0])
-        found.append(pairs)
-    return np.unique(np.concatenate(found))
