@@ -19,7 +19,7 @@ def run_document(**changes: Any) -> dict[str, Any]:
             "pps": {
                 "unit": "packets/s",
                 "better": "more",
-                "samples": samples,
+                "samples": list(samples),
                 "boots": list(range(len(samples))),
             }
         },
