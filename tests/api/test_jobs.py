@@ -108,6 +108,7 @@ def test_a_poll_gives_everything_that_a_worker_needs(post: Send, job: Job) -> No
         "build_key": "",
         "attempt": 1,
         "purpose": "confirm",
+        "profile": False,
         "reason": "",
         "deadline": None,
     }

@@ -245,15 +245,18 @@ def test_an_alert_confirms_its_candidate_with_the_parent_and_fills_the_middle(
 ) -> None:
     make.analysis(make.series(), noise=make.noise(**NOISE, build_pct=0.0))
     MinEffect.objects.create(mode=make.mode(), percent=6.0)
-    confirm, gap, more = shown(tess, f"/alerts/{_alert(along).pk}/?show=measure")
+    confirm, gap, more, profile = shown(tess, f"/alerts/{_alert(along).pk}/?show=measure")
     assert confirm["purpose"] == ["confirm"]
     assert confirm["revision"] == [along[5].name, along[6].name]
     assert (gap["purpose"], gap["revision"]) == (["fill gap"], [along[3].name])
     assert (more["purpose"], more["revision"]) == (["more runs"], [along[0].name])
     assert confirm["boots"] == gap["boots"] == more["boots"] == ["17"]
-    tess.post("/jobs/request/", confirm)
+    for form in (confirm, profile):
+        tess.post("/jobs/request/", form)
     asked = Job.objects.order_by("pk").values_list("revision__name", "purpose", "boots")
-    assert list(asked) == [(along[5].name, "confirm", 17), (along[6].name, "confirm", 17)]
+    pair = (along[5].name, along[6].name)
+    confirmed = [(name, "confirm", 17) for name in pair]
+    assert list(asked) == [*confirmed, *((name, "profile", 5) for name in pair)]
 
 
 def test_of_a_candidate_and_its_parent_only_what_is_not_asked_is_asked(
@@ -274,7 +277,7 @@ def test_an_alert_about_one_commit_has_no_gap(tess: Client) -> None:
     make.history(make.series(), [first, second], [100.0, 90.0])
     alert = _alert([first, *[second] * 6])
     purposes = [form["purpose"] for form in shown(tess, f"/alerts/{alert.pk}/?show=measure")]
-    assert purposes == [["confirm"], ["more runs"]]
+    assert purposes == [["confirm"], ["more runs"], ["profile"]]
 
 
 def test_an_alert_offers_nothing_to_others(client: Client, along: list[Revision]) -> None:

@@ -118,6 +118,7 @@ class AssignmentOut(BaseModel):
     build_key: str
     attempt: int
     purpose: str
+    profile: bool = Field(description="Profile the kernel as well, in boots of their own.")
     reason: str
     deadline: datetime | None
 
@@ -212,6 +213,7 @@ def assignment(job: Job) -> dict[str, Any]:
     return {
         **{field: getattr(job, field) for field in same},
         "id": job.pk,
+        "profile": job.purpose == Job.Purpose.PROFILE,
         "lease_seconds": jobs.LEASE.total_seconds(),
         "tree": job.tree.name,
         "revision": job.revision.name,

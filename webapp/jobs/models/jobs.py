@@ -84,6 +84,7 @@ class Job(models.Model):
         MORE_RUNS = "more runs", "more runs of this point"
         FILL_GAP = "fill gap", "fill this gap"
         CANARY = "canary", "canary of this machine"
+        PROFILE = "profile", "profile of this kernel"
 
     class State(models.TextChoices):
         QUEUED = "queued", "queued"

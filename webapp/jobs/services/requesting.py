@@ -33,12 +33,18 @@ PRIORITIES: dict[str, int] = {
     Job.Purpose.CONFIRM: 50,
     Job.Purpose.CANARY: 45,
     Job.Purpose.MORE_RUNS: 40,
+    Job.Purpose.PROFILE: 40,
     Job.Purpose.FILL_GAP: 30,
 }
 """Who waits for it: a search stands still, a person may look again tomorrow. A canary has its day,
 so it comes before what people ask for."""
 
-BY_PEOPLE = (Job.Purpose.MORE_RUNS, Job.Purpose.FILL_GAP, Job.Purpose.CONFIRM)
+BY_PEOPLE = (
+    Job.Purpose.MORE_RUNS,
+    Job.Purpose.FILL_GAP,
+    Job.Purpose.CONFIRM,
+    Job.Purpose.PROFILE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +116,16 @@ def request_more_runs(
 ) -> Asked:
     """One job of ``boots`` boots of each revision: more runs of a point, or a point that lacks.
 
-    What waits or is measured already is not queued a second time, whatever its purpose was.
+    What waits or is measured already is not queued a second time, whatever its purpose was; a
+    profile alone waits for none but a profile.
 
     Raises:
         ActRefused: ``boots`` or ``purpose`` is none that a person can ask for.
     """
     if purpose not in BY_PEOPLE:
-        raise ActRefused("purpose: choose more runs, fill gap or confirm")
+        raise ActRefused("purpose: choose more runs, fill gap, confirm or profile")
     begin_writing()
-    already_queued = _already_queued(revisions, hardware, mode, metric)
+    already_queued = _already_queued(revisions, hardware, mode, metric, purpose)
     requests = [
         JobRequest(
             purpose=purpose,
@@ -188,13 +195,19 @@ def _lock(revisions: Sequence[Revision]) -> None:
 
 
 def _already_queued(
-    revisions: Sequence[Revision], hardware: Hardware, mode: Mode, metric: Metric | None
+    revisions: Sequence[Revision],
+    hardware: Hardware,
+    mode: Mode,
+    metric: Metric | None,
+    purpose: str,
 ) -> dict[int, Job]:
     """The first job of each revision (id) that measures the same already."""
     _lock(revisions)
     same = Job.objects.asked_for(revisions).filter(
         Q(metric__isnull=True) | Q(metric=metric), hardware=hardware, mode=mode
     )
+    if purpose == Job.Purpose.PROFILE:
+        same = same.filter(purpose=purpose)
     return {job.revision_id: job for job in same.named().order_by("-pk")}
 
 

@@ -14,15 +14,20 @@ from webapp.pages.parts.series_power import BootsPlan, boots_plan
 from webapp.results.models import Hardware, Mode, Point, Revision, Series
 from webapp.stats.compare import MORE_BUILDS
 
-MORE_RUNS, FILL_GAP, CONFIRM = (
+MORE_RUNS, FILL_GAP, CONFIRM, PROFILE = (
     Job.Purpose.MORE_RUNS,
     Job.Purpose.FILL_GAP,
     Job.Purpose.CONFIRM,
+    Job.Purpose.PROFILE,
 )
+PROFILED_BOOTS = 5
+"""Boots of each side that a profile asks for: .5 points in a function of 1 % show with them."""
+
 TEXTS = {
     MORE_RUNS: "More runs of this point",
     FILL_GAP: "Fill this gap",
     CONFIRM: "Confirm this candidate",
+    PROFILE: "Profile both sides",
 }
 
 
@@ -126,6 +131,9 @@ def offers_at_alert(alert: Alert, series: Series) -> Offers:
         *filter(None, [gap]),
         _ask(MORE_RUNS, [alert.after], series, plan, "The last one at the old level."),
     ]
+    if parent is not None:
+        note = "Which functions became dearer; boots for profiles alone."
+        asks.append(Ask(PROFILE, pair, series.hardware, series.mode, PROFILED_BOOTS, note))
     return Offers(series, offers(asks), plan)
 
 
@@ -149,6 +157,8 @@ def _offer(ask: Ask, jobs: Sequence[Job], hands: Sequence[Capability]) -> Offer:
         if job.revision_id in wanted
         and (job.hardware_id, job.mode_id, job.metric_id) == (ask.hardware.pk, ask.mode.pk, None)
     ]
+    if ask.purpose == PROFILE:
+        same = [job for job in same if job.purpose == PROFILE]
     rebuild = bool(ask.builds)
     queued = [job for job in same if job.rebuild] if rebuild else _first_of_each_revision(same)
     needs = _Wanted(ask.hardware.pk, ask.mode.pk, ask.revisions[0].tree_id, rebuild)
