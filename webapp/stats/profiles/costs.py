@@ -162,7 +162,7 @@ def _halted(name: str, side: Side) -> list[str]:
         sampled = boot.calls.counts.sum(axis=1)
         if counts_unhalted_only(boot.event) and sampled.min() < UNEVEN * sampled.max():
             least, most = sampled.min(), sampled.max()
-            text = f"CPUs of side {name} gave {least} to {most} samples of unhalted cycles"
+            text = f"CPUs of side {name} gave {least:,} to {most:,} samples of unhalted cycles"
             return [f"{text}: some were halted in between, which costs do not contain."]
     return []
 

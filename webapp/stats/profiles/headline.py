@@ -30,15 +30,21 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """A difference in one or a few sentences: ``text``, and its parts as figures.
+    """A difference in a sentence, ``more`` about functions, and its parts as figures.
 
     ``total_pct`` is the change in cost of a packet (None without rates).
     """
 
-    text: str
+    first: str
+    more: tuple[str, ...]
     total_pct: float | None
     is_total_proven: bool
     parts: tuple[Part, ...]
+
+    @property
+    def text(self) -> str:
+        """All sentences."""
+        return " ".join((self.first, *self.more))
 
 
 def headline(difference: Difference, name_a: str, name_b: str) -> Headline:
@@ -48,8 +54,9 @@ def headline(difference: Difference, name_a: str, name_b: str) -> Headline:
     part = _explaining(difference)
     first = _first(difference, name_a, name_b)
     second = _second(difference, part, proven=proven)
-    text = " ".join(one for one in (first, second, _limits(difference)) if one)
-    return Headline(text, None if total is None else total.change, proven, (part,) if part else ())
+    more = tuple(one for one in (second, _limits(difference)) if one)
+    change = None if total is None else total.change
+    return Headline(first, more, change, proven, (part,) if part else ())
 
 
 def _first(difference: Difference, name_a: str, name_b: str) -> str:
