@@ -25,7 +25,7 @@ from webapp.events.services import ReleaseTaken
 from webapp.jobs.services import ForeignJob, LeaseLost, NoSuchJob, ResultRefused, WrongKernel
 from webapp.labs.services import QuotaExceeded
 from webapp.outbox.services import absolute
-from webapp.results.services import Conflict, Forbidden, Problem, Unprocessable
+from webapp.results.services import Conflict, Forbidden, NoSuchRun, Problem, Unprocessable
 
 MOST_DETAILS = 1000
 LONGEST_PATH = 500
@@ -61,6 +61,7 @@ KINDS: dict[type[Exception], Kind] = {
         "A run of this UUID is stored with other content.",
         "Send a new UUID, or ?replace=true to let the new content take its place.",
     ),
+    NoSuchRun: Kind(404, "not_found", "No such run is stored.", "Upload the run first."),
     ReleaseTaken: Kind(
         409,
         "conflict",

@@ -21,6 +21,7 @@ from webapp.api import (
     health,
     jobs,
     knobs,
+    profiles,
     prometheus,
     releases,
     runs,
@@ -74,6 +75,7 @@ add_handlers(api)
 api.add_router("/runs", runs.router, auth=AgentToken())
 api.add_router("/runs", waiting.router)
 api.add_router("/runs", validity.router)
+api.add_router("/runs", profiles.router)
 api.add_router("/jobs", jobs.router)
 api.add_router("", hardware.router, auth=AgentToken())
 api.add_router("", series.router)

@@ -55,6 +55,7 @@ LEFT_OUT: Mapping[str, str] = {
     "readiness.Heartbeat": "what works at present",
     "labs.LabQuota": "how much a lab may store, and how much of it arrived today",
     "labs.Token": "secrets, which no two instances share",
+    "results.ProfiledFunction": "counted with the profiles that name them",
     "results.PlaceProposal": "who proposed another place, and when",
     "results.RefusedReplacement": "who tried to replace another lab's run, and when",
     "results.HardwareFact": "follows from the facts of runs, and from when they arrived",
@@ -100,6 +101,17 @@ class RevisionNames(Func):
     output_field = ArrayField(models.TextField())
 
 
+class FunctionNames(Func):
+    """The names of the functions that an array of ids holds, in its order."""
+
+    template = (
+        "ARRAY(SELECT one_function.module || ' ' || one_function.name"
+        " FROM unnest(%(expressions)s) WITH ORDINALITY AS one (id, place)"
+        " JOIN results_profiledfunction AS one_function ON one_function.id = one.id ORDER BY place)"
+    )
+    output_field = ArrayField(models.TextField())
+
+
 LIVE = ("candidate", "one build", "confirmed", "recovered")
 """States of the findings that the present points show."""
 
@@ -131,6 +143,13 @@ PARTS = (
     Part("runs", "results.Run", only=Q(superseded_by=None)),
     Part("samples", "results.Measurement", only=Q(run__superseded_by=None)),
     Part("cost-samples", "results.CostSamples"),
+    Part(
+        "profiles",
+        "results.Profile",
+        ("agent",),
+        only=Q(run__superseded_by=None),
+        written_as={"functions": FunctionNames(F("functions"))},
+    ),
     Part("series", "results.Series", ("version", "dirty_from")),
     Part("series-settings", "analysis.SeriesSettings"),
     Part("points", "results.Point"),

@@ -17,7 +17,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from webapp.jobs.models import Job, JobEvent, Worker
 from webapp.outbox.models import HookDelivery, Mail
-from webapp.results.models import RefusedReplacement
+from webapp.results.models import Profile, RefusedReplacement
 
 BATCH = 500
 ENDED = Q(state__in=["sent", "dropped"])
@@ -60,6 +60,7 @@ def kinds() -> list[Kind]:
         Kind("webhook deliveries", settings.KEEP_DELIVERIES_DAYS, _deliveries),
         Kind("logs of jobs", settings.KEEP_JOB_LOGS_DAYS, _jobs, ("log",)),
         Kind("logs of tries of jobs", settings.KEEP_JOB_LOGS_DAYS, _job_events, ("log",)),
+        Kind("profiles", settings.KEEP_PROFILES_DAYS, _profiles),
         Kind("refused replacements", settings.KEEP_REFUSALS_DAYS, _refusals),
         Kind("silent workers without a job", settings.KEEP_WORKERS_DAYS, _workers),
     ]
@@ -99,6 +100,10 @@ def _jobs(before: datetime) -> QuerySet[Any]:
 
 def _job_events(before: datetime) -> QuerySet[Any]:
     return JobEvent.objects.filter(job__ended_at__lt=before, at__lt=before).exclude(log="")
+
+
+def _profiles(before: datetime) -> QuerySet[Any]:
+    return Profile.objects.filter(received_at__lt=before)
 
 
 def _refusals(before: datetime) -> QuerySet[Any]:

@@ -27,6 +27,8 @@ from webapp.pages.lab import (
 )
 from webapp.pages.mail import feeds, outbox, subscriptions, unsubscribe, webhooks
 from webapp.pages.overview import first_steps, lately, overview
+from webapp.pages.profiles import diff as profile_diff
+from webapp.pages.profiles import profile
 from webapp.pages.trends import chosen, trends
 
 urlpatterns = [
@@ -110,6 +112,15 @@ urlpatterns = [
     path("compare/suggestions/", compare.suggestions, name="compare_suggestions"),
     path("compare.txt", compare.text, name="compare_text"),
     path("compare.md", compare.markdown, name="compare_markdown"),
+    path("profiles/", profile.listing, name="profiles"),
+    path("profiles/side/", profile.side_page, name="profiled_side"),
+    path("profiles/<int:number>/", profile.page, name="profile"),
+    path("profiles/<int:number>.folded", profile.folded, name="profile_folded"),
+    path("profiles/diff/", profile_diff.page, name="profile_diff"),
+    path("profiles.svg", profile.svg, name="profile_svg"),
+    path("profiles.png", profile.png, name="profile_png"),
+    path("profiles/diff.svg", profile_diff.svg, name="profile_diff_svg"),
+    path("profiles/diff.png", profile_diff.png, name="profile_diff_png"),
     path("account/", account.page, name="account"),
     path("account/password/", account.Password.as_view(), name="account_password"),
     path("account/address/<str:token>/", account.address, name="account_address"),

@@ -50,6 +50,12 @@ SELECT (SELECT min(id) FROM alerts_alert WHERE id > %(alert)s AND state = ANY(%(
                   AND point.revision_id IN (finding.previous_id, finding.revision_id,
                                             finding.after_id, finding.last_id)
                 WHERE membership.alert_id = %(alert)s AND point.left_out IS NOT NULL),
+       EXISTS (SELECT FROM analysis_finding AS finding
+                 JOIN results_series AS series ON series.id = finding.series_id
+                 JOIN results_run AS run
+                   ON run.hardware_id = series.hardware_id AND run.mode_id = series.mode_id
+                 JOIN results_profile AS profile ON profile.run_id = run.id
+                WHERE finding.id = ANY(%(drawn)s)),
        (SELECT md5(string_agg(concat_ws(' ', {WRITTEN}, analysis.xmin), ',' ORDER BY finding.id))
           FROM analysis_finding AS finding {SUBJECTS}
           LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
@@ -66,9 +72,10 @@ class FactsBeside:
     What is not there need not be asked for: ``canaries`` among the series of its machines; anything
     ``recorded`` of a lab, or watched on its machines; ``bisects`` of it; ``several_commits``
     that are known to be in question; samples that are
-    ``left_out`` beside its findings. ``stamp`` is another one whenever a row was written that the
-    cards of some findings are drawn from (``xmin`` is the transaction that did); of points, and of
-    the names of revisions, by the versions of their series.
+    ``left_out`` beside its findings; machines and modes that were ``profiled``. ``stamp`` is
+    another one whenever a row was written that the cards of some findings are drawn from (``xmin``
+    is the transaction that did); of points, and of the names of revisions, by the versions of
+    their series.
     """
 
     previous: int | None
@@ -82,6 +89,7 @@ class FactsBeside:
     bisects: bool
     several_commits: bool
     left_out: bool
+    profiled: bool
     stamp: str | None
 
 

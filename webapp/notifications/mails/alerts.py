@@ -16,6 +16,7 @@ from webapp.analysis.models import Finding, Verdict
 from webapp.analysis.queries import (
     compare_link,
     one_build_lines,
+    profiled_around,
     sides_of,
     trend_link,
     with_query,
@@ -204,8 +205,20 @@ def _context(facts: AlertFacts) -> Mapping[str, Any]:
         "suspects": [_suspect(one) for one in shown],
         "suspects_more": more,
         "reproduce": _reproduce(worst) if worst else {},
+        "profiles": _profiles(worst) if worst else [],
         "links": _links(facts),
     }
+
+
+def _profiles(worst: Finding) -> list[str]:
+    """What profiles on both sides of the worst finding show: the sentence, the functions that are
+    proven, and where the difference is; empty where a side has none.
+    """
+    pair = profiled_around(worst.series, worst.position)
+    if pair is None:
+        return []
+    link = with_query(reverse("profile_diff"), [("a", pair.a.text), ("b", pair.b.text)])
+    return [pair.headline.text, *pair.lines, absolute(link)]
 
 
 def _request(facts: AlertFacts) -> str:

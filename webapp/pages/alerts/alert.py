@@ -36,7 +36,14 @@ from webapp.alerts.queries import (
 )
 from webapp.alerts.services import TriageError
 from webapp.analysis.models import Finding
-from webapp.analysis.queries import SideError, compare_sides, one_build_lines, sides_of
+from webapp.analysis.queries import (
+    ProfiledPair,
+    SideError,
+    compare_sides,
+    one_build_lines,
+    profiled_around,
+    sides_of,
+)
 from webapp.bisects.models import Bisect
 from webapp.charts import strip
 from webapp.pages.alerts.acts import act
@@ -50,7 +57,7 @@ from webapp.pages.alerts.texts import beside_worst, headline, how_sure, state_no
 from webapp.pages.bisects.lines import BisectLine, lines_of
 from webapp.pages.parts.job_offers import Offers, offers_at_alert
 from webapp.pages.parts.kept import Kept
-from webapp.pages.parts.links import with_query
+from webapp.pages.parts.links import diff_link, with_query
 from webapp.pages.parts.numbers import NUMBER_MAX, read_number
 from webapp.results.models import Hardware
 
@@ -60,6 +67,9 @@ key, the name of a revision, is told late by a minute at most."""
 
 MEMBERS: Kept[Mapping[int, Members]] = Kept(most=16, seconds=60.0)
 """What alerts hold, by all that it follows from but the names of revisions. Nobody changes it."""
+
+PROFILED = 3
+"""Findings whose profiles the page compares."""
 
 TOO_FEW = "A side has fewer than 3 samples: ministat refuses it."
 
@@ -132,6 +142,12 @@ def _drawn(alert: Alert, findings: Sequence[Finding]) -> SafeString:
 
 def _bisects(alert: Alert) -> list[BisectLine]:
     return lines_of(list(Bisect.objects.about(alert=alert.pk).with_subjects()))
+
+
+def _profiled(one: Listed) -> list[tuple[ProfiledPair, str]]:
+    """The pairs of profiled kernels around its findings, and the address of each difference."""
+    around = (profiled_around(row.series, row.position) for row in one.members.findings[:PROFILED])
+    return [(pair, diff_link(pair.a.text, pair.b.text)) for pair in around if pair]
 
 
 @require_safe
@@ -232,6 +248,8 @@ def _section(show: str, one: Listed, *, can_act: bool) -> dict[str, object]:
         return {"show": show, "rows": _rows(one)}
     if show == "others":
         return {"show": show, "beside": beside(one.alert, findings)}
+    if show == "profiles":
+        return {"show": show, "pairs": _profiled(one)}
     if show == "measure" and can_act:
         return {"show": show, "offers": _offers(one)}
     return {"show": ""}

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
+from webapp.analysis.queries import pair_around
 from webapp.bisects.models import Bisect, BisectAct, BisectSettings
 from webapp.bisects.queries import BisectView, command_for, detail_document, view_of
 from webapp.bisects.services import BisectError, act_on_bisect, paste_boots
@@ -18,6 +19,7 @@ from webapp.charts.bisect import draw
 from webapp.pages.bisects.headline import headline_of
 from webapp.pages.bisects.report import as_markdown
 from webapp.pages.bisects.story import picture_of_missing_bits, story_of, to_come
+from webapp.pages.parts.links import diff_link
 from webapp.pages.parts.numbers import NUMBER_MAX, read_number
 from webapp.results.models import Revision
 
@@ -143,6 +145,14 @@ def _outside_url(view: BisectView) -> str:
     return f"{reverse('bisect_new')}?{urlencode(asked)}"
 
 
+def _profiles_link(bisect: Bisect) -> str:
+    """The difference of profiles of the culprit and of a revision before; empty where none is."""
+    if bisect.culprit is None:
+        return ""
+    ends = pair_around(bisect.series, bisect.culprit.position)
+    return diff_link(*ends) if ends else ""
+
+
 def _context(view: BisectView) -> dict[str, object]:
     bisect = view.bisect
     wanted = view.next[0] if view.next and not bisect.has_ended else None
@@ -163,4 +173,5 @@ def _context(view: BisectView) -> dict[str, object]:
         "to_come": to_come(view),
         "ministat": view.ministat(),
         "outside_url": _outside_url(view),
+        "profiles": _profiles_link(bisect),
     }

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
+from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
@@ -25,7 +26,7 @@ from webapp.pages.commits.charts import steps, strip
 from webapp.pages.lab.disagreements import disagreements, needs_runs
 from webapp.pages.lab.marked_samples import marked_runs
 from webapp.pages.parts.links import compare_link
-from webapp.results.models import Revision, Run, Tree
+from webapp.results.models import Profile, Revision, Run, Tree
 from webapp.results.queries import Neighbour, Neighbours, neighbours_of
 
 SUSPECTS_SHOWN = 20
@@ -117,7 +118,8 @@ def _runs(
     commit: Revision, beside: BesideCommit, everything: Collection[CommitPoint], part: str
 ) -> dict[str, object]:
     """Its runs where they are few or asked for, and what is to be decided about any of them."""
-    rows = Run.objects.of_revision(commit).with_marks()
+    profiled = Exists(Profile.objects.filter(run=OuterRef("pk")))
+    rows = Run.objects.of_revision(commit).with_marks().annotate(is_profiled=profiled)
     is_whole = part == "runs" or beside.runs <= INLINE_MOST
     runs: list[Run] = []
     if beside.runs and (is_whole or needs_runs(everything) or beside.marked):

@@ -17,7 +17,10 @@ from webapp.analysis.queries import (
     ComparedSet,
     ComparedTable,
     Side,
+    address_of,
     compare_link,
+    kernel_of,
+    profiled_among,
 )
 from webapp.charts import strip
 from webapp.charts.strip import Strip
@@ -25,7 +28,7 @@ from webapp.jobs.models import Job
 from webapp.pages.compare.report import TOO_FEW
 from webapp.pages.compare.verdict import compared_sentence
 from webapp.pages.parts.job_offers import Ask, Offer, builds_ask, offers
-from webapp.pages.parts.links import with_query
+from webapp.pages.parts.links import diff_link, with_query
 from webapp.pages.parts.power import boots_to_ask_for, power_line
 from webapp.stats.compare import Comparison
 
@@ -68,6 +71,7 @@ class Evidence:
     options: BlockOptions
     alone: str
     block: str
+    profiles: Sequence[tuple[str, str]]
     offers: Sequence[Offer]
     block_ignores = BLOCK_IGNORES
     too_few = TOO_FEW
@@ -113,8 +117,22 @@ def evidence_of(request: HttpRequest, table: ComparedTable, options: BlockOption
         options=options,
         alone=compare_link(*sides),
         block=_block(sides, row, options),
+        profiles=_profiles(row),
         offers=_offers(row, others) if is_triager(request.user) else [],
     )
+
+
+def _profiles(row: ComparedRow) -> list[tuple[str, str]]:
+    """The differences of profiles of the base and each other set, where both have some: the name
+    of the other, and the address.
+    """
+    base, *others = row.sets
+    profiled = profiled_among([kernel_of(one) for one in row.sets])
+    return [
+        (one.label, diff_link(address_of(base), address_of(one)))
+        for one in others
+        if profiled.issuperset({kernel_of(base), kernel_of(one)})
+    ]
 
 
 def _sides(sides: Sequence[Side], row: ComparedRow) -> list[Side]:

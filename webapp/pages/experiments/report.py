@@ -1,7 +1,7 @@
 """The report of an experiment: what page, Markdown, text and files are made from."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -13,9 +13,13 @@ from webapp.analysis.queries import (
     BlockOptions,
     ComparedRow,
     ComparedTable,
+    Kernel,
     PointTable,
+    address_of,
     as_points,
     compare_link,
+    kernel_of,
+    profiled_among,
 )
 from webapp.charts import medians
 from webapp.charts.text import MINUS, better_text, number
@@ -30,6 +34,7 @@ from webapp.experiments.queries import (
 from webapp.pages.compare import answer as compare_answer
 from webapp.pages.compare.report import SIMULATED, block_text, is_simulated, row_title, rows_table
 from webapp.pages.compare.titles import titles_of
+from webapp.pages.parts.links import diff_link, side_link
 from webapp.stats.compare import Verdict
 from webapp.stats.markdown import block, inline
 
@@ -64,6 +69,17 @@ class Part:
     def block(self) -> str:
         """ministat's block, or why there is none."""
         return block_text(self.row, self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileLine:
+    """The profiles of one cell: flame ``graphs`` and differences from the baseline, each with the
+    title of its side and its address.
+    """
+
+    title: str
+    graphs: Sequence[tuple[str, str]]
+    differences: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -159,6 +175,27 @@ class Report:
         more = f" (first {MOST_DRAWN} of {count})" if count > MOST_DRAWN else ""
         title = f"{self.experiment.question}{more}"
         return medians.draw(groups, sides=self.titles, unit=unit, title=title)
+
+    @cached_property
+    def profiles(self) -> list[ProfileLine]:
+        """Where cells were profiled: flame graphs of their sides, differences from the baseline."""
+        sets = [one for row in self.table.rows for one in row.sets]
+        profiled = profiled_among([kernel_of(one) for one in sets])
+        lines = [self._profile_line(row, profiled) for row in self.table.rows]
+        return list({line.title: line for line in lines if line.graphs}.values())
+
+    def _profile_line(self, row: ComparedRow, profiled: Collection[Kernel]) -> ProfileLine:
+        found = [
+            (title, address_of(one))
+            for title, one in zip(self.titles, row.sets, strict=True)
+            if kernel_of(one) in profiled
+        ]
+        has_base = kernel_of(row.sets[0]) in profiled
+        return ProfileLine(
+            f"{row.mode_label}, {row.sets[0].hardware}",
+            [(title, side_link(side)) for title, side in found],
+            [(title, diff_link(found[0][1], side)) for title, side in found[1:] if has_base],
+        )
 
     @property
     def gone(self) -> list[str]:

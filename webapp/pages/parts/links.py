@@ -48,6 +48,16 @@ def _commit_below(prefix: str, tree: str, name: str) -> str:
     return reverse("commit", args=[tree, name])
 
 
+def side_link(side: str) -> str:
+    """The flame graph of a side, or of a profile by its number."""
+    return with_query(reverse("profiled_side"), [("side", side)])
+
+
+def diff_link(a: str, b: str) -> str:
+    """The difference of the profiles of two sides, or of two profiles by their numbers."""
+    return with_query(reverse("profile_diff"), [("a", a), ("b", b)])
+
+
 def job_new_link(series: int, revision: str, back: str) -> str:
     """The jobs that can be asked for about a point of a series (by id), from the page ``back``."""
     return with_query(_asking(), [("series", str(series)), ("revision", revision), ("next", back)])

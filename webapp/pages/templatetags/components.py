@@ -26,7 +26,8 @@ PAGES = (
 )
 MORE = (
     *(("Agents", "agents"), ("Events", "events"), ("Canaries", "canaries")),
-    *(("Quality", "quality"), ("Waiting runs", "waiting_runs"), ("Aliases", "aliases")),
+    *(("Profiles", "profiles"), ("Quality", "quality")),
+    *(("Waiting runs", "waiting_runs"), ("Aliases", "aliases")),
     *(("Thresholds", "thresholds"), ("API", "api-docs")),
 )
 Link = tuple[str, str]

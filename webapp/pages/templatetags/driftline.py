@@ -12,6 +12,7 @@ from django.utils.text import get_text_list
 
 from webapp.alerts.queries import FindingAt, Gated, Scope, Suspecting
 from webapp.analysis.models import Comparison, Finding, FindingEvent
+from webapp.analysis.queries import address_of
 from webapp.charts import text
 from webapp.charts.cost_text import cost_sentence
 from webapp.pages.commits.finding_line import finding_item
@@ -19,7 +20,7 @@ from webapp.pages.commits.rows import rows
 from webapp.pages.parts import ages, links
 from webapp.pages.parts.marks import SIMULATED, css_class, verdict_mark
 from webapp.pages.parts.summaries import CommitSummary
-from webapp.results.models import Hardware, Series
+from webapp.results.models import Hardware, Run, Series
 from webapp.results.queries import NamedSeries
 from webapp.results.services import as_text
 
@@ -68,6 +69,12 @@ def dry_run_url(scope: Scope, percent: float | None, days: int) -> str:
     """What ``percent`` for ``scope`` (None: nothing set there) would have raised."""
     pairs = {"scope": str(scope), "percent": "" if percent is None else f"{percent:g}"}
     return links.with_query(reverse("thresholds_dry_run"), {**pairs, "days": str(days)}.items())
+
+
+@register.simple_tag
+def profile_url(run: Run) -> str:
+    """The flame graph of all boots of a run's kernel on its machine, in its mode."""
+    return links.side_link(address_of(run))
 
 
 @register.simple_tag

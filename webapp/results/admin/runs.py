@@ -11,7 +11,7 @@ from django.template.response import TemplateResponse
 from webapp.accounts.admin import Confirmation, ReadOnlyAdmin, ReadOnlyInline, ask, bind, whether
 from webapp.accounts.services import signed_in_user
 from webapp.results.errors import Unprocessable
-from webapp.results.models import Measurement, RefusedReplacement, Run, SampleDecision
+from webapp.results.models import Measurement, Profile, RefusedReplacement, Run, SampleDecision
 from webapp.results.services import decide_samples, restore_run, withdraw_run
 
 
@@ -30,6 +30,14 @@ class SamplesOfRun(ReadOnlyInline):
     @admin.display(description="what may be wrong")
     def marks(self, measurement: Measurement) -> str:
         return "; ".join(f"sample {one.sample}: {one.text}" for one in measurement.marks) or "-"
+
+
+class ProfilesOfRun(ReadOnlyInline):
+    model = Profile
+    fields = ["name", "event", "samples", "is_truncated", "pps", "received_at"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Profile]:
+        return Profile.objects.without_calls()
 
 
 class RefusedReplacementsOfRun(ReadOnlyInline):
@@ -79,7 +87,7 @@ class RunAdmin(ReadOnlyAdmin):
     search_fields = ["=uuid", "=revision__name", "hardware__name", "mode__name"]
     search_help_text = "A whole UUID or revision, or a part of hardware or mode"
     show_full_result_count = False
-    inlines = [SamplesOfRun, RefusedReplacementsOfRun]
+    inlines = [SamplesOfRun, ProfilesOfRun, RefusedReplacementsOfRun]
     actions = ["withdraw", "restore", "count_marked", "leave_out_marked"]
 
     @admin.display(description="UUID", ordering="uuid")

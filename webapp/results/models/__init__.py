@@ -24,6 +24,12 @@ from webapp.results.models.history import (
 )
 from webapp.results.models.name_aliases import DIRECTORY_MAX, AliasedRun, NameAlias
 from webapp.results.models.pooling_decisions import PoolingDecision
+from webapp.results.models.profiles import (
+    FUNCTION_MAX,
+    PROFILE_NAME_MAX,
+    Profile,
+    ProfiledFunction,
+)
 from webapp.results.models.refusals import RefusedReplacement
 from webapp.results.models.runs import Measurement, Run
 from webapp.results.models.sample_decisions import SampleDecision
@@ -45,6 +51,7 @@ from webapp.results.validity import Kind, LeftOut, Mark, counted, why_counted
 __all__ = [
     "DIRECTORY_MAX",
     "EARLIEST",
+    "FUNCTION_MAX",
     "HARDWARE_MAX",
     "HASH_PATTERN",
     "INVISIBLE",
@@ -52,6 +59,7 @@ __all__ = [
     "NAME_MAX",
     "PART_MAX",
     "PART_PATTERN",
+    "PROFILE_NAME_MAX",
     "SHORT_FACT",
     "WAITING_FROM",
     "AliasedRun",
@@ -76,6 +84,8 @@ __all__ = [
     "Point",
     "PointQuerySet",
     "PoolingDecision",
+    "Profile",
+    "ProfiledFunction",
     "RefusedReplacement",
     "Revision",
     "RevisionAlias",

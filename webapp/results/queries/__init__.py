@@ -3,6 +3,7 @@
 from webapp.results.known_history import whole_history_sql
 from webapp.results.queries.costs import Parents, parents_of
 from webapp.results.queries.neighbours import Neighbour, Neighbours, neighbours_of, tested_near
+from webapp.results.queries.profiles import call_trees, profiles_of_runs, rates_of_runs
 from webapp.results.queries.received import received_by
 from webapp.results.queries.sessions import Session, newest_sessions
 from webapp.results.queries.subjects import (
@@ -25,9 +26,12 @@ __all__ = [
     "Parents",
     "SeriesReader",
     "Session",
+    "call_trees",
     "neighbours_of",
     "newest_sessions",
     "parents_of",
+    "profiles_of_runs",
+    "rates_of_runs",
     "received_by",
     "series_by_id",
     "subject_sql",

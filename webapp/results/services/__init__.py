@@ -37,6 +37,7 @@ from webapp.results.services.name_aliases import AliasNames, add_alias, end_alia
 from webapp.results.services.names import forget_names
 from webapp.results.services.pooling import mark_dirty
 from webapp.results.services.pooling_decisions import count_together, undo_pooling_decision
+from webapp.results.services.profiling import NoSuchRun, ProfileDocument, store_profile
 from webapp.results.services.quotas import recount_quotas
 from webapp.results.services.recording import record_runs
 from webapp.results.services.refusals import note_refused_replacement
@@ -58,7 +59,9 @@ __all__ = [
     "Evidence",
     "Forbidden",
     "MetricDocument",
+    "NoSuchRun",
     "Problem",
+    "ProfileDocument",
     "Recorded",
     "ResultsError",
     "RunDocument",
@@ -107,6 +110,7 @@ __all__ = [
     "reopen_waiting",
     "restore_run",
     "set_source_template",
+    "store_profile",
     "suggest_again",
     "suggested_twins",
     "undo_pooling_decision",

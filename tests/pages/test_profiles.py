@@ -1,0 +1,236 @@
+"""The pages of profiles: what is profiled, a flame graph, the difference of two sides."""
+
+from collections.abc import Callable
+from urllib.parse import urlencode
+from uuid import UUID
+
+import pytest
+from django.test import Client
+
+from tests import make
+from tests.alerts.steps import arrive, runs_of
+from tests.approved import Approvals
+from tests.documents import run_document
+from tests.pages.conftest import Counted, words
+from tests.profiles import boots_of, profile_document
+from tests.results.steps import an_agent
+from webapp.alerts.models import Alert
+from webapp.analysis import services as analysis
+from webapp.api.schemas.profiles import ProfileIn
+from webapp.api.schemas.runs import RunIn
+from webapp.labs.models import Agent
+from webapp.labs.services import create_agent
+from webapp.notifications.mails.alerts import preview
+from webapp.notifications.models import Subscription
+from webapp.results.models import Profile
+from webapp.results.services import store_profile, withdraw_run
+
+pytestmark = pytest.mark.django_db
+Visit = Callable[[str], str]
+HOSTILE = '<script>alert("x")</script>'
+
+
+@pytest.fixture
+def agent() -> Agent:
+    return create_agent(name="control", lab_name="netlab")
+
+
+def profiled(
+    agent: Agent, revision: str, documents: list[dict[str, object]], **fields: object
+) -> str:
+    """A run of a revision with its profiles; its side as addresses name it."""
+    samples = [1.02 * float(str(one["pps"])) for one in documents]
+    sent = run_document(revision=revision, samples=samples, **fields)
+    run = RunIn.model_validate(sent).document()
+    analysis.store_runs(agent=agent, runs=[run], register=True, history=False, replace=False)
+    for one in documents:
+        store_profile(agent=agent, uuid=run.uuid, document=ProfileIn.model_validate(one).document())
+    return f"freebsd-head:{revision}:bench/nic:forwarding"
+
+
+@pytest.fixture
+def both(agent: Agent) -> str:
+    """Two kernels; the second one's lookup of routes became three times as dear."""
+    a = profiled(agent, "r303642", boots_of())
+    b = profiled(agent, "r303643", boots_of(lookup=900, pps=0.6e6))
+    return urlencode({"a": a, "b": b})
+
+
+def test_the_list_names_what_is_profiled(both: str, client: Client, approved: Approvals) -> None:
+    approved("pages/profiles/list", client.get("/profiles/"))
+
+
+def test_an_empty_list_names_the_commands(visit: Visit) -> None:
+    page = visit("/profiles/")
+    assert "labagent upload" in page
+    assert "labagent profile" in page
+
+
+def test_a_profile_is_drawn_with_its_functions(
+    both: str, client: Client, approved: Approvals
+) -> None:
+    first = Profile.objects.order_by("pk")[0]
+    approved("pages/profiles/one", client.get(first.get_absolute_url()))
+
+
+def test_the_boots_of_a_side_are_added(both: str, visit: Visit) -> None:
+    page = visit("/profiles/side/?side=freebsd-head:r303642:bench/nic:forwarding")
+    assert "in 4 boots" in page
+    assert "r303643, forwarding on bench/nic" in page
+
+
+def test_the_difference_names_the_function_that_became_dearer(
+    both: str, client: Client, approved: Approvals
+) -> None:
+    approved("pages/profiles/difference", client.get(f"/profiles/diff/?{both}"))
+
+
+def test_swapped_sides_make_it_cheaper(both: str, client: Client) -> None:
+    found = client.get(f"/profiles/diff/?{both}").context["found"]
+    swapped = client.get(client.get(f"/profiles/diff/?{both}").context["swapped"]).context["found"]
+    verdicts = {row.function: row.verdict for row in found.rows}
+    reversed_ = {row.function: row.verdict for row in swapped.rows}
+    assert (verdicts["fib4_lookup"], reversed_["fib4_lookup"]) == ("dearer", "cheaper")
+
+
+def test_with_one_boot_a_side_nothing_is_claimed(agent: Agent, client: Client) -> None:
+    a = profiled(agent, "r303642", boots_of(boots=1))
+    b = profiled(agent, "r303643", boots_of(boots=1, lookup=900))
+    response = client.get("/profiles/diff/?" + urlencode({"a": a, "b": b}))
+    assert response.context["found"].claims == 0
+    assert "ne boot" in response.content.decode()
+
+
+def test_a_truncated_profile_is_drawn_and_not_tested(agent: Agent, client: Client) -> None:
+    cut = [one | {"truncated": True, "expected": [2000, 2000]} for one in boots_of(lookup=900)]
+    a, b = profiled(agent, "r303642", boots_of()), profiled(agent, "r303643", cut)
+    response = client.get("/profiles/diff/?" + urlencode({"a": a, "b": b}))
+    assert response.context["found"].claims == 0
+    assert "truncated" in response.content.decode()
+    side = client.get("/profiles/side/?" + urlencode({"side": b})).content.decode()
+    assert "of 4,000 announced" in side
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("/profiles/side/?side=nowhere:r1:x:y", "no tree"),
+        ("/profiles/side/?side=freebsd-head:r303642:bench/nic:pf", "no profile of"),
+        ("/profiles/side/?side=", "is not a side"),
+        ("/profiles/side/?side=%00", "is not a side"),
+        ("/profiles/diff/?a=1", "give two sides"),
+        ("/profiles/diff/?a=999999&b=1", "no profile of 999999"),
+    ],
+)
+def test_what_is_not_there_is_named(both: str, client: Client, address: str, said: str) -> None:
+    response = client.get(address)
+    assert response.status_code == 404
+    assert said in response.content.decode().lower().replace("&#x27;", "'")
+
+
+def test_two_machines_are_not_added(agent: Agent, client: Client) -> None:
+    for hardware in ("bench/nic", "other/nic"):
+        profiled(agent, "r303642", boots_of(boots=1), hardware=hardware)
+    response = client.get("/profiles/side/?side=freebsd-head:r303642")
+    assert response.status_code == 404
+    assert "name hardware and mode" in response.content.decode()
+
+
+def test_withdrawn_runs_are_left_out(both: str, client: Client) -> None:
+    run = Profile.objects.order_by("pk")[0].run
+    withdraw_run(run=run, by=None, reason="a test")
+    assert (
+        client.get("/profiles/side/?side=freebsd-head:r303642:bench/nic:forwarding").status_code
+        == 404
+    )
+    assert "r303642" not in client.get("/profiles/").content.decode()
+
+
+def test_pictures_and_stacks_have_addresses(both: str, client: Client) -> None:
+    first = Profile.objects.order_by("pk")[0]
+    assert client.get(f"/profiles.svg?side={first.pk}")["Content-Type"].startswith("image/svg+xml")
+    assert client.get(f"/profiles.png?side={first.pk}").content.startswith(b"\x89PNG")
+    assert client.get(f"/profiles/diff.svg?{both}").content.startswith(b"<svg")
+    assert client.get(f"/profiles/diff.png?{both}&width=390").content.startswith(b"\x89PNG")
+    assert client.get("/profiles.svg?side=0").status_code == 404
+    stacks = client.get(f"/profiles/{first.pk}.folded").content.decode()
+    assert "fork_exit;sched_idletd;cpu_idle 20" not in stacks
+    assert "fork_exit;sched_idletd;cpu_idle 40" in stacks
+
+
+def test_views_of_a_graph_have_addresses(both: str, client: Client) -> None:
+    first = Profile.objects.order_by("pk")[0]
+    for query in ("reverse=1", "module=1", "idle=1", "reverse=1&module=1"):
+        for path in (f"{first.get_absolute_url()}?{query}", f"/profiles/diff/?{both}&{query}"):
+            assert client.get(path).status_code == 200, path
+    assert client.get(f"{first.get_absolute_url()}?root=zz").status_code == 404
+    plain = client.get(first.get_absolute_url()).content.decode()
+    assert "cpu_idle</title>" not in plain
+
+
+def test_hostile_names_are_text(agent: Agent, client: Client) -> None:
+    hostile = profile_document({f"{HOSTILE};%{{x}}": 9})
+    side = profiled(agent, "r303642", [hostile])
+    page = client.get("/profiles/side/?" + urlencode({"side": side})).content.decode()
+    assert HOSTILE not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_pages_keep_to_their_statements(agent: Agent, both: str, queries: Counted) -> None:
+    few = queries(f"/profiles/diff/?{both}")
+    assert few <= 16
+    assert queries("/profiles/") <= 6
+    for revision in ("r303650", "r303660"):
+        profiled(agent, revision, boots_of(boots=6))
+    assert queries("/profiles/") <= 6
+    side = urlencode({"side": "freebsd-head:r303660:bench/nic:forwarding"})
+    assert queries(f"/profiles/side/?{side}") <= 12
+
+
+@pytest.fixture
+def alert(client: Client) -> Alert:
+    """A loss of a tenth whose revision and the one before are profiled."""
+    documents = runs_of({("bench/nic", "forwarding"): {20: 0.9}})
+    arrive(documents)
+    for document, boots in ((documents[19], boots_of()), (documents[20], boots_of(lookup=420))):
+        for one in boots:
+            sent = ProfileIn.model_validate(one).document()
+            store_profile(agent=an_agent(), uuid=UUID(document["uuid"]), document=sent)
+    return Alert.objects.get()
+
+
+def test_an_alert_names_the_functions_that_became_dearer(alert: Alert, client: Client) -> None:
+    page = client.get(alert.get_absolute_url()).content.decode()
+    assert "which functions became dearer" in page
+    shown = words(client.get(f"{alert.get_absolute_url()}?show=profiles").content.decode())
+    assert "fib4_lookup: 30.1 %" in shown
+
+
+def test_an_alert_without_profiles_offers_none(client: Client) -> None:
+    arrive(runs_of({("bench/nic", "forwarding"): {20: 0.9}}))
+    page = client.get(Alert.objects.get().get_absolute_url()).content.decode()
+    assert "which functions became dearer" not in page
+
+
+def test_the_mail_about_an_alert_names_them_with_the_address(alert: Alert) -> None:
+    text = preview(alert, Subscription(user=make.user())).text
+    assert "Profiles:" in text
+    assert "fib4_lookup: 30.1 %" in text
+    assert "/profiles/diff/?a=" in text
+
+
+def test_a_commit_a_comparison_and_a_report_lead_to_profiles(
+    alert: Alert, tess: Client, both: str
+) -> None:
+    commit = tess.get("/commits/freebsd-head/r120/?part=runs").content.decode()
+    assert "/profiles/side/?side=freebsd-head:r120:bench/nic:forwarding" in commit
+    row = {
+        name: f"freebsd-head:r{at}:bench/nic:forwarding:pps"
+        for name, at in (("a", 119), ("b", 120))
+    }
+    assert "/profiles/diff/?a=freebsd-head:r119" in tess.get("/compare/row/", row).content.decode()
+    sides = ["freebsd-head:r119", "freebsd-head:r120"]
+    kept = tess.post("/experiments/keep/", {"side": sides}, follow=True)
+    report = kept.content.decode()
+    assert "Flame graphs" in report
+    assert "/profiles/diff/?a=freebsd-head:r119" in report

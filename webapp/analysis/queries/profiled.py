@@ -1,0 +1,227 @@
+"""The profiles that an address names: one by its number, or those of a side (`tree:revision:…`)."""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from statistics import fmean
+
+from django.db.models import Q, QuerySet
+
+from webapp.analysis.queries.compared import ComparedSet
+from webapp.analysis.queries.named import revisions_of
+from webapp.analysis.queries.sides import Side, SideError
+from webapp.results.models import Profile, Run, Series
+from webapp.results.queries import call_trees, profiles_of_runs, rates_of_runs
+from webapp.stats.profiles.calls import Calls, added
+from webapp.stats.profiles.costs import Boot
+from webapp.stats.profiles.costs import Side as CostSide
+from webapp.stats.profiles.difference import difference
+from webapp.stats.profiles.found import Difference
+from webapp.stats.profiles.headline import Headline, headline
+
+Kernel = tuple[int, int | None, int, int]
+"""Ids of revision, variant, hardware and mode."""
+
+NUMBER_MAX = 2**63 - 1  # of a bigint
+MOST_PROFILES = 100
+"""Profiles that one page adds up, the newest: five boots of each of twenty builds."""
+
+
+@dataclass(frozen=True)
+class ProfiledSide:
+    """Profiles of one kernel on one machine in one mode. ``text`` names them in an address."""
+
+    text: str
+    title: str
+    profiles: Sequence[Profile]
+
+    @property
+    def run(self) -> Run:
+        """A run of them; all have its machine, mode and revision."""
+        return self.profiles[0].run
+
+    @cached_property
+    def trees(self) -> dict[int, Calls]:
+        """The call trees by the ids of the profiles."""
+        return call_trees(self.profiles)
+
+    def calls(self) -> Calls:
+        """All boots added."""
+        return added(self.trees.values())
+
+    @cached_property
+    def cost_side(self) -> CostSide:
+        """The boots as the statistics take them."""
+        rates = rates_of_runs({one.run_id for one in self.profiles})
+        boots = _by_boot(self.profiles)
+        return CostSide(
+            boots=tuple(self._boot(those, rates) for those in boots),
+            builds=tuple(those[0].run.build_id for those in boots),
+            plain_pps=tuple(rate for run in sorted(rates) for rate in rates[run]),
+        )
+
+    def _boot(self, profiles: Sequence[Profile], rates: dict[int, list[float]]) -> Boot:
+        first = profiles[0]
+        announced = [one.announced for one in profiles if one.announced is not None]
+        return Boot(
+            calls=added(self.trees[one.pk] for one in profiles),
+            expected=sum(announced) if len(announced) == len(profiles) else None,
+            truncated=any(one.is_truncated for one in profiles),
+            pps=first.pps,
+            run_pps=fmean(rates[first.run_id]) if first.run_id in rates else None,
+            cores=first.cores,
+            event=first.event,
+            label=first.name,
+        )
+
+
+LINES = 3
+"""Functions that an alert and its mail name."""
+
+
+@dataclass(frozen=True)
+class ProfiledPair:
+    """Two sides, and the difference of their profiles."""
+
+    a: ProfiledSide
+    b: ProfiledSide
+
+    @cached_property
+    def found(self) -> Difference:
+        """What functions cost on both sides."""
+        return difference(self.a.cost_side, self.b.cost_side)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Both sides, each by what tells it from the other."""
+        mine, other = (_parts(side.run) for side in (self.a, self.b))
+        shown = [
+            ", ".join(x for x, y in zip(one, two, strict=True) if x != y) or one[0]
+            for one, two in ((mine, other), (other, mine))
+        ]
+        return shown[0], shown[1]
+
+    @cached_property
+    def headline(self) -> Headline:
+        """The difference in a few sentences."""
+        return headline(self.found, *self.names)
+
+    @property
+    def lines(self) -> list[str]:
+        """The proven changes of `LINES` functions, in words."""
+        unit = "of a packet" if self.found.is_cost else "of the samples"
+        claimed = [row for row in self.found.rows if row.is_claimed][:LINES]
+        return [
+            f"{row.function}: {row.a_pct:.1f} % {unit} became {row.b_pct:.1f} %, {row.verdict}"
+            for row in claimed
+        ]
+
+
+def profiled_around(series: Series, position: int) -> ProfiledPair | None:
+    """The difference of the profiled kernels of `pair_around`; None where a side has none."""
+    ends = pair_around(series, position)
+    return ProfiledPair(*map(profiled_side, ends)) if ends else None
+
+
+def pair_around(series: Series, position: int) -> tuple[str, str] | None:
+    """The profiled kernels nearest to ``position`` of the tree, before it and from it on, in the
+    machine, mode and variant of ``series``, as addresses; None where a side has none.
+    """
+    runs = (
+        Run.objects.counted()
+        .filter(
+            profiles__isnull=False,
+            hardware=series.hardware_id,
+            mode=series.mode_id,
+            variant=series.variant_id,
+            revision__tree=series.tree_id,
+        )
+        .select_related("revision__tree", "hardware", "mode", "variant")
+    )
+    before = runs.filter(revision__position__lt=position).order_by("-revision__position", "-pk")[:1]
+    after = runs.filter(revision__position__gte=position).order_by("revision__position", "pk")[:1]
+    ends = sorted(before.union(after), key=lambda run: run.revision.position)
+    if [run.revision.position < position for run in ends] != [True, False]:
+        return None
+    return address_of(ends[0]), address_of(ends[1])
+
+
+def kernel_of(one: Run | ComparedSet) -> Kernel:
+    """The ids of what a run, or a set of a comparison, was measured of."""
+    return one.revision.pk, one.variant.pk if one.variant else None, one.hardware.pk, one.mode.pk
+
+
+def profiled_among(kernels: Collection[Kernel]) -> set[Kernel]:
+    """Those of ``kernels`` that have profiles; one query."""
+    revisions, _, machines, modes = zip(*kernels, strict=True) if kernels else ((), (), (), ())
+    runs = Run.objects.counted().filter(
+        profiles__isnull=False,
+        revision__in=set(revisions),
+        hardware__in=set(machines),
+        mode__in=set(modes),
+    )
+    found = runs.order_by().values_list("revision", "variant", "hardware", "mode").distinct()
+    return set(kernels).intersection(found)
+
+
+def profiled_side(text: str) -> ProfiledSide:
+    """What ``text`` names. Raises SideError where it names no profile, or those of two machines."""
+    found = _numbered(text) if text.isascii() and text.isdigit() else _of_side(text)
+    newest = found.order_by("-received_at", "-pk")[:MOST_PROFILES]
+    profiles = sorted(newest, key=lambda one: (one.run_id, one.iteration or 0, one.pk))
+    if not profiles:
+        raise SideError(f"no profile of {text} is stored; `labagent profile` sends one")
+    subjects = {(one.run.hardware.name, one.run.mode.name) for one in profiles}
+    if len(subjects) > 1:
+        named = "; ".join(sorted(f"{hardware}, {mode}" for hardware, mode in subjects)[:4])
+        raise SideError(f"{text}: name hardware and mode; profiles are stored of {named}")
+    return ProfiledSide(text, title_of(profiles[0].run), profiles)
+
+
+def _parts(run: Run) -> tuple[str, ...]:
+    kernel = f"{run.revision}~{run.variant}" if run.variant else str(run.revision)
+    return kernel, str(run.mode), str(run.hardware)
+
+
+def title_of(run: Run) -> str:
+    """The kernel of a run and how it was measured, for people."""
+    kernel, mode, hardware = _parts(run)
+    return f"{kernel}, {mode} on {hardware}"
+
+
+def address_of(one: Run | ComparedSet) -> str:
+    """The side that has all profiles of the kernel of a run, or of a set of a comparison, on its
+    machine, in its mode.
+    """
+    revision, variant = one.revision, one.variant.name if one.variant else ""
+    side = Side(revision.tree.name, revision.name, one.hardware.name, one.mode.name)
+    return str(replace(side, variant=variant))
+
+
+def _numbered(text: str) -> QuerySet[Profile]:
+    return Profile.objects.filter(pk=min(int(text[:19]), NUMBER_MAX)).with_subjects()
+
+
+def _of_side(text: str) -> QuerySet[Profile]:
+    side = Side.parse(text)
+    (revision,) = revisions_of([side])
+    wanted = Q(revision=revision, variant__name=side.variant or None)
+    if not side.variant:
+        wanted = Q(revision=revision, variant=None)
+    if side.hardware:
+        wanted &= Q(hardware__name=side.hardware) | Q(hardware__aliases__name=side.hardware)
+    if side.mode:
+        wanted &= Q(mode__name=side.mode)
+    if side.sessions:
+        wanted &= Q(session__in=side.sessions)
+    runs = Run.objects.counted().filter(wanted, profiles__isnull=False).distinct()
+    return profiles_of_runs(runs.values_list("pk", flat=True))
+
+
+def _by_boot(profiles: Sequence[Profile]) -> list[list[Profile]]:
+    """The profiles of each boot; one that names no boot is a boot of its own."""
+    boots: dict[tuple[int, str], list[Profile]] = defaultdict(list)
+    for one in profiles:
+        boots[one.run_id, one.boot or f"profile {one.pk}"].append(one)
+    return list(boots.values())

@@ -1,0 +1,161 @@
+"""Profiles, as they are uploaded and as they are listed."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Literal, Self
+from uuid import UUID
+
+import numpy as np
+from ninja import Schema
+from pydantic import Field, model_validator
+
+from webapp.api.schemas.types import Line, Strict, Text
+from webapp.results.models import FUNCTION_MAX, PROFILE_NAME_MAX
+from webapp.results.services import ProfileDocument
+from webapp.stats.profiles.calls import Calls, Function
+
+MOST_NODES, MOST_FUNCTIONS, MOST_SECTIONS, DEEPEST = 200_000, 50_000, 64, 256
+MOST_SAMPLES = 2**31 - 1
+MOST_WARNINGS = 50
+LARGEST_PPS = 1e12
+
+Named = Annotated[Line, Field(max_length=PROFILE_NAME_MAX)]
+FunctionName = Annotated[Line, Field(max_length=FUNCTION_MAX)]
+Node = Annotated[int, Field(strict=True, ge=-1, lt=MOST_NODES)]
+Index = Annotated[int, Field(strict=True, ge=0, lt=MOST_NODES)]
+Samples = Annotated[int, Field(strict=True, ge=0, le=MOST_SAMPLES)]
+Nodes = Annotated[list[Node], Field(min_length=1, max_length=MOST_NODES)]
+Indices = Annotated[list[Index], Field(max_length=MOST_NODES * 2)]
+
+
+class ProfileIn(Strict):
+    """The call tree of one boot of a run, in columns.
+
+    Node i is a call of `functions[function[i]]` from node `parent[i]` (-1: nothing called it), and
+    parents come first. `count[j]` samples ended at node `node[j]` on CPU `section[j]`.
+    """
+
+    name: Annotated[Named, Field(min_length=1)]
+    format: Literal["pmcstat", "folded", "perf", "bpftrace", "btrace", "pprof"]
+    event: Named = ""
+    iteration: Annotated[int, Field(strict=True, ge=0, le=1_000_000)] | None = None
+    boot: Named | None = None
+    expected: Annotated[
+        list[Samples | None],
+        Field(
+            min_length=1, max_length=MOST_SECTIONS, description="What the profiler announced a CPU."
+        ),
+    ]
+    truncated: bool = False
+    unsymbolized: Samples = 0
+    pps: Annotated[float, Field(gt=0, le=LARGEST_PPS, allow_inf_nan=False)] | None = None
+    cores: Annotated[int, Field(strict=True, ge=1, le=100_000)] | None = None
+    warnings: Annotated[list[Annotated[Text, Field(max_length=500)]], Field(max_length=50)] = []
+    functions: Annotated[
+        list[tuple[Annotated[FunctionName, Field(min_length=1)], FunctionName]],
+        Field(min_length=1, max_length=MOST_FUNCTIONS),
+    ]
+    parent: Nodes
+    function: Indices
+    node: Annotated[Indices, Field(min_length=1)]
+    section: Indices
+    count: Annotated[
+        list[Annotated[int, Field(strict=True, ge=1, le=MOST_SAMPLES)]],
+        Field(max_length=MOST_NODES * 2),
+    ]
+
+    @model_validator(mode="after")
+    def is_a_tree(self) -> Self:
+        """Refuse columns that are no call tree."""
+        for fault in _faults(self):
+            raise ValueError(fault)
+        return self
+
+    def document(self) -> ProfileDocument:
+        """The profile as the services take it."""
+        functions = tuple(Function(name, module) for name, module in self.functions)
+        counts = np.zeros((len(self.expected), len(self.parent)), np.int64)
+        np.add.at(counts, (self.section, self.node), self.count)
+        return ProfileDocument(
+            name=self.name,
+            format=self.format,
+            event=self.event,
+            iteration=self.iteration,
+            boot=self.boot or "",
+            expected=self.expected,
+            is_truncated=self.truncated,
+            unsymbolized=self.unsymbolized,
+            pps=self.pps,
+            cores=self.cores,
+            warnings=self.warnings,
+            calls=Calls(functions, np.array(self.parent), np.array(self.function), counts),
+        )
+
+
+def _faults(sent: ProfileIn) -> list[str]:
+    """What is wrong with the columns, the first fault of each; empty: they are a call tree."""
+    if len(sent.function) != len(sent.parent):
+        return [f"function has {len(sent.function)} entries and parent {len(sent.parent)}"]
+    if not len(sent.node) == len(sent.section) == len(sent.count):
+        lengths = f"{len(sent.node)}, {len(sent.section)} and {len(sent.count)}"
+        return [f"node, section and count have {lengths} entries; send as many of each"]
+    parent, function = np.array(sent.parent), np.array(sent.function)
+    late = np.flatnonzero(parent >= np.arange(len(parent)))
+    faults = [f"parent[{late[0]}] does not come before its node"] if len(late) else []
+    faults += _beyond("function", sent.function, len(sent.functions), "functions")
+    faults += _beyond("node", sent.node, len(parent), "nodes")
+    faults += _beyond("section", sent.section, len(sent.expected), "entries in expected")
+    if len(set(sent.functions)) < len(sent.functions):
+        faults.append("functions names one twice; send each once")
+    if not faults and len(np.unique(parent * len(sent.functions) + function)) < len(parent):
+        faults.append("two nodes are the same function of the same parent; send one")
+    if not faults and (deepest := _depth(sent.parent)) > DEEPEST:
+        faults.append(f"a stack has {deepest} frames; at most {DEEPEST} are stored")
+    return faults
+
+
+def _beyond(column: str, values: Sequence[int], count: int, what: str) -> list[str]:
+    most = max(values, default=0)
+    return [f"{column} holds {most}, and there are {count} {what}"] if most >= count else []
+
+
+def _depth(parents: Sequence[int]) -> int:
+    depths: list[int] = []
+    for parent in parents:
+        depths.append(1 if parent < 0 else depths[parent] + 1)
+    return max(depths)
+
+
+class ProfileOut(Schema):
+    """A stored profile without its call tree; `folded` is the address of that."""
+
+    id: int
+    run: UUID
+    name: str
+    format: str
+    event: str
+    iteration: int | None
+    boot: str
+    samples: int
+    announced: int | None = Field(description="The samples that the profiler announced.")
+    truncated: bool
+    unsymbolized: int
+    pps: float | None
+    cores: int | None
+    warnings: list[str]
+    received_at: datetime
+    url: str
+    folded: str
+
+
+class ProfileStored(Schema):
+    """What became of a profile that was sent."""
+
+    status: Literal["stored", "known"]
+    profile: ProfileOut
+
+
+class ProfileList(Schema):
+    """The profiles of a run."""
+
+    profiles: list[ProfileOut]

@@ -1,0 +1,1 @@
+"""Flame graphs of profiles, and what changed between two sides."""

@@ -1,0 +1,246 @@
+"""`/profiles/`: what is profiled; the flame graph of a profile, and of a side, its boots added."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Max
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from webapp.analysis.queries import ProfiledSide, SideError, address_of, profiled_side, title_of
+from webapp.charts.flame.layout import LEAST_PX as PICTURE_PX
+from webapp.charts.flame.layout import Flame, NoSuchFrame, frames
+from webapp.charts.flame.svg import flame_picture, flame_svg, legend
+from webapp.charts.text import number
+from webapp.pages.parts.links import diff_link, side_link, with_query
+from webapp.pages.pictures import NoPicture, as_png, as_svg, picture_answer
+from webapp.pages.profiles.view import LEAST_PX, MODULE, REVERSE, View
+from webapp.results.models import Profile, Run
+from webapp.stats.profiles.calls import Calls
+from webapp.stats.profiles.idle import idle_share
+
+LISTED = 200
+"""Kernels, machines and modes on the list, those with the newest profiles first."""
+
+OTHERS = 20
+"""Sides that a side is offered to be compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A kernel on a machine in a mode, and how many profiles of it are stored."""
+
+    run: Run
+    count: int
+
+    @property
+    def address(self) -> str:
+        """The side as addresses name it."""
+        return address_of(self.run)
+
+    @property
+    def title(self) -> str:
+        """The same for people."""
+        return title_of(self.run)
+
+    @property
+    def link(self) -> str:
+        """The flame graph of all its boots."""
+        return side_link(self.address)
+
+
+@require_safe
+def listing(request: HttpRequest) -> HttpResponse:
+    """What has profiles, and the difference of two of it."""
+    rows = listed(Run.objects.counted())
+    return render(request, "pages/profiles.html", {"rows": rows, "most": LISTED})
+
+
+def listed(runs: Any, most: int = LISTED) -> list[Listed]:
+    """Those of ``runs`` that have profiles, a row for each kernel, machine and mode."""
+    subject = ("revision", "variant", "hardware", "mode")
+    groups = (
+        runs.filter(profiles__isnull=False)
+        .order_by()
+        .values(*subject)
+        .annotate(newest=Max("profiles__received_at"), last=Max("pk"), count=Count("profiles"))
+        .order_by("-newest", "-last")[:most]
+    )
+    found = {one["last"]: one["count"] for one in groups}
+    named = Run.objects.select_related("revision__tree", "hardware", "mode", "variant")
+    rows = named.in_bulk(list(found))
+    return [Listed(rows[pk], count) for pk, count in found.items()]
+
+
+@require_safe
+def page(request: HttpRequest, number: int) -> HttpResponse:
+    """The flame graph of one profile."""
+    side = _found(str(number))
+    return _page(request, side, reverse("profile", args=[number]), [])
+
+
+@require_safe
+def side_page(request: HttpRequest) -> HttpResponse:
+    """The flame graph of a side, its boots added."""
+    text = _asked(request)
+    try:
+        side = profiled_side(text)
+    except SideError as error:
+        context = {"text": text, "problem": str(error)}
+        return render(request, "pages/profile_unknown.html", context, status=404)
+    return _page(request, side, reverse("profiled_side"), [("side", text)])
+
+
+@require_safe
+def folded(request: HttpRequest, number: int) -> HttpResponse:
+    """The stacks of a profile, folded: ``outer;inner count``, a line each."""
+    side = _found(str(number))
+    lines = (f"{';'.join(one.name for one in stack)} {n}\n" for stack, n in side.calls().stacks())
+    response = HttpResponse("".join(lines), content_type="text/plain; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="profile-{number}.folded"'
+    return response
+
+
+@require_safe
+def svg(request: HttpRequest) -> HttpResponse:
+    """The flame graph of ``side``, or of a profile by its number, as a picture in its view."""
+    return picture_answer(request, lambda: as_svg(_picture(request), request))
+
+
+@require_safe
+def png(request: HttpRequest) -> HttpResponse:
+    """The same as PNG."""
+    return picture_answer(request, lambda: as_png(_picture(request), request))
+
+
+def _asked(request: HttpRequest) -> str:
+    return request.GET.get("side", "").replace("\0", "")
+
+
+def _found(text: str) -> ProfiledSide:
+    try:
+        return profiled_side(text)
+    except SideError as error:
+        raise Http404(str(error)) from error
+
+
+def _picture(request: HttpRequest) -> str:
+    try:
+        side = profiled_side(_asked(request))
+        flame = _flame(side.calls(), View.of(request), PICTURE_PX)
+    except SideError as error:
+        raise NoPicture(str(error)) from error
+    except NoSuchFrame as error:
+        raise NoPicture(NO_FRAME) from error
+    here = request.build_absolute_uri(side_link(side.text))
+    return flame_picture(flame, title=side.title, lines=[*facts_of(side), here])
+
+
+NO_FRAME = "root: this graph has no such frame; leave root out for the whole graph."
+
+
+def _flame(calls: Calls, view: View, least_px: float = LEAST_PX) -> Flame:
+    return frames(
+        calls,
+        hide=view.hidden(calls),
+        reverse=REVERSE in view.on,
+        by_module=MODULE in view.on,
+        root=view.root,
+        least_px=least_px,
+    )
+
+
+def _page(
+    request: HttpRequest, side: ProfiledSide, path: str, query: list[tuple[str, str]]
+) -> HttpResponse:
+    calls, view = side.calls(), View.of(request)
+    try:
+        flame = _flame(calls, view)
+    except NoSuchFrame as error:
+        raise Http404(NO_FRAME) from error
+    parts = [("side", side.text), *view.query()]
+    context = {
+        "side": side,
+        "run": side.run,
+        "crumb": side_link(address_of(side.run)),
+        "image": flame_svg(flame, described=f"Flame graph of {side.title}"),
+        "legend": legend(flame),
+        "facts": facts_of(side),
+        "warnings": warnings_of(side.profiles),
+        "toggles": view.toggles(path, query),
+        "whole": with_query(path, query),
+        "functions": largest(calls, view),
+        "svg_link": with_query(reverse("profile_svg"), parts),
+        "png_link": with_query(reverse("profile_png"), parts),
+        "others": [
+            (one.title, diff_link(one.address, address_of(side.run))) for one in _others(side)
+        ],
+    }
+    return render(request, "pages/profile.html", context)
+
+
+def _others(side: ProfiledSide) -> list[Listed]:
+    """What else is profiled on the machine: in its mode, or of its revision."""
+    run = side.run
+    runs = Run.objects.counted().filter(hardware=run.hardware, revision__tree=run.revision.tree)
+    mine = (run.revision_id, run.variant_id, run.mode_id)
+    found = [
+        one
+        for one in listed(runs)
+        if (one.run.revision_id, one.run.variant_id, one.run.mode_id) != mine
+    ]
+    found.sort(key=lambda one: (one.run.mode_id != run.mode_id, one.run.revision != run.revision))
+    return found[:OTHERS]
+
+
+def facts_of(side: ProfiledSide) -> list[str]:
+    """What is known of the profiles, in short lines."""
+    boots = len(side.cost_side.boots)
+    samples = sum(one.samples for one in side.profiles)
+    event = side.profiles[0].event
+    counted = f"{number(samples)} samples{f' of {event}' if event else ''}"
+    lines = [f"{counted} in {boots} boot{'s' if boots > 1 else ''}"]
+    share = idle_share(side.calls(), event)
+    idle = "idle: unknown, halted CPUs give no samples of this event"
+    lines.append(idle if share is None else f"idle: {100 * share:.1f} % of the samples")
+    rates = [one.pps for one in side.profiles if one.pps]
+    if rates:
+        lines.append(f"{number(sum(rates) / len(rates))} packets/s while profiled")
+    return lines
+
+
+def warnings_of(profiles: Iterable[Profile]) -> list[str]:
+    """What is wrong with the profiles, each with its file."""
+    found = []
+    for one in profiles:
+        if one.is_truncated:
+            announced = "" if one.announced is None else f" of {number(one.announced)} announced"
+            found.append(f"{one.name} is truncated: {number(one.samples)} samples{announced}")
+        if one.unsymbolized:
+            found.append(f"{one.name}: {number(one.unsymbolized)} samples have no symbol")
+        found += [f"{one.name}: {text}" for text in one.warnings]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionRow:
+    """A function and its shares of all samples, in percent."""
+
+    name: str
+    module: str
+    own: float
+    inclusive: float
+
+
+def largest(calls: Calls, view: View, most: int = 30) -> list[FunctionRow]:
+    """The functions that themselves ran in most samples."""
+    total = calls.samples
+    own, inclusive = calls.own().sum(axis=0), calls.inclusive().sum(axis=0)
+    order = sorted(range(len(calls.functions)), key=lambda at: (-own[at], calls.functions[at]))
+    return [
+        FunctionRow(*calls.functions[at], 100 * own[at] / total, 100 * inclusive[at] / total)
+        for at in order[:most]
+    ]
