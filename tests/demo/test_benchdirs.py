@@ -10,6 +10,7 @@ from labagent.readers.benchlab import read_directories
 
 from webapp.demo import simulated
 from webapp.demo.benchdirs import Written, published_files, simulated_files
+from webapp.demo.profiled import profile_texts
 from webapp.demo.published import PUBLICATIONS
 from webapp.results.label_parts import BUILTIN_RULES, tell
 from webapp.results.modes import ModeName
@@ -137,3 +138,24 @@ def test_every_kind_of_change_is_planted() -> None:
     kinds = {planted.kind for planted in LAB.planted}
     of_levels = {"step", "mixed", "drift", "outlier", "machine change"}
     assert kinds == of_levels | {"excursion", "slow loss", "noise", "cost"}
+
+
+def test_both_sides_of_a_planted_step_are_profiled_in_five_boots(
+    simulated_runs: list[Run],
+) -> None:
+    step = next(one for one in LAB.planted if one.kind == "step")
+    (hardware, workload), _ = next(iter(step.pct.items()))
+    its = [run for run in simulated_runs if (run.hardware, str(run.mode)) == (hardware, workload)]
+    profiled = [run.revision for run in its if len(run.profiles) == 5]
+    at = next(i for i, run in enumerate(its) if run.revision == step.revision)
+    assert profiled[:2] == [its[at - 1].revision, its[at].revision]
+
+
+def test_a_profile_costs_more_in_the_function_that_was_planted() -> None:
+    stacks = [text for run, _, text in profile_texts(LAB) if run.workload == "ipfw-statefull"]
+    shares = [
+        sum(int(line.split()[-1]) for line in text.splitlines() if "ipfw_dyn" in line) / 20_000
+        for text in stacks
+    ]
+    before, after = shares[:5], shares[5:10]
+    assert min(after) > max(before)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from webapp.demo.profiled import profile_texts
 from webapp.demo.published import Publication, PublishedRow
 from webapp.demo.samples import solve_block
 from webapp.stats.simulate import Lab, LabRun
@@ -69,6 +70,9 @@ def simulated_files(lab: Lab) -> Written:
         values.append(f"{label}/{prefix}.pps")
         files[values[-1]] = value_lines(run.samples)
         files[f"{label}/bench.{prefix}.info"] = _simulated_info(run, committed)
+    for run, boot, stacks in profile_texts(lab):
+        name = f"bench.{_image(run)}.{_configuration(run)}.{boot}.pmc.folded"
+        files[f"{run.hardware}/firewalls/results/{SIMULATED_LABEL}/{name}"] = stacks
     return Written(files, tuple(values))
 
 
