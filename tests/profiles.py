@@ -1,8 +1,12 @@
 """Profiles as an agent sends them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
+from tests.results.steps import an_agent
+from webapp.api.schemas.profiles import ProfileIn
+from webapp.results.services import store_profile
 from webapp.stats.profiles.calls import Function, calls_of
 
 Stacks = Mapping[str, int]
@@ -71,3 +75,10 @@ def boots_of(*, lookup: int = 300, boots: int = 4, pps: float = 1e6) -> list[dic
         )
         for boot in range(boots)
     ]
+
+
+def store(run: str, documents: Sequence[dict[str, Any]]) -> None:
+    """The profiles of a run arrive."""
+    for one in documents:
+        sent = ProfileIn.model_validate(one).document()
+        store_profile(agent=an_agent(), uuid=UUID(run), document=sent)

@@ -17,6 +17,7 @@ from tests.bisects import lab
 from tests.events.steps import CALM, boots, canary, event, release
 from tests.jobs.steps import request
 from tests.kept import kept
+from tests.profiles import boots_of, store
 from tests.results.steps import analyse, apart, measured, mode, upload
 from webapp.accounts.models import User
 from webapp.alerts.models import Alert
@@ -39,8 +40,13 @@ def fill() -> User:
     lab.measured_before(truth)
     places = {("Atom/T540", "forwarding"): {15: 1.2}, ("Xeon/T580", "pf"): {20: 0.9}}
     places |= {("Xeon/T580", "ipfw"): {20: 0.93}}
-    arrive(runs_of(places, first=5000))
+    documents = runs_of(places, first=5000)
+    arrive(documents)
     analyse()
+    for name, lookup in (("r5019", 300), ("r5020", 420)):
+        its = (one for one in documents if one["revision"] == name)
+        run = next(one for one in its if one["mode"]["workload"] == "pf")
+        store(run["uuid"], boots_of(lookup=lookup))
     lab.work(truth, start_bisect(draft=lab.draft(truth), created_by=make.user("bob")))
     Revision.objects.update(subject='Don\'t "quote" <b>this</b> & that', author_name="O'Hara")
     machine, at = make.hardware("Atom/T540"), Revision.objects.order_by("position")[3]

@@ -50,6 +50,7 @@ NO_PAGES = {
     *("bisect_markdown", "compare_text", "compare_markdown", "compare_svg", "compare_png"),
     *("experiment_markdown", "experiment_text", "experiment_zip"),
     *("experiment_svg", "experiment_png"),
+    *("profile_folded", "profile_svg", "profile_png", "profile_diff_svg", "profile_diff_png"),
     *("alert_svg", "alert_png", "bisect_svg", "bisect_png"),
     *("hardware_feed", "tree_feed", "subscription_feed"),
 }

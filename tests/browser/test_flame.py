@@ -82,7 +82,9 @@ DIRECTIVES: dict[str, list[str]] = POLICY["DIRECTIVES"]
 def html(flame: Flame) -> str:
     entries = [Entry(mark_safe(one.image), one.text) for one in legend(flame)]
     drawing = mark_safe(flame_svg(flame, described="Flame graph"))
-    body = render_to_string("pages/_flame.html", {"flame": drawing, "legend": entries})
+    links = {"toggles": [], "svg_link": "/flame.svg", "png_link": "/flame.png"}
+    context = {"image": drawing, "legend": entries, **links}
+    body = render_to_string("pages/_flame.html", context)
     styles = "".join(f'<link rel="stylesheet" href="/static/css/{one}.css">' for one in SHEETS)
     return PAGE.format(styles=styles, flame=body)
 

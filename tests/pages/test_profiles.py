@@ -1,8 +1,8 @@
 """The pages of profiles: what is profiled, a flame graph, the difference of two sides."""
 
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlencode
-from uuid import UUID
 
 import pytest
 from django.test import Client
@@ -12,18 +12,16 @@ from tests.alerts.steps import arrive, runs_of
 from tests.approved import Approvals
 from tests.documents import run_document
 from tests.pages.conftest import Counted, words
-from tests.profiles import boots_of, profile_document
-from tests.results.steps import an_agent
+from tests.profiles import boots_of, profile_document, store
 from webapp.alerts.models import Alert
 from webapp.analysis import services as analysis
-from webapp.api.schemas.profiles import ProfileIn
 from webapp.api.schemas.runs import RunIn
 from webapp.labs.models import Agent
 from webapp.labs.services import create_agent
 from webapp.notifications.mails.alerts import preview
 from webapp.notifications.models import Subscription
 from webapp.results.models import Profile
-from webapp.results.services import store_profile, withdraw_run
+from webapp.results.services import withdraw_run
 
 pytestmark = pytest.mark.django_db
 Visit = Callable[[str], str]
@@ -43,8 +41,7 @@ def profiled(
     sent = run_document(revision=revision, samples=samples, **fields)
     run = RunIn.model_validate(sent).document()
     analysis.store_runs(agent=agent, runs=[run], register=True, history=False, replace=False)
-    for one in documents:
-        store_profile(agent=agent, uuid=run.uuid, document=ProfileIn.model_validate(one).document())
+    store(sent["uuid"], documents)
     return f"freebsd-head:{revision}:bench/nic:forwarding"
 
 
@@ -128,6 +125,57 @@ def test_what_is_not_there_is_named(both: str, client: Client, address: str, sai
     assert said in response.content.decode().lower().replace("&#x27;", "'")
 
 
+def test_a_function_opens_its_callers_and_callees(both: str, client: Client) -> None:
+    page = words(client.get(f"/profiles/diff/?{both}&fn=ip_tryforward@kernel").content.decode())
+    assert "Callers and callees of ip_tryforward" in page
+    around = client.get(f"/profiles/diff/?{both}&fn=ip_tryforward@kernel").context["around"]
+    roles = {(one.role, one.name) for one in around.rows}
+    assert ("caller", "ether_input") in roles
+    assert {("callee", "fib4_lookup"), ("callee", "ipfw_chk")} <= roles
+    (lookup,) = [one for one in around.rows if one.name == "fib4_lookup"]
+    assert lookup.b > 2 * lookup.a
+    assert client.get(f"/profiles/diff/?{both}&fn=none@kernel").context["around"] is None
+
+
+def test_several_modes_are_compared_each_with_itself_and_the_option(
+    agent: Agent, client: Client, queries: Counted
+) -> None:
+    def measured(workload: str, options: list[str], lookup: int) -> None:
+        mode = {"workload": workload, "traffic": None, "options": options}
+        profiled(agent, "r303642", boots_of(lookup=lookup), mode=mode)
+
+    for workload in ("forwarding", "pf"):
+        measured(workload, [], 300)
+        measured(workload, ["VIMAGE"], 500)
+    query = urlencode({"a": "freebsd-head:r303642", "b": "freebsd-head:r303642::+VIMAGE"})
+    page = words(client.get(f"/profiles/diff/?{query}").content.decode())
+    assert "2 machines and modes are profiled on both sides" in page
+    assert "forwarding+VIMAGE" in page
+    assert "pf+VIMAGE" in page
+    assert "One machine: its modes share machine, session and kernel and prove nothing" in page
+    statements = queries(f"/profiles/diff/?{query}")
+    assert statements <= 14
+    measured("ipfw", [], 300)
+    measured("ipfw", ["VIMAGE"], 300)
+    assert queries(f"/profiles/diff/?{query}") == statements
+    assert client.get(f"/profiles/diff.svg?{query}").status_code == 400
+
+
+def test_other_kernels_of_the_machine_are_its_history(
+    agent: Agent, both: str, client: Client
+) -> None:
+    alone = client.get(f"/profiles/diff/?{both}").context["found"].freedom
+    for revision in ("r303600", "r303610"):
+        profiled(agent, revision, boots_of(boots=6))
+    assert client.get(f"/profiles/diff/?{both}").context["found"].freedom > alone
+
+
+def test_an_operator_names_idle_functions(both: str, client: Client, settings: Any) -> None:
+    settings.IDLE_FUNCTIONS = ["fib4_*"]
+    page = words(client.get(f"/profiles/diff/?{both}").content.decode())
+    assert "idle: 30.1 % of the samples" in page
+
+
 def test_two_machines_are_not_added(agent: Agent, client: Client) -> None:
     for hardware in ("bench/nic", "other/nic"):
         profiled(agent, "r303642", boots_of(boots=1), hardware=hardware)
@@ -192,10 +240,8 @@ def alert(client: Client) -> Alert:
     """A loss of a tenth whose revision and the one before are profiled."""
     documents = runs_of({("bench/nic", "forwarding"): {20: 0.9}})
     arrive(documents)
-    for document, boots in ((documents[19], boots_of()), (documents[20], boots_of(lookup=420))):
-        for one in boots:
-            sent = ProfileIn.model_validate(one).document()
-            store_profile(agent=an_agent(), uuid=UUID(document["uuid"]), document=sent)
+    store(documents[19]["uuid"], boots_of())
+    store(documents[20]["uuid"], boots_of(lookup=420))
     return Alert.objects.get()
 
 

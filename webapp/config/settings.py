@@ -361,6 +361,8 @@ KEEP_JOB_LOGS_DAYS = _env.number("DRIFTLINE_KEEP_JOB_LOGS_DAYS", default=180, **
 KEEP_PROFILES_DAYS = _env.number("DRIFTLINE_KEEP_PROFILES_DAYS", default=0, **_DAYS)
 KEEP_REFUSALS_DAYS = _env.number("DRIFTLINE_KEEP_REFUSALS_DAYS", default=365, **_DAYS)
 KEEP_WORKERS_DAYS = _env.number("DRIFTLINE_KEEP_WORKERS_DAYS", default=90, **_DAYS)
+IDLE_FUNCTIONS = _env.listed("DRIFTLINE_IDLE_FUNCTIONS")
+"""Patterns of functions in profiles that run while a CPU is idle; empty: those known."""
 
 # Static files
 STATIC_URL = "static/"

@@ -1,16 +1,18 @@
 """The profiles that an address names: one by its number, or those of a side (`tree:revision:…`)."""
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
+from types import MappingProxyType
 
+from django.conf import settings
 from django.db.models import Q, QuerySet
 
 from webapp.analysis.queries.compared import ComparedSet
 from webapp.analysis.queries.named import revisions_of
-from webapp.analysis.queries.sides import Side, SideError
+from webapp.analysis.queries.sides import Side, SideError, matched_mode, options_of
 from webapp.results.models import Profile, Run, Series
 from webapp.results.queries import call_trees, profiles_of_runs, rates_of_runs
 from webapp.stats.profiles.calls import Calls, added
@@ -19,6 +21,7 @@ from webapp.stats.profiles.costs import Side as CostSide
 from webapp.stats.profiles.difference import difference
 from webapp.stats.profiles.found import Difference
 from webapp.stats.profiles.headline import Headline, headline
+from webapp.stats.profiles.idle import IDLE
 
 Kernel = tuple[int, int | None, int, int]
 """Ids of revision, variant, hardware and mode."""
@@ -30,11 +33,15 @@ MOST_PROFILES = 100
 
 @dataclass(frozen=True)
 class ProfiledSide:
-    """Profiles of one kernel on one machine in one mode. ``text`` names them in an address."""
+    """Profiles of one kernel on one machine in one mode. ``text`` names them in an address;
+    ``trees`` are call trees by ids of profiles, ``rates`` packets per second by ids of runs.
+    """
 
     text: str
     title: str
     profiles: Sequence[Profile]
+    trees: Mapping[int, Calls]
+    rates: Mapping[int, Sequence[float]]
 
     @property
     def run(self) -> Run:
@@ -42,10 +49,6 @@ class ProfiledSide:
         return self.profiles[0].run
 
     @cached_property
-    def trees(self) -> dict[int, Calls]:
-        """The call trees by the ids of the profiles."""
-        return call_trees(self.profiles)
-
     def calls(self) -> Calls:
         """All boots added."""
         return added(self.trees.values())
@@ -53,28 +56,14 @@ class ProfiledSide:
     @cached_property
     def cost_side(self) -> CostSide:
         """The boots as the statistics take them."""
-        rates = rates_of_runs({one.run_id for one in self.profiles})
-        boots = _by_boot(self.profiles)
-        return CostSide(
-            boots=tuple(self._boot(those, rates) for those in boots),
-            builds=tuple(those[0].run.build_id for those in boots),
-            plain_pps=tuple(rate for run in sorted(rates) for rate in rates[run]),
-        )
+        return _cost_side(self.profiles, self.trees, self.rates)
 
-    def _boot(self, profiles: Sequence[Profile], rates: dict[int, list[float]]) -> Boot:
-        first = profiles[0]
-        announced = [one.announced for one in profiles if one.announced is not None]
-        return Boot(
-            calls=added(self.trees[one.pk] for one in profiles),
-            expected=sum(announced) if len(announced) == len(profiles) else None,
-            truncated=any(one.is_truncated for one in profiles),
-            pps=first.pps,
-            run_pps=fmean(rates[first.run_id]) if first.run_id in rates else None,
-            cores=first.cores,
-            event=first.event,
-            label=first.name,
-        )
 
+MOST_CELLS = 24
+"""Machines and modes that one page compares."""
+
+HISTORY = 40
+"""Profiles of other kernels whose scatter counts with that of the sides' own boots."""
 
 LINES = 3
 """Functions that an alert and its mail name."""
@@ -82,15 +71,19 @@ LINES = 3
 
 @dataclass(frozen=True)
 class ProfiledPair:
-    """Two sides, and the difference of their profiles."""
+    """Two sides, and the difference of their profiles; ``history`` are other kernels of the machine
+    in the mode.
+    """
 
     a: ProfiledSide
     b: ProfiledSide
+    history: Sequence[CostSide] = ()
 
     @cached_property
     def found(self) -> Difference:
         """What functions cost on both sides."""
-        return difference(self.a.cost_side, self.b.cost_side)
+        sides = self.a.cost_side, self.b.cost_side
+        return difference(*sides, history=self.history, patterns=idle_patterns())
 
     @property
     def names(self) -> tuple[str, str]:
@@ -121,7 +114,13 @@ class ProfiledPair:
 def profiled_around(series: Series, position: int) -> ProfiledPair | None:
     """The difference of the profiled kernels of `pair_around`; None where a side has none."""
     ends = pair_around(series, position)
-    return ProfiledPair(*map(profiled_side, ends)) if ends else None
+    return profiled_pair(*ends) if ends else None
+
+
+def profiled_pair(a: str, b: str) -> ProfiledPair:
+    """The sides that two addresses name. Raises SideError as `profiled_side` does."""
+    one, other = profiled_side(a), profiled_side(b)
+    return ProfiledPair(one, other, _history(one.run, [*one.profiles, *other.profiles]))
 
 
 def pair_around(series: Series, position: int) -> tuple[str, str] | None:
@@ -165,6 +164,55 @@ def profiled_among(kernels: Collection[Kernel]) -> set[Kernel]:
     return set(kernels).intersection(found)
 
 
+def profiled_cells(a: str, b: str) -> list[ProfiledPair]:
+    """The pairs of two sides, one for each machine and mode in which both are profiled, in order;
+    a mode that differs from another by the options that a side asks for is the same.
+
+    Raises SideError for what is no side, or names none that is known.
+    """
+    sides = [Side.parse(text) for text in (a, b)]
+    compared = options_of(sides)
+    found = [_by_subject(side, compared) for side in sides]
+    shared = sorted(found[0].keys() & found[1].keys())
+    cells = [
+        (found[0][subject][-MOST_PROFILES:], found[1][subject][-MOST_PROFILES:])
+        for subject in shared[:MOST_CELLS]
+    ]
+    profiles = [one for cell in cells for those in cell for one in those]
+    trees, rates = call_trees(profiles), rates_of_runs({one.run_id for one in profiles})
+
+    def side_of(those: Sequence[Profile]) -> ProfiledSide:
+        return _side_of(address_of(those[0].run), those, trees, rates)
+
+    return [ProfiledPair(side_of(a_those), side_of(b_those)) for a_those, b_those in cells]
+
+
+def _by_subject(side: Side, compared: Collection[str]) -> dict[tuple[str, str], list[Profile]]:
+    """The profiles of a side by machine and mode."""
+    subjects: dict[tuple[str, str], list[Profile]] = defaultdict(list)
+    for one in _of_side(str(side)).order_by("pk"):
+        mode = matched_mode(side, one.run.mode.parts, compared)
+        if mode is not None:
+            subjects[one.run.hardware.name, mode].append(one)
+    return subjects
+
+
+def _side_of(
+    text: str,
+    profiles: Sequence[Profile],
+    trees: Mapping[int, Calls],
+    rates: Mapping[int, Sequence[float]],
+) -> ProfiledSide:
+    runs = {one.run_id for one in profiles}
+    return ProfiledSide(
+        text=text,
+        title=title_of(profiles[0].run),
+        profiles=profiles,
+        trees={one.pk: trees[one.pk] for one in profiles},
+        rates={run: rates[run] for run in runs & rates.keys()},
+    )
+
+
 def profiled_side(text: str) -> ProfiledSide:
     """What ``text`` names. Raises SideError where it names no profile, or those of two machines."""
     found = _numbered(text) if text.isascii() and text.isdigit() else _of_side(text)
@@ -176,7 +224,8 @@ def profiled_side(text: str) -> ProfiledSide:
     if len(subjects) > 1:
         named = "; ".join(sorted(f"{hardware}, {mode}" for hardware, mode in subjects)[:4])
         raise SideError(f"{text}: name hardware and mode; profiles are stored of {named}")
-    return ProfiledSide(text, title_of(profiles[0].run), profiles)
+    rates = rates_of_runs({one.run_id for one in profiles})
+    return _side_of(text, profiles, call_trees(profiles), rates)
 
 
 def _parts(run: Run) -> tuple[str, ...]:
@@ -211,12 +260,65 @@ def _of_side(text: str) -> QuerySet[Profile]:
         wanted = Q(revision=revision, variant=None)
     if side.hardware:
         wanted &= Q(hardware__name=side.hardware) | Q(hardware__aliases__name=side.hardware)
-    if side.mode:
+    if side.mode and not side.options:
         wanted &= Q(mode__name=side.mode)
     if side.sessions:
         wanted &= Q(session__in=side.sessions)
     runs = Run.objects.counted().filter(wanted, profiles__isnull=False).distinct()
     return profiles_of_runs(runs.values_list("pk", flat=True))
+
+
+def _cost_side(
+    profiles: Sequence[Profile],
+    trees: Mapping[int, Calls],
+    rates: Mapping[int, Sequence[float]] = MappingProxyType({}),
+) -> CostSide:
+    boots = _by_boot(profiles)
+    return CostSide(
+        boots=tuple(_boot(those, trees, rates) for those in boots),
+        builds=tuple(those[0].run.build_id for those in boots),
+        plain_pps=tuple(rate for run in sorted(rates) for rate in rates[run]),
+    )
+
+
+def _boot(
+    profiles: Sequence[Profile], trees: Mapping[int, Calls], rates: Mapping[int, Sequence[float]]
+) -> Boot:
+    first = profiles[0]
+    announced = [one.announced for one in profiles if one.announced is not None]
+    return Boot(
+        calls=added(trees[one.pk] for one in profiles),
+        expected=sum(announced) if len(announced) == len(profiles) else None,
+        truncated=any(one.is_truncated for one in profiles),
+        pps=first.pps,
+        run_pps=fmean(rates[first.run_id]) if first.run_id in rates else None,
+        cores=first.cores,
+        event=first.event,
+        label=first.name,
+    )
+
+
+def _history(run: Run, exclude: Sequence[Profile]) -> list[CostSide]:
+    """The newest other kernels that were profiled in several boots on the machine, in the mode."""
+    found = (
+        Profile.objects.counted()
+        .filter(run__hardware=run.hardware_id, run__mode=run.mode_id, is_truncated=False)
+        .exclude(pk__in=[one.pk for one in exclude])
+        .exclude(run__in={one.run_id for one in exclude})
+        .with_subjects()
+        .order_by("-received_at", "-pk")[:HISTORY]
+    )
+    kernels: dict[Kernel, list[Profile]] = defaultdict(list)
+    for one in found:
+        kernels[kernel_of(one.run)].append(one)
+    several = [those for those in kernels.values() if len(_by_boot(those)) > 1]
+    trees = call_trees([one for those in several for one in those])
+    return [_cost_side(those, trees) for those in several]
+
+
+def idle_patterns() -> tuple[str, ...]:
+    """Patterns of functions that run while a CPU is idle: the setting, else those known."""
+    return tuple(settings.IDLE_FUNCTIONS) or IDLE
 
 
 def _by_boot(profiles: Sequence[Profile]) -> list[list[Profile]]:

@@ -1,5 +1,6 @@
 """`/profiles/diff/`: what functions cost on two sides, and which a change made dearer."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,39 +9,61 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from webapp.analysis.queries import ProfiledPair, SideError, profiled_side
+from webapp.analysis.queries import ProfiledPair, Side, SideError, profiled_cells, profiled_pair
 from webapp.charts.flame.layout import LEAST_PX as PICTURE_PX
 from webapp.charts.flame.layout import Flame, NoSuchFrame
 from webapp.charts.flame.layout import difference as drawn_difference
 from webapp.charts.flame.svg import flame_picture, flame_svg, legend
 from webapp.pages.parts.links import diff_link, side_link, with_query
 from webapp.pages.pictures import NoPicture, as_png, as_svg, picture_answer
+from webapp.pages.profiles.around import around_function, name_of
 from webapp.pages.profiles.profile import NO_FRAME, facts_of, warnings_of
 from webapp.pages.profiles.view import CALLERS_BELOW, LEAST_PX, MODULE, REVERSE, View
 from webapp.stats.profiles.align import aligned
+from webapp.stats.profiles.calls import Calls
+from webapp.stats.profiles.cells import Cell, combined
+from webapp.stats.profiles.costs import Floats
 
 ROWS = 60
 """Functions in the table; `all=1` shows the others."""
 
 
-def read(request: HttpRequest) -> ProfiledPair:
-    """The sides that the address names. Raises SideError."""
-    texts = [request.GET.get(name, "").replace("\0", "") for name in "ab"]
-    if not all(texts):
+def read(request: HttpRequest) -> list[ProfiledPair]:
+    """The pairs that the address names: one, or where it leaves machine or mode open, one for each
+    in which both sides are profiled. Raises SideError where there is none.
+    """
+    a, b = (request.GET.get(name, "").replace("\0", "") for name in "ab")
+    if not (a and b):
         raise SideError("give two sides, a and b; /profiles/ lists what is profiled")
-    a, b = map(profiled_side, texts)
-    return ProfiledPair(a, b)
+    if not (is_open(a) or is_open(b)):
+        return [profiled_pair(a, b)]
+    found = profiled_cells(a, b)
+    if not found:
+        raise SideError(f"no machine and mode is profiled on both {a} and {b}")
+    return found
+
+
+def is_open(text: str) -> bool:
+    """Whether a side leaves its machine or its mode open; a number of a profile does not."""
+    if text.isdigit():
+        return False
+    side = Side.parse(text)
+    return side.is_open("hardware") or side.is_open("mode")
 
 
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
-    """The answer, the flame graph of B coloured by change, and a table of functions."""
+    """The answer, the flame graph of B coloured by change, and a table of functions; of several
+    machines or modes what they show together.
+    """
     try:
-        both = read(request)
+        pairs = read(request)
     except SideError as error:
         context = {"text": "", "problem": str(error)}
         return render(request, "pages/profile_unknown.html", context, status=404)
-    view = View.of(request, CALLERS_BELOW)
+    if len(pairs) > 1:
+        return render(request, "pages/profile_cells.html", _cells_context(pairs))
+    both, view = pairs[0], View.of(request, CALLERS_BELOW)
     try:
         flame = _flame(both, view)
     except NoSuchFrame:
@@ -63,23 +86,32 @@ def png(request: HttpRequest) -> HttpResponse:
 
 def _picture(request: HttpRequest) -> str:
     try:
-        both = read(request)
+        both, *more = read(request)
         flame = _flame(both, View.of(request, CALLERS_BELOW), PICTURE_PX)
     except SideError as error:
         raise NoPicture(str(error)) from error
     except NoSuchFrame as error:
         raise NoPicture(NO_FRAME) from error
+    if more:
+        raise NoPicture("Nothing is drawn: name the machine and the mode.", 400)
     here = request.build_absolute_uri(diff_link(both.a.text, both.b.text))
     lines = [*both.headline.more, f"A: {both.a.title}", f"B: {both.b.title}", here]
     return flame_picture(flame, title=both.headline.first, lines=lines)
 
 
-def _flame(both: ProfiledPair, view: View, least_px: float = LEAST_PX) -> Flame:
-    """Both call trees as one, what each node cost on both sides in percent of A's packet."""
-    calls, *own = aligned(both.a.calls(), both.b.calls())
+def costs(both: ProfiledPair) -> tuple[Calls, Floats, Floats]:
+    """Both call trees as one (N nodes), and what each node itself cost on side A and on side B (N),
+    in percent of A's packet, or of the samples.
+    """
+    calls, *own = aligned(both.a.calls, both.b.calls)
     total = both.found.total
     cost = (total.a_pct, total.b_pct) if both.found.is_cost and total else (100.0, 100.0)
     of_a, of_b = (counts * (one / counts.sum()) for counts, one in zip(own, cost, strict=True))
+    return calls, of_a, of_b
+
+
+def _flame(both: ProfiledPair, view: View, least_px: float = LEAST_PX) -> Flame:
+    calls, of_a, of_b = costs(both)
     return drawn_difference(
         calls,
         a=of_a,
@@ -92,6 +124,16 @@ def _flame(both: ProfiledPair, view: View, least_px: float = LEAST_PX) -> Flame:
     )
 
 
+def _cells_context(pairs: Sequence[ProfiledPair]) -> dict[str, Any]:
+    cells = [Cell(str(one.a.run.hardware), str(one.a.run.mode), one.found) for one in pairs]
+    together = combined(cells)
+    return {
+        "pairs": [(one, diff_link(one.a.text, one.b.text)) for one in pairs],
+        "together": together,
+        "rows": together.rows[:ROWS],
+    }
+
+
 def _context(request: HttpRequest, both: ProfiledPair, flame: Flame, view: View) -> dict[str, Any]:
     path, query = reverse("profile_diff"), [("a", both.a.text), ("b", both.b.text)]
     parts = [*query, *view.query()]
@@ -100,7 +142,8 @@ def _context(request: HttpRequest, both: ProfiledPair, flame: Flame, view: View)
     return {
         "headline": both.headline,
         "found": found,
-        "rows": rows,
+        "rows": [(row, with_query(path, [*query, ("fn", name_of(row))])) for row in rows],
+        "around": around_function(*costs(both), request.GET.get("fn", "")),
         "more": len(found.rows) - len(rows),
         "all_link": with_query(path, [*parts, ("all", "1")]),
         "unit": "% of A's packet" if found.is_cost else "% of samples",

@@ -10,7 +10,14 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from webapp.analysis.queries import ProfiledSide, SideError, address_of, profiled_side, title_of
+from webapp.analysis.queries import (
+    ProfiledSide,
+    SideError,
+    address_of,
+    idle_patterns,
+    profiled_side,
+    title_of,
+)
 from webapp.charts.flame.layout import LEAST_PX as PICTURE_PX
 from webapp.charts.flame.layout import Flame, NoSuchFrame, frames
 from webapp.charts.flame.svg import flame_picture, flame_svg, legend
@@ -98,7 +105,7 @@ def side_page(request: HttpRequest) -> HttpResponse:
 def folded(request: HttpRequest, number: int) -> HttpResponse:
     """The stacks of a profile, folded: ``outer;inner count``, a line each."""
     side = _found(str(number))
-    lines = (f"{';'.join(one.name for one in stack)} {n}\n" for stack, n in side.calls().stacks())
+    lines = (f"{';'.join(one.name for one in stack)} {n}\n" for stack, n in side.calls.stacks())
     response = HttpResponse("".join(lines), content_type="text/plain; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="profile-{number}.folded"'
     return response
@@ -130,7 +137,7 @@ def _found(text: str) -> ProfiledSide:
 def _picture(request: HttpRequest) -> str:
     try:
         side = profiled_side(_asked(request))
-        flame = _flame(side.calls(), View.of(request), PICTURE_PX)
+        flame = _flame(side.calls, View.of(request), PICTURE_PX)
     except SideError as error:
         raise NoPicture(str(error)) from error
     except NoSuchFrame as error:
@@ -156,7 +163,7 @@ def _flame(calls: Calls, view: View, least_px: float = LEAST_PX) -> Flame:
 def _page(
     request: HttpRequest, side: ProfiledSide, path: str, query: list[tuple[str, str]]
 ) -> HttpResponse:
-    calls, view = side.calls(), View.of(request)
+    calls, view = side.calls, View.of(request)
     try:
         flame = _flame(calls, view)
     except NoSuchFrame as error:
@@ -203,7 +210,7 @@ def facts_of(side: ProfiledSide) -> list[str]:
     event = side.profiles[0].event
     counted = f"{number(samples)} samples{f' of {event}' if event else ''}"
     lines = [f"{counted} in {boots} boot{'s' if boots > 1 else ''}"]
-    share = idle_share(side.calls(), event)
+    share = idle_share(side.calls, event, idle_patterns())
     idle = "idle: unknown, halted CPUs give no samples of this event"
     lines.append(idle if share is None else f"idle: {100 * share:.1f} % of the samples")
     rates = [one.pps for one in side.profiles if one.pps]

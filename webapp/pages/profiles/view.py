@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from django.http import HttpRequest
 
+from webapp.analysis.queries import idle_patterns
 from webapp.pages.parts.links import with_query
 from webapp.stats.profiles.calls import Bools, Calls
 from webapp.stats.profiles.idle import idle_nodes
@@ -40,7 +41,7 @@ class View:
 
     def hidden(self, calls: Calls) -> Bools | None:
         """Which nodes are not drawn."""
-        return None if IDLE in self.on else idle_nodes(calls)
+        return None if IDLE in self.on else idle_nodes(calls, idle_patterns())
 
     def query(self) -> list[tuple[str, str]]:
         """The parts of the address, those alone that differ from the plain view."""
