@@ -34,7 +34,7 @@ PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Flam
 <script type="module" src="/static/js/flame.js"></script>
 <script type="module" src="/keys"></script></head>
 <body><main><h1>Flame graph</h1>{flame}<a href="/?view=other" data-take="q">Reversed</a>
-<a href="/flame.svg" data-take="root q">SVG</a></main></body></html>"""
+<a href="/flame.svg" data-take="root q">Picture</a></main></body></html>"""
 KEYS = 'import { startKeys } from "/static/js/keys.js"; startKeys();'
 SIMPLE = stacks("a@kernel;b;bcmp@pf.ko 600", "a@kernel;b 300", "a@kernel;d@if_igb.ko;bcmp 100")
 
@@ -186,7 +186,7 @@ def test_links_take_what_is_in_sight(site: Site) -> None:
     page = site.open(simple, "?view=it&q=bcmp")
     frame(page, "d").click()
     key = frame(page, "d").get_attribute("data-key")
-    links = [page.get_by_text(name).get_attribute("href") or "" for name in ("Reversed", "SVG")]
+    links = [page.get_by_text(name).get_attribute("href") or "" for name in ("Reversed", "Picture")]
     assert [parse_qs(urlsplit(link).query) for link in links] == [
         {"view": ["other"], "q": ["bcmp"]},
         {"root": [key], "q": ["bcmp"]},
@@ -196,7 +196,7 @@ def test_links_take_what_is_in_sight(site: Site) -> None:
 
 def test_one_stop_and_arrows_from_there(site: Site) -> None:
     page = site.open(simple)
-    page.get_by_label("Function or module").focus()
+    page.get_by_role("link", name="PNG").focus()
     page.keyboard.press("Tab")
     expect(frame(page, "all")).to_be_focused()
     expect(page.locator(".flame-line")).to_have_text("all; 1,000 samples, 100 % of all")
