@@ -270,6 +270,8 @@ def test_a_commit_a_comparison_and_a_report_lead_to_profiles(
 ) -> None:
     commit = tess.get("/commits/freebsd-head/r120/?part=runs").content.decode()
     assert "/profiles/side/?side=freebsd-head:r120:bench/nic:forwarding" in commit
+    shown = words(tess.get("/commits/freebsd-head/r120/?part=profiles").content.decode())
+    assert "fib4_lookup: 30.1 %" in shown
     row = {
         name: f"freebsd-head:r{at}:bench/nic:forwarding:pps"
         for name, at in (("a", 119), ("b", 120))

@@ -94,6 +94,9 @@ SELECT ARRAY(SELECT alias.name FROM results_revisionalias AS alias
        EXISTS (SELECT FROM results_run AS run
                  JOIN results_measurement AS measurement ON measurement.run_id = run.id
                 WHERE run.revision_id = %(id)s AND measurement.validity IS NOT NULL),
+       EXISTS (SELECT FROM results_run AS run
+                 JOIN results_profile AS profile ON profile.run_id = run.id
+                WHERE run.revision_id = %(id)s AND run.withdrawn_at IS NULL),
        ({STAMP})
 """  # noqa: S608 (text of our own; no value of a request is in it)
 
@@ -103,9 +106,9 @@ class BesideCommit(NamedTuple):
     which kinds of rows name it, and how many runs it has: all of them, those that are withdrawn or
     replaced, and the builds of the others. ``agreeing``: it is among the commits of an `Agreement`,
     shown or not. ``others``: findings that are no change of level are seen at it. ``marked``: some
-    run has marked samples. ``stamp`` is another one whenever something was written of which its
-    points, their verdicts, the findings that suspect it, or the places of its tested neighbours
-    follow.
+    run has marked samples. ``profiled``: some run has profiles. ``stamp`` is another one whenever
+    something was written of which its points, their verdicts, the findings that suspect it, or the
+    places of its tested neighbours follow.
     """
 
     aliases: Sequence[str]
@@ -119,6 +122,7 @@ class BesideCommit(NamedTuple):
     builds: int
     others: bool
     marked: bool
+    profiled: bool
     stamp: str
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
 from types import MappingProxyType
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db.models import Q, QuerySet
@@ -111,9 +112,23 @@ class ProfiledPair:
         ]
 
 
-def profiled_around(series: Series, position: int) -> ProfiledPair | None:
+class Subject(NamedTuple):
+    """What is measured, by ids: of a tree, on a machine, in a mode, of the plain kernel if None."""
+
+    tree: int
+    hardware: int
+    mode: int
+    variant: int | None
+
+    @classmethod
+    def of(cls, series: Series) -> "Subject":
+        """That of a series."""
+        return cls(series.tree_id, series.hardware_id, series.mode_id, series.variant_id)
+
+
+def profiled_around(subject: Subject, position: int) -> ProfiledPair | None:
     """The difference of the profiled kernels of `pair_around`; None where a side has none."""
-    ends = pair_around(series, position)
+    ends = pair_around(subject, position)
     return profiled_pair(*ends) if ends else None
 
 
@@ -123,18 +138,18 @@ def profiled_pair(a: str, b: str) -> ProfiledPair:
     return ProfiledPair(one, other, _history(one.run, [*one.profiles, *other.profiles]))
 
 
-def pair_around(series: Series, position: int) -> tuple[str, str] | None:
-    """The profiled kernels nearest to ``position`` of the tree, before it and from it on, in the
-    machine, mode and variant of ``series``, as addresses; None where a side has none.
+def pair_around(subject: Subject, position: int) -> tuple[str, str] | None:
+    """The profiled kernels nearest to ``position`` of the tree, before it and from it on, as
+    addresses; None where a side has none.
     """
     runs = (
         Run.objects.counted()
         .filter(
             profiles__isnull=False,
-            hardware=series.hardware_id,
-            mode=series.mode_id,
-            variant=series.variant_id,
-            revision__tree=series.tree_id,
+            hardware=subject.hardware,
+            mode=subject.mode,
+            variant=subject.variant,
+            revision__tree=subject.tree,
         )
         .select_related("revision__tree", "hardware", "mode", "variant")
     )

@@ -39,6 +39,7 @@ from webapp.analysis.models import Finding
 from webapp.analysis.queries import (
     ProfiledPair,
     SideError,
+    Subject,
     compare_sides,
     one_build_lines,
     profiled_around,
@@ -146,7 +147,8 @@ def _bisects(alert: Alert) -> list[BisectLine]:
 
 def _profiled(one: Listed) -> list[tuple[ProfiledPair, str]]:
     """The pairs of profiled kernels around its findings, and the address of each difference."""
-    around = (profiled_around(row.series, row.position) for row in one.members.findings[:PROFILED])
+    shown = one.members.findings[:PROFILED]
+    around = (profiled_around(Subject.of(row.series), row.position) for row in shown)
     return [(pair, diff_link(pair.a.text, pair.b.text)) for pair in around if pair]
 
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from webapp.accounts.services import is_triager, signed_in_user, triager_required
-from webapp.analysis.queries import pair_around
+from webapp.analysis.queries import Subject, pair_around
 from webapp.bisects.models import Bisect, BisectAct, BisectSettings
 from webapp.bisects.queries import BisectView, command_for, detail_document, view_of
 from webapp.bisects.services import BisectError, act_on_bisect, paste_boots
@@ -149,7 +149,7 @@ def _profiles_link(bisect: Bisect) -> str:
     """The difference of profiles of the culprit and of a revision before; empty where none is."""
     if bisect.culprit is None:
         return ""
-    ends = pair_around(bisect.series, bisect.culprit.position)
+    ends = pair_around(Subject.of(bisect.series), bisect.culprit.position)
     return diff_link(*ends) if ends else ""
 
 

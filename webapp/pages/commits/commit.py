@@ -18,14 +18,14 @@ from webapp.alerts.queries import (
     with_agreeing,
 )
 from webapp.analysis.models import Finding
-from webapp.analysis.queries import CommitPoint, Side
+from webapp.analysis.queries import CommitPoint, ProfiledPair, Side, Subject, profiled_around
 from webapp.bisects.models import Bisect
 from webapp.events.models import LabEvent, Release
 from webapp.pages.commits.body import INLINE_MOST, body_of
 from webapp.pages.commits.charts import steps, strip
 from webapp.pages.lab.disagreements import disagreements, needs_runs
 from webapp.pages.lab.marked_samples import marked_runs
-from webapp.pages.parts.links import compare_link
+from webapp.pages.parts.links import compare_link, diff_link
 from webapp.results.models import Profile, Revision, Run, Tree
 from webapp.results.queries import Neighbour, Neighbours, neighbours_of
 
@@ -36,8 +36,12 @@ PARTS = {
     "runs": "pages/_commit_runs.html",
     "why": "pages/_commit_why.html",
     "findings": "pages/_commit_all_findings.html",
+    "profiles": "pages/_commit_profiles.html",
 }
 """What is folded, and read when it is opened: `?part=…`."""
+
+PROFILED = 3
+"""Machines and modes whose profiles are compared."""
 
 
 @require_safe
@@ -82,7 +86,17 @@ def _context(commit: Revision, part: str, *, ask_from: str) -> dict[str, object]
         **_neighbours(commit, body.tested),
         **_runs(commit, beside, body.everything, part),
         "others": _others(commit) if beside.others else [],
+        "is_profiles_open": part == "profiles",
+        "pairs": _profiled(commit) if part == "profiles" else [],
     }
+
+
+def _profiled(commit: Revision) -> list[tuple[ProfiledPair, str]]:
+    """Its profiled kernels, each against the last profiled one before, and the differences."""
+    runs = Run.objects.counted().filter(revision=commit, profiles__isnull=False)
+    subjects = runs.order_by().values_list("hardware", "mode", "variant").distinct()[:PROFILED]
+    pairs = [profiled_around(Subject(commit.tree_id, *ids), commit.position) for ids in subjects]
+    return [(pair, diff_link(pair.a.text, pair.b.text)) for pair in pairs if pair]
 
 
 def _agreeing(commit: Revision) -> Agreeing | None:
