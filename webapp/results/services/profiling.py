@@ -71,7 +71,8 @@ def store_profile(*, agent: Agent, uuid: UUID, document: ProfileDocument) -> tup
         raise NoSuchRun([Problem("uuid", f"no run {uuid} is stored; upload the run first")])
     if run.hardware.lab_id != agent.lab_id:
         raise Forbidden([Problem("uuid", f"run {uuid} is of another lab than this token")])
-    digest = _digest(document)
+    calls = packed(document.calls)
+    digest = _digest(document, calls)
     known = Profile.objects.filter(run=run)
     stored = known.filter(digest=digest).without_calls().first()
     if stored is not None:
@@ -79,10 +80,12 @@ def store_profile(*, agent: Agent, uuid: UUID, document: ProfileDocument) -> tup
     if known.count() >= MOST_PROFILES:
         message = f"has {MOST_PROFILES} profiles, the most of one run; remove some in the admin"
         raise Unprocessable([Problem("uuid", f"run {uuid} {message}")])
-    return _stored(run, agent, document, digest), True
+    return _stored(run, agent, document, digest=digest, calls=calls), True
 
 
-def _stored(run: Run, agent: Agent, document: ProfileDocument, digest: str) -> Profile:
+def _stored(
+    run: Run, agent: Agent, document: ProfileDocument, *, digest: str, calls: bytes
+) -> Profile:
     return Profile.objects.create(
         run=run,
         agent=agent,
@@ -100,7 +103,7 @@ def _stored(run: Run, agent: Agent, document: ProfileDocument, digest: str) -> P
         cores=document.cores,
         warnings=list(document.warnings),
         functions=_interned(document.calls.functions),
-        calls=packed(document.calls),
+        calls=calls,
         received_at=timezone.now(),
     )
 
@@ -115,7 +118,7 @@ def _interned(functions: Sequence[Function]) -> list[int]:
     return [ids[one] for one in functions]
 
 
-def _digest(document: ProfileDocument) -> str:
+def _digest(document: ProfileDocument, calls: bytes) -> str:
     names = "\n".join(f"{one.name}\t{one.module}" for one in document.calls.functions)
     text = f"{document.event}\n{document.boot}\n{names}".encode()
-    return hashlib.sha256(text + packed(document.calls)).hexdigest()
+    return hashlib.sha256(text + calls).hexdigest()
