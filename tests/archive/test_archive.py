@@ -35,8 +35,10 @@ UPPER_MEDIAN_2 = (C2558, "hw.igb.num_queues", "fbsd10.2", "pps.2", 3)
 UPPER_MEDIAN_4 = (C2558, "hw.igb.num_queues", "fbsd10.2", "pps.4", 2)
 LEFT_OUT = (E5_2650, "firewalls", "fbsd.2017", "311703.pps", 4)
 SUMMARY = (
-    f"stored {RUNS}, known 0, rejected 0, skipped 5 (1 no usable sample; "
-    "2 only console captures; 2 profiled, so not a measurement)"
+    f"stored {RUNS}, known 0, rejected 0, skipped 11 (1 no usable sample; "
+    "2 only console captures; 2 profiled, so not a measurement; "
+    "2 a profile of no run that is here; 4 the same profile as the graph beside it)\n"
+    "profiles stored 36, known 0, rejected 0"
 )
 
 
