@@ -16,6 +16,7 @@ from tests.profiles import boots_of, profile_document, store
 from webapp.alerts.models import Alert
 from webapp.analysis import services as analysis
 from webapp.api.schemas.runs import RunIn
+from webapp.experiments.models import Experiment
 from webapp.labs.models import Agent
 from webapp.labs.services import create_agent
 from webapp.notifications.mails.alerts import preview
@@ -282,3 +283,6 @@ def test_a_commit_a_comparison_and_a_report_lead_to_profiles(
     report = kept.content.decode()
     assert "Flame graphs" in report
     assert "/profiles/diff/?a=freebsd-head:r119" in report
+    markdown = tess.get(Experiment.objects.get().get_absolute_url().rstrip("/") + ".md")
+    assert "Flame graphs:" in markdown.content.decode()
+    assert "/profiles/diff/?a=freebsd-head:r119" in markdown.content.decode()

@@ -31,6 +31,7 @@ from webapp.experiments.queries import (
     frozen_table,
     machine_lines,
 )
+from webapp.outbox.services import absolute
 from webapp.pages.compare import answer as compare_answer
 from webapp.pages.compare.report import SIMULATED, block_text, is_simulated, row_title, rows_table
 from webapp.pages.compare.titles import titles_of
@@ -276,6 +277,7 @@ def as_markdown(report: Report, picture: str) -> str:
         *([f"![{title}]({picture})"] if report.table.rows else []),
         *(text for part in report.parts for text in _section(part)),
         _prose(report.experiment.closing),
+        _flame_graphs(report),
         *_conclusion(report),
         " ".join(
             [*(f"{inline(one)}." for one in said), *([BLOCK_IGNORES] if report.parts else [])]
@@ -292,6 +294,18 @@ def _section(part: Part) -> list[str]:
     """The heading, the block and what is to be known of it."""
     remarks = "\n".join(f"- {inline(remark)}" for remark in part.row.remarks)
     return [_prose(part.heading), block(part.block), *([remarks] if remarks else [])]
+
+
+def _flame_graphs(report: Report) -> str:
+    """As labs list them at the end: flame graphs and differences, with their addresses."""
+    named = [
+        (f"{line.title}: {title}{what}", link)
+        for line in report.profiles
+        for links, what in ((line.graphs, ""), (line.differences, ", difference"))
+        for title, link in links
+    ]
+    lines = [f"  - [{inline(text)}]({absolute(link)})" for text, link in named]
+    return "\n".join(["Flame graphs:", *lines]) if lines else ""
 
 
 def as_text(report: Report) -> str:
