@@ -132,6 +132,13 @@ def test_a_stack_deeper_than_the_bound_is_refused(send: Send, run: str) -> None:
     assert "257 frames" in response.content.decode()
 
 
+def test_more_nodes_and_cpus_than_fit_in_memory_are_refused(send: Send, run: str) -> None:
+    wide = profile_document({f"f{i};g": 1 for i in range(33_000)})
+    response = post(send, run, wide | {"expected": [None] * 64})
+    assert response.status_code == 422
+    assert "66000 nodes on 64 CPUs" in response.content.decode()
+
+
 def test_two_nodes_of_one_call_are_refused(send: Send, run: str) -> None:
     sent = profile_document({"a": 1})
     twice = sent | {"parent": [-1, -1], "function": [0, 0]}

@@ -177,6 +177,20 @@ def test_an_operator_names_idle_functions(both: str, client: Client, settings: A
     assert "idle: 30.1 % of the samples" in page
 
 
+def test_a_kernel_that_forwarded_nothing_has_shares_and_no_cost(
+    agent: Agent, client: Client
+) -> None:
+    a = profiled(agent, "r303642", boots_of())
+    documents = [one | {"pps": None} for one in boots_of()]
+    run = RunIn.model_validate(run_document(revision="r303643", samples=[0.0] * 5)).document()
+    analysis.store_runs(agent=agent, runs=[run], register=True, history=False, replace=False)
+    store(str(run.uuid), documents)
+    b = "freebsd-head:r303643:bench/nic:forwarding"
+    response = client.get("/profiles/diff/?" + urlencode({"a": a, "b": b}))
+    assert response.status_code == 200
+    assert not response.context["found"].is_cost
+
+
 def test_two_machines_are_not_added(agent: Agent, client: Client) -> None:
     for hardware in ("bench/nic", "other/nic"):
         profiled(agent, "r303642", boots_of(boots=1), hardware=hardware)

@@ -113,7 +113,7 @@ class ProfiledPair:
 
 
 class Subject(NamedTuple):
-    """What is measured, by ids: of a tree, on a machine, in a mode, of the plain kernel if None."""
+    """What is measured, by ids; without a variant the plain kernel."""
 
     tree: int
     hardware: int
@@ -270,9 +270,8 @@ def _numbered(text: str) -> QuerySet[Profile]:
 def _of_side(text: str) -> QuerySet[Profile]:
     side = Side.parse(text)
     (revision,) = revisions_of([side])
-    wanted = Q(revision=revision, variant__name=side.variant or None)
-    if not side.variant:
-        wanted = Q(revision=revision, variant=None)
+    variant = Q(variant__name=side.variant) if side.variant else Q(variant=None)
+    wanted = Q(revision=revision) & variant
     if side.hardware:
         wanted &= Q(hardware__name=side.hardware) | Q(hardware__aliases__name=side.hardware)
     if side.mode and not side.options:

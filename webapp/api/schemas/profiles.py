@@ -15,6 +15,9 @@ from webapp.results.services import ProfileDocument
 from webapp.stats.profiles.calls import Calls, Function
 
 MOST_NODES, MOST_FUNCTIONS, MOST_SECTIONS, DEEPEST = 200_000, 50_000, 64, 256
+MOST_CELLS = 4_000_000
+"""Nodes times CPUs: counts of a call tree in 32 MB. The largest real ones have 200,000."""
+
 MOST_SAMPLES = 2**31 - 1
 MOST_WARNINGS = 50
 LARGEST_PPS = 1e12
@@ -99,6 +102,8 @@ def _faults(sent: ProfileIn) -> list[str]:
     if not len(sent.node) == len(sent.section) == len(sent.count):
         lengths = f"{len(sent.node)}, {len(sent.section)} and {len(sent.count)}"
         return [f"node, section and count have {lengths} entries; send as many of each"]
+    if len(sent.parent) * len(sent.expected) > MOST_CELLS:
+        return [f"{len(sent.parent)} nodes on {len(sent.expected)} CPUs; send fewer of either"]
     parent, function = np.array(sent.parent), np.array(sent.function)
     late = np.flatnonzero(parent >= np.arange(len(parent)))
     faults = [f"parent[{late[0]}] does not come before its node"] if len(late) else []

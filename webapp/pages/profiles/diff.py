@@ -139,11 +139,12 @@ def _context(request: HttpRequest, both: ProfiledPair, flame: Flame, view: View)
     parts = [*query, *view.query()]
     found, shows_all = both.found, request.GET.get("all") == "1"
     rows = found.rows if shows_all else found.rows[:ROWS]
+    function = request.GET.get("fn", "")
     return {
         "headline": both.headline,
         "found": found,
         "rows": [(row, with_query(path, [*query, ("fn", name_of(row))])) for row in rows],
-        "around": around_function(*costs(both), request.GET.get("fn", "")),
+        "around": around_function(*costs(both), function) if function else None,
         "more": len(found.rows) - len(rows),
         "all_link": with_query(path, [*parts, ("all", "1")]),
         "unit": "% of A's packet" if found.is_cost else "% of samples",

@@ -28,8 +28,11 @@ def profiles_of_runs(runs: Iterable[int]) -> QuerySet[Profile]:
 
 
 def rates_of_runs(runs: Iterable[int]) -> dict[int, list[float]]:
-    """The packets per second of runs (ids) that measured them: the samples that count."""
+    """The packets per second of runs (ids) that measured them: the samples that count. A sample of
+    0 is left out: what forwarded nothing has no cost per packet.
+    """
     rows = Measurement.objects.counted().filter(
         run__in=list(runs), series__metric__unit=PACKETS, series__metric__of__isnull=True
     )
-    return {row.run_id: row.counted[0] for row in rows}
+    found = {row.run_id: [rate for rate in row.counted[0] if rate > 0] for row in rows}
+    return {run: rates for run, rates in found.items() if rates}
