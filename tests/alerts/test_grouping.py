@@ -88,6 +88,11 @@ def test_the_likeliest_revision_is_the_one_that_most_findings_name() -> None:
     assert [one.likeliest for one in group(rows, {})] == [12]
 
 
+def test_findings_whose_revisions_exclude_each_other_make_two_alerts() -> None:
+    """Only a commit that neither of them names could hold both."""
+    assert members([finding(1, 4, 6, at=6), finding(2, 0, 5, at=1)]) == [(5, [2]), (6, [1])]
+
+
 @given(rows=many, seed=st.integers(0, 99))
 def test_the_order_of_the_findings_does_not_matter(rows: list[Evidence], seed: int) -> None:
     shuffled = random.Random(seed).sample(rows, len(rows))

@@ -285,8 +285,20 @@ def _by_commit(rows: Sequence[Evidence], price: float) -> list[Group]:
         held[min(commits & its.keys(), key=lambda at: (its[at], at))].append(row)
     named: dict[int, list[Evidence]] = defaultdict(list)
     for members in held.values():
-        named[_opened(members).likeliest] += members
+        for at, able in _split(members):
+            named[at] += able
     return [_opened(named[at]) for at in sorted(named)]
+
+
+def _split(rows: list[Evidence]) -> Iterator[tuple[int, list[Evidence]]]:
+    """Rows that one commit holds, by the commits that they name: a row which cannot be of the
+    likeliest one names another.
+    """
+    while rows:
+        at = _opened(rows).likeliest
+        able = [row for row in rows if row.log_odds(at) < inf] or rows
+        yield at, able
+        rows = [row for row in rows if row not in able]
 
 
 def _explaining(odds: Mapping[int, Mapping[int, float]], price: float) -> Iterator[int]:
@@ -327,7 +339,7 @@ def _opened(rows: Sequence[Evidence]) -> Group:
     commit = min(odds, key=lambda at: (odds[at], at), default=min(row.last for row in rows))
     pointing = [row for row in rows if row.suspects(commit)]
     suspect = min((row.last for row in pointing), default=commit)
-    return _with_openers(_group(suspect, pointing), rows)
+    return _with_openers(replace(_group(suspect, pointing), likeliest=commit), rows)
 
 
 def _distinct(groups: Sequence[Group]) -> list[Group]:
