@@ -15,6 +15,7 @@ from playwright.sync_api import (
     Page,
     Request,
     Response,
+    expect,
 )
 from pytest_django.live_server_helper import LiveServer
 
@@ -53,6 +54,9 @@ class Requests:
 
 
 REQUESTS = Requests()
+
+# What a page is expected to show comes when a busy machine has drawn it.
+expect.set_options(timeout=30_000)
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 ARGUMENTS = (

@@ -44,7 +44,7 @@ def beyond_any(page: Page) -> list[str]:
         page.set_viewport_size({"width": width, "height": 900})
         if beyond(page):  # a chart is drawn anew after the window has its new size
             with suppress(Error):
-                page.wait_for_function(FITS, timeout=2000)
+                page.wait_for_function(FITS, timeout=15_000)
         found += [f"{width}: {one}" for one in beyond(page)]
     if before:
         page.set_viewport_size(before)
