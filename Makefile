@@ -120,7 +120,7 @@ bench: $(STAMP)
 	@for name in $(BENCHMARKS); do $(BIN)/python -m "benchmarks.$$name" || exit; done
 
 # About half a minute a round, two minutes where everything starts again.
-# WRITE=--write puts the counts into docs/figures.md. Then the tests marked `release`, of each kind of
+# WRITE=--write keeps the counts in benchmarks/results. Then the tests marked `release`, of each kind of
 # which `make long` runs another; what pytest says goes to standard error.
 faults: $(STAMP)
 	@$(BIN)/python -m tests.faults.rounds --rounds $(ROUNDS) $(WRITE)

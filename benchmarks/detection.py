@@ -2,18 +2,15 @@
 
     python -m benchmarks.detection [--quick] [--only null,power,…] [--write]
 
-Prints tables in Markdown; --write puts them into docs/figures.md, between its markers.
+Prints tables in Markdown; --write keeps them in benchmarks/results and draws docs/figures.md anew.
 The whole takes about half an hour of one core; --quick a quarter of a minute, for the tests.
 Otava takes part when benchmarks/oracles.txt is installed in .venv-oracles.
 """
 
 import argparse
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
@@ -25,11 +22,11 @@ from benchmarks import (
     detection_speed,
     intervals,
     peers,
+    recorded,
 )
 from benchmarks.cells import Cell
 from webapp.stats.changes import scale
 
-DOCUMENT = Path(__file__).parents[1] / "docs" / "figures.md"
 SEED = 20251121
 BINS = (0.0, 0.5, 0.7, 0.85, 0.95, 0.99, 1.0)
 
@@ -105,27 +102,15 @@ def main() -> None:
     for name in options.only.split(","):
         text = makers[name]()
         flags = " --quick" if options.quick else ""
-        day = datetime.now(UTC).date().isoformat()
         if options.trials:
             flags += f" --trials {options.trials}"
         command = f"python -m benchmarks.detection{flags} --only {name} --seed {options.seed}"
-        text += f"\n\n`{command}`, {day}."
-        print(f"## {name}\n\n{text}\n", flush=True)
+        print(f"## {name}\n\n{text}\n\n`{command}`\n", flush=True)
         if options.write:
-            write(name, text)
+            recorded.record(f"detection-{name}", text, command=command)
+            recorded.write()
     if otava is not None:
         otava.close()
-
-
-def write(name: str, text: str, document: Path = DOCUMENT) -> None:
-    """Replace what stands between the markers of one table."""
-    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-    pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
-    old = document.read_text(encoding="utf-8")
-    if not pattern.search(old):
-        raise SystemExit(f"{document} has no place for the table {name}")
-    new = pattern.sub(lambda _: f"{begin}\n{text}\n{end}", old)
-    document.write_text(new, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""docs/data-model.md names the tables, foreign keys and constraints that there are, no others."""
+"""docs/figures.md has the tables, foreign keys and constraints that there are, no others."""
 
 import re
 from pathlib import Path

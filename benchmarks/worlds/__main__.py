@@ -2,15 +2,15 @@
 
     python -m benchmarks.worlds [--short] [--only young,…] [--trials N] [--seed S] [--write]
 
-Prints tables in Markdown; --write puts them into docs/figures.md, between their markers. A goal
-is met when the 95 % interval of what was measured reaches it. --short takes less than a minute.
+Prints tables in Markdown; --write keeps them in benchmarks/results and draws docs/figures.md anew.
+A goal is met when the 95 % interval of what was measured reaches it. --short takes less than a
+minute.
 """
 
 import argparse
 import sys
-from datetime import UTC, datetime
 
-from benchmarks.detection import write
+from benchmarks import recorded
 from benchmarks.worlds.figures import Measure, table
 from benchmarks.worlds.table import WORLDS
 
@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(WORLDS), help="names of worlds")
     parser.add_argument("--trials", type=int, help=f"trials a figure ({TRIALS})")
     parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--write", action="store_true", help="write the tables to docs/figures.md")
+    parser.add_argument("--write", action="store_true", help="keep them, for docs/figures.md")
     options = parser.parse_args()
     names = options.only.split(",")
     unknown = [name for name in names if name not in WORLDS]
@@ -35,12 +35,12 @@ def main() -> None:
     trials = options.trials or (SHORT if options.short else TRIALS)
     for name in names:
         text = report(WORLDS[name], trials, options.seed)
-        day = datetime.now(UTC).date().isoformat()
-        text += f"\n\n`python -m benchmarks.worlds --only {name}"
-        text += f" --trials {trials} --seed {options.seed}`, {day}."
-        print(f"## {name}\n\n{_about(WORLDS[name])}\n\n{text}\n", flush=True)
+        command = f"python -m benchmarks.worlds --only {name} --trials {trials}"
+        command += f" --seed {options.seed}"
+        print(f"## {name}\n\n{_about(WORLDS[name])}\n\n{text}\n\n`{command}`\n", flush=True)
         if options.write:
-            write(f"world {name}", text)
+            recorded.record(f"worlds-{name}", text, command=command)
+            recorded.write()
 
 
 def report(measure: Measure, trials: int, seed: int) -> str:

@@ -46,25 +46,6 @@ def test_steps_of_four_deviations_are_nearly_all_found_after_three_revisions():
     assert result.hits[4, 10] >= 19
 
 
-def test_a_written_table_replaces_the_old_one_between_its_markers(tmp_path):
-    document = tmp_path / "page.md"
-    document.write_text("a\n<!-- null -->\nold\n<!-- end of null -->\nb\n")
-
-    detection.write("null", r"new \1", document)
-
-    assert document.read_text() == "a\n<!-- null -->\nnew \\1\n<!-- end of null -->\nb\n"
-    with pytest.raises(SystemExit, match="no place for the table power"):
-        detection.write("power", "", document)
-
-
-def test_the_document_has_a_place_for_every_table():
-    text = detection.DOCUMENT.read_text(encoding="utf-8")
-
-    for name in detection.tables(TINY, 1, None):
-        assert f"<!-- {name} -->" in text
-        assert f"<!-- end of {name} -->" in text
-
-
 @pytest.mark.parametrize(
     ("count", "low", "high"), [(0, 0.0, 3.689), (1, 0.0253, 5.572), (10, 4.795, 18.39)]
 )

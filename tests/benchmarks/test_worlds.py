@@ -4,7 +4,6 @@ import sys
 
 import pytest
 
-from benchmarks import detection
 from benchmarks.worlds import __main__ as worlds
 from benchmarks.worlds import young
 from benchmarks.worlds.figures import Figure, at_least, at_most, percent, table, verdict
@@ -37,14 +36,6 @@ def test_a_world_that_does_not_exist_is_refused_with_those_that_do(monkeypatch, 
         run(monkeypatch, "--only", "young,flat")
 
     assert "no world flat: there are young" in capsys.readouterr().err
-
-
-def test_the_document_has_a_place_for_every_world():
-    text = detection.DOCUMENT.read_text(encoding="utf-8")
-
-    for name in WORLDS:
-        assert f"<!-- world {name} -->" in text
-        assert f"<!-- end of world {name} -->" in text
 
 
 @pytest.mark.parametrize(

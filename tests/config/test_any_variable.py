@@ -20,7 +20,7 @@ from webapp.config.environment import Environment
 
 pytestmark = pytest.mark.fuzz
 SETTINGS = Path(str(settings.__file__))
-VARIABLES = sorted(settings._env._known)
+VARIABLES = sorted(settings._env.defaults)
 SECRET, KEPT = "hunter2secret", "EMAIL_HOST_PASSWORD"
 URLS = {
     "DATABASE_URL": "postgresql://u:hunter2secret@h/d",

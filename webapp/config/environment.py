@@ -41,11 +41,12 @@ class Environment:
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables = variables
         self._values = FileAwareMapping(env=variables)
-        self._known: set[str] = set()
+        self.defaults: dict[str, str] = {}
+        """Of each variable that was read; empty: none."""
 
     def text(self, name: str, default: str = "") -> str:
         """The value without surrounding white space."""
-        self._known.add(name)
+        self.defaults[name] = default
         try:
             value = str(self._values.get(name, "") or "").strip()
         except (OSError, ValueError) as error:
@@ -188,11 +189,12 @@ class Environment:
         """
         for name in sorted(self._variables):
             plain = name.removesuffix(FILE_SUFFIX)
-            if name.startswith(PREFIX) and not {name, plain} & (self._known | set(others)):
-                nearest = difflib.get_close_matches(plain, self._known, n=1)
+            if name.startswith(PREFIX) and not {name, plain} & {*self.defaults, *others}:
+                nearest = difflib.get_close_matches(plain, self.defaults, n=1)
                 hint = f" Did you mean {nearest[0]}?" if nearest else " Unset it."
                 raise ImproperlyConfigured(
-                    f"{name} is not a variable of Driftline.{hint} All of them: docs/running.md"
+                    f"{name} is not a variable of Driftline.{hint} "
+                    "All of them: docs/figures.md#settings"
                 )
 
     @staticmethod

@@ -4,14 +4,14 @@ import argparse
 import json
 import signal
 import sys
-from pathlib import Path
 
+from benchmarks import recorded
 from tests.faults.rounds import table
 from tests.faults.rounds.breaking import targets
 from tests.faults.rounds.playing import Outcome, plan, play
 from tests.faults.rounds.rig import rig
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "figures.md"
+RESULT, COMMAND = "faults-rounds", "make faults WRITE=--write"
 
 
 def main() -> int:
@@ -19,7 +19,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=50, help="rounds of kill -9 (50)")
     parser.add_argument("--only", default="", metavar="WORD", help="faults whose name holds WORD")
     parser.add_argument("--seed", type=int, default=1, help="of the moments (1)")
-    parser.add_argument("--write", action="store_true", help=f"put the counts into {PAGE.name}")
+    parser.add_argument("--write", action="store_true", help="keep the counts, for docs/figures.md")
     given = parser.parse_args()
     # The instance and its disk go with us, also when somebody ends this in the middle.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
@@ -30,7 +30,8 @@ def main() -> int:
             print(json.dumps(outcome.line()), flush=True)
             found.append(outcome)
             if given.write:
-                table.write(PAGE, found)
+                recorded.record(RESULT, table.rendered(found), command=COMMAND)
+                recorded.write()
     return 0 if all(one.is_well or one.is_skipped for one in found) else 1
 
 

@@ -1,22 +1,13 @@
-"""The counts as docs/figures.md has them."""
+"""The counts of the rounds, a line for each kind of fault."""
 
-import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from tests.faults.rounds.playing import Outcome
 
-BLOCK = re.compile(r"(?<=<!-- counts -->\n).*?(?=<!-- /counts -->)", re.DOTALL)
 HEAD = """\
 | broken | rounds | kills | same digest | mails lost | mails sent twice |
 |---|---|---|---|---|---|
 """
-
-
-def write(page: Path, found: Sequence[Outcome]) -> None:
-    """Put the counts between the marks of the page."""
-    text = page.read_text()
-    page.write_text(BLOCK.sub(lambda _: rendered(found), text))
 
 
 def rendered(found: Sequence[Outcome]) -> str:
