@@ -12,15 +12,13 @@ import pytest
 from django.test import Client
 
 from tests.api.conftest import Send, agent, send, token
-from webapp.api.schemas.aliases import AliasIn
-from webapp.api.schemas.knobs import KnobsOut
 from webapp.outbox.signing import signature
 
 __all__ = ["agent", "send", "token"]  # fixtures
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-MAIL = (ROOT / "docs" / "mail.md").read_text(encoding="utf-8")
+ALERTS = (ROOT / "docs" / "alerts.md").read_text(encoding="utf-8")
 API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 STATISTICS = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
 
@@ -76,17 +74,9 @@ def test_the_readme_finds_the_changes_of_a_directory_of_value_files(tmp_path: Pa
 
 @pytest.mark.django_db
 def test_the_run_that_the_api_page_shows_is_stored(send: Send) -> None:
-    shown = [json.loads(one) for one in blocks(API, "json")]
-    (run, decision, counting, alias, _error, knobs) = shown
-    assert AliasIn.model_validate(alias).means == "forwarding"
-    assert KnobsOut.model_validate(knobs).model_dump() == knobs
-    waiting = {"label_revision": run["revision"], "kernel_revision": "r309257"}
-    run["metrics"]["pps"]["validity"] = [{"sample": 0, "kind": "warm-up", "text": "rises"}]
-    assert send(run | {"evidence": waiting}).status_code == 201
-    decided = send(decision, query="", path="/api/v1/runs/waiting")
-    assert decided.json() == {"decided": 1}
-    counted = send(counting, query="", path="/api/v1/runs/marked")
-    assert counted.json() == {"decided": 1}
+    (run, _error) = [json.loads(one) for one in blocks(API, "json")]
+    assert send(run).status_code == 201
+    assert send(run).status_code == 200
 
 
 @pytest.mark.django_db
@@ -99,7 +89,7 @@ def test_every_address_that_the_api_page_names_exists(send: Send, client: Client
 def test_a_shell_checks_the_signature_of_a_delivery(tmp_path: Path) -> None:
     body = b'{"kind": "ping"}\n'
     (tmp_path / "body.json").write_bytes(body)
-    (command,) = [one for one in blocks(MAIL, "sh") if "openssl" in one]
+    (command,) = [one for one in blocks(ALERTS, "sh") if "openssl" in one]
     printed = shell(f"t=1790000000 secret=s3cret\n{command}", tmp_path)
     sent = signature("s3cret", body, at=1_790_000_000)
     assert sent.endswith(f",v1={printed.strip()}")
@@ -127,7 +117,7 @@ def test_power_planning_gives_the_figures_of_the_page() -> None:
 
 
 def test_python_checks_the_signature_of_a_delivery(monkeypatch: pytest.MonkeyPatch) -> None:
-    (source,) = [one for one in blocks(MAIL, "python") if "hmac" in one]
+    (source,) = [one for one in blocks(ALERTS, "python") if "hmac" in one]
     names, _ = values(source)
     body = b'{"kind": "ping"}'
     header = signature("s3cret", body, at=1_790_000_000)

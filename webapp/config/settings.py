@@ -1,4 +1,4 @@
-"""Settings. The only module that reads the environment; docs/running.md lists every variable.
+"""Settings. The only module that reads the environment; docs/figures.md lists every variable.
 
 Without any variable they describe the system that `make up` starts from this checkout: its
 servers, its address and its key are recorded in STATE (see `webapp.launcher`).

@@ -2,7 +2,7 @@
 
 An agent marks samples with a *kind* and a sentence. A mark changes no value. Most kinds leave the
 sample out of the statistics; it is kept, shown, and counted again where a person says so. In words:
-docs/identity.md.
+docs/results.md.
 """
 
 from collections import Counter

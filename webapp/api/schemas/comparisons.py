@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 class LeftOutOut(BaseModel):
     """How many ``samples`` of ``of`` do not count, by the kinds of what may be wrong with them: see
-    docs/identity.md.
+    docs/results.md.
     """
 
     samples: int

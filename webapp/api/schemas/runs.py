@@ -118,7 +118,7 @@ class MetricIn(Strict):
     )
 
     validity: Annotated[list[MarkIn], Field(max_length=MOST_MARKS)] = Field(
-        [], description="What may be wrong with single samples: docs/identity.md."
+        [], description="What may be wrong with single samples: docs/results.md."
     )
 
     @field_validator("validity")

@@ -9,7 +9,7 @@ from webapp.config import pruning
 class Command(BaseCommand):
     help = (
         "Remove what nobody needs any more: sessions that ended, texts of old mails, deliveries, "
-        "logs of jobs … How long each is kept: docs/running.md. Beat does so once a day."
+        "logs of jobs … How long each is kept: docs/operating.md. Beat does so once a day."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
