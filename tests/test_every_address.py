@@ -64,7 +64,6 @@ RIGHTS: Mapping[str, str | tuple[str, str]] = {
     "api:one_job": READ,
     "api:list_alerts": READ,
     "api:one_alert": READ,
-    "api:list_agreeing": READ,
     "api:list_waiting": READ,
     "api:waiting_csv": READ,
     "api:choose_commit": AGENT,

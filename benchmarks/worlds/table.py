@@ -1,7 +1,6 @@
 """All worlds, by the name that `--only` takes."""
 
 from benchmarks.worlds import (
-    agreeing,
     beginning,
     calm,
     comparing,
@@ -28,7 +27,6 @@ WORLDS: dict[str, Measure] = {
     "young": young.measure,
     "comparing": comparing.measure,
     "machines": machines.measure,
-    "agreeing": agreeing.measure,
     "decisive": decisive.measure,
     "planning": planning.measure,
     "disagreeing": disagreeing.measure,

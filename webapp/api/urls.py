@@ -9,7 +9,6 @@ from ninja.openapi.docs import Swagger
 from ninja.openapi.schema import OpenAPISchema
 
 from webapp.api import (
-    agreeing,
     alerts,
     aliases,
     bisects,
@@ -86,7 +85,6 @@ api.add_router("", variants.router)
 api.add_router("", sessions.router)
 api.add_router("", compare.router)
 api.add_router("", alerts.router)
-api.add_router("", agreeing.router)
 api.add_router("", bisects.router)
 api.add_router("", events.router)
 api.add_router("", experiments.router)

@@ -186,7 +186,6 @@ PARTS = (
         only=Q(triaged=True),
     ),
     Part("alert-findings", "alerts.AlertFinding", only=Q(finding__state__in=LIVE)),
-    Part("agreements", "alerts.Agreement"),
     Part("assignments", "alerts.Assignment", ("event",)),
     Part("subscriptions", "notifications.Subscription", ("feed_token",)),
     Part("thresholds", "alerts.MinEffect"),

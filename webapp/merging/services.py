@@ -14,7 +14,6 @@ from django.db.models import ForeignKey, Q
 
 from webapp.accounts.models import User
 from webapp.alerts import services as alerts
-from webapp.alerts.models import Agreement
 from webapp.analysis.models import Checkpoint, Comparison, Finding, SeriesAnalysis
 from webapp.bisects import services as bisects
 from webapp.events.services import end_twins
@@ -79,7 +78,6 @@ GOES_WITH_REVISION = (
     *_fields(CostSamples, "revision"),
     *_fields(Comparison, "revision", "previous"),
     *_fields(PlaceProposal, "revision"),
-    *_fields(Agreement, "after", "likeliest", "last"),
 )
 """Computed anew, or settled: the one that stays keeps its place."""
 

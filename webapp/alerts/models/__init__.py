@@ -1,6 +1,5 @@
 """What people triage, one file per part."""
 
-from webapp.alerts.models.agreements import Agreement
 from webapp.alerts.models.alerts import Alert, AlertEvent, FormerAlert
 from webapp.alerts.models.assignments import Assignment
 from webapp.alerts.models.holds import AlertHold
@@ -8,7 +7,6 @@ from webapp.alerts.models.membership import AlertFinding
 from webapp.alerts.models.min_effects import MinEffect, MinEffectChange
 
 __all__ = [
-    "Agreement",
     "Alert",
     "AlertEvent",
     "AlertFinding",

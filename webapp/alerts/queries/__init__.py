@@ -1,4 +1,3 @@
-from webapp.alerts.queries.agreeing import Agreeing, agreeing_of, with_agreeing
 from webapp.alerts.queries.around_commit import PointsAround, points_around
 from webapp.alerts.queries.around_findings import Surroundings, moves_of, surroundings_of
 from webapp.alerts.queries.as_of import members_at
@@ -69,7 +68,6 @@ from webapp.alerts.queries.suspicion import (
 __all__ = [
     "DEFAULT",
     "MOST_COMMITS",
-    "Agreeing",
     "Asked",
     "BesideCommit",
     "Detected",
@@ -95,7 +93,6 @@ __all__ = [
     "Suspicion",
     "Unmoved",
     "VerdictAt",
-    "agreeing_of",
     "beside",
     "beside_commit",
     "by_alert",
@@ -141,6 +138,5 @@ __all__ = [
     "verdicts_at",
     "why_not",
     "why_withdrawn",
-    "with_agreeing",
     "worst_of",
 ]

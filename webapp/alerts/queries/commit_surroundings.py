@@ -70,11 +70,6 @@ SELECT ARRAY(SELECT alias.name FROM results_revisionalias AS alias
           JOIN results_revision AS last ON last.id = alert.revision_id
          WHERE alert.tree_id = %(tree)s AND alert.is_active AND alert.kind = 'level'
            AND after.position < %(at)s AND last.position >= %(at)s),
-       EXISTS (SELECT FROM alerts_agreement AS agreement
-                 JOIN results_revision AS after ON after.id = agreement.after_id
-                 JOIN results_revision AS last ON last.id = agreement.last_id
-                WHERE agreement.tree_id = %(tree)s
-                  AND after.position < %(at)s AND last.position >= %(at)s),
        EXISTS (SELECT FROM events_labevent AS event
                  JOIN results_revision AS first ON first.id = event.first_id
                  JOIN results_revision AS last ON last.id = event.last_id
@@ -104,16 +99,14 @@ SELECT ARRAY(SELECT alias.name FROM results_revisionalias AS alias
 class BesideCommit(NamedTuple):
     """Other names of a commit, the number and the state of each active alert that suspects it,
     which kinds of rows name it, and how many runs it has: all of them, those that are withdrawn or
-    replaced, and the builds of the others. ``agreeing``: it is among the commits of an `Agreement`,
-    shown or not. ``others``: findings that are no change of level are seen at it. ``marked``: some
-    run has marked samples. ``profiled``: some run has profiles. ``stamp`` is another one whenever
-    something was written of which its points, their verdicts, the findings that suspect it, or the
-    places of its tested neighbours follow.
+    replaced, and the builds of the others. ``others``: findings that are no change of level are
+    seen at it. ``marked``: some run has marked samples. ``profiled``: some run has profiles.
+    ``stamp`` is another one whenever something was written of which its points, their verdicts, the
+    findings that suspect it, or the places of its tested neighbours follow.
     """
 
     aliases: Sequence[str]
     alerts: Sequence[tuple[int, str]] | None
-    agreeing: bool
     events: bool
     releases: bool
     bisects: bool

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webapp.analysis.models import Finding
-from webapp.stats.agreeing import Location, common_location
+from webapp.stats.common_location import Location, common_location
 
 FEWEST_SERIES = 2
 

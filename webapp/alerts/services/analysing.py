@@ -9,7 +9,6 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
-from webapp.alerts.services.agreeing import reconcile_agreements
 from webapp.alerts.services.clock import wake_at_revisions
 from webapp.alerts.services.events import quietly
 from webapp.alerts.services.reconciling import reconcile_alerts
@@ -45,7 +44,7 @@ def analyse_dirty_series(*, limit: int = BATCH, only: int | None = None) -> Anal
 
     Safe to run twice and in several workers at once: a worker holds the analysis rows of the
     series it works on, others pass them by. Locks are taken in this order: analysis rows, trees,
-    findings, alerts, agreements, series in the order of their ids.
+    findings, alerts, series in the order of their ids.
     """
     results.begin_writing()
     claimed = analysis.claim_series(limit, only)
@@ -102,7 +101,6 @@ def _conclude(
     again = analysis.store_findings(detected)
     for tree in trees:
         reconcile_alerts(tree)
-        reconcile_agreements(tree)
     costs = results.changed_costs(claimed)
     renewed = results.renew_costs(costs, besides=[*again, *(one.pk for one in claimed)])
     return _Concluded(detected, trees, again, bool(again) or renewed)

@@ -61,17 +61,6 @@ class SeriesAnalysis(models.Model):
         blank=True,
         help_text="Levels, noise, the smallest provable change, and why nothing newer is flagged.",
     )
-    recent: Any = models.JSONField(
-        null=True,
-        blank=True,
-        help_text="What its newest revisions say of each place; null: too little is known.",
-    )
-    deviations: Any = models.JSONField(
-        default=dict,
-        db_default=Value({}, models.JSONField()),
-        blank=True,
-        help_text="How far its latest revisions lie off their level, in standard deviations.",
-    )
     asked = ArrayField(
         models.BigIntegerField(),
         default=list,

@@ -18,7 +18,7 @@ from webapp.analysis.services.slow_parts import SlowPart, parts_of
 from webapp.events.queries import Epochs
 from webapp.results.models import Series, counted
 from webapp.results.services import fetch_rows
-from webapp.stats import agreeing, changes, decisive, detector
+from webapp.stats import changes, decisive, detector
 from webapp.stats.levels import Finding as Found
 from webapp.stats.levels import Findings
 from webapp.stats.odd_machine import faint_excursions
@@ -82,9 +82,8 @@ class FirstPairs:
 
 @dataclass(frozen=True, slots=True)
 class Detected:
-    """A series with everything the detector says about it now; ``recent`` is what its newest
-    revisions say, to be read together with other series. Its ``first`` pairs are None where no
-    first revisions were read: they are as stored. ``others`` are its findings that are no change
+    """A series with everything the detector says about it now. Its ``first`` pairs are None where
+    no first revisions were read: they are as stored. ``others`` are its findings that are no change
     of level; ``parts`` are those of a slow one, by its first position, ``faint`` the excursions
     that count only where other modes of the machine agree. ``by_epoch`` has what is said of each
     epoch alone; ``starts`` are the first positions of all but the first.
@@ -92,7 +91,6 @@ class Detected:
 
     series: Series
     analysis: changes.Analysis
-    recent: agreeing.Recent | None = None
     first: FirstPairs | None = None
     others: Findings = NOTHING
     by_epoch: Sequence[changes.Analysis] = ()
@@ -150,18 +148,13 @@ def _detected(
         for at, its in parts_of(one.others, state).items()
     }
     if series.is_cost:  # it repeats the series it came from: nothing else may lean on it
-        return Detected(
-            series, told.analysis, None, first, told.others, analyses, starts, parts=parts
-        )
-    recent = agreeing.recent_of(states[-1].fold, series.better)
+        return Detected(series, told.analysis, first, told.others, analyses, starts, parts)
     faint = [
         each
         for one, state in zip(by_epoch, states, strict=True)
         for each in faint_excursions(state.window.rows.values(), one.others)
     ]
-    return Detected(
-        series, told.analysis, recent, first, told.others, analyses, starts, parts, faint
-    )
+    return Detected(series, told.analysis, first, told.others, analyses, starts, parts, faint)
 
 
 def _first_pairs(

@@ -47,7 +47,6 @@ SELECT analysis.series_id
 LOCK_ROWS = """
 SELECT series_id FROM analysis_seriesanalysis
  WHERE series_id = ANY(%s) ORDER BY series_id FOR UPDATE SKIP LOCKED"""
-NO_DEVIATIONS: Mapping[str, list[float]] = {"at": [], "off": []}
 
 
 def compare_and_detect(
@@ -173,8 +172,6 @@ def _summary_row(one: Detected, now: datetime) -> dict[str, Any]:
         "analysed_at": now,
         "detector": changes.VERSION,
         "summary": summary_of(one.analysis),
-        "recent": one.recent and one.recent.to_data(),
-        "deviations": one.recent.deviations_to_data() if one.recent else NO_DEVIATIONS,
         "epochs": list(one.starts),
     }
 

@@ -10,13 +10,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from webapp.accounts.services import is_triager
 from webapp.alerts.models import Alert
-from webapp.alerts.queries import (
-    Agreeing,
-    BesideCommit,
-    agreeing_of,
-    beside_commit,
-    with_agreeing,
-)
+from webapp.alerts.queries import BesideCommit, beside_commit
 from webapp.analysis.models import Finding
 from webapp.analysis.queries import CommitPoint, ProfiledPair, Side, Subject, profiled_around
 from webapp.bisects.models import Bisect
@@ -80,7 +74,6 @@ def _context(commit: Revision, part: str, *, ask_from: str) -> dict[str, object]
         "findings": body.findings,
         "silent": body.silent,
         "is_why_open": part == "why",
-        "agreeing": _agreeing(commit) if beside.agreeing else None,
         "commit_source": commit.tree.source_of(commit.name, beside.aliases),
         **_named_by(commit, beside),
         **_neighbours(commit, body.tested),
@@ -97,12 +90,6 @@ def _profiled(commit: Revision) -> list[tuple[ProfiledPair, str]]:
     subjects = runs.order_by().values_list("hardware", "mode", "variant").distinct()[:PROFILED]
     pairs = [profiled_around(Subject(commit.tree_id, *ids), commit.position) for ids in subjects]
     return [(pair, diff_link(pair.a.text, pair.b.text)) for pair in pairs if pair]
-
-
-def _agreeing(commit: Revision) -> Agreeing | None:
-    """What several series show together, with it among the commits in question."""
-    rows = Revision.objects.filter(pk=commit.pk).defer("message", "paths")
-    return agreeing_of(with_agreeing(rows, around=True).get())
 
 
 def _others(commit: Revision) -> list[Finding]:

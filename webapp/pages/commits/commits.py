@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from webapp.alerts.queries import with_agreeing
 from webapp.events.models import Release
 from webapp.pages.commits.filter import VERDICTS, CommitFilter
 from webapp.pages.parts.kept import Kept
@@ -81,7 +80,7 @@ def _revision(names: Sequence[str], values: Sequence[Any]) -> Revision:
 
 
 def _statement(tree: Tree, asked: CommitFilter, bound: int | None) -> Statement:
-    found = with_agreeing(asked.of(tree, bound)).only(*FIELDS)
+    found = asked.of(tree, bound).only(*FIELDS)
     compiler = found[: ROWS + 1].query.get_compiler("default")
     sql, parameters = compiler.as_sql()
     names = [alias or column.target.attname for column, _, alias in compiler.select]

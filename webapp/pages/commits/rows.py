@@ -8,7 +8,7 @@ from html import escape
 
 from django.utils.safestring import SafeString, mark_safe
 
-from webapp.alerts.queries import Agreeing, Suspicion
+from webapp.alerts.queries import Suspicion
 from webapp.analysis.models import Finding
 from webapp.charts import text
 from webapp.pages.parts.ages import when
@@ -34,21 +34,16 @@ def _row(one: CommitSummary, now: datetime, *, show_tree: bool, mark_tested: boo
     tested = ' <span class="tag">tested</span>' if is_tested else ""
     tree = escape(revision.tree.name)
     of_tree = f'<td class="spare nowrap">{tree}</td>' if show_tree else ""
-    agreeing = one.agreeing if one.agrees else None
-    effect = _of_agreeing(agreeing) if agreeing else _of_largest(one.largest)
     return (
         f'<tr><th class="revision">{_link(revision)}{tested}</th>{of_tree}'
         f'<td class="spare nowrap">{when(revision.committed_at, now)}</td>'
-        f"{_subject(one, agreeing)}{_verdict(one)}{effect}"
+        f"{_subject(one)}{_verdict(one)}{_of_largest(one.largest)}"
         f'<td class="number tally">{_tally(one)}</td></tr>'
     )
 
 
-def _subject(one: CommitSummary, agreeing: Agreeing | None) -> str:
+def _subject(one: CommitSummary) -> str:
     revision = one.revision
-    if agreeing and not one.largest:
-        told = f"a commit after {escape(agreeing.after)} up to {escape(agreeing.last)}"
-        return f'<td class="subject muted">{told}</td>'
     if one.suspicion and not one.is_cause:
         return f'<td class="subject muted">{_since(one.suspicion, revision)}</td>'
     if not revision.subject:
@@ -76,18 +71,9 @@ def _since(one: Suspicion, revision: Revision) -> str:
 
 def _verdict(one: CommitSummary) -> str:
     basis = ""
-    if one.largest and one.largest.basis != Finding.State.ONE_BUILD and not one.agrees:
+    if one.largest and one.largest.basis != Finding.State.ONE_BUILD:
         basis = f' <span class="muted">{escape(one.largest.basis)}</span>'
     return f'<td class="nowrap {one.css_class}">{one.marks}&nbsp;{escape(one.text)}{basis}</td>'
-
-
-def _of_agreeing(one: Agreeing) -> str:
-    machines = f"{one.machines:,} machine{'' if one.machines == 1 else 's'}"
-    return (
-        '<td class="number" title="Median of the series that agree">'
-        f'{text.percent(one.change_pct)}</td><td class="where">'
-        f"{one.series:,} of {one.received:,} series, {machines}</td>"
-    )
 
 
 def _of_largest(one: Largest | None) -> str:

@@ -6,8 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from webapp.alerts.models import Agreement
-from webapp.alerts.queries import of_interest, with_agreeing
+from webapp.alerts.queries import of_interest
 from webapp.analysis.models import Finding, Verdict
 from webapp.pages.parts.summaries import CommitSummary, summarise
 from webapp.results.models import Revision, Run
@@ -17,7 +16,6 @@ REGRESSIONS_SHOWN: Mapping[str, int] = {
     Finding.State.ONE_BUILD: 6,
     Finding.State.CANDIDATE: 6,
 }
-AGREEING_SHOWN = 6
 TESTED_SHOWN = 15
 RUNS_LOOKED_AT = 400
 """The revisions of the runs received last are those tested lately; an index finds these runs."""
@@ -27,7 +25,7 @@ RUNS_LOOKED_AT = 400
 def page(request: HttpRequest) -> HttpResponse:
     """Commits where something got worse, proven or not, and those tested last."""
     regressions, tested = _regressions(), _tested_lately()
-    found = with_agreeing(Revision.objects.select_related("tree")).in_bulk([*regressions, *tested])
+    found = Revision.objects.select_related("tree").in_bulk([*regressions, *tested])
     context = {
         "regressions": _summaries(regressions, found),
         "tested": _summaries(tested, found),
@@ -36,11 +34,8 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 def _regressions() -> list[int]:
-    """Commits (ids) that made something worse: confirmed, one build a side, candidates of single
-    series, then those at which several agree.
-    """
-    lately = of_interest(Finding.objects.live()).revisions_lately(Verdict.WORSE, REGRESSIONS_SHOWN)
-    return list(dict.fromkeys([*lately, *Agreement.objects.losses_lately(AGREEING_SHOWN)]))
+    """Commits (ids) that made something worse: confirmed, one build a side, candidates."""
+    return of_interest(Finding.objects.live()).revisions_lately(Verdict.WORSE, REGRESSIONS_SHOWN)
 
 
 def _tested_lately() -> list[int]:

@@ -5,11 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from webapp.alerts.queries import (
-    Agreeing,
     LargestFinding,
     Suspicion,
     VerdictAt,
-    agreeing_of,
     largest_at,
     passing,
     suspicions_of_findings,
@@ -22,10 +20,7 @@ from webapp.results.models import Revision
 from webapp.results.queries import NamedSeries
 
 ONE_BUILD = "one build a side"
-AGREEING = "agreeing candidates"
 """Said instead of a verdict: nothing is proven by it."""
-
-CANDIDATE = Finding.State.CANDIDATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +46,7 @@ class Largest:
 class CommitSummary:
     """What is flagged at one revision, over all series, the largest change among it, and which
     commits that may have begun at. ``let_through`` are the verdicts that pass the gate for
-    headlines, ``agreeing`` what several series show together where the revisions were read with it.
+    headlines.
     """
 
     revision: Revision
@@ -59,13 +54,6 @@ class CommitSummary:
     let_through: frozenset[Verdict] = frozenset()
     largest: Largest | None = None
     suspicion: Suspicion | None = None
-    agreeing: Agreeing | None = None
-
-    @property
-    def agrees(self) -> bool:
-        """Whether it is told for what several series show together: nothing says more."""
-        is_told = self.let_through or (self.largest and self.largest.basis != CANDIDATE)
-        return self.agreeing is not None and not is_told
 
     @property
     def is_cause(self) -> bool:
@@ -81,8 +69,6 @@ class CommitSummary:
             return "regression" if Verdict.WORSE in self.let_through else "improvement"
         if self.largest and self.largest.basis == Finding.State.ONE_BUILD:
             return ONE_BUILD
-        if self.agrees:
-            return AGREEING
         tally = self.tally
         if not tally.compared:
             return "not compared"
@@ -97,7 +83,7 @@ class CommitSummary:
             for verdict, is_there in (
                 (Verdict.WORSE, Verdict.WORSE in self.let_through),
                 (Verdict.BETTER, Verdict.BETTER in self.let_through),
-                (Verdict.CANNOT_TELL, self.text in (Verdict.CANNOT_TELL, ONE_BUILD, AGREEING)),
+                (Verdict.CANNOT_TELL, self.text in (Verdict.CANNOT_TELL, ONE_BUILD)),
             )
             if is_there
         )
@@ -125,7 +111,6 @@ def summarise(revisions: Sequence[Revision]) -> list[CommitSummary]:
             let_through.get(revision.pk, frozenset()),
             found.get(revision.pk),
             shared.get(revision.pk),
-            agreeing_of(revision),
         )
         for revision in revisions
     ]

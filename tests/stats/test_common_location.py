@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webapp.stats.agreeing import CommonLocation, Location, common_location
-from webapp.stats.agreeing.locations import FLOOR
+from webapp.stats.common_location import (
+    FLOOR,
+    CommonLocation,
+    Location,
+    clusters_of,
+    common_location,
+)
 
 AT = (100, 101, 102, 103)
 
@@ -67,3 +72,14 @@ def test_twice_as_many_machines_sharpen_it_as_independent_ones_do() -> None:
     two = common_location([place(i, 0.25, 0.5, 0.25) for i in range(2)]).here
     assert two / (1 - two) == pytest.approx(2 * one / (1 - one))
     assert sqrt(two) > one
+
+
+def test_machines_that_measured_one_build_are_one_cluster() -> None:
+    assert clusters_of([3, 1, 2]) == {1: 1, 2: 2, 3: 3}
+    builds = [(1, "a"), (2, "b"), (3, "a"), (9, "b")]
+    assert clusters_of([1, 2, 3], builds) == {1: 1, 2: 2, 3: 1}
+    assert clusters_of([1, 2, 3], [(1, "a"), (2, "a"), (2, "b"), (3, "b")]) == {1: 1, 2: 1, 3: 1}
+
+
+def test_builds_without_a_name_are_not_the_same() -> None:
+    assert clusters_of([1, 2], [(1, ""), (2, "")]) == {1: 1, 2: 2}

@@ -1,19 +1,20 @@
 """Where several proven changes of one commit began, read together.
 
-Each series gives a likelihood for each place. Series of one cluster (`dependence`) share the noise
-that moves their places, so their logarithms are averaged, as if they said one and the same thing;
-those of clusters are added, since machines are replicas. That is the logarithmic pool of opinions
-(Genest and Zidek 1986, Statistical Science 1, 114), with weights that add up to one in a cluster.
+Each series gives a likelihood for each place. Modes of one machine run the same build, and so do
+those of machines that share a build: such series are a cluster. The noise that moves their places
+is common to them, so their logarithms are averaged; those of clusters are added, since clusters are
+replicas. That is the logarithmic pool of opinions (Genest and Zidek 1986, Statistical Science 1,
+114), with weights that add up to one in a cluster.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import log
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webapp.stats.agreeing.dependence import clusters_of
 from webapp.stats.changes.models import shortest_range
 from webapp.stats.changes.review import SURE_SHARE
 
@@ -82,3 +83,20 @@ def _log_likelihood(location: Location, grid: Sequence[int]) -> NDArray[np.float
         mass = location.mass[own] if own < len(location.at) else 0.0
         found.append(log(max(mass, FLOOR)))
     return np.array(found)
+
+
+def clusters_of(machines: Sequence[int], builds: Iterable[tuple[int, str]] = ()) -> dict[int, int]:
+    """Return the cluster of each machine: its smallest member.
+
+    Machines that measured the same build, by (machine, build), are of one cluster.
+    """
+    cluster = {machine: machine for machine in machines}
+    by_build: dict[str, list[int]] = {}
+    for machine, build in builds:
+        if build and machine in cluster:
+            by_build.setdefault(build, []).append(machine)
+    for its in by_build.values():
+        for a, b in combinations(sorted(set(its)), 2):
+            low, high = sorted((cluster[a], cluster[b]))
+            cluster = {m: low if c == high else c for m, c in cluster.items()}
+    return cluster
