@@ -281,12 +281,27 @@ def _one_build_out(finding: Finding) -> dict[str, Any] | None:
 def _analysis_out(summary: dict[str, Any]) -> dict[str, Any]:
     return {
         "levels": summary["segments"],
+        "standing": _standing_out(summary.get("standing")),
         "noise": summary["noise"],
         "smallest": summary["smallest"],
         "bimodal": summary["is_bimodal"],
         "drifting": summary["is_drifting"],
         "why_not": summary["why_not"],
         "what_helps": summary["what_helps"],
+    }
+
+
+def _standing_out(stands: dict[str, Any] | None) -> dict[str, Any] | None:
+    if stands is None:
+        return None
+    return {
+        "since": stands["since"]["label"],
+        "by_and_by": stands["is_slow"],
+        "level_before": stands["level_before"],
+        "level": stands["level"],
+        "change_percent": stands["change_pct"],
+        "low_percent": stands["low_pct"],
+        "high_percent": stands["high_pct"],
     }
 
 

@@ -22,13 +22,19 @@ SELECT series.id, series.tree_id, tree.name, series.hardware_id, mode.name, metr
        COALESCE((analysis.summary->>'count')::int,
                 (SELECT count(*) FROM (SELECT FROM results_point AS one
                                         WHERE one.series_id = series.id LIMIT %(counted)s) AS few)),
-       newest.mean, live.at, found.verdict, found.change_pct, found.revisions_after,
+       newest.mean, live.at,
+       CASE WHEN analysis.summary->>'standing' IS NOT NULL THEN 'worse'
+            WHEN NOT found.is_over THEN found.verdict END,
+       CASE WHEN analysis.summary->>'standing' IS NULL THEN found.change_pct
+            ELSE (analysis.summary->'standing'->>'change_pct')::float8 END,
+       found.revisions_after,
        (analysis.summary->'smallest'->>'pct')::float8,
        series.version, (extract(epoch FROM analysis.analysed_at) * 1000000)::bigint
   FROM results_series AS series
   JOIN results_tree AS tree ON tree.id = series.tree_id
   JOIN results_mode AS mode ON mode.id = series.mode_id
   JOIN results_metric AS metric ON metric.id = series.metric_id
+  LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
   JOIN LATERAL (SELECT point.mean, point.revision_id FROM results_point AS point
                  WHERE point.series_id = series.id
                  ORDER BY point.position DESC LIMIT 1) AS newest ON true
@@ -38,19 +44,22 @@ SELECT series.id, series.tree_id, tree.name, series.hardware_id, mode.name, metr
                         AND run.hardware_id = series.hardware_id AND run.variant_id IS NULL
                         AND NOT run.history AND run.withdrawn_at IS NULL) AS live ON true
   LEFT JOIN LATERAL (
-       (SELECT finding.verdict, finding.change_pct, finding.revisions_after, finding.position
+       (SELECT finding.verdict, finding.change_pct, finding.revisions_after, finding.position,
+               finding.verdict = 'worse'
+               AND (finding.state = 'recovered'
+                    OR COALESCE(jsonb_array_length(analysis.summary->'segments'), 0) > 1) AS is_over
           FROM analysis_finding AS finding
          WHERE finding.series_id = series.id AND finding.kind = 'level'
            AND finding.state IN ('confirmed', 'recovered')
          ORDER BY finding.position DESC LIMIT 1)
        UNION ALL
-       (SELECT finding.verdict, finding.change_pct, finding.revisions_after, finding.position
+       (SELECT finding.verdict, finding.change_pct, finding.revisions_after, finding.position,
+               false
           FROM analysis_finding AS finding
          WHERE finding.series_id = series.id AND finding.kind = 'slow'
            AND finding.state = 'confirmed'
          ORDER BY finding.position DESC LIMIT 1)
        ORDER BY position DESC LIMIT 1) AS found ON true
-  LEFT JOIN analysis_seriesanalysis AS analysis ON analysis.series_id = series.id
  WHERE series.variant_id IS NULL AND metric.of_id IS NULL
  ORDER BY tree.name, mode.name, metric.name, series.id
 """
@@ -91,9 +100,9 @@ class WallSeries(NamedTuple):
 
     ``revisions`` is how many it has (at most ``counted`` of `wall_series` while it was never
     analysed), ``live_at`` when its newest revision was measured, None where that was imported as
-    history. ``verdict``, ``percent`` and ``since`` are of its last proven change, of level or slow
-    and standing: its percentage (None: beyond all figures) and the revisions from it on; all None:
-    there is none.
+    history. ``since`` are the revisions from its last proven change on, of level or slow.
+    ``verdict`` and ``percent`` (None: beyond all figures) are of the loss that stands today, where
+    none does of that change. All None: there is none.
     ``version`` and ``analysed_us`` change with its points and with what is concluded of them.
     """
 

@@ -171,7 +171,7 @@ def _summary_row(one: Detected, now: datetime) -> dict[str, Any]:
         "version": one.series.version,
         "analysed_at": now,
         "detector": changes.VERSION,
-        "summary": summary_of(one.analysis),
+        "summary": summary_of(one.analysis, one.by_epoch[-1], one.others.slow, one.series.better),
         "epochs": list(one.starts),
     }
 

@@ -133,10 +133,23 @@ class FindingOut(BaseModel):
     first_detected_at: datetime
 
 
+class StandingOut(BaseModel):
+    """How much worse a series is today than before the earliest loss that still stands."""
+
+    since: str
+    by_and_by: bool
+    level_before: float
+    level: float
+    change_percent: float | None
+    low_percent: float | None
+    high_percent: float | None
+
+
 class AnalysisOut(BaseModel):
     """What is said of the whole series: see docs/statistics.md."""
 
     levels: list[dict[str, Any]]
+    standing: StandingOut | None
     noise: dict[str, Any] | None
     smallest: dict[str, Any] | None
     bimodal: bool

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from django.urls import reverse
 
@@ -18,6 +19,7 @@ from webapp.charts.lane import Change, Lane, Mark
 from webapp.charts.scale import spread_labels
 from webapp.charts.text import common, number, percent
 from webapp.charts.trend.levels import Level
+from webapp.pages.hardware.lead import standing_of
 from webapp.pages.parts.conclusions import SeriesText
 from webapp.pages.parts.links import with_query
 
@@ -35,13 +37,16 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class DrawnLane:
-    """One series with a history: its chart, the newest value, and its last change."""
+    """One series with a history: its chart, the newest value, the loss that stands, and its last
+    change.
+    """
 
     series: SeriesOnMachine
     href: str
     axis: str
     image: str
     latest: float
+    stands: Mapping[str, Any] | None
     last: FindingOnMachine | None
     slow: FindingOnMachine | None
     changes: int
@@ -141,8 +146,7 @@ def _rank(
 ) -> tuple[bool, float, int, str]:
     proven = [row for row in findings if row.is_proven]
     size = max((_size(row) for row in proven), default=0.0)
-    stands = any(row.verdict == "worse" and row.state == "confirmed" for row in proven)
-    return not stands, -size, -len(one.positions), one.mode
+    return not standing_of(one, findings), -size, -len(one.positions), one.mode
 
 
 def _size(row: FindingOnMachine) -> float:
@@ -238,7 +242,8 @@ def _lane(
         axis=axis,
         image=image,
         latest=latest,
-        last=proven[-1] if proven else None,
+        stands=standing_of(one, findings),
+        last=proven[-1] if proven and not proven[-1].is_over else None,
         slow=slow[-1] if slow else None,
         changes=len(proven),
         candidates=len(shown) - len(proven),

@@ -2,49 +2,47 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from webapp.alerts.queries import FindingOnMachine, SeriesOnMachine
 from webapp.analysis.models import Finding, Verdict
 from webapp.charts.text import direction, half_width
 
-TOLD = 2
+SHOWN = 2
 
 
 @dataclass(frozen=True, slots=True)
 class OpenLoss:
-    """A loss that stands: the newest change of its series where ``is_last``, else one that a later
-    gain has not won back.
-    """
+    """A loss that stands in a series (``webapp.stats.changes.standing``), as its summary has it."""
 
     series: SeriesOnMachine
-    finding: FindingOnMachine
-    is_last: bool
+    stands: Mapping[str, Any]
 
     @property
     def size(self) -> str:
         """How large, without a sign."""
-        return half_width(abs(self.finding.change_pct or 0.0))
+        return half_width(abs(self.stands["change_pct"] or 0.0))
 
     @property
     def is_slow(self) -> bool:
-        """Whether it went on by and by, so that no revision began it."""
-        return self.finding.kind == Finding.Kind.SLOW
+        """Whether it began by and by, with no revision."""
+        return bool(self.stands["is_slow"])
 
     @property
     def since(self) -> str:
         """The revision at which it began."""
-        return self.finding.after if self.is_slow else self.finding.revision
+        return str(self.stands["since"]["label"])
 
     @property
     def is_beyond(self) -> bool:
         """Whether it has no figure."""
-        return self.finding.change_pct is None
+        return self.stands["change_pct"] is None
 
     @property
     def way(self) -> str:
         """The metric's own word for it."""
         return direction(
-            percent=-1.0 if self.finding.level < self.finding.level_before else 1.0,
+            percent=-1.0 if self.stands["level"] < self.stands["level_before"] else 1.0,
             better=self.series.better,
             unit=self.series.unit,
         )
@@ -65,28 +63,35 @@ class Lead:
 def lead(
     series: Sequence[SeriesOnMachine], findings: Mapping[int, Sequence[FindingOnMachine]]
 ) -> Lead:
-    """What the sentence at the top tells of ``series``, whose ``findings`` are by series."""
-    losses = [
-        one for each in series if (one := _open_loss(each, findings.get(each.pk, ()))) is not None
-    ]
-    ranked = sorted(losses, key=_weight)
+    """What the sentence at the top has of ``series``, whose ``findings`` are by series."""
+    found = [(one, standing_of(one, findings.get(one.pk, ()))) for one in series]
+    ranked = sorted((OpenLoss(one, stands) for one, stands in found if stands), key=_weight)
     drawn = sum(one.has_history for one in series)
-    return Lead(ranked[:TOLD], max(len(ranked) - TOLD, 0), drawn=drawn, few=len(series) - drawn)
+    return Lead(ranked[:SHOWN], max(len(ranked) - SHOWN, 0), drawn=drawn, few=len(series) - drawn)
 
 
-def _open_loss(series: SeriesOnMachine, findings: Sequence[FindingOnMachine]) -> OpenLoss | None:
-    """The last confirmed loss of a series, unless it recovered; where no level was lost, what it
-    lost by and by.
+def standing_of(
+    one: SeriesOnMachine, findings: Sequence[FindingOnMachine]
+) -> Mapping[str, Any] | None:
+    """The loss that stands in a series: of one too young to have two levels the loss that its last
+    finding is.
     """
-    slow = [row for row in findings if row.is_proven and row.kind == Finding.Kind.SLOW]
+    if one.summary.get("standing") or len(one.summary.get("segments", ())) > 1:
+        stands: Mapping[str, Any] | None = one.summary.get("standing")
+        return stands
     proven = [row for row in findings if row.is_proven and row.kind == Finding.Kind.LEVEL]
-    lost = [row for row in proven if row.verdict == Verdict.WORSE]
-    if not lost or lost[-1].state != Finding.State.CONFIRMED:
-        stands = [row for row in slow if row.verdict == Verdict.WORSE]
-        return OpenLoss(series, stands[-1], is_last=True) if stands else None
-    return OpenLoss(series, lost[-1], is_last=lost[-1] is proven[-1])
+    last = proven[-1] if proven else None
+    if last is None or (last.verdict, last.state) != (Verdict.WORSE, Finding.State.CONFIRMED):
+        return None
+    return {
+        "since": {"label": last.revision},
+        "is_slow": False,
+        "level_before": last.level_before,
+        "level": last.level,
+        "change_pct": last.change_pct,
+    }
 
 
-def _weight(one: OpenLoss) -> tuple[bool, bool, float]:
-    """What is down now first; a change beyond the double range is larger than any."""
-    return not one.is_last, not one.is_beyond, -abs(one.finding.change_pct or 0.0)
+def _weight(one: OpenLoss) -> tuple[bool, float]:
+    """A change beyond the double range is larger than any."""
+    return not one.is_beyond, -abs(one.stands["change_pct"] or 0.0)

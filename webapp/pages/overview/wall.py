@@ -277,12 +277,11 @@ def _moved(levels: Sequence[Level], shown: WallTile, axis: Sequence[int]) -> lis
 
 
 def news(one: WallSeries, shown: WallTile) -> str:
-    """The last change that the tile shows; without one what it could prove, or how short it is.
-    What is too little to tell is never called unchanged: how far its ends are apart stands there.
+    """The loss that stands, or the last change that the tile shows; without one what it could
+    prove, or how short it is. What is too little to tell is never called unchanged: how far its
+    ends are apart stands there.
     """
-    if shown.changes:
-        return _change(shown.changes[-1].verdict, shown.changes[-1].percent)
-    if one.verdict is not None and is_changed(one):  # by and by, so at no revision of the tile
+    if one.verdict is not None and is_changed(one):
         return _change(one.verdict, one.percent)
     if one.revisions < FEWEST_REVISIONS:
         return f'<span class="muted">{one.revisions} rev.</span>'

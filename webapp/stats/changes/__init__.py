@@ -42,6 +42,7 @@ from webapp.stats.changes.points import BadSeriesError, Point, reduce_points
 from webapp.stats.changes.present import largest_score, present
 from webapp.stats.changes.recovery import recoveries
 from webapp.stats.changes.scale import probability
+from webapp.stats.changes.standing import Loss, Standing, standing
 from webapp.stats.changes.state import VERSION, State
 from webapp.stats.false_discovery import Gate, gate_among
 
@@ -55,12 +56,14 @@ __all__ = [
     "Borrowed",
     "Change",
     "Gate",
+    "Loss",
     "Newest",
     "Noise",
     "Point",
     "Retracted",
     "Segment",
     "Smallest",
+    "Standing",
     "State",
     "advance",
     "advance_point",
@@ -72,6 +75,7 @@ __all__ = [
     "present",
     "probability",
     "recoveries",
+    "standing",
     "start",
     "what_helps",
     "why_flagged",
