@@ -139,7 +139,7 @@ PROMISES: Mapping[str, Promise | Sequence[Promise]] = {
     "trends Show": Promise("r5020"),
     "profile_diff Show the difference": Promise("r5020 against r5019"),
     "bisects Show": Promise("Bisects"),
-    "experiments Show": Promise("Experiments"),
+    "experiments Show": Promise("Reports"),
     "experiment Show": Promise("ministat"),
     "events Show": Promise("Events of the labs"),
     "quality Show": Promise("how good the alerts are"),

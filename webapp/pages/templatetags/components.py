@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from django import template
+from django.db import connection
 from django.http import HttpRequest
 from django.template.context import Context
 from django.urls import get_script_prefix, reverse
@@ -19,18 +20,38 @@ from webapp.results.models import Hardware, Mode, ModeName, Revision, Series
 
 register = template.Library()
 
-PAGES = (
+Link = tuple[str, str]
+
+PAGES: tuple[Link, ...] = (
     *(("Overview", "overview"), ("Alerts", "alerts"), ("Hardware", "hardware_list")),
     *(("Trends", "trends"), ("Commits", "trees"), ("Compare", "compare")),
-    *(("Bisects", "bisects"), ("Experiments", "experiments")),
 )
-MORE = (
-    *(("Agents", "agents"), ("Events", "events"), ("Canaries", "canaries")),
-    *(("Profiles", "profiles"), ("Quality", "quality")),
+PAIRS: tuple[tuple[Link, Link], ...] = (
+    (("Alerts", "alerts"), ("Bisects", "bisects")),
+    (("Commits", "trees"), ("Tested lately", "lately")),
+    (("Compare", "compare"), ("Reports", "experiments")),
+)
+"""A page of the bar and the one that stands beside it, under one entry."""
+
+BESIDE = tuple(pair[1] for pair in PAIRS)
+
+REST: tuple[Link, ...] = (
+    *(("Profiles", "profiles"), ("Agents", "agents"), ("Events", "events")),
+    *(("Canaries", "canaries"), ("Quality", "quality"), ("Thresholds", "thresholds")),
     *(("Waiting runs", "waiting_runs"), ("Aliases", "aliases")),
-    *(("Thresholds", "thresholds"), ("API", "api-docs")),
 )
-Link = tuple[str, str]
+OPERATE: tuple[Link, ...] = (
+    *(("Waiting runs", "waiting_runs"), ("Outbox", "outbox"), ("Webhooks", "webhooks")),
+    *(("Agents", "agents"), ("Events", "events"), ("Canaries", "canaries")),
+    *(("Quality", "quality"), ("Thresholds", "thresholds"), ("Aliases", "aliases")),
+    *(("Labs", "labs"), ("Admin", "admin:index")),
+)
+API: Link = ("API", "api-docs")
+
+WAITING = """
+SELECT (SELECT count(*) FROM results_waitingrun WHERE decided_at IS NULL)
+       + (SELECT count(*) FROM outbox_endpoint WHERE disabled_reason <> '')
+"""
 
 VERDICTS = {
     "worse": "worse",
@@ -60,22 +81,74 @@ PILLS = {
 
 @register.simple_tag(takes_context=True)
 def page_links(context: Context) -> SafeString:
-    """The links of the bar with the one of this page marked: side by side, the rarer ones under
-    *More*; all in one menu where the window is narrow."""
-    first, more = _addresses(PAGES), _addresses(MORE)
-    return _bar(first, more, _here(_path(context), [*first, *more]))
+    """The links of the bar with the one of this page marked: the pages side by side, and for
+    operators *Operate*, with the number of what waits for them; all in one menu where the window is
+    narrow.
+    """
+    first, everything = _addresses(PAGES), _everything()
+    user = context.get("user")
+    is_operator = getattr(user, "is_operator", False)
+    operate = (_addresses(OPERATE), waiting_for_operators()) if is_operator else None
+    return _bar(first, everything, _here(_path(context), everything), operate)
+
+
+@register.simple_tag(takes_context=True)
+def page_pair(context: Context) -> SafeString:
+    """The page and the one beside it, where the bar has one entry for both; else nothing."""
+    path = _path(context)
+    for pair in PAIRS:
+        links = _addresses(pair)
+        here = _here(path, links)
+        if here:
+            return format_html(
+                '<nav class="pair" aria-label="{}">{}</nav>', pair[0][0], _side_by_side(links, here)
+            )
+    return mark_safe("")
+
+
+def waiting_for_operators() -> int:
+    """Runs that wait for a decision, and webhooks that were switched off. One query."""
+    with connection.cursor() as cursor:
+        cursor.execute(WAITING)
+        return int(cursor.fetchone()[0])
+
+
+@register.simple_tag
+def other_pages() -> SafeString:
+    """What the bar has no entry for, for the foot of every page."""
+    return _side_by_side(_addresses((*BESIDE, *REST, API)), "")
+
+
+def _everything() -> tuple[Link, ...]:
+    return _addresses((*PAGES, *BESIDE, *REST, API))
 
 
 @cache
-def _bar(first: tuple[Link, ...], more: tuple[Link, ...], here: str) -> SafeString:
-    """There are no more of them than pages in the bar: ``here`` is one of the links, or none."""
+def _bar(
+    first: tuple[Link, ...],
+    everything: tuple[Link, ...],
+    here: str,
+    operate: tuple[tuple[Link, ...], int] | None,
+) -> SafeString:
+    """There are no more of them than pages and numbers of what waits."""
+    pairs = [_addresses(pair) for pair in PAIRS]
+    entry = next((one[1] for one, other in pairs if other[1] == here), here)
+    menu = mark_safe("")
+    if operate is not None:
+        links, waiting = operate
+        badge = format_html(' <span class="badge">{}</span>', waiting) if waiting else ""
+        menu = _menu(format_html("Operate{}", badge), "menu", links, here)
     return format_html(
         "{}{}{}",
-        format_html_join(
-            "", '<a href="{}"{}>{}</a>', ((to, _mark(to == here), name) for name, to in first)
-        ),
-        _menu("More", "menu", more, here),
-        _menu("Menu", "menu all-pages", [*first, *more], here),
+        _side_by_side(first, entry),
+        menu,
+        _menu("Menu", "menu all-pages", everything, here),
+    )
+
+
+def _side_by_side(links: Iterable[Link], here: str) -> SafeString:
+    return format_html_join(
+        "", '<a href="{}"{}>{}</a>', ((to, _mark(to == here), name) for name, to in links)
     )
 
 
@@ -105,7 +178,7 @@ def _mark(is_here: bool) -> SafeString:
     return mark_safe(' aria-current="page"') if is_here else mark_safe("")
 
 
-def _menu(title: str, css_class: str, links: Iterable[Link], here: str) -> SafeString:
+def _menu(title: str | SafeString, css_class: str, links: Iterable[Link], here: str) -> SafeString:
     links = list(links)
     is_here = mark_safe(" data-current" if here in [to for _, to in links] else "")  # noqa: S308
     rows = format_html_join(
