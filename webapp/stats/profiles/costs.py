@@ -103,12 +103,15 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """On what functions are compared. ``untested``: why nothing can be tested, else empty."""
+    """On what functions are compared. ``untested``: why nothing can be tested, ``shares_alone``:
+    why cost cannot be claimed; empty where it can.
+    """
 
     a: Rates
     b: Rates
     is_cost: bool
     untested: str = ""
+    shares_alone: str = ""
     warnings: tuple[str, ...] = ()
 
 
@@ -116,15 +119,20 @@ class Basis:
 class _Reasons:
     """Why cost, and why nothing at all, can be claimed; and what else is to be known."""
 
+    names: tuple[str, str]
     shares_alone: list[str] = field(default_factory=list)
     untested: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
 
-def basis(a: Side, b: Side, patterns: Sequence[str] = IDLE) -> Basis:
-    """Decide on what the functions of two sides are compared: their cost, or shares alone."""
-    why = _Reasons()
-    for name, side in (("A", a), ("B", b)):
+def basis(
+    a: Side, b: Side, patterns: Sequence[str] = IDLE, *, names: tuple[str, str] = ("A", "B")
+) -> Basis:
+    """Decide on what the functions of two sides are compared: their cost, or shares alone; reasons
+    and warnings call the sides by ``names``.
+    """
+    why = _Reasons(names)
+    for name, side in zip(names, (a, b), strict=True):
         _check_side(name, side, patterns, why)
     _check_both(a, b, why)
     rates = None if why.shares_alone or why.untested else _rates(a, b, why)
@@ -133,8 +141,8 @@ def basis(a: Side, b: Side, patterns: Sequence[str] = IDLE) -> Basis:
         rates = Rates(np.full(len(a.boots), 100.0)), Rates(np.full(len(b.boots), 100.0))
     said = [f"{one}: nothing is tested." for one in why.untested]
     said += [f"{one}: shares of samples alone are compared." for one in why.shares_alone]
-    untested = why.untested[0] if why.untested else ""
-    return Basis(*rates, is_cost, untested, tuple(said + why.warnings))
+    untested, shares_alone = ("".join(one[:1]) for one in (why.untested, why.shares_alone))
+    return Basis(*rates, is_cost, untested, shares_alone, tuple(said + why.warnings))
 
 
 def _check_side(name: str, side: Side, patterns: Sequence[str], why: _Reasons) -> None:
@@ -176,7 +184,8 @@ def _check_both(a: Side, b: Side, why: _Reasons) -> None:
         return
     slower = [100 * (1 - float(np.exp(np.mean(one)))) for one in slow]
     why.warnings.append(
-        f"Profiling slowed side A by {slower[0]:.1f} % and side B by {slower[1]:.1f} %."
+        f"Profiling slowed side {why.names[0]} by {slower[0]:.1f} % and side {why.names[1]} by "
+        f"{slower[1]:.1f} %."
     )
     if _differ(*slow):
         why.shares_alone.append("Profiling slowed the sides by different amounts")
@@ -203,7 +212,7 @@ def _rates(a: Side, b: Side, why: _Reasons) -> tuple[Rates, Rates] | None:
     """The cost of a packet of each boot, of side A's mean; None where a rate is unknown."""
     cores = _cores(a, b)
     found = []
-    for name, side, per in (("A", a, cores[0]), ("B", b, cores[1])):
+    for name, side, per in zip(why.names, (a, b), cores, strict=True):
         own = [boot.pps for boot in side.boots if boot.pps]
         if len(own) == len(side.boots):
             found.append(Rates(per / np.array(own)))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from fnmatch import translate
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -27,6 +27,9 @@ IDLE = (
 UNHALTED = ("*unhalted*", "*not_halted*", "cycles*", "cpu-cycles*", "*:cycles*")
 """Patterns (fnmatch, lower case) of events that count nothing while a CPU is halted."""
 
+NAMES = 65_536
+"""Names of which a process remembers whether they match."""
+
 
 def idle_functions(functions: Sequence[Function], patterns: Sequence[str] = IDLE) -> Bools:
     """Which functions (F) match one of ``patterns``."""
@@ -36,8 +39,11 @@ def idle_functions(functions: Sequence[Function], patterns: Sequence[str] = IDLE
 
 @cache
 def _any_of(patterns: tuple[str, ...]) -> Callable[[str], re.Match[str] | None]:
-    """Whether a name matches one of ``patterns``: one expression for all of them."""
-    return re.compile("|".join(map(translate, patterns)) or r"(?!)").match
+    """Whether a name matches one of ``patterns``: one expression for all of them. Profiles of a
+    machine name the same functions again and again.
+    """
+    matches = re.compile("|".join(map(translate, patterns)) or r"(?!)").match
+    return lru_cache(maxsize=NAMES)(matches)
 
 
 def idle_nodes(calls: Calls, patterns: Sequence[str] = IDLE) -> Bools:
