@@ -10,7 +10,7 @@ from django.test import Client
 
 from tests.api.conftest import Send
 from tests.documents import run_document
-from tests.profiles import FORWARDING, profile_document
+from tests.profiles import FORWARDING, boots_of, profile_document, store
 from webapp.labs import services as labs
 from webapp.results.models import Profile, ProfiledFunction
 from webapp.results.queries import call_trees
@@ -143,3 +143,42 @@ def test_two_nodes_of_one_call_are_refused(send: Send, run: str) -> None:
     sent = profile_document({"a": 1})
     twice = sent | {"parent": [-1, -1], "function": [0, 0]}
     assert "same function of the same parent" in post(send, run, twice).content.decode()
+
+
+SUBJECT = {"tree": "freebsd-head", "hardware": "bench/nic", "mode": "forwarding"}
+
+
+def test_what_functions_cost_is_a_series(send: Send, client: Client) -> None:
+    for at in range(8):
+        lookup, pps = (300, 1e6) if at < 4 else (450, 1e6 / 1.15)
+        document = run_document(revision=f"r{303600 + at}", samples=[pps] * 5)
+        assert send(document).status_code == 201
+        store(document["uuid"], boots_of(lookup=lookup + 5 * at % 7, boots=3, pps=pps))
+    found = body(client.get("/api/v1/profiles/functions", SUBJECT | {"fn": "fib4_lookup@kernel"}))
+    assert found["revision"] == [f"r{303600 + at}" for at in range(8)]
+    (function,) = found["functions"]
+    assert function["boots"] == [3] * 8
+    assert [len(one) for name, one in function.items() if name.startswith("mean")] == [8] * 3
+    (change,) = function["changes"]
+    assert (change["revision"], change["verdict"]) == ("r303604", "dearer")
+    assert change["low_percent"] < 50 < change["high_percent"]
+    whole = body(client.get("/api/v1/profiles/functions", SUBJECT | {"calls": "true"}))
+    names = {one["name"] for one in whole["functions"]}
+    assert {"fib4_lookup", "ip_tryforward"} <= names
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"fn": [f"f{at}" for at in range(51)]}, "50 of a machine and mode"),
+        ({"fn": "nothing"}, "has the function nothing"),
+        ({"hardware": "other"}, "no profile of forwarding on other"),
+    ],
+)
+def test_what_has_no_series_is_refused_with_its_reason(
+    send: Send, run: str, client: Client, more: dict[str, Any], said: str
+) -> None:
+    post(send, run, profile_document())
+    response = client.get("/api/v1/profiles/functions", SUBJECT | more)
+    assert response.status_code == 422
+    assert said in json.dumps(body(response))

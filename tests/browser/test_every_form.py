@@ -137,6 +137,7 @@ PROMISES: Mapping[str, Promise | Sequence[Promise]] = {
     "search Search": Promise("Search"),
     "alerts Show": Promise("3 new alerts"),
     "trends Show": Promise("r5020"),
+    "profile_functions Show the marked": Promise("cost over revisions"),
     "profile_diff Show the difference": Promise("r5020 against r5019"),
     "bisects Show": Promise("Bisects"),
     "experiments Show": Promise("Reports"),

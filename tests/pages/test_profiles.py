@@ -1,6 +1,7 @@
 """The pages of profiles: what is profiled, a flame graph, the difference of two sides."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,17 +12,19 @@ from tests import make
 from tests.alerts.steps import arrive, runs_of
 from tests.approved import Approvals
 from tests.documents import run_document
+from tests.events.steps import event
 from tests.pages.conftest import Counted, words
 from tests.profiles import boots_of, profile_document, store
 from webapp.alerts.models import Alert
 from webapp.analysis import services as analysis
+from webapp.analysis.queries import function_series
 from webapp.api.schemas.runs import RunIn
 from webapp.experiments.models import Experiment
 from webapp.labs.models import Agent
 from webapp.labs.services import create_agent
 from webapp.notifications.mails.alerts import preview
 from webapp.notifications.models import Subscription
-from webapp.results.models import Profile
+from webapp.results.models import Hardware, Profile, Revision, Run, Variant
 from webapp.results.services import withdraw_run
 
 pytestmark = pytest.mark.django_db
@@ -300,3 +303,163 @@ def test_a_commit_a_comparison_and_a_report_lead_to_profiles(
     markdown = tess.get(Experiment.objects.get().get_absolute_url().rstrip("/") + ".md")
     assert "Flame graphs:" in markdown.content.decode()
     assert "/profiles/diff/?a=freebsd-head:r119" in markdown.content.decode()
+
+
+FIRST, STEP, COUNT = 303600, 5, 9
+SUBJECT = {"tree": "freebsd-head", "hardware": "bench/nic", "mode": "forwarding"}
+
+
+@pytest.fixture
+def series(agent: Agent) -> str:
+    """Nine profiled revisions; at the sixth the lookup of routes became dearer by half."""
+    for at in range(COUNT):
+        lookup, pps = (300, 1e6) if at < STEP else (450, 1e6 / 1.15)
+        documents = boots_of(lookup=lookup + 5 * at % 7, boots=3, pps=pps * (1 + 0.001 * (at % 3)))
+        profiled(agent, f"r{FIRST + 10 * at}", documents)
+    return urlencode(SUBJECT)
+
+
+def test_a_function_has_a_series_with_its_change(
+    series: str, client: Client, approved: Approvals
+) -> None:
+    response = client.get(f"/profiles/functions/?{series}&fn=fib4_lookup@kernel")
+    approved("pages/profiles/functions", response)
+    page = response.content.decode()
+    assert page.count("<svg") >= 2
+    (line,) = response.context["changes"]
+    assert (line.revision.revision.name, line.verdict) == ("r303650", "dearer")
+    assert line.found.low < 50 < line.found.high
+    assert client.get(line.difference).context["headline"].first
+    assert not Alert.objects.exists()
+
+
+def test_without_a_name_those_that_changed_are_shown(series: str, client: Client) -> None:
+    response = client.get(f"/profiles/functions/?{series}")
+    assert "fib4_lookup became" in words(response.content.decode())
+    assert response.context["shown"] == ["fib4_lookup"]
+    both = client.get(f"/profiles/functions/?{series}&fn=ipfw_chk@ipfw.ko&fn=ether_output")
+    assert both.context["shown"] == ["ipfw_chk", "ether_output"]
+    assert "No change" in words(both.content.decode())
+
+
+def test_a_difference_and_a_profile_lead_to_the_series(series: str, client: Client) -> None:
+    link = "/profiles/functions/?tree=freebsd-head&amp;hardware=bench/nic&amp;mode=forwarding"
+    sides = {
+        name: f"freebsd-head:r{FIRST + 10 * at}:bench/nic:forwarding"
+        for name, at in (("a", STEP - 1), ("b", STEP))
+    }
+    page = client.get("/profiles/diff/", sides).content.decode()
+    assert f'{link}&amp;fn=fib4_lookup@kernel">over revisions' in page
+    assert "What the changed functions cost over revisions" in page
+    around = client.get("/profiles/diff/", sides | {"fn": "ether_output@kernel"})
+    assert f'{link}&amp;fn=ether_output@kernel">Cost over revisions' in around.content.decode()
+    side = client.get("/profiles/side/", {"side": sides["a"]}).content.decode()
+    assert f'{link}&amp;fn=ether_output@kernel">ether_output' in side
+    assert f'{link}">cost over revisions' in side
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"fn": "nothing@kernel"}, "o profile that takes part has the function nothing@kernel"),
+        (
+            {"fn": [f"f{at}@kernel" for at in range(51)]},
+            "51 functions are named (fn); 50 of a machine",
+        ),
+        ({"mode": "pf"}, "o profile of pf on bench/nic along freebsd-head is stored"),
+        ({"variant": "D1"}, "along freebsd-head with D1 is stored"),
+        ({"mode": ""}, "ree, hardware and mode: name all three"),
+        ({"fn": "\0"}, None),
+    ],
+)
+def test_what_has_no_series_is_named(
+    series: str, client: Client, more: dict[str, Any], said: str | None
+) -> None:
+    response = client.get("/profiles/functions/", SUBJECT | more)
+    assert response.status_code == (404 if said else 200)
+    assert (said or "") in words(response.content.decode())
+
+
+def test_one_revision_is_no_series(agent: Agent, client: Client) -> None:
+    profiled(agent, "r303642", boots_of())
+    page = words(client.get("/profiles/functions/", SUBJECT).content.decode())
+    assert "Cost is claimed of one revision alone" in page
+    profiled(agent, "r303643", boots_of(lookup=400))
+    page = words(client.get("/profiles/functions/", SUBJECT).content.decode())
+    assert "The detector finds changes from 5 revisions on; here are 2" in page
+    assert "is proven to have changed" not in page
+
+
+def test_where_no_cost_can_be_claimed_each_revision_has_its_reason(
+    agent: Agent, client: Client
+) -> None:
+    cut = [one | {"truncated": True, "expected": [2000, 2000]} for one in boots_of()]
+    profiled(agent, "r303642", cut)
+    response = client.get("/profiles/functions/", SUBJECT)
+    page = words(response.content.decode())
+    assert "Of no revision a cost can be claimed" in page
+    assert "of side r303642 is truncated" in page
+    profiled(agent, "r303643", boots_of())
+    page = words(client.get("/profiles/functions/", SUBJECT).content.decode())
+    assert "1 of 2 profiled revisions" in page
+
+
+def test_an_event_that_begins_an_epoch_parts_a_series(series: str, client: Client) -> None:
+    at = Revision.objects.get(name=f"r{FIRST + 10 * STEP}")
+    place = {"hardware": Hardware.objects.get(), "tree": at.tree, "first": at, "last": at}
+    event("another NIC", begins_epoch=True, **place)
+    response = client.get(f"/profiles/functions/?{series}&fn=fib4_lookup@kernel")
+    assert not response.context["changes"]
+
+
+def test_late_runs_of_an_epoch_that_is_over_take_no_part(agent: Agent, client: Client) -> None:
+    for revision, day in (("r303610", 1), ("r303620", 5), ("r303600", 6)):
+        profiled(agent, revision, boots_of(), measured_at=f"2016-08-0{day}T10:00:00Z")
+    event(
+        "another NIC",
+        begins_epoch=True,
+        hardware=Hardware.objects.get(),
+        happened_at=datetime(2016, 8, 3, tzinfo=UTC),
+    )
+    response = client.get("/profiles/functions/", SUBJECT)
+    late = {line.run.revision.name: line.why for line in response.context["revisions"]}
+    assert late == {
+        "r303620": "",
+        "r303610": "",
+        "r303600": "Measured after an event that begins an epoch.",
+    }
+
+
+def test_the_newest_profiles_are_read(
+    series: str, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(function_series, "MOST_READ", 6)
+    page = words(client.get(f"/profiles/functions/?{series}").content.decode())
+    assert "2 of 2 profiled revisions, 6 boots" in page
+    assert "The newest 6 profiles are read" in page
+
+
+def test_a_variant_has_series_of_its_own(series: str, agent: Agent, client: Client) -> None:
+    run = Profile.objects.order_by("pk")[0].run
+    Run.objects.filter(pk=run.pk).update(variant=Variant.objects.create(name="D1", parts=[]))
+    assert client.get(f"/profiles/functions/?{series}").context["count"] == COUNT - 1
+    (line,) = client.get(f"/profiles/functions/?{series}&variant=D1").context["revisions"]
+    assert line.run == run
+
+
+def test_hostile_functions_of_a_series_are_text(agent: Agent, client: Client) -> None:
+    for revision in ("r303642", "r303643"):
+        stacks = {f"{HOSTILE};%{{x}}": 900, "main": 90, "main;cpu_idle": 9}
+        profiled(agent, revision, [profile_document(stacks, boot=one) for one in "ab"])
+    page = client.get("/profiles/functions/", SUBJECT | {"fn": "%{x}@kernel"})
+    assert HOSTILE not in page.content.decode()
+    assert page.context["shown"] == ["%{x}"]
+
+
+def test_a_series_keeps_to_its_statements(agent: Agent, series: str, queries: Counted) -> None:
+    few = queries(f"/profiles/functions/?{series}")
+    assert few <= 12
+    for revision in ("r303700", "r303710", "r303720"):
+        profiled(agent, revision, boots_of(lookup=460))
+    assert queries(f"/profiles/functions/?{series}") == few
+    assert queries(f"/profiles/functions/?{series}") < few

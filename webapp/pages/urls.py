@@ -28,7 +28,7 @@ from webapp.pages.lab import (
 from webapp.pages.mail import feeds, outbox, subscriptions, unsubscribe, webhooks
 from webapp.pages.overview import first_steps, lately, overview
 from webapp.pages.profiles import diff as profile_diff
-from webapp.pages.profiles import profile
+from webapp.pages.profiles import functions, profile
 from webapp.pages.trends import chosen, trends
 
 urlpatterns = [
@@ -117,6 +117,7 @@ urlpatterns = [
     path("profiles/<int:number>/", profile.page, name="profile"),
     path("profiles/<int:number>.folded", profile.folded, name="profile_folded"),
     path("profiles/diff/", profile_diff.page, name="profile_diff"),
+    path("profiles/functions/", functions.page, name="profile_functions"),
     path("profiles.svg", profile.svg, name="profile_svg"),
     path("profiles.png", profile.png, name="profile_png"),
     path("profiles/diff.svg", profile_diff.svg, name="profile_diff_svg"),

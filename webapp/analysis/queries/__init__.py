@@ -17,6 +17,12 @@ from webapp.analysis.queries.compared import (
     ComparedSet,
     ComparedTable,
 )
+from webapp.analysis.queries.function_series import (
+    AskedFunctions,
+    FunctionHistory,
+    function_history,
+    stored_profiles,
+)
 from webapp.analysis.queries.knobs import Curve, CurvePoint, curves_of, knob_number
 from webapp.analysis.queries.links import (
     READABLE,
@@ -103,6 +109,7 @@ __all__ = [
     "RUNS_DISAGREE",
     "SESSION_MARK",
     "SHOWN_PARTS",
+    "AskedFunctions",
     "BlockOptions",
     "CommitPoint",
     "ComparedRow",
@@ -110,6 +117,7 @@ __all__ = [
     "ComparedTable",
     "Curve",
     "CurvePoint",
+    "FunctionHistory",
     "Kernel",
     "ModeClaim",
     "PointRow",
@@ -139,6 +147,7 @@ __all__ = [
     "curves_of",
     "differing_parts",
     "facts_of",
+    "function_history",
     "has_real_data",
     "idle_patterns",
     "is_range",
@@ -162,6 +171,7 @@ __all__ = [
     "rows_of_commit",
     "side_of",
     "sides_of",
+    "stored_profiles",
     "title_of",
     "trend_link",
     "wall_series",

@@ -57,7 +57,7 @@ class ProfiledSide:
     @cached_property
     def cost_side(self) -> CostSide:
         """The boots as the statistics take them."""
-        return _cost_side(self.profiles, self.trees, self.rates)
+        return boots_of(self.profiles, self.trees, self.rates)
 
 
 MOST_CELLS = 24
@@ -282,11 +282,12 @@ def _of_side(text: str) -> QuerySet[Profile]:
     return profiles_of_runs(runs.values_list("pk", flat=True))
 
 
-def _cost_side(
+def boots_of(
     profiles: Sequence[Profile],
     trees: Mapping[int, Calls],
     rates: Mapping[int, Sequence[float]] = MappingProxyType({}),
 ) -> CostSide:
+    """Profiles of one kernel, machine and mode as the statistics take them."""
     boots = _by_boot(profiles)
     return CostSide(
         boots=tuple(_boot(those, trees, rates) for those in boots),
@@ -327,7 +328,7 @@ def _history(run: Run, exclude: Sequence[Profile]) -> list[CostSide]:
         kernels[kernel_of(one.run)].append(one)
     several = [those for those in kernels.values() if len(_by_boot(those)) > 1]
     trees = call_trees([one for those in several for one in those])
-    return [_cost_side(those, trees) for those in several]
+    return [boots_of(those, trees) for those in several]
 
 
 def idle_patterns() -> tuple[str, ...]:

@@ -164,3 +164,58 @@ class ProfileList(Schema):
     """The profiles of a run."""
 
     profiles: list[ProfileOut]
+
+
+class FunctionChange(Schema):
+    """A change in the level of a function's cost. The suspects are the commits after ``after`` up
+    to ``last``.
+    """
+
+    revision: str
+    previous: str
+    after: str
+    first: str
+    last: str
+    state: str
+    verdict: Literal["dearer", "cheaper"]
+    here: float
+    probability: float
+    change_percent: float | None
+    low_percent: float | None
+    high_percent: float | None
+    level_before: float
+    level: float
+
+
+class FunctionSeriesOut(Schema):
+    """A function's cost at each revision: the mean of its boots with a 95 % interval."""
+
+    name: str
+    module: str
+    boots: list[int]
+    mean: list[float]
+    mean_low: list[float | None]
+    mean_high: list[float | None]
+    changes: list[FunctionChange]
+
+
+class NotClaimed(Schema):
+    """A revision of which no cost is claimed."""
+
+    revision: str
+    why: str
+
+
+class FunctionsOut(Schema):
+    """What functions cost per packet on one machine in one mode along a tree, in ``unit``."""
+
+    tree: str
+    hardware: str
+    mode: str
+    variant: str
+    with_calls: bool
+    unit: str
+    revision: list[str]
+    position: list[int]
+    left_out: list[NotClaimed]
+    functions: list[FunctionSeriesOut]

@@ -1,5 +1,6 @@
 """Addresses of pages. Those of `webapp.analysis.queries.links` stand in mails and feeds, too."""
 
+from collections.abc import Iterable
 from functools import cache, lru_cache
 
 from django.http import HttpRequest
@@ -14,6 +15,7 @@ from webapp.analysis.queries import (
     trend_link,
     with_query,
 )
+from webapp.results.models import Run
 
 __all__ = [
     "READABLE",
@@ -56,6 +58,21 @@ def side_link(side: str) -> str:
 def diff_link(a: str, b: str) -> str:
     """The difference of the profiles of two sides, or of two profiles by their numbers."""
     return with_query(reverse("profile_diff"), [("a", a), ("b", b)])
+
+
+def functions_link(run: Run, functions: Iterable[str] = (), *, with_calls: bool = False) -> str:
+    """What functions (``name@module``) cost along the tree of a run, with its variant, machine and
+    mode; without any those that changed.
+    """
+    parts = [
+        ("tree", run.revision.tree.name),
+        ("hardware", run.hardware.name),
+        ("mode", run.mode.name),
+        *([("variant", run.variant.name)] if run.variant else []),
+        *(("fn", one) for one in functions),
+        *([("calls", "1")] if with_calls else []),
+    ]
+    return with_query(reverse("profile_functions"), parts)
 
 
 def job_new_link(series: int, revision: str, back: str) -> str:

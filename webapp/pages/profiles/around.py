@@ -8,7 +8,6 @@ import numpy as np
 from webapp.charts.flame.tree import totals_of
 from webapp.stats.profiles.calls import Bools, Calls
 from webapp.stats.profiles.costs import Floats
-from webapp.stats.profiles.found import Row
 
 MOST = 12
 """Callers, and callees, those with the largest change first."""
@@ -37,9 +36,9 @@ class Around:
     rows: Sequence[Beside]
 
 
-def name_of(row: Row) -> str:
+def name_of(name: str, module: str) -> str:
     """A function as an address names it."""
-    return f"{row.function}@{row.module}"
+    return f"{name}@{module}"
 
 
 def around_function(calls: Calls, a: Floats, b: Floats, named: str) -> Around | None:

@@ -14,7 +14,7 @@ from webapp.charts.flame.layout import LEAST_PX as PICTURE_PX
 from webapp.charts.flame.layout import Flame, NoSuchFrame
 from webapp.charts.flame.layout import difference as drawn_difference
 from webapp.charts.flame.svg import flame_picture, flame_svg, legend
-from webapp.pages.parts.links import diff_link, side_link, with_query
+from webapp.pages.parts.links import diff_link, functions_link, side_link, with_query
 from webapp.pages.pictures import NoPicture, as_png, as_svg, picture_answer
 from webapp.pages.profiles.around import around_function, name_of
 from webapp.pages.profiles.profile import NO_FRAME, facts_of, warnings_of
@@ -23,6 +23,7 @@ from webapp.stats.profiles.align import aligned
 from webapp.stats.profiles.calls import Calls
 from webapp.stats.profiles.cells import Cell, combined
 from webapp.stats.profiles.costs import Floats
+from webapp.stats.profiles.function_series import MOST_FUNCTIONS
 
 ROWS = 60
 """Functions in the table; `all=1` shows the others."""
@@ -143,8 +144,19 @@ def _context(request: HttpRequest, both: ProfiledPair, flame: Flame, view: View)
     return {
         "headline": both.headline,
         "found": found,
-        "rows": [(row, with_query(path, [*query, ("fn", name_of(row))])) for row in rows],
+        "rows": [
+            (row, with_query(path, [*query, ("fn", named)]), _series_links(both, named))
+            for row in rows
+            for named in [name_of(row.function, row.module)]
+        ],
+        "changed_link": functions_link(
+            both.a.run,
+            [name_of(row.function, row.module) for row in found.rows if row.is_claimed][
+                :MOST_FUNCTIONS
+            ],
+        ),
         "around": around_function(*costs(both), function) if function else None,
+        "around_link": functions_link(both.a.run, [function]),
         "more": len(found.rows) - len(rows),
         "all_link": with_query(path, [*parts, ("all", "1")]),
         "unit": "% of A's packet" if found.is_cost else "% of samples",
@@ -160,3 +172,8 @@ def _context(request: HttpRequest, both: ProfiledPair, flame: Flame, view: View)
         "svg_link": with_query(reverse("profile_diff_svg"), parts),
         "png_link": with_query(reverse("profile_diff_png"), parts),
     }
+
+
+def _series_links(both: ProfiledPair, named: str) -> list[str]:
+    """The series of what a function itself costs, and with all it calls."""
+    return [functions_link(both.a.run, [named], with_calls=one) for one in (False, True)]

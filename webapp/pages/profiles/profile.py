@@ -22,12 +22,14 @@ from webapp.charts.flame.layout import LEAST_PX as PICTURE_PX
 from webapp.charts.flame.layout import Flame, NoSuchFrame, frames
 from webapp.charts.flame.svg import flame_picture, flame_svg, legend
 from webapp.charts.text import number
-from webapp.pages.parts.links import diff_link, side_link, with_query
+from webapp.pages.parts.links import diff_link, functions_link, side_link, with_query
 from webapp.pages.pictures import NoPicture, as_png, as_svg, picture_answer
+from webapp.pages.profiles.around import name_of
 from webapp.pages.profiles.view import LEAST_PX, MODULE, REVERSE, View
 from webapp.results.models import Profile, Run
 from webapp.stats.profiles.calls import Calls
 from webapp.stats.profiles.idle import idle_share
+from webapp.stats.profiles.testing import TESTED
 
 LISTED = 200
 """Kernels, machines and modes on the list, those with the newest profiles first."""
@@ -57,6 +59,11 @@ class Listed:
     def link(self) -> str:
         """The flame graph of all its boots."""
         return side_link(self.address)
+
+    @property
+    def functions_link(self) -> str:
+        """What functions cost over the revisions of its tree."""
+        return functions_link(self.run)
 
 
 @require_safe
@@ -179,7 +186,8 @@ def _page(
         "warnings": warnings_of(side.profiles),
         "toggles": view.toggles(path, query),
         "whole": with_query(path, query),
-        "functions": largest(calls, view),
+        "functions": largest(side),
+        "series_link": functions_link(side.run),
         "svg_link": with_query(reverse("profile_svg"), parts),
         "png_link": with_query(reverse("profile_png"), parts),
         "others": [
@@ -234,20 +242,30 @@ def warnings_of(profiles: Iterable[Profile]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class FunctionRow:
-    """A function and its shares of all samples, in percent."""
+    """A function, its shares of all samples in percent, and the address of its series."""
 
     name: str
     module: str
     own: float
     inclusive: float
+    link: str
 
 
-def largest(calls: Calls, view: View, most: int = 30) -> list[FunctionRow]:
+def largest(side: ProfiledSide, most: int = 30) -> list[FunctionRow]:
     """The functions that themselves ran in most samples."""
-    total = calls.samples
+    calls, total = side.calls, side.calls.samples
     own, inclusive = calls.own().sum(axis=0), calls.inclusive().sum(axis=0)
     order = sorted(range(len(calls.functions)), key=lambda at: (-own[at], calls.functions[at]))
     return [
-        FunctionRow(*calls.functions[at], 100 * own[at] / total, 100 * inclusive[at] / total)
+        FunctionRow(
+            *calls.functions[at],
+            100 * own[at] / total,
+            100 * inclusive[at] / total,
+            functions_link(
+                side.run,
+                [name_of(*calls.functions[at])],
+                with_calls=bool(own[at] < TESTED * total),
+            ),
+        )
         for at in order[:most]
     ]

@@ -3,7 +3,13 @@
 from webapp.results.known_history import whole_history_sql
 from webapp.results.queries.costs import Parents, parents_of
 from webapp.results.queries.neighbours import Neighbour, Neighbours, neighbours_of, tested_near
-from webapp.results.queries.profiles import call_trees, profiles_of_runs, rates_of_runs
+from webapp.results.queries.profiles import (
+    PACKETS,
+    call_tree_reader,
+    call_trees,
+    profiles_of_runs,
+    rates_of_runs,
+)
 from webapp.results.queries.received import received_by
 from webapp.results.queries.sessions import Session, newest_sessions
 from webapp.results.queries.subjects import (
@@ -17,6 +23,7 @@ from webapp.results.queries.subjects import (
 )
 
 __all__ = [
+    "PACKETS",
     "SERIES_COLUMNS",
     "SERIES_JOINS",
     "SERIES_WIDTH",
@@ -26,6 +33,7 @@ __all__ = [
     "Parents",
     "SeriesReader",
     "Session",
+    "call_tree_reader",
     "call_trees",
     "neighbours_of",
     "newest_sessions",
