@@ -10,11 +10,20 @@ from labagent.readers.benchlab import read_directories
 
 from webapp.demo import simulated
 from webapp.demo.benchdirs import Written, published_files, simulated_files
-from webapp.demo.profiled import profile_texts
+from webapp.demo.profiled import PROFILED_KINDS, WATCHED, profile_texts
 from webapp.demo.published import PUBLICATIONS
 from webapp.results.label_parts import BUILTIN_RULES, tell
 from webapp.results.modes import ModeName
-from webapp.stats.simulate.lab import MACHINES, MODES, make_lab
+from webapp.stats.profiles.calls import Function, calls_of
+from webapp.stats.profiles.costs import Boot, Side
+from webapp.stats.profiles.function_series import (
+    ProfiledRevision,
+    changed_among,
+    costliest,
+    function_costs,
+    series_of,
+)
+from webapp.stats.simulate.lab import MACHINES, MODES, LabRun, make_lab
 
 LAB = make_lab()
 
@@ -146,16 +155,32 @@ def test_both_sides_of_a_planted_step_are_profiled_in_five_boots(
     step = next(one for one in LAB.planted if one.kind == "step")
     (hardware, workload), _ = next(iter(step.pct.items()))
     its = [run for run in simulated_runs if (run.hardware, str(run.mode)) == (hardware, workload)]
-    profiled = [run.revision for run in its if len(run.profiles) == 5]
+    profiled = {run.revision for run in its if len(run.profiles) == 5}
     at = next(i for i, run in enumerate(its) if run.revision == step.revision)
-    assert profiled[:2] == [its[at - 1].revision, its[at].revision]
+    assert {its[at - 1].revision, its[at].revision} <= profiled
 
 
-def test_a_profile_costs_more_in_the_function_that_was_planted() -> None:
-    stacks = [text for run, _, text in profile_texts(LAB) if run.workload == "ipfw-statefull"]
-    shares = [
-        sum(int(line.split()[-1]) for line in text.splitlines() if "ipfw_dyn" in line) / 20_000
-        for text in stacks
+def test_the_function_that_was_planted_has_a_series_with_both_steps() -> None:
+    boots: dict[LabRun, list[Boot]] = {}
+    for run, _, text in profile_texts(LAB):
+        if (run.hardware, run.workload) == WATCHED:
+            rows = (line.rsplit(" ", 1) for line in text.splitlines())
+            stacks = {tuple(map(_function, stack.split(";"))): int(n) for stack, n in rows}
+            boots.setdefault(run, []).append(Boot(calls_of([stacks])))
+    revisions = [
+        ProfiledRevision(run.position, run.revision, Side(tuple(its), plain_pps=run.samples))
+        for run, its in boots.items()
     ]
-    before, after = shares[:5], shares[5:10]
-    assert min(after) > max(before)
+    costs = function_costs(sorted(revisions, key=lambda one: -one.position))
+    found = changed_among(series_of(costs, costliest(costs, with_calls=False), with_calls=False))
+    (one,) = found
+    assert one.function.name == "ipfw_dyn_lookup_state"
+    planted = [one.revision for one in LAB.planted if one.kind in PROFILED_KINDS]
+    assert [(each.revision.label, each.verdict) for each in one.changes] == [
+        (planted[0], "worse"),
+        (planted[1], "better"),
+    ]
+
+
+def _function(name: str) -> Function:
+    return Function(name, "")

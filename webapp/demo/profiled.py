@@ -1,11 +1,13 @@
-"""Profiles of the simulated lab: five boots on both sides of what was planted.
+"""Profiles of the simulated lab: five boots on both sides of what was planted, and in one mode at
+revisions in between.
 
-A packet costs the inverse of the rate, and what a commit changed of it is in one function of the
+A packet costs the inverse of the rate, and what commits changed of it is in one function of the
 mode. The stacks are folded, as `stackcollapse-pmc.pl` writes them.
 """
 
 import zlib
 from collections.abc import Iterator, Mapping
+from math import prod
 
 import numpy as np
 
@@ -13,6 +15,10 @@ from webapp.stats.simulate import Lab, LabRun, Planted
 
 PROFILED_KINDS = ("step", "mixed")
 BOOTS, SAMPLES = 5, 20_000
+WATCHED = ("Simulated_Atom_8Cores/10G", "ipfw-statefull")
+"""The machine and the mode in which one revision of `EACH` is profiled: a function has a series."""
+
+EACH = 12
 SCATTER = 0.01
 """Standard deviation of a function's cost between boots, as a share of it."""
 
@@ -45,26 +51,40 @@ FILTER_COST = 45.0
 
 def profile_texts(lab: Lab) -> Iterator[tuple[LabRun, int, str]]:
     """Each profiled run with the number of its boot, from 1, and the folded stacks."""
+    for run in dict.fromkeys([*_beside_steps(lab), *_its(lab, *WATCHED)[::EACH]]):
+        for boot in range(1, BOOTS + 1):
+            yield run, boot, _folded(run, boot, _factor(lab, run))
+
+
+def _beside_steps(lab: Lab) -> Iterator[LabRun]:
+    """The last runs before what was planted, and the first ones with it."""
     for planted in lab.planted:
         if planted.kind in PROFILED_KINDS:
-            for (hardware, workload), percent in planted.pct.items():
-                before, after = _ends(lab, planted, hardware, workload)
-                for run, factor in ((before, 1.0), (after, 1 + percent / 100)):
-                    for boot in range(1, BOOTS + 1):
-                        yield run, boot, _folded(run, boot, factor)
+            for subject in planted.pct:
+                its = _its(lab, *subject)
+                at = next(i for i, run in enumerate(its) if run.position >= _position(planted))
+                yield from its[at - 1 : at + 1]
 
 
-def _ends(lab: Lab, planted: Planted, hardware: str, workload: str) -> tuple[LabRun, LabRun]:
-    """The last run before what was planted, and the first with it."""
-    its = [run for run in lab.runs if (run.hardware, run.workload) == (hardware, workload)]
-    at = next(
-        i for i, run in enumerate(its) if run.position >= int(planted.revision.removeprefix("r"))
+def _its(lab: Lab, hardware: str, workload: str) -> list[LabRun]:
+    return [run for run in lab.runs if (run.hardware, run.workload) == (hardware, workload)]
+
+
+def _position(planted: Planted) -> int:
+    return int(planted.revision.removeprefix("r"))
+
+
+def _factor(lab: Lab, run: LabRun) -> float:
+    """How many times as much as at first the kernel of a run forwards, by what was planted."""
+    return prod(
+        1 + planted.pct.get((run.hardware, run.workload), 0.0) / 100
+        for planted in lab.planted
+        if planted.kind in PROFILED_KINDS and run.position >= _position(planted)
     )
-    return its[at - 1], its[at]
 
 
 def _folded(run: LabRun, boot: int, factor: float) -> str:
-    """One boot of a kernel that forwards ``factor`` times as much as the one before."""
+    """One boot of a kernel that forwards ``factor`` times as much as the first one."""
     costs = dict(COSTS)
     changed = CHANGED[run.workload.partition("-")[0]]
     costs.setdefault(changed, FILTER_COST)
